@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * kvdyno.h: the engine ABI, version 1.
+ *
+ * An adapter is a shared library that puts one storage engine behind this header. It needs nothing else of kvdyno: no
+ * other header, no symbol of the host, no rebuilding. It exports one function,
+ *
+ *     const kvdyno_engine *kvdyno_engine_v1(void);
+ *
+ * and kvdyno measures it:
+ *
+ *     cc -shared -fPIC -O2 -o libmine.so mine.c && kvdyno compare ./libmine.so lmdb
+ *
+ * The lab owns the loop, the keys, the values and the clock; an adapter only carries one call to its engine. It keeps
+ * no statistics of its own, retries nothing that the engine did not promise to retry, and turns no error into a miss.
+ * engines/skeleton/skeleton.c is a whole adapter with a comment at each step.
+ *
+ * How the ABI grows: every struct that crosses the border begins with its own size. A newer host reads an older
+ * adapter's struct up to the size that the adapter gives and takes the rest as absent; new members are only ever added
+ * at the end. KVDYNO_ABI_VERSION changes only when that is not enough, and a host refuses a version that it does not
+ * speak before it reads anything else.
+ *
+ * Threads: calls on a database may come from any thread at any time between open and close. Calls on a session, and on
+ * the cursors of that session, come from one thread at a time. A session is opened and closed on the thread that uses
+ * it. `close` comes after every session was closed.
+ */
+#ifndef KVDYNO_H
+#define KVDYNO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KVDYNO_ABI_VERSION 1u
+
+/* ---- answers -------------------------------------------------------------------------------------------------- */
+
+/* Hit, miss and error are three answers. A miss is never an error, and an error is never a miss. */
+typedef int32_t kvdyno_status;
+
+#define KVDYNO_OK 0           /* done; for a read: a hit */
+#define KVDYNO_MISS 1         /* the key, or a next record, is not there */
+#define KVDYNO_CONFLICT 2     /* the transaction was rolled back by the engine and may be tried again from its begin */
+#define KVDYNO_ERROR (-1)     /* the engine reported an error */
+#define KVDYNO_UNSUPPORTED (-2) /* the engine cannot do this, or cannot honour this setting */
+#define KVDYNO_NO_SPACE (-3)  /* the storage, or a fixed map, is full */
+#define KVDYNO_NO_LIBRARY (-4) /* the engine's own library was not found, or is not the right one */
+
+/* Bytes that somebody else owns. */
+typedef struct kvdyno_bytes {
+    const void *data;
+    size_t size;
+} kvdyno_bytes;
+
+/* Room for a text that the adapter writes: at most `capacity` bytes, the terminating zero included; what does not fit
+ * is cut. */
+typedef struct kvdyno_text {
+    char *data;
+    size_t capacity;
+} kvdyno_text;
+
+/* How an adapter lists things: it calls `emit` once for each. The texts need to live only as long as the call. */
+typedef void (*kvdyno_emit)(void *context, const char *topic, const char *name, const char *value);
+
+/* ---- what the lab asks for --------------------------------------------------------------------------------------- */
+
+/* Durability: one scale for all engines. When is a write acknowledged? */
+#define KVDYNO_DURABILITY_NONE 0u     /* at once: no log, or nothing need reach the OS before close */
+#define KVDYNO_DURABILITY_PROCESS 1u  /* when it would survive the death of the process: written to the OS, not synced */
+#define KVDYNO_DURABILITY_INTERVAL 2u /* as PROCESS, and the log is synced in the background every interval_ms */
+#define KVDYNO_DURABILITY_COMMIT 3u   /* when it would survive a loss of power: synced first */
+
+/* Compression of stored blocks. */
+#define KVDYNO_COMPRESSION_NONE 0u
+#define KVDYNO_COMPRESSION_SNAPPY 1u
+#define KVDYNO_COMPRESSION_LZ4 2u
+#define KVDYNO_COMPRESSION_ZSTD 3u
+#define KVDYNO_COMPRESSION_ZLIB 4u
+
+/* Types of an engine's own options. */
+#define KVDYNO_OPTION_BOOL 0u    /* integer: 0 or 1; spelled true or false */
+#define KVDYNO_OPTION_INTEGER 1u /* integer, between minimum and maximum */
+#define KVDYNO_OPTION_SIZE 2u    /* integer: bytes, between minimum and maximum; spelled 64MiB and the like */
+#define KVDYNO_OPTION_REAL 3u    /* real */
+#define KVDYNO_OPTION_TEXT 4u    /* text */
+#define KVDYNO_OPTION_CHOICE 5u  /* text: one of `choices` */
+
+/* One option of the engine's own. The host parses and checks what the user wrote, so an adapter gets a value of the
+ * declared type, within the declared bounds. */
+typedef struct kvdyno_option {
+    const char *name;          /* lower case, words joined by _ */
+    uint32_t type;             /* KVDYNO_OPTION_... */
+    uint32_t reserved;         /* 0 */
+    const char *default_value; /* spelled as a user would spell it */
+    const char *choices;       /* CHOICE: "a|b|c", otherwise NULL */
+    int64_t minimum;           /* INTEGER and SIZE, inclusive */
+    int64_t maximum;           /* INTEGER and SIZE, inclusive */
+    const char *help;          /* one sentence: what it does */
+} kvdyno_option;
+
+typedef union kvdyno_value {
+    int64_t integer;
+    double real;
+    const char *text;
+} kvdyno_value;
+
+/* A named set of option values: `rocksdb:pfx` is preset `pfx` of engine `rocksdb`. */
+typedef struct kvdyno_preset {
+    const char *name;
+    const char *options; /* "name=value,name=value" */
+    const char *help;
+} kvdyno_preset;
+
+/* What a database is opened with. Everything but `options` is the same for every engine in a comparison: an adapter
+ * maps it to the engine's words, or refuses it in `settings`; it ignores nothing in silence. */
+typedef struct kvdyno_config {
+    uint32_t size;               /* sizeof(kvdyno_config) in the host */
+    uint32_t create;             /* 1: `path` is an empty folder, make a database in it; 0: it holds one, open it */
+    const char *path;            /* a folder that exists; NULL in `settings` */
+    const char *library;         /* the engine's own library to load, or NULL: the system's */
+    uint32_t durability;         /* KVDYNO_DURABILITY_... */
+    uint32_t interval_ms;        /* for DURABILITY_INTERVAL */
+    uint32_t compression;        /* KVDYNO_COMPRESSION_... */
+    uint32_t sessions;           /* the most sessions that will be open at once */
+    uint64_t cache_bytes;        /* what the engine may cache of its data, in its own memory */
+    uint64_t write_buffer_bytes; /* what it may gather of new writes before it writes them out */
+    uint64_t records;            /* hint: records there will be */
+    uint64_t key_size;           /* hint: bytes of a key */
+    uint64_t value_size;         /* hint: bytes of a value */
+    const kvdyno_value *options; /* one for each declared option, in that order */
+    size_t option_count;
+} kvdyno_config;
+
+/* ---- what an engine can do ---------------------------------------------------------------------------------------- */
+
+#define KVDYNO_CAN_SCAN (1ull << 0)          /* cursors, in key order */
+#define KVDYNO_CAN_SCAN_REVERSE (1ull << 1)  /* cursors, backward too */
+#define KVDYNO_CAN_DELETE (1ull << 2)
+#define KVDYNO_CAN_BATCH (1ull << 3)         /* `write` applies all or nothing, also after a crash where there is a log */
+#define KVDYNO_CAN_MULTI_GET (1ull << 4)
+#define KVDYNO_CAN_TRANSACT (1ull << 5)      /* begin, commit, abort for reading and writing */
+#define KVDYNO_CAN_SNAPSHOT (1ull << 6)      /* begin with KVDYNO_READ_ONLY: reads until commit see one state */
+#define KVDYNO_CAN_MODIFY (1ull << 7)        /* `modify` is one atomic step */
+#define KVDYNO_CAN_WRITE_CONCURRENTLY (1ull << 8) /* writers of several sessions make progress side by side */
+#define KVDYNO_CAN_SHARE_PROCESSES (1ull << 9)    /* several processes may open one database at once */
+#define KVDYNO_CAN_RAW_DEVICE (1ull << 10)        /* `path` may be a block device */
+#define KVDYNO_CAN_COMPARE (1ull << 11)           /* keys in an order that the user chooses */
+#define KVDYNO_CAN_PARTITION (1ull << 12)
+#define KVDYNO_CAN_PREFIX (1ull << 13)            /* uses a known prefix of the keys */
+#define KVDYNO_IS_MAPPED (1ull << 14) /* the database is mapped: its pages count as resident memory of the process */
+#define KVDYNO_IS_VOLATILE (1ull << 15) /* keeps nothing: reads are answered from the host's `recall` (the null engine) */
+
+/* Opaque to the host. */
+typedef struct kvdyno_database kvdyno_database;
+typedef struct kvdyno_session kvdyno_session;
+typedef struct kvdyno_cursor kvdyno_cursor;
+
+/* What the host offers to a session. Valid as long as the session. */
+typedef struct kvdyno_host {
+    uint32_t size; /* sizeof(kvdyno_host) in the host */
+    uint32_t reserved;
+    void *context;
+    /* The value that the lab last stored under a key, for an engine that stores nothing (KVDYNO_IS_VOLATILE). The bytes
+     * are good until the session's next call. Only on the session's thread. */
+    kvdyno_status (*recall)(void *context, const void *key, size_t key_size, kvdyno_bytes *value);
+} kvdyno_host;
+
+/* One step of a batch. */
+#define KVDYNO_PUT 0u
+#define KVDYNO_DELETE 1u
+typedef struct kvdyno_step {
+    uint32_t kind; /* KVDYNO_PUT or KVDYNO_DELETE */
+    uint32_t reserved;
+    kvdyno_bytes key;
+    kvdyno_bytes value; /* of a put */
+} kvdyno_step;
+
+/* What `modify` calls: `old` is the present value or has data == NULL where there is none; `value`, set by the callee, is
+ * good until it is called again. Anything but KVDYNO_OK gives the change up and is what `modify` then returns. */
+typedef kvdyno_status (*kvdyno_modifier)(void *context, kvdyno_bytes old, kvdyno_bytes *value);
+
+/* Kinds of transaction. */
+#define KVDYNO_READ_WRITE 0u
+#define KVDYNO_READ_ONLY 1u
+
+/* Directions of a cursor. */
+#define KVDYNO_FORWARD 0u  /* seek: the first key at or after the given one; without one, the very first */
+#define KVDYNO_BACKWARD 1u /* seek: the last key at or before the given one; without one, the very last */
+
+/* ---- the engine --------------------------------------------------------------------------------------------------- */
+
+/* R: required. Others may be NULL; what a capability declares must be there. Keys and values are copied by the engine
+ * or by the adapter before a call returns. */
+typedef struct kvdyno_engine {
+    uint32_t size;           /* sizeof(kvdyno_engine) in the adapter */
+    uint32_t abi_version;    /* KVDYNO_ABI_VERSION */
+    const char *name;        /* R lower case: "lmdb" */
+    const char *summary;     /* R one line: what it is */
+    const char *origin;      /* R where a person gets the engine's library: "Debian package liblmdb0"; "built in" */
+    uint64_t capabilities;   /* KVDYNO_CAN_... | KVDYNO_IS_... */
+    uint32_t durabilities;   /* bit N set: durability level N can be met */
+    uint32_t compressions;   /* bit N set: compression N can be had */
+    uint64_t min_key_size;   /* bytes */
+    uint64_t max_key_size;   /* bytes; 0: no limit of its own */
+    uint64_t max_value_size; /* bytes; 0: no limit of its own */
+    const kvdyno_option *options;
+    size_t option_count;
+    size_t option_size; /* sizeof(kvdyno_option) in the adapter */
+    const kvdyno_preset *presets;
+    size_t preset_count;
+    size_t preset_size; /* sizeof(kvdyno_preset) in the adapter */
+
+    /* R Loads the engine's library, or finds that it is linked in, and writes the version it says it has: "0.9.24". No
+     * database is touched. KVDYNO_NO_LIBRARY: `error` says what was looked for and which package has it. */
+    kvdyno_status (*probe)(const char *library, kvdyno_text *version, kvdyno_text *error);
+
+    /* R Lists what `config` comes to in the engine's own words, by the lab's settings as topics: "durability", "cache",
+     * "write_buffer", "compression", "options". It opens nothing. KVDYNO_UNSUPPORTED: `error` says which setting cannot
+     * be honoured, and why. The host calls it before a run touches anything, and prints it beside the figures. */
+    kvdyno_status (*settings)(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
+
+    /* R Opens or creates the database. On failure nothing stays open, and `error` says what failed. */
+    kvdyno_status (*open)(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error);
+    /* R Closes it: whatever the durability level, what was acknowledged is on the storage when it returns OK. The handle
+     * is gone in any case. */
+    kvdyno_status (*close)(kvdyno_database *database, kvdyno_text *error);
+
+    /* R One session for each thread. */
+    kvdyno_status (*session_open)(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **session,
+                                  kvdyno_text *error);
+    /* R */
+    void (*session_close)(kvdyno_session *session);
+    /* R Why the session's last call did not return OK or MISS. */
+    void (*session_error)(kvdyno_session *session, kvdyno_text *error);
+
+    /* R The value is borrowed: it stays readable until the next call on the session, so an engine that can should not
+     * copy it. */
+    kvdyno_status (*get)(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
+    /* R Inserts or replaces. */
+    kvdyno_status (*put)(kvdyno_session *session, const void *key, size_t key_size, const void *value,
+                         size_t value_size);
+    /* CAN_DELETE. OK whether the key was there or not; MISS is allowed where the engine knows that it was not. */
+    kvdyno_status (*remove)(kvdyno_session *session, const void *key, size_t key_size);
+    /* R Applies the steps in order. CAN_BATCH says that it is all or nothing. */
+    kvdyno_status (*write)(kvdyno_session *session, const kvdyno_step *steps, size_t count);
+    /* CAN_MULTI_GET. One status and one value for each key; the values are borrowed as in `get`. Returns OK if every
+     * status is OK or MISS. */
+    kvdyno_status (*multi_get)(kvdyno_session *session, const kvdyno_bytes *keys, size_t count, kvdyno_bytes *values,
+                               kvdyno_status *statuses);
+    /* CAN_MODIFY. Reads, calls `modifier`, writes, as one atomic step. */
+    kvdyno_status (*modify)(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+                            void *context);
+
+    /* CAN_TRANSACT for KVDYNO_READ_WRITE, CAN_SNAPSHOT for KVDYNO_READ_ONLY. While a transaction is open the session's
+     * calls belong to it. They do not nest. */
+    kvdyno_status (*begin)(kvdyno_session *session, uint32_t kind);
+    kvdyno_status (*commit)(kvdyno_session *session);
+    kvdyno_status (*abort)(kvdyno_session *session);
+
+    /* CAN_SCAN. A cursor sees a state no older than its last seek. Key and value are borrowed until the next call on the
+     * cursor or on its session. `next` and `previous` answer MISS at the end. */
+    kvdyno_status (*cursor_open)(kvdyno_session *session, kvdyno_cursor **cursor);
+    void (*cursor_close)(kvdyno_cursor *cursor);
+    kvdyno_status (*cursor_seek)(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                                 kvdyno_bytes *found, kvdyno_bytes *value); /* key == NULL: from the end */
+    kvdyno_status (*cursor_next)(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
+    kvdyno_status (*cursor_previous)(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
+
+    /* Optional housekeeping. */
+    kvdyno_status (*flush)(kvdyno_database *database, kvdyno_text *error);     /* all that was written is on storage */
+    kvdyno_status (*compact)(kvdyno_database *database, kvdyno_text *error);   /* the whole key range, in full */
+    kvdyno_status (*wait_idle)(kvdyno_database *database, kvdyno_text *error); /* background work has come to rest */
+    kvdyno_status (*size_bytes)(kvdyno_database *database, uint64_t *bytes);   /* where `path` is no folder */
+    /* Statistics of the engine's own: topic is a group, name and value as the engine says them. */
+    kvdyno_status (*statistics)(kvdyno_database *database, kvdyno_emit emit, void *context);
+} kvdyno_engine;
+
+/* What an adapter exports. The struct is static: it is never freed and never changes. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const kvdyno_engine *kvdyno_engine_v1(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

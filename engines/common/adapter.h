@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What the C adapters of this project share: texts, the background syncer of durability level `interval`, and finding
+ * an engine's library at run time. A convenience, not part of the ABI: an adapter needs kvdyno.h alone.
+ */
+#ifndef KVDYNO_ADAPTER_H
+#define KVDYNO_ADAPTER_H
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kvdyno.h"
+
+/* ---- texts ---- */
+
+/* Writes a formatted text, cut to the room there is. */
+__attribute__((format(printf, 2, 3))) static inline void say(kvdyno_text *text, const char *format, ...)
+{
+    if (!text || !text->data || text->capacity == 0)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text->data, text->capacity, format, arguments);
+    va_end(arguments);
+}
+
+/* Emits one entry whose value is formatted. */
+__attribute__((format(printf, 5, 6))) static inline void emitf(kvdyno_emit emit, void *context, const char *topic,
+                                                              const char *name, const char *format, ...)
+{
+    char value[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    emit(context, topic, name, value);
+}
+
+/* ---- an engine's own library ---- */
+
+/* Opens `chosen` if the user named a library, otherwise the first of `names` (NULL-terminated) that the system has.
+ * On failure says what was looked for and `package`, the one that has it. */
+static inline void *open_library(const char *chosen, const char *const *names, const char *package, kvdyno_text *error)
+{
+    if (chosen) {
+        void *library = dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            say(error, "cannot load the library %s: %s", chosen, dlerror());
+        return library;
+    }
+    for (const char *const *name = names; *name; name++) {
+        void *library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+        if (library)
+            return library;
+    }
+    say(error, "%s is not installed; %s has it", names[0], package);
+    return NULL;
+}
+
+/* One function to look up: where its address goes, its name, and whether the adapter can do without. */
+typedef struct library_symbol {
+    void **address;
+    const char *name;
+    bool optional;
+} library_symbol;
+
+/* Fills in the addresses of `symbols` (ended by a NULL name). False, and why, if a needed one is missing. */
+static inline bool find_symbols(void *library, const library_symbol *symbols, const char *what, kvdyno_text *error)
+{
+    for (const library_symbol *symbol = symbols; symbol->name; symbol++) {
+        *symbol->address = dlsym(library, symbol->name);
+        if (!*symbol->address && !symbol->optional) {
+            say(error, "the library is not %s, or too old: it has no %s", what, symbol->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- durability level `interval` ---- */
+
+/* A thread that calls `sync` every interval until it is stopped. The first error it meets is kept for the stopper. */
+typedef struct interval_syncer {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool running, stopping;
+    uint32_t interval_ms;
+    int (*sync)(void *context); /* 0: done; anything else is kept */
+    void *context;
+    int first_error;
+} interval_syncer;
+
+static inline void *interval_syncer_main(void *argument)
+{
+    interval_syncer *syncer = argument;
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    pthread_mutex_lock(&syncer->lock);
+    while (!syncer->stopping) {
+        uint64_t ns = (uint64_t)next.tv_nsec + (uint64_t)syncer->interval_ms * 1000000u;
+        next.tv_sec += (time_t)(ns / 1000000000u);
+        next.tv_nsec = (long)(ns % 1000000000u);
+        while (!syncer->stopping && pthread_cond_timedwait(&syncer->wake, &syncer->lock, &next) == 0)
+            ;
+        if (syncer->stopping)
+            break;
+        pthread_mutex_unlock(&syncer->lock);
+        int failed = syncer->sync(syncer->context);
+        pthread_mutex_lock(&syncer->lock);
+        if (failed && !syncer->first_error)
+            syncer->first_error = failed;
+    }
+    pthread_mutex_unlock(&syncer->lock);
+    return NULL;
+}
+
+/* Returns 0, or the errno of pthread_create. `syncer` must be zeroed. */
+static inline int interval_syncer_start(interval_syncer *syncer, uint32_t interval_ms, int (*sync)(void *), void *context)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&syncer->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&syncer->lock, NULL);
+    syncer->interval_ms = interval_ms ? interval_ms : 1;
+    syncer->sync = sync;
+    syncer->context = context;
+    int failed = pthread_create(&syncer->thread, NULL, interval_syncer_main, syncer);
+    syncer->running = !failed;
+    return failed;
+}
+
+/* Ends the thread, if it was started, and returns the first error that it met, or 0. */
+static inline int interval_syncer_stop(interval_syncer *syncer)
+{
+    if (!syncer->running)
+        return 0;
+    pthread_mutex_lock(&syncer->lock);
+    syncer->stopping = true;
+    pthread_cond_signal(&syncer->wake);
+    pthread_mutex_unlock(&syncer->lock);
+    pthread_join(syncer->thread, NULL);
+    pthread_cond_destroy(&syncer->wake);
+    pthread_mutex_destroy(&syncer->lock);
+    syncer->running = false;
+    return syncer->first_error;
+}
+
+#endif
