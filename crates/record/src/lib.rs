@@ -1,0 +1,18 @@
+//! What a trial gives, and where it is kept.
+//!
+//! [`Record`] is the schema of one trial, [`Machine`] of what it ran on, [`folder::Results`] the folder of an
+//! experiment. Records are plain files that other tools can read: JSON for the record, HdrHistogram's log format for
+//! latencies, CSV for the time series. Nothing here runs or judges anything.
+
+pub mod files;
+pub mod folder;
+mod machine;
+mod series;
+mod trial;
+
+pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
+pub use series::{Latency, SeriesRow};
+pub use trial::{
+    Answers, Device, EngineFacts, Failure, FailureKind, Operations, OsFacts, Outcome, Phase, Record, SCHEMA, Setting, Space,
+    TrialKey, Window, WorkloadFacts,
+};

@@ -1,0 +1,328 @@
+//! The record of one trial.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Latency;
+
+/// The version of the record's schema. A reader refuses a record with a higher one.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that one trial gave. A trial that failed has a record too: the figures up to the failure, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Which trial of the experiment this was.
+    pub trial: TrialKey,
+    /// The engine and how it was set up.
+    pub engine: EngineFacts,
+    /// What was asked of it.
+    pub workload: WorkloadFacts,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When the worker was started.
+    pub started: Timestamp,
+    /// The measured part of the worker's life; absent if it was never reached.
+    pub window: Option<Window>,
+    /// One entry for each kind of operation, in the measured window.
+    pub operations: Vec<Operations>,
+    /// What the answers were, warm-up included: a wrong answer counts whenever it comes.
+    pub answers: Answers,
+    /// What the operating system accounted to the worker, from its start to its end.
+    pub os: OsFacts,
+    /// What the database took on the storage.
+    pub space: Space,
+    /// Bytes of keys and values that the workload wrote, over the worker's whole life.
+    pub user_bytes_written: u64,
+    /// The engine's own statistics, read before it was closed. Topic, name and value are the engine's.
+    pub statistics: Vec<Setting>,
+    /// What a reader of the figures should know: "the database was loaded again after an interruption".
+    pub notes: Vec<String>,
+}
+
+/// Names a trial within its experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TrialKey {
+    /// From 1, in the order in which trials run.
+    pub number: u32,
+    /// The engine as the user named it: `rocksdb`, `wiredtiger:lsm`.
+    pub engine: String,
+    /// Loading the database, or running on the loaded one.
+    pub phase: Phase,
+    /// `fillseq`, `readwhilewriting`.
+    pub workload: String,
+    /// Threads that read. 0 for a load.
+    pub readers: u32,
+    /// Threads that write.
+    pub writers: u32,
+    /// From 1 to the number of repeats.
+    pub repeat: u32,
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Filling a new database.
+    Load,
+    /// Working on a loaded one.
+    Run,
+}
+
+/// An entry that an engine reports of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// For settings the lab's word (`durability`, `cache`, …), for statistics a group.
+    pub topic: String,
+    /// The engine's own word.
+    pub name: String,
+    /// As the engine says it.
+    pub value: String,
+}
+
+/// The engine under test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// The adapter's name for it: `rocksdb`.
+    pub name: String,
+    /// The version that its library reported.
+    pub version: String,
+    /// The library that the user chose; absent for the system's.
+    pub library: Option<String>,
+    /// The adapter's file.
+    pub adapter: String,
+    /// What the adapter set, in the engine's words.
+    pub settings: Vec<Setting>,
+    /// Its pages in memory are the database's file (LMDB), so that process size includes database size.
+    pub mapped: bool,
+}
+
+/// The work of a trial, as it was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadFacts {
+    /// `fillseq`, `readwhilewriting`.
+    pub name: String,
+    /// Records in the database.
+    pub records: u64,
+    /// Bytes of a key.
+    pub key_size: u64,
+    /// `hex`, `decimal` or `binary`.
+    pub key_format: String,
+    /// Bytes of a value.
+    pub value_size: u64,
+    /// The part of a value that a compressor can take away, 0 to 1.
+    pub compressibility: f64,
+    /// Records in a batch; 1 for single writes.
+    pub batch: u64,
+    /// Reads in one read-only transaction; 1 where each read sees the newest state.
+    pub reads_per_transaction: u64,
+    /// `none`, `process`, `interval` or `commit`.
+    pub durability: String,
+    /// The engine's cache, bytes.
+    pub cache_bytes: u64,
+    /// The engine's write buffer, bytes.
+    pub write_buffer_bytes: u64,
+    /// `none`, `snappy`, …
+    pub compression: String,
+    /// `full` or `off`.
+    pub verify: String,
+    /// The seed of this trial's random streams.
+    pub seed: u64,
+    /// The most writes a second that were asked for; absent if not limited.
+    pub write_rate: Option<f64>,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "state")]
+pub enum Outcome {
+    /// To its end, with every answer right.
+    Finished,
+    /// Its figures are not to be compared.
+    Failed(Failure),
+}
+
+/// Why a trial failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What sort of failure.
+    pub kind: FailureKind,
+    /// For people: one line.
+    pub reason: String,
+}
+
+/// Sorts of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// A signal ended the worker: a segmentation fault, an abort.
+    Crashed,
+    /// The worker exited before it had finished: the engine called `exit`.
+    Exited,
+    /// Nothing happened for longer than the limit, and the worker was ended.
+    Hung,
+    /// The storage is full.
+    NoSpace,
+    /// The engine reported an error.
+    EngineError,
+    /// A read gave a wrong, torn, stale or missing value.
+    WrongAnswer,
+    /// It was not started, because what it needs had failed before.
+    NotRun,
+}
+
+/// The measured part of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// From the first thread's start to the last one's end.
+    pub seconds: f64,
+    /// Before it.
+    pub warmup_seconds: f64,
+    /// User CPU seconds of the worker within it.
+    pub user_s: f64,
+    /// System CPU seconds of the worker within it.
+    pub sys_s: f64,
+    /// What timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
+    pub clock: String,
+}
+
+/// One kind of operation in the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Operations {
+    /// `get`, `put`, `batch`, `scan`.
+    pub kind: String,
+    /// Threads that did it.
+    pub threads: u32,
+    /// Calls.
+    pub operations: u64,
+    /// Records read or written by them: a batch has many.
+    pub records: u64,
+    /// Operations a second, of all threads together.
+    pub operations_per_s: f64,
+    /// Records a second, of all threads together.
+    pub records_per_s: f64,
+    /// Latency of a call.
+    pub latency: Latency,
+}
+
+impl Operations {
+    /// Whether this kind writes.
+    pub fn writes(&self) -> bool {
+        matches!(self.kind.as_str(), "put" | "batch" | "delete")
+    }
+}
+
+/// What the answers were. Hit, miss and error are three answers; the rest are hits that were not right.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Reads that gave the right value, and writes that were acknowledged.
+    pub right: u64,
+    /// Reads that found nothing where a record must be.
+    pub missing: u64,
+    /// Calls that the engine answered with an error.
+    pub errors: u64,
+    /// Reads that gave the value of another key, or bytes that nobody wrote.
+    pub wrong: u64,
+    /// Reads that gave a value put together from several.
+    pub torn: u64,
+    /// Reads that gave a value older than one acknowledged before the read began.
+    pub stale: u64,
+    /// The first failure, for people.
+    pub first_failure: Option<String>,
+}
+
+impl Answers {
+    /// Answers that fail a trial.
+    pub fn failures(&self) -> u64 {
+        self.missing + self.errors + self.wrong + self.torn + self.stale
+    }
+}
+
+/// What the operating system accounted to the worker: as `time` would have said, and more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OsFacts {
+    /// From the worker's start until it was reaped, seconds.
+    pub wall_s: f64,
+    /// User CPU seconds.
+    pub user_s: f64,
+    /// System CPU seconds.
+    pub sys_s: f64,
+    /// (user + system) / wall, per cent; cut to a whole number as `time` does.
+    pub cpu_pct: u64,
+    /// Peak resident size, KiB.
+    pub peak_rss_kb: u64,
+    /// Voluntary context switches.
+    pub ctx_voluntary: u64,
+    /// Involuntary context switches.
+    pub ctx_involuntary: u64,
+    /// Filesystem inputs, in the kernel's blocks of 512 bytes.
+    pub fs_in_ops: u64,
+    /// Filesystem outputs, in the kernel's blocks of 512 bytes.
+    pub fs_out_ops: u64,
+    /// Page faults that needed no I/O.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// Bytes that the process caused to be read from storage; absent where the kernel does not say.
+    pub read_bytes: Option<u64>,
+    /// Bytes that the process caused to be written to storage; absent where the kernel does not say.
+    pub write_bytes: Option<u64>,
+    /// The block device below the database, with what everybody did to it during the trial.
+    pub device: Option<Device>,
+}
+
+/// A block device's counters over a trial, the database's dirty pages written out at both ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// The kernel's name: `nvme0n1`.
+    pub name: String,
+    /// Bytes read from it.
+    pub read_bytes: u64,
+    /// Bytes written to it.
+    pub write_bytes: u64,
+    /// Read requests completed.
+    pub reads: u64,
+    /// Write requests completed.
+    pub writes: u64,
+}
+
+/// What a database takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Space {
+    /// Allocated blocks of its folder after the trial, KiB.
+    pub db_kb: u64,
+    /// The most that was seen during the trial, KiB.
+    pub db_peak_kb: u64,
+}
+
+impl Record {
+    /// Whether the figures may be compared.
+    pub fn is_finished(&self) -> bool {
+        self.outcome == Outcome::Finished
+    }
+
+    /// Database and process together, KiB, as the reports count them: a mapped database is part of the process.
+    pub fn total_kb(&self) -> u64 {
+        match self.engine.mapped {
+            true => self.space.db_kb.max(self.os.peak_rss_kb),
+            false => self.space.db_kb + self.os.peak_rss_kb,
+        }
+    }
+
+    /// Device bytes written for each byte of keys and values; absent where either is not known.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let device = self.os.device.as_ref()?;
+        (self.user_bytes_written > 0).then(|| device.write_bytes as f64 / self.user_bytes_written as f64)
+    }
+
+    /// Records read a second in the measured window, over all kinds of reads.
+    pub fn reads_per_s(&self) -> f64 {
+        self.operations.iter().filter(|o| !o.writes()).map(|o| o.records_per_s).sum()
+    }
+
+    /// Records written a second in the measured window, over all kinds of writes.
+    pub fn writes_per_s(&self) -> f64 {
+        self.operations.iter().filter(|o| o.writes()).map(|o| o.records_per_s).sum()
+    }
+}
