@@ -1,1 +1,23 @@
-//! Under way.
+//! Engines behind the ABI, from the host's side.
+//!
+//! [`catalog`] finds adapters by name or path, [`Adapter`] is a loaded one with everything that it declares checked,
+//! [`Choice`] is an adapter with option values, [`Database`], [`Session`] and [`Cursor`] are what it opens. The last
+//! three are thin: a call through them is one indirect call.
+
+mod adapter;
+pub mod catalog;
+mod choice;
+mod database;
+mod lab;
+mod options;
+mod text;
+
+pub use adapter::{Adapter, AdapterError, OptionInfo, OptionKind, PresetInfo, Probe};
+pub use choice::{Choice, ChoiceError, Resolved};
+pub use database::{Answer, Cursor, Database, EngineError, Host, Session};
+pub use lab::{Compression, Durability, Hints, LabSettings};
+pub use options::{OptionError, OptionText};
+pub use text::closest;
+
+/// The raw ABI, for the measured loop.
+pub use kvdyno_abi as abi;

@@ -1,1 +1,20 @@
-//! Under way.
+//! What is asked of an engine, and what the answers must be.
+//!
+//! A record is a number, its *id*, from 0 up. [`Keys`] spells an id as a key, [`Values`] makes and checks the value of
+//! an id at a *version*, [`Ledger`] remembers which versions were acknowledged, [`Permutation`] visits every id once in
+//! a random order, [`Stream`] draws ids at random. None of them needs memory for each record. [`Workload`] says which
+//! threads do what.
+
+mod keys;
+mod ledger;
+mod permutation;
+mod random;
+mod spec;
+mod values;
+
+pub use keys::{KeyError, KeyFormat, Keys};
+pub use ledger::{LEDGER_SLOTS, Ledger, Watch};
+pub use permutation::Permutation;
+pub use random::{Stream, subseed};
+pub use spec::{Data, End, Kind, Role, Verify, Workload, WorkloadError};
+pub use values::{Fault, Values};

@@ -1,0 +1,207 @@
+//! An engine as a user chose it: adapter, library, options.
+
+use std::ffi::{CString, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::{mem, ptr};
+
+use kvdyno_abi as abi;
+
+use crate::adapter::Adapter;
+use crate::lab::{Compression, Durability, Hints, LabSettings};
+use crate::options::{self, OptionError, OptionText, Value};
+use crate::text::{Entry, TextBuffer, collect};
+
+/// An adapter, the library that it is to load, and a value for each of its options.
+#[derive(Debug)]
+pub struct Choice {
+    adapter: &'static Adapter,
+    library: Option<PathBuf>,
+    values: Vec<Value>,
+}
+
+/// Why an engine cannot be had as chosen.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// No such preset.
+    #[error("{engine} has no preset `{preset}`{}", match known.as_slice() {
+        [] => " (it has none)".to_owned(),
+        known => format!("; it has {}", known.join(", ")),
+    })]
+    Preset {
+        /// The engine.
+        engine: String,
+        /// What was written.
+        preset: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// An option does not fit.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// A setting cannot be honoured.
+    #[error("{engine} cannot be measured so: {reason}")]
+    Refused {
+        /// The engine.
+        engine: String,
+        /// Which setting, and why.
+        reason: String,
+    },
+}
+
+/// What the lab's settings come to for one engine: topic, name, value, in the engine's words.
+pub type Resolved = Vec<(String, String, String)>;
+
+impl Choice {
+    /// `preset` and then `given` over the adapter's defaults.
+    ///
+    /// # Errors
+    /// If there is no such preset or option, or a value does not fit.
+    pub fn new(
+        adapter: Adapter,
+        preset: Option<&str>,
+        given: &[OptionText],
+        library: Option<PathBuf>,
+    ) -> Result<Choice, ChoiceError> {
+        let mut texts = match preset {
+            None => Vec::new(),
+            Some(name) => match adapter.presets.iter().find(|preset| preset.name == name) {
+                Some(preset) => options::split_list(&preset.options)?,
+                None => {
+                    return Err(ChoiceError::Preset {
+                        engine: adapter.name.clone(),
+                        preset: name.to_owned(),
+                        known: adapter.presets.iter().map(|preset| preset.name.clone()).collect(),
+                    });
+                }
+            },
+        };
+        texts.extend_from_slice(given);
+        let values = options::resolve(&adapter.name, &adapter.options, &texts)?;
+        // An adapter is never unloaded, so its description may live as long as its code.
+        Ok(Choice { adapter: Box::leak(Box::new(adapter)), library, values })
+    }
+
+    /// The adapter.
+    pub fn adapter(&self) -> &'static Adapter {
+        self.adapter
+    }
+
+    /// The library that the user chose.
+    pub fn library(&self) -> Option<&Path> {
+        self.library.as_deref()
+    }
+
+    /// What `lab` comes to in the engine's words; nothing is opened.
+    ///
+    /// # Errors
+    /// [`ChoiceError::Refused`] if the engine cannot honour a setting, with the reason.
+    pub fn settings(&self, lab: &LabSettings, hints: &Hints) -> Result<Resolved, ChoiceError> {
+        self.check_declared(lab, hints)?;
+        let refused = |reason: String| ChoiceError::Refused { engine: self.adapter.name.clone(), reason };
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut error = TextBuffer::new();
+        let call = self.adapter.table().settings.ok_or_else(|| refused("it has no `settings`".into()))?;
+        let config = ConfigBuffer::new(self, lab, hints, None, false);
+        // SAFETY: `config` outlives the call, `collect` gets the vector it expects, the text has the room it says.
+        let status = unsafe {
+            let mut text = error.as_abi();
+            call(&config.as_abi(), collect, ptr::from_mut(&mut entries).cast::<c_void>(), &mut text)
+        };
+        match status {
+            abi::OK => Ok(entries),
+            _ => Err(refused(error.read("the adapter gives no reason"))),
+        }
+    }
+
+    /// What the declarations alone rule out.
+    fn check_declared(&self, lab: &LabSettings, hints: &Hints) -> Result<(), ChoiceError> {
+        let table = self.adapter.table();
+        let refused = |reason: String| Err(ChoiceError::Refused { engine: self.adapter.name.clone(), reason });
+        let named = |bits: u32, all: &[(u32, String)]| {
+            all.iter().filter(|(code, _)| bits >> code & 1 == 1).map(|(_, word)| word.clone()).collect::<Vec<_>>().join(", ")
+        };
+        if table.durabilities >> lab.durability.code() & 1 == 0 {
+            let all: Vec<_> = Durability::ALL.iter().map(|level| (level.code(), level.to_string())).collect();
+            return refused(format!("durability `{}`; it has {}", lab.durability, named(table.durabilities, &all)));
+        }
+        if table.compressions >> lab.compression.code() & 1 == 0 {
+            let all: Vec<_> = Compression::ALL.iter().map(|kind| (kind.code(), kind.to_string())).collect();
+            return refused(format!("compression `{}`; it has {}", lab.compression, named(table.compressions, &all)));
+        }
+        let (least, most) = (table.min_key_size, table.max_key_size);
+        if hints.key_size < least || (most > 0 && hints.key_size > most) {
+            let bounds = if most > 0 { format!("{least} to {most}") } else { format!("at least {least}") };
+            return refused(format!("keys of {} bytes; its keys have {bounds} bytes", hints.key_size));
+        }
+        if table.max_value_size > 0 && hints.value_size > table.max_value_size {
+            let most = table.max_value_size;
+            return refused(format!("values of {} bytes; its values have at most {most} bytes", hints.value_size));
+        }
+        Ok(())
+    }
+}
+
+/// A [`abi::Config`] and everything that it points to.
+pub(crate) struct ConfigBuffer {
+    path: Option<CString>,
+    library: Option<CString>,
+    values: Vec<abi::OptionValue>,
+    /// What the text values point to.
+    _texts: Vec<CString>,
+    lab: LabSettings,
+    hints: Hints,
+    create: bool,
+}
+
+impl ConfigBuffer {
+    pub(crate) fn new(choice: &Choice, lab: &LabSettings, hints: &Hints, path: Option<&Path>, create: bool) -> Self {
+        // A zero byte cannot be in a path that exists, nor in an argument or a TOML string that became an option.
+        let zero_ended = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
+        let mut texts = Vec::new();
+        let values = choice
+            .values
+            .iter()
+            .map(|value| match value {
+                Value::Integer(integer) => abi::OptionValue { integer: *integer },
+                Value::Real(real) => abi::OptionValue { real: *real },
+                Value::Text(text) => {
+                    let text = zero_ended(text.as_bytes());
+                    let pointer = text.as_ptr();
+                    texts.push(text);
+                    abi::OptionValue { text: pointer }
+                }
+            })
+            .collect();
+        ConfigBuffer {
+            path: path.map(|path| zero_ended(path.as_os_str().as_bytes())),
+            library: choice.library.as_ref().map(|path| zero_ended(path.as_os_str().as_bytes())),
+            values,
+            _texts: texts,
+            lab: lab.clone(),
+            hints: *hints,
+            create,
+        }
+    }
+
+    pub(crate) fn as_abi(&self) -> abi::Config {
+        let pointer = |text: &Option<CString>| text.as_ref().map_or(ptr::null::<c_char>(), |text| text.as_ptr());
+        abi::Config {
+            size: mem::size_of::<abi::Config>() as u32,
+            create: self.create.into(),
+            path: pointer(&self.path),
+            library: pointer(&self.library),
+            durability: self.lab.durability.code(),
+            interval_ms: self.lab.interval_ms,
+            compression: self.lab.compression.code(),
+            sessions: self.hints.sessions,
+            cache_bytes: self.lab.cache_bytes,
+            write_buffer_bytes: self.lab.write_buffer_bytes,
+            records: self.hints.records,
+            key_size: self.hints.key_size,
+            value_size: self.hints.value_size,
+            options: self.values.as_ptr(),
+            option_count: self.values.len(),
+        }
+    }
+}

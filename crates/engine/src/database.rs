@@ -1,0 +1,452 @@
+//! An open database, its sessions and cursors: thin, so that a call costs one indirect call.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::{mem, ptr, slice};
+
+use kvdyno_abi as abi;
+
+use crate::choice::{Choice, ConfigBuffer};
+use crate::lab::{Hints, LabSettings};
+use crate::text::{Entry, TextBuffer, collect};
+
+/// What the host offers to a session; see `kvdyno_host` in the header.
+pub type Host = abi::Host;
+
+/// An error that the engine reported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct EngineError {
+    /// The ABI's status.
+    pub status: abi::Status,
+    /// In the engine's words.
+    pub reason: String,
+}
+
+impl EngineError {
+    /// Whether the storage, or the engine's own limit on it, is full.
+    pub fn is_no_space(&self) -> bool {
+        self.status == abi::NO_SPACE
+    }
+}
+
+/// Hit or miss; an error is neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// It is there.
+    Hit(T),
+    /// It is not.
+    Miss,
+}
+
+/// An open database. Sessions borrow it, so it closes after them.
+#[derive(Debug)]
+pub struct Database {
+    table: &'static abi::Engine,
+    handle: *mut abi::Database,
+}
+
+// SAFETY: the header allows calls on a database from any thread at any time.
+unsafe impl Send for Database {}
+// SAFETY: as above.
+unsafe impl Sync for Database {}
+
+fn missing(what: &str) -> EngineError {
+    EngineError { status: abi::UNSUPPORTED, reason: format!("the engine has no {what}") }
+}
+
+impl Database {
+    /// Opens the database in `path`, or creates one in that empty folder.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn open(choice: &Choice, lab: &LabSettings, hints: &Hints, path: &Path, create: bool) -> Result<Self, EngineError> {
+        let table = choice.adapter().table();
+        let config = ConfigBuffer::new(choice, lab, hints, Some(path), create);
+        let mut handle = ptr::null_mut();
+        let call = table.open.ok_or_else(|| missing("open"))?;
+        // SAFETY: `config` and what it points to outlive the call; the text has the room that it says.
+        checked("open", |error| unsafe { call(&config.as_abi(), &mut handle, error) })?;
+        match handle.is_null() {
+            true => Err(EngineError { status: abi::ERROR, reason: "open said OK but gave no database".into() }),
+            false => Ok(Database { table, handle }),
+        }
+    }
+
+    /// Closes it; what was acknowledged is on the storage then.
+    ///
+    /// # Errors
+    /// What the engine reports; the database is gone in any case.
+    pub fn close(self) -> Result<(), EngineError> {
+        let (table, handle) = (self.table, self.handle);
+        mem::forget(self);
+        let call = table.close.ok_or_else(|| missing("close"))?;
+        // SAFETY: the handle is open and given up here; sessions borrow `self`, so none is open.
+        checked("close", |error| unsafe { call(handle, error) })
+    }
+
+    /// A session for this thread.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    ///
+    /// # Safety
+    /// `host` and its context stay valid, and are used by nobody else, as long as the session.
+    pub unsafe fn session(&self, host: *const Host) -> Result<Session<'_>, EngineError> {
+        let mut handle = ptr::null_mut();
+        let call = self.table.session_open.ok_or_else(|| missing("session_open"))?;
+        // SAFETY: the database is open; the caller vouches for `host`.
+        checked("session_open", |error| unsafe { call(self.handle, host, &mut handle, error) })?;
+        Ok(Session { table: self.table, handle, database: PhantomData })
+    }
+
+    fn housekeeping(&self, name: &str, call: Option<abi::HousekeepingFn>) -> Result<bool, EngineError> {
+        match call {
+            None => Ok(false),
+            // SAFETY: the database is open.
+            Some(call) => checked(name, |error| unsafe { call(self.handle, error) }).map(|()| true),
+        }
+    }
+
+    /// Brings all that was written to the storage. False if the engine has no such call.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn flush(&self) -> Result<bool, EngineError> {
+        self.housekeeping("flush", self.table.flush)
+    }
+
+    /// Compacts everything. False if the engine has no such call.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn compact(&self) -> Result<bool, EngineError> {
+        self.housekeeping("compact", self.table.compact)
+    }
+
+    /// Waits for background work to end. False if the engine has no such call.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn wait_idle(&self) -> Result<bool, EngineError> {
+        self.housekeeping("wait_idle", self.table.wait_idle)
+    }
+
+    /// The engine's own statistics: group, name, value.
+    pub fn statistics(&self) -> Vec<(String, String, String)> {
+        let mut entries: Vec<Entry> = Vec::new();
+        if let Some(call) = self.table.statistics {
+            // SAFETY: the database is open, and `collect` gets the vector that it expects.
+            unsafe { call(self.handle, collect, ptr::from_mut(&mut entries).cast::<c_void>()) };
+        }
+        entries
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Some(call) = self.table.close {
+            // SAFETY: the handle is open and given up here. An error has nowhere to go: `close` is the way that reports.
+            unsafe { call(self.handle, &mut TextBuffer::new().as_abi()) };
+        }
+    }
+}
+
+/// Calls `f` with room for an error text and makes a `Result` of its status.
+fn checked(name: &str, f: impl FnOnce(*mut abi::Text) -> abi::Status) -> Result<(), EngineError> {
+    let mut error = TextBuffer::new();
+    let mut text = error.as_abi();
+    match f(&mut text) {
+        abi::OK => Ok(()),
+        status => {
+            let otherwise = format!("{name} failed with status {status} and no reason");
+            Err(EngineError { status, reason: error.read(&otherwise) })
+        }
+    }
+}
+
+/// A thread's session.
+#[derive(Debug)]
+pub struct Session<'db> {
+    table: &'static abi::Engine,
+    handle: *mut abi::Session,
+    database: PhantomData<&'db Database>,
+}
+
+/// What an engine lent us, as a slice.
+///
+/// # Safety
+/// `bytes` was filled by the engine, and the loan still stands during `'a`.
+unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
+    match bytes.size {
+        0 => &[],
+        // SAFETY: as the caller promises.
+        size => unsafe { slice::from_raw_parts(bytes.data.cast(), size) },
+    }
+}
+
+const NOTHING: abi::Bytes = abi::Bytes { data: ptr::null(), size: 0 };
+
+impl<'db> Session<'db> {
+    /// The function table and the handle, for the measured loop.
+    pub fn raw(&self) -> (&'static abi::Engine, *mut abi::Session) {
+        (self.table, self.handle)
+    }
+
+    /// Why the last call failed.
+    #[cold]
+    pub fn error(&self, status: abi::Status) -> EngineError {
+        let mut text = TextBuffer::new();
+        if let Some(call) = self.table.session_error {
+            // SAFETY: the session is open, the text has the room that it says.
+            unsafe { call(self.handle, &mut text.as_abi()) };
+        }
+        EngineError { status, reason: text.read(&format!("status {status}, and no reason")) }
+    }
+
+    fn ended(&self, status: abi::Status) -> Result<(), EngineError> {
+        match status {
+            abi::OK => Ok(()),
+            status => Err(self.error(status)),
+        }
+    }
+
+    fn found<T>(&self, status: abi::Status, hit: impl FnOnce() -> T) -> Result<Answer<T>, EngineError> {
+        match status {
+            abi::OK => Ok(Answer::Hit(hit())),
+            abi::MISS => Ok(Answer::Miss),
+            status => Err(self.error(status)),
+        }
+    }
+
+    /// The value of `key`, borrowed until the next call.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn get(&mut self, key: &[u8]) -> Result<Answer<&[u8]>, EngineError> {
+        let mut value = NOTHING;
+        let call = self.table.get.ok_or_else(|| missing("get"))?;
+        // SAFETY: the session is open, the key is readable.
+        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len(), &mut value) };
+        // SAFETY: the loan stands until the next call, which needs `&mut self`.
+        self.found(status, || unsafe { lent(value) })
+    }
+
+    /// Inserts or replaces.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+        let call = self.table.put.ok_or_else(|| missing("put"))?;
+        // SAFETY: the session is open, key and value are readable.
+        let status =
+            unsafe { call(self.handle, key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) };
+        self.ended(status)
+    }
+
+    /// Deletes; a hit if the engine does not know better.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn delete(&mut self, key: &[u8]) -> Result<Answer<()>, EngineError> {
+        let call = self.table.remove.ok_or_else(|| missing("delete"))?;
+        // SAFETY: the session is open, the key is readable.
+        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len()) };
+        self.found(status, || ())
+    }
+
+    /// Applies puts (`Some`) and deletes (`None`) in order, as one batch.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn write(&mut self, steps: &[(&[u8], Option<&[u8]>)]) -> Result<(), EngineError> {
+        let bytes = |slice: &[u8]| abi::Bytes { data: slice.as_ptr().cast(), size: slice.len() };
+        let steps: Vec<abi::Step> = steps
+            .iter()
+            .map(|(key, value)| abi::Step {
+                kind: if value.is_some() { abi::PUT } else { abi::DELETE },
+                reserved: 0,
+                key: bytes(key),
+                value: value.map_or(NOTHING, bytes),
+            })
+            .collect();
+        let call = self.table.write.ok_or_else(|| missing("write"))?;
+        // SAFETY: the session is open, the steps point to readable bytes.
+        let status = unsafe { call(self.handle, steps.as_ptr(), steps.len()) };
+        self.ended(status)
+    }
+
+    /// The values of several keys, borrowed until the next call.
+    ///
+    /// # Errors
+    /// What the engine reports, for the whole or for one key.
+    pub fn multi_get(&mut self, keys: &[&[u8]]) -> Result<Vec<Answer<&[u8]>>, EngineError> {
+        let wanted: Vec<abi::Bytes> =
+            keys.iter().map(|key| abi::Bytes { data: key.as_ptr().cast(), size: key.len() }).collect();
+        let mut values = vec![NOTHING; keys.len()];
+        let mut statuses = vec![abi::ERROR; keys.len()];
+        let call = self.table.multi_get.ok_or_else(|| missing("multi-get"))?;
+        // SAFETY: the session is open; keys, values and statuses have `keys.len()` elements each.
+        let status =
+            unsafe { call(self.handle, wanted.as_ptr(), wanted.len(), values.as_mut_ptr(), statuses.as_mut_ptr()) };
+        self.ended(status)?;
+        // SAFETY: the loans stand until the next call, which needs `&mut self`.
+        statuses.iter().zip(&values).map(|(&status, &value)| self.found(status, || unsafe { lent(value) })).collect()
+    }
+
+    /// Reads, lets `change` decide the new value, writes: one atomic step. `change` answering `None` gives it up.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn modify(
+        &mut self,
+        key: &[u8],
+        mut change: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
+    ) -> Result<(), EngineError> {
+        type Change<'a> = &'a mut dyn FnMut(Option<&[u8]>) -> Option<Vec<u8>>;
+        struct Context<'a> {
+            change: Change<'a>,
+            value: Vec<u8>,
+        }
+        unsafe extern "C" fn modifier(context: *mut c_void, old: abi::Bytes, value: *mut abi::Bytes) -> abi::Status {
+            // SAFETY: the context is the one passed below; `old` is lent for this call; `value` is to be filled.
+            unsafe {
+                let context = &mut *context.cast::<Context<'_>>();
+                let old = (!old.data.is_null()).then(|| lent(old));
+                match (context.change)(old) {
+                    None => abi::MISS,
+                    Some(new) => {
+                        context.value = new;
+                        *value = abi::Bytes { data: context.value.as_ptr().cast(), size: context.value.len() };
+                        abi::OK
+                    }
+                }
+            }
+        }
+        let mut context = Context { change: &mut change, value: Vec::new() };
+        let call = self.table.modify.ok_or_else(|| missing("read-modify-write"))?;
+        // SAFETY: the session is open; the context outlives the call.
+        let status = unsafe {
+            call(self.handle, key.as_ptr().cast(), key.len(), modifier, ptr::from_mut(&mut context).cast())
+        };
+        match status {
+            abi::MISS => Ok(()),
+            status => self.ended(status),
+        }
+    }
+
+    /// Begins a transaction of `kind`: [`abi::READ_WRITE`] or [`abi::READ_ONLY`].
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn begin(&mut self, kind: u32) -> Result<(), EngineError> {
+        let call = self.table.begin.ok_or_else(|| missing("transactions"))?;
+        // SAFETY: the session is open.
+        self.ended(unsafe { call(self.handle, kind) })
+    }
+
+    /// Commits it.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn commit(&mut self) -> Result<(), EngineError> {
+        let call = self.table.commit.ok_or_else(|| missing("transactions"))?;
+        // SAFETY: the session is open.
+        self.ended(unsafe { call(self.handle) })
+    }
+
+    /// Rolls it back.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn abort(&mut self) -> Result<(), EngineError> {
+        let call = self.table.abort.ok_or_else(|| missing("transactions"))?;
+        // SAFETY: the session is open.
+        self.ended(unsafe { call(self.handle) })
+    }
+
+    /// A cursor.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn cursor(&mut self) -> Result<Cursor<'_, 'db>, EngineError> {
+        let mut handle = ptr::null_mut();
+        let call = self.table.cursor_open.ok_or_else(|| missing("scans"))?;
+        // SAFETY: the session is open.
+        let status = unsafe { call(self.handle, &mut handle) };
+        self.ended(status)?;
+        Ok(Cursor { session: self, handle })
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        if let Some(call) = self.table.session_close {
+            // SAFETY: the session is open and given up here.
+            unsafe { call(self.handle) };
+        }
+    }
+}
+
+/// A cursor of a session.
+#[derive(Debug)]
+pub struct Cursor<'s, 'db> {
+    session: &'s mut Session<'db>,
+    handle: *mut abi::Cursor,
+}
+
+/// Key and value of a record.
+pub type Record<'a> = (&'a [u8], &'a [u8]);
+
+impl Cursor<'_, '_> {
+    /// Moves to `key` or the nearest in `direction` ([`abi::FORWARD`], [`abi::BACKWARD`]); without a key to that end.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn seek(&mut self, key: Option<&[u8]>, direction: u32) -> Result<Answer<Record<'_>>, EngineError> {
+        let (mut found, mut value) = (NOTHING, NOTHING);
+        let (data, size) = key.map_or((ptr::null(), 0), |key| (key.as_ptr().cast(), key.len()));
+        let call = self.session.table.cursor_seek.ok_or_else(|| missing("scans"))?;
+        // SAFETY: the cursor is open, the key is readable or NULL.
+        let status = unsafe { call(self.handle, data, size, direction, &mut found, &mut value) };
+        // SAFETY: the loans stand until the next call, which needs `&mut self`.
+        self.session.found(status, || unsafe { (lent(found), lent(value)) })
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Answer<Record<'_>>, EngineError> {
+        self.step(self.session.table.cursor_next)
+    }
+
+    /// The record before.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn previous(&mut self) -> Result<Answer<Record<'_>>, EngineError> {
+        self.step(self.session.table.cursor_previous)
+    }
+
+    #[inline]
+    fn step(&mut self, call: Option<abi::CursorStepFn>) -> Result<Answer<Record<'_>>, EngineError> {
+        let (mut found, mut value) = (NOTHING, NOTHING);
+        let call = call.ok_or_else(|| missing("scans"))?;
+        // SAFETY: the cursor is open.
+        let status = unsafe { call(self.handle, &mut found, &mut value) };
+        // SAFETY: the loans stand until the next call, which needs `&mut self`.
+        self.session.found(status, || unsafe { (lent(found), lent(value)) })
+    }
+}
+
+impl Drop for Cursor<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(call) = self.session.table.cursor_close {
+            // SAFETY: the cursor is open and given up here.
+            unsafe { call(self.handle) };
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Which threads do what, for how long.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::keys::{KeyError, KeyFormat, Keys};
+
+/// The workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Writes every record once, in key order.
+    FillSeq,
+    /// Writes every record once, in a random order.
+    FillRandom,
+    /// Updates random records.
+    Overwrite,
+    /// Reads random records.
+    ReadRandom,
+    /// Reads all records in key order, again and again.
+    ReadSeq,
+    /// Reads all records against key order, again and again.
+    ReadReverse,
+    /// Reads random records while a writer updates random records.
+    ReadWhileWriting,
+}
+
+/// What one thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Gets random records.
+    Get,
+    /// Reads all records through a cursor, forward or backward.
+    Scan {
+        /// Against key order.
+        backward: bool,
+    },
+    /// Updates random records.
+    Update,
+    /// Writes its share of the records once.
+    Load {
+        /// In a random order.
+        random: bool,
+    },
+}
+
+impl Role {
+    /// Whether it writes.
+    pub fn writes(self) -> bool {
+        matches!(self, Role::Update | Role::Load { .. })
+    }
+}
+
+const NAMES: [(Kind, &str, &str); 7] = [
+    (Kind::FillSeq, "fillseq", "write every record once, in key order"),
+    (Kind::FillRandom, "fillrandom", "write every record once, in a random order"),
+    (Kind::Overwrite, "overwrite", "update random records"),
+    (Kind::ReadRandom, "readrandom", "read random records"),
+    (Kind::ReadSeq, "readseq", "read all records in key order"),
+    (Kind::ReadReverse, "readreverse", "read all records against key order"),
+    (Kind::ReadWhileWriting, "readwhilewriting", "read random records while one writer updates random records"),
+];
+
+impl Kind {
+    /// Every workload with what it does.
+    pub fn all() -> impl Iterator<Item = (Kind, &'static str)> {
+        NAMES.into_iter().map(|(kind, _, does)| (kind, does))
+    }
+
+    /// Fills an empty database, as against working on a full one.
+    pub fn loads(self) -> bool {
+        matches!(self, Kind::FillSeq | Kind::FillRandom)
+    }
+
+    /// What each reading thread does.
+    fn reader(self) -> Option<Role> {
+        match self {
+            Kind::ReadRandom | Kind::ReadWhileWriting => Some(Role::Get),
+            Kind::ReadSeq => Some(Role::Scan { backward: false }),
+            Kind::ReadReverse => Some(Role::Scan { backward: true }),
+            Kind::FillSeq | Kind::FillRandom | Kind::Overwrite => None,
+        }
+    }
+
+    /// What each writing thread does.
+    fn writer(self) -> Option<Role> {
+        match self {
+            Kind::FillSeq => Some(Role::Load { random: false }),
+            Kind::FillRandom => Some(Role::Load { random: true }),
+            Kind::Overwrite | Kind::ReadWhileWriting => Some(Role::Update),
+            Kind::ReadRandom | Kind::ReadSeq | Kind::ReadReverse => None,
+        }
+    }
+
+    /// Readers and writers, where `threads` are asked for: the threads that the workload is about.
+    pub fn threads(self, threads: u32) -> (u32, u32) {
+        match self {
+            Kind::ReadWhileWriting => (threads, 1),
+            kind if kind.reader().is_some() => (threads, 0),
+            _ => (0, threads),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.iter().find(|(kind, ..)| kind == self).map_or("", |(_, name, _)| name);
+        f.pad(name)
+    }
+}
+
+impl FromStr for Kind {
+    type Err = WorkloadError;
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
+        NAMES
+            .iter()
+            .find(|(_, name, _)| *name == text)
+            .map(|(kind, ..)| *kind)
+            .ok_or_else(|| WorkloadError::Unknown { name: text.to_owned() })
+    }
+}
+
+/// The records of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    /// How many.
+    pub records: u64,
+    /// Bytes of a key.
+    pub key_size: u64,
+    /// How keys are spelled.
+    pub key_format: KeyFormat,
+    /// Bytes of a value.
+    pub value_size: u64,
+    /// The part of a value that a compressor can take away, 0 to 1.
+    pub compressibility: f64,
+    /// What values are made from.
+    pub seed: u64,
+}
+
+impl Data {
+    /// The keys.
+    ///
+    /// # Errors
+    /// If they do not fit.
+    pub fn keys(&self) -> Result<Keys, KeyError> {
+        Keys::new(self.key_format, self.key_size, self.records)
+    }
+}
+
+/// When a trial ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// After this time.
+    After(Duration),
+    /// When each thread that the workload is about has done so many operations. A load ends when all is loaded.
+    Operations(u64),
+}
+
+/// Whether answers are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// Every byte of every value, and its version.
+    Full,
+    /// Hit or miss alone.
+    Off,
+}
+
+/// What a trial asks of an engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Which one.
+    pub kind: Kind,
+    /// The records.
+    pub data: Data,
+    /// Threads that read.
+    pub readers: u32,
+    /// Threads that write.
+    pub writers: u32,
+    /// Records in each write; 1 for single puts.
+    pub batch: u64,
+    /// Reads in one read-only transaction; 1: each read for itself.
+    pub reads_per_transaction: u64,
+    /// The most writes a second, of all writers together.
+    pub write_rate: Option<f64>,
+    /// Before the measured part.
+    pub warmup: Duration,
+    /// Of the measured part.
+    pub end: End,
+    /// Whether answers are checked.
+    pub verify: Verify,
+    /// What this trial's random streams are made from.
+    pub seed: u64,
+}
+
+/// A workload that makes no sense.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum WorkloadError {
+    /// No such workload.
+    #[error("there is no workload `{name}`; there are {known}", known = NAMES.map(|(_, name, _)| name).join(", "))]
+    Unknown {
+        /// What was written.
+        name: String,
+    },
+    /// Its keys do not fit.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// A number is out of its range.
+    #[error("{what} is {found}; it must be {expected}")]
+    Range {
+        /// Which.
+        what: &'static str,
+        /// What was found.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
+}
+
+/// Values beyond this are no key-value records, and could not be held twice in memory for each thread.
+const LARGEST_VALUE: u64 = 1 << 30;
+
+impl Workload {
+    /// Whether it makes sense.
+    ///
+    /// # Errors
+    /// Which number does not, and what would be right.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        let range = |what, found: &dyn fmt::Display, expected: &str, fits: bool| match fits {
+            true => Ok(()),
+            false => Err(WorkloadError::Range { what, found: found.to_string(), expected: expected.to_owned() }),
+        };
+        let Data { records, value_size, compressibility, .. } = self.data;
+        range("records", &records, "from 1 to 2^48", (1..=1 << 48).contains(&records))?;
+        range("value_size", &value_size, "at most 1 GiB", value_size <= LARGEST_VALUE)?;
+        range("compressibility", &compressibility, "from 0 to 1", (0.0..=1.0).contains(&compressibility))?;
+        range("batch", &self.batch, "from 1 to 1000000", (1..=1_000_000).contains(&self.batch))?;
+        let threads = self.readers.max(self.writers);
+        range("threads", &threads, "from 1 to 4096", (1..=4096).contains(&threads))?;
+        let transaction = self.reads_per_transaction;
+        range("reads_per_transaction", &transaction, "at least 1", transaction >= 1)?;
+        let alone = transaction == 1 || self.kind == Kind::ReadRandom;
+        range("reads_per_transaction", &transaction, "1, but for readrandom", alone)?;
+        let rate = self.write_rate.unwrap_or(1.0);
+        range("write_rate", &rate, "above 0 writes a second", rate > 0.0 && rate.is_finite())?;
+        self.data.keys()?;
+        Ok(())
+    }
+
+    /// The role of each thread: readers first.
+    pub fn roles(&self) -> Vec<Role> {
+        let readers = self.kind.reader().into_iter().flat_map(|role| std::iter::repeat_n(role, self.readers as usize));
+        let writers = self.kind.writer().into_iter().flat_map(|role| std::iter::repeat_n(role, self.writers as usize));
+        readers.chain(writers).collect()
+    }
+}

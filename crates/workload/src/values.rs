@@ -1,0 +1,348 @@
+//! Values that carry their own proof.
+//!
+//! A value belongs to an id and a version, and every byte of it follows from those two and the seed. A value of 24 bytes
+//! or more is
+//!
+//! ```text
+//! id (8) | version (8) | check (8) | filler
+//! ```
+//!
+//! all little-endian. `check` and a word `w` come from id, version and seed. The filler is a template, the same for all
+//! values of a size, with `w` XORed over each word of it: the first part of the template is random, so the filler there
+//! is incompressible, the rest is zero, so the filler there is `w` again and again. Checking a value is so one XOR with
+//! the template and one with `w` for each word, and any bit that differs shows; a value put together from two versions
+//! differs because their words `w` do.
+//!
+//! Shorter values carry what fits: from 16 bytes `version (8) | check (8)`, from 8 `version (4) | check (4)`, from 4
+//! `version (2) | check (2)`; below that bytes of `w` for version 0, which tell other keys' values with the strength of
+//! their bits, but not versions. An empty value has only its length.
+
+use crate::random::{Stream, mix, subseed};
+
+/// Makes and checks the values of an experiment.
+#[derive(Clone, Debug)]
+pub struct Values {
+    size: usize,
+    layout: Layout,
+    /// The filler before `w` is XORed over it, with room for a last whole block.
+    template: Vec<u8>,
+    id_key: u64,
+    version_key: u64,
+    /// Bits by which `w` is rotated for the last block, which overlaps the one before it.
+    last_rotation: u32,
+}
+
+/// What stands before the filler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// id, version, check: 8 bytes each.
+    Whole,
+    /// version and check, of this many bytes each.
+    Short(usize),
+    /// Bytes of `w`.
+    Bare,
+}
+
+/// Why a value is not the right one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The value of another key, of another size, or bytes that nobody wrote.
+    Wrong(String),
+    /// Parts of several values.
+    Torn(String),
+    /// Older than a version acknowledged before the read began.
+    Stale(String),
+}
+
+/// Bytes compared at a time.
+const BLOCK: usize = 16;
+const HEADER: usize = 24;
+
+impl Values {
+    /// Values of `size` bytes of which a compressor can take away the part `compressibility`, between 0 and 1.
+    pub fn new(size: u64, compressibility: f64, seed: u64) -> Self {
+        let size = size as usize;
+        let layout = match size {
+            HEADER.. => Layout::Whole,
+            16.. => Layout::Short(8),
+            8.. => Layout::Short(4),
+            4.. => Layout::Short(2),
+            _ => Layout::Bare,
+        };
+        let filler = size.saturating_sub(layout.header(size));
+        let mut template = vec![0; filler.next_multiple_of(BLOCK) + BLOCK];
+        // What a compressor leaves of the rest: of the header, of the first `w`, and to say where repetitions start.
+        const LEFT_OF_THE_REST: usize = 32;
+        let random = ((size as f64 * (1.0 - compressibility)) as usize).saturating_sub(LEFT_OF_THE_REST).min(filler);
+        let random = if compressibility == 0.0 { filler } else { random };
+        let mut stream = Stream::new(subseed(seed, &[0x7465_6d70]));
+        for byte in &mut template[..random] {
+            *byte = (stream.next() >> 56) as u8;
+        }
+        Values {
+            size,
+            layout,
+            template,
+            id_key: subseed(seed, &[0x6964]),
+            version_key: subseed(seed, &[0x7665_7273]),
+            last_rotation: 8 * (filler % 8) as u32,
+        }
+    }
+
+    /// Bytes of a value.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The word that belongs to an id and a version: the two halves of their keyed product, folded. Every bit of it
+    /// depends on every bit of both.
+    #[inline(always)]
+    fn word(&self, id: u64, version: u64) -> u64 {
+        let product = u128::from(id ^ self.id_key) * u128::from(version ^ self.version_key);
+        (product as u64) ^ ((product >> 64) as u64)
+    }
+
+    #[inline(always)]
+    fn check_of(word: u64) -> u64 {
+        word.rotate_left(32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// Makes the value of `id` at `version` in `value`, which has [`Values::size`] bytes.
+    #[inline]
+    pub fn write(&self, id: u64, version: u64, value: &mut [u8]) {
+        let version = self.carried(version);
+        let word = self.word(id, version);
+        let (header, filler) = value.split_at_mut(self.layout.header(self.size));
+        let check = Self::check_of(word).to_le_bytes();
+        match self.layout {
+            Layout::Whole => {
+                header[..8].copy_from_slice(&id.to_le_bytes());
+                header[8..16].copy_from_slice(&version.to_le_bytes());
+                header[16..].copy_from_slice(&check);
+            }
+            Layout::Short(width) => {
+                header[..width].copy_from_slice(&version.to_le_bytes()[..width]);
+                header[width..].copy_from_slice(&check[..width]);
+            }
+            Layout::Bare => {}
+        }
+        for (to, from) in filler.chunks_mut(8).zip(self.template.chunks_exact(8)) {
+            let bytes = (read_word(from, 0) ^ word).to_le_bytes();
+            to.copy_from_slice(&bytes[..to.len()]);
+        }
+    }
+
+    /// Whether `value` is, to the last bit, the value of `id` at a version of at least `floor`.
+    #[inline(always)]
+    pub fn is_right(&self, id: u64, floor: u64, value: &[u8]) -> bool {
+        if self.size >= HEADER + BLOCK {
+            value.len() == self.size && self.is_whole(id, value) && read_word(value, 8) >= floor
+        } else {
+            self.is_right_short(id, floor, value)
+        }
+    }
+
+    /// [`Values::is_right`] for a value with a whole header and at least a block of filler; floor and size aside.
+    #[inline(always)]
+    fn is_whole(&self, id: u64, value: &[u8]) -> bool {
+        let word = self.word(id, read_word(value, 8));
+        let header = (read_word(value, 0) ^ id) | (read_word(value, 16) ^ Self::check_of(word));
+        header | self.filler_difference(&value[HEADER..], word) == 0
+    }
+
+    /// Zero if `filler`, of the right size and at least a block, is what `word` makes of the template.
+    #[inline(always)]
+    fn filler_difference(&self, filler: &[u8], word: u64) -> u64 {
+        let mut difference = [0u64; 2];
+        let mut compare = |block: &[u8], template: &[u8], word: u64| {
+            difference[0] |= read_word(block, 0) ^ read_word(template, 0) ^ word;
+            difference[1] |= read_word(block, 8) ^ read_word(template, 8) ^ word;
+        };
+        for (block, template) in filler.chunks_exact(BLOCK).zip(self.template.chunks_exact(BLOCK)) {
+            compare(block, template, word);
+        }
+        // The last bytes as a block of their own that overlaps the one before; `w` is rotated to where it starts.
+        let last = filler.len() - BLOCK;
+        compare(&filler[last..], &self.template[last..last + BLOCK], word.rotate_right(self.last_rotation));
+        difference[0] | difference[1]
+    }
+
+    /// [`Values::is_right`] by making the value again: for sizes too small for blocks.
+    fn is_right_short(&self, id: u64, floor: u64, value: &[u8]) -> bool {
+        let Some(version) = self.version_of(value) else { return false };
+        let mut expected = [0; HEADER + BLOCK];
+        let expected = &mut expected[..self.size];
+        self.write(id, version, expected);
+        expected == value && !self.is_older(version, floor)
+    }
+
+    /// The version that a value of the right size claims.
+    fn version_of(&self, value: &[u8]) -> Option<u64> {
+        let at = match self.layout {
+            _ if value.len() != self.size => return None,
+            Layout::Whole => 8..16,
+            Layout::Short(width) => 0..width,
+            Layout::Bare => 0..0,
+        };
+        let mut bytes = [0; 8];
+        bytes[..at.len()].copy_from_slice(&value[at]);
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    /// The part of a version that a value has room for.
+    #[inline(always)]
+    fn carried(&self, version: u64) -> u64 {
+        match self.layout {
+            Layout::Whole | Layout::Short(8) => version,
+            Layout::Short(width) => version & ((1 << (8 * width)) - 1),
+            Layout::Bare => 0,
+        }
+    }
+
+    /// Whether a claimed version, of which only the low bytes may be there, is before `floor`.
+    fn is_older(&self, version: u64, floor: u64) -> bool {
+        match self.layout {
+            Layout::Whole | Layout::Short(8) => version < floor,
+            Layout::Short(width) => {
+                let unused = 64 - 8 * width as u32;
+                ((version.wrapping_sub(floor) << unused) as i64) < 0
+            }
+            Layout::Bare => false,
+        }
+    }
+
+    /// What is wrong with a value that [`Values::is_right`] refused.
+    #[cold]
+    pub fn fault(&self, id: u64, floor: u64, value: &[u8]) -> Fault {
+        let Some(version) = self.version_of(value) else {
+            return Fault::Wrong(format!("record {id}: a value of {} bytes instead of {}", value.len(), self.size));
+        };
+        if self.is_value_of(id, version, value) {
+            return Fault::Stale(format!("record {id}: version {version}, though {floor} had been acknowledged"));
+        }
+        if self.layout == Layout::Whole {
+            let claimed = read_word(value, 0);
+            if claimed != id && self.is_value_of(claimed, version, value) {
+                return Fault::Wrong(format!("record {id}: the value of record {claimed}"));
+            }
+            let word = self.word(claimed, version);
+            if read_word(value, 16) == Self::check_of(word) {
+                return Fault::Torn(format!(
+                    "record {id}: the head is record {claimed}'s version {version}, the rest from byte {} on is not",
+                    self.first_difference(claimed, version, value)
+                ));
+            }
+        }
+        Fault::Wrong(format!("record {id}: bytes that were never written for it"))
+    }
+
+    fn made_again(&self, id: u64, version: u64) -> Vec<u8> {
+        let mut made = vec![0; self.size];
+        self.write(id, version, &mut made);
+        made
+    }
+
+    fn is_value_of(&self, id: u64, version: u64, value: &[u8]) -> bool {
+        self.made_again(id, version) == value
+    }
+
+    fn first_difference(&self, id: u64, version: u64, value: &[u8]) -> usize {
+        let made = self.made_again(id, version);
+        made.iter().zip(value).position(|(made, found)| made != found).unwrap_or(self.size)
+    }
+
+    /// A number that differs between values made with different parameters, for telling that a database was loaded by
+    /// somebody else.
+    pub fn fingerprint(&self) -> u64 {
+        self.template.chunks_exact(8).fold(mix(self.id_key ^ self.size as u64), |sum, word| mix(sum ^ read_word(word, 0)))
+    }
+}
+
+impl Layout {
+    fn header(self, size: usize) -> usize {
+        match self {
+            Layout::Whole => HEADER,
+            Layout::Short(width) => 2 * width,
+            Layout::Bare => 0.min(size),
+        }
+    }
+}
+
+#[inline(always)]
+fn read_word(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value(values: &Values, id: u64, version: u64) -> Vec<u8> {
+        values.made_again(id, version)
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_is_right_for_its_id_and_for_no_older_floor(
+            size in 0u64..300, c in 0.0f64..=1.0, seed: u64, id: u64, version in 0u64..1 << 40,
+        ) {
+            let values = Values::new(size, c, seed);
+            let made = value(&values, id, version);
+            prop_assert!(values.is_right(id, version, &made));
+            prop_assert!(values.is_right(id, version.saturating_sub(1000), &made));
+            prop_assert_eq!(values.is_right(id, version + 1, &made), size < 4, "a later floor must be missed");
+        }
+
+        #[test]
+        fn any_flipped_bit_shows(size in 1u64..300, seed: u64, id: u64, version: u64, bit: prop::sample::Index) {
+            let values = Values::new(size, 0.5, seed);
+            let mut made = value(&values, id, version);
+            let bit = bit.index(8 * size as usize);
+            made[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(!values.is_right(id, 0, &made));
+        }
+
+        #[test]
+        fn other_keys_other_sizes_and_torn_values_show(
+            size in 24u64..300, seed: u64, id in 0u64..1 << 40, version in 0u64..1 << 40, cut: prop::sample::Index,
+        ) {
+            let values = Values::new(size, 0.5, seed);
+            let made = value(&values, id, version + 1);
+            prop_assert!(matches!(values.fault(id + 1, 0, &made), Fault::Wrong(_)));
+            prop_assert!(matches!(values.fault(id, 0, &made[1..]), Fault::Wrong(_)));
+            prop_assert!(matches!(values.fault(id, version + 2, &made), Fault::Stale(_)));
+            let cut = 24 + cut.index(size as usize - 23);
+            let mut torn = made.clone();
+            torn[cut.min(size as usize)..].copy_from_slice(&value(&values, id, version)[cut.min(size as usize)..]);
+            if torn != made {
+                prop_assert!(!values.is_right(id, 0, &torn));
+                prop_assert!(matches!(values.fault(id, 0, &torn), Fault::Torn(_)));
+            }
+        }
+    }
+
+    #[test]
+    fn values_compress_as_asked() {
+        for size in [100, 400, 1000, 4000] {
+            for asked in [0.0, 0.25, 0.5, 0.75] {
+                let values = Values::new(size, asked, 1);
+                // What an engine compresses: a block of several records.
+                let block: Vec<u8> = (0..64 * 1024 / size).flat_map(|id| value(&values, 7919 * id, id)).collect();
+                let packed = lz4_flex::compress(&block);
+                let saved = 1.0 - packed.len() as f64 / block.len() as f64;
+                assert!((saved - asked).abs() < 0.07, "{size} bytes at {asked}: LZ4 saved {saved:.3}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_seed_makes_other_values() {
+        let (one, two) = (Values::new(100, 0.5, 1), Values::new(100, 0.5, 2));
+        assert!(!two.is_right(5, 0, &value(&one, 5, 0)));
+        assert_ne!(one.fingerprint(), two.fingerprint());
+        assert_eq!(one.fingerprint(), Values::new(100, 0.5, 1).fingerprint());
+    }
+}
