@@ -153,6 +153,18 @@ impl Keys {
         }
     }
 
+    /// The id of a key that these keys spelled; for any other bytes, some number.
+    #[inline]
+    pub fn read_own(&self, key: &[u8]) -> u64 {
+        match self.format {
+            KeyFormat::Hex if self.width == 16 => {
+                (u64::from(hex8_to_number(&key[..8])) << 32) | u64::from(hex8_to_number(&key[8..16]))
+            }
+            KeyFormat::Binary => key[..8].try_into().map_or(0, u64::from_be_bytes),
+            _ => self.read(key).unwrap_or(0),
+        }
+    }
+
     /// The id of a key, if it is one that these keys spell.
     pub fn read(&self, key: &[u8]) -> Option<u64> {
         if key.len() != self.size || key[self.width..].iter().any(|&byte| byte != self.format.padding()) {
@@ -188,6 +200,16 @@ fn hex8(number: u32) -> [u8; 8] {
     x = (x | (x << 4)) & LOW_NIBBLES;
     let letters = ((x + 6 * ONES) >> 4) & ONES;
     (x + u64::from(b'0') * ONES + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
+}
+
+/// The way back from [`hex8`], for digits that it wrote: the low nibble, and 9 more for a letter.
+#[inline(always)]
+fn hex8_to_number(digits: &[u8]) -> u32 {
+    let x = digits.try_into().map_or(0, u64::from_be_bytes);
+    let mut x = (x & LOW_NIBBLES) + 9 * ((x >> 6) & ONES);
+    x = (x | (x >> 4)) & 0x00ff_00ff_00ff_00ff;
+    x = (x | (x >> 8)) & 0x0000_ffff_0000_ffff;
+    (x | (x >> 16)) as u32
 }
 
 /// Eight decimal digits of a number below 10^8: split into two numbers of four digits, four of two, eight of one, each
@@ -242,6 +264,7 @@ mod tests {
                 keys.write(records - 1, &mut key);
                 keys.write(id, &mut key);
                 prop_assert_eq!(keys.read(&key), Some(id));
+                prop_assert_eq!(keys.read_own(&key), id);
             }
         }
 

@@ -16,7 +16,7 @@ impl Stream {
 
     /// The next 64 bits.
     #[inline(always)]
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
@@ -24,7 +24,7 @@ impl Stream {
     /// generation in an interval", 2019, without its rejection step).
     #[inline(always)]
     pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_stream_and_another_place_another_one() {
-        let first = |seed| Stream::new(seed).next();
+        let first = |seed| Stream::new(seed).bits();
         assert_eq!(first(subseed(1, &[2, 3])), first(subseed(1, &[2, 3])));
         let seeds: std::collections::HashSet<u64> =
             (0..50).flat_map(|a| (0..50).map(move |b| subseed(7, &[a, b]))).collect();

@@ -69,7 +69,7 @@ impl Values {
             4.. => Layout::Short(2),
             _ => Layout::Bare,
         };
-        let filler = size.saturating_sub(layout.header(size));
+        let filler = size.saturating_sub(layout.header());
         let mut template = vec![0; filler.next_multiple_of(BLOCK) + BLOCK];
         // What a compressor leaves of the rest: of the header, of the first `w`, and to say where repetitions start.
         const LEFT_OF_THE_REST: usize = 32;
@@ -77,7 +77,7 @@ impl Values {
         let random = if compressibility == 0.0 { filler } else { random };
         let mut stream = Stream::new(subseed(seed, &[0x7465_6d70]));
         for byte in &mut template[..random] {
-            *byte = (stream.next() >> 56) as u8;
+            *byte = (stream.bits() >> 56) as u8;
         }
         Values {
             size,
@@ -112,7 +112,7 @@ impl Values {
     pub fn write(&self, id: u64, version: u64, value: &mut [u8]) {
         let version = self.carried(version);
         let word = self.word(id, version);
-        let (header, filler) = value.split_at_mut(self.layout.header(self.size));
+        let (header, filler) = value.split_at_mut(self.layout.header());
         let check = Self::check_of(word).to_le_bytes();
         match self.layout {
             Layout::Whole => {
@@ -259,11 +259,12 @@ impl Values {
 }
 
 impl Layout {
-    fn header(self, size: usize) -> usize {
+    /// Bytes before the filler.
+    fn header(self) -> usize {
         match self {
             Layout::Whole => HEADER,
             Layout::Short(width) => 2 * width,
-            Layout::Bare => 0.min(size),
+            Layout::Bare => 0,
         }
     }
 }

@@ -1,0 +1,101 @@
+//! Gets of random records.
+
+use std::sync::atomic::Ordering;
+
+use kvdyno_engine::abi;
+use kvdyno_workload::Stream;
+
+use super::{Driver, Limit, NOTHING, Work, lent};
+use crate::clock::Clock;
+use crate::shared::Tally;
+
+/// `FULL`: values are verified. `LEDGER`: they may have been updated, so the ledger says how new they must be.
+struct Get<const FULL: bool, const LEDGER: bool> {
+    stream: Stream,
+    key: Vec<u8>,
+}
+
+pub(super) fn work<C: Clock + 'static>(stream: Stream, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+    let key = driver.keys.blank();
+    match (driver.verifies(), driver.may_have_updates()) {
+        (false, _) => Box::new(Get::<false, false> { stream, key }),
+        (true, false) => Box::new(Get::<true, false> { stream, key }),
+        (true, true) => Box::new(Get::<true, true> { stream, key }),
+    }
+}
+
+impl<C: Clock> Driver<'_, C> {
+    /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
+    fn may_have_updates(&self) -> bool {
+        self.workload.writers > 0 || self.lane.version.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl<C: Clock, const FULL: bool, const LEDGER: bool> Work<C> for Get<FULL, LEDGER> {
+    fn run(&mut self, driver: &mut Driver<'_, C>, tally: &Tally, limit: Limit<'_>) {
+        let per_transaction = driver.workload.reads_per_transaction;
+        if per_transaction == 1 {
+            self.read(driver, tally, limit, limit.operations);
+            return;
+        }
+        let mut left = limit.operations;
+        while left > 0 && !driver.is_over(limit) {
+            if let Err(error) = driver.session.begin(abi::READ_ONLY) {
+                driver.engine_failed("beginning a transaction", error.status);
+                return;
+            }
+            let now = left.min(per_transaction);
+            self.read(driver, tally, limit, now);
+            left -= now;
+            if let Err(error) = driver.session.commit() {
+                driver.engine_failed("ending a transaction", error.status);
+                return;
+            }
+        }
+    }
+}
+
+impl<C: Clock> Driver<'_, C> {
+    fn is_over(&self, limit: Limit<'_>) -> bool {
+        self.clock.now() >= limit.until.load(Ordering::Relaxed)
+    }
+}
+
+impl<const FULL: bool, const LEDGER: bool> Get<FULL, LEDGER> {
+    fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, tally: &Tally, limit: Limit<'_>, operations: u64) {
+        let (table, session) = driver.session.raw();
+        let Some(get) = table.get else { return };
+        let records = driver.workload.data.records;
+        let (keys, values, ledger, clock) = (driver.keys, driver.values, driver.ledger, driver.clock);
+        let key = self.key.as_mut_slice();
+        let mut stream = self.stream.clone();
+        let mut end = 0;
+        for _ in 0..operations {
+            let id = stream.below(records);
+            keys.write(id, key);
+            let floor = if LEDGER { ledger.floor(id) } else { 0 };
+            let mut value = NOTHING;
+            let start = clock.now();
+            // SAFETY: the session is open and this thread's own; key and value live through the call.
+            let status = unsafe { get(session, key.as_ptr().cast(), key.len(), &mut value) };
+            end = clock.now();
+            tally.latency.record(end.wrapping_sub(start));
+            let right = status == abi::OK && {
+                // SAFETY: the engine lent it in the call just made.
+                !FULL || values.is_right(id, floor, unsafe { lent(value) })
+            };
+            if !right {
+                // SAFETY: as above; a miss or an error lends nothing.
+                let value = if status == abi::OK { unsafe { lent(value) } } else { &[] };
+                if !driver.read_failed(id, floor, status, value) {
+                    break;
+                }
+            }
+            if end >= limit.until.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        self.stream = stream;
+        tally.until.store(end, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,144 @@
+//! The measured loops: one function for each role of a thread.
+//!
+//! In them there is no allocation, no lock, no system call and no formatting, and no cache line that another thread
+//! writes; what they need is made before, in [`Driver`] and by the roles' constructors. Failures leave the loop for a
+//! cold function. `docs/performance.md` has what a turn of each costs, in instructions.
+
+mod get;
+mod pacer;
+mod scan;
+mod write;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kvdyno_engine::{Session, abi};
+use kvdyno_workload::{Fault, Keys, Ledger, Role, Stream, Values, Verify, Workload, subseed};
+
+use crate::clock::Clock;
+use crate::shared::{Control, Lane, OpKind, Tally, bump};
+
+/// After so many errors of the engine a trial ends: it will not get better.
+const MOST_ERRORS: u64 = 100;
+
+/// What every loop needs.
+pub struct Driver<'a, C> {
+    /// The clock.
+    pub clock: C,
+    /// The trial's control block.
+    pub control: &'a Control,
+    /// This thread's lane.
+    pub lane: &'a Lane,
+    /// What to do.
+    pub workload: &'a Workload,
+    /// How keys are spelled.
+    pub keys: &'a Keys,
+    /// How values are made and checked.
+    pub values: &'a Values,
+    /// What was acknowledged.
+    pub ledger: Ledger<'a>,
+    /// This thread's session.
+    pub session: Session<'a>,
+    /// Which of the readers, or of the writers, this is.
+    pub index: u64,
+}
+
+/// When a part of a trial ends for a thread.
+#[derive(Clone, Copy)]
+pub struct Limit<'a> {
+    /// At this moment, ticks.
+    pub until: &'a AtomicU64,
+    /// After so many operations.
+    pub operations: u64,
+}
+
+/// A thread's work: called for the warm-up and then for the measured part, so that it goes on where it was.
+pub trait Work<C: Clock> {
+    /// Works until the limit.
+    fn run(&mut self, driver: &mut Driver<'_, C>, tally: &Tally, limit: Limit<'_>);
+}
+
+/// The work of a role.
+pub fn work_of<C: Clock + 'static>(role: Role, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+    let workload = driver.workload;
+    let stream = Stream::new(subseed(workload.seed, &[role.writes().into(), driver.index]));
+    match role {
+        Role::Get => get::work(stream, driver),
+        Role::Scan { backward } => Box::new(scan::Scan::new(stream, backward, driver)),
+        Role::Update | Role::Load { .. } => Box::new(write::Write::new(role, stream, driver)),
+    }
+}
+
+/// The kind of operation that a role does.
+pub fn op_kind(role: Role, workload: &Workload) -> OpKind {
+    match role {
+        Role::Get => OpKind::Get,
+        Role::Scan { .. } => OpKind::Scan,
+        Role::Update | Role::Load { .. } if workload.batch == 1 => OpKind::Put,
+        Role::Update | Role::Load { .. } => OpKind::Batch,
+    }
+}
+
+impl<C: Clock> Driver<'_, C> {
+    fn verifies(&self) -> bool {
+        self.workload.verify == Verify::Full
+    }
+
+    /// Whether the trial should go on in spite of failures.
+    #[cold]
+    fn engine_failed(&self, what: &str, status: abi::Status) -> bool {
+        let error = self.session.error(status);
+        self.control.first_failure(&format!("{what}: {}", error.reason));
+        bump(&self.lane.errors, 1);
+        if error.is_no_space() {
+            self.control.no_space.store(1, Ordering::SeqCst);
+        }
+        let goes_on = !error.is_no_space() && self.lane.errors.load(Ordering::Relaxed) < MOST_ERRORS;
+        if !goes_on {
+            self.control.ask_to_stop();
+        }
+        goes_on
+    }
+
+    /// A read of `id` did not give what it must. False if the trial should end.
+    #[cold]
+    fn read_failed(&self, id: u64, floor: u64, status: abi::Status, value: &[u8]) -> bool {
+        match status {
+            abi::OK => {
+                self.wrong_value(id, floor, value);
+                true
+            }
+            abi::MISS => {
+                self.control.first_failure(&format!("record {id} is missing"));
+                bump(&self.lane.missing, 1);
+                true
+            }
+            status => self.engine_failed(&format!("reading record {id}"), status),
+        }
+    }
+
+    #[cold]
+    fn wrong_value(&self, id: u64, floor: u64, value: &[u8]) {
+        let (counter, text) = match self.values.fault(id, floor, value) {
+            Fault::Wrong(text) => (&self.lane.wrong, text),
+            Fault::Torn(text) => (&self.lane.torn, text),
+            Fault::Stale(text) => (&self.lane.stale, text),
+        };
+        bump(counter, 1);
+        self.control.first_failure(&text);
+    }
+}
+
+const NOTHING: abi::Bytes = abi::Bytes { data: std::ptr::null(), size: 0 };
+
+/// What the engine lent.
+///
+/// # Safety
+/// The engine filled `bytes` in the last call on the session, and no call on it comes while the slice is used.
+#[inline(always)]
+unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
+    match bytes.data.is_null() {
+        true => &[],
+        // SAFETY: as the caller promises.
+        false => unsafe { std::slice::from_raw_parts(bytes.data.cast(), bytes.size) },
+    }
+}

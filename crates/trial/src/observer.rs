@@ -1,0 +1,190 @@
+//! How the parent looks on.
+
+use std::sync::atomic::Ordering;
+
+use hdrhistogram::Histogram;
+use kvdyno_record::{Answers, Latency, Operations, SeriesRow};
+
+use crate::histogram::{BUCKETS, in_nanoseconds};
+use crate::shared::{Board, Control, Lane, OpKind, Tally};
+
+/// Reads a board while a worker writes it.
+#[derive(Debug)]
+pub struct Observer<'a> {
+    board: &'a Board,
+}
+
+/// What one kind of operation has come to.
+#[derive(Clone, Debug)]
+pub struct KindTotals {
+    /// Which.
+    pub kind: OpKind,
+    /// Records read or written.
+    pub records: u64,
+    /// Latencies by bucket.
+    counts: Vec<u64>,
+}
+
+impl KindTotals {
+    /// Operations.
+    pub fn operations(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}
+
+/// Everything that was counted up to a moment, in the warm-up or in the measured part.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// A kind each.
+    pub kinds: Vec<KindTotals>,
+}
+
+impl Snapshot {
+    /// Operations of all kinds.
+    pub fn operations(&self) -> u64 {
+        self.kinds.iter().map(KindTotals::operations).sum()
+    }
+
+    /// What came between `earlier` and this one: the rows of an interval that ends `end_s` into the measured part.
+    pub fn rows_since(&self, earlier: &Snapshot, end_s: f64, seconds: f64, ticks_per_ns: f64) -> Vec<SeriesRow> {
+        self.kinds
+            .iter()
+            .map(|now| {
+                let before = earlier.kinds.iter().find(|kind| kind.kind == now.kind);
+                let counts: Vec<u64> = match before {
+                    Some(before) => now.counts.iter().zip(&before.counts).map(|(a, b)| a.saturating_sub(*b)).collect(),
+                    None => now.counts.clone(),
+                };
+                let records = now.records.saturating_sub(before.map_or(0, |before| before.records));
+                let latency = Latency::from(&in_nanoseconds(&counts, ticks_per_ns));
+                SeriesRow {
+                    end_s,
+                    seconds,
+                    kind: now.kind.name().to_owned(),
+                    operations: counts.iter().sum(),
+                    records,
+                    records_per_s: if seconds > 0.0 { records as f64 / seconds } else { 0.0 },
+                    p50_ns: latency.p50_ns,
+                    p90_ns: latency.p90_ns,
+                    p99_ns: latency.p99_ns,
+                    p99_9_ns: latency.p99_9_ns,
+                    p99_99_ns: latency.p99_99_ns,
+                    max_ns: latency.max_ns,
+                }
+            })
+            .collect()
+    }
+}
+
+impl<'a> Observer<'a> {
+    /// Looks at `board`.
+    pub fn new(board: &'a Board) -> Self {
+        Observer { board }
+    }
+
+    /// The control block.
+    pub fn control(&self) -> &'a Control {
+        self.board.control()
+    }
+
+    /// What the warm-up has come to.
+    pub fn warmup(&self) -> Snapshot {
+        self.snapshot(|lane| &lane.warmup)
+    }
+
+    /// What the measured part has come to.
+    pub fn measured(&self) -> Snapshot {
+        self.snapshot(|lane| &lane.measured)
+    }
+
+    fn snapshot(&self, part: impl Fn(&Lane) -> &Tally) -> Snapshot {
+        let of_kind = |kind| {
+            let lanes = self.lanes_of(kind);
+            let mut totals = KindTotals { kind, records: 0, counts: vec![0; BUCKETS] };
+            for lane in &lanes {
+                let tally = part(lane);
+                tally.latency.add_to(&mut totals.counts);
+                totals.records += tally.records.load(Ordering::Relaxed);
+            }
+            // A read is a record; only writes count their records apart.
+            if matches!(kind, OpKind::Get | OpKind::Scan) {
+                totals.records = totals.operations();
+            }
+            (!lanes.is_empty()).then_some(totals)
+        };
+        Snapshot { kinds: OpKind::ALL.into_iter().filter_map(of_kind).collect() }
+    }
+
+    fn lanes_of(&self, kind: OpKind) -> Vec<&Lane> {
+        self.board.lanes().iter().filter(|lane| lane.op_kind() == kind).collect()
+    }
+
+    /// The latencies of each kind in the measured part, nanoseconds.
+    pub fn histograms(&self) -> Vec<(OpKind, Histogram<u64>)> {
+        let rate = self.control().ticks_per_ns();
+        self.measured().kinds.iter().map(|totals| (totals.kind, in_nanoseconds(&totals.counts, rate))).collect()
+    }
+
+    /// The measured part, kind by kind. The rate of a kind is the sum of its threads' rates, each over its own time.
+    pub fn operations(&self) -> Vec<Operations> {
+        let rate = self.control().ticks_per_ns();
+        let measured = self.measured();
+        measured
+            .kinds
+            .iter()
+            .map(|totals| {
+                let lanes = self.lanes_of(totals.kind);
+                let operations = totals.operations();
+                let operations_per_s: f64 = lanes.iter().map(|lane| lane_rate(&lane.measured, rate)).sum();
+                let records_per_operation = totals.records as f64 / operations.max(1) as f64;
+                Operations {
+                    kind: totals.kind.name().to_owned(),
+                    threads: lanes.len() as u32,
+                    operations,
+                    records: totals.records,
+                    operations_per_s,
+                    records_per_s: operations_per_s * records_per_operation,
+                    latency: Latency::from(&in_nanoseconds(&totals.counts, rate)),
+                }
+            })
+            .collect()
+    }
+
+    /// What the answers were, in the worker's whole life.
+    pub fn answers(&self) -> Answers {
+        let sum = |counter: fn(&Lane) -> &std::sync::atomic::AtomicU64| {
+            self.board.lanes().iter().map(|lane| counter(lane).load(Ordering::Relaxed)).sum::<u64>()
+        };
+        let mut answers = Answers {
+            right: 0,
+            missing: sum(|lane| &lane.missing),
+            errors: sum(|lane| &lane.errors),
+            wrong: sum(|lane| &lane.wrong),
+            torn: sum(|lane| &lane.torn),
+            stale: sum(|lane| &lane.stale),
+            first_failure: self.control().failure(),
+        };
+        let all = self.warmup().operations() + self.measured().operations();
+        answers.right = all.saturating_sub(answers.failures());
+        answers
+    }
+
+    /// Bytes of keys and values written in the worker's whole life.
+    pub fn user_bytes(&self) -> u64 {
+        self.board.lanes().iter().map(|lane| lane.user_bytes.load(Ordering::Relaxed)).sum()
+    }
+
+    /// The newest version that was handed to the engine.
+    pub fn last_version(&self) -> u64 {
+        self.board.lanes().iter().map(|lane| lane.version.load(Ordering::Relaxed)).max().unwrap_or(0)
+    }
+}
+
+/// Operations a second of one thread, over the time in which it worked.
+fn lane_rate(tally: &Tally, ticks_per_ns: f64) -> f64 {
+    let mut counts = vec![0; BUCKETS];
+    tally.latency.add_to(&mut counts);
+    let operations: u64 = counts.iter().sum();
+    let ticks = tally.until.load(Ordering::Relaxed).saturating_sub(tally.from.load(Ordering::Relaxed));
+    if ticks == 0 { 0.0 } else { operations as f64 / (ticks as f64 / ticks_per_ns / 1e9) }
+}

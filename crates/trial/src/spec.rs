@@ -1,0 +1,59 @@
+//! What the parent asks of a worker, and what the worker answers.
+
+use std::path::PathBuf;
+
+use kvdyno_engine::{LabSettings, OptionText};
+use kvdyno_record::{Failure, Setting, Window};
+use kvdyno_workload::Workload;
+use serde::{Deserialize, Serialize};
+
+/// Everything a worker needs to know.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// The adapter's file.
+    pub adapter: PathBuf,
+    /// A preset of its.
+    pub preset: Option<String>,
+    /// Options beyond the preset.
+    pub options: Vec<OptionText>,
+    /// The engine's library, if not the system's.
+    pub library: Option<PathBuf>,
+    /// Settings that are the same for all engines.
+    pub lab: LabSettings,
+    /// What to do.
+    pub workload: Workload,
+    /// The database's folder.
+    pub database: PathBuf,
+    /// Whether to make a new database in it.
+    pub create: bool,
+    /// Versions up to this one have been written by earlier trials.
+    pub last_version: u64,
+    /// Inherited: the board.
+    pub board_fd: i32,
+    /// Inherited: the database's ledger.
+    pub ledger_fd: i32,
+    /// Where to write the [`WorkerReport`].
+    pub report: PathBuf,
+}
+
+/// What a worker says of itself at its orderly end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WorkerReport {
+    /// Why it could not do what was asked, if it could not.
+    pub failure: Option<Failure>,
+    /// Version of the engine's library.
+    pub version: String,
+    /// The measured part.
+    pub window: Option<Window>,
+    /// The engine's own statistics.
+    pub statistics: Vec<Setting>,
+}
+
+/// The driver's own cost, as measured by [`crate::worker::driver_check`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriverCheck {
+    /// Operations done by all threads.
+    pub operations: u64,
+    /// Nanoseconds a thread spent for one.
+    pub ns: f64,
+}
