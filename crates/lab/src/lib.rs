@@ -1,1 +1,22 @@
-//! Under way.
+//! The laboratory: an [`Experiment`] file becomes a [`Plan`], [`check`] holds it against the engines and the machine
+//! before anything is touched, and [`run`] works it off, trial by trial, saving each before the next begins.
+
+mod check;
+mod databases;
+mod driver;
+mod experiment;
+mod plan;
+mod progress;
+mod runner;
+mod trial;
+mod units;
+
+pub use check::{Checked, Setup, check};
+pub use driver::driver_cost;
+pub use experiment::{
+    DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Order, RunSection, SettingsSection,
+};
+pub use plan::{Plan, PlannedTrial};
+pub use progress::{Live, Progress};
+pub use runner::{LabError, Stop, Summary, run};
+pub use units::{Bytes, Span};

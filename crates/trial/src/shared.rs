@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::histogram::TickHistogram;
 
 /// What the worker is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u32)]
 #[allow(missing_docs)]
 pub enum Stage {

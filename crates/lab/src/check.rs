@@ -1,0 +1,204 @@
+//! Holds an experiment against the engines, before anything is touched.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use kvdyno_engine::catalog::{EngineName, FindError};
+use kvdyno_engine::{Adapter, Choice, ChoiceError, Hints, OptionText, Probe, Resolved, abi, closest};
+use kvdyno_record::{EngineFacts, Setting};
+use kvdyno_workload::{Kind, Workload, WorkloadError};
+
+use crate::experiment::{Experiment, FileError};
+use crate::plan::Plan;
+
+/// An experiment that can be run here.
+#[derive(Debug)]
+pub struct Checked {
+    /// As it was asked for.
+    pub experiment: Experiment,
+    /// An engine each, in the experiment's order.
+    pub setups: Vec<Setup>,
+    /// What it comes to.
+    pub plan: Plan,
+}
+
+/// One engine as the experiment sets it up.
+#[derive(Debug)]
+pub struct Setup {
+    /// As the experiment names it.
+    pub label: String,
+    /// The adapter's file.
+    pub adapter: PathBuf,
+    /// A preset of its.
+    pub preset: Option<String>,
+    /// Options beyond the preset.
+    pub options: Vec<OptionText>,
+    /// The library to load, if not the system's.
+    pub library: Option<PathBuf>,
+    /// It keeps nothing, so nothing has to be loaded again.
+    pub volatile: bool,
+    /// For records; its settings are those of the runs.
+    pub facts: EngineFacts,
+    /// The settings of the load, where `sync` makes them differ.
+    pub load_settings: Vec<Setting>,
+}
+
+/// Checks everything that can be checked without touching anything.
+///
+/// # Errors
+/// The first thing that cannot be, with what would be right.
+pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
+    check_matrix(&experiment)?;
+    let plan = Plan::of(&experiment);
+    check_workloads(&experiment, &plan)?;
+    let setups = experiment.engines.iter().map(|name| setup(&experiment, name.get_ref(), name.span())).collect();
+    Ok(Checked { setups: { let setups: Result<Vec<_>, _> = setups; setups? }, plan, experiment })
+}
+
+fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
+    if experiment.engines.is_empty() {
+        return Err(FileError { message: "no engines: name at least one, such as engines = [\"lmdb\"]".into(), place: None });
+    }
+    let mut seen = HashSet::new();
+    for name in &experiment.engines {
+        if !seen.insert(name.get_ref()) {
+            let message = format!(
+                "`{0}` is named twice; to measure one engine in two set-ups give each a section [engine.NAME] with is = \"{0}\"",
+                name.get_ref()
+            );
+            return Err(FileError::new(message, name.span()));
+        }
+    }
+    for (name, section) in &experiment.engine {
+        if !experiment.engines.iter().any(|engine| engine.get_ref() == name) {
+            let names = experiment.engines.iter().map(|engine| engine.get_ref().as_str());
+            let meant = closest(name, names).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
+            let place = section.options.values().next().map_or(0..0, toml::Spanned::span);
+            return Err(FileError::new(format!("[engine.{name}] is for no engine of `engines`{meant}"), place));
+        }
+    }
+    let load = &experiment.load.workload;
+    if !load.get_ref().loads() {
+        let message = format!("`{}` does not load; it can be fillseq or fillrandom", load.get_ref());
+        return Err(FileError::new(message, load.span()));
+    }
+    for run in &experiment.run {
+        if run.workload.get_ref().loads() {
+            let message = format!("`{}` loads, and so belongs into [load]", run.workload.get_ref());
+            return Err(FileError::new(message, run.workload.span()));
+        }
+        if run.readers.get_ref().is_empty() {
+            return Err(FileError::new("readers is empty; give at least one number, such as [1]", run.readers.span()));
+        }
+    }
+    let repeat = &experiment.lab.repeat;
+    if !(1..=10_000).contains(repeat.get_ref()) {
+        return Err(FileError::new(format!("repeat is {}; it must be from 1 to 10000", repeat.get_ref()), repeat.span()));
+    }
+    Ok(())
+}
+
+fn check_workloads(experiment: &Experiment, plan: &Plan) -> Result<(), FileError> {
+    for trial in &plan.trials {
+        trial.workload.check().map_err(|error| {
+            let place = place_of(experiment, &trial.workload, &error);
+            FileError::new(error.to_string(), place)
+        })?;
+    }
+    Ok(())
+}
+
+/// Where in the file the number stands that `error` is about.
+fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError) -> Range<usize> {
+    let (data, load) = (&experiment.data, &experiment.load);
+    let run = experiment.run.iter().find(|run| *run.workload.get_ref() == workload.kind);
+    let in_run = |load: Range<usize>, of_run: fn(&crate::experiment::RunSection) -> Range<usize>| {
+        if workload.kind.loads() { load } else { run.map_or(0..0, of_run) }
+    };
+    match error {
+        WorkloadError::Unknown { .. } => 0..0,
+        WorkloadError::Keys(_) => data.key_size.span(),
+        WorkloadError::Range { what, .. } => match *what {
+            "records" => data.records.span(),
+            "value_size" => data.value_size.span(),
+            "compressibility" => data.compressibility.span(),
+            "batch" => in_run(load.batch.span(), |run| run.batch.span()),
+            "threads" => in_run(load.writers.span(), |run| run.readers.span()),
+            "reads_per_transaction" => in_run(0..0, |run| run.reads_per_transaction.span()),
+            "write_rate" => in_run(0..0, |run| run.write_rate.as_ref().map_or(0..0, toml::Spanned::span)),
+            _ => 0..0,
+        },
+    }
+}
+
+fn setup(experiment: &Experiment, label: &str, place: Range<usize>) -> Result<Setup, FileError> {
+    let section = experiment.engine.get(label).cloned().unwrap_or_default();
+    let (is, place) = section.is.as_ref().map_or((label, place), |is| (is.get_ref().as_str(), is.span()));
+    let wrong = |message: String| FileError::new(message, place.clone());
+    let name = EngineName::parse(is);
+    let adapter = name.load().map_err(|error: FindError| wrong(error.to_string()))?;
+    let path = adapter.path.clone();
+    let texts = section.option_texts();
+    let options: Vec<OptionText> = texts.iter().map(|(text, _)| text.clone()).collect();
+    let choice = Choice::new(adapter, name.preset.as_deref(), &options, section.library.clone()).map_err(|error| {
+        FileError::new(error.to_string(), option_place(&error, &texts).unwrap_or_else(|| place.clone()))
+    })?;
+    let version = match choice.adapter().probe(choice.library()) {
+        Probe::Available { version } => version,
+        Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
+    };
+    check_capabilities(experiment, label, choice.adapter()).map_err(&wrong)?;
+    let resolve = |lab| choice.settings(&lab, &hints(experiment)).map(settings).map_err(|error| wrong(error.to_string()));
+    let run_settings = resolve(experiment.lab_settings())?;
+    Ok(Setup {
+        label: label.to_owned(),
+        preset: name.preset,
+        options,
+        library: section.library.clone(),
+        volatile: choice.adapter().can(abi::IS_VOLATILE),
+        load_settings: resolve(experiment.load_settings())?,
+        facts: EngineFacts {
+            name: choice.adapter().name.clone(),
+            version,
+            library: section.library.as_ref().map(|path| path.display().to_string()),
+            adapter: path.display().to_string(),
+            settings: run_settings,
+            mapped: choice.adapter().can(abi::IS_MAPPED),
+        },
+        adapter: path,
+    })
+}
+
+/// Where the option stands that an error is about.
+fn option_place(error: &ChoiceError, texts: &[(OptionText, Range<usize>)]) -> Option<Range<usize>> {
+    use kvdyno_engine::OptionError::{Unknown, Value};
+    let (ChoiceError::Option(Unknown { name, .. }) | ChoiceError::Option(Value { name, .. })) = error else { return None };
+    texts.iter().find(|((option, _), _)| option == name).map(|(_, place)| place.clone())
+}
+
+fn settings(resolved: Resolved) -> Vec<Setting> {
+    resolved.into_iter().map(|(topic, name, value)| Setting { topic, name, value }).collect()
+}
+
+/// What any trial of the experiment needs at the most.
+fn hints(experiment: &Experiment) -> Hints {
+    let data = experiment.data();
+    let sessions = Plan::of(experiment).trials.iter().map(|trial| trial.workload.roles().len()).max().unwrap_or(1);
+    Hints { records: data.records, key_size: data.key_size, value_size: data.value_size, sessions: sessions as u32 }
+}
+
+fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Adapter) -> Result<(), String> {
+    for run in &experiment.run {
+        let (needs, what) = match *run.workload.get_ref() {
+            Kind::ReadSeq => (abi::CAN_SCAN, "scan"),
+            Kind::ReadReverse => (abi::CAN_SCAN_REVERSE, "scan against key order"),
+            Kind::ReadRandom if *run.reads_per_transaction.get_ref() > 1 => (abi::CAN_SNAPSHOT, "read in transactions"),
+            _ => continue,
+        };
+        if !adapter.can(needs) {
+            return Err(format!("{label} cannot {what}, which `{}` needs; leave one of them out", run.workload.get_ref()));
+        }
+    }
+    Ok(())
+}

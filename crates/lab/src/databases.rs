@@ -1,0 +1,100 @@
+//! The databases of an experiment: made for a load, kept for its runs, removed after the last.
+//!
+//! Beside each lies what the lab knows of it, so that an interrupted experiment finds out whether it can go on with it:
+//! a state, which is clean only between trials, and the ledger of acknowledged versions.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kvdyno_record::files;
+use kvdyno_trial::shared::LedgerMemory;
+use serde::{Deserialize, Serialize};
+
+/// The place of one database.
+#[derive(Debug)]
+pub struct Slot {
+    folder: PathBuf,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct State {
+    /// Loaded, and no trial is or was left in the middle.
+    clean: bool,
+    /// Versions up to this one have been written.
+    last_version: u64,
+}
+
+impl Slot {
+    /// The database of an engine in a repeat, below `base`.
+    pub fn new(base: &Path, label: &str, repeat: u32) -> Slot {
+        let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        // Two labels may come to one name; a hash of the label keeps them apart.
+        let tag = label.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        Slot { folder: base.join(format!("{}-{:04x}-{repeat}", name.trim_matches('-'), tag & 0xffff)) }
+    }
+
+    /// Where the engine keeps its files.
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("database")
+    }
+
+    fn state_file(&self) -> PathBuf {
+        self.folder.join("state.json")
+    }
+
+    fn ledger_file(&self) -> PathBuf {
+        self.folder.join("ledger")
+    }
+
+    /// An empty place for a new database.
+    pub fn prepare(&self) -> io::Result<()> {
+        self.remove()?;
+        fs::create_dir_all(self.database())
+    }
+
+    /// Whether the database is loaded and no trial was left in the middle.
+    pub fn is_clean(&self) -> bool {
+        self.state().clean && self.database().is_dir()
+    }
+
+    fn state(&self) -> State {
+        fs::read(self.state_file()).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    }
+
+    /// Marks the database as in use.
+    pub fn begin_use(&self) -> io::Result<u64> {
+        let state = State { clean: false, ..self.state() };
+        files::write_json(&self.state_file(), &state)?;
+        Ok(state.last_version)
+    }
+
+    /// Marks it as clean again, and keeps what `ledger` knows if the trial wrote anything.
+    pub fn end_use(&self, last_version: u64, wrote: bool, ledger: &LedgerMemory) -> io::Result<()> {
+        if wrote {
+            files::write_whole(&self.ledger_file(), &ledger.save())?;
+        }
+        files::write_json(&self.state_file(), &State { clean: true, last_version })
+    }
+
+    /// The ledger as it was after the last trial; a new one for a new database.
+    pub fn ledger(&self) -> io::Result<LedgerMemory> {
+        let ledger = LedgerMemory::create()?;
+        match fs::read(self.ledger_file()) {
+            Ok(saved) if ledger.restore(&saved) => Ok(ledger),
+            Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "the saved ledger of the database is damaged")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ledger),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the database and what is known of it.
+    pub fn remove(&self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}

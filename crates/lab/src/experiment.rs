@@ -1,0 +1,413 @@
+//! The experiment file.
+//!
+//! Every key has a default but `engines`. A key that is not known is an error, never ignored. `kvdyno compare` writes
+//! such a file and runs it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kvdyno_engine::{Compression, Durability, LabSettings, OptionText, closest};
+use kvdyno_workload::{Data, KeyFormat, Kind, Verify};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::units::{Bytes, Span};
+
+/// An experiment: a matrix of engines, workloads and threads.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// What reports are headed with.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// The set-ups to compare: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, or names of `[engine.NAME]` sections.
+    pub engines: Vec<Spanned<String>>,
+    /// The records.
+    #[serde(default)]
+    pub data: DataSection,
+    /// Settings that are the same for every engine.
+    #[serde(default)]
+    pub settings: SettingsSection,
+    /// How the databases are filled.
+    #[serde(default)]
+    pub load: LoadSection,
+    /// What is then done with them, in this order, on the same databases.
+    #[serde(default)]
+    pub run: Vec<RunSection>,
+    /// How the lab goes about it.
+    #[serde(default)]
+    pub lab: LabSection,
+    /// Set-ups with a library or options of their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub engine: BTreeMap<String, EngineSection>,
+}
+
+fn default_name() -> String {
+    "comparison".to_owned()
+}
+
+/// `[data]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DataSection {
+    /// How many records.
+    pub records: Spanned<u64>,
+    /// Bytes of a key, from 8.
+    pub key_size: Spanned<u64>,
+    /// `hex`, `decimal` or `binary`.
+    pub key_format: KeyFormat,
+    /// Bytes of a value, from 0.
+    pub value_size: Spanned<u64>,
+    /// The part of a value that a compressor can take away, 0 to 1.
+    pub compressibility: Spanned<f64>,
+}
+
+/// `[settings]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SettingsSection {
+    /// When a write is acknowledged: `none`, `process`, `interval` or `commit`.
+    pub durability: Durability,
+    /// Between syncs at `interval`.
+    pub interval: Span,
+    /// What an engine may cache of its data in memory of its own.
+    pub cache: Bytes,
+    /// New writes that it may gather before it writes them out.
+    pub write_buffer: Bytes,
+    /// Of stored blocks: `none`, `snappy`, `lz4`, `zstd`, `zlib`.
+    pub compression: Compression,
+    /// `full`: every byte of every value read is checked. `off`: hits and misses only.
+    pub verify: Verify,
+}
+
+/// `[load]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LoadSection {
+    /// `fillseq` or `fillrandom`.
+    pub workload: Spanned<Kind>,
+    /// Records in each write; 1 for single puts.
+    pub batch: Spanned<u64>,
+    /// Every write is synced before it is acknowledged, whatever `durability` says.
+    pub sync: bool,
+    /// Threads that load.
+    pub writers: Spanned<u32>,
+}
+
+/// `[[run]]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSection {
+    /// `readwhilewriting`, `readrandom`, `readseq`, `readreverse` or `overwrite`.
+    pub workload: Spanned<Kind>,
+    /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
+    pub readers: Spanned<Vec<u32>>,
+    /// Of the measured part.
+    pub duration: Span,
+    /// Instead of `duration`: operations of each such thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// Before the measured part.
+    pub warmup: Span,
+    /// Records in each write.
+    pub batch: Spanned<u64>,
+    /// Reads in one read-only transaction (`readrandom`).
+    pub reads_per_transaction: Spanned<u64>,
+    /// The most writes a second; absent: as many as the engine takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<Spanned<f64>>,
+}
+
+/// `[lab]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LabSection {
+    /// How often everything is done, each time on new databases.
+    pub repeat: Spanned<u32>,
+    /// What all random streams are made from.
+    pub seed: u64,
+    /// `turns`: engines take turns, all databases are there at once. `engine`: one engine after the other.
+    pub order: Order,
+    /// Where databases go; absent: into the results folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dir: Option<PathBuf>,
+    /// Databases stay after the last trial.
+    pub keep: bool,
+    /// A worker in which nothing happens for so long is ended.
+    pub hang_timeout: Span,
+    /// The same while it opens or closes a database, where compaction may take its time.
+    pub close_timeout: Span,
+    /// A trial ends when the storage has less left than this.
+    pub min_free: Bytes,
+}
+
+/// The order of trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Engines take turns.
+    Turns,
+    /// One engine after the other; its database is removed before the next one's is made.
+    Engine,
+}
+
+/// `[engine.NAME]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EngineSection {
+    /// The engine; absent: NAME itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is: Option<Spanned<String>>,
+    /// The library to load instead of the system's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub library: Option<PathBuf>,
+    /// The engine's own options.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, Spanned<toml::Value>>,
+}
+
+/// Wraps a value that stands nowhere in a file.
+pub(crate) fn unplaced<T>(value: T) -> Spanned<T> {
+    Spanned::new(0..0, value)
+}
+
+impl Default for DataSection {
+    fn default() -> Self {
+        DataSection {
+            records: unplaced(1_000_000),
+            key_size: unplaced(16),
+            key_format: KeyFormat::Hex,
+            value_size: unplaced(100),
+            compressibility: unplaced(0.5),
+        }
+    }
+}
+
+impl Default for SettingsSection {
+    fn default() -> Self {
+        SettingsSection {
+            durability: Durability::Process,
+            interval: Span(Duration::from_secs(1)),
+            cache: Bytes(512 << 20),
+            write_buffer: Bytes(64 << 20),
+            compression: Compression::None,
+            verify: Verify::Full,
+        }
+    }
+}
+
+impl Default for LoadSection {
+    fn default() -> Self {
+        LoadSection { workload: unplaced(Kind::FillSeq), batch: unplaced(1000), sync: false, writers: unplaced(1) }
+    }
+}
+
+impl Default for RunSection {
+    fn default() -> Self {
+        RunSection {
+            workload: unplaced(Kind::ReadWhileWriting),
+            readers: unplaced(vec![1, 2, 4]),
+            duration: Span(Duration::from_secs(10)),
+            operations: None,
+            warmup: Span(Duration::from_secs(1)),
+            batch: unplaced(1),
+            reads_per_transaction: unplaced(1),
+            write_rate: None,
+        }
+    }
+}
+
+impl Default for LabSection {
+    fn default() -> Self {
+        LabSection {
+            repeat: unplaced(1),
+            seed: 1,
+            order: Order::Turns,
+            dir: None,
+            keep: false,
+            hang_timeout: Span(Duration::from_secs(60)),
+            close_timeout: Span(Duration::from_secs(1800)),
+            min_free: Bytes(256 << 20),
+        }
+    }
+}
+
+/// What is wrong with an experiment, and where.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct FileError {
+    /// What, and what would be right.
+    pub message: String,
+    /// Where in the file; absent if it came from elsewhere.
+    pub place: Option<Range<usize>>,
+}
+
+impl FileError {
+    pub(crate) fn new(message: impl Into<String>, place: Range<usize>) -> Self {
+        FileError { message: message.into(), place: (!place.is_empty()).then_some(place) }
+    }
+}
+
+impl Experiment {
+    /// An experiment on `engines` with everything else at its default and one run.
+    pub fn on(engines: &[String]) -> Self {
+        Experiment {
+            name: default_name(),
+            engines: engines.iter().cloned().map(unplaced).collect(),
+            data: DataSection::default(),
+            settings: SettingsSection::default(),
+            load: LoadSection::default(),
+            run: vec![RunSection::default()],
+            lab: LabSection::default(),
+            engine: BTreeMap::new(),
+        }
+    }
+
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    /// If it is no TOML, has a key that is not known, or a value of another type.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        toml::from_str(text).map_err(|error| {
+            let message = error.message().to_owned();
+            FileError { message: with_suggestion(message), place: error.span() }
+        })
+    }
+
+    /// The file that gives this experiment, every key spelled out.
+    ///
+    /// # Errors
+    /// If a value cannot be written as TOML, which no checked experiment has.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+
+    /// Makes paths of adapters, libraries and folders independent of the working folder.
+    pub fn make_paths_absolute(&mut self, base: &Path) {
+        let absolute = |path: &Path| base.join(path);
+        for name in &mut self.engines {
+            make_adapter_absolute(name.get_mut(), base);
+        }
+        let sections = std::mem::take(&mut self.engine);
+        for (mut name, mut section) in sections {
+            make_adapter_absolute(&mut name, base);
+            if let Some(is) = &mut section.is {
+                make_adapter_absolute(is.get_mut(), base);
+            }
+            section.library = section.library.as_deref().map(absolute);
+            self.engine.insert(name, section);
+        }
+        self.lab.dir = self.lab.dir.as_deref().map(absolute);
+    }
+
+    /// The records.
+    pub fn data(&self) -> Data {
+        Data {
+            records: *self.data.records.get_ref(),
+            key_size: *self.data.key_size.get_ref(),
+            key_format: self.data.key_format,
+            value_size: *self.data.value_size.get_ref(),
+            compressibility: *self.data.compressibility.get_ref(),
+            seed: self.lab.seed,
+        }
+    }
+
+    /// The lab-wide settings.
+    pub fn lab_settings(&self) -> LabSettings {
+        LabSettings {
+            durability: self.settings.durability,
+            interval_ms: u32::try_from(self.settings.interval.0.as_millis()).unwrap_or(u32::MAX),
+            compression: self.settings.compression,
+            cache_bytes: self.settings.cache.0,
+            write_buffer_bytes: self.settings.write_buffer.0,
+        }
+    }
+
+    /// The settings for loading: synced loads are at `commit`.
+    pub fn load_settings(&self) -> LabSettings {
+        let mut settings = self.lab_settings();
+        if self.load.sync {
+            settings.durability = Durability::Commit;
+        }
+        settings
+    }
+}
+
+fn make_adapter_absolute(name: &mut String, base: &Path) {
+    if name.contains('/') || name.ends_with(".so") {
+        *name = base.join(&*name).to_string_lossy().into_owned();
+    }
+}
+
+impl EngineSection {
+    /// The options as texts, with where each stands.
+    pub fn option_texts(&self) -> Vec<(OptionText, Range<usize>)> {
+        let text = |value: &toml::Value| match value {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.options
+            .iter()
+            .map(|(name, value)| ((name.clone(), text(value.get_ref())), value.span()))
+            .collect()
+    }
+}
+
+/// Adds what was probably meant to serde's "unknown field `x`, expected one of `a`, `b`".
+fn with_suggestion(message: String) -> String {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let Some(word) = words.next().filter(|_| message.starts_with("unknown")) else { return message };
+    match closest(word, words) {
+        Some(meant) => {
+            let meant = meant.to_owned();
+            format!("{message}; did you mean `{meant}`?")
+        }
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_file_needs_only_engines() {
+        let experiment = Experiment::parse("engines = [\"lmdb\"]").unwrap();
+        assert_eq!(*experiment.data.records.get_ref(), 1_000_000);
+        assert_eq!(experiment.settings.durability, Durability::Process);
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let mut experiment = Experiment::on(&["lmdb".into(), "rocksdb:pfx".into()]);
+        let options = BTreeMap::from([("page_size".to_owned(), unplaced(toml::Value::from("4KiB")))]);
+        experiment.engine.insert("mine".into(), EngineSection { is: Some(unplaced("lmdb".into())), library: None, options });
+        experiment.run[0].write_rate = Some(unplaced(1000.0));
+        let text = experiment.to_toml().unwrap();
+        let again = Experiment::parse(&text).unwrap();
+        assert_eq!(again.to_toml().unwrap(), text);
+    }
+
+    #[test]
+    fn errors_say_where_and_what_was_meant() {
+        let text = "engines = [\"lmdb\"]\n[data]\nrecrods = 5\n";
+        let error = Experiment::parse(text).unwrap_err();
+        assert!(error.message.contains("did you mean `records`?"), "{error}");
+        assert_eq!(&text[error.place.unwrap()], "recrods");
+        let error = Experiment::parse("engines = [\"lmdb\"]\n[settings]\ncache = \"lots\"").unwrap_err();
+        assert!(error.message.contains("such as 64MiB"), "{error}");
+        let error = Experiment::parse("engines = []\n[settings]\ndurability = \"commmit\"").unwrap_err();
+        assert!(error.message.contains("did you mean `commit`?"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_brings_the_parser_down(text in "(\\PC|\n){0,200}", key in "[a-z]{1,8}", value in "\\PC{0,12}") {
+            let _ = Experiment::parse(&text);
+            let _ = Experiment::parse(&format!("engines = [\"lmdb\"]\n[data]\n{key} = {value}\n"));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Which trials an experiment comes to, in which order.
+
+use std::time::Duration;
+
+use kvdyno_record::{Phase, TrialKey};
+use kvdyno_workload::{Data, End, Kind, Workload, subseed};
+
+use crate::experiment::{Experiment, Order};
+
+/// Everything that will be done.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// In the order in which they run.
+    pub trials: Vec<PlannedTrial>,
+}
+
+/// One trial that will be done.
+#[derive(Clone, Debug)]
+pub struct PlannedTrial {
+    /// Its name.
+    pub key: TrialKey,
+    /// Which of the experiment's engines.
+    pub engine: usize,
+    /// What it will do.
+    pub workload: Workload,
+    /// Nothing needs its database after it.
+    pub last_on_database: bool,
+}
+
+impl PlannedTrial {
+    /// How long it measures and warms up; absent if that is not known beforehand.
+    pub fn planned_time(&self) -> Option<Duration> {
+        match self.workload.end {
+            End::After(duration) if self.key.phase == Phase::Run => Some(self.workload.warmup + duration),
+            _ => None,
+        }
+    }
+}
+
+/// What is done to one database after another.
+#[derive(Clone, Copy)]
+enum Step {
+    Load,
+    Run { section: usize, readers: u32 },
+}
+
+impl Plan {
+    /// The trials of `experiment`. The same experiment always gives the same plan.
+    pub fn of(experiment: &Experiment) -> Plan {
+        let engines = experiment.engines.len();
+        let steps = steps(experiment);
+        let mut trials = Vec::new();
+        for repeat in 1..=*experiment.lab.repeat.get_ref() {
+            for (step, engine) in order(experiment.lab.order, steps.len(), engines, repeat as usize - 1) {
+                let number = trials.len() as u32 + 1;
+                let mut trial = planned(experiment, steps[step], engine, repeat, number);
+                trial.last_on_database = step + 1 == steps.len();
+                trials.push(trial);
+            }
+        }
+        Plan { trials }
+    }
+}
+
+fn steps(experiment: &Experiment) -> Vec<Step> {
+    let runs = experiment.run.iter().enumerate().flat_map(|(section, run)| {
+        run.readers.get_ref().iter().map(move |&readers| Step::Run { section, readers })
+    });
+    std::iter::once(Step::Load).chain(runs).collect()
+}
+
+/// Pairs of step and engine. Engines take turns, and each repeat begins with another one, so that no engine always
+/// follows the same neighbour into the same state of the machine.
+fn order(order: Order, steps: usize, engines: usize, rotation: usize) -> Vec<(usize, usize)> {
+    let rotated = |place: usize| (place + rotation) % engines;
+    let turns = |outer: usize, inner: usize| (0..outer).flat_map(move |a| (0..inner).map(move |b| (a, b)));
+    match order {
+        Order::Turns => turns(steps, engines).map(|(step, engine)| (step, rotated(engine))).collect(),
+        Order::Engine => turns(engines, steps).map(|(engine, step)| (step, rotated(engine))).collect(),
+    }
+}
+
+fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, number: u32) -> PlannedTrial {
+    let data = experiment.data();
+    let seed = subseed(experiment.lab.seed, &[u64::from(repeat), step_seed(step)]);
+    let (phase, workload) = match step {
+        Step::Load => (Phase::Load, load(experiment, data, seed)),
+        Step::Run { section, readers } => (Phase::Run, run(experiment, section, readers, data, seed)),
+    };
+    let key = TrialKey {
+        number,
+        engine: experiment.engines[engine].get_ref().clone(),
+        phase,
+        workload: workload.kind.to_string(),
+        readers: workload.readers,
+        writers: workload.writers,
+        repeat,
+    };
+    PlannedTrial { key, engine, workload, last_on_database: false }
+}
+
+/// The engine is not in it: all engines get the same streams, so that they are asked for the same keys.
+fn step_seed(step: Step) -> u64 {
+    match step {
+        Step::Load => 0,
+        Step::Run { section, readers } => 1 + ((section as u64) << 32) + u64::from(readers),
+    }
+}
+
+fn load(experiment: &Experiment, data: Data, seed: u64) -> Workload {
+    let load = &experiment.load;
+    Workload {
+        kind: *load.workload.get_ref(),
+        data,
+        readers: 0,
+        writers: *load.writers.get_ref(),
+        batch: *load.batch.get_ref(),
+        reads_per_transaction: 1,
+        write_rate: None,
+        warmup: Duration::ZERO,
+        end: End::Operations(u64::MAX),
+        verify: experiment.settings.verify,
+        seed,
+    }
+}
+
+fn run(experiment: &Experiment, section: usize, threads: u32, data: Data, seed: u64) -> Workload {
+    let run = &experiment.run[section];
+    let kind: Kind = *run.workload.get_ref();
+    let (readers, writers) = kind.threads(threads);
+    Workload {
+        kind,
+        data,
+        readers,
+        writers,
+        batch: *run.batch.get_ref(),
+        reads_per_transaction: *run.reads_per_transaction.get_ref(),
+        write_rate: run.write_rate.as_ref().map(|rate| *rate.get_ref()),
+        warmup: run.warmup.0,
+        end: run.operations.map_or(End::After(run.duration.0), End::Operations),
+        verify: experiment.settings.verify,
+        seed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::unplaced;
+
+    fn labels(plan: &Plan) -> Vec<String> {
+        let label = |trial: &PlannedTrial| {
+            let key = &trial.key;
+            let what = if key.phase == Phase::Load { "load".into() } else { key.readers.to_string() };
+            format!("{}{}{}", key.engine, what, if trial.last_on_database { "!" } else { "" })
+        };
+        plan.trials.iter().map(label).collect()
+    }
+
+    #[test]
+    fn engines_take_turns_and_each_repeat_begins_with_another() {
+        let mut experiment = Experiment::on(&["a".into(), "b".into()]);
+        experiment.run[0].readers = unplaced(vec![1, 2]);
+        experiment.lab.repeat = unplaced(2);
+        let expected = "aload bload a1 b1 a2! b2! bload aload b1 a1 b2! a2!";
+        assert_eq!(labels(&Plan::of(&experiment)).join(" "), expected);
+        experiment.lab.order = Order::Engine;
+        let expected = "aload a1 a2! bload b1 b2! bload b1 b2! aload a1 a2!";
+        assert_eq!(labels(&Plan::of(&experiment)).join(" "), expected);
+    }
+
+    #[test]
+    fn engines_get_the_same_streams_and_trials_different_ones() {
+        let mut experiment = Experiment::on(&["a".into(), "b".into()]);
+        experiment.lab.repeat = unplaced(2);
+        let plan = Plan::of(&experiment);
+        let mut seeds: Vec<u64> = plan.trials.iter().map(|trial| trial.workload.seed).collect();
+        assert_eq!(seeds[0], seeds[1]);
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), plan.trials.len() / 2);
+        let again: Vec<_> = Plan::of(&experiment).trials.into_iter().map(|trial| trial.key).collect();
+        assert_eq!(again, plan.trials.into_iter().map(|trial| trial.key).collect::<Vec<_>>());
+    }
+}

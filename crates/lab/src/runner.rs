@@ -1,0 +1,414 @@
+//! Works a plan off: each trial is saved before the next begins, and a run that was ended at any moment goes on where it
+//! stopped.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use kvdyno_engine::LabSettings;
+use kvdyno_record::folder::{ReadError, Results};
+use kvdyno_record::{Phase, Record, Setting};
+use kvdyno_stage::storage::free_bytes;
+
+use crate::check::{Checked, Setup};
+use crate::databases::Slot;
+use crate::plan::PlannedTrial;
+use crate::progress::{Live, Progress};
+use crate::trial::{self, Ask, Ended};
+use crate::units::Bytes;
+
+/// How a user asks to stop: once for an orderly end, twice for an end at once.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicUsize>);
+
+impl Stop {
+    /// The counter to be raised, by a signal handler for example.
+    pub fn counter(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.0)
+    }
+
+    /// Whether to stop.
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether to stop without waiting for anything.
+    pub fn is_urgent(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 1
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Trials that were there before, or are now.
+    pub ended: usize,
+    /// Of those, trials that failed.
+    pub failed: usize,
+    /// The user stopped it before the end.
+    pub interrupted: bool,
+}
+
+/// Why the lab cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// A file or a process could not be had.
+    #[error("{what}: {cause}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// Saved results could not be read.
+    #[error(transparent)]
+    Results(#[from] ReadError),
+    /// The storage is too small.
+    #[error(
+        "{folder} has {} free; {databases} databases of about {} and min_free = {} need {}; choose another --dir, fewer \
+         records, or order = \"engine\"",
+        approx(*free), approx(*each), approx(*min_free), approx(*needed)
+    )]
+    Space {
+        /// Where databases go.
+        folder: PathBuf,
+        /// Bytes free there.
+        free: u64,
+        /// Databases at once.
+        databases: u64,
+        /// Bytes of one.
+        each: u64,
+        /// What must stay free.
+        min_free: u64,
+        /// All of that.
+        needed: u64,
+    },
+}
+
+fn approx(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => Bytes(bytes).to_string(),
+        1_048_576..1_073_741_824 => format!("{:.0}MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1}GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
+fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, LabError> {
+    let what = what.into();
+    move |cause| Err(LabError::Io { what, cause })
+}
+
+/// Runs every trial of `checked` that `results` does not have yet.
+///
+/// `worker` is the program, with its first arguments, that runs a trial when given the path of its specification. Call
+/// it from a thread that lives as long as the process: workers are ended with the thread that started them.
+///
+/// # Errors
+/// If the lab itself cannot work. What happens to an engine is in the records.
+pub fn run(
+    checked: &Checked,
+    results: &Results,
+    worker: &[OsString],
+    stop: &Stop,
+    progress: &mut dyn Progress,
+) -> Result<Summary, LabError> {
+    let mut runner = Runner::new(checked, results, worker, stop)?;
+    if runner.records.len() < checked.plan.trials.len() {
+        runner.check_space()?;
+    }
+    let outcome = runner.work(progress);
+    if !checked.experiment.lab.keep && !runner.interrupted {
+        runner.remove_base();
+    }
+    outcome
+}
+
+struct Runner<'a> {
+    checked: &'a Checked,
+    results: &'a Results,
+    worker: &'a [OsString],
+    stop: &'a Stop,
+    /// Where databases go.
+    base: PathBuf,
+    /// What has ended, by number of the trial.
+    records: HashMap<u32, Record>,
+    /// Databases that could not be loaded: engine and repeat, with the reason.
+    unusable: HashMap<(usize, u32), String>,
+    interrupted: bool,
+    pace: Pace,
+}
+
+impl<'a> Runner<'a> {
+    fn new(checked: &'a Checked, results: &'a Results, worker: &'a [OsString], stop: &'a Stop) -> Result<Self, LabError> {
+        let base = database_base(checked, results);
+        fs::create_dir_all(&base).or_else(failed(format!("cannot make {}", base.display())))?;
+        let records = results.records()?.into_iter().map(|record| (record.trial.number, record)).collect();
+        Ok(Runner {
+            checked,
+            results,
+            worker,
+            stop,
+            base,
+            records,
+            unusable: HashMap::new(),
+            interrupted: false,
+            pace: Pace::default(),
+        })
+    }
+
+    /// Refuses what cannot fit, before anything is written. An estimate: keys and values once more than they are, which
+    /// every engine here exceeds only while it compacts.
+    fn check_space(&self) -> Result<(), LabError> {
+        let experiment = &self.checked.experiment;
+        let data = experiment.data();
+        let each = data.records.saturating_mul(data.key_size + data.value_size);
+        let stored = self.checked.setups.iter().filter(|setup| !setup.volatile).count() as u64;
+        let databases = match experiment.lab.order {
+            crate::experiment::Order::Turns => stored,
+            crate::experiment::Order::Engine => stored.min(1),
+        };
+        let min_free = experiment.lab.min_free.0;
+        let needed = each.saturating_mul(databases).saturating_add(min_free);
+        let free = free_bytes(&self.base).or_else(failed(format!("cannot look at {}", self.base.display())))?;
+        match free >= needed {
+            true => Ok(()),
+            false => Err(LabError::Space { folder: self.base.clone(), free, databases, each, min_free, needed }),
+        }
+    }
+
+    fn work(&mut self, progress: &mut dyn Progress) -> Result<Summary, LabError> {
+        let trials = &self.checked.plan.trials;
+        for (index, planned) in trials.iter().enumerate() {
+            if !self.records.contains_key(&planned.key.number) {
+                progress.begin(&planned.key, index, trials.len());
+                let Some(record) = self.one(planned, progress)? else {
+                    self.interrupted = true;
+                    break;
+                };
+                progress.end(&record);
+                self.pace.learn(planned, &record);
+                self.records.insert(planned.key.number, record);
+            }
+            self.after(planned)?;
+        }
+        Ok(Summary {
+            ended: self.records.len(),
+            failed: self.records.values().filter(|record| !record.is_finished()).count(),
+            interrupted: self.interrupted,
+        })
+    }
+
+    fn slot(&self, planned: &PlannedTrial) -> Slot {
+        Slot::new(&self.base, &planned.key.engine, planned.key.repeat)
+    }
+
+    /// Runs one trial and saves it. `None` if the user interrupted.
+    fn one(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<Option<Record>, LabError> {
+        let place = (planned.engine, planned.key.repeat);
+        let slot = self.slot(planned);
+        let mut notes = Vec::new();
+        if planned.key.phase == Phase::Run && !self.unusable.contains_key(&place) && !slot.is_clean() {
+            progress.note(&format!("{}: loading the database again", planned.key.engine));
+            match self.reload(planned, &slot, progress)? {
+                Reloaded::Interrupted => return Ok(None),
+                Reloaded::Failed(reason) => {
+                    self.unusable.insert(place, reason);
+                }
+                Reloaded::Done => notes.push(
+                    "the database was loaded again before this trial, because the one before it did not end well: \
+                     updates of earlier trials are not in it"
+                        .to_owned(),
+                ),
+            }
+        }
+        if let Some(reason) = self.unusable.get(&place) {
+            let record = trial::not_run((planned, self.setup(planned), self.facts(planned)), reason.clone());
+            self.save(&record)?;
+            return Ok(Some(record));
+        }
+        let folder = self.results.trial_folder(&planned.key);
+        let ended = self.conduct(planned, &slot, &folder, notes, progress)?;
+        let Some(record) = ended.record else { return Ok(None) };
+        if planned.key.phase == Phase::Load
+            && let kvdyno_record::Outcome::Failed(failure) = &record.outcome
+        {
+            self.unusable.insert(place, format!("the load failed: {}", failure.reason));
+        }
+        let unsaved = || format!("cannot save trial {}", planned.key.number);
+        trial::save_series(self.results, planned, &ended.series).or_else(failed(unsaved()))?;
+        self.save(&record)?;
+        Ok(Some(record))
+    }
+
+    fn save(&self, record: &Record) -> Result<(), LabError> {
+        self.results.save(record).or_else(failed(format!("cannot save trial {}", record.trial.number)))
+    }
+
+    fn setup(&self, planned: &PlannedTrial) -> &'a Setup {
+        &self.checked.setups[planned.engine]
+    }
+
+    fn facts(&self, planned: &PlannedTrial) -> kvdyno_record::WorkloadFacts {
+        trial::workload_facts(&planned.workload, &self.settings(planned).0)
+    }
+
+    /// The lab's settings for a trial, and what they come to for its engine.
+    fn settings(&self, planned: &PlannedTrial) -> (LabSettings, &'a [Setting]) {
+        let setup = self.setup(planned);
+        match planned.key.phase {
+            Phase::Load => (self.checked.experiment.load_settings(), &setup.load_settings),
+            Phase::Run => (self.checked.experiment.lab_settings(), &setup.facts.settings),
+        }
+    }
+
+    /// Runs a trial on its database, which is clean afterwards only if all went well.
+    fn conduct(
+        &self,
+        planned: &PlannedTrial,
+        slot: &Slot,
+        folder: &Path,
+        notes: Vec<String>,
+        progress: &mut dyn Progress,
+    ) -> Result<Ended, LabError> {
+        let what = || format!("cannot run trial {} ({})", planned.key.number, planned.key.engine);
+        let create = planned.key.phase == Phase::Load;
+        let (settings, engine_settings) = self.settings(planned);
+        let prepared = (|| {
+            if create {
+                slot.prepare()?;
+            }
+            Ok((slot.ledger()?, slot.begin_use()?))
+        })();
+        let (ledger, last_version) = prepared.or_else(failed(what()))?;
+        let ask = Ask {
+            planned,
+            setup: self.setup(planned),
+            lab: &self.checked.experiment.lab,
+            settings,
+            engine_settings,
+            database: slot.database(),
+            create,
+            ledger: &ledger,
+            last_version,
+            folder,
+            worker: self.worker,
+            stop: self.stop,
+            notes,
+        };
+        let left = self.pace.left(&self.checked.plan.trials, planned.key.number);
+        let ended = trial::run(&ask, &mut |live: &Live| {
+            progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
+        })
+        .or_else(failed(what()))?;
+        if ended.record.as_ref().is_some_and(Record::is_finished) {
+            let wrote = ended.last_version > last_version;
+            slot.end_use(ended.last_version, wrote, &ledger).or_else(failed(what()))?;
+        }
+        Ok(ended)
+    }
+
+    /// Loads a database again that cannot be trusted any more, without measuring it.
+    fn reload(&self, planned: &PlannedTrial, slot: &Slot, progress: &mut dyn Progress) -> Result<Reloaded, LabError> {
+        let load = self.checked.plan.trials.iter().find(|trial| {
+            trial.key.phase == Phase::Load && trial.engine == planned.engine && trial.key.repeat == planned.key.repeat
+        });
+        let Some(load) = load else { return Ok(Reloaded::Failed("the plan has no load for it".to_owned())) };
+        let folder = self.results.root().join("reloading");
+        let ended = self.conduct(load, slot, &folder, Vec::new(), progress)?;
+        fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
+        Ok(match ended.record.map(|record| record.outcome) {
+            None => Reloaded::Interrupted,
+            Some(kvdyno_record::Outcome::Finished) => Reloaded::Done,
+            Some(kvdyno_record::Outcome::Failed(failure)) => {
+                Reloaded::Failed(format!("the database could not be loaded again: {}", failure.reason))
+            }
+        })
+    }
+
+    /// What is left to do once a trial has ended, now or in an earlier run.
+    fn after(&mut self, planned: &PlannedTrial) -> Result<(), LabError> {
+        let place = (planned.engine, planned.key.repeat);
+        let record = self.records.get(&planned.key.number);
+        if planned.key.phase == Phase::Load
+            && let Some(kvdyno_record::Outcome::Failed(failure)) = record.map(|record| &record.outcome)
+        {
+            self.unusable.entry(place).or_insert_with(|| format!("the load failed: {}", failure.reason));
+        }
+        // A database that is of no more use makes room for the others, a half-loaded one above all.
+        let useless = self.unusable.contains_key(&place);
+        if useless || (planned.last_on_database && !self.checked.experiment.lab.keep) {
+            let slot = self.slot(planned);
+            slot.remove().or_else(failed(format!("cannot remove {}", slot.database().display())))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the folder of the databases if nothing is left in it.
+    fn remove_base(&self) {
+        // Not empty is no failure: somebody else's files stay.
+        let _ = fs::remove_dir(&self.base);
+    }
+}
+
+enum Reloaded {
+    Done,
+    Failed(String),
+    Interrupted,
+}
+
+/// Where the databases of an experiment go.
+fn database_base(checked: &Checked, results: &Results) -> PathBuf {
+    match &checked.experiment.lab.dir {
+        None => results.root().join("databases"),
+        Some(dir) => {
+            let name = results.root().file_name().map_or("results".into(), |name| name.to_string_lossy().into_owned());
+            dir.join(format!("kvdyno-{name}"))
+        }
+    }
+}
+
+/// How long things take, learnt on the way.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Seconds of each engine's load.
+    loads: HashMap<usize, f64>,
+    /// Seconds of trials beyond what was planned for them, and how many they were.
+    overhead: (f64, u32),
+    seen: HashSet<u32>,
+    begun: Option<Instant>,
+}
+
+impl Pace {
+    fn learn(&mut self, planned: &PlannedTrial, record: &Record) {
+        self.begun.get_or_insert_with(Instant::now);
+        self.seen.insert(planned.key.number);
+        match planned.planned_time() {
+            None => {
+                self.loads.insert(planned.engine, record.os.wall_s);
+            }
+            Some(time) => {
+                self.overhead.0 += (record.os.wall_s - time.as_secs_f64()).max(0.0);
+                self.overhead.1 += 1;
+            }
+        }
+    }
+
+    /// From the beginning of trial `number` to the end of the plan. Unknown while no load of any engine is known.
+    fn left(&self, trials: &[PlannedTrial], number: u32) -> Option<Duration> {
+        let overhead = if self.overhead.1 == 0 { 0.5 } else { self.overhead.0 / f64::from(self.overhead.1) };
+        let mean_load = match self.loads.len() {
+            0 => return None,
+            count => self.loads.values().sum::<f64>() / count as f64,
+        };
+        let seconds = trials.iter().filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
+            Some(time) => time.as_secs_f64() + overhead,
+            None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
+        });
+        Some(Duration::from_secs_f64(seconds.sum()))
+    }
+}
