@@ -1,1 +1,284 @@
-//! under way
+//! An adapter in safe Rust: implement [`Engine`], [`Session`] and, for scans, [`Cursor`]; [`export_engine!`] does the
+//! rest.
+//!
+//! ```
+//! use kvdyno_abi::adapter::*;
+//! use kvdyno_abi::{CAN_DELETE, DURABILITY_NONE, export_engine};
+//! use std::collections::HashMap;
+//! use std::path::Path;
+//! use std::sync::{Arc, RwLock};
+//!
+//! /// A hash table that forgets: the smallest engine that tells the truth.
+//! #[derive(Default)]
+//! struct Table(RwLock<HashMap<Vec<u8>, Arc<[u8]>>>);
+//!
+//! /// A thread's view of it, with the value that the last `get` lent out.
+//! struct TableSession<'db>(&'db Table, Option<Arc<[u8]>>);
+//!
+//! impl Engine for Table {
+//!     const DESCRIPTION: Description = Description {
+//!         capabilities: CAN_DELETE,
+//!         durabilities: bits(&[DURABILITY_NONE]),
+//!         ..Description::new(c"table", c"a hash table in memory")
+//!     };
+//!     type Session<'db> = TableSession<'db>;
+//!
+//!     fn probe(_library: Option<&Path>) -> Result<String, Error> {
+//!         Ok(env!("CARGO_PKG_VERSION").into())
+//!     }
+//!     fn settings(_config: &Config, list: &mut Listing) -> Result<(), Error> {
+//!         list.say("durability", "storage", "none: what was written is gone at close");
+//!         list.say("cache", "memory", "everything; the size asked for is not a limit");
+//!         Ok(())
+//!     }
+//!     fn open(_path: &Path, _config: &Config) -> Result<Self, Error> {
+//!         Ok(Self::default())
+//!     }
+//!     fn session(&self, _host: Host) -> Result<TableSession<'_>, Error> {
+//!         Ok(TableSession(self, None))
+//!     }
+//! }
+//!
+//! impl Session for TableSession<'_> {
+//!     type Cursor = NoCursor;
+//!
+//!     fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
+//!         let table = self.0.0.read().map_err(Error::new)?;
+//!         self.1 = table.get(key).cloned();
+//!         Ok(self.1.as_deref())
+//!     }
+//!     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+//!         let mut table = self.0.0.write().map_err(Error::new)?;
+//!         table.insert(key.into(), value.into());
+//!         Ok(())
+//!     }
+//!     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
+//!         let mut table = self.0.0.write().map_err(Error::new)?;
+//!         Ok(table.remove(key).is_some())
+//!     }
+//! }
+//!
+//! export_engine!(Table);
+//! # fn main() {}
+//! ```
+//!
+//! What the macro exports is [`table`]: an operation stands in it only if the [`Description`] declares it, so what is
+//! declared and what is there cannot differ. Levels and options are checked before the adapter is asked:
+//! [`Engine::open`] sees no durability or compression that it did not declare.
+//!
+//! [`export_engine!`]: crate::export_engine
+//!
+//! # Lifetimes
+//!
+//! The ABI promises that `close` comes after every session was closed. So a session may borrow from its database, and
+//! needs no `Arc`: that is the `'db` of [`Engine::Session`]. A value that [`Session::get`] returns is borrowed from the
+//! session until its next call: an adapter keeps the engine's guard, page or buffer in the session and returns a slice
+//! of it. A [`Cursor`] may borrow from the database but not from its session, because the session may be called while
+//! the cursor is open; what the two share goes into an `Rc`, for both live on one thread.
+//!
+//! # Panics
+//!
+//! No panic crosses the border. Every call that runs the adapter's code is caught and becomes `KVDYNO_ERROR` with the
+//! panic's text, rather than the abort that `extern "C"` alone would give: a trial then ends with a reason in its
+//! record instead of a signal. Catching costs a call that does not panic two instructions: counted by callgrind, a
+//! `get` that only asks [`Host::recall`] is 33, or 31 without catching. A session that panicked may be called again and
+//! must only stay memory-safe, which safe Rust does.
+//!
+//! An adapter that counts single instructions, as the null engine does, replaces members of [`table`] by functions of
+//! its own: `export_engine!(table = kvdyno_abi::Engine { get: Some(get), ..table::<Mine>() })`.
+
+mod border;
+mod calls;
+mod config;
+mod describe;
+mod error;
+#[cfg(test)]
+mod tests;
+
+pub use border::table;
+pub use calls::{Answers, Batch, Change, Host, Keys, Listing, Step, write_text};
+pub use config::{Compression, Config, Durability};
+pub use describe::{ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Housekeeping, Opt, Preset, bits};
+pub use error::{Error, Status};
+
+use std::path::Path;
+
+/// A storage engine: the value is an open database.
+///
+/// Calls on it come from any thread. `include/kvdyno.h` says what each owes.
+pub trait Engine: Sized + Send + Sync + 'static {
+    /// What the engine is and can do.
+    const DESCRIPTION: Description;
+
+    /// A thread's access to an open database, which it may borrow from.
+    type Session<'db>: Session;
+
+    /// Finds the engine's library and returns the version that it says it has. Touches no database.
+    fn probe(library: Option<&Path>) -> Result<String, Error>;
+
+    /// Lists what `config` comes to in the engine's own words, by the lab's settings as topics: `durability`, `cache`,
+    /// `write_buffer`, `compression`, `options`. [`Error::unsupported`] refuses a setting. Opens nothing.
+    fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error>;
+
+    /// Opens the database in the folder `path`, or, if [`Config::create`] says so, makes one there.
+    fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error>;
+
+    /// Closes it: what was acknowledged is on the storage when this returns. Without it the value is dropped.
+    fn close(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A session for the calling thread.
+    fn session(&self, host: Host) -> Result<Self::Session<'_>, Error>;
+
+    /// [`Housekeeping::flush`]: brings all that was written to the storage.
+    fn flush(&self) -> Result<(), Error> {
+        Err(Error::unsupported("flush"))
+    }
+
+    /// [`Housekeeping::compact`]: compacts the whole key range, in full.
+    fn compact(&self) -> Result<(), Error> {
+        Err(Error::unsupported("compact"))
+    }
+
+    /// [`Housekeeping::wait_idle`]: returns when background work has come to rest.
+    fn wait_idle(&self) -> Result<(), Error> {
+        Err(Error::unsupported("wait_idle"))
+    }
+
+    /// [`Housekeeping::size_bytes`]: what the database occupies, where its path is no folder.
+    fn size_bytes(&self) -> Result<u64, Error> {
+        Err(Error::unsupported("size_bytes"))
+    }
+
+    /// [`Housekeeping::statistics`]: lists the engine's own statistics.
+    fn statistics(&self, _list: &mut Listing<'_>) -> Result<(), Error> {
+        Err(Error::unsupported("statistics"))
+    }
+}
+
+/// A thread's access to a database. What a capability declares must be implemented; the rest is never called.
+pub trait Session {
+    /// The engine's cursors; [`NoCursor`] for an engine without scans.
+    type Cursor: Cursor;
+
+    /// The value of `key`, or `None` for a miss. It stays good until the session's next call.
+    fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error>;
+
+    /// Inserts or replaces.
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error>;
+
+    /// `CAN_DELETE`. `false` where the engine knows that the key was not there; `true` if it was, or nobody knows.
+    fn remove(&mut self, _key: &[u8]) -> Result<bool, Error> {
+        Err(Error::unsupported("remove"))
+    }
+
+    /// Applies the steps in order; with `CAN_BATCH`, all or none of them. Without it, one after the other will do.
+    fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
+        for step in batch {
+            match step {
+                Step::Put { key, value } => self.put(key, value)?,
+                Step::Delete { key } => {
+                    self.remove(key)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `CAN_MULTI_GET`. Answers every key; the values stay good until the session's next call.
+    fn multi_get<'s>(&'s mut self, _keys: Keys<'_>, _answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+        Err(Error::unsupported("multi_get"))
+    }
+
+    /// `CAN_MODIFY`. Reads, asks `change` for the new value and writes it, as one atomic step.
+    fn modify(&mut self, _key: &[u8], _change: &mut Change<'_>) -> Result<(), Error> {
+        Err(Error::unsupported("modify"))
+    }
+
+    /// `CAN_TRANSACT`, `CAN_SNAPSHOT`. Until `commit` or `abort` the session's calls belong to the transaction.
+    fn begin(&mut self, _kind: Transaction) -> Result<(), Error> {
+        Err(Error::unsupported("begin"))
+    }
+
+    /// Ends the transaction and keeps what it wrote.
+    fn commit(&mut self) -> Result<(), Error> {
+        Err(Error::unsupported("commit"))
+    }
+
+    /// Ends the transaction and undoes what it wrote.
+    fn abort(&mut self) -> Result<(), Error> {
+        Err(Error::unsupported("abort"))
+    }
+
+    /// `CAN_SCAN`. A cursor that stands nowhere yet.
+    fn cursor(&mut self) -> Result<Self::Cursor, Error> {
+        Err(Error::unsupported("cursor"))
+    }
+}
+
+/// A key and its value.
+pub type Record<'a> = (&'a [u8], &'a [u8]);
+
+/// A place in the order of the keys. What it returns stays good until the next call on it or on its session.
+pub trait Cursor {
+    /// Goes to the first key at or after `key`, or backward to the last at or before it; without a key, to the very
+    /// first or last. `None`: there is none.
+    fn seek(&mut self, key: Option<&[u8]>, direction: Direction) -> Result<Option<Record<'_>>, Error>;
+
+    /// Goes to the next key. `None`: that was the last.
+    fn next(&mut self) -> Result<Option<Record<'_>>, Error>;
+
+    /// `CAN_SCAN_REVERSE`. Goes to the key before. `None`: that was the first.
+    fn previous(&mut self) -> Result<Option<Record<'_>>, Error> {
+        Err(Error::unsupported("previous"))
+    }
+}
+
+/// The cursor of an engine that has none.
+#[derive(Clone, Copy, Debug)]
+pub enum NoCursor {}
+
+impl Cursor for NoCursor {
+    fn seek(&mut self, _key: Option<&[u8]>, _direction: Direction) -> Result<Option<Record<'_>>, Error> {
+        match *self {}
+    }
+
+    fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
+        match *self {}
+    }
+}
+
+/// Which way a cursor looks for its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// At or after the key.
+    Forward,
+    /// At or before the key.
+    Backward,
+}
+
+/// Kinds of transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transaction {
+    /// Reads and writes.
+    ReadWrite,
+    /// Reads that see one state.
+    ReadOnly,
+}
+
+/// Exports `kvdyno_engine_v1` for a type that implements [`Engine`], or for a table made by hand.
+#[macro_export]
+macro_rules! export_engine {
+    (table = $table:expr) => {
+        /// The adapter's entry: `include/kvdyno.h` says what it returns.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn kvdyno_engine_v1() -> *const $crate::Engine {
+            static ENGINE: $crate::Engine = $table;
+            &raw const ENGINE
+        }
+    };
+    ($engine:ty) => {
+        $crate::export_engine!(table = $crate::adapter::table::<$engine>());
+    };
+}

@@ -1,1 +1,256 @@
-//! Under way.
+//! The faulty engine: a correct ordered store in memory that goes wrong on demand, in one chosen way, at chosen
+//! operations. The lab is tested with it: every fault must be noticed, named and survived.
+//!
+//! `fault` says what goes wrong (`fault::Fault` lists them), `after` how many operations that it could hit are left
+//! alone, `every` how many later ones there are to one that is hit. Reads that a fault can hit are gets, the keys of
+//! multi-gets and, where it changes values, records of cursors too. Opening and closing happen once, so the faults
+//! there always strike.
+
+use kvdyno_abi::adapter::{
+    ALL_DURABILITIES, Answers, Batch, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
+    Housekeeping, Keys, Listing, Opt, Record, Session, Step,
+};
+use kvdyno_abi::{CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, export_engine};
+use std::path::{Path, PathBuf};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+mod fault;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use fault::{Fault, Faults};
+use store::{Blob, Store, Version};
+
+/// An open database.
+struct Faulty {
+    folder: PathBuf,
+    store: RwLock<Store>,
+    faults: Faults,
+}
+
+export_engine!(Faulty);
+
+impl Engine for Faulty {
+    const DESCRIPTION: Description = Description {
+        capabilities: CAN_SCAN | CAN_SCAN_REVERSE | CAN_DELETE | CAN_BATCH | CAN_MULTI_GET,
+        durabilities: ALL_DURABILITIES,
+        // Within what a frame keeps in 32 bits.
+        max_key_size: 1 << 20,
+        max_value_size: 1 << 30,
+        options: &[
+            Opt::choice(c"fault", c"none", Fault::CHOICES, c"what goes wrong"),
+            Opt::integer(c"every", c"1000", 1, i64::MAX, c"each so-manieth operation that the fault can hit is hit"),
+            Opt::integer(c"after", c"0", 0, i64::MAX, c"operations that are left alone before the count begins"),
+            Opt::size(c"fill_limit", c"1GiB", 0, i64::MAX, c"fill-disk gives up when it has written this much"),
+        ],
+        housekeeping: Housekeeping { flush: true, statistics: true, ..Housekeeping::NONE },
+        ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand: tests the lab")
+    };
+
+    type Session<'db> = FaultySession<'db>;
+
+    fn probe(_library: Option<&Path>) -> Result<String, Error> {
+        Ok(env!("CARGO_PKG_VERSION").into())
+    }
+
+    fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
+        let log = match config.durability() {
+            Durability::None => "no log; all records are saved at close".into(),
+            Durability::Process => "each write is appended to a log with write(2), not synced".into(),
+            Durability::Interval(pause) => format!("each write is appended to a log, synced every {pause:?}"),
+            Durability::Commit => "each write is appended to a log and fdatasync'ed; no group commit".into(),
+        };
+        list.say("durability", "faulty.log", log);
+        list.say("cache", "memory", "holds all records, whatever the size asked for");
+        list.say("write_buffer", "memory", "holds all records, whatever the size asked for");
+        list.say("compression", "faulty.data", "none");
+        list.say("options", "fault", config.text("fault"));
+        list.say("options", "every", config.integer("every"));
+        list.say("options", "after", config.integer("after"));
+        list.say("options", "fill_limit", config.size("fill_limit"));
+        Ok(())
+    }
+
+    fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+        let name = config.text("fault");
+        let fault = Fault::named(name).ok_or_else(|| Error::unsupported(format_args!("fault={name}")))?;
+        let number = |option| config.integer(option).unsigned_abs();
+        let faults = Faults::new(fault, number("after"), number("every").max(1), config.size("fill_limit"));
+        faults.at_open()?;
+        let store = Store::open(path, config.create(), config.durability())?;
+        Ok(Self { folder: path.into(), store: RwLock::new(store), faults })
+    }
+
+    fn close(self) -> Result<(), Error> {
+        self.faults.at_close();
+        let lost = self.faults.fault == Fault::LostAtClose;
+        self.writing()?.save(|place| !lost || place % 2 == 0)
+    }
+
+    fn session(&self, _host: Host) -> Result<FaultySession<'_>, Error> {
+        Ok(FaultySession { db: self, lent: None, lent_many: Vec::new() })
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.writing()?.save(|_| true)
+    }
+
+    fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
+        let (seen, injected) = self.faults.counts();
+        list.say("faults", "operations", seen);
+        list.say("faults", "injected", injected);
+        Ok(())
+    }
+}
+
+impl Faulty {
+    fn reading(&self) -> Result<RwLockReadGuard<'_, Store>, Error> {
+        self.store.read().map_err(Error::new)
+    }
+
+    fn writing(&self) -> Result<RwLockWriteGuard<'_, Store>, Error> {
+        self.store.write().map_err(Error::new)
+    }
+
+    /// A read, and what a fault makes of it.
+    fn read(&self, key: &[u8]) -> Result<Option<Blob>, Error> {
+        self.faults.at_get()?;
+        let store = self.reading()?;
+        let Some(version) = store.get(key) else { return Ok(None) };
+        if self.faults.strikes(Fault::Missing) {
+            return Ok(None);
+        }
+        Ok(Some(self.value(&store, key, version)))
+    }
+
+    fn value(&self, store: &Store, key: &[u8], version: &Version) -> Blob {
+        let wrong = if self.faults.distorts() { self.faults.distort(store, key, version) } else { None };
+        wrong.unwrap_or_else(|| Blob::clone(&version.now))
+    }
+
+    /// Whether a write is done; otherwise it is only acknowledged.
+    fn takes(&self) -> Result<bool, Error> {
+        self.faults.at_put(&self.folder)?;
+        Ok(!self.faults.strikes(Fault::DroppedWrite))
+    }
+}
+
+/// A thread's access, with the values that its last call lent out.
+struct FaultySession<'db> {
+    db: &'db Faulty,
+    lent: Option<Blob>,
+    lent_many: Vec<Result<Option<Blob>, Error>>,
+}
+
+impl<'db> Session for FaultySession<'db> {
+    type Cursor = FaultyCursor<'db>;
+
+    fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
+        self.lent = self.db.read(key)?;
+        Ok(self.lent.as_deref())
+    }
+
+    fn multi_get<'s>(&'s mut self, keys: Keys<'_>, answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+        self.lent_many.clear();
+        self.lent_many.extend(keys.map(|key| self.db.read(key)));
+        for (index, value) in self.lent_many.iter().enumerate() {
+            answers.set(index, value.as_ref().map(Option::as_deref).map_err(Error::clone));
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        if self.db.takes()? { self.db.writing()?.apply(&[Step::Put { key, value }]) } else { Ok(()) }
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
+        let takes = self.db.takes()?;
+        let mut store = self.db.writing()?;
+        let there = store.get(key).is_some();
+        if takes {
+            store.apply(&[Step::Delete { key }])?;
+        }
+        Ok(there)
+    }
+
+    fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
+        let mut steps = Vec::with_capacity(batch.len());
+        for step in batch {
+            if self.db.takes()? {
+                steps.push(step);
+            }
+        }
+        self.db.writing()?.apply(&steps)
+    }
+
+    fn cursor(&mut self) -> Result<FaultyCursor<'db>, Error> {
+        Ok(FaultyCursor { db: self.db, place: None, lent: None, held_back: None })
+    }
+}
+
+/// A place among the keys.
+struct FaultyCursor<'db> {
+    db: &'db Faulty,
+    place: Option<Blob>,
+    lent: Option<(Blob, Blob)>,
+    /// A record whose place another one took.
+    held_back: Option<(Blob, Blob)>,
+}
+
+impl Cursor for FaultyCursor<'_> {
+    fn seek(&mut self, key: Option<&[u8]>, direction: Direction) -> Result<Option<Record<'_>>, Error> {
+        let store = self.db.reading()?;
+        let found = match (key, direction) {
+            (Some(key), Direction::Forward) => store.forward(key, true),
+            (Some(key), Direction::Backward) => store.backward(key, true),
+            (None, Direction::Forward) => store.first(),
+            (None, Direction::Backward) => store.last(),
+        };
+        self.held_back = None;
+        self.place = found.map(|(key, _)| Blob::clone(key));
+        self.lent = found.map(|(key, version)| (Blob::clone(key), self.db.value(&store, key, version)));
+        Ok(self.record())
+    }
+
+    fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
+        self.step(|store, key| store.forward(key, false))
+    }
+
+    fn previous(&mut self) -> Result<Option<Record<'_>>, Error> {
+        self.step(|store, key| store.backward(key, false))
+    }
+}
+
+impl FaultyCursor<'_> {
+    /// Goes to the record `beside` the present one. At the end it stays where it was.
+    fn step(
+        &mut self,
+        beside: impl for<'s> Fn(&'s Store, &[u8]) -> Option<(&'s Blob, &'s Version)>,
+    ) -> Result<Option<Record<'_>>, Error> {
+        self.lent = self.held_back.take();
+        if self.lent.is_some() {
+            return Ok(self.record());
+        }
+        let store = self.db.reading()?;
+        let Some(first) = self.place.as_ref().and_then(|place| beside(&store, place)) else { return Ok(None) };
+        let second = || beside(&store, first.0);
+        let out = |(key, version): (&Blob, &Version)| (Blob::clone(key), self.db.value(&store, key, version));
+        let faults = &self.db.faults;
+        let given = if let Some(second) = faults.strike(Fault::ScanSkip, second) {
+            second
+        } else if let Some(second) = faults.strike(Fault::ScanOrder, second) {
+            self.held_back = Some(out(first));
+            second
+        } else {
+            first
+        };
+        self.lent = Some(out(given));
+        self.place = Some(Blob::clone(given.0));
+        Ok(self.record())
+    }
+
+    fn record(&self) -> Option<Record<'_>> {
+        self.lent.as_ref().map(|(key, value)| (&**key, &**value))
+    }
+}

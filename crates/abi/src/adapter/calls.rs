@@ -1,0 +1,301 @@
+//! What travels with a call: texts out, batches, keys and answers, the host's own functions.
+
+use super::error::Error;
+use crate::types as abi;
+use std::ffi::{CString, c_void};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+
+/// Lists settings or statistics, one line after the other.
+pub struct Listing<'a> {
+    emit: abi::Emit,
+    context: *mut c_void,
+    call: PhantomData<&'a mut ()>,
+}
+
+impl Listing<'_> {
+    /// # Safety
+    ///
+    /// `emit` may be called with `context` for as long as the listing lives.
+    pub(super) unsafe fn new(emit: abi::Emit, context: *mut c_void) -> Self {
+        Self { emit, context, call: PhantomData }
+    }
+
+    /// One line: in `topic`, `name` is `value`.
+    pub fn say(&mut self, topic: &str, name: &str, value: impl fmt::Display) {
+        let [topic, name, value] = [c_string(topic), c_string(name), c_string(&value.to_string())];
+        // SAFETY: `new` was promised this; the three are C strings that live through the call.
+        unsafe { (self.emit)(self.context, topic.as_ptr(), name.as_ptr(), value.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Listing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listing").finish_non_exhaustive()
+    }
+}
+
+/// The text without the zero bytes that C could not carry.
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+/// Writes what fits of `text`, cut between characters, and the zero: for an adapter that replaces members of the table.
+///
+/// # Safety
+///
+/// `room` is NULL or points to a `kvdyno_text` with that much room.
+pub unsafe fn write_text(room: *mut abi::Text, text: &str) {
+    // SAFETY: the caller's promise.
+    let Some(room) = (unsafe { room.as_ref() }) else { return };
+    if room.data.is_null() || room.capacity == 0 {
+        return;
+    }
+    let mut size = text.len().min(room.capacity - 1);
+    while !text.is_char_boundary(size) {
+        size -= 1;
+    }
+    // SAFETY: size + 1 bytes are within the capacity, and the text is not the host's.
+    unsafe {
+        ptr::copy_nonoverlapping(text.as_ptr(), room.data.cast(), size);
+        room.data.add(size).write(0);
+    }
+}
+
+/// Bytes of the host's as a slice.
+///
+/// # Safety
+///
+/// `data` holds `size` bytes, unchanged for as long as `'a`; it may be anything where `size` is 0.
+#[inline(always)]
+pub(super) unsafe fn slice<'a>(data: *const c_void, size: usize) -> &'a [u8] {
+    let data = if size == 0 { ptr::dangling() } else { data.cast() };
+    // SAFETY: the caller's promise; a slice of nothing may stand anywhere but at NULL.
+    unsafe { std::slice::from_raw_parts(data, size) }
+}
+
+#[inline(always)]
+pub(super) fn bytes(slice: &[u8]) -> abi::Bytes {
+    abi::Bytes { data: slice.as_ptr().cast(), size: slice.len() }
+}
+
+/// What the host offers to a session.
+#[derive(Debug)]
+pub struct Host {
+    context: *mut c_void,
+    recall: Option<abi::Recall>,
+}
+
+impl Host {
+    /// # Safety
+    ///
+    /// `host` is NULL or what the ABI says of a `kvdyno_host`, for as long as the result lives.
+    pub(super) unsafe fn new(host: *const abi::Host) -> Self {
+        // SAFETY: the caller's promise; the size comes first and says how much there is.
+        if host.is_null() || unsafe { (*host).size as usize } < size_of::<abi::Host>() {
+            return Self { context: ptr::null_mut(), recall: None };
+        }
+        // SAFETY: it is there, in full.
+        let host = unsafe { &*host };
+        Self { context: host.context, recall: host.recall }
+    }
+
+    /// The value that the lab last stored under `key`, for an engine that stores nothing (`IS_VOLATILE`).
+    #[inline]
+    pub fn recall(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
+        let Some(recall) = self.recall else {
+            return Err(Error::new("the host recalls nothing"));
+        };
+        let mut value = bytes(&[]);
+        // SAFETY: the host's function and context live as long as the session that this belongs to.
+        match unsafe { recall(self.context, key.as_ptr().cast(), key.len(), &mut value) } {
+            // SAFETY: the bytes are good until the session's next call: the borrow of `self` ends before that.
+            abi::OK => Ok(Some(unsafe { slice(value.data, value.size) })),
+            abi::MISS => Ok(None),
+            status => Err(Error::new(format_args!("the host's recall answered {status}"))),
+        }
+    }
+}
+
+/// One step of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// Inserts or replaces.
+    Put {
+        /// The key.
+        key: &'a [u8],
+        /// Its new value.
+        value: &'a [u8],
+    },
+    /// Deletes.
+    Delete {
+        /// The key.
+        key: &'a [u8],
+    },
+}
+
+/// The steps of a batch: an iterator of [`Step`] that can be cloned to go through them again.
+#[derive(Clone, Debug)]
+pub struct Batch<'a>(std::slice::Iter<'a, abi::Step>);
+
+impl<'a> Batch<'a> {
+    /// # Safety
+    ///
+    /// `steps` holds `count` steps whose keys and values are there for as long as `'a`.
+    pub(super) unsafe fn new(steps: *const abi::Step, count: usize) -> Result<Self, Error> {
+        // SAFETY: the caller's promise.
+        let steps: &[abi::Step] = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(steps, count) } };
+        match steps.iter().find(|step| step.kind != abi::PUT && step.kind != abi::DELETE) {
+            Some(step) => Err(Error::unsupported(format_args!("a batch step of kind {}", step.kind))),
+            None => Ok(Self(steps.iter())),
+        }
+    }
+}
+
+impl<'a> Iterator for Batch<'a> {
+    type Item = Step<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Step<'a>> {
+        let step = self.0.next()?;
+        // SAFETY: `new` was promised that keys and values are there.
+        let key = unsafe { slice(step.key.data, step.key.size) };
+        Some(match step.kind {
+            abi::DELETE => Step::Delete { key },
+            // SAFETY: as above.
+            _ => Step::Put { key, value: unsafe { slice(step.value.data, step.value.size) } },
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Batch<'_> {}
+
+/// The keys of a `multi_get`, in order: an iterator that can be cloned.
+#[derive(Clone, Debug)]
+pub struct Keys<'a>(std::slice::Iter<'a, abi::Bytes>);
+
+impl<'a> Keys<'a> {
+    /// # Safety
+    ///
+    /// `keys` holds `count` keys that are there for as long as `'a`.
+    pub(super) unsafe fn new(keys: *const abi::Bytes, count: usize) -> Self {
+        // SAFETY: the caller's promise.
+        let keys: &[abi::Bytes] = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(keys, count) } };
+        Self(keys.iter())
+    }
+}
+
+impl<'a> Iterator for Keys<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        // SAFETY: `new` was promised that the keys are there.
+        self.0.next().map(|key| unsafe { slice(key.data, key.size) })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Keys<'_> {}
+
+/// Where the answers of a `multi_get` go: one for each key, by its index. A key without an answer is an error.
+#[derive(Debug)]
+pub struct Answers<'a, 's> {
+    values: &'a mut [abi::Bytes],
+    statuses: &'a mut [abi::Status],
+    error: Option<Error>,
+    borrowed: PhantomData<&'s [u8]>,
+}
+
+impl<'s> Answers<'_, 's> {
+    /// # Safety
+    ///
+    /// Both hold `count` members that nobody else touches.
+    pub(super) unsafe fn new(values: *mut abi::Bytes, statuses: *mut abi::Status, count: usize) -> Self {
+        if count == 0 {
+            return Self { values: &mut [], statuses: &mut [], error: None, borrowed: PhantomData };
+        }
+        // SAFETY: the caller's promise; `Bytes` and `Status` have no invalid values, and nothing is read before `set`.
+        unsafe {
+            ptr::write_bytes(values, 0, count);
+            ptr::write_bytes(statuses, 0xff, count);
+        }
+        const { assert!(abi::ERROR == -1) };
+        // SAFETY: the caller's promise, and both were just written.
+        let (values, statuses) =
+            unsafe { (std::slice::from_raw_parts_mut(values, count), std::slice::from_raw_parts_mut(statuses, count)) };
+        Self { values, statuses, error: None, borrowed: PhantomData }
+    }
+
+    /// The answer to key number `index`: its value, `None` for a miss, or why there is none.
+    #[inline]
+    pub fn set(&mut self, index: usize, answer: Result<Option<&'s [u8]>, Error>) {
+        self.statuses[index] = match answer {
+            Ok(Some(value)) => {
+                self.values[index] = bytes(value);
+                abi::OK
+            }
+            Ok(None) => abi::MISS,
+            Err(error) => {
+                let status = error.status().code();
+                self.error = Some(error);
+                status
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<(), Error> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        match self.statuses.iter().position(|&status| status != abi::OK && status != abi::MISS) {
+            Some(index) => Err(Error::new(format_args!("the adapter gave no answer to key {index}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a `modify` asks for the new value.
+#[derive(Debug)]
+pub struct Change<'a> {
+    modifier: abi::Modifier,
+    context: *mut c_void,
+    pub(super) given_up: Option<abi::Status>,
+    call: PhantomData<&'a mut ()>,
+}
+
+impl Change<'_> {
+    /// # Safety
+    ///
+    /// `modifier` may be called with `context` for as long as the result lives.
+    pub(super) unsafe fn new(modifier: abi::Modifier, context: *mut c_void) -> Self {
+        Self { modifier, context, given_up: None, call: PhantomData }
+    }
+
+    /// The new value, from the present one. An engine that starts its step again asks again. An error says that the
+    /// change was given up: the adapter undoes the step and returns that error.
+    pub fn apply(&mut self, old: Option<&[u8]>) -> Result<&[u8], Error> {
+        let nothing = abi::Bytes { data: ptr::null(), size: 0 };
+        let mut value = nothing;
+        // SAFETY: `new` was promised this.
+        match unsafe { (self.modifier)(self.context, old.map_or(nothing, bytes), &mut value) } {
+            abi::OK => {
+                self.given_up = None;
+                // SAFETY: the value is good until the modifier is called again, for which the borrow must end.
+                Ok(unsafe { slice(value.data, value.size) })
+            }
+            status => {
+                self.given_up = Some(status);
+                Err(Error::new(format_args!("the change was given up with {status}")))
+            }
+        }
+    }
+}

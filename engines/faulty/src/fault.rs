@@ -1,0 +1,298 @@
+//! Which fault, when it strikes, and what it does.
+
+use crate::store::{Blob, Store, Version};
+use kvdyno_abi::adapter::Error;
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+macro_rules! faults {
+    ($($(#[doc = $doc:literal])+ $name:literal $fault:ident)*) => {
+        /// What goes wrong.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Fault {
+            /// Nothing does.
+            None,
+            $($(#[doc = $doc])+ $fault),*
+        }
+
+        impl Fault {
+            /// All names, as an option's choices are spelled.
+            pub const CHOICES: &CStr = {
+                let names = concat!("none", $("|", $name,)* "\0");
+                match CStr::from_bytes_with_nul(names.as_bytes()) {
+                    Ok(text) => text,
+                    Err(_) => panic!("a name with a zero byte"),
+                }
+            };
+
+            /// The fault of that name.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    "none" => Some(Self::None),
+                    $($name => Some(Self::$fault),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+faults! {
+    /// A read writes to an address near NULL.
+    "segv-get" SegvGet
+    /// So does a write.
+    "segv-put" SegvPut
+    /// So does the opening.
+    "segv-open" SegvOpen
+    /// So does the closing, before anything is saved.
+    "segv-close" SegvClose
+    /// A read aborts the process.
+    "abort-get" AbortGet
+    /// A read leaves the process with exit code 0, as if all were well.
+    "exit-get" ExitGet
+    /// The opening leaves the process with exit code 3.
+    "exit-open" ExitOpen
+    /// A read never returns.
+    "hang-get" HangGet
+    /// A write never returns.
+    "hang-put" HangPut
+    /// The opening never returns.
+    "hang-open" HangOpen
+    /// The closing never returns.
+    "hang-close" HangClose
+    /// A read answers ERROR.
+    "error-get" ErrorGet
+    /// A write answers ERROR and stores nothing.
+    "error-put" ErrorPut
+    /// The opening answers ERROR.
+    "error-open" ErrorOpen
+    /// A write meets a full device (`/dev/full`), answers NO_SPACE and stores nothing.
+    "enospc-put" EnospcPut
+    /// A write fills the filesystem of the database with garbage, which stays; then as `enospc-put`.
+    "fill-disk" FillDisk
+    /// A read gives the value of another key.
+    "other-key" OtherKey
+    /// A read gives the value before the newest.
+    "old-value" OldValue
+    /// A read gives the first half of the newest value and the second half of the one before or of another key's.
+    "torn-value" TornValue
+    /// A read gives the value with one bit changed, each time at another place.
+    "flipped-bit" FlippedBit
+    /// A read gives the value without its last byte.
+    "short-value" ShortValue
+    /// A read gives the value with a byte more.
+    "long-value" LongValue
+    /// A read of a key that is there answers MISS.
+    "missing" Missing
+    /// A put, a delete or a step of a batch is acknowledged and not done.
+    "dropped-write" DroppedWrite
+    /// A cursor passes over a record.
+    "scan-skip" ScanSkip
+    /// A cursor gives two records in each other's place.
+    "scan-order" ScanOrder
+    /// A read takes 50 ms longer.
+    "slow-get" SlowGet
+    /// The closing saves every other record only, and says OK.
+    "lost-at-close" LostAtClose
+    /// Opening, closing and every N-th operation print a lot to stdout and stderr.
+    "noisy" Noisy
+}
+
+/// More than a pipe holds, so that a parent that does not read blocks us.
+const NOISE_AT_OPEN: usize = 256 << 10;
+const NOISE_AT_OPERATION: usize = 4 << 10;
+
+/// A database's fault and its count of operations.
+#[derive(Debug)]
+pub struct Faults {
+    pub fault: Fault,
+    /// Operations before the count begins.
+    after: u64,
+    /// Of those that follow, each so-manieth is hit.
+    every: u64,
+    /// `fill-disk` gives up here: a typing error must not fill a workstation.
+    fill_limit: u64,
+    seen: AtomicU64,
+    /// A fault was due on an operation that could not take it: the next that can does.
+    owed: AtomicBool,
+    injected: AtomicU64,
+}
+
+impl Faults {
+    pub fn new(fault: Fault, after: u64, every: u64, fill_limit: u64) -> Self {
+        let (seen, owed, injected) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));
+        Self { fault, after, every, fill_limit, seen, owed, injected }
+    }
+
+    /// Operations that the fault could have hit, and those that it did hit.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.seen.load(Relaxed), self.injected.load(Relaxed))
+    }
+
+    /// Counts an operation that `fault` can hit; if it is this one's turn, tries. A try that cannot do harm here, say
+    /// for want of an older version, leaves the turn to the next operation.
+    pub fn strike<T>(&self, fault: Fault, harm: impl FnOnce() -> Option<T>) -> Option<T> {
+        if fault != self.fault || fault == Fault::None {
+            return None;
+        }
+        let number = self.seen.fetch_add(1, Relaxed) + 1;
+        let due = number > self.after && (number - self.after).is_multiple_of(self.every);
+        let owed = self.owed.load(Relaxed) && self.owed.swap(false, Relaxed);
+        if !due && !owed {
+            return None;
+        }
+        let harmed = harm();
+        if harmed.is_some() {
+            self.injected.fetch_add(1, Relaxed);
+        } else {
+            self.owed.store(true, Relaxed);
+        }
+        harmed
+    }
+
+    /// Whether it is this operation's turn.
+    pub fn strikes(&self, fault: Fault) -> bool {
+        self.strike(fault, || Some(())).is_some()
+    }
+
+    /// Before the database is opened. There is one opening, so it is always its turn.
+    pub fn at_open(&self) -> Result<(), Error> {
+        match self.fault {
+            Fault::SegvOpen => segv(),
+            Fault::ExitOpen => exit(3),
+            Fault::HangOpen => hang(),
+            Fault::ErrorOpen => return Err(Error::new("injected by fault=error-open")),
+            Fault::Noisy => noise(NOISE_AT_OPEN),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Before the database is saved and closed.
+    pub fn at_close(&self) {
+        match self.fault {
+            Fault::SegvClose => segv(),
+            Fault::HangClose => hang(),
+            Fault::Noisy => noise(NOISE_AT_OPEN),
+            _ => {}
+        }
+    }
+
+    /// Before a read, while no lock is held.
+    pub fn at_get(&self) -> Result<(), Error> {
+        use Fault::{AbortGet, ErrorGet, ExitGet, HangGet, Noisy, SegvGet, SlowGet};
+        if !matches!(self.fault, SegvGet | AbortGet | ExitGet | HangGet | ErrorGet | SlowGet | Noisy)
+            || !self.strikes(self.fault)
+        {
+            return Ok(());
+        }
+        match self.fault {
+            SegvGet => segv(),
+            AbortGet => std::process::abort(),
+            ExitGet => exit(0),
+            HangGet => hang(),
+            SlowGet => thread::sleep(Duration::from_millis(50)),
+            Noisy => noise(NOISE_AT_OPERATION),
+            _ => return Err(Error::new("injected by fault=error-get")),
+        }
+        Ok(())
+    }
+
+    /// Before a put, a delete or a step of a batch, while no lock is held.
+    pub fn at_put(&self, folder: &Path) -> Result<(), Error> {
+        use Fault::{EnospcPut, ErrorPut, FillDisk, HangPut, Noisy, SegvPut};
+        if !matches!(self.fault, SegvPut | HangPut | ErrorPut | EnospcPut | FillDisk | Noisy)
+            || !self.strikes(self.fault)
+        {
+            return Ok(());
+        }
+        match self.fault {
+            SegvPut => segv(),
+            HangPut => hang(),
+            EnospcPut => File::options().write(true).open("/dev/full")?.write_all(b"x")?,
+            FillDisk => self.fill(folder)?,
+            Noisy => noise(NOISE_AT_OPERATION),
+            _ => return Err(Error::new("injected by fault=error-put")),
+        }
+        Ok(())
+    }
+
+    /// What a read gives instead of the truth.
+    pub fn distort(&self, store: &Store, key: &[u8], version: &Version) -> Option<Blob> {
+        let now = &version.now;
+        self.strike(self.fault, || {
+            let wrong: Blob = match self.fault {
+                Fault::OtherKey => Blob::clone(&store.neighbour(key)?.now),
+                Fault::OldValue => Blob::clone(version.before.as_ref()?),
+                Fault::TornValue => torn(now, version.before.as_ref().or_else(|| Some(&store.neighbour(key)?.now))?),
+                Fault::FlippedBit => flipped(now, self.injected.load(Relaxed))?,
+                Fault::ShortValue => now.split_last()?.1.into(),
+                Fault::LongValue => [now, &[0][..]].concat().into(),
+                _ => return None,
+            };
+            (wrong != *now).then_some(wrong)
+        })
+    }
+
+    /// Whether the fault changes what reads give.
+    pub fn distorts(&self) -> bool {
+        use Fault::{FlippedBit, LongValue, OldValue, OtherKey, ShortValue, TornValue};
+        matches!(self.fault, OtherKey | OldValue | TornValue | FlippedBit | ShortValue | LongValue)
+    }
+
+    fn fill(&self, folder: &Path) -> Result<(), Error> {
+        let path = folder.join("garbage");
+        let block = vec![0xA5; 1 << 20];
+        let mut file = File::options().create(true).append(true).open(&path)?;
+        for _ in 0..self.fill_limit.div_ceil(block.len() as u64) {
+            file.write_all(&block)?;
+        }
+        std::fs::remove_file(&path)?;
+        let limit = self.fill_limit;
+        Err(Error::new(format_args!("the filesystem is not full after {limit} bytes; use a smaller one or fill_limit")))
+    }
+}
+
+fn torn(now: &[u8], other: &[u8]) -> Blob {
+    let half = now.len() / 2;
+    [&now[..half], &other[half.min(other.len())..]].concat().into()
+}
+
+fn flipped(now: &[u8], number: u64) -> Option<Blob> {
+    let mut wrong = now.to_vec();
+    // A prime steps through all bits of any value, head and tail.
+    let bit = number.wrapping_mul(7919).checked_rem(now.len() as u64 * 8)?;
+    wrong[bit as usize / 8] ^= 1 << (bit % 8);
+    Some(wrong.into())
+}
+
+/// What C does with a member of a struct at NULL.
+fn segv() {
+    let nowhere = std::hint::black_box(std::ptr::without_provenance_mut::<u8>(16));
+    // SAFETY: it is not safe, and is meant not to be: no page is mapped there, and the kernel sends SIGSEGV.
+    unsafe { nowhere.write_volatile(1) }
+}
+
+#[expect(clippy::exit, reason = "the fault is that the process leaves")]
+fn exit(code: i32) {
+    std::process::exit(code)
+}
+
+fn hang() {
+    loop {
+        thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+fn noise(bytes: usize) {
+    let line = b"faulty: the engine has a lot to say and says it on the process's own streams\n";
+    let text: Vec<u8> = line.iter().copied().cycle().take(bytes).collect();
+    // Nobody may be listening; that is no concern of ours.
+    let _ = io::stdout().write_all(&text);
+    let _ = io::stderr().write_all(&text);
+}

@@ -1,0 +1,298 @@
+//! The store that is correct: a map in memory, a log of what was acknowledged, a file of what was saved.
+//!
+//! Both files hold frames: length, checksum, and the steps of one put, delete or batch. The saved file is a log
+//! that was written at once: of each key the previous version, then the newest, so that reading it gives both back.
+
+use kvdyno_abi::adapter::{Durability, Error, Step};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Bytes that a reader can keep while others write.
+pub type Blob = Arc<[u8]>;
+
+/// A key's value, and the one before it.
+#[derive(Clone, Debug)]
+pub struct Version {
+    pub now: Blob,
+    pub before: Option<Blob>,
+}
+
+/// The records in order, and where they are kept.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    records: BTreeMap<Blob, Version>,
+    log: Option<Log>,
+}
+
+impl Store {
+    /// Makes a database in an empty folder, or reads the one that is there.
+    pub fn open(folder: &Path, create: bool, durability: Durability) -> Result<Self, Error> {
+        let mut store = Self { folder: folder.into(), records: BTreeMap::new(), log: None };
+        let (saved, log) = (store.saved(), store.log());
+        match (create, saved.exists()) {
+            (true, true) => return Err(Error::new(format_args!("{} is there already", saved.display()))),
+            (true, false) => store.save(|_| true)?,
+            (false, true) => {
+                let whole = fs::metadata(&saved)?.len();
+                if store.replay(&saved)? != whole {
+                    return Err(Error::new(format_args!("{} is damaged", saved.display())));
+                }
+            }
+            (false, false) => return Err(Error::new(format_args!("{} is not there", saved.display()))),
+        }
+        // The last frame may be cut short where the process was killed: it was never acknowledged.
+        let whole = if log.exists() { store.replay(&log)? } else { 0 };
+        if durability > Durability::None {
+            store.log = Some(Log::open(&log, whole, durability)?);
+        }
+        Ok(store)
+    }
+
+    /// Logs the steps, and then applies them: all or none.
+    pub fn apply(&mut self, steps: &[Step<'_>]) -> Result<(), Error> {
+        if let Some(log) = &mut self.log {
+            log.append(&frame(steps))?;
+        }
+        for step in steps {
+            self.change(*step);
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, step: Step<'_>) {
+        match step {
+            Step::Put { key, value } => match self.records.get_mut(key) {
+                Some(version) => version.before = Some(std::mem::replace(&mut version.now, value.into())),
+                None => {
+                    self.records.insert(key.into(), Version { now: value.into(), before: None });
+                }
+            },
+            Step::Delete { key } => {
+                self.records.remove(key);
+            }
+        }
+    }
+
+    pub fn get(&self, key: &[u8]) -> Option<&Version> {
+        self.records.get(key)
+    }
+
+    /// The first record at or after `key`, or after it.
+    pub fn forward(&self, key: &[u8], or_at: bool) -> Option<(&Blob, &Version)> {
+        let from = if or_at { Included(key) } else { Excluded(key) };
+        self.records.range::<[u8], _>((from, Unbounded)).next()
+    }
+
+    /// The last record at or before `key`, or before it.
+    pub fn backward(&self, key: &[u8], or_at: bool) -> Option<(&Blob, &Version)> {
+        let to = if or_at { Included(key) } else { Excluded(key) };
+        self.records.range::<[u8], _>((Unbounded, to)).next_back()
+    }
+
+    pub fn first(&self) -> Option<(&Blob, &Version)> {
+        self.records.first_key_value()
+    }
+
+    pub fn last(&self) -> Option<(&Blob, &Version)> {
+        self.records.last_key_value()
+    }
+
+    /// The record of another key, where there is one.
+    pub fn neighbour(&self, key: &[u8]) -> Option<&Version> {
+        let (other, version) = self.forward(key, false).or_else(|| self.first())?;
+        (**other != *key).then_some(version)
+    }
+
+    /// Saves the records that `keep` chooses by their place in the order; with them the log is no longer needed.
+    pub fn save(&mut self, keep: impl Fn(usize) -> bool) -> Result<(), Error> {
+        let new = self.folder.join("faulty.new");
+        let mut file = BufWriter::new(File::create(&new)?);
+        for (_, (key, version)) in self.records.iter().enumerate().filter(|(place, _)| keep(*place)) {
+            let put = |value| Step::Put { key, value };
+            match &version.before {
+                Some(before) => file.write_all(&frame(&[put(before), put(&version.now)]))?,
+                None => file.write_all(&frame(&[put(&version.now)]))?,
+            }
+        }
+        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&new, self.saved())?;
+        File::open(&self.folder)?.sync_all()?;
+        let left_over = self.log();
+        match &mut self.log {
+            Some(log) => log.cut(0)?,
+            None if left_over.exists() => fs::remove_file(left_over)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn saved(&self) -> PathBuf {
+        self.folder.join("faulty.data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("faulty.log")
+    }
+
+    /// Applies a file's frames; the length of those that are whole.
+    fn replay(&mut self, path: &Path) -> Result<u64, Error> {
+        let bytes = fs::read(path)?;
+        let mut rest = &bytes[..];
+        while let Some((steps, after)) = next_frame(rest) {
+            for step in steps {
+                self.change(step);
+            }
+            rest = after;
+        }
+        Ok((bytes.len() - rest.len()) as u64)
+    }
+}
+
+/// The log, and how a write to it is acknowledged.
+#[derive(Debug)]
+struct Log {
+    file: File,
+    /// Up to here its frames are whole.
+    size: u64,
+    sync: Sync,
+}
+
+#[derive(Debug)]
+enum Sync {
+    Never,
+    /// A thread syncs until the sender is dropped.
+    Behind(Option<mpsc::Sender<()>>, Option<JoinHandle<io::Result<()>>>),
+    First,
+}
+
+impl Log {
+    fn open(path: &Path, size: u64, durability: Durability) -> Result<Self, Error> {
+        let file = File::options().create(true).append(true).open(path)?;
+        file.set_len(size)?;
+        let sync = match durability {
+            Durability::None | Durability::Process => Sync::Never,
+            Durability::Commit => Sync::First,
+            Durability::Interval(pause) => {
+                let (stop, stopped) = mpsc::channel();
+                let file = file.try_clone()?;
+                let thread = thread::Builder::new().name("faulty-sync".into());
+                let pause = pause.max(Duration::from_millis(1));
+                Sync::Behind(Some(stop), Some(thread.spawn(move || sync_every(&file, pause, &stopped))?))
+            }
+        };
+        if !matches!(sync, Sync::Never) {
+            file.sync_all()?;
+            File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?;
+        }
+        Ok(Self { file, size, sync })
+    }
+
+    fn append(&mut self, frame: &[u8]) -> Result<(), Error> {
+        if matches!(&self.sync, Sync::Behind(_, Some(thread)) if thread.is_finished()) {
+            return Err(Error::new("the log could not be synced in the background"));
+        }
+        let written = self.file.write_all(frame).and_then(|()| match self.sync {
+            Sync::First => self.file.sync_data(),
+            _ => Ok(()),
+        });
+        match written {
+            Ok(()) => {
+                self.size += frame.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // What was half written must not stand before the next frame.
+                self.file.set_len(self.size)?;
+                Err(error.into())
+            }
+        }
+    }
+
+    fn cut(&mut self, size: u64) -> Result<(), Error> {
+        self.file.set_len(size)?;
+        self.file.sync_all()?;
+        self.size = size;
+        Ok(())
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if let Sync::Behind(stop, thread) = &mut self.sync {
+            drop(stop.take());
+            // How it ended was noticed by `append`, or no longer matters.
+            let _ = thread.take().map(JoinHandle::join);
+        }
+    }
+}
+
+fn sync_every(file: &File, pause: Duration, stopped: &mpsc::Receiver<()>) -> io::Result<()> {
+    while stopped.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
+        file.sync_data()?;
+    }
+    Ok(())
+}
+
+// ---- frames: length (8), checksum (8), steps: kind (1), key (4 + n), for a put value (4 + n); little endian
+
+fn frame(steps: &[Step<'_>]) -> Vec<u8> {
+    let mut bytes = vec![0; 16];
+    let mut field = |kind: &[u8], data: &[u8]| {
+        bytes.extend_from_slice(kind);
+        bytes.extend_from_slice(&(data.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(data);
+    };
+    for step in steps {
+        match step {
+            Step::Put { key, value } => {
+                field(b"P", key);
+                field(b"", value);
+            }
+            Step::Delete { key } => field(b"D", key),
+        }
+    }
+    let (size, sum) = (bytes.len() as u64 - 16, checksum(&bytes[16..]));
+    bytes[..8].copy_from_slice(&size.to_le_bytes());
+    bytes[8..16].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// The steps of a whole frame, and what follows it.
+fn next_frame(bytes: &[u8]) -> Option<(Vec<Step<'_>>, &[u8])> {
+    let (size, rest) = bytes.split_first_chunk()?;
+    let (sum, rest) = rest.split_first_chunk()?;
+    let (mut body, after) = rest.split_at_checked(u64::from_le_bytes(*size) as usize)?;
+    if checksum(body) != u64::from_le_bytes(*sum) {
+        return None;
+    }
+    let mut steps = Vec::new();
+    while let Some((kind, rest)) = body.split_first() {
+        let (key, rest) = field(rest)?;
+        if *kind == b'P' {
+            let (value, rest) = field(rest)?;
+            steps.push(Step::Put { key, value });
+            body = rest;
+        } else {
+            steps.push(Step::Delete { key });
+            body = rest;
+        }
+    }
+    Some((steps, after))
+}
+
+fn field(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (size, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(u32::from_le_bytes(*size) as usize)
+}
+
+/// FNV-1a: enough to tell a torn frame.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}
