@@ -1,1 +1,13 @@
-//! Under way.
+//! What surrounds a trial: the measured [`process`], the [`storage`] below its database, the [`machine`] it runs on,
+//! what disturbs it ([`watch`]), and the [`lock`] that keeps two runs out of one folder.
+//!
+//! Linux only: what a trial costs is read from the kernel's own accounts. A figure that the kernel does not give is
+//! absent, never guessed.
+
+pub mod lock;
+pub mod machine;
+pub mod process;
+pub mod storage;
+pub mod watch;
+
+mod tree;

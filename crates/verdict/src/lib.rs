@@ -1,1 +1,15 @@
-//! Under way.
+//! What the records support.
+//!
+//! Trials that repeat each other form a [`Cell`]; a rate of a cell is an [`Estimate`], which travels with its interval
+//! or says that it has none; [`check`] holds a record against itself and against its machine, and gives a [`Doubt`] for
+//! each thing that does not fit. Nothing here reads a file or prints.
+
+mod cells;
+mod doubts;
+mod estimate;
+#[cfg(test)]
+mod testing;
+
+pub use cells::{Cell, CellKey, Series, cells};
+pub use doubts::{Doubt, check};
+pub use estimate::{Estimate, Method};

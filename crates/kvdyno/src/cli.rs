@@ -1,0 +1,243 @@
+//! What can be said on the command line, with its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use kvdyno_engine::{Compression, Durability};
+use kvdyno_lab::{Bytes, Order, Span};
+use kvdyno_report::Format;
+use kvdyno_workload::{KeyFormat, Kind};
+
+/// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
+/// writes, how it scales with readers, and how sure the figure is.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 120, after_help = "Examples:
+  kvdyno compare lmdb rocksdb                       load both, then read beside a writer with 1, 2 and 4 readers
+  kvdyno compare ./libmine.so lmdb --repeat 3       your own adapter beside LMDB, three times
+  kvdyno run experiment.toml                        the same from a file, with everything in it
+  kvdyno run --resume results/comparison-…          go on where an interrupted run stopped
+  kvdyno report results/comparison-… --format md    the tables again, and the page of charts
+  kvdyno engines rocksdb                            what RocksDB's adapter can do and its options
+  kvdyno machine                                    this machine, and what the driver itself costs")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compare engines: load each, then run the workload on the same databases, the engines taking turns
+    Compare(Box<Compare>),
+    /// Run an experiment file, or go on with an interrupted one
+    Run(Run),
+    /// Print the tables of a results folder again, and make its page of charts
+    Report(Report),
+    /// List the engines, or what one of them can do and its options
+    Engines(Engines),
+    /// List the workloads
+    Workloads,
+    /// Describe this machine and what the driver itself costs on it
+    Machine(Machine),
+    /// Run one trial (started by `run` itself)
+    #[command(hide = true)]
+    Worker(Worker),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kvdyno compare lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
+  kvdyno compare lmdb rocksdb --records 10M --value-size 400 --durability commit --readers 1,8,64
+  kvdyno compare lmdb rocksdb --workload readseq,readreverse --duration 30s
+  kvdyno compare rocksdb --option rocksdb.block_size=8KiB --library rocksdb=/opt/rocksdb/librocksdb.so
+  kvdyno compare ./libmine.so null --format csv")]
+pub struct Compare {
+    /// Engines: a name, NAME:PRESET, or the path of an adapter (see `kvdyno engines`)
+    #[arg(required = true, value_name = "ENGINE")]
+    pub engines: Vec<String>,
+    /// Records in each database: 1000000, 10M, 4G
+    #[arg(long, default_value = "1M", value_parser = count)]
+    pub records: u64,
+    /// Bytes of a key, from 8
+    #[arg(long, default_value_t = 16, value_name = "BYTES")]
+    pub key_size: u64,
+    /// How keys are spelled: hex, decimal or binary
+    #[arg(long, default_value_t = KeyFormat::Hex, value_name = "FORMAT")]
+    pub key_format: KeyFormat,
+    /// Bytes of a value, from 0
+    #[arg(long, default_value_t = 100, value_name = "BYTES")]
+    pub value_size: u64,
+    /// The part of a value that a compressor can take away, 0 to 1
+    #[arg(long, default_value_t = 0.5, value_name = "PART")]
+    pub compressibility: f64,
+    /// How databases are filled: fillseq or fillrandom
+    #[arg(long, default_value_t = Kind::FillSeq, value_name = "WORKLOAD")]
+    pub load: Kind,
+    /// Records in each write of the load; 1 for single puts
+    #[arg(long, default_value_t = 1000, value_name = "RECORDS")]
+    pub batch: u64,
+    /// Sync every write of the load before it is acknowledged
+    #[arg(long)]
+    pub sync: bool,
+    /// What is then run (see `kvdyno workloads`)
+    #[arg(long, default_value = "readwhilewriting", value_delimiter = ',', value_name = "WORKLOAD,…")]
+    pub workload: Vec<Kind>,
+    /// Numbers of readers (for overwrite: writers), a trial each
+    #[arg(long, default_value = "1,2,4", value_delimiter = ',', value_name = "N,…")]
+    pub readers: Vec<u32>,
+    /// How long each trial measures
+    #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
+    pub duration: Span,
+    /// Instead of --duration: operations of each reader
+    #[arg(long, value_parser = count, value_name = "N")]
+    pub operations: Option<u64>,
+    /// How long each trial runs before it measures
+    #[arg(long, default_value = "1s", value_name = "TIME")]
+    pub warmup: Span,
+    /// The most writes a second beside the readers [default: as many as the engine takes]
+    #[arg(long, value_name = "RATE")]
+    pub write_rate: Option<f64>,
+    /// How often everything is done, each time on new databases
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub repeat: u32,
+    /// What every engine may cache in memory of its own
+    #[arg(long, default_value = "512MiB", value_name = "SIZE")]
+    pub cache: Bytes,
+    /// New writes that every engine may gather before it writes them out
+    #[arg(long, default_value = "64MiB", value_name = "SIZE")]
+    pub write_buffer: Bytes,
+    /// When a write is acknowledged: none, process (it survives the process), interval, commit (synced)
+    #[arg(long, default_value_t = Durability::Process, value_name = "LEVEL")]
+    pub durability: Durability,
+    /// Compression of stored blocks: none, snappy, lz4, zstd, zlib
+    #[arg(long, default_value_t = Compression::None, value_name = "KIND")]
+    pub compression: Compression,
+    /// Check values that are read: full (every byte) or off (hit or miss)
+    #[arg(long, default_value = "full", value_parser = ["full", "off"], value_name = "HOW")]
+    pub verify: String,
+    /// What all random streams are made from
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// An engine's own option (see `kvdyno engines NAME`)
+    #[arg(long, value_name = "ENGINE.OPTION=VALUE")]
+    pub option: Vec<String>,
+    /// The library that an engine's adapter loads instead of the system's
+    #[arg(long, value_name = "ENGINE=PATH")]
+    pub library: Vec<String>,
+    /// turns: engines take turns; engine: one after the other, with one database at a time
+    #[arg(long, default_value = "turns", value_parser = order, value_name = "ORDER")]
+    pub order: Order,
+    /// Where databases go: the storage to be measured [default: the results folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Databases stay after the last trial
+    #[arg(long)]
+    pub keep: bool,
+    /// What the results are called
+    #[arg(long, default_value = "comparison")]
+    pub name: String,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct Output {
+    /// The results folder, which must be new [default: results/NAME-TIME]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// How the result is printed: table, csv, json or md
+    #[arg(long, default_value_t = Format::Table, value_name = "FORMAT")]
+    pub format: Format,
+    /// Write the experiment file to standard output instead of running it
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kvdyno compare lmdb rocksdb --dry-run > mine.toml     a file to start from
+  kvdyno run mine.toml
+  kvdyno run --resume results/comparison-20260101-120000")]
+pub struct Run {
+    /// The experiment file
+    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Go on with an interrupted experiment; finished trials are not repeated
+    #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
+    pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A results folder
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// How it is printed: table, csv, json or md
+    #[arg(long, default_value_t = Format::Table, value_name = "FORMAT")]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct Engines {
+    /// One engine: name, NAME:PRESET, or the path of an adapter
+    #[arg(value_name = "ENGINE")]
+    pub name: Option<String>,
+    /// The library to look at instead of the system's
+    #[arg(long, value_name = "PATH", requires = "name")]
+    pub library: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Describe the filesystem of this folder
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub dir: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Worker {
+    pub spec: PathBuf,
+}
+
+/// A count: `1000000`, `10M`.
+fn count(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is not a number such as 1000000 or 10M");
+    let (digits, unit) = match text.char_indices().last().ok_or_else(wrong)? {
+        (at, 'k' | 'K') => (&text[..at], 1_000),
+        (at, 'M') => (&text[..at], 1_000_000),
+        (at, 'G') => (&text[..at], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let number: u64 = digits.replace('_', "").parse().map_err(|_| wrong())?;
+    number.checked_mul(unit).ok_or_else(wrong)
+}
+
+fn order(text: &str) -> Result<Order, String> {
+    match text {
+        "turns" => Ok(Order::Turns),
+        "engine" => Ok(Order::Engine),
+        _ => Err("it can be turns or engine".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_fits_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn counts_have_units() {
+        assert_eq!(count("10M"), Ok(10_000_000));
+        assert_eq!(count("1_000"), Ok(1000));
+        assert!(count("M").is_err() && count("").is_err() && count("-1").is_err() && count("99999999999G").is_err());
+    }
+}

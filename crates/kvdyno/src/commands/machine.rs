@@ -1,0 +1,87 @@
+//! `kvdyno machine`: what figures come from.
+
+use std::io::{Write, stdout};
+use std::path::Path;
+use std::time::Duration;
+
+use kvdyno_engine::{Choice, catalog::EngineName};
+use kvdyno_record::{DriverCost, Machine as Facts};
+use kvdyno_trial::clock::{self, Calibration, Tsc};
+
+use crate::cli::Machine;
+use crate::error::Error;
+
+/// The time in which the driver's own cost is measured before an experiment.
+const DRIVER_TIME: Duration = Duration::from_millis(1000);
+
+/// Runs the command.
+pub fn run(arguments: Machine) -> Result<(), Error> {
+    if !arguments.dir.is_dir() {
+        return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
+    }
+    let facts = describe(&arguments.dir);
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&facts).map_err(|error| Error::Input(error.to_string()))? + "\n",
+        false => words(&facts),
+    };
+    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+}
+
+/// This machine, with the filesystem of `folder` and the driver's own cost.
+pub fn describe(folder: &Path) -> Facts {
+    let mut facts = kvdyno_stage::machine::machine(folder);
+    facts.clock = match clock::has_invariant_tsc() {
+        true => clock::describe(Calibration::begin(Tsc).settle()),
+        false => clock::describe(1.0),
+    };
+    facts.kvdyno = env!("CARGO_PKG_VERSION").to_owned();
+    facts.driver = driver(facts.cpu.threads.max(1));
+    facts
+}
+
+/// `None` if the null engine's adapter is not installed: then there is no figure, and none is made up.
+fn driver(threads: u32) -> Option<DriverCost> {
+    let adapter = EngineName::parse("null").load().ok()?;
+    let choice = Choice::new(adapter, None, &[], None).ok()?;
+    kvdyno_lab::driver_cost(&choice, threads, DRIVER_TIME).ok()
+}
+
+fn words(facts: &Facts) -> String {
+    let mut lines = Vec::new();
+    let mut line = |what: &str, value: String| lines.push(format!("{what:<12} {value}"));
+    let cpu = &facts.cpu;
+    line("cpu", cpu.model.clone());
+    line("", format!("{} sockets, {} cores, {} threads usable", cpu.sockets, cpu.cores, cpu.threads));
+    if let Some(governor) = &cpu.governor {
+        line("governor", governor.clone());
+    }
+    if let Some(hypervisor) = &cpu.hypervisor {
+        line("hypervisor", hypervisor.clone());
+    }
+    for cache in &facts.caches {
+        let shared = if cache.shared_by > 1 { format!(", shared by {}", cache.shared_by) } else { String::new() };
+        line("cache", format!("L{} {} {} KiB{shared}", cache.level, cache.kind, cache.size_kb));
+    }
+    line("memory", format!("{:.1} GiB", facts.memory_kb as f64 / 1_048_576.0));
+    for node in &facts.numa {
+        let memory = node.memory_kb as f64 / 1_048_576.0;
+        line("numa node", format!("{}: cpus {}, {memory:.1} GiB, distances {:?}", node.node, node.cpus, node.distances));
+    }
+    let filesystem = &facts.filesystem;
+    let device = filesystem.device.as_ref().map(|device| format!(" on {device}")).unwrap_or_default();
+    let free = filesystem.free_bytes as f64 / f64::from(1 << 30);
+    line("filesystem", format!("{}{device} ({}), {free:.1} GiB free", filesystem.kind, filesystem.options));
+    line("kernel", facts.kernel.clone());
+    line("system", facts.system.clone());
+    line("clock", facts.clock.clone());
+    line("driver", facts.driver.as_ref().map_or("not measured: the null engine is not installed".into(), driver_words));
+    line("kvdyno", facts.kvdyno.clone());
+    lines.join("\n") + "\n"
+}
+
+fn driver_words(driver: &DriverCost) -> String {
+    format!(
+        "{:.1} ns for a verified get with its latency recorded ({:.1} to {:.1}); {} threads do {:.2} times one thread's work",
+        driver.get_ns, driver.get_ns_range.0, driver.get_ns_range.1, driver.scaling_threads, driver.scaling
+    )
+}

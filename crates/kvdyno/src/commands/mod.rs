@@ -1,0 +1,9 @@
+//! One file for each command.
+
+pub mod compare;
+pub mod engines;
+pub mod machine;
+pub mod report;
+pub mod run;
+pub mod worker;
+pub mod workloads;

@@ -1,0 +1,121 @@
+//! `kvdyno run`: runs an experiment file, or goes on with an interrupted one.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use jiff::Zoned;
+use kvdyno_lab::{Checked, Experiment, FileError, Stop, check};
+use kvdyno_record::files;
+use kvdyno_record::folder::Results;
+use kvdyno_stage::lock::FolderLock;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::cli::{Output, Run};
+use crate::commands::{machine, report};
+use crate::error::Error;
+use crate::progress::Terminal;
+
+/// Runs the command.
+pub fn run(arguments: Run) -> Result<(), Error> {
+    if let Some(folder) = &arguments.resume {
+        return resume(folder, &arguments.output);
+    }
+    let path = arguments.file.unwrap_or_default();
+    let (experiment, text) = read(&path)?;
+    start(experiment, Some((path, text)), &arguments.output)
+}
+
+fn read(path: &Path) -> Result<(Experiment, String), Error> {
+    let text = fs::read_to_string(path).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => Error::Input(format!("there is no file {}", path.display())),
+        _ => Error::Io { what: format!("cannot read {}", path.display()), cause },
+    })?;
+    let experiment = Experiment::parse(&text).map_err(|error| in_file(error, Some((path.to_owned(), text.clone()))))?;
+    Ok((experiment, text))
+}
+
+fn in_file(error: FileError, file: Option<(PathBuf, String)>) -> Error {
+    Error::Experiment { error, file }
+}
+
+/// Checks an experiment, makes its results folder and runs it. `file` is where it came from.
+pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output: &Output) -> Result<(), Error> {
+    let base = std::env::current_dir().map_err(Error::io("cannot tell the working folder"))?;
+    experiment.make_paths_absolute(&base);
+    let checked = check(experiment).map_err(|error| in_file(error, file))?;
+    let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
+    let text = checked.experiment.to_toml().map_err(unwritten)?;
+    if output.dry_run {
+        print!("{text}");
+        return Ok(());
+    }
+    let results = new_folder(&checked.experiment, output)?;
+    let _lock = lock(&results)?;
+    let machine = machine::describe(results.root());
+    files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
+    // Last: the file is what makes the folder one that can be resumed.
+    files::write_whole(&results.experiment_file(), text.as_bytes()).map_err(Error::io("cannot save experiment.toml"))?;
+    conduct(&checked, &results, output)
+}
+
+fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
+    let results = Results::open(folder)?;
+    let (experiment, text) = read(&results.experiment_file())?;
+    let _lock = lock(&results)?;
+    let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
+    conduct(&checked, &results, output)
+}
+
+fn new_folder(experiment: &Experiment, output: &Output) -> Result<Results, Error> {
+    let name: String =
+        experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
+    let folder = output.out.clone().unwrap_or_else(|| {
+        let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
+        PathBuf::from("results").join(format!("{name}-{stamp}"))
+    });
+    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        let folder = folder.display();
+        return Err(Error::Input(format!(
+            "{folder} is not empty; choose another --out, or go on with it: kvdyno run --resume {folder}"
+        )));
+    }
+    fs::create_dir_all(&folder).map_err(Error::io(format!("cannot make {}", folder.display())))?;
+    let folder = folder.canonicalize().map_err(Error::io(format!("cannot find {}", folder.display())))?;
+    Ok(Results::at(folder))
+}
+
+fn lock(results: &Results) -> Result<FolderLock, Error> {
+    FolderLock::acquire(results.root()).map_err(|error| Error::Input(error.to_string()))
+}
+
+/// Runs what is left of the plan, and reports.
+fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), Error> {
+    let stop = Stop::default();
+    let counter = stop.counter();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let counter = counter.clone();
+        // SAFETY: the handler only raises an atomic counter.
+        unsafe {
+            signal_hook::low_level::register(signal, move || {
+                counter.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            })
+        }
+        .map_err(Error::io("cannot handle signals"))?;
+    }
+    let program = std::env::current_exe().map_err(Error::io("cannot find this program"))?;
+    let worker = [program.into_os_string(), "worker".into()];
+    let mut progress = Terminal::new();
+    eprintln!("results: {}", results.root().display());
+    let summary = kvdyno_lab::run(checked, results, &worker, &stop, &mut progress);
+    progress.finish();
+    let summary = summary?;
+    if summary.interrupted {
+        return Err(Error::Interrupted(results.root().to_owned()));
+    }
+    report::show(results, output.format)?;
+    match summary.failed {
+        0 => Ok(()),
+        failed => Err(Error::Trials { failed, ended: summary.ended }),
+    }
+}

@@ -1,0 +1,91 @@
+//! Errors as people see them.
+
+use std::io;
+use std::path::PathBuf;
+
+use kvdyno_lab::{FileError, LabError};
+use kvdyno_record::folder::ReadError;
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
+
+/// What can go wrong with a command.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The input is wrong; nothing was touched.
+    #[error("{0}")]
+    Input(String),
+    /// The experiment is wrong; nothing was touched.
+    #[error("{error}")]
+    Experiment {
+        /// What, and where.
+        error: FileError,
+        /// The file and its text, if it came from one.
+        file: Option<(PathBuf, String)>,
+    },
+    /// A file could not be read or written.
+    #[error("{what}: {cause}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The lab could not work.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// Results could not be read.
+    #[error(transparent)]
+    Results(#[from] ReadError),
+    /// A report could not be made.
+    #[error(transparent)]
+    Report(#[from] kvdyno_report::ReportError),
+    /// A worker could not begin.
+    #[error(transparent)]
+    Worker(#[from] kvdyno_trial::worker::WorkerError),
+    /// Trials failed; what they gave was printed.
+    #[error("{failed} of {ended} trials failed; the reasons are in the report")]
+    Trials {
+        /// How many.
+        failed: usize,
+        /// Of how many.
+        ended: usize,
+    },
+    /// The user stopped it.
+    #[error("interrupted; go on with: kvdyno run --resume {}", .0.display())]
+    Interrupted(PathBuf),
+}
+
+impl Error {
+    /// An I/O error, with what was tried.
+    pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let what = what.into();
+        move |cause| Error::Io { what, cause }
+    }
+
+    /// See `main`.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Input(_) | Error::Experiment { .. } | Error::Results(ReadError::NotResults(_)) => 2,
+            Error::Lab(LabError::Space { .. }) => 2,
+            Error::Interrupted(_) => 130,
+            _ => 1,
+        }
+    }
+
+    /// Prints it on standard error, with the place in the file where there is one.
+    pub fn print(self) {
+        let mut diagnostic = MietteDiagnostic::new(self.to_string()).with_severity(Severity::Error);
+        let mut source = None;
+        if let Error::Experiment { error, file: Some((path, text)) } = self
+            && let Some(place) = error.place
+        {
+            diagnostic = diagnostic.with_label(LabeledSpan::at(place, "here"));
+            source = Some(NamedSource::new(path.to_string_lossy(), text));
+        }
+        let report = Report::new(diagnostic);
+        let report = match source {
+            Some(source) => report.with_source_code(source),
+            None => report,
+        };
+        eprintln!("{report:?}");
+    }
+}

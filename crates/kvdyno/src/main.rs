@@ -1,0 +1,43 @@
+//! kvdyno, the command line: parse, call one library function, print.
+//!
+//! Only `main` decides the exit code: 0 all is well; 1 the lab could not work, or trials failed; 2 the input was wrong,
+//! and nothing was touched; 130 interrupted.
+
+mod cli;
+mod commands;
+mod error;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A failure to print has nowhere to be printed.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let result = match cli.command {
+        Command::Compare(arguments) => commands::compare::run(arguments),
+        Command::Run(arguments) => commands::run::run(arguments),
+        Command::Report(arguments) => commands::report::run(arguments),
+        Command::Engines(arguments) => commands::engines::run(arguments),
+        Command::Workloads => commands::workloads::run(),
+        Command::Machine(arguments) => commands::machine::run(arguments),
+        Command::Worker(arguments) => commands::worker::run(&arguments.spec),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let code = error.exit_code();
+            error.print();
+            ExitCode::from(code)
+        }
+    }
+}

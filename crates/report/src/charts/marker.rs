@@ -1,0 +1,35 @@
+//! Marks of points. Each series has its own shape, so that colour is not needed to tell them apart.
+
+use plotters::prelude::*;
+
+use super::chart::{Canvas, Drawn};
+use super::theme::{GROUND, px, series, width};
+
+/// Half the width of a mark, pixels.
+const RADIUS: f64 = 3.6;
+
+/// Corners of the shapes, the half width being 1. The first has none and is round.
+const SHAPES: [&[(f64, f64)]; 6] = [
+    &[],
+    &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+    &[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)],
+    &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+    &[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)],
+    &[(-1.1, 0.0), (-0.55, -1.0), (0.55, -1.0), (1.1, 0.0), (0.55, 1.0), (-0.55, 1.0)],
+];
+
+/// The mark of a series at a place in the drawing's units, with a rim that parts it from what is beneath.
+pub(super) fn marker(canvas: &Canvas<'_>, place: usize, at: (i32, i32)) -> Drawn {
+    shape(canvas, place, at, RADIUS + 1.2, GROUND)?;
+    shape(canvas, place, at, RADIUS, series(place))
+}
+
+fn shape(canvas: &Canvas<'_>, place: usize, (x, y): (i32, i32), radius: f64, colour: RGBColor) -> Drawn {
+    match SHAPES[place % SHAPES.len()] {
+        [] => canvas.draw(&Circle::new((x, y), width(radius), colour.filled())),
+        corners => {
+            let corner = |(right, down): &(f64, f64)| (x + px(right * radius), y + px(down * radius));
+            canvas.draw(&Polygon::new(corners.iter().map(corner).collect::<Vec<_>>(), colour.filled()))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Rates against threads.
+
+use kvdyno_record::Phase;
+use kvdyno_verdict::{Cell, Estimate};
+
+use super::chart::{Chart, Line, Point};
+use super::ticks::Axis;
+use super::{Figure, Side};
+use crate::ReportError;
+use crate::study::{Study, distinct};
+
+/// The rate of one side against the number of threads, a line an engine; none if the workload does not do it.
+pub(crate) fn rates(study: &Study, workload: &str, side: Side) -> Result<Option<Figure>, ReportError> {
+    let cells = study.cells(Phase::Run);
+    let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.key.workload == workload).collect();
+    if cells.iter().all(|cell| rate(cell, side).is_none()) {
+        return Ok(None);
+    }
+    let caption = format!("{} a second", side.title());
+    let chart = chart(study, &cells, side, workload);
+    Ok(Some(Figure { svg: chart.draw()?, caption }))
+}
+
+fn rate<'a>(cell: &'a Cell<'_>, side: Side) -> Option<&'a Estimate> {
+    match side {
+        Side::Reads => cell.reads_per_s.as_ref(),
+        Side::Writes => cell.writes_per_s.as_ref(),
+    }
+}
+
+fn chart(study: &Study, cells: &[&Cell<'_>], side: Side, workload: &str) -> Chart {
+    let by_readers = cells.iter().any(|cell| cell.key.readers > 0);
+    let threads = |cell: &Cell<'_>| if by_readers { cell.key.readers } else { cell.key.writers };
+    let mut counts = distinct(cells.iter().map(|cell| threads(cell)));
+    counts.sort_unstable();
+    let most = cells
+        .iter()
+        .filter_map(|cell| rate(cell, side))
+        .map(|rate| rate.high.unwrap_or(rate.value))
+        .fold(0.0, f64::max);
+    Chart {
+        description: format!("{workload}: {} a second against threads, a line for each engine", side.noun()),
+        size: (480.0, 320.0),
+        x: Axis::threads(if by_readers { "readers" } else { "writers" }, &counts),
+        y: Axis::rate(&format!("{}/s", side.noun()), most),
+        lines: lines(study, cells, side, by_readers),
+        markers: true,
+    }
+}
+
+/// A line for each engine, broken where all its trials failed; where both numbers of threads vary, for each engine and number of writers.
+fn lines(study: &Study, cells: &[&Cell<'_>], side: Side, by_readers: bool) -> Vec<Line> {
+    let engines = study.engines();
+    let writers = |cell: &Cell<'_>| if by_readers { cell.key.writers } else { 0 };
+    let vary = distinct(cells.iter().map(|cell| writers(cell))).len() > 1;
+    let groups = distinct(cells.iter().map(|cell| (cell.key.engine.as_str(), writers(cell))));
+    let line = |(engine, count): (&str, u32)| {
+        let mut points: Vec<(u32, Option<Point>)> = cells
+            .iter()
+            .filter(|cell| cell.key.engine == engine && writers(cell) == count)
+            .map(|cell| {
+                let threads = if by_readers { cell.key.readers } else { cell.key.writers };
+                (threads, rate(cell, side).map(|rate| point(threads, rate)))
+            })
+            .collect();
+        points.sort_by_key(|(threads, _)| *threads);
+        Line {
+            name: if vary { format!("{engine}, {count} w") } else { engine.to_owned() },
+            place: engines.iter().position(|name| *name == engine).unwrap_or(0),
+            points: points.into_iter().map(|(_, point)| point).collect(),
+        }
+    };
+    groups.into_iter().map(line).collect()
+}
+
+fn point(threads: u32, rate: &Estimate) -> Point {
+    Point { x: f64::from(threads.max(1)).log2(), y: rate.value, interval: rate.low.zip(rate.high) }
+}

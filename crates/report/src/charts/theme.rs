@@ -1,0 +1,70 @@
+//! Colours by role, so that the page's style sheet decides them, for light and for dark.
+
+use plotters::style::RGBColor;
+
+/// Units of the drawing in one pixel of the page.
+pub(super) const UNIT: i32 = 10;
+
+/// Text.
+pub(super) const INK: RGBColor = RGBColor(0, 0, 1);
+/// Text that stands back, and axes.
+pub(super) const MUTED: RGBColor = RGBColor(0, 0, 2);
+/// Lines of the grid.
+pub(super) const GRID: RGBColor = RGBColor(0, 0, 3);
+/// What is behind everything.
+pub(super) const GROUND: RGBColor = RGBColor(0, 0, 4);
+
+/// Colours that the style sheet has for series.
+const SERIES: usize = 8;
+
+/// The colour of a series; after the eighth they come again, with other markers.
+pub(super) fn series(place: usize) -> RGBColor {
+    RGBColor(0, 1, (place % SERIES) as u8)
+}
+
+/// Pixels to units.
+pub(super) fn px(pixels: f64) -> i32 {
+    (pixels * f64::from(UNIT)).round() as i32
+}
+
+/// Pixels to units, for widths.
+pub(super) fn width(pixels: f64) -> u32 {
+    px(pixels).unsigned_abs()
+}
+
+/// The size of a font that appears `pixels` high: plotters' SVG divides by 1.24.
+pub(super) fn font(pixels: f64) -> f64 {
+    pixels * 1.24 * f64::from(UNIT)
+}
+
+/// Puts the style sheet's names in the place of the colours, and leaves size and font to the page.
+pub(super) fn themed(svg: &str, description: &str) -> String {
+    let mut svg = svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "").replace(" font-family=\"sans-serif\"", "");
+    svg = svg.replace(" opacity=\"1\"", "");
+    let roles = [
+        (INK, "ink".to_owned()),
+        (MUTED, "muted".to_owned()),
+        (GRID, "grid".to_owned()),
+        (GROUND, "ground".to_owned()),
+    ];
+    let all_series = (0..SERIES).map(|place| (series(place), format!("s{place}")));
+    for (RGBColor(red, green, blue), name) in roles.into_iter().chain(all_series) {
+        svg = svg.replace(&format!("\"#{red:02X}{green:02X}{blue:02X}\""), &format!("\"var(--{name})\""));
+    }
+    let view_box = svg.find("viewBox").unwrap_or(0);
+    let label = description.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    format!("<svg role=\"img\" aria-label=\"{label}\" {}", &svg[view_box..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_take_the_place_of_colours_and_the_page_sets_the_size() {
+        let drawn = "<svg width=\"10\" height=\"5\" viewBox=\"0 0 10 5\" xmlns=\"http://www.w3.org/2000/svg\">\n\
+                     <line opacity=\"1\" stroke=\"#000103\" x1=\"0\"/></svg>";
+        let expected = "<svg role=\"img\" aria-label=\"a &quot;b&quot;\" viewBox=\"0 0 10 5\">\n<line stroke=\"var(--s3)\" x1=\"0\"/></svg>";
+        assert_eq!(themed(drawn, "a \"b\""), expected);
+    }
+}

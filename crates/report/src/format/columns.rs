@@ -1,0 +1,129 @@
+//! The columns of the CSV files and of the rows in JSON: first those of the published tables, under their names and in
+//! their order, then ours. A failed trial has its names, its outcome and its reason, and no figures.
+
+use kvdyno_record::{Failure, Latency, Operations, Phase, Record};
+use serde_json::Value;
+
+use crate::study::failure;
+use crate::tables::{main_reads, main_writes};
+
+/// A column and where it takes its value from; `Null` is an empty field.
+pub(crate) struct Column {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its value for a trial.
+    pub(crate) value: Box<dyn Fn(&Record) -> Value>,
+}
+
+/// The columns of a phase's table.
+pub(crate) fn columns(phase: Phase) -> Vec<Column> {
+    let mut columns = vec![name("engine", |r| r.trial.engine.clone().into())];
+    match phase {
+        Phase::Load => columns.extend(published_costs()),
+        Phase::Run => {
+            columns.push(name("readers", |r| r.trial.readers.into()));
+            columns.extend(published_costs());
+            columns.push(figure("writes_per_s", |r| whole(r.writes_per_s())));
+            columns.push(figure("reads_per_s", |r| whole(r.reads_per_s())));
+        }
+    }
+    columns.extend(own_names(phase));
+    columns.extend(own_figures());
+    columns.extend(latencies("read", main_reads));
+    columns.extend(latencies("write", main_writes));
+    columns
+}
+
+fn published_costs() -> Vec<Column> {
+    vec![
+        figure("wall_s", |r| cents(r.os.wall_s)),
+        figure("user_s", |r| cents(r.os.user_s)),
+        figure("sys_s", |r| cents(r.os.sys_s)),
+        figure("cpu_pct", |r| r.os.cpu_pct.into()),
+        figure("db_kb", |r| r.space.db_kb.into()),
+        figure("process_kb", |r| r.os.peak_rss_kb.into()),
+        figure("total_kb", |r| r.total_kb().into()),
+        figure("ctx_voluntary", |r| r.os.ctx_voluntary.into()),
+        figure("ctx_involuntary", |r| r.os.ctx_involuntary.into()),
+    ]
+}
+
+fn own_names(phase: Phase) -> Vec<Column> {
+    let mut columns = Vec::new();
+    if phase == Phase::Load {
+        columns.push(figure("records_per_s", |r| whole(r.writes_per_s())));
+    }
+    columns.extend([
+        name("outcome", |r| failure(r).map_or("finished".into(), failure_kind)),
+        name("reason", |r| failure(r).map_or(Value::Null, |failure| failure.reason.clone().into())),
+        name("version", |r| r.engine.version.clone().into()),
+        name("workload", |r| r.trial.workload.clone().into()),
+        name("writers", |r| r.trial.writers.into()),
+        name("repeat", |r| r.trial.repeat.into()),
+        name("trial", |r| r.trial.number.into()),
+    ]);
+    columns
+}
+
+fn own_figures() -> Vec<Column> {
+    vec![
+        figure("db_peak_kb", |r| r.space.db_peak_kb.into()),
+        figure("fs_in_ops", |r| r.os.fs_in_ops.into()),
+        figure("fs_out_ops", |r| r.os.fs_out_ops.into()),
+        figure("minor_faults", |r| r.os.minor_faults.into()),
+        figure("major_faults", |r| r.os.major_faults.into()),
+        figure("read_bytes", |r| r.os.read_bytes.into()),
+        figure("write_bytes", |r| r.os.write_bytes.into()),
+        figure("device_read_bytes", |r| r.os.device.as_ref().map(|device| device.read_bytes).into()),
+        figure("device_write_bytes", |r| r.os.device.as_ref().map(|device| device.write_bytes).into()),
+        figure("write_amplification", |r| r.write_amplification().map_or(Value::Null, thousandths)),
+        figure("window_s", |r| r.window.as_ref().map_or(Value::Null, |window| thousandths(window.seconds))),
+    ]
+}
+
+/// `read_kind, read_p50_ns, …` of the kind of operation that the trial made most of.
+fn latencies(side: &'static str, of: fn(&Record) -> Option<&Operations>) -> Vec<Column> {
+    type Pick = fn(&Latency) -> u64;
+    const PICKS: [(&str, Pick); 8] = [
+        ("min", |l| l.min_ns),
+        ("mean", |l| l.mean_ns),
+        ("p50", |l| l.p50_ns),
+        ("p90", |l| l.p90_ns),
+        ("p99", |l| l.p99_ns),
+        ("p99_9", |l| l.p99_9_ns),
+        ("p99_99", |l| l.p99_99_ns),
+        ("max", |l| l.max_ns),
+    ];
+    let kind = figure(&format!("{side}_kind"), move |r| of(r).map_or(Value::Null, |o| o.kind.clone().into()));
+    let pick = |(name, pick): (&str, Pick)| {
+        figure(&format!("{side}_{name}_ns"), move |r| of(r).map_or(Value::Null, |o| pick(&o.latency).into()))
+    };
+    std::iter::once(kind).chain(PICKS.into_iter().map(pick)).collect()
+}
+
+/// Something that a failed trial has as well.
+fn name(name: &str, value: impl Fn(&Record) -> Value + 'static) -> Column {
+    Column { name: name.to_owned(), value: Box::new(value) }
+}
+
+/// Something that only a finished trial has.
+fn figure(name: &str, value: impl Fn(&Record) -> Value + 'static) -> Column {
+    Column { name: name.to_owned(), value: Box::new(move |r| if r.is_finished() { value(r) } else { Value::Null }) }
+}
+
+/// The kind as records spell it: `wrong-answer`.
+fn failure_kind(failure: &Failure) -> Value {
+    serde_json::to_value(failure.kind).unwrap_or_default()
+}
+
+fn whole(rate: f64) -> Value {
+    (rate.round() as u64).into()
+}
+
+fn cents(seconds: f64) -> Value {
+    ((seconds * 100.0).round() / 100.0).into()
+}
+
+fn thousandths(value: f64) -> Value {
+    ((value * 1000.0).round() / 1000.0).into()
+}

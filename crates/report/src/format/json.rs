@@ -1,0 +1,78 @@
+//! Everything, for programs.
+
+use kvdyno_record::{Machine, Phase};
+use kvdyno_verdict::{Cell, Estimate};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::columns::columns;
+use crate::ReportError;
+use crate::study::{Remark, Study, title};
+use crate::tables::key_facts;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    experiment: &'a str,
+    settings: Map<String, Value>,
+    machine: Option<&'a Machine>,
+    load: Vec<Map<String, Value>>,
+    run: Vec<Map<String, Value>>,
+    cells: Vec<CellFacts>,
+    doubts: Vec<Map<String, Value>>,
+    notes: Vec<Map<String, Value>>,
+}
+
+#[derive(Serialize)]
+struct CellFacts {
+    #[serde(flatten)]
+    key: kvdyno_verdict::CellKey,
+    finished: usize,
+    failed: usize,
+    reads_per_s: Option<Estimate>,
+    writes_per_s: Option<Estimate>,
+    wall_s: Option<Estimate>,
+}
+
+/// One indented document.
+pub(crate) fn render(study: &Study) -> Result<String, ReportError> {
+    let phases = [Phase::Load, Phase::Run];
+    let document = Document {
+        experiment: &study.name,
+        settings: key_facts(study).into_iter().map(|(name, value)| (name, value.into())).collect(),
+        machine: study.machine.as_ref(),
+        load: rows(study, Phase::Load),
+        run: rows(study, Phase::Run),
+        cells: phases.iter().flat_map(|phase| study.cells(*phase)).map(facts).collect(),
+        doubts: remarks(
+            study.doubts().into_iter().map(|(r, doubt)| Remark { trial: title(r), text: doubt.to_string() }).collect(),
+        ),
+        notes: remarks(study.notes()),
+    };
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn rows(study: &Study, phase: Phase) -> Vec<Map<String, Value>> {
+    let columns = columns(phase);
+    let row = |record| columns.iter().map(|column| (column.name.clone(), (column.value)(record))).collect();
+    study.trials(phase).map(row).collect()
+}
+
+fn facts(cell: Cell<'_>) -> CellFacts {
+    CellFacts {
+        key: cell.key,
+        finished: cell.finished.len(),
+        failed: cell.failed.len(),
+        reads_per_s: cell.reads_per_s,
+        writes_per_s: cell.writes_per_s,
+        wall_s: cell.wall_s,
+    }
+}
+
+fn remarks(remarks: Vec<Remark>) -> Vec<Map<String, Value>> {
+    let object = |remark: Remark| {
+        Map::from_iter([("trial".to_owned(), remark.trial.into()), ("text".to_owned(), remark.text.into())])
+    };
+    remarks.into_iter().map(object).collect()
+}

@@ -1,0 +1,129 @@
+//! What stands on the page, in the order of the template.
+
+use askama::Template;
+use jiff::tz::TimeZone;
+use kvdyno_record::{Phase, Record, Setting};
+
+use crate::ReportError;
+use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates};
+use crate::study::{Remark, Study, title};
+use crate::tables::{
+    self, Grid, Mark, Room, engine_settings, key_facts, load, machine_facts, matrices, processors, run_grouped,
+    versions,
+};
+
+type Fact = (String, String);
+
+/// The page.
+#[derive(Template)]
+#[template(path = "page.html")]
+pub(super) struct Page<'a> {
+    name: &'a str,
+    ran: String,
+    versions: Vec<String>,
+    settings: Vec<Fact>,
+    machine: Vec<Fact>,
+    failures: Vec<Remark>,
+    failed: usize,
+    doubts: Vec<Remark>,
+    notes: Vec<Remark>,
+    load: Option<Grid>,
+    load_charts: Vec<Figure>,
+    workloads: Vec<Workload<'a>>,
+    engine_settings: Option<Grid>,
+    statistics: Vec<Statistics>,
+    experiment: &'a str,
+    kvdyno: &'a str,
+}
+
+/// A workload on loaded databases.
+struct Workload<'a> {
+    name: &'a str,
+    /// For links within the page.
+    anchor: String,
+    rates: Vec<Figure>,
+    matrices: Vec<Grid>,
+    table: Option<Grid>,
+    latency_table: Option<Grid>,
+    latencies: Vec<Figures>,
+    over_time: Vec<Figures>,
+}
+
+/// Charts that belong together.
+struct Figures {
+    title: &'static str,
+    figures: Vec<Figure>,
+}
+
+/// An engine's own statistics of a trial.
+struct Statistics {
+    trial: String,
+    entries: Vec<Setting>,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn of(study: &'a Study) -> Result<Page<'a>, ReportError> {
+        let workload = |(place, name)| Workload::of(study, place, name);
+        Ok(Page {
+            name: &study.name,
+            ran: ran(study),
+            versions: versions(study),
+            settings: key_facts(study),
+            machine: study.machine.as_ref().map(machine_facts).unwrap_or_default(),
+            failures: study.failures_told(),
+            failed: study.failures().len(),
+            doubts: study.doubts_told(),
+            notes: study.notes(),
+            load: load(study, Room::Page),
+            load_charts: load_charts(study)?,
+            workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
+            engine_settings: engine_settings(study),
+            statistics: study.records.iter().filter_map(statistics).collect(),
+            experiment: &study.experiment,
+            kvdyno: env!("CARGO_PKG_VERSION"),
+        })
+    }
+}
+
+impl<'a> Workload<'a> {
+    fn of(study: &Study, place: usize, name: &'a str) -> Result<Workload<'a>, ReportError> {
+        let both = |chart: fn(&Study, &str, Side) -> Result<Vec<Figure>, ReportError>| {
+            Side::ALL
+                .into_iter()
+                .map(|side| figures(side, chart(study, name, side)?))
+                .collect::<Result<Vec<_>, ReportError>>()
+        };
+        let rates = Side::ALL.into_iter().map(|side| rates(study, name, side)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Workload {
+            name,
+            anchor: format!("run-{place}"),
+            rates: rates.into_iter().flatten().collect(),
+            matrices: matrices(study, name),
+            table: run_grouped(study, name),
+            latency_table: tables::latencies(study, name),
+            latencies: both(latencies)?.into_iter().flatten().collect(),
+            over_time: both(over_time)?.into_iter().flatten().collect(),
+        })
+    }
+}
+
+fn figures(side: Side, figures: Vec<Figure>) -> Result<Option<Figures>, ReportError> {
+    Ok((!figures.is_empty()).then_some(Figures { title: side.title(), figures }))
+}
+
+/// When, where and how much.
+fn ran(study: &Study) -> String {
+    let finished = study.records.iter().filter(|record| record.is_finished()).count();
+    let trials = format!("{finished} of {} trials finished", study.records.len());
+    let day = |record: &Record| record.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let when = study.records.iter().min_by_key(|record| record.started).map(day);
+    let place = study.machine.as_ref().map(|m| format!("{}, {}", m.cpu.model, processors(m)));
+    let parts = [when.map(|when| format!("Started {when}")), place.map(|place| format!("on {place}"))];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", parts.join(" ")) }
+}
+
+fn statistics(record: &Record) -> Option<Statistics> {
+    let worth = !record.statistics.is_empty() && (record.trial.phase == Phase::Run || record.is_finished());
+    worth.then(|| Statistics { trial: title(record), entries: record.statistics.clone() })
+}

@@ -1,0 +1,183 @@
+//! A results folder, read and grouped.
+
+use std::fs;
+
+use kvdyno_record::folder::{ReadError, Results};
+use kvdyno_record::{Failure, Machine, Outcome, Phase, Record};
+use kvdyno_verdict::{Cell, Doubt, Series, cells, check};
+
+use crate::ReportError;
+
+/// Everything that a report is made of.
+pub(crate) struct Study {
+    /// The experiment's name.
+    pub(crate) name: String,
+    /// The experiment file as it was run; empty if it cannot be read as text.
+    pub(crate) experiment: String,
+    /// What it ran on; absent if that was not written.
+    pub(crate) machine: Option<Machine>,
+    /// Every trial that ended, in order.
+    pub(crate) records: Vec<Record>,
+    /// Their time series.
+    pub(crate) series: Series,
+}
+
+/// A failure, a doubt or a note, and what it is about.
+pub(crate) struct Remark {
+    /// The trial or the trials, for people.
+    pub(crate) trial: String,
+    /// One sentence.
+    pub(crate) text: String,
+}
+
+impl Study {
+    pub(crate) fn read(results: &Results) -> Result<Study, ReportError> {
+        let experiment = fs::read_to_string(results.experiment_file()).unwrap_or_default();
+        let records = results.records()?;
+        let mut series = Series::new();
+        for record in &records {
+            series.insert(record.trial.clone(), results.series(&record.trial)?);
+        }
+        Ok(Study { name: name(&experiment, results), experiment, machine: machine(results)?, records, series })
+    }
+
+    /// Cells of one phase, in order.
+    pub(crate) fn cells(&self, phase: Phase) -> Vec<Cell<'_>> {
+        cells(&self.records, &self.series).into_iter().filter(|cell| cell.key.phase == phase).collect()
+    }
+
+    /// Trials of one phase, in order.
+    pub(crate) fn trials(&self, phase: Phase) -> impl Iterator<Item = &Record> {
+        self.records.iter().filter(move |record| record.trial.phase == phase)
+    }
+
+    /// Engines as the user named them, in order.
+    pub(crate) fn engines(&self) -> Vec<&str> {
+        distinct(self.records.iter().map(|record| record.trial.engine.as_str()))
+    }
+
+    /// Workloads that ran on loaded databases, in order.
+    pub(crate) fn workloads(&self) -> Vec<&str> {
+        distinct(self.trials(Phase::Run).map(|record| record.trial.workload.as_str()))
+    }
+
+    /// Failed trials, each with its reason.
+    pub(crate) fn failures(&self) -> Vec<(&Record, &Failure)> {
+        let failure = |record| failure(record).map(|failure| (record, failure));
+        self.records.iter().filter_map(failure).collect()
+    }
+
+    /// Failures for people: an engine's that have the same reason are told once.
+    pub(crate) fn failures_told(&self) -> Vec<Remark> {
+        told_once(self.failures(), |failure| reason(failure), |failure| reason(failure))
+    }
+
+    /// What does not fit in the records, trial by trial.
+    pub(crate) fn doubts(&self) -> Vec<(&Record, Doubt)> {
+        let doubts = |record| check(record, self.machine.as_ref()).into_iter().map(move |doubt| (record, doubt));
+        self.records.iter().flat_map(doubts).collect()
+    }
+
+    /// Doubts for people: an engine's that are of the same sort are told once, by the first.
+    pub(crate) fn doubts_told(&self) -> Vec<Remark> {
+        told_once(self.doubts(), std::mem::discriminant, Doubt::to_string)
+    }
+
+    /// What the trials noted for their readers.
+    pub(crate) fn notes(&self) -> Vec<Remark> {
+        let pairs = self.records.iter().flat_map(|record| record.notes.iter().map(move |note| (record, note)));
+        pairs.map(|(record, note)| Remark { trial: title(record), text: note.clone() }).collect()
+    }
+}
+
+/// Values in the order of their first appearance.
+pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
+/// A trial for people: `rocksdb readwhilewriting, 4 readers, repeat 2`.
+pub(crate) fn title(record: &Record) -> String {
+    let trial = &record.trial;
+    let threads = match trial.phase {
+        Phase::Load => String::new(),
+        Phase::Run => format!(", {}", threads(trial.readers, trial.writers)),
+    };
+    format!("{} {}{threads}, repeat {}", trial.engine, trial.workload, trial.repeat)
+}
+
+/// `4 readers, 1 writer`.
+pub(crate) fn threads(readers: u32, writers: u32) -> String {
+    let count = |n: u32, what: &str| (n > 0).then(|| counted(n, what));
+    let parts: Vec<String> = [count(readers, "reader"), count(writers, "writer")].into_iter().flatten().collect();
+    parts.join(", ")
+}
+
+/// `1 thread`, `2 threads`.
+pub(crate) fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Puts together what trials of one engine and workload have in common, and tells it by the first.
+fn told_once<T, K: PartialEq>(
+    all: Vec<(&Record, T)>,
+    sort: impl Fn(&T) -> K,
+    words: impl Fn(&T) -> String,
+) -> Vec<Remark> {
+    let key = |(record, what): &(&Record, T)| (record.trial.engine.clone(), record.trial.workload.clone(), sort(what));
+    let keys = distinct(all.iter().map(key));
+    let remark = |wanted| {
+        let alike: Vec<_> = all.iter().filter(|entry| key(entry) == wanted).collect();
+        let trial = match alike.as_slice() {
+            [(record, _)] => title(record),
+            _ => format!("{} {}, {} trials", wanted.0, wanted.1, alike.len()),
+        };
+        alike.first().map(|(_, what)| Remark { trial, text: words(what) })
+    };
+    keys.into_iter().filter_map(remark).collect()
+}
+
+/// Why a trial failed, if it did.
+pub(crate) fn failure(record: &Record) -> Option<&Failure> {
+    match &record.outcome {
+        Outcome::Failed(failure) => Some(failure),
+        Outcome::Finished => None,
+    }
+}
+
+/// A failure's kind and reason in plain words.
+pub(crate) fn reason(failure: &Failure) -> String {
+    use kvdyno_record::FailureKind as Kind;
+    let kind = match failure.kind {
+        Kind::Crashed => "crashed",
+        Kind::Exited => "exited early",
+        Kind::Hung => "hung",
+        Kind::NoSpace => "storage full",
+        Kind::EngineError => "engine error",
+        Kind::WrongAnswer => "wrong answer",
+        Kind::NotRun => "not run",
+    };
+    format!("{kind}: {}", failure.reason)
+}
+
+/// The name that the experiment file gives itself, else the folder's.
+fn name(experiment: &str, results: &Results) -> String {
+    let table: toml::Table = experiment.parse().unwrap_or_default();
+    let nested = || table.get("experiment").and_then(|inner| inner.get("name"));
+    let given = table.get("name").or_else(nested).and_then(toml::Value::as_str);
+    let folder = || results.root().file_name().map(|name| name.to_string_lossy().into_owned());
+    given.map(str::to_owned).or_else(folder).unwrap_or_else(|| "experiment".to_owned())
+}
+
+/// An experiment that was cut short before its first trial may have no machine yet.
+fn machine(results: &Results) -> Result<Option<Machine>, ReadError> {
+    match results.machine_file().is_file() {
+        true => results.machine().map(Some),
+        false => Ok(None),
+    }
+}

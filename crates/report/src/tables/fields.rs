@@ -1,0 +1,117 @@
+//! The columns of the tables, and where each takes its figure from.
+
+use kvdyno_record::{Operations, Record};
+use kvdyno_verdict::{Cell, Estimate};
+
+use super::Column;
+use crate::numbers::{clock, duration, grouped, plus_minus, rate};
+use crate::study::threads;
+
+/// A column of a table of cells.
+#[derive(Clone, Copy)]
+pub(super) struct Field {
+    pub(super) head: &'static str,
+    number: bool,
+    pub(super) value: fn(&Cell<'_>) -> String,
+}
+
+impl Field {
+    const fn number(head: &'static str, value: fn(&Cell<'_>) -> String) -> Field {
+        Field { head, number: true, value }
+    }
+
+    pub(super) fn column(&self) -> Column {
+        if self.number { Column::number(self.head) } else { Column::words(self.head) }
+    }
+}
+
+/// Stands where there is no figure.
+const NONE: &str = "–";
+
+pub(super) const ENGINE: Field = Field { head: "engine", number: false, value: |cell| cell.key.engine.clone() };
+pub(super) const READERS: Field = Field::number("readers", |cell| cell.key.readers.to_string());
+/// In words, for tables that have no head for them.
+pub(super) const THREADS: Field =
+    Field { head: "threads", number: false, value: |cell| threads(cell.key.readers, cell.key.writers) };
+pub(super) const ONLY_READERS: Field =
+    Field { head: "threads", number: false, value: |cell| threads(cell.key.readers, 0) };
+pub(super) const WRITERS: Field = Field::number("writers", |cell| cell.key.writers.to_string());
+
+/// What `time` said, and what the reports add to it, in their order.
+pub(super) const COSTS: [Field; 9] = [
+    Field::number("wall", |cell| median(cell, clock, |r| r.os.wall_s)),
+    Field::number("user", |cell| median(cell, clock, |r| r.os.user_s)),
+    Field::number("sys", |cell| median(cell, clock, |r| r.os.sys_s)),
+    Field::number("CPU %", |cell| median(cell, grouped, |r| r.os.cpu_pct as f64)),
+    Field::number("DB KB", |cell| median(cell, grouped, |r| r.space.db_kb as f64)),
+    Field::number("process KB", |cell| median(cell, grouped, |r| r.os.peak_rss_kb as f64)),
+    Field::number("total KB", |cell| median(cell, grouped, |r| r.total_kb() as f64)),
+    Field::number("ctx vol", |cell| median(cell, grouped, |r| r.os.ctx_voluntary as f64)),
+    Field::number("ctx invol", |cell| median(cell, grouped, |r| r.os.ctx_involuntary as f64)),
+];
+
+/// Rates with their uncertainty.
+pub(super) const WRITES: [Field; 2] = [
+    Field::number("writes/s", |cell| value(cell.writes_per_s.as_ref())),
+    Field::number("±", |cell| relative(cell.writes_per_s.as_ref())),
+];
+pub(super) const READS: [Field; 2] = [
+    Field::number("reads/s", |cell| value(cell.reads_per_s.as_ref())),
+    Field::number("±", |cell| relative(cell.reads_per_s.as_ref())),
+];
+pub(super) const LOADED: [Field; 2] = [
+    Field::number("records/s", |cell| value(cell.writes_per_s.as_ref())),
+    Field::number("±", |cell| relative(cell.writes_per_s.as_ref())),
+];
+
+/// Latencies of the reads: gets, or what the workload reads by.
+pub(super) const READ_LATENCY: [Field; 3] = [
+    Field::number("read p50", |cell| latency(cell, main_reads, |o| o.latency.p50_ns)),
+    Field::number("p99", |cell| latency(cell, main_reads, |o| o.latency.p99_ns)),
+    Field::number("p99.9", |cell| latency(cell, main_reads, |o| o.latency.p99_9_ns)),
+];
+pub(super) const HIGH_READ_LATENCY: [Field; 2] = [
+    Field::number("p99.99", |cell| latency(cell, main_reads, |o| o.latency.p99_99_ns)),
+    Field::number("max", |cell| latency(cell, main_reads, |o| o.latency.max_ns)),
+];
+pub(super) const WRITE_LATENCY: [Field; 3] = [
+    Field::number("write p50", |cell| latency(cell, main_writes, |o| o.latency.p50_ns)),
+    Field::number("p99", |cell| latency(cell, main_writes, |o| o.latency.p99_ns)),
+    Field::number("p99.9", |cell| latency(cell, main_writes, |o| o.latency.p99_9_ns)),
+];
+
+pub(super) const HIGH_WRITE_LATENCY: [Field; 2] = [
+    Field::number("p99.99", |cell| latency(cell, main_writes, |o| o.latency.p99_99_ns)),
+    Field::number("max", |cell| latency(cell, main_writes, |o| o.latency.max_ns)),
+];
+
+/// What the engine caused on the device.
+pub(super) const WRITE_AMPLIFICATION: Field = Field::number("write amp.", |cell| {
+    cell.median(Record::write_amplification).map_or(NONE.to_owned(), |factor| format!("{factor:.2}"))
+});
+
+/// The kind of read that a trial made most of.
+pub(crate) fn main_reads(record: &Record) -> Option<&Operations> {
+    record.operations.iter().filter(|o| !o.writes()).max_by_key(|o| o.operations)
+}
+
+/// The kind of write that a trial made most of.
+pub(crate) fn main_writes(record: &Record) -> Option<&Operations> {
+    record.operations.iter().filter(|o| o.writes()).max_by_key(|o| o.operations)
+}
+
+fn median(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&Record) -> f64) -> String {
+    cell.median(|record| Some(figure(record))).map_or(NONE.to_owned(), print)
+}
+
+fn latency(cell: &Cell<'_>, of: fn(&Record) -> Option<&Operations>, percentile: fn(&Operations) -> u64) -> String {
+    cell.median(|record| of(record).map(|o| percentile(o) as f64)).map_or(NONE.to_owned(), duration)
+}
+
+fn value(estimate: Option<&Estimate>) -> String {
+    estimate.map_or(NONE.to_owned(), |estimate| rate(estimate.value))
+}
+
+fn relative(estimate: Option<&Estimate>) -> String {
+    estimate.and_then(Estimate::relative).map_or(String::new(), plus_minus)
+}

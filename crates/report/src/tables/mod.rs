@@ -1,0 +1,157 @@
+//! What the reports print, as grids of text that know nothing of the format they will have.
+
+mod fields;
+mod load;
+mod matrix;
+mod run;
+mod settings;
+
+use kvdyno_record::{Failure, Record};
+use kvdyno_verdict::Cell;
+
+use crate::study::{distinct, failure, reason};
+use fields::Field;
+
+pub(crate) use fields::{main_reads, main_writes};
+
+pub(crate) use load::load;
+pub(crate) use matrix::matrices;
+pub(crate) use run::{latencies, run_by_engine, run_by_workload, run_grouped};
+pub(crate) use settings::{engine_settings, key_facts, machine_facts, processors, versions};
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Grid {
+    /// What it shows.
+    pub(crate) title: String,
+    /// Heads, from the left.
+    pub(crate) columns: Vec<Column>,
+    /// From the top.
+    pub(crate) rows: Vec<Row>,
+    /// A line beneath; may be empty.
+    pub(crate) note: String,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    /// Its head.
+    pub(crate) head: String,
+    /// Numbers stand to the right, words to the left.
+    pub(crate) number: bool,
+}
+
+/// How wide a table may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// A terminal's width.
+    Screen,
+    /// As wide as it needs.
+    Page,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// One for each column; fewer in the row of a failure.
+    pub(crate) cells: Vec<Text>,
+    /// Stands in the place of the figures that are not there: `failed`, and why.
+    pub(crate) failure: Option<String>,
+    /// The name of the group of rows that it begins.
+    pub(crate) group: Option<String>,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text {
+    /// The text.
+    pub(crate) text: String,
+    /// How it stands out.
+    pub(crate) mark: Mark,
+}
+
+/// How a text stands out from the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// It does not.
+    #[default]
+    Plain,
+    /// The highest of its column.
+    Best,
+    /// Its interval reaches that of the highest.
+    Near,
+    /// No figure, for a reason.
+    Missing,
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text { text, mark: Mark::Plain }
+    }
+}
+
+impl Column {
+    fn number(head: &str) -> Column {
+        Column { head: head.to_owned(), number: true }
+    }
+
+    fn words(head: &str) -> Column {
+        Column { head: head.to_owned(), number: false }
+    }
+}
+
+impl Grid {
+    /// Whether its rows stand in named groups.
+    pub(crate) fn is_grouped(&self) -> bool {
+        self.rows.iter().any(|row| row.group.is_some())
+    }
+
+    /// A row for each cell that has figures, and one for each way in which its trials failed. The first `names` fields
+    /// tell which cell it is, and stand in the rows of failures too.
+    fn of_cells(title: String, cells: &[&Cell<'_>], fields: &[Field], names: usize) -> Grid {
+        let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
+        Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note: note(cells) }
+    }
+}
+
+fn note(cells: &[&Cell<'_>]) -> String {
+    let repeats = || cells.iter().map(|cell| cell.finished.len()).filter(|repeats| *repeats > 0);
+    let (fewest, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
+    let repeats = if fewest == most { format!("{most} repeats") } else { format!("{fewest} to {most} repeats") };
+    match most {
+        0 | 1 => String::new(),
+        _ => format!("{repeats}: rates are means, ± half of the 95 % interval; other figures are medians."),
+    }
+}
+
+fn cell_rows(cell: &Cell<'_>, fields: &[Field], names: usize) -> Vec<Row> {
+    let text = |field: &Field| Text::from((field.value)(cell));
+    let mut rows = Vec::new();
+    if !cell.finished.is_empty() {
+        rows.push(Row { cells: fields.iter().map(text).collect(), ..Row::default() });
+    }
+    for failed in failures(cell) {
+        let failure = Some(told(&failed, cell.finished.len() + cell.failed.len()));
+        rows.push(Row { cells: fields.iter().take(names).map(text).collect(), failure, ..Row::default() });
+    }
+    rows
+}
+
+/// The failed trials of a cell, those with the same reason together.
+fn failures<'a>(cell: &Cell<'a>) -> Vec<Vec<(&'a Record, &'a Failure)>> {
+    let all: Vec<_> = cell.failed.iter().filter_map(|record| failure(record).map(|why| (*record, why))).collect();
+    let reasons = distinct(all.iter().map(|(_, why)| *why));
+    reasons.into_iter().map(|reason| all.iter().copied().filter(|(_, why)| *why == reason).collect()).collect()
+}
+
+/// `failed in repeat 2, crashed: …`; the repeat is not told where there is only one.
+fn told(failed: &[(&Record, &Failure)], trials: usize) -> String {
+    let reason = failed.first().map(|(_, failure)| reason(failure)).unwrap_or_default();
+    let repeats: Vec<String> = failed.iter().map(|(record, _)| record.trial.repeat.to_string()).collect();
+    let plural = if repeats.len() == 1 { "" } else { "s" };
+    match repeats.len() {
+        1 if trials == 1 => format!("failed, {reason}"),
+        all if all == trials => format!("failed in all {trials} repeats, {reason}"),
+        _ => format!("failed in repeat{plural} {}, {reason}", repeats.join(", ")),
+    }
+}

@@ -1,0 +1,139 @@
+//! What an experiment was set to, and what it ran on.
+
+use kvdyno_record::{Machine, Phase, Record, Setting};
+
+use super::{Column, Grid, Row, Text};
+use crate::numbers::{bytes, grouped};
+use crate::study::{Study, counted, distinct};
+
+/// A name and what it stands for.
+pub(crate) type Fact = (String, String);
+
+type Word = fn(&Record) -> Option<String>;
+
+const SETTINGS: [(&str, Word); 12] = [
+    ("records", |r| Some(grouped(r.workload.records as f64))),
+    ("key + value", |r| {
+        Some(format!("{} + {} bytes", grouped(r.workload.key_size as f64), grouped(r.workload.value_size as f64)))
+    }),
+    ("keys", |r| Some(r.workload.key_format.clone())),
+    ("compressible", |r| Some(format!("{:.0} %", 100.0 * r.workload.compressibility))),
+    ("durability", |r| Some(r.workload.durability.clone())),
+    ("cache", |r| Some(bytes(r.workload.cache_bytes as f64))),
+    ("write buffer", |r| Some(bytes(r.workload.write_buffer_bytes as f64))),
+    ("compression", |r| Some(r.workload.compression.clone())),
+    ("verify", |r| Some(r.workload.verify.clone())),
+    ("batch", |r| Some(grouped(r.workload.batch as f64))),
+    ("reads a transaction", |r| (r.trial.readers > 0).then(|| grouped(r.workload.reads_per_transaction as f64))),
+    ("writes limited to", |r| r.workload.write_rate.map(|rate| format!("{}/s", grouped(rate)))),
+];
+
+/// The lab-wide settings. One that differs between workloads is told for each.
+pub(crate) fn key_facts(study: &Study) -> Vec<Fact> {
+    let fact = |(name, word): (&str, Word)| told(&study.records, word).map(|value| (name.to_owned(), value));
+    SETTINGS.into_iter().filter_map(fact).collect()
+}
+
+fn told(records: &[Record], word: Word) -> Option<String> {
+    let values = distinct(records.iter().filter_map(|record| word(record).map(|value| (value, &record.workload.name))));
+    let words = distinct(values.iter().map(|(value, _)| value.clone()));
+    let with_workloads = |word: &String| {
+        let workloads: Vec<&str> =
+            values.iter().filter(|(value, _)| value == word).map(|(_, name)| name.as_str()).collect();
+        format!("{word} ({})", workloads.join(", "))
+    };
+    match words.as_slice() {
+        [] => None,
+        [word] => Some(word.clone()),
+        words => Some(words.iter().map(with_workloads).collect::<Vec<_>>().join("; ")),
+    }
+}
+
+/// `lmdb 0.9.24` for each engine that said its version.
+pub(crate) fn versions(study: &Study) -> Vec<String> {
+    let named = |record: &Record| match record.engine.version.as_str() {
+        "" => record.trial.engine.clone(),
+        version => format!("{} {version}", record.trial.engine),
+    };
+    let known = distinct(study.records.iter().filter(|r| !r.engine.version.is_empty()).map(named));
+    let unknown = study.engines().into_iter().filter(|engine| {
+        !study.records.iter().any(|record| record.trial.engine == *engine && !record.engine.version.is_empty())
+    });
+    known.into_iter().chain(unknown.map(str::to_owned)).collect()
+}
+
+/// What it ran on.
+pub(crate) fn machine_facts(machine: &Machine) -> Vec<Fact> {
+    let cpu = &machine.cpu;
+    let mut facts = vec![
+        ("processor", format!("{}, {}", cpu.model, processors(machine))),
+        ("memory", bytes(machine.memory_kb as f64 * 1024.0)),
+        ("NUMA nodes", machine.numa.len().to_string()),
+        ("caches", caches(machine)),
+        ("filesystem", filesystem(machine)),
+        ("system", format!("{}, kernel {}", machine.system, machine.kernel)),
+        ("clock", machine.clock.clone()),
+        ("kvdyno", machine.kvdyno.clone()),
+    ];
+    facts.extend(cpu.governor.clone().map(|governor| ("governor", governor)));
+    facts.extend(cpu.hypervisor.clone().map(|hypervisor| ("hypervisor", hypervisor)));
+    facts.extend(driver(machine).map(|driver| ("driver's own cost", driver)));
+    facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// `8 threads on 4 cores, 1 socket`.
+pub(crate) fn processors(machine: &Machine) -> String {
+    let cpu = &machine.cpu;
+    format!("{} on {}, {}", counted(cpu.threads, "thread"), counted(cpu.cores, "core"), counted(cpu.sockets, "socket"))
+}
+
+fn caches(machine: &Machine) -> String {
+    let cache = |c: &kvdyno_record::Cache| format!("L{} {}", c.level, bytes(c.size_kb as f64 * 1024.0));
+    machine.caches.iter().map(cache).collect::<Vec<_>>().join(", ")
+}
+
+fn filesystem(machine: &Machine) -> String {
+    let filesystem = &machine.filesystem;
+    let device = filesystem.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
+    let spinning = if filesystem.rotational == Some(true) { ", rotational" } else { "" };
+    format!("{}{device}{spinning} ({})", filesystem.kind, filesystem.options)
+}
+
+fn driver(machine: &Machine) -> Option<String> {
+    let driver = machine.driver.as_ref()?;
+    let (low, high) = driver.get_ns_range;
+    let counted = driver.get_instructions.map(|n| format!(", {} instructions", grouped(n))).unwrap_or_default();
+    Some(format!("{:.0} ns a get ({low:.0} to {high:.0}){counted}", driver.get_ns))
+}
+
+/// What each adapter set, the lab's topics down and the engines across.
+pub(crate) fn engine_settings(study: &Study) -> Option<Grid> {
+    let engines: Vec<(&str, &[Setting])> =
+        study.engines().into_iter().map(|engine| (engine, set(study, engine))).collect();
+    let topics = distinct(engines.iter().flat_map(|(_, settings)| settings.iter().map(|s| s.topic.as_str())));
+    let row = |topic: &&str| {
+        let cells = engines.iter().map(|(_, settings)| Text::from(of_topic(settings, topic)));
+        Row { cells: std::iter::once(Text::from((*topic).to_owned())).chain(cells).collect(), ..Row::default() }
+    };
+    let heads = engines.iter().map(|(engine, _)| Column::words(engine));
+    (!topics.is_empty()).then(|| Grid {
+        title: "Settings of each engine".to_owned(),
+        columns: std::iter::once(Column::words("")).chain(heads).collect(),
+        rows: topics.iter().map(row).collect(),
+        note: String::new(),
+    })
+}
+
+/// The settings of the first trial of an engine that ran, a run rather than a load.
+fn set<'a>(study: &'a Study, engine: &str) -> &'a [Setting] {
+    let of = |phase| study.trials(phase).find(|r| r.trial.engine == engine && !r.engine.settings.is_empty());
+    of(Phase::Run).or_else(|| of(Phase::Load)).map_or(&[], |record| record.engine.settings.as_slice())
+}
+
+fn of_topic(settings: &[Setting], topic: &str) -> String {
+    let line = |setting: &Setting| match setting.value.as_str() {
+        "" => setting.name.clone(),
+        value => format!("{} = {value}", setting.name),
+    };
+    settings.iter().filter(|setting| setting.topic == topic).map(line).collect::<Vec<_>>().join("\n")
+}

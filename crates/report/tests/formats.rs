@@ -1,0 +1,131 @@
+//! The formats, on a made-up experiment. `cargo insta review` shows what a change does to them.
+
+#![allow(clippy::unwrap_used, reason = "in tests")]
+
+mod support;
+
+use kvdyno_record::folder::Results;
+use kvdyno_report::{Format, ReportError, render, render_coloured, write_csv};
+use serde_json::Value;
+
+/// `published/symas-2014-inmem-load.csv`, after its `numa_policy`.
+const PUBLISHED_LOAD: &str =
+    "engine,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,ctx_involuntary";
+
+/// `published/symas-2014-inmem-numa-interleave.csv`.
+const PUBLISHED_RUN: &str = "engine,readers,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,\
+                             ctx_involuntary,writes_per_s,reads_per_s";
+
+fn rendered(repeats: u32, format: Format) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    render(&support::write(folder.path(), repeats), format).unwrap()
+}
+
+#[test]
+fn table_of_single_trials() {
+    insta::assert_snapshot!(rendered(1, Format::Table));
+}
+
+#[test]
+fn table_of_repeats() {
+    insta::assert_snapshot!(rendered(3, Format::Table));
+}
+
+#[test]
+fn markdown() {
+    insta::assert_snapshot!(rendered(3, Format::Markdown));
+}
+
+#[test]
+fn csv() {
+    insta::assert_snapshot!(rendered(1, Format::Csv));
+}
+
+#[test]
+fn tables_fit_a_terminal() {
+    for repeats in [1, 3] {
+        let table = rendered(repeats, Format::Table);
+        let figures = table.lines().filter(|line| !line.starts_with("- "));
+        let widest = figures.map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= 120, "{widest}");
+    }
+}
+
+#[test]
+fn csv_begins_with_the_published_columns() {
+    let csv = rendered(1, Format::Csv);
+    let (load, run) = csv.split_once("\n\n").unwrap();
+    assert!(load.starts_with(&format!("{PUBLISHED_LOAD},")), "{load}");
+    assert!(run.starts_with(&format!("{PUBLISHED_RUN},")), "{run}");
+}
+
+#[test]
+fn csv_has_a_row_for_each_trial_and_no_figures_of_failed_ones() {
+    let csv = rendered(3, Format::Csv);
+    let (load, run) = csv.split_once("\n\n").unwrap();
+    assert_eq!((load.lines().count(), run.lines().count()), (1 + 7 * 3, 1 + 7 * 3 * 3));
+    let crashed = run.lines().find(|line| line.starts_with("bdb,4,")).unwrap();
+    assert!(crashed.starts_with("bdb,4,,,,,,,,,,,,crashed,ended by signal 6"), "{crashed}");
+}
+
+#[test]
+fn csv_files_are_the_two_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    let [load, run] = write_csv(&results, &folder.path().join("tables")).unwrap();
+    let both = format!("{}\n{}", std::fs::read_to_string(load).unwrap(), std::fs::read_to_string(run).unwrap());
+    assert_eq!(both, render(&results, Format::Csv).unwrap());
+}
+
+#[test]
+fn json_holds_rows_and_estimates() {
+    let document: Value = serde_json::from_str(&rendered(3, Format::Json)).unwrap();
+    assert_eq!(document["experiment"], "made-up <in-memory> scaling");
+    assert_eq!(document["machine"]["cpu"]["threads"], 8);
+    assert_eq!(document["settings"]["durability"], "none");
+    assert_eq!(document["run"].as_array().unwrap().len(), 63);
+    assert_eq!(document["load"][0]["engine"], "lmdb");
+    let cell =
+        document["cells"].as_array().unwrap().iter().find(|c| c["readers"] == 4 && c["engine"] == "rocksdb").unwrap();
+    assert_eq!(cell["reads_per_s"]["method"], "3 repeats");
+    assert!(cell["reads_per_s"]["low"].as_f64().unwrap() < cell["reads_per_s"]["value"].as_f64().unwrap());
+    assert!(document["doubts"][0]["text"].as_str().unwrap().ends_with('.'));
+}
+
+#[test]
+fn colour_only_when_asked_for_and_then_nothing_else_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    let plain = render(&results, Format::Table).unwrap();
+    let coloured = render_coloured(&results).unwrap();
+    assert!(!plain.contains('\u{1b}'));
+    assert!(coloured.contains("\u{1b}[31mfailed, wrong answer"));
+    let without_codes = strip_codes(&coloured);
+    let words = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    assert_eq!(words(&without_codes), words(&plain));
+}
+
+fn strip_codes(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn a_folder_without_results_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Results::open(folder.path()).unwrap_err();
+    assert!(ReportError::from(error).to_string().contains("is not a results folder"));
+}
+
+#[test]
+fn an_experiment_that_has_not_begun_still_has_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("experiment.toml"), "name = \"empty\"").unwrap();
+    let results = Results::open(folder.path()).unwrap();
+    assert_eq!(render(&results, Format::Table).unwrap(), "empty\n");
+    for format in Format::ALL {
+        render(&results, format).unwrap();
+    }
+    kvdyno_report::write_page(&results).unwrap();
+}

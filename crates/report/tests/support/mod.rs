@@ -1,0 +1,433 @@
+//! A made-up experiment: seven engines, a load each, 1, 2 and 4 readers beside a writer. One load crashed, one trial
+//! crashed, one gave a wrong answer, one was too short.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot write its files has failed")]
+
+use std::fs;
+use std::path::Path;
+
+use kvdyno_record::folder::Results;
+use kvdyno_record::{
+    Answers, Cache, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, NumaNode,
+    Operations, OsFacts, Outcome, Phase, Record, SCHEMA, SeriesRow, Setting, Space, TrialKey, Window, WorkloadFacts,
+    files,
+};
+
+/// What the made-up figures of an engine are made from.
+struct Engine {
+    named: &'static str,
+    version: &'static str,
+    load_s: f64,
+    reads: f64,
+    writes: f64,
+    scaling: f64,
+    db_kb: u64,
+    rss_kb: u64,
+    /// How unsteady it is.
+    noise: f64,
+    settings: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const ENGINES: [Engine; 7] = [
+    Engine {
+        named: "lmdb",
+        version: "0.9.24",
+        load_s: 0.92,
+        reads: 640_000.0,
+        writes: 148_000.0,
+        scaling: 0.97,
+        db_kb: 123_408,
+        rss_kb: 125_612,
+        noise: 0.01,
+        settings: &[
+            ("durability", "MDB_NOSYNC | MDB_WRITEMAP", "set"),
+            ("cache", "mapsize", "1073741824"),
+            ("write buffer", "(none)", ""),
+        ],
+    },
+    Engine {
+        named: "rocksdb",
+        version: "7.8.3",
+        load_s: 3.41,
+        reads: 212_000.0,
+        writes: 91_000.0,
+        scaling: 0.78,
+        db_kb: 118_020,
+        rss_kb: 96_440,
+        noise: 0.05,
+        settings: &[
+            ("durability", "disableWAL", "true"),
+            ("cache", "block_cache", "33554432"),
+            ("write buffer", "write_buffer_size", "8388608"),
+            ("compression", "compression", "kNoCompression"),
+            ("background", "max_background_jobs", "2"),
+            ("background", "level_compaction_dynamic_level_bytes", "false"),
+        ],
+    },
+    Engine {
+        named: "leveldb",
+        version: "1.23",
+        load_s: 2.87,
+        reads: 196_000.0,
+        writes: 63_000.0,
+        scaling: 0.62,
+        db_kb: 117_884,
+        rss_kb: 61_204,
+        noise: 0.12,
+        settings: &[
+            ("durability", "sync", "false"),
+            ("cache", "block_cache", "33554432"),
+            ("write buffer", "write_buffer_size", "8388608"),
+            ("compression", "compression", "kNoCompression"),
+        ],
+    },
+    Engine {
+        named: "bdb",
+        version: "5.3.28",
+        load_s: 21.6,
+        reads: 118_000.0,
+        writes: 7_400.0,
+        scaling: 0.45,
+        db_kb: 386_312,
+        rss_kb: 58_116,
+        noise: 0.04,
+        settings: &[("durability", "DB_TXN_NOSYNC", "set"), ("cache", "set_cachesize", "33554432")],
+    },
+    Engine {
+        named: "wiredtiger:btree",
+        version: "3.2.1",
+        load_s: 1.74,
+        reads: 288_000.0,
+        writes: 52_000.0,
+        scaling: 0.9,
+        db_kb: 119_100,
+        rss_kb: 44_800,
+        noise: 0.03,
+        settings: &[
+            ("durability", "log", "(enabled=false)"),
+            ("cache", "cache_size", "33554432"),
+            ("compression", "block_compressor", "none"),
+        ],
+    },
+    Engine {
+        named: "wiredtiger:lsm",
+        version: "3.2.1",
+        load_s: 6.02,
+        reads: 101_000.0,
+        writes: 12_800.0,
+        scaling: 0.83,
+        db_kb: 126_072,
+        rss_kb: 71_936,
+        noise: 0.2,
+        settings: &[
+            ("durability", "log", "(enabled=false)"),
+            ("cache", "cache_size", "33554432"),
+            ("write buffer", "lsm.chunk_size", "8388608"),
+            ("compression", "block_compressor", "none"),
+        ],
+    },
+    Engine {
+        named: "hyperleveldb",
+        version: "1.0.2",
+        load_s: 2.2,
+        reads: 150_000.0,
+        writes: 50_000.0,
+        scaling: 0.6,
+        db_kb: 117_000,
+        rss_kb: 64_000,
+        noise: 0.1,
+        settings: &[],
+    },
+];
+
+const READERS: [u32; 3] = [1, 2, 4];
+const WINDOW_S: u32 = 12;
+const RECORDS: u64 = 1_000_000;
+
+/// Writes the experiment, each cell repeated.
+pub fn write(root: &Path, repeats: u32) -> Results {
+    let results = Results::at(root);
+    fs::create_dir_all(root).unwrap();
+    fs::write(results.experiment_file(), experiment(repeats)).unwrap();
+    files::write_json(&results.machine_file(), &machine()).unwrap();
+    let mut number = 0;
+    for engine in &ENGINES {
+        for repeat in 1..=repeats {
+            number += 1;
+            save(&results, load(engine, number, repeat));
+            for readers in READERS {
+                number += 1;
+                save(&results, run(engine, number, repeat, readers));
+            }
+        }
+    }
+    results
+}
+
+fn save(results: &Results, record: Record) {
+    results.save(&record).unwrap();
+    let rows = series(&record);
+    if !rows.is_empty() {
+        results.save_series(&record.trial, &rows).unwrap();
+    }
+}
+
+fn experiment(repeats: u32) -> String {
+    format!("name = \"made-up <in-memory> scaling\"\nrepeats = {repeats}\nengines = [\"lmdb\", \"rocksdb\"]\n")
+}
+
+/// The same number for the same words, from -1 to 1.
+fn wobble(words: &[u64]) -> f64 {
+    let mut state = 0xcbf2_9ce4_8422_2325u64;
+    for word in words {
+        state = (state ^ word).wrapping_mul(0x0100_0000_01b3);
+        state ^= state >> 29;
+        state = state.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+fn outcome(engine: &Engine, phase: Phase, readers: u32, repeat: u32) -> Outcome {
+    let failed = |kind, reason: &str| Outcome::Failed(Failure { kind, reason: reason.to_owned() });
+    match (engine.named, phase, readers, repeat) {
+        ("hyperleveldb", Phase::Load, ..) => {
+            failed(FailureKind::Crashed, "ended by signal 11 (segmentation fault) after 0.4 s")
+        }
+        ("hyperleveldb", ..) => failed(FailureKind::NotRun, "its database was not loaded"),
+        ("bdb", Phase::Run, 4, _) => failed(FailureKind::Crashed, "ended by signal 6 (abort) after 7.2 s"),
+        ("wiredtiger:lsm", Phase::Run, 2, 1) => {
+            failed(FailureKind::WrongAnswer, "3 of 1,210,344 reads gave the value of another key")
+        }
+        _ => Outcome::Finished,
+    }
+}
+
+fn key(engine: &Engine, number: u32, repeat: u32, phase: Phase, readers: u32) -> TrialKey {
+    let workload = match phase {
+        Phase::Load => "fillseq",
+        Phase::Run => "readwhilewriting",
+    };
+    TrialKey { number, engine: engine.named.into(), phase, workload: workload.into(), readers, writers: 1, repeat }
+}
+
+fn load(engine: &Engine, number: u32, repeat: u32) -> Record {
+    let trial = key(engine, number, repeat, Phase::Load, 0);
+    let seconds = engine.load_s * (1.0 + 0.03 * wobble(&[u64::from(number)]));
+    let rate = RECORDS as f64 / seconds;
+    let os = os(engine, seconds + 0.03, (0.71, 0.22));
+    record(engine, trial, seconds, os, vec![operations("batch", 1, rate, 1000.0, seconds, engine.noise)])
+}
+
+fn run(engine: &Engine, number: u32, repeat: u32, readers: u32) -> Record {
+    let trial = key(engine, number, repeat, Phase::Run, readers);
+    let drift = 1.0 + engine.noise / 3.0 * wobble(&[u64::from(number), 7]);
+    let threads = f64::from(readers);
+    let reads = engine.reads * threads.powf(engine.scaling) * drift;
+    let writes = engine.writes / threads.powf(0.3) * drift;
+    let seconds = f64::from(WINDOW_S) + 0.004;
+    let os = os(engine, seconds + 1.06, ((threads + 1.0) * 0.93, 0.02 * threads));
+    let operations = vec![
+        operations("get", readers, reads, 1.0, seconds, engine.noise),
+        operations("put", 1, writes, 1.0, seconds, engine.noise * 3.0),
+    ];
+    record(engine, trial, seconds, os, operations)
+}
+
+fn operations(kind: &str, threads: u32, rate: f64, batch: f64, seconds: f64, tail: f64) -> Operations {
+    let calls = rate / batch;
+    let mean = 0.96e9 * f64::from(threads) / calls;
+    let at = |factor: f64| (mean * factor) as u64;
+    Operations {
+        kind: kind.into(),
+        threads,
+        operations: (calls * seconds).round() as u64,
+        records: (rate * seconds).round() as u64,
+        operations_per_s: calls,
+        records_per_s: rate,
+        latency: Latency {
+            min_ns: at(0.4),
+            mean_ns: at(1.0),
+            p50_ns: at(0.93),
+            p90_ns: at(1.3),
+            p99_ns: at(2.0 + 20.0 * tail),
+            p99_9_ns: at(4.0 + 200.0 * tail),
+            p99_99_ns: at(12.0 + 2000.0 * tail),
+            max_ns: at(300.0 + 20_000.0 * tail),
+        },
+    }
+}
+
+fn os(engine: &Engine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
+    let cents = |v: f64| (v * 100.0).round() / 100.0;
+    OsFacts {
+        wall_s: cents(wall_s),
+        user_s: cents(wall_s * user),
+        sys_s: cents(wall_s * sys),
+        cpu_pct: (100.0 * (user + sys)) as u64,
+        peak_rss_kb: engine.rss_kb,
+        ctx_voluntary: (wall_s * 900.0 * (1.0 + engine.noise * 40.0)) as u64,
+        ctx_involuntary: (wall_s * 31.0) as u64,
+        fs_in_ops: 16,
+        fs_out_ops: engine.db_kb * 3,
+        minor_faults: engine.rss_kb / 4,
+        major_faults: 2,
+        read_bytes: Some(8192),
+        write_bytes: Some(engine.db_kb * 1536),
+        device: Some(Device {
+            name: "vda".into(),
+            read_bytes: 8192,
+            write_bytes: engine.db_kb * 1540,
+            reads: 2,
+            writes: engine.db_kb / 64,
+        }),
+    }
+}
+
+fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operations: Vec<Operations>) -> Record {
+    let outcome = outcome(engine, trial.phase, trial.readers, trial.repeat);
+    let finished = outcome == Outcome::Finished;
+    let started = outcome_started(&outcome);
+    let window =
+        Window { seconds, warmup_seconds: 1.0, user_s: os.user_s, sys_s: os.sys_s, clock: "tsc at 2.1 GHz".into() };
+    Record {
+        schema: SCHEMA,
+        engine: facts(engine, started),
+        workload: workload(&trial),
+        outcome,
+        started: "2026-01-15T09:30:00Z".parse().unwrap(),
+        window: finished.then_some(window),
+        operations: if finished { operations } else { Vec::new() },
+        answers: Answers { right: RECORDS, ..Answers::default() },
+        os: if started { os } else { OsFacts::default() },
+        space: Space { db_kb: engine.db_kb, db_peak_kb: engine.db_kb * 5 / 4 },
+        user_bytes_written: RECORDS * 116,
+        statistics: statistics(engine, &trial),
+        notes: notes(engine, &trial),
+        trial,
+    }
+}
+
+fn outcome_started(outcome: &Outcome) -> bool {
+    !matches!(outcome, Outcome::Failed(Failure { kind: FailureKind::NotRun, .. }))
+}
+
+fn facts(engine: &Engine, started: bool) -> EngineFacts {
+    let setting = |(topic, name, value): &(&str, &str, &str)| Setting {
+        topic: (*topic).into(),
+        name: (*name).into(),
+        value: (*value).into(),
+    };
+    EngineFacts {
+        name: engine.named.split(':').next().unwrap().into(),
+        version: if started { engine.version.into() } else { String::new() },
+        library: None,
+        adapter: format!("libkvdyno_{}.so", engine.named.split(':').next().unwrap()),
+        settings: if started { engine.settings.iter().map(setting).collect() } else { Vec::new() },
+        mapped: engine.named == "lmdb",
+    }
+}
+
+fn statistics(engine: &Engine, trial: &TrialKey) -> Vec<Setting> {
+    let setting = |topic: &str, name: &str, value: String| Setting { topic: topic.into(), name: name.into(), value };
+    match engine.named {
+        "lmdb" => vec![setting("tree", "ms_depth", "3".into()), setting("tree", "ms_leaf_pages", "29412".into())],
+        "rocksdb" => vec![setting("levels", "rocksdb.num-files-at-level0", trial.readers.to_string())],
+        _ => Vec::new(),
+    }
+}
+
+fn notes(engine: &Engine, trial: &TrialKey) -> Vec<String> {
+    let reloaded = engine.named == "leveldb" && trial.readers == 2 && trial.repeat == 1;
+    reloaded.then(|| "the database was loaded again after an interruption".to_owned()).into_iter().collect()
+}
+
+fn workload(trial: &TrialKey) -> WorkloadFacts {
+    WorkloadFacts {
+        name: trial.workload.clone(),
+        records: RECORDS,
+        key_size: 16,
+        key_format: "decimal".into(),
+        value_size: 100,
+        compressibility: 0.5,
+        batch: if trial.phase == Phase::Load { 1000 } else { 1 },
+        reads_per_transaction: 1,
+        durability: "none".into(),
+        cache_bytes: 32 << 20,
+        write_buffer_bytes: 8 << 20,
+        compression: "none".into(),
+        verify: "full".into(),
+        seed: u64::from(trial.number),
+        write_rate: None,
+    }
+}
+
+/// A second of warm-up, then a second each.
+fn series(record: &Record) -> Vec<SeriesRow> {
+    let Some(window) = &record.window else { return Vec::new() };
+    let noise = ENGINES.iter().find(|engine| engine.named == record.trial.engine).unwrap().noise;
+    let seconds = window.seconds.floor() as i32;
+    let mut rows = Vec::new();
+    for end in 0..=seconds {
+        for operations in &record.operations {
+            let seed = [u64::from(record.trial.number), end as u64, u64::from(operations.writes())];
+            rows.push(row(operations, f64::from(end), 1.0 + noise * wobble(&seed)));
+        }
+    }
+    rows
+}
+
+fn row(operations: &Operations, end_s: f64, factor: f64) -> SeriesRow {
+    let latency = &operations.latency;
+    SeriesRow {
+        end_s,
+        seconds: 1.0,
+        kind: operations.kind.clone(),
+        operations: (operations.operations_per_s * factor) as u64,
+        records: (operations.records_per_s * factor) as u64,
+        records_per_s: operations.records_per_s * factor,
+        p50_ns: latency.p50_ns,
+        p90_ns: latency.p90_ns,
+        p99_ns: latency.p99_ns,
+        p99_9_ns: latency.p99_9_ns,
+        p99_99_ns: latency.p99_99_ns,
+        max_ns: latency.max_ns,
+    }
+}
+
+fn machine() -> Machine {
+    Machine {
+        cpu: Cpu {
+            model: "AMD EPYC 7763 64-Core Processor".into(),
+            threads: 8,
+            cores: 4,
+            sockets: 1,
+            governor: Some("performance".into()),
+            hypervisor: Some("kvm".into()),
+        },
+        caches: vec![
+            Cache { level: 1, kind: "data".into(), size_kb: 32, shared_by: 2 },
+            Cache { level: 2, kind: "unified".into(), size_kb: 512, shared_by: 2 },
+            Cache { level: 3, kind: "unified".into(), size_kb: 32_768, shared_by: 8 },
+        ],
+        memory_kb: 16 << 20,
+        numa: vec![NumaNode { node: 0, cpus: "0-7".into(), memory_kb: 16 << 20, distances: vec![10] }],
+        kernel: "6.1.0-18-amd64".into(),
+        system: "Debian GNU/Linux 12 (bookworm)".into(),
+        filesystem: Filesystem {
+            kind: "ext4".into(),
+            options: "rw,relatime".into(),
+            device: Some("vda1".into()),
+            rotational: Some(false),
+            free_bytes: 40 << 30,
+        },
+        clock: "tsc at 2.1 GHz, 20 ns apart".into(),
+        kvdyno: "0.1.0".into(),
+        driver: Some(DriverCost {
+            get_ns: 310.0,
+            get_ns_range: (296.0, 331.0),
+            get_instructions: Some(812.0),
+            scaling: 3.8,
+            scaling_threads: 4,
+        }),
+    }
+}

@@ -1,0 +1,270 @@
+//! What does not fit in a record.
+
+use std::fmt;
+
+use kvdyno_record::{Machine, Operations, Record};
+
+/// How far figures that should agree may be apart: the published tables agree with themselves to this.
+const TOLERANCE: f64 = 0.02;
+
+/// `time` gives seconds to two places, so that user + system and wall may be off by this much.
+const ROUNDING_S: f64 = 0.015;
+
+/// The driver's share of an operation above which it is the driver that is measured.
+const DRIVER_SHARE: f64 = 0.2;
+
+/// Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
+const SHORTEST_WINDOW_S: f64 = 1.0;
+
+/// With fewer operations the 99.99th percentile is the worst of them, and a matter of chance.
+const FEWEST_FOR_P99_99: u64 = 1000;
+
+/// One reason not to believe a figure. Its `Display` is a plain sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Doubt {
+    /// User + system over wall time is not the CPU % that was recorded.
+    CpuDisagrees {
+        /// As recorded.
+        recorded_pct: f64,
+        /// From user, system and wall time.
+        computed_pct: f64,
+    },
+    /// More CPU time than the machine has.
+    MoreCpuThanMachine {
+        /// From user, system and wall time.
+        used_pct: f64,
+        /// Logical processors.
+        processors: u32,
+    },
+    /// The driver takes a good part of the time.
+    DriverDominates {
+        /// Kind of operation.
+        kind: String,
+        /// The driver's own cost of it.
+        driver_ns: f64,
+        /// Its mean latency.
+        mean_ns: u64,
+    },
+    /// More operations than their latency leaves time for.
+    RateBeyondLatency {
+        /// Kind of operation.
+        kind: String,
+        /// As recorded.
+        per_s: f64,
+        /// The most that threads and mean latency allow.
+        possible_per_s: f64,
+    },
+    /// The measured window is very short.
+    ShortWindow {
+        /// Its length.
+        seconds: f64,
+    },
+    /// A high percentile of few operations.
+    FewOperations {
+        /// Kind of operation.
+        kind: String,
+        /// How many.
+        operations: u64,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::CpuDisagrees { recorded_pct, computed_pct } => write!(
+                f,
+                "CPU is recorded as {recorded_pct:.0} %, but user + system over wall time gives {computed_pct:.0} %."
+            ),
+            Doubt::MoreCpuThanMachine { used_pct, processors } => {
+                write!(f, "{used_pct:.0} % CPU is more than the machine's {processors} processors can give.")
+            }
+            Doubt::DriverDominates { kind, driver_ns, mean_ns } => write!(
+                f,
+                "The driver itself takes {driver_ns:.0} ns for a {kind}, {:.0} % of the mean latency of {mean_ns} ns: the rate \
+                 says as much about the driver as about the engine.",
+                100.0 * driver_ns / *mean_ns as f64
+            ),
+            Doubt::RateBeyondLatency { kind, per_s, possible_per_s } => write!(
+                f,
+                "{per_s:.0} {kind} operations a second are more than the {possible_per_s:.0} that their threads and mean latency \
+                 allow."
+            ),
+            Doubt::ShortWindow { seconds } => {
+                write!(f, "The measured window is only {seconds:.2} s long: its rates are a matter of chance.")
+            }
+            Doubt::FewOperations { kind, operations } => {
+                write!(
+                    f,
+                    "Only {operations} {kind} operations were measured: their p99.99 is just the slowest of them."
+                )
+            }
+        }
+    }
+}
+
+/// Holds a record against itself, and against its machine if that is known. A failed trial has no figures to doubt.
+pub fn check(record: &Record, machine: Option<&Machine>) -> Vec<Doubt> {
+    if !record.is_finished() {
+        return Vec::new();
+    }
+    let whole = [cpu_disagrees(record), more_cpu_than_machine(record, machine), short_window(record)];
+    let by_kind = record
+        .operations
+        .iter()
+        .filter(|operations| operations.operations > 0)
+        .flat_map(|o| [driver_dominates(o, machine), rate_beyond_latency(o), few_operations(o)]);
+    whole.into_iter().chain(by_kind).flatten().collect()
+}
+
+/// Per cent of one processor; absent for a trial too short to say.
+fn used_pct(record: &Record) -> Option<f64> {
+    (record.os.wall_s > 0.0).then(|| 100.0 * (record.os.user_s + record.os.sys_s) / record.os.wall_s)
+}
+
+/// `time` cuts CPU % to a whole number, so anything up to one above it agrees.
+fn cpu_disagrees(record: &Record) -> Option<Doubt> {
+    let computed_pct = used_pct(record)?;
+    let recorded_pct = record.os.cpu_pct as f64;
+    let apart = (computed_pct - computed_pct.clamp(recorded_pct, recorded_pct + 1.0)).abs();
+    let rounding = 100.0 * ROUNDING_S * (1.0 + computed_pct / 100.0) / record.os.wall_s;
+    let allowed = TOLERANCE * computed_pct.max(recorded_pct) + rounding;
+    (apart > allowed).then_some(Doubt::CpuDisagrees { recorded_pct, computed_pct })
+}
+
+fn more_cpu_than_machine(record: &Record, machine: Option<&Machine>) -> Option<Doubt> {
+    let processors = machine?.cpu.threads;
+    let used_pct = used_pct(record)?;
+    let rounding = 100.0 * ROUNDING_S / record.os.wall_s;
+    let most = 100.0 * f64::from(processors) * (1.0 + TOLERANCE) + rounding;
+    (used_pct > most).then_some(Doubt::MoreCpuThanMachine { used_pct, processors })
+}
+
+fn short_window(record: &Record) -> Option<Doubt> {
+    let seconds = record.window.as_ref()?.seconds;
+    (seconds < SHORTEST_WINDOW_S).then_some(Doubt::ShortWindow { seconds })
+}
+
+/// The driver's cost is known for a `get` only.
+fn driver_dominates(operations: &Operations, machine: Option<&Machine>) -> Option<Doubt> {
+    let driver_ns = machine?.driver.as_ref()?.get_ns;
+    let mean_ns = operations.latency.mean_ns;
+    let dominates = operations.kind == "get" && driver_ns > DRIVER_SHARE * mean_ns as f64 && mean_ns > 0;
+    dominates.then(|| Doubt::DriverDominates { kind: operations.kind.clone(), driver_ns, mean_ns })
+}
+
+/// A thread has one call under way at a time, so it makes at most 1 / latency of them a second.
+fn rate_beyond_latency(operations: &Operations) -> Option<Doubt> {
+    let shortest_ns = operations.latency.mean_ns as f64 - 0.5;
+    let possible_per_s = f64::from(operations.threads) * 1e9 / shortest_ns;
+    let beyond = shortest_ns > 0.0 && operations.operations_per_s > possible_per_s * (1.0 + TOLERANCE);
+    let kind = operations.kind.clone();
+    beyond.then_some(Doubt::RateBeyondLatency { kind, per_s: operations.operations_per_s, possible_per_s })
+}
+
+fn few_operations(operations: &Operations) -> Option<Doubt> {
+    let few = operations.operations < FEWEST_FOR_P99_99;
+    few.then(|| Doubt::FewOperations { kind: operations.kind.clone(), operations: operations.operations })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{failed, machine, record};
+
+    fn sentences(record: &Record) -> Vec<String> {
+        check(record, Some(&machine())).iter().map(Doubt::to_string).collect()
+    }
+
+    #[test]
+    fn a_sound_record_has_no_doubts() {
+        assert_eq!(sentences(&record("lmdb", 1, 1, 100_000.0)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_failed_trial_has_nothing_to_doubt() {
+        assert_eq!(check(&failed("lmdb", 1, 1), Some(&machine())), []);
+    }
+
+    /// `published/symas-2014-inmem-numa-interleave.csv`: wall, user, system, CPU %.
+    #[test]
+    fn the_slip_in_the_published_table_is_found_and_nothing_else() {
+        let sound = [
+            (623.66, 1025.96, 150.28, 188),
+            (602.16, 1173.07, 27.88, 199),
+            (944.78, 359.99, 116.32, 50),
+            (601.35, 38117.47, 106.09, 6356),
+        ];
+        for (wall_s, user_s, sys_s, cpu_pct) in sound {
+            let mut record = record("lmdb", 1, 1, 100_000.0);
+            (record.os.wall_s, record.os.user_s, record.os.sys_s, record.os.cpu_pct) = (wall_s, user_s, sys_s, cpu_pct);
+            assert_eq!(check(&record, None), [], "{wall_s}");
+        }
+        let mut slip = record("wiredtiger:btree", 1, 1, 100_000.0);
+        (slip.os.wall_s, slip.os.user_s, slip.os.sys_s, slip.os.cpu_pct) = (958.84, 2120.18, 57.05, 132);
+        let doubts: Vec<_> = check(&slip, None).iter().map(Doubt::to_string).collect();
+        assert_eq!(doubts, ["CPU is recorded as 132 %, but user + system over wall time gives 227 %."]);
+    }
+
+    #[test]
+    fn more_cpu_than_there_is() {
+        let mut record = record("lmdb", 1, 1, 100_000.0);
+        (record.os.user_s, record.os.cpu_pct) = (record.os.wall_s * 5.0, 500);
+        record.os.sys_s = 0.0;
+        assert_eq!(sentences(&record), ["500 % CPU is more than the machine's 4 processors can give."]);
+    }
+
+    #[test]
+    fn the_driver_in_the_way() {
+        let mut fast = record("null", 1, 1, 5_000_000.0);
+        fast.operations[0].latency.mean_ns = 190;
+        let doubts = sentences(&fast);
+        assert!(
+            doubts[0].starts_with("The driver itself takes 60 ns for a get, 32 % of the mean latency"),
+            "{doubts:?}"
+        );
+    }
+
+    #[test]
+    fn rates_that_cannot_be() {
+        let mut record = record("lmdb", 1, 1, 100_000.0);
+        record.operations[0].latency.mean_ns = 20_000;
+        let doubts = sentences(&record);
+        assert!(doubts[0].starts_with("100000 get operations a second are more than the 50001"), "{doubts:?}");
+    }
+
+    #[test]
+    fn too_short_and_too_few() {
+        let mut record = record("lmdb", 1, 1, 100_000.0);
+        if let Some(window) = &mut record.window {
+            window.seconds = 0.25;
+        }
+        record.operations[0].operations = 900;
+        let doubts = sentences(&record);
+        assert_eq!(doubts[0], "The measured window is only 0.25 s long: its rates are a matter of chance.");
+        assert_eq!(doubts[1], "Only 900 get operations were measured: their p99.99 is just the slowest of them.");
+    }
+
+    proptest! {
+        /// What `time` prints of any run agrees with itself.
+        #[test]
+        fn the_truth_to_two_places_is_never_doubted(wall in 0.05f64..1e5, user in 0.0f64..64.0, sys in 0.0f64..16.0) {
+            let cents = |v: f64| (v * 100.0).round() / 100.0;
+            let mut record = record("lmdb", 1, 1, 100_000.0);
+            record.os.wall_s = cents(wall);
+            record.os.user_s = cents(user * wall);
+            record.os.sys_s = cents(sys * wall);
+            record.os.cpu_pct = (100.0 * (user + sys)) as u64;
+            prop_assert_eq!(cpu_disagrees(&record), None);
+        }
+
+        #[test]
+        fn a_tenth_off_is_always_doubted(wall in 10.0f64..1e5, busy in 0.5f64..64.0) {
+            let mut record = record("lmdb", 1, 1, 100_000.0);
+            (record.os.wall_s, record.os.user_s, record.os.sys_s) = (wall, busy * wall, 0.0);
+            record.os.cpu_pct = (110.0 * busy) as u64 + 1;
+            prop_assert!(cpu_disagrees(&record).is_some());
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! A figure with its uncertainty.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
+const CONFIDENCE: f64 = 0.95;
+
+/// Fewer intervals of one trial than this say nothing about its steadiness.
+const FEWEST_INTERVALS: usize = 5;
+
+/// A long series is cut into this many batches, as Law and Kelton advise (*Simulation Modeling and Analysis*, 3rd ed.,
+/// section 9.5.3: 20 to 30 batches suffice, more of them are only more correlated).
+const BATCHES: usize = 30;
+
+/// A mean and how sure it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The mean.
+    pub value: f64,
+    /// The lower end of the 95 % interval; absent if the data do not support one.
+    pub low: Option<f64>,
+    /// The upper end of the 95 % interval; absent if the data do not support one.
+    pub high: Option<f64>,
+    /// Trials behind it.
+    pub n: usize,
+    /// What the interval was made from.
+    pub method: Method,
+}
+
+/// What an interval was made from, and so what it speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Several trials: how far another run of the same experiment may come out.
+    Repeats(usize),
+    /// One trial's time series: how steady that trial was. It knows nothing of what differs from run to run, such as
+    /// where the database came to lie, and is as a rule too narrow for comparing two engines.
+    Intervals {
+        /// Intervals in the measured window.
+        intervals: usize,
+        /// Batches that they were put together into.
+        batches: usize,
+    },
+    /// One trial, and too little of it for an interval.
+    Single,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Method::Repeats(n) => write!(f, "{n} repeats"),
+            Method::Intervals { intervals, batches } if intervals == batches => {
+                write!(f, "1 trial, {intervals} intervals")
+            }
+            Method::Intervals { intervals, batches } => {
+                write!(f, "1 trial, {intervals} intervals in {batches} batches")
+            }
+            Method::Single => write!(f, "1 trial, no interval"),
+        }
+    }
+}
+
+impl Serialize for Method {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Estimate {
+    /// The mean of repeated trials with Student's t interval: mean ± t(n-1) · s / √n (Student, *The Probable Error of a
+    /// Mean*, Biometrika 6, 1908; in any textbook, so Jain, *The Art of Computer Systems Performance Analysis*, section
+    /// 13.2). It takes the trials as independent and their means as roughly normal. None for no trials, no interval for
+    /// one.
+    pub fn from_repeats(values: &[f64]) -> Option<Estimate> {
+        match values {
+            [] => None,
+            [value] => Some(Estimate::single(*value)),
+            _ => {
+                let count = values.len() as f64;
+                let half = quantile(count - 1.0) * (variance(values) / count).sqrt();
+                Some(Estimate::around(mean(values), half, values.len(), Method::Repeats(values.len())))
+            }
+        }
+    }
+
+    /// The rate of one trial, `value`, with an interval from the rates of its equally long time intervals.
+    ///
+    /// Neighbouring intervals resemble each other, so n of them tell less than n independent ones. Long series are first
+    /// averaged into [batches](BATCHES). What correlation is left is corrected for by the effective sample size n' = n
+    /// (1 - r) / (1 + r), r being the correlation of neighbours, and Student's t with n' - 1 degrees of freedom (Zwiers
+    /// and von Storch, *Taking Serial Correlation into Account in Tests of the Mean*, Journal of Climate 8, 1995). A
+    /// short series underestimates r by about (1 + 4 r) / n (Kendall, *Note on Bias in the Estimation of
+    /// Autocorrelation*, Biometrika 41, 1954), which is added back, and its sample variance s² is too small as well, so
+    /// that the mean's variance is s² (n - 1) / n / (n' - 1) (Bayley and Hammersley, *The "Effective" Number of
+    /// Independent Observations in an Autocorrelated Time Series*, Supplement to the JRSS 8, 1946). The approximation is
+    /// that only neighbours matter, as in a first-order autoregression. If n' falls under 2, there is no interval. On
+    /// series as short as ten intervals with r = 0.4 the result holds the mean in 90 of 100 cases, not 95; longer or less
+    /// correlated ones come out right (see the tests).
+    pub fn from_intervals(value: f64, rates: &[f64]) -> Estimate {
+        if rates.len() < FEWEST_INTERVALS {
+            return Estimate::single(value);
+        }
+        let batches = batch_means(rates);
+        let effective = effective_size(&batches);
+        if effective < 2.0 {
+            return Estimate::single(value);
+        }
+        let half = quantile(effective - 1.0) * correlated_variance_of_mean(&batches, effective).sqrt();
+        let method = Method::Intervals { intervals: rates.len(), batches: batches.len() };
+        Estimate::around(value, half, 1, method)
+    }
+
+    /// A figure that stands alone.
+    pub fn single(value: f64) -> Estimate {
+        Estimate { value, low: None, high: None, n: 1, method: Method::Single }
+    }
+
+    /// Half the interval over the value: 0.03 is ± 3 %. Absent without an interval, and for a value of 0.
+    pub fn relative(&self) -> Option<f64> {
+        let high = self.high?;
+        (self.value > 0.0).then(|| (high - self.value) / self.value)
+    }
+
+    /// A rate or a time is not negative, so an interval stops at 0.
+    fn around(value: f64, half: f64, n: usize, method: Method) -> Estimate {
+        Estimate { value, low: Some((value - half).max(0.0)), high: Some(value + half), n, method }
+    }
+}
+
+/// Student's t for a two-sided interval of [`CONFIDENCE`].
+fn quantile(freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Of a sample: the divisor is n - 1.
+fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
+}
+
+/// Means of equally long batches. A short series is its own batches; of a long one, the first intervals are left out if
+/// they do not fill a batch.
+fn batch_means(rates: &[f64]) -> Vec<f64> {
+    let size = (rates.len() / BATCHES).max(1);
+    let kept = if size == 1 { rates.len() } else { size * BATCHES };
+    rates[rates.len() - kept..].chunks(size).map(mean).collect()
+}
+
+/// How many independent values tell as much as these do.
+fn effective_size(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let seen = neighbour_correlation(values);
+    let correlation = (seen + (1.0 + 4.0 * seen) / count).clamp(0.0, 1.0);
+    count * (1.0 - correlation) / (1.0 + correlation)
+}
+
+/// The variance of the mean of values that are worth `effective` independent ones.
+fn correlated_variance_of_mean(values: &[f64], effective: f64) -> f64 {
+    let count = values.len() as f64;
+    variance(values) * (count - 1.0) / (count * (effective - 1.0))
+}
+
+fn neighbour_correlation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let whole: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let lagged: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    if whole > 0.0 { lagged / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_printed_tables() {
+        for (freedom, printed) in [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (9.0, 2.262), (29.0, 2.045)] {
+            assert!((quantile(freedom) - printed).abs() < 0.0006, "{freedom}: {}", quantile(freedom));
+        }
+    }
+
+    /// Jain's worked kind of example, by hand: 10, 12, 14 have mean 12, s = 2, t(2) = 4.303: 12 ± 4.97.
+    #[test]
+    fn three_repeats_by_hand() {
+        let estimate = Estimate::from_repeats(&[10.0, 12.0, 14.0]).unwrap();
+        assert_eq!(estimate.value, 12.0);
+        assert!((estimate.low.unwrap() - 7.032).abs() < 0.001);
+        assert!((estimate.high.unwrap() - 16.968).abs() < 0.001);
+        assert_eq!(estimate.method.to_string(), "3 repeats");
+    }
+
+    #[test]
+    fn too_little_gives_no_interval() {
+        assert_eq!(Estimate::from_repeats(&[]), None);
+        assert_eq!(Estimate::from_repeats(&[7.0]), Some(Estimate::single(7.0)));
+        assert_eq!(Estimate::from_intervals(7.0, &[7.0; 4]), Estimate::single(7.0));
+    }
+
+    /// Neighbours that move together through the whole trial are hardly two independent values.
+    #[test]
+    fn a_drift_gives_no_interval() {
+        let drift: Vec<f64> = (0..10).map(|i| 100.0 + f64::from(i)).collect();
+        assert_eq!(Estimate::from_intervals(104.5, &drift), Estimate::single(104.5));
+    }
+
+    #[test]
+    fn methods_say_what_they_used() {
+        let uneven = |n: usize| (0..n).map(|i| 100.0 + [0.0, 3.0, 1.0, 2.0, -1.0][i % 5]).collect::<Vec<_>>();
+        assert_eq!(Estimate::from_intervals(101.0, &uneven(10)).method.to_string(), "1 trial, 10 intervals");
+        let long = Estimate::from_intervals(101.0, &uneven(601)).method.to_string();
+        assert_eq!(long, "1 trial, 601 intervals in 30 batches");
+    }
+
+    /// The sum of 12 uniform numbers less 6 is near enough to normal.
+    fn normal(random: &mut impl Rng) -> f64 {
+        (0..12).map(|_| random.next_u32() as f64 / 2f64.powi(32)).sum::<f64>() - 6.0
+    }
+
+    /// How often the interval holds the true mean, over many first-order autoregressions.
+    fn coverage(correlation: f64, length: usize) -> f64 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(2014);
+        let (mut held, mut made) = (0u32, 0u32);
+        for _ in 0..2000 {
+            let mut state = normal(&mut random) / (1.0 - correlation * correlation).sqrt();
+            let rates: Vec<f64> = std::iter::repeat_with(|| {
+                state = correlation * state + normal(&mut random);
+                1000.0 + state
+            })
+            .take(length)
+            .collect();
+            let estimate = Estimate::from_intervals(mean(&rates), &rates);
+            if let (Some(low), Some(high)) = (estimate.low, estimate.high) {
+                made += 1;
+                held += u32::from(low <= 1000.0 && 1000.0 <= high);
+            }
+        }
+        f64::from(held) / f64::from(made)
+    }
+
+    #[test]
+    fn intervals_cover_the_mean_of_correlated_series() {
+        for (correlation, length) in [(0.0, 10), (0.0, 60), (0.4, 10), (0.4, 30), (0.6, 60), (0.9, 600)] {
+            let share = coverage(correlation, length);
+            assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {length} intervals: {share}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn repeats_do_not_depend_on_their_order(mut values in prop::collection::vec(1.0f64..1e9, 2..20)) {
+            let one = Estimate::from_repeats(&values).unwrap();
+            values.reverse();
+            let other = Estimate::from_repeats(&values).unwrap();
+            prop_assert!((one.value - other.value).abs() <= 1e-9 * one.value);
+            prop_assert!((one.high.unwrap() - other.high.unwrap()).abs() <= 1e-6 * one.high.unwrap());
+        }
+
+        #[test]
+        fn an_interval_holds_its_value_and_is_not_negative(
+            value in 0.0f64..1e9,
+            rates in prop::collection::vec(0.0f64..1e9, 0..200),
+        ) {
+            let estimate = Estimate::from_intervals(value, &rates);
+            prop_assert_eq!(estimate.value, value);
+            prop_assert_eq!(estimate.low.is_some(), estimate.high.is_some());
+            if let (Some(low), Some(high)) = (estimate.low, estimate.high) {
+                prop_assert!(0.0 <= low && low <= value && value <= high && high.is_finite());
+            }
+        }
+
+        #[test]
+        fn scaling_the_rates_scales_the_interval(rates in prop::collection::vec(1.0f64..1e6, 5..100)) {
+            let one = Estimate::from_intervals(mean(&rates), &rates);
+            let doubled: Vec<f64> = rates.iter().map(|r| 2.0 * r).collect();
+            let two = Estimate::from_intervals(mean(&doubled), &doubled);
+            match (one.relative(), two.relative()) {
+                (Some(one), Some(two)) => prop_assert!((one - two).abs() < 1e-6 * one.max(1.0)),
+                (one, two) => prop_assert_eq!(one, two),
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Berkeley DB 5.3, Btree, as a transactional data store: write-ahead log, page locks, recovery.
+ *
+ * What to know when reading its figures:
+ *
+ * - Readers and writers lock pages. A read outside a transaction locks the page for as long as the call; a batch keeps
+ *   its pages locked until it is committed. Option `snapshot` lets reads see older versions of pages instead.
+ * - Who loses a deadlock is told to try again. The adapter does so for single operations and for batches, as Berkeley
+ *   DB's manual asks; in a transaction of the caller's it answers KVDYNO_CONFLICT, and the transaction is over.
+ * - The log has to be cut by checkpoints, which write every dirty page and sync. They are made by a thread of the
+ *   adapter, at every durability level, whenever `checkpoint_kb` of log were written, and at close.
+ * - `get` copies the value: a handle that threads share hands out no pointers into its cache.
+ */
+#include "bdb.h"
+
+static const kvdyno_option options[BDB_OPTION_COUNT] = {
+    [BDB_PAGE_SIZE] = {"page_size", KVDYNO_OPTION_SIZE, 0, "0", NULL, 0, 65536,
+                       "Size of a Btree page, a power of two from 512; 0 leaves it to Berkeley DB, which takes the "
+                       "filesystem's block size."},
+    [BDB_SNAPSHOT] = {"snapshot", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
+                      "Keep versions of pages (DB_MULTIVERSION), so that reads and cursors lock nothing and read-only "
+                      "transactions can be had."},
+    [BDB_PRIVATE] = {"private", KVDYNO_OPTION_BOOL, 0, "true", NULL, 0, 0,
+                     "Keep cache and lock tables in the process's own memory (DB_PRIVATE); false puts them into mapped "
+                     "files that several processes share (DB_REGISTER)."},
+    [BDB_LOG_FILE_SIZE] = {"log_file_size", KVDYNO_OPTION_SIZE, 0, "0", NULL, 0, 1 << 30,
+                           "Size of a log file, at least four times the log buffer; 0 takes that, but no less than "
+                           "Berkeley DB's default of 10 MiB."},
+    [BDB_LOG_AUTO_REMOVE] = {"log_auto_remove", KVDYNO_OPTION_BOOL, 0, "true", NULL, 0, 0,
+                             "Remove log files that recovery no longer needs; false keeps all of them."},
+    [BDB_LOG_ZERO] = {"log_zero", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
+                      "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit need "
+                      "not allocate storage."},
+    [BDB_CHECKPOINT_KB] = {"checkpoint_kb", KVDYNO_OPTION_INTEGER, 0, "262144", NULL, 0, 1 << 30,
+                           "Make a checkpoint in the background when this many KiB of log were written since the last; "
+                           "0 makes them only at close."},
+    [BDB_LOCK_PARTITIONS] = {"lock_partitions", KVDYNO_OPTION_INTEGER, 0, "0", NULL, 0, 100000,
+                             "Number of parts of the lock table that are latched on their own; 0 leaves it to "
+                             "Berkeley DB (10 for each CPU)."},
+    [BDB_DIRECT_IO] = {"direct_io", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
+                       "Read and write the table around the operating system's cache (DB_DIRECT_DB), where the library "
+                       "was built for it; Debian's is not."},
+};
+
+static const kvdyno_preset presets[] = {
+    {"snapshot", "snapshot=true", "reads see versions of pages and wait for no writer"},
+};
+
+static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text *error)
+{
+    bdb_library library;
+    kvdyno_status status = bdb_library_open(chosen, &library, error);
+    if (status != KVDYNO_OK)
+        return status;
+    int major, minor, patch;
+    library.version(&major, &minor, &patch);
+    say(version, "%d.%d.%d", major, minor, patch);
+    bdb_library_close(&library);
+    return KVDYNO_OK;
+}
+
+/* Not declared, since they depend on options: read-only transactions (`snapshot`), several processes (`private`). */
+static const kvdyno_engine engine = {
+    .size = sizeof(kvdyno_engine),
+    .abi_version = KVDYNO_ABI_VERSION,
+    .name = "bdb",
+    .summary = "Berkeley DB 5.3: Btree with a write-ahead log, page locks and transactions",
+    .origin = "Debian package libdb5.3",
+    .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY,
+    .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
+                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+    .compressions = 1u << KVDYNO_COMPRESSION_NONE,
+    .options = options,
+    .option_count = BDB_OPTION_COUNT,
+    .option_size = sizeof(kvdyno_option),
+    .presets = presets,
+    .preset_count = sizeof presets / sizeof *presets,
+    .preset_size = sizeof(kvdyno_preset),
+    .probe = probe,
+    .settings = bdb_settings,
+    .open = bdb_open,
+    .close = bdb_close,
+    .session_open = bdb_session_open,
+    .session_close = bdb_session_close,
+    .session_error = bdb_session_error,
+    .get = bdb_get,
+    .put = bdb_put,
+    .remove = bdb_remove,
+    .write = bdb_write,
+    .modify = bdb_modify,
+    .begin = bdb_begin,
+    .commit = bdb_commit,
+    .abort = bdb_abort,
+    .cursor_open = bdb_cursor_open,
+    .cursor_close = bdb_cursor_close,
+    .cursor_seek = bdb_cursor_seek,
+    .cursor_next = bdb_cursor_next,
+    .cursor_previous = bdb_cursor_previous,
+    .flush = bdb_flush,
+    .compact = bdb_compact,
+    .statistics = bdb_statistics,
+};
+
+const kvdyno_engine *kvdyno_engine_v1(void)
+{
+    return &engine;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The life of an environment: open, close, the background threads; and what its errors amount to.
+ */
+#include "bdb.h"
+
+#define TABLE_FILE "data.bdb"
+#define CHECKPOINT_POLL_MS 500u
+#define VALUE_HINT_MOST ((uint64_t)1 << 20)
+
+/* ---- errors ---- */
+
+static kvdyno_status status_of(int code, const char *message)
+{
+    if (code == DB_LOCK_DEADLOCK || code == DB_LOCK_NOTGRANTED)
+        return KVDYNO_CONFLICT;
+    /* A log that cannot be written makes the environment panic; the message before tells why. */
+    if (code == ENOSPC || (code == DB_RUNRECOVERY && strstr(message, strerror(ENOSPC))))
+        return KVDYNO_NO_SPACE;
+    return KVDYNO_ERROR;
+}
+
+kvdyno_status bdb_explain_with(const bdb_library *library, engine_message *message, const char *what, int code,
+                             kvdyno_text *error)
+{
+    char last[sizeof message->text];
+    engine_message_take(message, last, sizeof last);
+    say(error, "%s: %s%s%s", what, library->error_text(code), *last ? ": " : "", last);
+    return status_of(code, last);
+}
+
+kvdyno_status bdb_explain(kvdyno_database *database, const char *what, int code, kvdyno_text *error)
+{
+    return bdb_explain_with(&database->library, &database->message, what, code, error);
+}
+
+/* ---- open ---- */
+
+static int open_environment(kvdyno_database *database)
+{
+    DB_ENV *env = database->env;
+    u_int32_t flags = DB_CREATE | DB_THREAD | DB_RECOVER | DB_INIT_MPOOL | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_LOCK;
+    /* With DB_REGISTER recovery runs only if a process died with the environment open. */
+    return env->open(env, database->path, flags | (database->shared ? DB_REGISTER : DB_PRIVATE), 0644);
+}
+
+static int open_table(kvdyno_database *database, const kvdyno_config *config)
+{
+    u_int32_t flags = DB_AUTO_COMMIT | DB_THREAD;
+    int code = database->library.db_create(&database->db, database->env, 0);
+    if (code != 0) {
+        database->db = NULL;
+        return code;
+    }
+    flags |= config->create ? DB_CREATE : 0;
+    flags |= database->snapshot ? DB_MULTIVERSION : 0;
+    code = bdb_set_table(database->db, config);
+    return code ? code : database->db->open(database->db, NULL, TABLE_FILE, NULL, DB_BTREE, flags, 0644);
+}
+
+static int sync_log(void *context)
+{
+    kvdyno_database *database = context;
+    return database->env->log_flush(database->env, NULL);
+}
+
+static int checkpoint_if_due(void *context)
+{
+    kvdyno_database *database = context;
+    return database->env->txn_checkpoint(database->env, database->checkpoint_kb, 0, 0);
+}
+
+static int start_threads(kvdyno_database *database, const kvdyno_config *config)
+{
+    int code = 0;
+    if (database->checkpoint_kb)
+        code = interval_syncer_start(&database->checkpointer, CHECKPOINT_POLL_MS, checkpoint_if_due, database);
+    if (code == 0 && config->durability == KVDYNO_DURABILITY_INTERVAL)
+        code = interval_syncer_start(&database->log_syncer, config->interval_ms, sync_log, database);
+    return code;
+}
+
+static int open_all(kvdyno_database *database, const kvdyno_config *config, const bdb_plan *plan)
+{
+    int code = bdb_make_environment(&database->library, &database->message, &database->env);
+    if (code == 0)
+        code = bdb_set_all(database->env, config, plan);
+    if (code == 0)
+        code = open_environment(database);
+    if (code == 0)
+        code = open_table(database, config);
+    if (code == 0 && config->create) /* so that the empty table is there after a crash, whatever the durability level */
+        code = database->env->txn_checkpoint(database->env, 0, 0, DB_FORCE);
+    return code ? code : start_threads(database, config);
+}
+
+static kvdyno_database *make_database(const kvdyno_config *config)
+{
+    kvdyno_database *database = calloc(1, sizeof *database);
+    char *path = strdup(config->path);
+    if (!database || !path) {
+        free(database);
+        free(path);
+        return NULL;
+    }
+    database->path = path;
+    database->snapshot = bdb_integer_option(config, BDB_SNAPSHOT);
+    database->shared = !bdb_integer_option(config, BDB_PRIVATE);
+    database->log_auto_remove = bdb_integer_option(config, BDB_LOG_AUTO_REMOVE);
+    database->checkpoint_kb = (u_int32_t)bdb_integer_option(config, BDB_CHECKPOINT_KB);
+    database->value_hint = bdb_at_most(config->value_size, VALUE_HINT_MOST) + 1024;
+    engine_message_init(&database->message);
+    pthread_mutex_init(&database->cursors_lock, NULL);
+    return database;
+}
+
+static void dispose(kvdyno_database *database)
+{
+    bdb_library_close(&database->library);
+    pthread_mutex_destroy(&database->cursors_lock);
+    free(database->path);
+    free(database);
+}
+
+/* ---- close ---- */
+
+/* The first error of several calls, and what it was that failed. */
+typedef struct bdb_failure {
+    const char *what;
+    int code;
+} bdb_failure;
+
+static void note(bdb_failure *failure, const char *what, int code)
+{
+    if (code != 0 && failure->code == 0)
+        *failure = (bdb_failure){what, code};
+}
+
+static void stop_threads(kvdyno_database *database, bdb_failure *failure)
+{
+    note(failure, "the background parking of cursors", interval_syncer_stop(&database->parker));
+    note(failure, "the background log_flush", interval_syncer_stop(&database->log_syncer));
+    note(failure, "the background txn_checkpoint", interval_syncer_stop(&database->checkpointer));
+}
+
+/* Region files that outlive their last user would decide the next one's cache and tables. If another process still uses
+ * them they stay, and Berkeley DB answers EBUSY. */
+static int remove_regions(kvdyno_database *database)
+{
+    DB_ENV *env;
+    int code = bdb_make_environment(&database->library, &database->message, &env);
+    if (code == 0)
+        code = env->remove(env, database->path, 0);
+    return code == EBUSY ? 0 : code;
+}
+
+static void close_handles(kvdyno_database *database, bdb_failure *failure)
+{
+    DB_ENV *env = database->env;
+    if (database->db)
+        note(failure, "DB->close", database->db->close(database->db, 0));
+    if (env && database->log_auto_remove && failure->code == 0)
+        note(failure, "DB_ENV->log_archive", env->log_archive(env, NULL, DB_ARCH_REMOVE));
+    if (env)
+        note(failure, "DB_ENV->close", env->close(env, 0));
+}
+
+kvdyno_status bdb_open(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error)
+{
+    bdb_plan plan;
+    kvdyno_status status = bdb_make_plan(config, &plan, error);
+    if (status != KVDYNO_OK)
+        return status;
+    kvdyno_database *made = make_database(config);
+    if (!made) {
+        say(error, "no memory for a database");
+        return KVDYNO_ERROR;
+    }
+    status = bdb_library_open(config->library, &made->library, error);
+    int code = status == KVDYNO_OK ? open_all(made, config, &plan) : 0;
+    if (status == KVDYNO_OK && code == 0) {
+        *database = made;
+        return KVDYNO_OK;
+    }
+    if (code != 0) {
+        bdb_failure ignored = {NULL, code};
+        status = bdb_explain(made, "opening the environment and its table", code, error);
+        stop_threads(made, &ignored);
+        close_handles(made, &ignored);
+    }
+    dispose(made);
+    return status;
+}
+
+kvdyno_status bdb_close(kvdyno_database *database, kvdyno_text *error)
+{
+    bdb_failure failure = {NULL, 0};
+    kvdyno_status status = KVDYNO_OK;
+    stop_threads(database, &failure);
+    note(&failure, "DB_ENV->txn_checkpoint", database->env->txn_checkpoint(database->env, 0, 0, DB_FORCE));
+    close_handles(database, &failure);
+    if (database->shared)
+        note(&failure, "DB_ENV->remove", remove_regions(database));
+    if (failure.code != 0)
+        status = bdb_explain(database, failure.what, failure.code, error);
+    dispose(database);
+    return status;
+}
+
+/* ---- housekeeping ---- */
+
+kvdyno_status bdb_flush(kvdyno_database *database, kvdyno_text *error)
+{
+    int code = sync_log(database);
+    return code ? bdb_explain(database, "flush", code, error) : KVDYNO_OK;
+}
+
+/* Packs the pages and gives those at the end of the file back to the filesystem. */
+kvdyno_status bdb_compact(kvdyno_database *database, kvdyno_text *error)
+{
+    DB_COMPACT report;
+    memset(&report, 0, sizeof report);
+    int code = database->db->compact(database->db, NULL, NULL, NULL, &report, DB_FREE_SPACE, NULL);
+    return code ? bdb_explain(database, "compact", code, error) : KVDYNO_OK;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * From kvdyno's settings to those of a Berkeley DB environment, and saying what they came to.
+ */
+#include "bdb.h"
+
+#define KIB ((uint64_t)1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+/* Berkeley DB adds a quarter to a cache below this, for its own book-keeping. */
+#define CACHE_ENLARGED_BELOW (500 * MIB)
+#define CACHE_REGION_MOST (4 * GIB)
+#define LOG_BUFFER_DEFAULT (32 * KIB)
+#define LOG_BUFFER_MOST (64 * MIB)
+#define LOG_FILE_DEFAULT (10 * MIB)
+#define LOG_FILE_LEAST (1 * MIB) /* a record, which may hold the image of a page, has to fit with room to spare */
+#define LOG_FILE_BUFFERS 4u /* a log file holds at least so many log buffers, or Berkeley DB refuses to open */
+
+/* ---- what the settings come to ---- */
+
+int64_t bdb_integer_option(const kvdyno_config *config, int option)
+{
+    return config->options[option].integer;
+}
+
+uint64_t bdb_at_most(uint64_t value, uint64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+static u_int32_t durability_flag(uint32_t durability)
+{
+    if (durability == KVDYNO_DURABILITY_NONE)
+        return DB_TXN_NOSYNC;
+    return durability == KVDYNO_DURABILITY_COMMIT ? 0 : DB_TXN_WRITE_NOSYNC;
+}
+
+static void plan_log(const kvdyno_config *config, bdb_plan *plan)
+{
+    uint64_t buffer = config->write_buffer_bytes ? config->write_buffer_bytes : LOG_BUFFER_DEFAULT;
+    uint64_t file = (uint64_t)bdb_integer_option(config, BDB_LOG_FILE_SIZE);
+    plan->log_buffer = bdb_at_most(buffer, file ? bdb_at_most(file / LOG_FILE_BUFFERS, LOG_BUFFER_MOST) : LOG_BUFFER_MOST);
+    plan->log_file = file ? file : LOG_FILE_BUFFERS * plan->log_buffer;
+    if (!file && plan->log_file < LOG_FILE_DEFAULT)
+        plan->log_file = LOG_FILE_DEFAULT;
+}
+
+/* Locks for a batch of 1000 puts in every session at once, each on pages of its own, with room to spare. Versions of
+ * pages keep the transactions that wrote them in the table until they are gone. */
+static void plan_tables(const kvdyno_config *config, bdb_plan *plan)
+{
+    plan->lockers = 1000 + 8 * config->sessions;
+    plan->locks = 20000 + 4000 * config->sessions;
+    plan->transactions = 100 + 4 * config->sessions;
+    if (bdb_integer_option(config, BDB_SNAPSHOT))
+        plan->transactions += 10000;
+}
+
+kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_text *error)
+{
+    memset(plan, 0, sizeof *plan);
+    if (config->option_count != BDB_OPTION_COUNT) {
+        say(error, "%zu option values were given, %d are declared", config->option_count, BDB_OPTION_COUNT);
+        return KVDYNO_UNSUPPORTED;
+    }
+    if (config->compression != KVDYNO_COMPRESSION_NONE) {
+        say(error, "compression: this adapter offers none; Berkeley DB only compresses common prefixes of keys");
+        return KVDYNO_UNSUPPORTED;
+    }
+    if (config->durability > KVDYNO_DURABILITY_COMMIT) {
+        say(error, "durability: level %u is not known", config->durability);
+        return KVDYNO_UNSUPPORTED;
+    }
+    uint64_t log_file = (uint64_t)bdb_integer_option(config, BDB_LOG_FILE_SIZE);
+    if (log_file && log_file < LOG_FILE_LEAST) {
+        say(error, "log_file_size: %" PRIu64 " bytes are too few, it takes 1 MiB or 0", log_file);
+        return KVDYNO_UNSUPPORTED;
+    }
+    plan->durability = durability_flag(config->durability);
+    plan->cache = config->cache_bytes < CACHE_ENLARGED_BELOW ? config->cache_bytes / 5 * 4 : config->cache_bytes;
+    plan->cache_regions = (int)((plan->cache + CACHE_REGION_MOST - 1) / CACHE_REGION_MOST);
+    if (plan->cache_regions < 1)
+        plan->cache_regions = 1;
+    plan_log(config, plan);
+    plan_tables(config, plan);
+    return KVDYNO_OK;
+}
+
+/* ---- setting it ---- */
+
+static void keep_message(const DB_ENV *env, const char *prefix, const char *message)
+{
+    (void)prefix;
+    engine_message_keep(env->app_private, message);
+}
+
+static int set_memory(DB_ENV *env, const bdb_plan *plan)
+{
+    int code = env->set_cachesize(env, (u_int32_t)(plan->cache / GIB), (u_int32_t)(plan->cache % GIB),
+                                  plan->cache_regions);
+    if (code == 0)
+        code = env->set_lg_max(env, (u_int32_t)plan->log_file);
+    return code ? code : env->set_lg_bsize(env, (u_int32_t)plan->log_buffer);
+}
+
+static int set_tables(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan)
+{
+    int code = env->set_lk_detect(env, DB_LOCK_DEFAULT);
+    if (code == 0)
+        code = env->set_lk_max_lockers(env, plan->lockers);
+    if (code == 0)
+        code = env->set_lk_max_locks(env, plan->locks);
+    if (code == 0)
+        code = env->set_lk_max_objects(env, plan->locks);
+    if (code == 0 && bdb_integer_option(config, BDB_LOCK_PARTITIONS))
+        code = env->set_lk_partitions(env, (u_int32_t)bdb_integer_option(config, BDB_LOCK_PARTITIONS));
+    return code ? code : env->set_tx_max(env, plan->transactions);
+}
+
+static int set_flags(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan)
+{
+    int code = plan->durability ? env->set_flags(env, plan->durability, 1) : 0;
+    if (code == 0 && bdb_integer_option(config, BDB_DIRECT_IO))
+        code = env->set_flags(env, DB_DIRECT_DB, 1);
+    if (code == 0 && bdb_integer_option(config, BDB_LOG_AUTO_REMOVE))
+        code = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1);
+    if (code == 0 && bdb_integer_option(config, BDB_LOG_ZERO))
+        code = env->log_set_config(env, DB_LOG_ZERO, 1);
+    return code;
+}
+
+int bdb_set_all(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan)
+{
+    int code = set_memory(env, plan);
+    if (code == 0)
+        code = set_tables(env, config, plan);
+    return code ? code : set_flags(env, config, plan);
+}
+
+int bdb_make_environment(const bdb_library *library, engine_message *message, DB_ENV **env)
+{
+    int code = library->env_create(env, 0);
+    if (code != 0) {
+        *env = NULL;
+        return code;
+    }
+    (*env)->app_private = message;
+    (*env)->set_errcall(*env, keep_message);
+    return 0;
+}
+
+int bdb_set_table(DB *db, const kvdyno_config *config)
+{
+    u_int32_t page_size = (u_int32_t)bdb_integer_option(config, BDB_PAGE_SIZE);
+    return page_size ? db->set_pagesize(db, page_size) : 0;
+}
+
+/* ---- saying it ---- */
+
+static const char *durability_meaning(uint32_t durability)
+{
+    switch (durability) {
+    case KVDYNO_DURABILITY_NONE:
+        return "DB_TXN_NOSYNC: a commit leaves its records in the log buffer, which is written when it is full, at a "
+               "checkpoint and at close";
+    case KVDYNO_DURABILITY_PROCESS:
+        return "DB_TXN_WRITE_NOSYNC: a commit writes the log to the operating system and does not sync it";
+    case KVDYNO_DURABILITY_INTERVAL:
+        return "DB_TXN_WRITE_NOSYNC, and a thread calls DB_ENV->log_flush, which syncs the log";
+    default:
+        return "the default: a commit writes and syncs the log; commits that wait together share a sync";
+    }
+}
+
+static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *context)
+{
+    long long checkpoint_kb = bdb_integer_option(config, BDB_CHECKPOINT_KB);
+    emit(context, "durability", "commit", durability_meaning(config->durability));
+    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
+        emitf(emit, context, "durability", "log_flush", "every %u ms", config->interval_ms);
+    if (checkpoint_kb)
+        emitf(emit, context, "durability", "txn_checkpoint",
+              "in the background after %lld KiB of log, and at close; it writes and syncs at every durability level",
+              checkpoint_kb);
+    else
+        emit(context, "durability", "txn_checkpoint", "at close only");
+}
+
+static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)
+{
+    u_int32_t gbytes = 0, bytes = 0;
+    int regions = 0;
+    env->get_cachesize(env, &gbytes, &bytes, &regions);
+    uint64_t total = gbytes * GIB + bytes;
+    emitf(emit, context, "cache", "set_cachesize", "%" PRIu64 " bytes, regions: %d", plan->cache, plan->cache_regions);
+    emitf(emit, context, "cache", "buffer pool", "%" PRIu64 " bytes in all%s", total,
+          total > plan->cache ? ", with what Berkeley DB adds for its own book-keeping" : "");
+    emitf(emit, context, "write_buffer", "set_lg_bsize", "%" PRIu64 " bytes of log%s; changed pages wait in the cache",
+          plan->log_buffer, plan->log_buffer < config->write_buffer_bytes ? ", the most this adapter sets for this log "
+                                                                            "file size" : "");
+    emitf(emit, context, "write_buffer", "set_lg_max", "%" PRIu64 " bytes a log file", plan->log_file);
+    emit(context, "compression", "set_bt_compress", "not set");
+}
+
+static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)
+{
+    long long page_size = bdb_integer_option(config, BDB_PAGE_SIZE), partitions = bdb_integer_option(config, BDB_LOCK_PARTITIONS);
+    bool versions = bdb_integer_option(config, BDB_SNAPSHOT), private = bdb_integer_option(config, BDB_PRIVATE);
+    if (page_size)
+        emitf(emit, context, "options", "set_pagesize", "%lld", page_size);
+    else
+        emit(context, "options", "set_pagesize", "not set: the filesystem's block size");
+    emit(context, "options", "isolation", versions ? "DB_MULTIVERSION; reads and cursors with DB_TXN_SNAPSHOT"
+                                                   : "page locks");
+    emit(context, "options", "regions", private ? "DB_PRIVATE: heap" : "DB_REGISTER: mapped files in the folder");
+    emit(context, "options", "DB_LOG_AUTO_REMOVE", bdb_integer_option(config, BDB_LOG_AUTO_REMOVE) ? "on" : "off");
+    emit(context, "options", "DB_LOG_ZERO", bdb_integer_option(config, BDB_LOG_ZERO) ? "on" : "off");
+    emit(context, "options", "DB_DIRECT_DB", bdb_integer_option(config, BDB_DIRECT_IO) ? "on" : "off");
+    emit(context, "options", "set_lk_detect", "DB_LOCK_DEFAULT");
+    emitf(emit, context, "options", "set_lk_max_lockers", "%u", plan->lockers);
+    emitf(emit, context, "options", "set_lk_max_locks, set_lk_max_objects", "%u", plan->locks);
+    emitf(emit, context, "options", "set_tx_max", "%u", plan->transactions);
+    if (partitions)
+        emitf(emit, context, "options", "set_lk_partitions", "%lld", partitions);
+    else
+        emit(context, "options", "set_lk_partitions", "not set: Berkeley DB's choice");
+}
+
+/* ---- settings ---- */
+
+/* Tells an environment all of it without opening one, so that Berkeley DB itself refuses what it cannot do. */
+static int try_settings(DB_ENV *env, const bdb_library *library, const kvdyno_config *config, const bdb_plan *plan)
+{
+    DB *db;
+    int code = bdb_set_all(env, config, plan);
+    if (code == 0)
+        code = library->db_create(&db, env, 0);
+    if (code != 0)
+        return code;
+    code = bdb_set_table(db, config);
+    int closed = db->close(db, 0);
+    return code ? code : closed;
+}
+
+kvdyno_status bdb_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+{
+    bdb_plan plan;
+    bdb_library library;
+    engine_message message;
+    DB_ENV *env;
+    kvdyno_status status = bdb_make_plan(config, &plan, error);
+    if (status == KVDYNO_OK)
+        status = bdb_library_open(config->library, &library, error);
+    if (status != KVDYNO_OK)
+        return status;
+    engine_message_init(&message);
+    int code = bdb_make_environment(&library, &message, &env);
+    if (code == 0)
+        code = try_settings(env, &library, config, &plan);
+    if (code == 0) {
+        say_durability(config, emit, context);
+        say_memory(env, config, &plan, emit, context);
+        say_options(config, &plan, emit, context);
+    } else {
+        bdb_explain_with(&library, &message, "Berkeley DB refuses a setting", code, error);
+        status = KVDYNO_UNSUPPORTED;
+    }
+    if (env)
+        env->close(env, 0);
+    bdb_library_close(&library);
+    return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * library.c: finds RocksDB at run time, and its version. Besides librocksdb it may be the library inside the Java
+ * package, librocksdbjni-linux64.so, which exports the C API too: so nearly any release can be measured.
+ */
+#include <unistd.h>
+
+#include "rocksdb_adapter.h"
+
+bool rdb_load(const char *chosen, rocksdb_api *api, void **library, kvdyno_text *error)
+{
+    static const char *const names[] = {"librocksdb.so.7.8", "librocksdb.so.7", "librocksdb.so.8", "librocksdb.so.9",
+                                        "librocksdb.so.10",  "librocksdb.so",   NULL};
+    const library_symbol symbols[] = {
+#define REQUIRED(type, name, arguments) {(void **)&api->name, #name, false},
+#define OPTIONAL(type, name, arguments) {(void **)&api->name, #name, true},
+        FUNCTIONS(REQUIRED)
+        OPTIONAL_FUNCTIONS(OPTIONAL)
+#undef REQUIRED
+#undef OPTIONAL
+        {NULL, NULL, false},
+    };
+    *library = open_library(chosen, names, "Debian package librocksdb7.8", error);
+    return *library && find_symbols(*library, symbols, "RocksDB", error);
+}
+
+/* ---- the version: the C API has no function for it, so the library is asked in three other ways ---- */
+
+/* What a C++ function returns as std::string, in the layout of GNU's library since 2015. A short text is in `local`. */
+typedef struct cxx_string {
+    char *data;
+    size_t size;
+    char local[16];
+} cxx_string;
+
+/* rocksdb::GetRocksVersionAsString(bool with_patch), since 6.17. A struct of this size is returned as a std::string is:
+ * in room that the caller gives. */
+static bool version_from_cxx(void *library, kvdyno_text *version)
+{
+    cxx_string (*ask)(bool) = NULL;
+    *(void **)&ask = dlsym(library, "_ZN7rocksdb23GetRocksVersionAsStringB5cxx11Eb");
+    if (!ask)
+        return false;
+    cxx_string answer = ask(true);
+    if (answer.size >= sizeof answer.local)
+        return false;
+    say(version, "%.*s", (int)answer.size, answer.local);
+    return true;
+}
+
+/* The Java package's own function: a byte each for major, minor and patch. It looks at neither of its arguments. */
+static bool version_from_java(void *library, kvdyno_text *version)
+{
+    int32_t (*ask)(void *environment, void *class) = NULL;
+    *(void **)&ask = dlsym(library, "Java_org_rocksdb_RocksDB_version");
+    if (!ask)
+        return false;
+    int32_t packed = ask(NULL, NULL);
+    say(version, "%d.%d.%d", packed >> 16 & 0xff, packed >> 8 & 0xff, packed & 0xff);
+    return true;
+}
+
+static bool version_from_log(const char *folder, kvdyno_text *version)
+{
+    char path[512], line[512], *found = NULL;
+    snprintf(path, sizeof path, "%s/LOG", folder);
+    FILE *log = fopen(path, "re");
+    while (log && !found && fgets(line, sizeof line, log))
+        found = strstr(line, "RocksDB version: ");
+    if (log)
+        fclose(log);
+    if (found) {
+        found += strlen("RocksDB version: ");
+        found[strcspn(found, " \n")] = 0;
+        say(version, "%s", found);
+    }
+    return found;
+}
+
+/* Older libraries tell it only in the log of a database: so make an empty one in a folder of its own, and remove it. */
+static bool version_from_database(const rocksdb_api *api, kvdyno_text *version)
+{
+    const char *temporary = getenv("TMPDIR");
+    char folder[400], *problem = NULL;
+    int length = snprintf(folder, sizeof folder, "%s/kvdyno-rocksdb-XXXXXX", temporary ? temporary : "/tmp");
+    if (length >= (int)sizeof folder || !mkdtemp(folder))
+        return false;
+    rocksdb_options_t *made = api->rocksdb_options_create();
+    api->rocksdb_options_set_create_if_missing(made, 1);
+    rocksdb_t *db = api->rocksdb_open(made, folder, &problem);
+    if (!problem)
+        api->rocksdb_close(db);
+    bool found = version_from_log(folder, version);
+    api->rocksdb_free(problem);
+    problem = NULL;
+    api->rocksdb_destroy_db(made, folder, &problem);
+    api->rocksdb_free(problem);
+    api->rocksdb_options_destroy(made);
+    rmdir(folder);
+    return found;
+}
+
+kvdyno_status rdb_probe(const char *library, kvdyno_text *version, kvdyno_text *error)
+{
+    rocksdb_api api;
+    void *loaded;
+    if (!rdb_load(library, &api, &loaded, error))
+        return KVDYNO_NO_LIBRARY;
+    if (!version_from_cxx(loaded, version) && !version_from_java(loaded, version) &&
+        !version_from_database(&api, version))
+        say(version, "unknown");
+    return KVDYNO_OK;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * From kvdyno's settings to WiredTiger's configuration strings, and saying what they came to.
+ */
+#include "wt.h"
+
+#define KIB ((uint64_t)1024)
+#define MIB (1024 * KIB)
+#define CACHE_LEAST (1 * MIB)
+#define CHUNK_LEAST (512 * KIB)
+#define CHUNK_MOST (500 * MIB)
+#define CHUNK_DEFAULT (10 * MIB)
+
+/* WiredTiger wants room in the cache for three chunks, and for a page of each of the up to 15 chunks in each of three
+ * merges. */
+#define CHUNKS_CACHED 3u
+#define MERGE_PAGES (3u * 15u)
+#define ALLOCATION_SIZE 4096
+
+/* Sessions of WiredTiger beside those of kvdyno: eviction, merges, log, checkpoints, and this adapter's own. */
+#define SESSIONS_INSIDE 80u
+/* Each cursor of kvdyno has a session of WiredTiger's to itself. */
+#define SESSIONS_EACH 8u
+
+static int64_t integer_option(const kvdyno_config *config, int option)
+{
+    return config->options[option].integer;
+}
+
+static const char *truth(const kvdyno_config *config, int option)
+{
+    return integer_option(config, option) ? "true" : "false";
+}
+
+/* ---- what the settings come to ---- */
+
+static const char *compressor_name(uint32_t compression)
+{
+    switch (compression) {
+    case KVDYNO_COMPRESSION_NONE:
+        return "none";
+    case KVDYNO_COMPRESSION_SNAPPY:
+        return "snappy";
+    case KVDYNO_COMPRESSION_ZLIB:
+        return "zlib";
+    default:
+        return NULL;
+    }
+}
+
+static const char *compressor_extension(uint32_t compression)
+{
+    if (compression == KVDYNO_COMPRESSION_SNAPPY)
+        return "libwiredtiger_snappy.so";
+    return compression == KVDYNO_COMPRESSION_ZLIB ? "libwiredtiger_zlib.so" : NULL;
+}
+
+/* The largest chunk that the cache has room for. */
+static uint64_t chunk_most(const kvdyno_config *config)
+{
+    uint64_t pages = MERGE_PAGES * (uint64_t)integer_option(config, WT_OPTION_LEAF_PAGE_MAX);
+    uint64_t most = config->cache_bytes > pages ? (config->cache_bytes - pages) / CHUNKS_CACHED : 0;
+    return most < CHUNK_MOST ? most : CHUNK_MOST;
+}
+
+static uint64_t chunk_size(const kvdyno_config *config)
+{
+    uint64_t size = config->write_buffer_bytes ? config->write_buffer_bytes : CHUNK_DEFAULT;
+    uint64_t most = chunk_most(config);
+    if (size > most)
+        size = most;
+    return size < CHUNK_LEAST ? CHUNK_LEAST : size;
+}
+
+static bool is_lsm(const kvdyno_config *config)
+{
+    return strcmp(config->options[WT_OPTION_TYPE].text, "lsm") == 0;
+}
+
+/* The log as wiredtiger_open wants it. */
+static const char *log_sync(uint32_t durability)
+{
+    if (durability == KVDYNO_DURABILITY_NONE)
+        return "transaction_sync=(enabled=false)";
+    if (durability == KVDYNO_DURABILITY_COMMIT)
+        return "transaction_sync=(enabled=true,method=fsync)";
+    return "transaction_sync=(enabled=true,method=none)";
+}
+
+static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
+{
+    if (config->option_count != WT_OPTION_COUNT)
+        say(error, "%zu option values were given, %d are declared", config->option_count, WT_OPTION_COUNT);
+    else if (config->durability > KVDYNO_DURABILITY_COMMIT)
+        say(error, "durability: level %u is not known", config->durability);
+    else if (!compressor_name(config->compression))
+        say(error, "compression: Debian's WiredTiger has extensions for snappy and zlib only");
+    else if (config->cache_bytes < CACHE_LEAST)
+        say(error, "cache: WiredTiger takes no less than 1 MiB");
+    else if (is_lsm(config) && chunk_most(config) < CHUNK_LEAST)
+        say(error, "cache: an LSM tree needs room for three chunks of 512 KiB and for 45 leaf pages");
+    else if (integer_option(config, WT_OPTION_LEAF_PAGE_MAX) % ALLOCATION_SIZE)
+        say(error, "leaf_page_max: not a multiple of 4 KiB");
+    else if (integer_option(config, WT_OPTION_INTERNAL_PAGE_MAX) % ALLOCATION_SIZE)
+        say(error, "internal_page_max: not a multiple of 4 KiB");
+    else
+        return KVDYNO_OK;
+    return KVDYNO_UNSUPPORTED;
+}
+
+/* use_environment and config_base are off so that nothing but this string decides. */
+static int write_connection(const kvdyno_config *config, wt_plan *plan)
+{
+    return snprintf(
+        plan->connection, sizeof plan->connection,
+        "%suse_environment=false,config_base=false,cache_size=%" PRIu64 ",session_max=%" PRIu64
+        ",log=(enabled=%s,file_max=%" PRId64 ",prealloc=%s),%s,checkpoint=(wait=%" PRId64 "),eviction=(threads_max=%" PRId64
+        "),lsm_manager=(worker_thread_max=%" PRId64 "),mmap=%s,statistics=(%s)%s%s%s%s",
+        config->create ? "create=true," : "", config->cache_bytes,
+        (uint64_t)SESSIONS_INSIDE + (uint64_t)SESSIONS_EACH * config->sessions, plan->logged ? "true" : "false",
+        integer_option(config, WT_OPTION_LOG_FILE_MAX), truth(config, WT_OPTION_LOG_PREALLOC),
+        log_sync(config->durability),
+        integer_option(config, WT_OPTION_CHECKPOINT_SECONDS), integer_option(config, WT_OPTION_EVICTION_THREADS_MAX),
+        integer_option(config, WT_OPTION_LSM_MERGE_THREADS), truth(config, WT_OPTION_MMAP),
+        config->options[WT_OPTION_STATISTICS].text,
+        integer_option(config, WT_OPTION_DIRECT_IO) ? ",direct_io=[data]" : "", plan->extension ? ",extensions=[" : "",
+        plan->extension ? plan->extension : "", plan->extension ? "]" : "");
+}
+
+static int write_table(const kvdyno_config *config, wt_plan *plan)
+{
+    char lsm[128] = "";
+    if (plan->lsm)
+        snprintf(lsm, sizeof lsm, ",lsm=(chunk_size=%" PRIu64 ",bloom=%s)", plan->chunk_size,
+                 truth(config, WT_OPTION_LSM_BLOOM));
+    return snprintf(plan->table, sizeof plan->table,
+                    "type=%s,key_format=u,value_format=u,leaf_page_max=%" PRId64 ",internal_page_max=%" PRId64
+                    ",prefix_compression=%s,block_compressor=%s%s",
+                    config->options[WT_OPTION_TYPE].text, integer_option(config, WT_OPTION_LEAF_PAGE_MAX),
+                    integer_option(config, WT_OPTION_INTERNAL_PAGE_MAX), truth(config, WT_OPTION_PREFIX_COMPRESSION),
+                    compressor_name(config->compression), lsm);
+}
+
+kvdyno_status wt_make_plan(const kvdyno_config *config, wt_plan *plan, kvdyno_text *error)
+{
+    kvdyno_status status = refuse(config, error);
+    if (status != KVDYNO_OK)
+        return status;
+    memset(plan, 0, sizeof *plan);
+    plan->lsm = is_lsm(config);
+    plan->logged = config->durability != KVDYNO_DURABILITY_NONE;
+    plan->statistics = strcmp(config->options[WT_OPTION_STATISTICS].text, "none") != 0;
+    plan->chunk_size = chunk_size(config);
+    plan->extension = compressor_extension(config->compression);
+    if (write_connection(config, plan) < (int)sizeof plan->connection && write_table(config, plan) < (int)sizeof plan->table)
+        return KVDYNO_OK;
+    say(error, "the configuration for WiredTiger does not fit its buffer");
+    return KVDYNO_ERROR;
+}
+
+/* ---- saying it ---- */
+
+static const char *durability_meaning(uint32_t durability)
+{
+    switch (durability) {
+    case KVDYNO_DURABILITY_NONE:
+        return "no log; what was written is on the storage after the next checkpoint";
+    case KVDYNO_DURABILITY_PROCESS:
+        return "a commit writes the log to the operating system and does not sync it";
+    case KVDYNO_DURABILITY_INTERVAL:
+        return "a commit writes the log to the operating system, and a thread calls WT_SESSION::log_flush, which syncs it";
+    default:
+        return "a commit writes and syncs the log; commits that wait together share a sync";
+    }
+}
+
+static void say_durability(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
+{
+    int64_t seconds = integer_option(config, WT_OPTION_CHECKPOINT_SECONDS);
+    emit(context, "durability", "log", plan->logged ? "enabled=true" : "enabled=false");
+    emit(context, "durability", "commit", log_sync(config->durability));
+    emit(context, "durability", "meaning", durability_meaning(config->durability));
+    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
+        emitf(emit, context, "durability", "log_flush", "sync=on every %u ms", config->interval_ms);
+    if (seconds)
+        emitf(emit, context, "durability", "checkpoint", "wait=%" PRId64 " s, and at close; it writes and syncs", seconds);
+    else
+        emit(context, "durability", "checkpoint", "at close only");
+}
+
+static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
+{
+    emitf(emit, context, "cache", "cache_size", "%" PRIu64, config->cache_bytes);
+    emit(context, "cache", "cache_overhead", "8 %, WiredTiger's default: it counts what it caches as that much more");
+    if (!plan->lsm)
+        emit(context, "write_buffer", "none of its own",
+             "changed pages wait in the cache; eviction_dirty_target=5, eviction_dirty_trigger=20 (% of the cache), "
+             "WiredTiger's defaults");
+    else
+        emitf(emit, context, "write_buffer", "lsm chunk_size", "%" PRIu64 "%s", plan->chunk_size,
+              plan->chunk_size == config->write_buffer_bytes ? "" : ": WiredTiger takes 512 KiB to 500 MiB, and wants three "
+                                                                     "chunks and 45 leaf pages to fit in the cache");
+    emit(context, "compression", "block_compressor", compressor_name(config->compression));
+}
+
+static void say_options(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
+{
+    emit(context, "options", "type", config->options[WT_OPTION_TYPE].text);
+    emit(context, "options", "isolation", WT_SESSION_CONFIG);
+    emit(context, "options", "wiredtiger_open", plan->connection);
+    emit(context, "options", "WT_SESSION::create", plan->table);
+}
+
+/* ---- settings ---- */
+
+/* Lets WiredTiger read the strings without opening anything, so that it refuses itself what it cannot do. */
+static kvdyno_status try_plan(const wt_library *library, const wt_plan *plan, kvdyno_text *error)
+{
+    wt_listener listener;
+    wt_listener_init(&listener);
+    int code = library->validate(NULL, &listener.handler, "wiredtiger_open", plan->connection);
+    if (code == 0)
+        code = library->validate(NULL, &listener.handler, "WT_SESSION.create", plan->table);
+    if (code == 0)
+        return KVDYNO_OK;
+    wt_explain(library, &listener, "WiredTiger refuses a setting", code, error);
+    return KVDYNO_UNSUPPORTED;
+}
+
+static kvdyno_status try_extension(const wt_plan *plan, kvdyno_text *error)
+{
+    void *extension = plan->extension ? dlopen(plan->extension, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!plan->extension)
+        return KVDYNO_OK;
+    if (!extension) {
+        say(error, "compression: %s; Debian package libwiredtiger0 has it", dlerror());
+        return KVDYNO_UNSUPPORTED;
+    }
+    dlclose(extension);
+    return KVDYNO_OK;
+}
+
+kvdyno_status wt_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+{
+    wt_plan plan;
+    wt_library library;
+    kvdyno_status status = wt_make_plan(config, &plan, error);
+    if (status == KVDYNO_OK)
+        status = wt_library_open(config->library, &library, error);
+    if (status != KVDYNO_OK)
+        return status;
+    status = try_plan(&library, &plan, error);
+    if (status == KVDYNO_OK)
+        status = try_extension(&plan, error);
+    if (status != KVDYNO_OK)
+        return status;
+    say_durability(config, &plan, emit, context);
+    say_buffers(config, &plan, emit, context);
+    say_options(config, &plan, emit, context);
+    return KVDYNO_OK;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * wt.h: what the files of the WiredTiger adapter share.
+ *
+ *   wiredtiger.c  the engine as kvdyno sees it: options, capabilities, the table of functions
+ *   library.c     finding and checking libwiredtiger; what its errors amount to
+ *   settings.c    from kvdyno's settings to WiredTiger's configuration strings
+ *   database.c    open and close; flush, compact, waiting for background work
+ *   session.c     reads, writes, batches, transactions
+ *   cursor.c      scans
+ *   statistics.c  WiredTiger's own figures
+ */
+#ifndef KVDYNO_WT_H
+#define KVDYNO_WT_H
+
+#include <errno.h>
+#include <wiredtiger.h>
+
+#include "adapter.h"
+
+#define WT_TABLE "table:data"
+#define WT_SESSION_CONFIG "isolation=snapshot" /* WiredTiger's own default is read-committed */
+
+/* ---- the library ---- */
+
+/* What is called by name; all else are members of the handles that wiredtiger_open leads to. */
+typedef struct wt_library {
+    void *handle; /* never closed, see library.c */
+    int (*open)(const char *home, WT_EVENT_HANDLER *handler, const char *config, WT_CONNECTION **connection);
+    const char *(*error_text)(int error);
+    const char *(*version)(int *major, int *minor, int *patch);
+    int (*validate)(WT_SESSION *session, WT_EVENT_HANDLER *handler, const char *name, const char *config);
+} wt_library;
+
+/* Takes the place of WiredTiger's own handler, which prints. The first member is what WiredTiger knows. */
+typedef struct wt_listener {
+    WT_EVENT_HANDLER handler;
+    engine_message message;
+    engine_message cause; /* the last message before a panic */
+    bool no_space;        /* some thread of WiredTiger's met a full disk: a panic after that is for want of space */
+    bool panicked;        /* nothing may be called any more, not even close, which may then never return */
+} wt_listener;
+
+kvdyno_status wt_library_open(const char *chosen, wt_library *library, kvdyno_text *error);
+void wt_listener_init(wt_listener *listener);
+bool wt_panicked(const wt_listener *listener);
+
+/* Writes "what: WiredTiger's text for the code: its last message" and returns the status that the code amounts to. */
+kvdyno_status wt_explain(const wt_library *library, wt_listener *listener, const char *what, int code,
+                         kvdyno_text *error);
+
+/* ---- options, in the order in which they are declared ---- */
+
+enum {
+    WT_OPTION_TYPE,
+    WT_OPTION_LEAF_PAGE_MAX,
+    WT_OPTION_INTERNAL_PAGE_MAX,
+    WT_OPTION_PREFIX_COMPRESSION,
+    WT_OPTION_CHECKPOINT_SECONDS,
+    WT_OPTION_LOG_FILE_MAX,
+    WT_OPTION_LOG_PREALLOC,
+    WT_OPTION_EVICTION_THREADS_MAX,
+    WT_OPTION_LSM_MERGE_THREADS,
+    WT_OPTION_LSM_BLOOM,
+    WT_OPTION_MMAP,
+    WT_OPTION_DIRECT_IO,
+    WT_OPTION_STATISTICS,
+    WT_OPTION_COUNT
+};
+
+/* ---- settings ---- */
+
+/* What a kvdyno_config comes to. */
+typedef struct wt_plan {
+    bool lsm;
+    bool logged;           /* there is a write-ahead log */
+    bool statistics;
+    uint64_t chunk_size;   /* of the LSM tree */
+    const char *extension; /* the compressor's library, or NULL */
+    char connection[1024]; /* for wiredtiger_open */
+    char table[512];       /* for WT_SESSION::create */
+} wt_plan;
+
+kvdyno_status wt_make_plan(const kvdyno_config *config, wt_plan *plan, kvdyno_text *error);
+kvdyno_status wt_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
+
+/* ---- a database ---- */
+
+struct kvdyno_database {
+    wt_library library;
+    wt_listener listener;
+    wt_plan plan;
+    WT_CONNECTION *connection;
+    WT_SESSION *log_session;  /* the syncer's */
+    WT_SESSION *chore_session; /* for calls on the database, one at a time under `chores` */
+    pthread_mutex_t chores;
+    interval_syncer log_syncer;
+};
+
+kvdyno_status wt_open(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error);
+kvdyno_status wt_close(kvdyno_database *database, kvdyno_text *error);
+kvdyno_status wt_flush(kvdyno_database *database, kvdyno_text *error);
+kvdyno_status wt_compact(kvdyno_database *database, kvdyno_text *error);
+kvdyno_status wt_wait_idle(kvdyno_database *database, kvdyno_text *error);
+kvdyno_status wt_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
+
+/* Reads some figures of the connection, in the order of `keys`. The caller holds `chores`. */
+int wt_read_figures(kvdyno_database *database, const int *keys, uint64_t *figures, size_t count);
+
+/* ---- sessions ---- */
+
+struct kvdyno_session {
+    kvdyno_database *database;
+    WT_SESSION *session;
+    WT_CURSOR *point; /* gets and puts go through it; after a get it holds the value's page */
+    bool in_transaction;
+    kvdyno_cursor *cursors;
+    void *copy; /* of a value that `modify` was given and that lies in the page it replaces */
+    char error[640];
+};
+
+kvdyno_status wt_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **session,
+                              kvdyno_text *error);
+void wt_session_close(kvdyno_session *session);
+void wt_session_error(kvdyno_session *session, kvdyno_text *error);
+kvdyno_status wt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
+kvdyno_status wt_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size);
+kvdyno_status wt_remove(kvdyno_session *session, const void *key, size_t key_size);
+kvdyno_status wt_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
+kvdyno_status wt_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+                        void *context);
+kvdyno_status wt_begin(kvdyno_session *session, uint32_t kind);
+kvdyno_status wt_commit(kvdyno_session *session);
+kvdyno_status wt_abort(kvdyno_session *session);
+
+/* What a finished call answers: OK, MISS, or the error, kept for session_error. A rollback ends an open transaction. */
+kvdyno_status wt_answer(kvdyno_session *session, const char *what, int code);
+
+/* ---- cursors ---- */
+
+kvdyno_status wt_cursor_open(kvdyno_session *session, kvdyno_cursor **cursor);
+void wt_cursor_close(kvdyno_cursor *cursor);
+kvdyno_status wt_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                             kvdyno_bytes *found, kvdyno_bytes *value);
+kvdyno_status wt_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
+kvdyno_status wt_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
+
+/* Makes the session's cursors let go of their places; each goes on from its last key when it is next used. */
+int wt_park_cursors(kvdyno_session *session);
+
+#endif

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Installs what building and testing need and the machine lacks, on Debian and Ubuntu. Elsewhere it says what to
+# install, and goes on if everything is there already.
+set -eu
+
+least_rust=1.90
+packages="gcc g++ make valgrind liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev"
+
+has_rust() {
+    command -v cargo >/dev/null 2>&1 || return 1
+    version=$(cargo --version | cut -d ' ' -f 2)
+    [ "$(printf '%s\n%s\n' "$least_rust" "$version" | sort -V | head -n 1)" = "$least_rust" ]
+}
+
+missing_packages() {
+    for package in $packages; do
+        status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+        [ "$status" = "install ok installed" ] || printf '%s ' "$package"
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    elif command -v sudo >/dev/null 2>&1; then
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        echo "setup: please run as root: $*" >&2
+        exit 1
+    fi
+}
+
+install_packages() {
+    missing=$(missing_packages)
+    [ -n "$missing" ] || return 0
+    echo "setup: installing $missing"
+    as_root apt-get update -qq
+    # shellcheck disable=SC2086 # a list of names
+    as_root apt-get install -y -qq --no-install-recommends $missing
+}
+
+install_rust() {
+    if has_rust; then
+        return 0
+    fi
+    if ! command -v rustup >/dev/null 2>&1; then
+        as_root apt-get update -qq
+        # Debian 13 and Ubuntu 24.04 have it; before them there is only Rust's own installer.
+        as_root apt-get install -y -qq --no-install-recommends rustup || {
+            echo "setup: Rust $least_rust or newer is needed, and this system has no package of it." >&2
+            echo "setup: install it as https://www.rust-lang.org/tools/install says, then come back." >&2
+            exit 1
+        }
+    fi
+    rustup toolchain install stable --profile minimal --component clippy --component rustfmt
+    rustup default stable
+}
+
+if command -v apt-get >/dev/null 2>&1; then
+    install_packages
+    install_rust
+else
+    echo "setup: this is not Debian or Ubuntu. Needed: Rust $least_rust or newer with clippy and rustfmt, a C and a C++"
+    echo "setup: compiler, make, valgrind, and libraries with headers of LMDB, Berkeley DB 5.3 and WiredTiger 3.2;"
+    echo "setup: LevelDB and RocksDB are loaded when they are measured, and need no headers."
+    has_rust || { echo "setup: there is no Rust $least_rust or newer here" >&2; exit 1; }
+fi
