@@ -42,7 +42,7 @@ lint:
 
 bench: setup
 	$(MAKE) build
-	scripts/bench.sh
+	target/release/kvdyno-bench
 
 PREFIX ?= /usr/local
 install:

@@ -11,6 +11,10 @@
  * - The log has to be cut by checkpoints, which write every dirty page and sync. They are made by a thread of the
  *   adapter, at every durability level, whenever `checkpoint_kb` of log were written, and at close.
  * - `get` copies the value: a handle that threads share hands out no pointers into its cache.
+ * - A batch holds a lock on each page it touches until it commits. The lock table has room for every session to write
+ *   batches of some thousand records; one that does not fit fails with Berkeley DB's "out of available lock entries".
+ * - Log files are sparse: their size is `set_lg_max` from the start, their blocks are used as the log grows.
+ * - With `snapshot`, Berkeley DB leaks a little memory at each close (frozen pages, some transactions).
  */
 #include "bdb.h"
 
@@ -30,8 +34,8 @@ static const kvdyno_option options[BDB_OPTION_COUNT] = {
     [BDB_LOG_AUTO_REMOVE] = {"log_auto_remove", KVDYNO_OPTION_BOOL, 0, "true", NULL, 0, 0,
                              "Remove log files that recovery no longer needs; false keeps all of them."},
     [BDB_LOG_ZERO] = {"log_zero", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
-                      "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit need "
-                      "not allocate storage."},
+                      "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit "
+                      "need not allocate storage."},
     [BDB_CHECKPOINT_KB] = {"checkpoint_kb", KVDYNO_OPTION_INTEGER, 0, "262144", NULL, 0, 1 << 30,
                            "Make a checkpoint in the background when this many KiB of log were written since the last; "
                            "0 makes them only at close."},

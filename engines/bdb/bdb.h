@@ -136,7 +136,7 @@ int bdb_input(DBT *item, const void *data, size_t size);
 /* What a finished call answers: OK, MISS, or the error, kept for session_error. A deadlock ends an open transaction. */
 kvdyno_status bdb_answer(kvdyno_session *session, const char *what, int code);
 
-/* Whether a call that failed with `code` is to be tried again: it lost a deadlock and belongs to no open transaction. */
+/* Whether a call that failed with `code` is to be tried again: it lost a deadlock, and no transaction is open. */
 bool bdb_try_again(kvdyno_session *session, int code, unsigned *tries);
 
 /* ---- cursors ---- */
@@ -150,8 +150,5 @@ kvdyno_status bdb_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kv
 
 /* Makes the session's cursors let go of their pages; each goes on from its last key when it is next used. */
 void bdb_park_cursors(kvdyno_session *session);
-
-/* Starts and stops nothing by itself: one round of the parker, for an interval_syncer. */
-int bdb_park_idle_cursors(void *database);
 
 #endif

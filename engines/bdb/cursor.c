@@ -55,7 +55,8 @@ static int park_if_idle(kvdyno_cursor *cursor)
     return code;
 }
 
-int bdb_park_idle_cursors(void *context)
+/* One round of the parker. */
+static int park_idle_cursors(void *context)
 {
     kvdyno_database *database = context;
     int first = 0;
@@ -77,7 +78,7 @@ static int enlist(kvdyno_cursor *cursor)
     int code = 0;
     pthread_mutex_lock(&database->cursors_lock);
     if (!database->parker.running)
-        code = interval_syncer_start(&database->parker, PARK_MS, bdb_park_idle_cursors, database);
+        code = interval_syncer_start(&database->parker, PARK_MS, park_idle_cursors, database);
     if (code == 0) {
         cursor->next_of_database = database->cursors;
         database->cursors = cursor;
@@ -264,8 +265,8 @@ static int step(kvdyno_cursor *cursor, uint32_t direction, u_int32_t *value_size
 }
 
 /* After a miss or an error the cursor stands nowhere, and holds nothing. */
-static kvdyno_status settle(kvdyno_cursor *cursor, const char *what, int code, u_int32_t value_size, kvdyno_bytes *found,
-                            kvdyno_bytes *value)
+static kvdyno_status settle(kvdyno_cursor *cursor, const char *what, int code, u_int32_t value_size,
+                            kvdyno_bytes *found, kvdyno_bytes *value)
 {
     cursor->placed = code == 0;
     cursor->moves++;

@@ -44,6 +44,19 @@ static int open_environment(kvdyno_database *database)
     return env->open(env, database->path, flags | (database->shared ? DB_REGISTER : DB_PRIVATE), 0644);
 }
 
+/* A table keeps the page size it was made with, and Berkeley DB passes over another one in silence. */
+static int check_page_size(kvdyno_database *database, u_int32_t wanted)
+{
+    char text[100];
+    u_int32_t size = 0;
+    int code = database->db->get_pagesize(database->db, &size);
+    if (code != 0 || wanted == 0 || size == wanted)
+        return code;
+    snprintf(text, sizeof text, "the table there was made with pages of %u bytes", size);
+    engine_message_keep(&database->message, text);
+    return EINVAL;
+}
+
 static int open_table(kvdyno_database *database, const kvdyno_config *config)
 {
     u_int32_t flags = DB_AUTO_COMMIT | DB_THREAD;
@@ -55,7 +68,9 @@ static int open_table(kvdyno_database *database, const kvdyno_config *config)
     flags |= config->create ? DB_CREATE : 0;
     flags |= database->snapshot ? DB_MULTIVERSION : 0;
     code = bdb_set_table(database->db, config);
-    return code ? code : database->db->open(database->db, NULL, TABLE_FILE, NULL, DB_BTREE, flags, 0644);
+    if (code == 0)
+        code = database->db->open(database->db, NULL, TABLE_FILE, NULL, DB_BTREE, flags, 0644);
+    return code ? code : check_page_size(database, (u_int32_t)bdb_integer_option(config, BDB_PAGE_SIZE));
 }
 
 static int sync_log(void *context)

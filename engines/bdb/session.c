@@ -55,7 +55,7 @@ kvdyno_status bdb_answer(kvdyno_session *session, const char *what, int code)
     if (status != KVDYNO_CONFLICT)
         return status;
     int undone = session->txn ? end_transaction(session, false) : 0;
-    return undone ? bdb_explain(session->database, "undoing a transaction that lost a deadlock", undone, &text) : status;
+    return undone ? bdb_explain(session->database, "undoing a transaction", undone, &text) : status;
 }
 
 void bdb_session_error(kvdyno_session *session, kvdyno_text *error)

@@ -40,7 +40,9 @@ static void plan_log(const kvdyno_config *config, bdb_plan *plan)
 {
     uint64_t buffer = config->write_buffer_bytes ? config->write_buffer_bytes : LOG_BUFFER_DEFAULT;
     uint64_t file = (uint64_t)bdb_integer_option(config, BDB_LOG_FILE_SIZE);
-    plan->log_buffer = bdb_at_most(buffer, file ? bdb_at_most(file / LOG_FILE_BUFFERS, LOG_BUFFER_MOST) : LOG_BUFFER_MOST);
+    plan->log_buffer = bdb_at_most(buffer, LOG_BUFFER_MOST);
+    if (file)
+        plan->log_buffer = bdb_at_most(plan->log_buffer, file / LOG_FILE_BUFFERS);
     plan->log_file = file ? file : LOG_FILE_BUFFERS * plan->log_buffer;
     if (!file && plan->log_file < LOG_FILE_DEFAULT)
         plan->log_file = LOG_FILE_DEFAULT;
@@ -196,16 +198,17 @@ static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan 
     emitf(emit, context, "cache", "set_cachesize", "%" PRIu64 " bytes, regions: %d", plan->cache, plan->cache_regions);
     emitf(emit, context, "cache", "buffer pool", "%" PRIu64 " bytes in all%s", total,
           total > plan->cache ? ", with what Berkeley DB adds for its own book-keeping" : "");
+    bool cut = plan->log_buffer < config->write_buffer_bytes;
     emitf(emit, context, "write_buffer", "set_lg_bsize", "%" PRIu64 " bytes of log%s; changed pages wait in the cache",
-          plan->log_buffer, plan->log_buffer < config->write_buffer_bytes ? ", the most this adapter sets for this log "
-                                                                            "file size" : "");
+          plan->log_buffer, cut ? ", the most this adapter sets: 64 MiB, and a quarter of a log file" : "");
     emitf(emit, context, "write_buffer", "set_lg_max", "%" PRIu64 " bytes a log file", plan->log_file);
     emit(context, "compression", "set_bt_compress", "not set");
 }
 
 static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)
 {
-    long long page_size = bdb_integer_option(config, BDB_PAGE_SIZE), partitions = bdb_integer_option(config, BDB_LOCK_PARTITIONS);
+    long long page_size = bdb_integer_option(config, BDB_PAGE_SIZE);
+    long long partitions = bdb_integer_option(config, BDB_LOCK_PARTITIONS);
     bool versions = bdb_integer_option(config, BDB_SNAPSHOT), private = bdb_integer_option(config, BDB_PRIVATE);
     if (page_size)
         emitf(emit, context, "options", "set_pagesize", "%lld", page_size);

@@ -1,46 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * skeleton.c: the engine ABI by example. Copy this file, put your engine in place of the array, and measure it:
+ * skeleton.c: the engine ABI by example. Copy it, put your engine in place of the one in toy.h, and measure it:
  *
  *     cc -shared -fPIC -O2 -I.../include -o libmine.so skeleton.c -pthread && kvdyno compare ./libmine.so lmdb
  *
- * It is a whole engine: an ordered map in memory, with a log. Each hook says when it is called and what it owes; R
- * marks those that an adapter must have. Read it beside kvdyno.h, which has the contract in full.
+ * Each hook says when it is called and what it owes; R marks those that an adapter must have. Read it beside kvdyno.h,
+ * which has the contract in full.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "kvdyno.h"
-
-/* ---- the engine's own: records in a sorted array. Quick to read, slow to grow out of order. ---- */
-
-typedef struct record {
-    size_t key_size, value_size;
-    char bytes[]; /* the key, then the value */
-} record;
+#include "toy.h"
 
 /* The three opaque types are the adapter's to define: the host only carries pointers to them. */
 struct kvdyno_database {
-    pthread_rwlock_t lock; /* readers side by side, one writer alone */
-    record **records;
-    size_t count, capacity;
-    uint64_t bytes, memory_limit;
-    uint32_t durability;
-    int (*sync)(int file);
-    FILE *log;
-    int log_error; /* the errno that ended the log: nothing can be written after it */
+    toy map;
 };
 
 struct kvdyno_session {
-    kvdyno_database *database;
+    toy *map;
     record *found; /* a copy of what the last get found */
     char error[256];
 };
@@ -49,188 +27,6 @@ struct kvdyno_cursor {
     kvdyno_session *session;
     record *at; /* a copy of the record that the cursor stands on, or NULL */
 };
-
-static int compare(const void *key, size_t key_size, const record *other)
-{
-    size_t common = key_size < other->key_size ? key_size : other->key_size;
-    int order = common ? memcmp(key, other->bytes, common) : 0;
-    return order ? order : (key_size > other->key_size) - (key_size < other->key_size);
-}
-
-/* The index of the first record at or after the key; `same` says whether it is the key's own. */
-static size_t find(const kvdyno_database *database, const void *key, size_t key_size, bool *same)
-{
-    size_t low = 0, high = database->count;
-    *same = false;
-    while (low < high && !*same) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare(key, key_size, database->records[middle]);
-        *same = order == 0;
-        if (order > 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-static record *record_new(kvdyno_bytes key, kvdyno_bytes value)
-{
-    record *made = malloc(sizeof *made + key.size + value.size);
-    if (!made)
-        return NULL;
-    *made = (record){key.size, value.size};
-    if (key.size)
-        memcpy(made->bytes, key.data, key.size);
-    if (value.size)
-        memcpy(made->bytes + key.size, value.data, value.size);
-    return made;
-}
-
-static bool reserve(kvdyno_database *database, size_t more)
-{
-    if (database->count + more <= database->capacity)
-        return true;
-    size_t capacity = (database->count + more) * 2;
-    record **larger = realloc(database->records, capacity * sizeof *larger);
-    if (!larger)
-        return false;
-    database->records = larger;
-    database->capacity = capacity;
-    return true;
-}
-
-/* One step of a change, once everything that can fail is done: `made` is the record of a put, NULL for a delete. */
-static void apply(kvdyno_database *database, kvdyno_bytes key, record *made)
-{
-    bool same;
-    size_t at = find(database, key.data, key.size, &same);
-    size_t old = same, new = made != NULL;
-    record **place = database->records + at;
-    if (same) {
-        database->bytes -= (*place)->key_size + (*place)->value_size;
-        free(*place);
-    }
-    if (old != new)
-        memmove(place + new, place + old, (database->count - at - old) * sizeof *place);
-    if (made) {
-        *place = made;
-        database->bytes += made->key_size + made->value_size;
-    }
-    database->count += new - old;
-}
-
-/* ---- the log: steps in groups, each group whole or not at all ---- */
-
-typedef struct step_head {
-    uint64_t kind, key_size, value_size; /* then the key, then the value */
-} step_head;
-
-#define GROUP_END 2u /* the step that ends a group; in value_size, the checksum of the group */
-#define SUM_START 0xcbf29ce484222325u
-
-static uint64_t add_sum(uint64_t sum, const char *bytes, size_t size) /* FNV-1a */
-{
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    return sum;
-}
-
-static bool log_bytes(FILE *log, const void *bytes, size_t size, uint64_t *sum)
-{
-    *sum = add_sum(*sum, bytes, size);
-    return fwrite(bytes, 1, size, log) == size;
-}
-
-/* Writes the steps as the durability level asks. Returns an errno: after the first one the end of the file is not known
- * any more, so whatever comes later fails as well. */
-static int log_steps(kvdyno_database *database, const kvdyno_step *steps, size_t count)
-{
-    uint64_t sum = SUM_START;
-    bool done = !database->log_error;
-    for (size_t i = 0; i < count && done; i++) {
-        step_head head = {steps[i].kind, steps[i].key.size, steps[i].kind == KVDYNO_PUT ? steps[i].value.size : 0};
-        done = log_bytes(database->log, &head, sizeof head, &sum) &&
-               log_bytes(database->log, steps[i].key.data, head.key_size, &sum) &&
-               log_bytes(database->log, steps[i].value.data, head.value_size, &sum);
-    }
-    step_head end = {GROUP_END, 0, sum};
-    done = done && log_bytes(database->log, &end, sizeof end, &sum);
-    if (done && database->durability >= KVDYNO_DURABILITY_PROCESS)
-        done = fflush(database->log) == 0;
-    if (done && database->durability == KVDYNO_DURABILITY_COMMIT)
-        done = database->sync(fileno(database->log)) == 0;
-    if (!done && !database->log_error)
-        database->log_error = errno;
-    return database->log_error;
-}
-
-/* One step, as a record that the caller frees. NULL where there is no whole one, or, with errno set, after a failure. */
-static record *read_step(FILE *log, long end, step_head *head)
-{
-    if (fread(head, sizeof *head, 1, log) != 1)
-        return NULL;
-    size_t left = (size_t)(end - ftell(log)), key_size = head->key_size;
-    size_t value_size = head->kind == GROUP_END ? 0 : head->value_size;
-    if (key_size > left || value_size > left - key_size)
-        return NULL;
-    record *step = malloc(sizeof *step + key_size + value_size);
-    if (step && fread(step->bytes, 1, key_size + value_size, log) == key_size + value_size) {
-        step->key_size = key_size;
-        step->value_size = value_size;
-        return step;
-    }
-    free(step);
-    return NULL;
-}
-
-/* Where the last whole group ends. A crash may have left a part of one more behind it, which nobody was told is safe. */
-static long whole_groups(FILE *log, long end)
-{
-    long whole = 0;
-    uint64_t sum = SUM_START;
-    step_head head;
-    for (record *step; (step = read_step(log, end, &head)); free(step)) {
-        if (head.kind != GROUP_END) {
-            sum = add_sum(add_sum(sum, (char *)&head, sizeof head), step->bytes, step->key_size + step->value_size);
-        } else if (head.value_size == sum) {
-            whole = ftell(log);
-            sum = SUM_START;
-        } else if (ftell(log) != end) {
-            errno = EILSEQ; /* more was written after it: the file is damaged */
-        }
-    }
-    return whole;
-}
-
-/* Reads the log back, cuts off what is not whole, and returns an errno. */
-static int replay(kvdyno_database *database)
-{
-    FILE *log = database->log;
-    if (fseek(log, 0, SEEK_END))
-        return errno;
-    long end = ftell(log);
-    rewind(log);
-    errno = 0;
-    long whole = whole_groups(log, end);
-    rewind(log);
-    step_head head;
-    while (!errno && ftell(log) < whole) {
-        record *step = read_step(log, end, &head);
-        if (!step || !reserve(database, 1)) {
-            free(step);
-            return ENOMEM;
-        }
-        kvdyno_bytes key = {step->bytes, step->key_size};
-        if (head.kind != GROUP_END)
-            apply(database, key, head.kind == KVDYNO_PUT ? step : NULL);
-        if (head.kind != KVDYNO_PUT)
-            free(step);
-    }
-    if (!errno && ftruncate(fileno(log), whole) == 0)
-        fseek(log, whole, SEEK_SET);
-    return ferror(log) && !errno ? EIO : errno;
-}
 
 /* ---- what the host reads before it opens anything ---- */
 
@@ -305,52 +101,10 @@ static kvdyno_status skeleton_settings(const kvdyno_config *config, kvdyno_emit 
 
 /* ---- the database ---- */
 
-static int database_free(kvdyno_database *database)
+static kvdyno_status failed_with(int why, const char *what, kvdyno_text *error)
 {
-    int failed = database->log && fclose(database->log) ? errno : 0;
-    for (size_t i = 0; i < database->count; i++)
-        free(database->records[i]);
-    free(database->records);
-    pthread_rwlock_destroy(&database->lock);
-    free(database);
-    return failed;
-}
-
-static kvdyno_database *database_new(const kvdyno_config *config)
-{
-    kvdyno_database *database = calloc(1, sizeof *database);
-    if (!database)
-        return NULL;
-    pthread_rwlockattr_t attributes; /* without them, a stream of readers would keep the writers out for ever */
-    pthread_rwlockattr_init(&attributes);
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(&database->lock, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
-    database->durability = config->durability;
-    database->memory_limit = (uint64_t)config->options[MEMORY_LIMIT].integer;
-    database->sync = strcmp(config->options[SYNC_CALL].text, "fsync") == 0 ? fsync : fdatasync;
-    return database;
-}
-
-/* A new file is on the storage only once the folder that names it is. */
-static int sync_folder(const char *path)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = folder < 0 || fsync(folder) ? errno : 0;
-    if (folder >= 0)
-        close(folder);
-    return failed;
-}
-
-static int log_open(kvdyno_database *database, const kvdyno_config *config)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/skeleton.log", config->path) >= PATH_MAX)
-        return ENAMETOOLONG;
-    database->log = fopen(path, config->create ? "w+xe" : "r+e");
-    if (!database->log)
-        return errno;
-    return config->create ? sync_folder(config->path) : replay(database);
+    say(error, "%s: %s", what, strerror(why));
+    return why == ENOSPC ? KVDYNO_NO_SPACE : KVDYNO_ERROR;
 }
 
 /* R Called once, before any session. `create`: the folder is empty, make a database in it; otherwise open the one that
@@ -359,30 +113,27 @@ static kvdyno_status skeleton_open(const kvdyno_config *config, kvdyno_database 
 {
     if (!acceptable(config, error))
         return KVDYNO_UNSUPPORTED;
-    kvdyno_database *database = database_new(config);
-    int failed = database ? log_open(database, config) : ENOMEM;
+    kvdyno_database *database = calloc(1, sizeof *database);
+    if (!database)
+        return failed_with(ENOMEM, "open", error);
+    database->map.durability = config->durability;
+    database->map.memory_limit = (uint64_t)config->options[MEMORY_LIMIT].integer;
+    database->map.sync = strcmp(config->options[SYNC_CALL].text, "fsync") == 0 ? fsync : fdatasync;
+    int failed = toy_open(&database->map, config->path, config->create);
     if (!failed) {
         *opened = database;
         return KVDYNO_OK;
     }
-    say(error, "cannot open %s/skeleton.log: %s", config->path, strerror(failed));
-    if (database)
-        database_free(database);
-    return failed == ENOSPC ? KVDYNO_NO_SPACE : KVDYNO_ERROR;
+    toy_close(&database->map);
+    free(database);
+    return failed_with(failed, "cannot open skeleton.log", error);
 }
 
 /* Optional: when it returns OK, all that was written is on the storage. */
 static kvdyno_status skeleton_flush(kvdyno_database *database, kvdyno_text *error)
 {
-    pthread_rwlock_wrlock(&database->lock);
-    int failed = database->log_error;
-    if (!failed && (fflush(database->log) || database->sync(fileno(database->log))))
-        failed = database->log_error = errno;
-    pthread_rwlock_unlock(&database->lock);
-    if (!failed)
-        return KVDYNO_OK;
-    say(error, "cannot write the log: %s", strerror(failed));
-    return failed == ENOSPC ? KVDYNO_NO_SPACE : KVDYNO_ERROR;
+    int failed = toy_flush(&database->map);
+    return failed ? failed_with(failed, "cannot write skeleton.log", error) : KVDYNO_OK;
 }
 
 /* R Called once, after every session was closed. Whatever the durability level, what was acknowledged is on the storage
@@ -390,22 +141,19 @@ static kvdyno_status skeleton_flush(kvdyno_database *database, kvdyno_text *erro
 static kvdyno_status skeleton_close(kvdyno_database *database, kvdyno_text *error)
 {
     kvdyno_status status = skeleton_flush(database, error);
-    int failed = database_free(database);
-    if (failed && status == KVDYNO_OK) {
-        say(error, "cannot close the log: %s", strerror(failed));
-        status = KVDYNO_ERROR;
-    }
-    return status;
+    int failed = toy_close(&database->map);
+    free(database);
+    return failed && status == KVDYNO_OK ? failed_with(failed, "cannot close skeleton.log", error) : status;
 }
 
 /* Optional: what the engine knows of itself, in its own words. Any thread may ask while sessions work. */
 static kvdyno_status skeleton_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
     char records[32], bytes[32];
-    pthread_rwlock_rdlock(&database->lock);
-    snprintf(records, sizeof records, "%zu", database->count);
-    snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)database->bytes);
-    pthread_rwlock_unlock(&database->lock);
+    pthread_rwlock_rdlock(&database->map.lock);
+    snprintf(records, sizeof records, "%zu", database->map.count);
+    snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)database->map.bytes);
+    pthread_rwlock_unlock(&database->map.lock);
     emit(context, "memory", "records", records);
     emit(context, "memory", "bytes", bytes);
     return KVDYNO_OK;
@@ -420,11 +168,9 @@ static kvdyno_status skeleton_session_open(kvdyno_database *database, const kvdy
 {
     (void)host;
     *opened = calloc(1, sizeof **opened);
-    if (!*opened) {
-        say(error, "out of memory");
-        return KVDYNO_ERROR;
-    }
-    (*opened)->database = database;
+    if (!*opened)
+        return failed_with(ENOMEM, "session", error);
+    (*opened)->map = &database->map;
     return KVDYNO_OK;
 }
 
@@ -443,19 +189,8 @@ static void skeleton_session_error(kvdyno_session *session, kvdyno_text *error)
 
 static kvdyno_status fail(kvdyno_session *session, const char *what, int why)
 {
-    snprintf(session->error, sizeof session->error, "%s: %s", what, strerror(why));
-    return why == ENOSPC ? KVDYNO_NO_SPACE : KVDYNO_ERROR;
-}
-
-/* Copies a record into a place that belongs to one session or cursor, so that writers may free the original. */
-static bool keep(record **place, const record *from)
-{
-    size_t size = sizeof *from + from->key_size + from->value_size;
-    record *room = realloc(*place, size);
-    if (!room)
-        return false;
-    *place = memcpy(room, from, size);
-    return true;
+    kvdyno_text error = {session->error, sizeof session->error};
+    return failed_with(why, what, &error);
 }
 
 /* R The most frequent call: keep it lean. The value must stay readable until the session's next call, whatever others
@@ -463,12 +198,12 @@ static bool keep(record **place, const record *from)
  * (RocksDB) hands out a pointer into its own memory. A miss is no error, and an error is no miss. */
 static kvdyno_status skeleton_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
-    kvdyno_database *database = session->database;
-    pthread_rwlock_rdlock(&database->lock);
+    toy *map = session->map;
+    pthread_rwlock_rdlock(&map->lock);
     bool same;
-    size_t at = find(database, key, key_size, &same);
-    bool kept = same && keep(&session->found, database->records[at]);
-    pthread_rwlock_unlock(&database->lock);
+    size_t at = find(map, key, key_size, &same);
+    bool kept = same && keep(&session->found, map->records[at]);
+    pthread_rwlock_unlock(&map->lock);
     if (!same)
         return KVDYNO_MISS;
     if (!kept)
@@ -477,39 +212,11 @@ static kvdyno_status skeleton_get(kvdyno_session *session, const void *key, size
     return KVDYNO_OK;
 }
 
-/* Makes the records of the puts and adds up their bytes. */
-static bool records_new(const kvdyno_step *steps, size_t count, record **records, uint64_t *bytes)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].kind != KVDYNO_PUT)
-            continue;
-        records[i] = record_new(steps[i].key, steps[i].value);
-        if (!records[i])
-            return false;
-        *bytes += steps[i].key.size + steps[i].value.size;
-    }
-    return true;
-}
-
-/* R The steps, in order; all or nothing, since KVDYNO_CAN_BATCH is declared. So: first all that can fail, the log as the
- * last of it, then the change. Keys and values are copied, for the host uses its buffers again. */
+/* R The steps, in order; all or nothing, since KVDYNO_CAN_BATCH is declared. Keys and values are copied before it
+ * returns, for the host uses its buffers again. */
 static kvdyno_status skeleton_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
 {
-    kvdyno_database *database = session->database;
-    uint64_t bytes = 0;
-    record **records = calloc(count + 1, sizeof *records);
-    int failed = records && records_new(steps, count, records, &bytes) ? 0 : ENOMEM;
-    pthread_rwlock_wrlock(&database->lock);
-    if (!failed && bytes && database->memory_limit && database->bytes + bytes > database->memory_limit)
-        failed = ENOSPC;
-    if (!failed)
-        failed = reserve(database, count) ? log_steps(database, steps, count) : ENOMEM;
-    for (size_t i = 0; !failed && i < count; i++)
-        apply(database, steps[i].key, records[i]);
-    pthread_rwlock_unlock(&database->lock);
-    for (size_t i = 0; failed && records && i < count; i++)
-        free(records[i]);
-    free(records);
+    int failed = count ? toy_write(session->map, steps, count) : 0;
     return failed ? fail(session, "write (full: the disk, or the option memory_limit)", failed) : KVDYNO_OK;
 }
 
@@ -549,15 +256,15 @@ static void skeleton_cursor_close(kvdyno_cursor *cursor)
 static kvdyno_status move(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction, bool itself,
                           kvdyno_bytes *found, kvdyno_bytes *value)
 {
-    kvdyno_database *database = cursor->session->database;
+    toy *map = cursor->session->map;
     bool same = false;
-    pthread_rwlock_rdlock(&database->lock);
-    size_t at = key ? find(database, key, key_size, &same) : direction == KVDYNO_FORWARD ? 0 : database->count;
+    pthread_rwlock_rdlock(&map->lock);
+    size_t at = key ? find(map, key, key_size, &same) : direction == KVDYNO_FORWARD ? 0 : map->count;
     if (!(same && itself))
         at = direction == KVDYNO_FORWARD ? at + same : at - 1; /* before the first: SIZE_MAX, which is no index */
-    bool there = at < database->count;
-    bool kept = there && keep(&cursor->at, database->records[at]);
-    pthread_rwlock_unlock(&database->lock);
+    bool there = at < map->count;
+    bool kept = there && keep(&cursor->at, map->records[at]);
+    pthread_rwlock_unlock(&map->lock);
     if (!there)
         return KVDYNO_MISS;
     if (!kept)

@@ -114,8 +114,9 @@ static int write_connection(const kvdyno_config *config, wt_plan *plan)
     return snprintf(
         plan->connection, sizeof plan->connection,
         "%suse_environment=false,config_base=false,cache_size=%" PRIu64 ",session_max=%" PRIu64
-        ",log=(enabled=%s,file_max=%" PRId64 ",prealloc=%s),%s,checkpoint=(wait=%" PRId64 "),eviction=(threads_max=%" PRId64
-        "),lsm_manager=(worker_thread_max=%" PRId64 "),mmap=%s,statistics=(%s)%s%s%s%s",
+        ",log=(enabled=%s,file_max=%" PRId64 ",prealloc=%s),%s,checkpoint=(wait=%" PRId64
+        "),eviction=(threads_max=%" PRId64 "),lsm_manager=(worker_thread_max=%" PRId64
+        "),mmap=%s,statistics=(%s)%s%s%s%s",
         config->create ? "create=true," : "", config->cache_bytes,
         (uint64_t)SESSIONS_INSIDE + (uint64_t)SESSIONS_EACH * config->sessions, plan->logged ? "true" : "false",
         integer_option(config, WT_OPTION_LOG_FILE_MAX), truth(config, WT_OPTION_LOG_PREALLOC),
@@ -152,7 +153,9 @@ kvdyno_status wt_make_plan(const kvdyno_config *config, wt_plan *plan, kvdyno_te
     plan->statistics = strcmp(config->options[WT_OPTION_STATISTICS].text, "none") != 0;
     plan->chunk_size = chunk_size(config);
     plan->extension = compressor_extension(config->compression);
-    if (write_connection(config, plan) < (int)sizeof plan->connection && write_table(config, plan) < (int)sizeof plan->table)
+    bool fits = write_connection(config, plan) < (int)sizeof plan->connection;
+    fits = write_table(config, plan) < (int)sizeof plan->table && fits;
+    if (fits)
         return KVDYNO_OK;
     say(error, "the configuration for WiredTiger does not fit its buffer");
     return KVDYNO_ERROR;
@@ -168,7 +171,7 @@ static const char *durability_meaning(uint32_t durability)
     case KVDYNO_DURABILITY_PROCESS:
         return "a commit writes the log to the operating system and does not sync it";
     case KVDYNO_DURABILITY_INTERVAL:
-        return "a commit writes the log to the operating system, and a thread calls WT_SESSION::log_flush, which syncs it";
+        return "a commit writes the log to the operating system; a thread calls WT_SESSION::log_flush, which syncs it";
     default:
         return "a commit writes and syncs the log; commits that wait together share a sync";
     }
@@ -183,10 +186,14 @@ static void say_durability(const kvdyno_config *config, const wt_plan *plan, kvd
     if (config->durability == KVDYNO_DURABILITY_INTERVAL)
         emitf(emit, context, "durability", "log_flush", "sync=on every %u ms", config->interval_ms);
     if (seconds)
-        emitf(emit, context, "durability", "checkpoint", "wait=%" PRId64 " s, and at close; it writes and syncs", seconds);
+        emitf(emit, context, "durability", "checkpoint", "wait=%" PRId64 " s, and at close; it writes and syncs",
+              seconds);
     else
         emit(context, "durability", "checkpoint", "at close only");
 }
+
+#define WHY_ANOTHER_CHUNK_SIZE \
+    ": WiredTiger takes 512 KiB to 500 MiB, and wants three chunks and 45 leaf pages to fit in the cache"
 
 static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
 {
@@ -198,8 +205,7 @@ static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno
              "WiredTiger's defaults");
     else
         emitf(emit, context, "write_buffer", "lsm chunk_size", "%" PRIu64 "%s", plan->chunk_size,
-              plan->chunk_size == config->write_buffer_bytes ? "" : ": WiredTiger takes 512 KiB to 500 MiB, and wants three "
-                                                                     "chunks and 45 leaf pages to fit in the cache");
+              plan->chunk_size == config->write_buffer_bytes ? "" : WHY_ANOTHER_CHUNK_SIZE);
     emit(context, "compression", "block_compressor", compressor_name(config->compression));
 }
 

@@ -4,6 +4,7 @@
 //! [`format`] prints for terminals and for Markdown and [`page`] puts between charts. CSV and JSON share the columns in
 //! `format/columns.rs`, a row a trial.
 
+mod apart;
 mod charts;
 mod error;
 mod format;
@@ -18,14 +19,14 @@ use kvdyno_record::folder::Results;
 
 pub use error::ReportError;
 pub use format::{Format, UnknownFormat};
-use study::Study;
+use study::{Contents, Study};
 
 /// The load table and the run tables of an experiment, as text without colour.
 ///
 /// # Errors
 /// If the results folder cannot be read.
 pub fn render(results: &Results, format: Format) -> Result<String, ReportError> {
-    format.render(&Study::read(results)?)
+    format.render(&Study::of(&Contents::read(results)?))
 }
 
 /// [`Format::Table`] with colour, for a terminal that shows it.
@@ -33,7 +34,7 @@ pub fn render(results: &Results, format: Format) -> Result<String, ReportError> 
 /// # Errors
 /// If the results folder cannot be read.
 pub fn render_coloured(results: &Results) -> Result<String, ReportError> {
-    Ok(format::table::render(&Study::read(results)?, true))
+    Ok(format::table::render(&Study::of(&Contents::read(results)?), true))
 }
 
 /// Writes `load.csv` and `run.csv` into a folder, a row a trial, and says where they are.
@@ -41,7 +42,7 @@ pub fn render_coloured(results: &Results) -> Result<String, ReportError> {
 /// # Errors
 /// If the results folder cannot be read or the files cannot be written.
 pub fn write_csv(results: &Results, folder: &Path) -> Result<[PathBuf; 2], ReportError> {
-    format::csv::write(&Study::read(results)?, folder)
+    format::csv::write(&Study::of(&Contents::read(results)?), folder)
 }
 
 /// Writes the page of an experiment, `report/index.html` in its folder, with `load.csv` and `run.csv` beside it, and says
@@ -50,7 +51,8 @@ pub fn write_csv(results: &Results, folder: &Path) -> Result<[PathBuf; 2], Repor
 /// # Errors
 /// If the results folder cannot be read or the files cannot be written.
 pub fn write_page(results: &Results) -> Result<PathBuf, ReportError> {
-    let study = Study::read(results)?;
+    let contents = Contents::read(results)?;
+    let study = Study::of(&contents);
     format::csv::write(&study, &results.report_folder())?;
     page::write(&study, &results.report_folder())
 }

@@ -7,19 +7,30 @@ use kvdyno_record::{Failure, Machine, Outcome, Phase, Record};
 use kvdyno_verdict::{Cell, Doubt, Series, cells, check};
 
 use crate::ReportError;
+use crate::apart::tell_apart;
+
+/// What a results folder holds.
+pub(crate) struct Contents {
+    name: String,
+    experiment: String,
+    machine: Option<Machine>,
+    records: Vec<Record>,
+    series: Series,
+}
 
 /// Everything that a report is made of.
-pub(crate) struct Study {
+pub(crate) struct Study<'a> {
     /// The experiment's name.
-    pub(crate) name: String,
+    pub(crate) name: &'a str,
     /// The experiment file as it was run; empty if it cannot be read as text.
-    pub(crate) experiment: String,
+    pub(crate) experiment: &'a str,
     /// What it ran on; absent if that was not written.
-    pub(crate) machine: Option<Machine>,
+    pub(crate) machine: Option<&'a Machine>,
     /// Every trial that ended, in order.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: &'a [Record],
     /// Their time series.
-    pub(crate) series: Series,
+    pub(crate) series: &'a Series,
+    cells: Vec<Cell<'a>>,
 }
 
 /// A failure, a doubt or a note, and what it is about.
@@ -30,39 +41,61 @@ pub(crate) struct Remark {
     pub(crate) text: String,
 }
 
-impl Study {
-    pub(crate) fn read(results: &Results) -> Result<Study, ReportError> {
+impl Contents {
+    /// Reads all of it.
+    pub(crate) fn read(results: &Results) -> Result<Contents, ReportError> {
         let experiment = fs::read_to_string(results.experiment_file()).unwrap_or_default();
         let records = results.records()?;
         let mut series = Series::new();
         for record in &records {
             series.insert(record.trial.clone(), results.series(&record.trial)?);
         }
-        Ok(Study { name: name(&experiment, results), experiment, machine: machine(results)?, records, series })
+        Ok(Contents { name: name(&experiment, results), experiment, machine: machine(results)?, records, series })
+    }
+}
+
+impl<'a> Study<'a> {
+    /// Groups what was read.
+    pub(crate) fn of(contents: &'a Contents) -> Study<'a> {
+        let mut cells = cells(&contents.records, &contents.series);
+        tell_apart(&mut cells);
+        Study {
+            name: &contents.name,
+            experiment: &contents.experiment,
+            machine: contents.machine.as_ref(),
+            records: &contents.records,
+            series: &contents.series,
+            cells,
+        }
     }
 
     /// Cells of one phase, in order.
-    pub(crate) fn cells(&self, phase: Phase) -> Vec<Cell<'_>> {
-        cells(&self.records, &self.series).into_iter().filter(|cell| cell.key.phase == phase).collect()
+    pub(crate) fn cells(&self, phase: Phase) -> Vec<&Cell<'a>> {
+        self.cells.iter().filter(|cell| cell.key.phase == phase).collect()
+    }
+
+    /// Cells that ran a workload, in order.
+    pub(crate) fn running(&self, workload: &str) -> Vec<&Cell<'a>> {
+        self.cells(Phase::Run).into_iter().filter(|cell| cell.key.workload == workload).collect()
     }
 
     /// Trials of one phase, in order.
-    pub(crate) fn trials(&self, phase: Phase) -> impl Iterator<Item = &Record> {
+    pub(crate) fn trials(&self, phase: Phase) -> impl Iterator<Item = &'a Record> {
         self.records.iter().filter(move |record| record.trial.phase == phase)
     }
 
-    /// Engines as the user named them, in order.
+    /// Engines as the user named them, in order; told apart where one name stands for several.
     pub(crate) fn engines(&self) -> Vec<&str> {
-        distinct(self.records.iter().map(|record| record.trial.engine.as_str()))
+        distinct(self.cells.iter().map(|cell| cell.key.engine.as_str()))
     }
 
     /// Workloads that ran on loaded databases, in order.
     pub(crate) fn workloads(&self) -> Vec<&str> {
-        distinct(self.trials(Phase::Run).map(|record| record.trial.workload.as_str()))
+        distinct(self.cells(Phase::Run).into_iter().map(|cell| cell.key.workload.as_str()))
     }
 
     /// Failed trials, each with its reason.
-    pub(crate) fn failures(&self) -> Vec<(&Record, &Failure)> {
+    pub(crate) fn failures(&self) -> Vec<(&'a Record, &'a Failure)> {
         let failure = |record| failure(record).map(|failure| (record, failure));
         self.records.iter().filter_map(failure).collect()
     }
@@ -73,8 +106,8 @@ impl Study {
     }
 
     /// What does not fit in the records, trial by trial.
-    pub(crate) fn doubts(&self) -> Vec<(&Record, Doubt)> {
-        let doubts = |record| check(record, self.machine.as_ref()).into_iter().map(move |doubt| (record, doubt));
+    pub(crate) fn doubts(&self) -> Vec<(&'a Record, Doubt)> {
+        let doubts = |record| check(record, self.machine).into_iter().map(move |doubt| (record, doubt));
         self.records.iter().flat_map(doubts).collect()
     }
 

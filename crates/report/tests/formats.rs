@@ -129,3 +129,27 @@ fn an_experiment_that_has_not_begun_still_has_a_report() {
     }
     kvdyno_report::write_page(&results).unwrap();
 }
+
+#[test]
+fn other_work_under_the_same_name_is_told_apart_and_not_pooled() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    let mut other = results.records().unwrap().into_iter().find(|r| r.trial.readers == 4).unwrap();
+    (other.trial.number, other.trial.repeat, other.workload.value_size) = (900, 2, 24);
+    results.save(&other).unwrap();
+    let table = render(&results, Format::Table).unwrap();
+    assert!(table.contains("readwhilewriting, 16 + 100 bytes: reads/s"), "{table}");
+    assert!(table.contains("readwhilewriting, 16 + 24 bytes: reads/s"));
+    assert!(!table.contains("2 repeats"));
+}
+
+#[test]
+fn another_version_under_the_same_name_is_told_apart_and_not_pooled() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    let mut other = results.records().unwrap().into_iter().find(|r| r.trial.readers == 4).unwrap();
+    (other.trial.number, other.trial.repeat, other.engine.version) = (900, 2, "0.9.90".into());
+    results.save(&other).unwrap();
+    let table = render(&results, Format::Table).unwrap();
+    assert!(table.contains("\nlmdb, 0.9.24 ") && table.contains("\nlmdb, 0.9.90 "), "{table}");
+}

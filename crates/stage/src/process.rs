@@ -15,7 +15,7 @@ use kvdyno_record::OsFacts;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process_group,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process_group,
     pidfd_open, set_parent_process_death_signal, setrlimit, waitid,
 };
 
@@ -46,8 +46,9 @@ pub struct Worker {
 pub struct Finished {
     /// How it ended.
     pub exit: Exit,
-    /// What the operating system accounted to it and to those of its children that it waited for. `device` is absent:
-    /// [`crate::storage::DeviceCounters`] gives it.
+    /// What the operating system accounted to it and to those of its children that it waited for; the peak resident
+    /// size is that of the largest of them, not their sum. `device` is absent: [`crate::storage::DeviceCounters`] gives
+    /// it.
     pub os: OsFacts,
     /// Whether `os.peak_rss_kb` is the kernel's own figure. If not, it is the highest that was seen while the worker
     /// ran, and the true peak may be higher: see [`spawn`].
@@ -87,7 +88,8 @@ impl fmt::Display for Exit {
 ///   terminal stops if it reads from it: give it another standard input.
 /// - No signal is blocked.
 /// - Core dumps are off: a dump of a large cache takes minutes and the disk of the next trial. The limit is one byte
-///   rather than none, because a `core_pattern` that pipes is only switched off by 1 (`core(5)`, `fs/coredump.c`).
+///   rather than none: the kernel hands a dump to a program that `core_pattern` names whatever the limit, save for 1
+///   (`fs/coredump.c`).
 ///
 /// **Peak memory.** Linux keeps `ru_maxrss` across `exec`, so a worker begins with the resident size that its image had
 /// before: after a `fork` the parent's anonymous pages of that moment; after a `vfork` or `posix_spawn`, which
@@ -134,7 +136,7 @@ fn before_exec(parent: Pid, tell: &OwnedFd) -> io::Result<()> {
     }
     let core = getrlimit(Resource::Core);
     let one = if core.maximum == Some(0) { 0 } else { 1 };
-    setrlimit(Resource::Core, rustix::process::Rlimit { current: Some(one), ..core })?;
+    setrlimit(Resource::Core, Rlimit { current: Some(one), ..core })?;
     unblock_signals()?;
     rustix::io::write(tell, &max_rss_kb()?.max(1).to_ne_bytes())?;
     Ok(())

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use kvdyno_stage::process::{Exit, Finished, Worker, spawn};
 use parts::{LONG, is_dead, say, wait_until};
-use rustix::process::{Pid, Signal, getpgid, getpgrp, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getpgid, getpgrp, getrlimit, kill_process, kill_process_group, setrlimit,
+};
 
 mod parts;
 
@@ -217,6 +219,9 @@ mod surroundings {
 
     #[test]
     fn core_dumps_are_off() {
+        // As far on as this process may have them.
+        let mine = getrlimit(Resource::Core);
+        setrlimit(Resource::Core, Rlimit { current: mine.maximum, ..mine }).unwrap();
         let mut worker = spawn(sh("cat /proc/self/limits").stdout(Stdio::piped())).unwrap();
         let mut limits = String::new();
         worker.stdout.take().unwrap().read_to_string(&mut limits).unwrap();

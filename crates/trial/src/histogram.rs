@@ -55,8 +55,9 @@ impl TickHistogram {
 
 /// Counts by bucket as an HdrHistogram in nanoseconds.
 pub fn in_nanoseconds(counts: &[u64], ticks_per_ns: f64) -> Histogram<u64> {
-    // Three significant digits are finer than our buckets.
-    let mut histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));
+    // Three significant digits are finer than our buckets, and 2^45 ns are ten hours.
+    let mut histogram =
+        Histogram::new_with_bounds(1, 1 << 45, 3).unwrap_or_else(|_| unreachable!("these bounds are allowed"));
     for (bucket, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
         let (least, width) = bounds(bucket);
         let middle = least as f64 + (width - 1) as f64 / 2.0;

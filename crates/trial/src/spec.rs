@@ -56,4 +56,6 @@ pub struct DriverCheck {
     pub operations: u64,
     /// Nanoseconds a thread spent for one.
     pub ns: f64,
+    /// Answers that were not right.
+    pub failures: u64,
 }

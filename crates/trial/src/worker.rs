@@ -377,5 +377,6 @@ fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result
         ticks += lane.measured.until.load(Ordering::Relaxed).saturating_sub(lane.measured.from.load(Ordering::Relaxed));
     }
     let operations: u64 = counts.iter().sum();
-    Ok(DriverCheck { operations, ns: ticks as f64 / rate / operations.max(1) as f64 })
+    let failures = crate::Observer::new(trial.board).answers().failures();
+    Ok(DriverCheck { operations, failures, ns: ticks as f64 / rate / operations.max(1) as f64 })
 }

@@ -82,13 +82,12 @@ pub fn cells<'a>(records: &'a [Record], series: &Series) -> Vec<Cell<'a>> {
     groups.into_iter().filter_map(|group| cell(group, series)).collect()
 }
 
-/// Whether one trial repeats another. One that was never started knows nothing of its engine, so only the key counts.
+/// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.
 fn repeats(one: &Record, other: &Record) -> bool {
     let work = |record: &Record| WorkloadFacts { seed: 0, ..record.workload.clone() };
     let setup = |record: &Record| (record.engine.version.clone(), record.engine.settings.clone());
-    let same_key = CellKey::from(&one.trial) == CellKey::from(&other.trial);
-    let comparable = one.is_finished() && other.is_finished();
-    same_key && (!comparable || (work(one) == work(other) && setup(one) == setup(other)))
+    let same_setup = || !one.is_finished() || !other.is_finished() || setup(one) == setup(other);
+    CellKey::from(&one.trial) == CellKey::from(&other.trial) && work(one) == work(other) && same_setup()
 }
 
 fn cell<'a>(trials: Vec<&'a Record>, series: &Series) -> Option<Cell<'a>> {

@@ -10,8 +10,15 @@ const TOLERANCE: f64 = 0.02;
 /// `time` gives seconds to two places, so that user + system and wall may be off by this much.
 const ROUNDING_S: f64 = 0.015;
 
-/// The driver's share of an operation above which it is the driver that is measured.
+/// The driver's share of a thread's time above which it is the driver that is measured.
 const DRIVER_SHARE: f64 = 0.2;
+
+/// What the driver may take for a record at the most, where it is not known.
+const DRIVER_AT_MOST_NS: f64 = 1000.0;
+
+/// How many times longer an operation may take by its rate than by its latency, beside what the driver takes. A thread
+/// that waits for a CPU waits inside of calls and between them in like proportion.
+const LATENCY_FACTOR: f64 = 2.0;
 
 /// Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
 const SHORTEST_WINDOW_S: f64 = 1.0;
@@ -44,6 +51,15 @@ pub enum Doubt {
         driver_ns: f64,
         /// Its mean latency.
         mean_ns: u64,
+    },
+    /// Fewer operations than threads with such a latency would do, though nothing held them back.
+    LatencyBelowRate {
+        /// Kind of operation.
+        kind: String,
+        /// Its mean latency.
+        mean_ns: u64,
+        /// What one takes by the rate and the number of threads.
+        each_ns: f64,
     },
     /// More operations than their latency leaves time for.
     RateBeyondLatency {
@@ -80,9 +96,14 @@ impl fmt::Display for Doubt {
             }
             Doubt::DriverDominates { kind, driver_ns, mean_ns } => write!(
                 f,
-                "The driver itself takes {driver_ns:.0} ns for a {kind}, {:.0} % of the mean latency of {mean_ns} ns: the rate \
-                 says as much about the driver as about the engine.",
-                100.0 * driver_ns / *mean_ns as f64
+                "The driver itself takes {driver_ns:.0} ns for a {kind}, beside the {mean_ns} ns of the call: {:.0} % of the \
+                 rate is the driver's doing.",
+                100.0 * driver_share(*driver_ns, *mean_ns)
+            ),
+            Doubt::LatencyBelowRate { kind, mean_ns, each_ns } => write!(
+                f,
+                "A {kind} took {mean_ns} ns by its mean latency, but {each_ns:.0} ns by the rate and the number of threads: one \
+                 of the two is wrong, or the threads did something else."
             ),
             Doubt::RateBeyondLatency { kind, per_s, possible_per_s } => write!(
                 f,
@@ -108,11 +129,11 @@ pub fn check(record: &Record, machine: Option<&Machine>) -> Vec<Doubt> {
         return Vec::new();
     }
     let whole = [cpu_disagrees(record), more_cpu_than_machine(record, machine), short_window(record)];
-    let by_kind = record
-        .operations
-        .iter()
-        .filter(|operations| operations.operations > 0)
-        .flat_map(|o| [driver_dominates(o, machine), rate_beyond_latency(o), few_operations(o)]);
+    let by_kind = record.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
+        let limited = o.writes() && record.workload.write_rate.is_some();
+        let below = if limited { None } else { latency_below_rate(o, machine) };
+        [driver_dominates(o, machine), rate_beyond_latency(o), below, few_operations(o)]
+    });
     whole.into_iter().chain(by_kind).flatten().collect()
 }
 
@@ -148,8 +169,23 @@ fn short_window(record: &Record) -> Option<Doubt> {
 fn driver_dominates(operations: &Operations, machine: Option<&Machine>) -> Option<Doubt> {
     let driver_ns = machine?.driver.as_ref()?.get_ns;
     let mean_ns = operations.latency.mean_ns;
-    let dominates = operations.kind == "get" && driver_ns > DRIVER_SHARE * mean_ns as f64 && mean_ns > 0;
+    let dominates = operations.kind == "get" && driver_share(driver_ns, mean_ns) > DRIVER_SHARE;
     dominates.then(|| Doubt::DriverDominates { kind: operations.kind.clone(), driver_ns, mean_ns })
+}
+
+/// Of a thread's time; the mean latency is that of the call alone.
+fn driver_share(driver_ns: f64, mean_ns: u64) -> f64 {
+    driver_ns / (driver_ns + mean_ns as f64)
+}
+
+fn latency_below_rate(operations: &Operations, machine: Option<&Machine>) -> Option<Doubt> {
+    let known_ns = machine.and_then(|machine| machine.driver.as_ref()).map_or(0.0, |driver| driver.get_ns);
+    let records = operations.records as f64 / operations.operations as f64;
+    let driver_ns = known_ns.max(DRIVER_AT_MOST_NS) * records.max(1.0);
+    let each_ns = f64::from(operations.threads) * 1e9 / operations.operations_per_s;
+    let mean_ns = operations.latency.mean_ns;
+    let below = each_ns.is_finite() && each_ns > LATENCY_FACTOR * (mean_ns as f64 + driver_ns);
+    below.then(|| Doubt::LatencyBelowRate { kind: operations.kind.clone(), mean_ns, each_ns })
 }
 
 /// A thread has one call under way at a time, so it makes at most 1 / latency of them a second.
@@ -232,6 +268,26 @@ mod tests {
         record.operations[0].latency.mean_ns = 20_000;
         let doubts = sentences(&record);
         assert!(doubts[0].starts_with("100000 get operations a second are more than the 50001"), "{doubts:?}");
+    }
+
+    /// As a histogram gives that wraps round.
+    #[test]
+    fn latencies_that_cannot_be() {
+        let mut record = record("rocksdb", 4, 1, 115_336.0);
+        record.operations[0].latency.mean_ns = 4;
+        let expected = "A get took 4 ns by its mean latency, but 34681 ns by the rate and the number of threads: one of the \
+                        two is wrong, or the threads did something else.";
+        assert!(sentences(&record).contains(&expected.to_owned()), "{:?}", sentences(&record));
+    }
+
+    #[test]
+    fn a_limited_rate_leaves_time_between_writes() {
+        let mut record = record("lmdb", 1, 1, 1000.0);
+        record.operations[0].kind = "put".into();
+        record.operations[0].latency.mean_ns = 3000;
+        assert_eq!(sentences(&record).len(), 1);
+        record.workload.write_rate = Some(1000.0);
+        assert_eq!(sentences(&record), Vec::<String>::new());
     }
 
     #[test]

@@ -50,9 +50,9 @@ const SIZES: Bars = Bars {
 };
 
 /// Times and sizes of each engine's load; none if nothing was loaded.
-pub(crate) fn load_charts(study: &Study) -> Result<Vec<Figure>, ReportError> {
-    let cells = study.cells(Phase::Load);
-    let finished: Vec<&Cell<'_>> = cells.iter().filter(|cell| !cell.finished.is_empty()).collect();
+pub(crate) fn load_charts(study: &Study<'_>) -> Result<Vec<Figure>, ReportError> {
+    let mut finished = study.cells(Phase::Load);
+    finished.retain(|cell| !cell.finished.is_empty());
     let bars = if finished.is_empty() { Vec::new() } else { vec![TIMES, SIZES] };
     bars.into_iter().map(|bars| figure(&bars, &finished)).collect()
 }

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::labels::spread;
 use super::marker::marker;
-use super::theme::{GRID, INK, MUTED, UNIT, font, px, series, themed, width};
+use super::theme::{GRID, INK, MUTED, UNIT, font, px, series, stroke, themed, width};
 use super::ticks::Axis;
 use crate::ReportError;
 
@@ -90,7 +90,7 @@ impl Chart {
         self.axes(canvas, &mut plot)?;
         self.labels(canvas, &plot)?;
         for line in &self.lines {
-            stroke(canvas, &plot, line, if self.markers { 1.8 } else { 1.3 })?;
+            path(canvas, &plot, line, if self.markers { 1.8 } else { 1.3 })?;
         }
         if self.markers {
             self.lines.iter().try_for_each(|line| points(canvas, &plot, line))?;
@@ -133,14 +133,26 @@ impl Chart {
         words(canvas, &self.x.title, (middle, high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
     }
 
+    /// Where a line ends, in the drawing's units. One without markers goes up and down, and ends at its usual height.
+    fn end(&self, plot: &Plot<'_, '_>, line: &Line) -> Option<(i32, i32)> {
+        let last = line.points.iter().flatten().last()?;
+        let mut heights: Vec<f64> = line.points.iter().flatten().map(|point| point.y).collect();
+        heights.sort_by(f64::total_cmp);
+        match self.markers {
+            true => Some(plot.backend_coord(&(last.x, last.y))),
+            false => Some(plot.backend_coord(&(self.x.range.1, *heights.get(heights.len() / 2)?))),
+        }
+    }
+
     /// Each line's name at the right edge, at the height of its last point or as near as the others leave room, with a
     /// thin line between.
     fn labels(&self, canvas: &Canvas<'_>, plot: &Plot<'_, '_>) -> Drawn {
         let named: Vec<(&Line, (i32, i32))> =
-            self.lines.iter().filter_map(|line| Some((line, end(plot, line)?))).collect();
+            self.lines.iter().filter_map(|line| Some((line, self.end(plot, line)?))).collect();
         let wanted: Vec<f64> = named.iter().map(|(_, (_, y))| f64::from(*y) / f64::from(UNIT)).collect();
         let (wide, high) = self.size;
-        let places = spread(&wanted, LABEL_GAP, TOP + 4.0, high - 8.0);
+        let needed = TOP + 4.0 + LABEL_GAP * (wanted.len() as f64 - 1.0);
+        let places = spread(&wanted, LABEL_GAP, TOP + 4.0, (high - self.bottom()).max(needed.min(high - 8.0)));
         let edge = wide - self.right();
         for ((line, from), place) in named.iter().zip(places) {
             let leader = [*from, (px(edge + 3.0), from.1), (px(edge + 12.0), px(place)), (px(edge + 15.0), px(place))];
@@ -152,15 +164,10 @@ impl Chart {
     }
 }
 
-/// Where a line ends, in the drawing's units.
-fn end(plot: &Plot<'_, '_>, line: &Line) -> Option<(i32, i32)> {
-    line.points.iter().flatten().last().map(|point| plot.backend_coord(&(point.x, point.y)))
-}
-
-fn stroke(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &Line, pixels: f64) -> Drawn {
+fn path(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &Line, pixels: f64) -> Drawn {
     for whole in line.points.split(Option::is_none) {
         let points: Vec<_> = whole.iter().flatten().map(|point| plot.backend_coord(&(point.x, point.y))).collect();
-        canvas.draw(&PathElement::new(points, series(line.place).stroke_width(width(pixels))))?;
+        canvas.draw(&PathElement::new(points, stroke(line.place).stroke_width(width(pixels))))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Latencies, percentile by percentile.
 
-use kvdyno_record::{Latency, Operations, Phase, Record};
+use kvdyno_record::{Latency, Operations, Record};
 use kvdyno_verdict::Cell;
 
 use super::chart::{Chart, Line, Point};
@@ -22,9 +22,9 @@ const PERCENTILES: [Percentile; 6] = [
 ];
 
 /// The latency of one side's calls for each number of threads, a line an engine. All have the same scale.
-pub(crate) fn latencies(study: &Study, workload: &str, side: Side) -> Result<Vec<Figure>, ReportError> {
-    let cells = study.cells(Phase::Run);
-    let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.key.workload == workload && has(cell, side)).collect();
+pub(crate) fn latencies(study: &Study<'_>, workload: &str, side: Side) -> Result<Vec<Figure>, ReportError> {
+    let mut cells = study.running(workload);
+    cells.retain(|cell| has(cell, side));
     let mut counts = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     counts.sort_unstable();
     let all: Vec<Line> = cells.iter().map(|cell| line(study, cell, side)).collect();
@@ -34,7 +34,7 @@ pub(crate) fn latencies(study: &Study, workload: &str, side: Side) -> Result<Vec
 }
 
 fn figure(
-    study: &Study,
+    study: &Study<'_>,
     cells: &[&Cell<'_>],
     (readers, writers): (u32, u32),
     side: Side,
@@ -64,7 +64,7 @@ fn has(cell: &Cell<'_>, side: Side) -> bool {
     cell.finished.iter().any(|record| operations(record, side).is_some())
 }
 
-fn line(study: &Study, cell: &Cell<'_>, side: Side) -> Line {
+fn line(study: &Study<'_>, cell: &Cell<'_>, side: Side) -> Line {
     let point = |(place, (_, pick)): (usize, &Percentile)| {
         let ns = cell.median(|record| operations(record, side).map(|o| pick(&o.latency) as f64))?;
         Some(Point { x: place as f64, y: ns.max(1.0).log10(), interval: None })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_record::{Phase, Record, SeriesRow};
+use kvdyno_record::{Record, SeriesRow};
 use kvdyno_verdict::Cell;
 
 use super::chart::{Chart, Line, Point};
@@ -16,9 +16,8 @@ use crate::study::{Study, distinct, threads};
 const MOST_POINTS: usize = 150;
 
 /// The rate of one side over time for each number of threads, a line an engine: of each cell, its first finished trial.
-pub(crate) fn over_time(study: &Study, workload: &str, side: Side) -> Result<Vec<Figure>, ReportError> {
-    let cells = study.cells(Phase::Run);
-    let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.key.workload == workload).collect();
+pub(crate) fn over_time(study: &Study<'_>, workload: &str, side: Side) -> Result<Vec<Figure>, ReportError> {
+    let cells = study.running(workload);
     let mut counts = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     counts.sort_unstable();
     let figures = counts.into_iter().map(|count| figure(study, &cells, count, side));
@@ -26,7 +25,7 @@ pub(crate) fn over_time(study: &Study, workload: &str, side: Side) -> Result<Vec
 }
 
 fn figure(
-    study: &Study,
+    study: &Study<'_>,
     cells: &[&Cell<'_>],
     (readers, writers): (u32, u32),
     side: Side,
@@ -51,7 +50,7 @@ fn figure(
     Ok(Some(Figure { svg: chart.draw()?, caption }))
 }
 
-fn line(study: &Study, cell: &Cell<'_>, side: Side) -> Option<Line> {
+fn line(study: &Study<'_>, cell: &Cell<'_>, side: Side) -> Option<Line> {
     let record = cell.finished.first()?;
     let rows = study.series.get(&record.trial)?;
     let points = thinned(&rates(record, rows, side));

@@ -1,6 +1,5 @@
 //! Rates against threads.
 
-use kvdyno_record::Phase;
 use kvdyno_verdict::{Cell, Estimate};
 
 use super::chart::{Chart, Line, Point};
@@ -10,9 +9,8 @@ use crate::ReportError;
 use crate::study::{Study, distinct};
 
 /// The rate of one side against the number of threads, a line an engine; none if the workload does not do it.
-pub(crate) fn rates(study: &Study, workload: &str, side: Side) -> Result<Option<Figure>, ReportError> {
-    let cells = study.cells(Phase::Run);
-    let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.key.workload == workload).collect();
+pub(crate) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Option<Figure>, ReportError> {
+    let cells = study.running(workload);
     if cells.iter().all(|cell| rate(cell, side).is_none()) {
         return Ok(None);
     }
@@ -28,7 +26,7 @@ fn rate<'a>(cell: &'a Cell<'_>, side: Side) -> Option<&'a Estimate> {
     }
 }
 
-fn chart(study: &Study, cells: &[&Cell<'_>], side: Side, workload: &str) -> Chart {
+fn chart(study: &Study<'_>, cells: &[&Cell<'_>], side: Side, workload: &str) -> Chart {
     let by_readers = cells.iter().any(|cell| cell.key.readers > 0);
     let threads = |cell: &Cell<'_>| if by_readers { cell.key.readers } else { cell.key.writers };
     let mut counts = distinct(cells.iter().map(|cell| threads(cell)));
@@ -49,7 +47,7 @@ fn chart(study: &Study, cells: &[&Cell<'_>], side: Side, workload: &str) -> Char
 }
 
 /// A line for each engine, broken where all its trials failed; where both numbers of threads vary, for each engine and number of writers.
-fn lines(study: &Study, cells: &[&Cell<'_>], side: Side, by_readers: bool) -> Vec<Line> {
+fn lines(study: &Study<'_>, cells: &[&Cell<'_>], side: Side, by_readers: bool) -> Vec<Line> {
     let engines = study.engines();
     let writers = |cell: &Cell<'_>| if by_readers { cell.key.writers } else { 0 };
     let vary = distinct(cells.iter().map(|cell| writers(cell))).len() > 1;

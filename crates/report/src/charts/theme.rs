@@ -22,6 +22,12 @@ pub(super) fn series(place: usize) -> RGBColor {
     RGBColor(0, 1, (place % SERIES) as u8)
 }
 
+/// The stroke of a series: of the ninth and later ones it is dashed.
+pub(super) fn stroke(place: usize) -> RGBColor {
+    let RGBColor(red, green, blue) = series(place);
+    if place < SERIES { RGBColor(red, green, blue) } else { RGBColor(red, green + 1, blue) }
+}
+
 /// Pixels to units.
 pub(super) fn px(pixels: f64) -> i32 {
     (pixels * f64::from(UNIT)).round() as i32
@@ -50,6 +56,11 @@ pub(super) fn themed(svg: &str, description: &str) -> String {
     let all_series = (0..SERIES).map(|place| (series(place), format!("s{place}")));
     for (RGBColor(red, green, blue), name) in roles.into_iter().chain(all_series) {
         svg = svg.replace(&format!("\"#{red:02X}{green:02X}{blue:02X}\""), &format!("\"var(--{name})\""));
+    }
+    for place in 0..SERIES {
+        let RGBColor(red, green, blue) = stroke(place + SERIES);
+        let dashed = format!("\"var(--s{place})\" stroke-dasharray=\"50 30\"");
+        svg = svg.replace(&format!("\"#{red:02X}{green:02X}{blue:02X}\""), &dashed);
     }
     let view_box = svg.find("viewBox").unwrap_or(0);
     let label = description.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");

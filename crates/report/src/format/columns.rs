@@ -31,6 +31,7 @@ pub(crate) fn columns(phase: Phase) -> Vec<Column> {
     columns.extend(own_figures());
     columns.extend(latencies("read", main_reads));
     columns.extend(latencies("write", main_writes));
+    columns.extend(asked());
     columns
 }
 
@@ -78,6 +79,22 @@ fn own_figures() -> Vec<Column> {
         figure("device_write_bytes", |r| r.os.device.as_ref().map(|device| device.write_bytes).into()),
         figure("write_amplification", |r| r.write_amplification().map_or(Value::Null, thousandths)),
         figure("window_s", |r| r.window.as_ref().map_or(Value::Null, |window| thousandths(window.seconds))),
+    ]
+}
+
+/// What was asked of the engine.
+fn asked() -> Vec<Column> {
+    vec![
+        name("records", |r| r.workload.records.into()),
+        name("key_size", |r| r.workload.key_size.into()),
+        name("value_size", |r| r.workload.value_size.into()),
+        name("batch", |r| r.workload.batch.into()),
+        name("durability", |r| r.workload.durability.clone().into()),
+        name("cache_bytes", |r| r.workload.cache_bytes.into()),
+        name("write_buffer_bytes", |r| r.workload.write_buffer_bytes.into()),
+        name("compression", |r| r.workload.compression.clone().into()),
+        name("verify", |r| r.workload.verify.clone().into()),
+        name("seed", |r| r.workload.seed.into()),
     ]
 }
 

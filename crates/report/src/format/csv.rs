@@ -11,12 +11,12 @@ use crate::ReportError;
 use crate::study::Study;
 
 /// The load table, an empty line, the run table.
-pub(crate) fn render(study: &Study) -> Result<String, ReportError> {
+pub(crate) fn render(study: &Study<'_>) -> Result<String, ReportError> {
     Ok(format!("{}\n{}", table(study, Phase::Load)?, table(study, Phase::Run)?))
 }
 
 /// `load.csv` and `run.csv`.
-pub(crate) fn write(study: &Study, folder: &Path) -> Result<[PathBuf; 2], ReportError> {
+pub(crate) fn write(study: &Study<'_>, folder: &Path) -> Result<[PathBuf; 2], ReportError> {
     fs::create_dir_all(folder).map_err(ReportError::writing(folder.to_owned()))?;
     let paths = [folder.join("load.csv"), folder.join("run.csv")];
     for (path, phase) in paths.iter().zip([Phase::Load, Phase::Run]) {
@@ -25,7 +25,7 @@ pub(crate) fn write(study: &Study, folder: &Path) -> Result<[PathBuf; 2], Report
     Ok(paths)
 }
 
-fn table(study: &Study, phase: Phase) -> Result<String, ReportError> {
+fn table(study: &Study<'_>, phase: Phase) -> Result<String, ReportError> {
     let columns = columns(phase);
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.iter().map(|column| &column.name))?;

@@ -34,12 +34,12 @@ struct CellFacts {
 }
 
 /// One indented document.
-pub(crate) fn render(study: &Study) -> Result<String, ReportError> {
+pub(crate) fn render(study: &Study<'_>) -> Result<String, ReportError> {
     let phases = [Phase::Load, Phase::Run];
     let document = Document {
-        experiment: &study.name,
+        experiment: study.name,
         settings: key_facts(study).into_iter().map(|(name, value)| (name, value.into())).collect(),
-        machine: study.machine.as_ref(),
+        machine: study.machine,
         load: rows(study, Phase::Load),
         run: rows(study, Phase::Run),
         cells: phases.iter().flat_map(|phase| study.cells(*phase)).map(facts).collect(),
@@ -53,20 +53,20 @@ pub(crate) fn render(study: &Study) -> Result<String, ReportError> {
     Ok(text)
 }
 
-fn rows(study: &Study, phase: Phase) -> Vec<Map<String, Value>> {
+fn rows(study: &Study<'_>, phase: Phase) -> Vec<Map<String, Value>> {
     let columns = columns(phase);
     let row = |record| columns.iter().map(|column| (column.name.clone(), (column.value)(record))).collect();
     study.trials(phase).map(row).collect()
 }
 
-fn facts(cell: Cell<'_>) -> CellFacts {
+fn facts(cell: &Cell<'_>) -> CellFacts {
     CellFacts {
-        key: cell.key,
+        key: cell.key.clone(),
         finished: cell.finished.len(),
         failed: cell.failed.len(),
-        reads_per_s: cell.reads_per_s,
-        writes_per_s: cell.writes_per_s,
-        wall_s: cell.wall_s,
+        reads_per_s: cell.reads_per_s.clone(),
+        writes_per_s: cell.writes_per_s.clone(),
+        wall_s: cell.wall_s.clone(),
     }
 }
 

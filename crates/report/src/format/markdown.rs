@@ -6,8 +6,8 @@ use crate::tables::{
 };
 
 /// The tables of the reports.
-pub(crate) fn render(study: &Study) -> String {
-    let mut text = format!("# {}\n\n", escaped(&study.name));
+pub(crate) fn render(study: &Study<'_>) -> String {
+    let mut text = format!("# {}\n\n", escaped(study.name));
     text.push_str(&list(study));
     text.push_str(&failures(study));
     if let Some(grid) = load(study, Room::Page) {
@@ -24,15 +24,15 @@ pub(crate) fn render(study: &Study) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-fn list(study: &Study) -> String {
-    let machine = study.machine.as_ref().map(machine_facts).unwrap_or_default();
+fn list(study: &Study<'_>) -> String {
+    let machine = study.machine.map(machine_facts).unwrap_or_default();
     let engines = ("engines".to_owned(), versions(study).join(", "));
     let facts = std::iter::once(engines).chain(key_facts(study)).chain(machine);
     let lines: String = facts.map(|(name, value)| format!("- {}: {}\n", escaped(&name), escaped(&value))).collect();
     lines + "\n"
 }
 
-fn failures(study: &Study) -> String {
+fn failures(study: &Study<'_>) -> String {
     match study.failures().len() {
         0 => String::new(),
         1 => "**1 trial failed**; the tables say why.\n\n".to_owned(),
@@ -40,7 +40,7 @@ fn failures(study: &Study) -> String {
     }
 }
 
-fn remarks(study: &Study) -> String {
+fn remarks(study: &Study<'_>) -> String {
     let all: Vec<_> = study.doubts_told().into_iter().chain(study.notes()).collect();
     let lines: String = all.iter().map(|r| format!("- {}: {}\n", escaped(&r.trial), escaped(&r.text))).collect();
     if all.is_empty() { lines } else { format!("## Doubts and notes\n\n{lines}") }

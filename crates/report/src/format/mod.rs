@@ -34,7 +34,7 @@ impl Format {
     /// All of them.
     pub const ALL: [Format; 4] = [Format::Table, Format::Csv, Format::Json, Format::Markdown];
 
-    pub(crate) fn render(self, study: &Study) -> Result<String, ReportError> {
+    pub(crate) fn render(self, study: &Study<'_>) -> Result<String, ReportError> {
         match self {
             Format::Table => Ok(table::render(study, false)),
             Format::Csv => csv::render(study),

@@ -18,7 +18,7 @@ const BOLD_YELLOW: &str = "1;33";
 const WIDTH: usize = 120;
 
 /// The tables of the reports, with the experiment's setting above and doubts and notes beneath.
-pub(crate) fn render(study: &Study, colour: bool) -> String {
+pub(crate) fn render(study: &Study<'_>, colour: bool) -> String {
     let mut parts = vec![heading(study, colour)];
     parts.extend(load(study, Room::Screen).map(|grid| section(&grid, colour)));
     for workload in study.workloads() {
@@ -30,13 +30,13 @@ pub(crate) fn render(study: &Study, colour: bool) -> String {
     parts.join("\n\n") + "\n"
 }
 
-fn heading(study: &Study, colour: bool) -> String {
+fn heading(study: &Study<'_>, colour: bool) -> String {
     let facts = |facts: Vec<(String, String)>| -> Vec<String> {
         facts.into_iter().map(|(name, value)| format!("{name} {value}")).collect()
     };
-    let machine = study.machine.as_ref().map(machine_facts).unwrap_or_default();
+    let machine = study.machine.map(machine_facts).unwrap_or_default();
     let lines = [facts(key_facts(study)), versions(study), facts(machine)];
-    let mut text = painted(&study.name, BOLD, colour);
+    let mut text = painted(study.name, BOLD, colour);
     for line in lines.iter().filter(|line| !line.is_empty()) {
         text.push('\n');
         text.push_str(&wrapped(line, " · "));

@@ -62,14 +62,14 @@ struct Statistics {
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn of(study: &'a Study) -> Result<Page<'a>, ReportError> {
+    pub(super) fn of(study: &'a Study<'a>) -> Result<Page<'a>, ReportError> {
         let workload = |(place, name)| Workload::of(study, place, name);
         Ok(Page {
-            name: &study.name,
+            name: study.name,
             ran: ran(study),
             versions: versions(study),
             settings: key_facts(study),
-            machine: study.machine.as_ref().map(machine_facts).unwrap_or_default(),
+            machine: study.machine.map(machine_facts).unwrap_or_default(),
             failures: study.failures_told(),
             failed: study.failures().len(),
             doubts: study.doubts_told(),
@@ -79,15 +79,15 @@ impl<'a> Page<'a> {
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
             engine_settings: engine_settings(study),
             statistics: study.records.iter().filter_map(statistics).collect(),
-            experiment: &study.experiment,
+            experiment: study.experiment,
             kvdyno: env!("CARGO_PKG_VERSION"),
         })
     }
 }
 
 impl<'a> Workload<'a> {
-    fn of(study: &Study, place: usize, name: &'a str) -> Result<Workload<'a>, ReportError> {
-        let both = |chart: fn(&Study, &str, Side) -> Result<Vec<Figure>, ReportError>| {
+    fn of(study: &Study<'_>, place: usize, name: &'a str) -> Result<Workload<'a>, ReportError> {
+        let both = |chart: fn(&Study<'_>, &str, Side) -> Result<Vec<Figure>, ReportError>| {
             Side::ALL
                 .into_iter()
                 .map(|side| figures(side, chart(study, name, side)?))
@@ -112,12 +112,12 @@ fn figures(side: Side, figures: Vec<Figure>) -> Result<Option<Figures>, ReportEr
 }
 
 /// When, where and how much.
-fn ran(study: &Study) -> String {
+fn ran(study: &Study<'_>) -> String {
     let finished = study.records.iter().filter(|record| record.is_finished()).count();
     let trials = format!("{finished} of {} trials finished", study.records.len());
     let day = |record: &Record| record.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
     let when = study.records.iter().min_by_key(|record| record.started).map(day);
-    let place = study.machine.as_ref().map(|m| format!("{}, {}", m.cpu.model, processors(m)));
+    let place = study.machine.map(|m| format!("{}, {}", m.cpu.model, processors(m)));
     let parts = [when.map(|when| format!("Started {when}")), place.map(|place| format!("on {place}"))];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", parts.join(" ")) }

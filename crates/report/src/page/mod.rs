@@ -12,7 +12,7 @@ use crate::study::Study;
 use content::Page;
 
 /// Writes `index.html` into a folder that is there.
-pub(crate) fn write(study: &Study, folder: &Path) -> Result<PathBuf, ReportError> {
+pub(crate) fn write(study: &Study<'_>, folder: &Path) -> Result<PathBuf, ReportError> {
     let path = folder.join("index.html");
     let text = Page::of(study)?.render()?;
     files::write_whole(&path, text.as_bytes()).map_err(ReportError::writing(path.clone()))?;

@@ -29,6 +29,7 @@ impl Field {
 const NONE: &str = "–";
 
 pub(super) const ENGINE: Field = Field { head: "engine", number: false, value: |cell| cell.key.engine.clone() };
+pub(super) const WORKLOAD: Field = Field { head: "workload", number: false, value: |cell| cell.key.workload.clone() };
 pub(super) const READERS: Field = Field::number("readers", |cell| cell.key.readers.to_string());
 /// In words, for tables that have no head for them.
 pub(super) const THREADS: Field =

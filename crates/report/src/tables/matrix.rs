@@ -1,6 +1,5 @@
 //! Rates at a glance: engines down, threads across.
 
-use kvdyno_record::Phase;
 use kvdyno_verdict::{Cell, Estimate};
 
 use super::{Column, Grid, Mark, Row, Text};
@@ -13,15 +12,14 @@ const LEGEND: &str = "* the highest of its column; ≈ its 95 % interval reaches
 type Figure = fn(&Cell<'_>) -> Option<Estimate>;
 
 /// For a workload, the rate of reads and the rate of writes, as far as it has them.
-pub(crate) fn matrices(study: &Study, workload: &str) -> Vec<Grid> {
-    let cells = study.cells(Phase::Run);
-    let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.key.workload == workload).collect();
+pub(crate) fn matrices(study: &Study<'_>, workload: &str) -> Vec<Grid> {
+    let cells = study.running(workload);
     let figures: [(&str, Figure); 2] =
         [("reads/s", |cell| cell.reads_per_s.clone()), ("writes/s", |cell| cell.writes_per_s.clone())];
     figures.into_iter().filter_map(|(what, figure)| matrix(study, workload, &cells, what, figure)).collect()
 }
 
-fn matrix(study: &Study, workload: &str, cells: &[&Cell<'_>], what: &str, figure: Figure) -> Option<Grid> {
+fn matrix(study: &Study<'_>, workload: &str, cells: &[&Cell<'_>], what: &str, figure: Figure) -> Option<Grid> {
     cells.iter().find_map(|cell| figure(cell))?;
     let mut threads = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     threads.sort_unstable();

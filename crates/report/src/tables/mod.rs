@@ -110,7 +110,23 @@ impl Grid {
     /// tell which cell it is, and stand in the rows of failures too.
     fn of_cells(title: String, cells: &[&Cell<'_>], fields: &[Field], names: usize) -> Grid {
         let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
-        Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note: note(cells) }
+        let mut grid = Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note: note(cells) };
+        grid.leave_out_empty_columns(names);
+        grid
+    }
+}
+
+impl Grid {
+    /// Such as the intervals of short trials. The first columns are names, and stay.
+    fn leave_out_empty_columns(&mut self, names: usize) {
+        for place in (names..self.columns.len()).rev() {
+            let mut texts = self.rows.iter().filter_map(|row| row.cells.get(place)).peekable();
+            if texts.peek().is_some() && texts.all(|text| text.text.is_empty()) {
+                self.columns.remove(place);
+                let whole = self.rows.iter_mut().filter(|row| row.failure.is_none());
+                whole.for_each(|row| drop(row.cells.remove(place)));
+            }
+        }
     }
 }
 

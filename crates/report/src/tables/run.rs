@@ -1,6 +1,5 @@
 //! Work on loaded databases.
 
-use kvdyno_record::Phase;
 use kvdyno_verdict::Cell;
 
 use super::fields::{
@@ -12,13 +11,12 @@ use crate::study::Study;
 
 /// For terminals: for each workload a table of what the engines do and one of what that costs, engine after engine.
 /// Together they would be wider than a screen.
-pub(crate) fn run_by_workload(study: &Study) -> Vec<Grid> {
-    let cells = study.cells(Phase::Run);
-    study.workloads().into_iter().flat_map(|workload| workload_grids(study, &cells, workload)).collect()
+pub(crate) fn run_by_workload(study: &Study<'_>) -> Vec<Grid> {
+    study.workloads().into_iter().flat_map(|workload| workload_grids(study, workload)).collect()
 }
 
-fn workload_grids(study: &Study, cells: &[Cell<'_>], workload: &str) -> [Grid; 2] {
-    let cells = by_engine(study, cells, workload);
+fn workload_grids(study: &Study<'_>, workload: &str) -> [Grid; 2] {
+    let cells = by_engine(study, workload);
     let mut names = vec![ENGINE];
     names.extend(thread_fields(&cells));
     let grid = |title: &str, fields: Vec<Field>| {
@@ -31,11 +29,10 @@ fn workload_grids(study: &Study, cells: &[Cell<'_>], workload: &str) -> [Grid; 2
 }
 
 /// As the reports print it: for each engine and workload a table with all columns.
-pub(crate) fn run_by_engine(study: &Study, workload: &str) -> Vec<Grid> {
-    let cells = study.cells(Phase::Run);
+pub(crate) fn run_by_engine(study: &Study<'_>, workload: &str) -> Vec<Grid> {
     let engine_grid = |engine: &str| {
-        let cells: Vec<&Cell<'_>> =
-            cells.iter().filter(|cell| cell.key.workload == workload && cell.key.engine == engine).collect();
+        let mut cells = study.running(workload);
+        cells.retain(|cell| cell.key.engine == engine);
         let names = thread_fields(&cells);
         let fields: Vec<Field> = names.iter().copied().chain(COSTS).chain(rate_fields(&cells)).collect();
         (!cells.is_empty()).then(|| Grid::of_cells(engine.to_owned(), &cells, &fields, names.len()))
@@ -44,9 +41,8 @@ pub(crate) fn run_by_engine(study: &Study, workload: &str) -> Vec<Grid> {
 }
 
 /// For the page: a table with the reports' columns for all engines, each a named group of rows.
-pub(crate) fn run_grouped(study: &Study, workload: &str) -> Option<Grid> {
-    let cells = study.cells(Phase::Run);
-    let cells = by_engine(study, &cells, workload);
+pub(crate) fn run_grouped(study: &Study<'_>, workload: &str) -> Option<Grid> {
+    let cells = by_engine(study, workload);
     let reads = does(&cells, |cell| cell.reads_per_s.is_some());
     let writes = does(&cells, |cell| cell.writes_per_s.is_some());
     let mut fields = vec![threads_in_words(&cells)];
@@ -58,9 +54,8 @@ pub(crate) fn run_grouped(study: &Study, workload: &str) -> Option<Grid> {
 }
 
 /// For the page: all percentiles of both sides, each engine a named group of rows.
-pub(crate) fn latencies(study: &Study, workload: &str) -> Option<Grid> {
-    let cells = study.cells(Phase::Run);
-    let cells = by_engine(study, &cells, workload);
+pub(crate) fn latencies(study: &Study<'_>, workload: &str) -> Option<Grid> {
+    let cells = by_engine(study, workload);
     let mut fields = vec![threads_in_words(&cells)];
     if does(&cells, |cell| cell.reads_per_s.is_some()) {
         fields.extend(READ_LATENCY.into_iter().chain(HIGH_READ_LATENCY));
@@ -88,9 +83,11 @@ fn does(cells: &[&Cell<'_>], what: fn(&Cell<'_>) -> bool) -> bool {
 }
 
 /// The cells of a workload, those of an engine together.
-fn by_engine<'a, 'b>(study: &Study, cells: &'a [Cell<'b>], workload: &str) -> Vec<&'a Cell<'b>> {
-    let of = |engine| cells.iter().filter(move |cell| cell.key.workload == workload && cell.key.engine == engine);
-    study.engines().into_iter().flat_map(of).collect()
+fn by_engine<'a, 'b>(study: &'a Study<'b>, workload: &str) -> Vec<&'a Cell<'b>> {
+    let engines = study.engines();
+    let mut cells = study.running(workload);
+    cells.sort_by_key(|cell| engines.iter().position(|engine| *engine == cell.key.engine));
+    cells
 }
 
 fn threads_in_words(cells: &[&Cell<'_>]) -> Field {

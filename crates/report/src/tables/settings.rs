@@ -29,8 +29,8 @@ const SETTINGS: [(&str, Word); 12] = [
 ];
 
 /// The lab-wide settings. One that differs between workloads is told for each.
-pub(crate) fn key_facts(study: &Study) -> Vec<Fact> {
-    let fact = |(name, word): (&str, Word)| told(&study.records, word).map(|value| (name.to_owned(), value));
+pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
+    let fact = |(name, word): (&str, Word)| told(study.records, word).map(|value| (name.to_owned(), value));
     SETTINGS.into_iter().filter_map(fact).collect()
 }
 
@@ -49,14 +49,19 @@ fn told(records: &[Record], word: Word) -> Option<String> {
     }
 }
 
+/// Engines as the user named them.
+fn named<'a>(study: &Study<'a>) -> Vec<&'a str> {
+    distinct(study.records.iter().map(|record| record.trial.engine.as_str()))
+}
+
 /// `lmdb 0.9.24` for each engine that said its version.
-pub(crate) fn versions(study: &Study) -> Vec<String> {
-    let named = |record: &Record| match record.engine.version.as_str() {
+pub(crate) fn versions(study: &Study<'_>) -> Vec<String> {
+    let with_version = |record: &Record| match record.engine.version.as_str() {
         "" => record.trial.engine.clone(),
         version => format!("{} {version}", record.trial.engine),
     };
-    let known = distinct(study.records.iter().filter(|r| !r.engine.version.is_empty()).map(named));
-    let unknown = study.engines().into_iter().filter(|engine| {
+    let known = distinct(study.records.iter().filter(|r| !r.engine.version.is_empty()).map(with_version));
+    let unknown = named(study).into_iter().filter(|engine| {
         !study.records.iter().any(|record| record.trial.engine == *engine && !record.engine.version.is_empty())
     });
     known.into_iter().chain(unknown.map(str::to_owned)).collect()
@@ -107,9 +112,9 @@ fn driver(machine: &Machine) -> Option<String> {
 }
 
 /// What each adapter set, the lab's topics down and the engines across.
-pub(crate) fn engine_settings(study: &Study) -> Option<Grid> {
+pub(crate) fn engine_settings(study: &Study<'_>) -> Option<Grid> {
     let engines: Vec<(&str, &[Setting])> =
-        study.engines().into_iter().map(|engine| (engine, set(study, engine))).collect();
+        named(study).into_iter().map(|engine| (engine, set(study, engine))).collect();
     let topics = distinct(engines.iter().flat_map(|(_, settings)| settings.iter().map(|s| s.topic.as_str())));
     let row = |topic: &&str| {
         let cells = engines.iter().map(|(_, settings)| Text::from(of_topic(settings, topic)));
@@ -125,7 +130,7 @@ pub(crate) fn engine_settings(study: &Study) -> Option<Grid> {
 }
 
 /// The settings of the first trial of an engine that ran, a run rather than a load.
-fn set<'a>(study: &'a Study, engine: &str) -> &'a [Setting] {
+fn set<'a>(study: &'a Study<'a>, engine: &str) -> &'a [Setting] {
     let of = |phase| study.trials(phase).find(|r| r.trial.engine == engine && !r.engine.settings.is_empty());
     of(Phase::Run).or_else(|| of(Phase::Load)).map_or(&[], |record| record.engine.settings.as_slice())
 }

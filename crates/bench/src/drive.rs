@@ -1,0 +1,167 @@
+//! One loop of the driver's in this process: what is measured.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kvdyno_engine::catalog::EngineName;
+use kvdyno_engine::{Choice, Compression, Database, Durability, LabSettings};
+use kvdyno_trial::worker::{driver_check, hints, values_of};
+use kvdyno_trial::TrialSpec;
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Verify, Workload, subseed};
+
+use crate::BenchError;
+
+/// Records of every benchmark: 16 + 100 bytes each.
+pub const RECORDS: u64 = 1_000_000;
+/// The seed of every benchmark.
+const SEED: u64 = 1;
+
+/// What to drive.
+#[derive(Clone, Debug)]
+pub struct Drive<'a> {
+    /// The engine.
+    pub engine: &'a str,
+    /// Its database.
+    pub folder: &'a Path,
+    /// The workload.
+    pub kind: Kind,
+    /// Threads that the workload is about.
+    pub threads: u32,
+    /// Operations of each.
+    pub operations: u64,
+    /// Reads in a transaction.
+    pub reads_per_transaction: u64,
+}
+
+impl Drive<'_> {
+    /// The command line that makes this program do it.
+    pub fn arguments(&self) -> Vec<String> {
+        [
+            "drive",
+            self.engine,
+            &self.folder.to_string_lossy(),
+            &self.kind.to_string(),
+            &self.threads.to_string(),
+            &self.operations.to_string(),
+            &self.reads_per_transaction.to_string(),
+        ]
+        .map(str::to_owned)
+        .to_vec()
+    }
+}
+
+/// The seed of the random stream of reader 0, for a bare loop that asks for the same keys.
+pub fn reader_seed() -> u64 {
+    subseed(SEED, &[0, 0])
+}
+
+/// Drives, and prints nanoseconds for an operation and operations.
+pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
+    let usage = || BenchError::Program("drive ENGINE FOLDER WORKLOAD THREADS OPERATIONS READS-PER-TRANSACTION".into());
+    let [engine, folder, kind, threads, operations, reads] = arguments else { return Err(usage()) };
+    let drive = Drive {
+        engine,
+        folder: Path::new(folder),
+        kind: kind.parse().map_err(|_| usage())?,
+        threads: threads.parse().map_err(|_| usage())?,
+        operations: operations.parse().map_err(|_| usage())?,
+        reads_per_transaction: reads.parse().map_err(|_| usage())?,
+    };
+    let check = driver_check(&choice(engine)?, &spec(&drive)).map_err(|failure| BenchError::Program(failure.reason))?;
+    if check.failures > 0 {
+        return Err(BenchError::Program(format!("{} answers were not right", check.failures)));
+    }
+    use std::io::Write;
+    writeln!(std::io::stdout(), "{:.3} {}", check.ns, check.operations)?;
+    Ok(())
+}
+
+fn choice(engine: &str) -> Result<Choice, BenchError> {
+    let failed = |error: String| BenchError::Program(error);
+    let adapter = EngineName::parse(engine).load().map_err(|error| failed(error.to_string()))?;
+    Choice::new(adapter, None, &[], None).map_err(|error| failed(error.to_string()))
+}
+
+fn spec(drive: &Drive<'_>) -> TrialSpec {
+    let (readers, writers) = drive.kind.threads(drive.threads);
+    TrialSpec {
+        adapter: PathBuf::new(),
+        preset: None,
+        options: Vec::new(),
+        library: None,
+        lab: settings(),
+        workload: Workload {
+            kind: drive.kind,
+            data: data(),
+            readers,
+            writers,
+            batch: 1,
+            reads_per_transaction: drive.reads_per_transaction,
+            write_rate: None,
+            warmup: Duration::ZERO,
+            end: End::Operations(drive.operations),
+            verify: Verify::Full,
+            seed: SEED,
+        },
+        database: drive.folder.to_owned(),
+        create: false,
+        last_version: 0,
+        board_fd: -1,
+        ledger_fd: -1,
+        report: PathBuf::new(),
+    }
+}
+
+fn data() -> Data {
+    Data {
+        records: RECORDS,
+        key_size: 16,
+        key_format: KeyFormat::Hex,
+        value_size: 100,
+        compressibility: 0.5,
+        seed: SEED,
+    }
+}
+
+fn settings() -> LabSettings {
+    LabSettings {
+        durability: Durability::Process,
+        interval_ms: 1000,
+        compression: Compression::None,
+        cache_bytes: 512 << 20,
+        write_buffer_bytes: 64 << 20,
+    }
+}
+
+/// Makes a database of all records in `folder`.
+pub fn load(engine: &str, folder: &Path) -> Result<(), BenchError> {
+    let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
+    let drive =
+        Drive { engine, folder, kind: Kind::ReadRandom, threads: 1, operations: 0, reads_per_transaction: 1 };
+    let workload = spec(&drive).workload;
+    let keys = workload.data.keys().map_err(|error| failed(&error))?;
+    let values = values_of(&workload.data);
+    let choice = choice(engine)?;
+    let database =
+        Database::open(&choice, &settings(), &hints(&workload), folder, true).map_err(|error| failed(&error))?;
+    {
+        let host = kvdyno_engine::Host { size: 0, reserved: 0, context: std::ptr::null_mut(), recall: None };
+        // SAFETY: `host` outlives the session; an engine that stores what it is given calls no `recall`.
+        let mut session = unsafe { database.session(&host) }.map_err(|error| failed(&error))?;
+        let mut key = keys.blank();
+        let mut value = vec![0; values.size()];
+        const BATCH: u64 = 1000;
+        for first in (0..RECORDS).step_by(BATCH as usize) {
+            let batch: Vec<(Vec<u8>, Vec<u8>)> = (first..first + BATCH)
+                .map(|id| {
+                    keys.write(id, &mut key);
+                    values.write(id, 0, &mut value);
+                    (key.clone(), value.clone())
+                })
+                .collect();
+            let steps: Vec<_> = batch.iter().map(|(key, value)| (key.as_slice(), Some(value.as_slice()))).collect();
+            session.write(&steps).map_err(|error| failed(&error))?;
+        }
+    }
+    database.close().map_err(|error| failed(&error))
+}

@@ -1,0 +1,34 @@
+//! The most that an operation of the driver's may cost, in instructions. `make test` holds them.
+
+use std::io::Write;
+
+use crate::BenchError;
+use crate::counting::Counter;
+use crate::table::{self, Costs};
+
+/// Above the bare loop, for a verified and timed LMDB get.
+const LMDB_GET_ABOVE_BARE: f64 = 100.0;
+/// For a verified and timed get of the null engine, making the value included.
+const NULL_GET: f64 = 260.0;
+
+/// Counts, and compares.
+pub fn check() -> Result<(), BenchError> {
+    let counter = Counter::choose();
+    let costs = table::costs(counter)?;
+    let mut out = std::io::stdout();
+    for (what, found, limit) in figures(&costs) {
+        writeln!(out, "{what:<58} {found:8.1} of at most {limit:.0} instructions")?;
+    }
+    match figures(&costs).into_iter().find(|(_, found, limit)| found > limit) {
+        Some((what, found, limit)) => Err(BenchError::Limit(format!("{what}: {found:.1} instructions, at most {limit}"))),
+        None => Ok(()),
+    }
+}
+
+fn figures(costs: &Costs) -> [(&'static str, f64, f64); 3] {
+    [
+        ("lmdb get above the bare loop, a transaction for each", costs.each.above(), LMDB_GET_ABOVE_BARE),
+        ("lmdb get above the bare loop, one transaction for all", costs.one.above(), LMDB_GET_ABOVE_BARE),
+        ("null get", costs.null, NULL_GET),
+    ]
+}

@@ -1,0 +1,48 @@
+//! What the driver itself costs, beside bare loops written by hand: `make bench`.
+//!
+//! ```text
+//! kvdyno-bench                  everything, as a table
+//! kvdyno-bench --check          instructions only, held against the limits in limits.rs; fails if one is passed
+//! kvdyno-bench drive …          one loop in this process (started by the above)
+//! ```
+
+mod bare;
+mod counting;
+mod drive;
+mod limits;
+mod pairs;
+mod table;
+
+use std::process::ExitCode;
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// A program that is measured did not work.
+    #[error("{0}")]
+    Program(String),
+    /// Something of the system's.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// More instructions than allowed.
+    #[error("the driver has become dearer: {0}")]
+    Limit(String),
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["drive", rest @ ..] => drive::run(rest),
+        ["--check"] => limits::check(),
+        [] => table::run(),
+        _ => Err(BenchError::Program("usage: kvdyno-bench [--check]".to_owned())),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("kvdyno-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Everything, as a table.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use kvdyno_workload::Kind;
+
+use crate::BenchError;
+use crate::bare::BareLmdb;
+use crate::counting::{Countable, Counter};
+use crate::drive::{Drive, RECORDS, load};
+use crate::pairs::{self, Pairs};
+
+/// Instructions of a get: the bare loop's and ours.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    bare: f64,
+    ours: f64,
+}
+
+impl Beside {
+    /// What ours has more.
+    pub fn above(&self) -> f64 {
+        self.ours - self.bare
+    }
+}
+
+/// Instructions of every loop that is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Costs {
+    /// LMDB, a transaction for each get.
+    pub each: Beside,
+    /// LMDB, one transaction for all gets.
+    pub one: Beside,
+    /// The null engine.
+    pub null: f64,
+}
+
+/// This program, driving.
+struct Driven<'a>(Drive<'a>);
+
+impl Countable for Driven<'_> {
+    fn command(&self, operations: u64) -> Command {
+        let program = std::env::current_exe().unwrap_or_else(|_| "kvdyno-bench".into());
+        let mut command = Command::new(program);
+        command.args(Drive { operations, ..self.0.clone() }.arguments());
+        command
+    }
+}
+
+fn driven<'a>(engine: &'a str, folder: &'a Path, threads: u32, reads_per_transaction: u64) -> Driven<'a> {
+    Driven(Drive { engine, folder, kind: Kind::ReadRandom, threads, operations: 0, reads_per_transaction })
+}
+
+/// As many reads in a transaction as anybody asks for.
+const ALL: u64 = u64::MAX;
+
+/// Counts the instructions of everything.
+pub fn costs(counter: Counter) -> Result<Costs, BenchError> {
+    let place = tempfile::tempdir()?;
+    let lmdb = place.path().join("lmdb");
+    std::fs::create_dir(&lmdb)?;
+    load("lmdb", &lmdb)?;
+    costs_of(counter, place.path(), &lmdb)
+}
+
+fn costs_of(counter: Counter, place: &Path, lmdb: &Path) -> Result<Costs, BenchError> {
+    let mut bare = BareLmdb::compile(place, lmdb)?;
+    let count = |program: &dyn Countable| counter.per_operation(program);
+    let each = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, 1))? };
+    bare.one_transaction = true;
+    let one = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, ALL))? };
+    Ok(Costs { each, one, null: count(&driven("null", place, 1, 1))? })
+}
+
+/// Measures and prints everything.
+pub fn run() -> Result<(), BenchError> {
+    let place = tempfile::tempdir()?;
+    let lmdb = place.path().join("lmdb");
+    std::fs::create_dir(&lmdb)?;
+    let mut out = std::io::stdout();
+    writeln!(out, "loading {RECORDS} records of 16 + 100 bytes into LMDB")?;
+    load("lmdb", &lmdb)?;
+    let counter = Counter::choose();
+    writeln!(out, "counting instructions with {counter}\n")?;
+    let costs = costs_of(counter, place.path(), &lmdb)?;
+    let mut bare = BareLmdb::compile(place.path(), &lmdb)?;
+    header(&mut out)?;
+    let each = time(&bare, &driven("lmdb", &lmdb, 1, 1))?;
+    beside(&mut out, "lmdb readrandom, a transaction for each get", &costs.each, &each)?;
+    bare.one_transaction = true;
+    let one = time(&bare, &driven("lmdb", &lmdb, 1, ALL))?;
+    beside(&mut out, "lmdb readrandom, one transaction for all", &costs.one, &one)?;
+    null(&mut out, place.path(), costs.null)
+}
+
+fn time(bare: &BareLmdb, ours: &Driven<'_>) -> Result<Pairs, BenchError> {
+    const GETS: u64 = 1_500_000;
+    pairs::run(15, || bare.command(GETS), || ours.command(GETS))
+}
+
+fn header(out: &mut impl Write) -> Result<(), BenchError> {
+    writeln!(out, "{:<46} {:>12} {:>9} {:>22}", "", "instructions", "ns", "rate / bare (quartiles)")?;
+    Ok(())
+}
+
+fn beside(out: &mut impl Write, what: &str, costs: &Beside, pairs: &Pairs) -> Result<(), BenchError> {
+    writeln!(out, "{what}")?;
+    writeln!(out, "{:<46} {:>12.1} {:>9.1}", "  bare loop", costs.bare, pairs.first_ns)?;
+    let (low, high) = pairs.ratio_range;
+    writeln!(
+        out,
+        "{:<46} {:>12.1} {:>9.1} {:>10.3} ({low:.3} to {high:.3})",
+        "  kvdyno, every value verified, latency recorded", costs.ours, pairs.second_ns, pairs.ratio
+    )?;
+    writeln!(out, "{:<46} {:>12.1}\n", "  above the bare loop", costs.above())?;
+    Ok(())
+}
+
+/// The null engine, on one thread and on two.
+fn null(out: &mut impl Write, place: &Path, instructions: f64) -> Result<(), BenchError> {
+    const GETS: u64 = 20_000_000;
+    let single = driven("null", place, 1, 1);
+    let double = driven("null", place, 2, 1);
+    let pairs = pairs::run(9, || single.command(GETS), || double.command(GETS))?;
+    writeln!(out, "null readrandom, every value made, verified and timed")?;
+    writeln!(out, "{:<46} {instructions:>12.1} {:>9.1}", "  1 thread", pairs.first_ns)?;
+    let (low, high) = pairs.ratio_range;
+    writeln!(
+        out,
+        "  2 threads do {:.2} times the work of 1 ({:.2} to {:.2})",
+        2.0 * pairs.ratio,
+        2.0 * low,
+        2.0 * high
+    )?;
+    Ok(())
+}

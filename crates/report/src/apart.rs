@@ -1,0 +1,67 @@
+//! Tells cells apart that are alike in engine, workload and threads and differ in something else, such as the size of
+//! values: what differs becomes part of the workload's or the engine's name.
+
+use kvdyno_record::Record;
+use kvdyno_verdict::{Cell, CellKey};
+
+use crate::numbers::{bytes, grouped};
+use crate::study::distinct;
+
+/// What can differ, in words.
+type Word = fn(&Record) -> String;
+
+const WORKLOAD: [Word; 10] = [
+    |r| format!("{} records", grouped(r.workload.records as f64)),
+    |r| format!("{} + {} bytes", r.workload.key_size, r.workload.value_size),
+    |r| format!("{} keys", r.workload.key_format),
+    |r| format!("batches of {}", grouped(r.workload.batch as f64)),
+    |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
+    |r| format!("durability {}", r.workload.durability),
+    |r| format!("cache {}", bytes(r.workload.cache_bytes as f64)),
+    |r| format!("write buffer {}", bytes(r.workload.write_buffer_bytes as f64)),
+    |r| format!("compression {}", r.workload.compression),
+    |r| r.workload.write_rate.map_or("writes not limited".to_owned(), |rate| format!("{} writes/s", grouped(rate))),
+];
+
+const ENGINE: Word = |r| r.engine.version.clone();
+
+/// Gives every cell a key of its own.
+pub(crate) fn tell_apart(cells: &mut [Cell<'_>]) {
+    for word in WORKLOAD {
+        name_more(cells, word, |key| &mut key.workload);
+    }
+    name_more(cells, ENGINE, |key| &mut key.engine);
+    number(cells);
+}
+
+/// Where cells of one key differ in a word, it is told of all cells with the name that it belongs to.
+fn name_more(cells: &mut [Cell<'_>], word: Word, name: fn(&mut CellKey) -> &mut String) {
+    let words: Vec<String> = cells.iter().map(|cell| first(cell).map(word).unwrap_or_default()).collect();
+    let mut keys: Vec<CellKey> = cells.iter().map(|cell| cell.key.clone()).collect();
+    let differs = |place: usize| (0..place).any(|other| keys[other] == keys[place] && words[other] != words[place]);
+    let places: Vec<usize> = (0..keys.len()).filter(|place| differs(*place)).collect();
+    let names = distinct(places.into_iter().map(|place| (keys[place].phase, name(&mut keys[place]).clone())));
+    for (cell, word) in cells.iter_mut().zip(words).filter(|(_, word)| !word.is_empty()) {
+        let phase = cell.key.phase;
+        let own = name(&mut cell.key);
+        if names.iter().any(|(other, name)| *other == phase && name == own) {
+            own.push_str(", ");
+            own.push_str(&word);
+        }
+    }
+}
+
+/// The last resort: the engine was set up in another way that no word tells.
+fn number(cells: &mut [Cell<'_>]) {
+    let keys: Vec<CellKey> = cells.iter().map(|cell| cell.key.clone()).collect();
+    for place in 0..keys.len() {
+        let before = keys[..place].iter().filter(|key| **key == keys[place]).count();
+        if before > 0 {
+            cells[place].key.engine.push_str(&format!(" #{}", before + 1));
+        }
+    }
+}
+
+fn first<'a>(cell: &Cell<'a>) -> Option<&'a Record> {
+    cell.finished.first().or(cell.failed.first()).copied()
+}

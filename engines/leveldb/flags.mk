@@ -1,0 +1,2 @@
+# The types come from leveldb/c.h; the library is loaded at run time.
+NEEDS_leveldb = libleveldb-dev

@@ -1,0 +1,2 @@
+# The types come from lmdb.h; the library is loaded at run time.
+NEEDS_lmdb = liblmdb-dev
