@@ -49,8 +49,8 @@ static const kvdyno_option options[WT_OPTION_COUNT] = {
     [WT_OPTION_DIRECT_IO] = {"direct_io", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
                              "Read and write data files around the operating system's cache."},
     [WT_OPTION_STATISTICS] = {"statistics", KVDYNO_OPTION_CHOICE, 0, "fast", "fast|none", 0, 0,
-                              "What WiredTiger counts of itself; with none there are no statistics, and nothing tells when "
-                              "an LSM tree has come to rest."},
+                              "What WiredTiger counts of itself; with none there are no statistics, and nothing tells "
+                              "when an LSM tree has come to rest."},
 };
 
 static const kvdyno_preset presets[] = {

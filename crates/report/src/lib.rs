@@ -1,7 +1,7 @@
 //! Tables, charts and a page, made from an experiment's records. Nothing here runs anything.
 //!
-//! A [`study::Study`] is a results folder, read and grouped. [`tables`] lays it out as grids of text, which
-//! [`format`] prints for terminals and for Markdown and [`page`] puts between charts. CSV and JSON share the columns in
+//! A `study::Study` is a results folder, read and grouped. `tables` lays it out as grids of text, which
+//! `format` prints for terminals and for Markdown and `page` puts between charts. CSV and JSON share the columns in
 //! `format/columns.rs`, a row a trial.
 
 mod apart;

@@ -89,6 +89,13 @@ impl<'a> Study<'a> {
         distinct(self.cells.iter().map(|cell| cell.key.engine.as_str()))
     }
 
+    /// Whether an engine is the null engine, and so its figures the driver's. Beside others it would set every scale.
+    pub(crate) fn is_driver(&self, cell: &Cell<'_>) -> bool {
+        let null =
+            |cell: &Cell<'_>| cell.finished.iter().chain(&cell.failed).any(|record| record.engine.name == "null");
+        null(cell) && !self.cells.iter().all(null)
+    }
+
     /// Workloads that ran on loaded databases, in order.
     pub(crate) fn workloads(&self) -> Vec<&str> {
         distinct(self.cells(Phase::Run).into_iter().map(|cell| cell.key.workload.as_str()))
@@ -156,6 +163,10 @@ pub(crate) fn counted(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+fn trials<T>(alike: &[&(&Record, T)]) -> usize {
+    distinct(alike.iter().map(|(record, _)| record.trial.number)).len()
+}
+
 /// Puts together what trials of one engine and workload have in common, and tells it by the first.
 fn told_once<T, K: PartialEq>(
     all: Vec<(&Record, T)>,
@@ -168,7 +179,8 @@ fn told_once<T, K: PartialEq>(
         let alike: Vec<_> = all.iter().filter(|entry| key(entry) == wanted).collect();
         let trial = match alike.as_slice() {
             [(record, _)] => title(record),
-            _ => format!("{} {}, {} trials", wanted.0, wanted.1, alike.len()),
+            [(record, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == record.trial) => title(record),
+            _ => format!("{} {}, {} trials", wanted.0, wanted.1, trials(&alike)),
         };
         alike.first().map(|(_, what)| Remark { trial, text: words(what) })
     };

@@ -153,3 +153,16 @@ fn another_version_under_the_same_name_is_told_apart_and_not_pooled() {
     let table = render(&results, Format::Table).unwrap();
     assert!(table.contains("\nlmdb, 0.9.24 ") && table.contains("\nlmdb, 0.9.90 "), "{table}");
 }
+
+#[test]
+fn the_null_engine_is_not_in_the_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    for mut record in results.records().unwrap().into_iter().filter(|r| r.trial.engine == "lmdb") {
+        record.engine.name = "null".into();
+        results.save(&record).unwrap();
+    }
+    let table = render(&results, Format::Table).unwrap();
+    assert!(!table.contains("* 638,499") && table.contains("638,499"), "{table}");
+    assert!(table.contains("\nwiredtiger:btree  * 285,759"), "{table}");
+}

@@ -100,7 +100,9 @@ mod tests {
 
     #[test]
     fn the_folder_must_exist() {
-        let error = FolderLock::acquire(Path::new("/nowhere/at/all")).unwrap_err();
-        assert_eq!(error.to_string(), "cannot lock /nowhere/at/all/.lock");
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        let error = FolderLock::acquire(&missing).unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot lock {}/.lock", missing.display()));
     }
 }

@@ -214,7 +214,7 @@ mod tests {
         let folder = folder();
         std::thread::scope(|scope| {
             let churn = scope.spawn(|| {
-                for round in 0..300 {
+                for round in 0..60 {
                     let sub = folder.path().join(format!("d{}", round % 7));
                     fs::create_dir_all(&sub).unwrap();
                     for file in 0..5 {

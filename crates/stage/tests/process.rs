@@ -118,7 +118,7 @@ mod account {
 
     #[test]
     fn sleeping_costs_nothing_but_time() {
-        let os = run(&mut sh("sleep 0.3")).os;
+        let os = run(&mut sh("exec sleep 0.3")).os;
         assert!(os.wall_s >= 0.3 && os.ctx_voluntary > 0, "{os:?}");
         assert!(os.user_s + os.sys_s < os.wall_s, "{os:?}");
     }
@@ -166,7 +166,7 @@ mod below_a_big_parent {
         held.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
         std::hint::black_box(&mut held);
 
-        let small = run(&mut sh("sleep 0.3"));
+        let small = run(&mut sh("exec sleep 0.3"));
         say("small", format!("{} {}", small.os.peak_rss_kb, small.peak_rss_exact));
         let mut dd = Command::new("dd");
         dd.args(["if=/dev/zero", "of=/dev/null", "count=1", "bs=600M"]).stderr(Stdio::null());
@@ -175,7 +175,7 @@ mod below_a_big_parent {
         std::hint::black_box(&mut held);
 
         drop(held);
-        let after = run(&mut sh("sleep 0.3"));
+        let after = run(&mut sh("exec sleep 0.3"));
         say("after", format!("{} {}", after.os.peak_rss_kb, after.peak_rss_exact));
     }
 
@@ -231,7 +231,7 @@ mod surroundings {
 
     #[test]
     fn a_group_of_its_own() {
-        let worker = spawn(&mut sh("sleep 1000")).unwrap();
+        let worker = spawn(&mut sh("exec sleep 1000")).unwrap();
         let pid = Pid::from_raw(worker.pid() as i32).unwrap();
         assert_eq!(getpgid(Some(pid)).unwrap(), pid);
         assert_ne!(getpgrp(), pid);
@@ -244,7 +244,7 @@ mod surroundings {
         let Some(_) = parts::argument() else { return };
         let interrupted = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(libc::SIGINT, Arc::clone(&interrupted)).unwrap();
-        let mut worker = spawn(&mut sh("sleep 1000")).unwrap();
+        let mut worker = spawn(&mut sh("exec sleep 1000")).unwrap();
         say("ready", std::process::id());
         wait_until("interrupted", || interrupted.load(Ordering::Relaxed));
         say("ended", worker.wait_event(Duration::from_millis(500)).unwrap());
@@ -298,7 +298,7 @@ mod ends {
 
     #[test]
     fn with_its_handle() {
-        let worker = spawn(&mut sh("sleep 1000")).unwrap();
+        let worker = spawn(&mut sh("exec sleep 1000")).unwrap();
         let pid = worker.pid();
         assert!(Path::new(&format!("/proc/{pid}")).exists());
         drop(worker);
@@ -307,7 +307,7 @@ mod ends {
 
     #[test]
     fn with_the_thread_that_started_it() {
-        let mut worker = std::thread::spawn(|| spawn(&mut sh("sleep 1000")).unwrap()).join().unwrap();
+        let mut worker = std::thread::spawn(|| spawn(&mut sh("exec sleep 1000")).unwrap()).join().unwrap();
         assert_eq!(finish(&mut worker).exit, signal(9, "SIGKILL"));
     }
 

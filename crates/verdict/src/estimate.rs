@@ -88,7 +88,7 @@ impl Estimate {
     /// The rate of one trial, `value`, with an interval from the rates of its equally long time intervals.
     ///
     /// Neighbouring intervals resemble each other, so n of them tell less than n independent ones. Long series are first
-    /// averaged into [batches](BATCHES). What correlation is left is corrected for by the effective sample size n' = n
+    /// averaged into 30 batches. What correlation is left is corrected for by the effective sample size n' = n
     /// (1 - r) / (1 + r), r being the correlation of neighbours, and Student's t with n' - 1 degrees of freedom (Zwiers
     /// and von Storch, *Taking Serial Correlation into Account in Tests of the Mean*, Journal of Climate 8, 1995). A
     /// short series underestimates r by about (1 + 4 r) / n (Kendall, *Note on Bias in the Estimation of

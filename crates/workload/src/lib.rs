@@ -5,6 +5,7 @@
 //! a random order, [`Stream`] draws ids at random. None of them needs memory for each record. [`Workload`] says which
 //! threads do what.
 
+mod blocks;
 mod keys;
 mod ledger;
 mod permutation;

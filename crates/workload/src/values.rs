@@ -17,6 +17,7 @@
 //! `version (2) | check (2)`; below that bytes of `w` for version 0, which tell other keys' values with the strength of
 //! their bits, but not versions. An empty value has only its length.
 
+use crate::blocks::{BLOCK, is_masked, mask, read_word};
 use crate::random::{Stream, mix, subseed};
 
 /// Makes and checks the values of an experiment.
@@ -54,8 +55,6 @@ pub enum Fault {
     Stale(String),
 }
 
-/// Bytes compared at a time.
-const BLOCK: usize = 16;
 const HEADER: usize = 24;
 
 impl Values {
@@ -126,10 +125,7 @@ impl Values {
             }
             Layout::Bare => {}
         }
-        for (to, from) in filler.chunks_mut(8).zip(self.template.chunks_exact(8)) {
-            let bytes = (read_word(from, 0) ^ word).to_le_bytes();
-            to.copy_from_slice(&bytes[..to.len()]);
-        }
+        mask(filler, &self.template, word);
     }
 
     /// Whether `value` is, to the last bit, the value of `id` at a version of at least `floor`.
@@ -147,24 +143,8 @@ impl Values {
     fn is_whole(&self, id: u64, value: &[u8]) -> bool {
         let word = self.word(id, read_word(value, 8));
         let header = (read_word(value, 0) ^ id) | (read_word(value, 16) ^ Self::check_of(word));
-        header | self.filler_difference(&value[HEADER..], word) == 0
-    }
-
-    /// Zero if `filler`, of the right size and at least a block, is what `word` makes of the template.
-    #[inline(always)]
-    fn filler_difference(&self, filler: &[u8], word: u64) -> u64 {
-        let mut difference = [0u64; 2];
-        let mut compare = |block: &[u8], template: &[u8], word: u64| {
-            difference[0] |= read_word(block, 0) ^ read_word(template, 0) ^ word;
-            difference[1] |= read_word(block, 8) ^ read_word(template, 8) ^ word;
-        };
-        for (block, template) in filler.chunks_exact(BLOCK).zip(self.template.chunks_exact(BLOCK)) {
-            compare(block, template, word);
-        }
-        // The last bytes as a block of their own that overlaps the one before; `w` is rotated to where it starts.
-        let last = filler.len() - BLOCK;
-        compare(&filler[last..], &self.template[last..last + BLOCK], word.rotate_right(self.last_rotation));
-        difference[0] | difference[1]
+        let last = word.rotate_right(self.last_rotation);
+        header == 0 && is_masked(&value[HEADER..], &self.template, word, last)
     }
 
     /// [`Values::is_right`] by making the value again: for sizes too small for blocks.
@@ -267,13 +247,6 @@ impl Layout {
             Layout::Bare => 0,
         }
     }
-}
-
-#[inline(always)]
-fn read_word(bytes: &[u8], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
 }
 
 #[cfg(test)]

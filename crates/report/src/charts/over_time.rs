@@ -17,7 +17,8 @@ const MOST_POINTS: usize = 150;
 
 /// The rate of one side over time for each number of threads, a line an engine: of each cell, its first finished trial.
 pub(crate) fn over_time(study: &Study<'_>, workload: &str, side: Side) -> Result<Vec<Figure>, ReportError> {
-    let cells = study.running(workload);
+    let mut cells = study.running(workload);
+    cells.retain(|cell| !study.is_driver(cell));
     let mut counts = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     counts.sort_unstable();
     let figures = counts.into_iter().map(|count| figure(study, &cells, count, side));

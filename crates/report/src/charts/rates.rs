@@ -10,11 +10,14 @@ use crate::study::{Study, distinct};
 
 /// The rate of one side against the number of threads, a line an engine; none if the workload does not do it.
 pub(crate) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Option<Figure>, ReportError> {
-    let cells = study.running(workload);
+    let mut cells = study.running(workload);
+    let all = cells.len();
+    cells.retain(|cell| !study.is_driver(cell));
     if cells.iter().all(|cell| rate(cell, side).is_none()) {
         return Ok(None);
     }
-    let caption = format!("{} a second", side.title());
+    let without = if cells.len() < all { ", without the null engine" } else { "" };
+    let caption = format!("{} a second{without}", side.title());
     let chart = chart(study, &cells, side, workload);
     Ok(Some(Figure { svg: chart.draw()?, caption }))
 }

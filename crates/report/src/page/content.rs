@@ -2,11 +2,11 @@
 
 use askama::Template;
 use jiff::tz::TimeZone;
-use kvdyno_record::{Phase, Record, Setting};
+use kvdyno_record::{Record, Setting};
 
 use crate::ReportError;
 use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates};
-use crate::study::{Remark, Study, title};
+use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
     self, Grid, Mark, Room, engine_settings, key_facts, load, machine_facts, matrices, processors, run_grouped,
     versions,
@@ -31,7 +31,7 @@ pub(super) struct Page<'a> {
     load_charts: Vec<Figure>,
     workloads: Vec<Workload<'a>>,
     engine_settings: Option<Grid>,
-    statistics: Vec<Statistics>,
+    statistics: Vec<Statistics<'a>>,
     experiment: &'a str,
     kvdyno: &'a str,
 }
@@ -55,10 +55,16 @@ struct Figures {
     figures: Vec<Figure>,
 }
 
-/// An engine's own statistics of a trial.
-struct Statistics {
-    trial: String,
-    entries: Vec<Setting>,
+/// What an engine said of itself.
+struct Statistics<'a> {
+    name: &'a str,
+    trials: Vec<TrialStatistics<'a>>,
+}
+
+/// What it said in one trial.
+struct TrialStatistics<'a> {
+    name: String,
+    entries: &'a [Setting],
 }
 
 impl<'a> Page<'a> {
@@ -78,7 +84,7 @@ impl<'a> Page<'a> {
             load_charts: load_charts(study)?,
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
             engine_settings: engine_settings(study),
-            statistics: study.records.iter().filter_map(statistics).collect(),
+            statistics: statistics(study),
             experiment: study.experiment,
             kvdyno: env!("CARGO_PKG_VERSION"),
         })
@@ -123,7 +129,12 @@ fn ran(study: &Study<'_>) -> String {
     if parts.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", parts.join(" ")) }
 }
 
-fn statistics(record: &Record) -> Option<Statistics> {
-    let worth = !record.statistics.is_empty() && (record.trial.phase == Phase::Run || record.is_finished());
-    worth.then(|| Statistics { trial: title(record), entries: record.statistics.clone() })
+fn statistics<'a>(study: &Study<'a>) -> Vec<Statistics<'a>> {
+    let trials = |engine: &str| {
+        let told = study.records.iter().filter(|r| r.trial.engine == engine && !r.statistics.is_empty());
+        told.map(|r| TrialStatistics { name: title(r), entries: &r.statistics }).collect::<Vec<_>>()
+    };
+    let engines = distinct(study.records.iter().map(|record| record.trial.engine.as_str()));
+    let statistics = engines.into_iter().map(|name| Statistics { name, trials: trials(name) });
+    statistics.filter(|engine| !engine.trials.is_empty()).collect()
 }

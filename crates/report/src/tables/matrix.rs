@@ -4,7 +4,7 @@ use kvdyno_verdict::{Cell, Estimate};
 
 use super::{Column, Grid, Mark, Row, Text};
 use crate::numbers::rate;
-use crate::study::{Study, distinct};
+use crate::study::{Study, counted, distinct};
 
 /// What the marks mean.
 const LEGEND: &str = "* the highest of its column; ≈ its 95 % interval reaches that of the highest.";
@@ -23,21 +23,20 @@ fn matrix(study: &Study<'_>, workload: &str, cells: &[&Cell<'_>], what: &str, fi
     cells.iter().find_map(|cell| figure(cell))?;
     let mut threads = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     threads.sort_unstable();
-    let at = |engine: &str, count: (u32, u32)| {
-        let here = |cell: &&&Cell<'_>| cell.key.engine == engine && (cell.key.readers, cell.key.writers) == count;
-        cells.iter().find(here).copied()
+    let mut engines = study.engines();
+    engines.retain(|engine| cells.iter().any(|cell| cell.key.engine == *engine));
+    let column = |count: &(u32, u32)| {
+        let here = |engine: &&str, cell: &Cell<'_>| {
+            cell.key.engine == *engine && (cell.key.readers, cell.key.writers) == *count
+        };
+        let cells: Vec<_> =
+            engines.iter().map(|engine| cells.iter().find(|cell| here(engine, cell)).copied()).collect();
+        texts(study, &cells, figure)
     };
-    let engines: Vec<&str> = study.engines().into_iter().filter(|e| cells.iter().any(|c| c.key.engine == *e)).collect();
-    let mut columns: Vec<Vec<Text>> = Vec::new();
-    for count in &threads {
-        let column: Vec<Option<&Cell<'_>>> = engines.iter().map(|engine| at(engine, *count)).collect();
-        columns.push(marked(&column, figure));
-    }
-    let row = |(place, engine): (usize, &&str)| Row {
-        cells: std::iter::once(Text::from((*engine).to_owned()))
-            .chain(columns.iter().map(|c| c[place].clone()))
-            .collect(),
-        ..Row::default()
+    let columns: Vec<Vec<Text>> = threads.iter().map(column).collect();
+    let row = |(place, engine): (usize, &&str)| {
+        let figures = columns.iter().map(|column| column[place].clone());
+        Row { cells: std::iter::once(Text::from((*engine).to_owned())).chain(figures).collect(), ..Row::default() }
     };
     let heads = threads.iter().map(|count| Column::number(&head(*count, &threads)));
     Some(Grid {
@@ -48,29 +47,31 @@ fn matrix(study: &Study<'_>, workload: &str, cells: &[&Cell<'_>], what: &str, fi
     })
 }
 
-/// `4r`; with the writers if they vary: `4r 1w`.
+/// `4 readers`; with the writers if they vary: `4 r, 1 w`.
 fn head((readers, writers): (u32, u32), all: &[(u32, u32)]) -> String {
     let vary = distinct(all.iter().map(|(_, writers)| writers)).len() > 1;
     match (readers, vary) {
-        (0, _) => format!("{writers} writers").replace("1 writers", "1 writer"),
+        (0, _) => counted(writers, "writer"),
         (readers, true) => format!("{readers} r, {writers} w"),
-        (1, false) => "1 reader".to_owned(),
-        (readers, false) => format!("{readers} readers"),
+        (readers, false) => counted(readers, "reader"),
     }
 }
 
-/// A column's figures, the best marked, and those that cannot be told from it.
-fn marked(column: &[Option<&Cell<'_>>], figure: Figure) -> Vec<Text> {
-    let estimates: Vec<Option<Estimate>> = column.iter().map(|cell| cell.and_then(figure)).collect();
-    let best = estimates.iter().flatten().max_by(|a, b| a.value.total_cmp(&b.value)).cloned();
-    let alone = estimates.iter().flatten().count() < 2;
-    let text = |(cell, estimate): (&Option<&Cell<'_>>, &Option<Estimate>)| match (cell, estimate, &best) {
-        (None, ..) => Text { text: "–".to_owned(), mark: Mark::Missing },
-        (Some(_), None, _) | (.., None) => Text { text: "failed".to_owned(), mark: Mark::Missing },
-        (_, Some(estimate), _) if alone => Text::from(rate(estimate.value)),
-        (_, Some(estimate), Some(best)) => Text { text: rate(estimate.value), mark: mark(estimate, best) },
+/// A column's figures, the best marked, and those that cannot be told from it. The null engine is not in the running.
+fn texts(study: &Study<'_>, column: &[Option<&Cell<'_>>], figure: Figure) -> Vec<Text> {
+    let running = |cell: &&Cell<'_>| !study.is_driver(cell);
+    let rivals: Vec<Estimate> = column.iter().copied().flatten().filter(running).filter_map(figure).collect();
+    let best = rivals.iter().max_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| rivals.len() > 1);
+    let missing = |why: &str| Text { text: why.to_owned(), mark: Mark::Missing };
+    let text = |cell: &Option<&Cell<'_>>| match (cell, cell.and_then(figure)) {
+        (Some(cell), Some(estimate)) => {
+            let best = best.filter(|_| running(cell));
+            Text { text: rate(estimate.value), mark: best.map_or(Mark::Plain, |best| mark(&estimate, best)) }
+        }
+        (Some(cell), None) if cell.finished.is_empty() => missing("failed"),
+        _ => missing("–"),
     };
-    column.iter().zip(&estimates).map(text).collect()
+    column.iter().map(text).collect()
 }
 
 fn mark(estimate: &Estimate, best: &Estimate) -> Mark {

@@ -82,7 +82,7 @@ impl<const FULL: bool, const LEDGER: bool> Get<FULL, LEDGER> {
             tally.latency.record(end.wrapping_sub(start));
             let right = status == abi::OK && {
                 // SAFETY: the engine lent it in the call just made.
-                !FULL || values.is_right(id, floor, unsafe { lent(value) })
+                !FULL || (value.size == values.size() && values.is_right(id, floor, unsafe { lent(value) }))
             };
             if !right {
                 // SAFETY: as above; a miss or an error lends nothing.
