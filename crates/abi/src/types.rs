@@ -175,12 +175,10 @@ pub struct Step {
 
 pub type Modifier = unsafe extern "C" fn(context: *mut c_void, old: Bytes, value: *mut Bytes) -> Status;
 
-pub type ProbeFn =
-    unsafe extern "C" fn(library: *const c_char, version: *mut Text, error: *mut Text) -> Status;
+pub type ProbeFn = unsafe extern "C" fn(library: *const c_char, version: *mut Text, error: *mut Text) -> Status;
 pub type SettingsFn =
     unsafe extern "C" fn(config: *const Config, emit: Emit, context: *mut c_void, error: *mut Text) -> Status;
-pub type OpenFn =
-    unsafe extern "C" fn(config: *const Config, database: *mut *mut Database, error: *mut Text) -> Status;
+pub type OpenFn = unsafe extern "C" fn(config: *const Config, database: *mut *mut Database, error: *mut Text) -> Status;
 pub type HousekeepingFn = unsafe extern "C" fn(database: *mut Database, error: *mut Text) -> Status;
 pub type SessionOpenFn = unsafe extern "C" fn(
     database: *mut Database,
@@ -190,12 +188,8 @@ pub type SessionOpenFn = unsafe extern "C" fn(
 ) -> Status;
 pub type SessionCloseFn = unsafe extern "C" fn(session: *mut Session);
 pub type SessionErrorFn = unsafe extern "C" fn(session: *mut Session, error: *mut Text);
-pub type GetFn = unsafe extern "C" fn(
-    session: *mut Session,
-    key: *const c_void,
-    key_size: usize,
-    value: *mut Bytes,
-) -> Status;
+pub type GetFn =
+    unsafe extern "C" fn(session: *mut Session, key: *const c_void, key_size: usize, value: *mut Bytes) -> Status;
 pub type PutFn = unsafe extern "C" fn(
     session: *mut Session,
     key: *const c_void,
@@ -231,11 +225,9 @@ pub type CursorSeekFn = unsafe extern "C" fn(
     found: *mut Bytes,
     value: *mut Bytes,
 ) -> Status;
-pub type CursorStepFn =
-    unsafe extern "C" fn(cursor: *mut Cursor, found: *mut Bytes, value: *mut Bytes) -> Status;
+pub type CursorStepFn = unsafe extern "C" fn(cursor: *mut Cursor, found: *mut Bytes, value: *mut Bytes) -> Status;
 pub type SizeFn = unsafe extern "C" fn(database: *mut Database, bytes: *mut u64) -> Status;
-pub type StatisticsFn =
-    unsafe extern "C" fn(database: *mut Database, emit: Emit, context: *mut c_void) -> Status;
+pub type StatisticsFn = unsafe extern "C" fn(database: *mut Database, emit: Emit, context: *mut c_void) -> Status;
 /// The type of [`ENTRY`].
 pub type EntryFn = unsafe extern "C" fn() -> *const Engine;
 

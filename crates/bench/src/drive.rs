@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Choice, Compression, Database, Durability, LabSettings};
-use kvdyno_trial::worker::{driver_check, hints, values_of};
 use kvdyno_trial::TrialSpec;
+use kvdyno_trial::worker::{driver_check, hints, values_of};
 use kvdyno_workload::{Data, End, KeyFormat, Kind, Verify, Workload, subseed};
 
 use crate::BenchError;
 
-/// Records of every benchmark: 16 + 100 bytes each.
+/// Records of the benchmarks on a real engine: 16 + 100 bytes each.
 pub const RECORDS: u64 = 1_000_000;
+/// Records of those on the null engine: so few that its answers are made beforehand and are no cost of the driver's.
+pub const NULL_RECORDS: u64 = 1000;
 /// The seed of every benchmark.
 const SEED: u64 = 1;
 
@@ -25,6 +27,8 @@ pub struct Drive<'a> {
     pub folder: &'a Path,
     /// The workload.
     pub kind: Kind,
+    /// Records in the database.
+    pub records: u64,
     /// Threads that the workload is about.
     pub threads: u32,
     /// Operations of each.
@@ -41,6 +45,7 @@ impl Drive<'_> {
             self.engine,
             &self.folder.to_string_lossy(),
             &self.kind.to_string(),
+            &self.records.to_string(),
             &self.threads.to_string(),
             &self.operations.to_string(),
             &self.reads_per_transaction.to_string(),
@@ -57,12 +62,13 @@ pub fn reader_seed() -> u64 {
 
 /// Drives, and prints nanoseconds for an operation and operations.
 pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
-    let usage = || BenchError::Program("drive ENGINE FOLDER WORKLOAD THREADS OPERATIONS READS-PER-TRANSACTION".into());
-    let [engine, folder, kind, threads, operations, reads] = arguments else { return Err(usage()) };
+    let usage = || BenchError::Program("drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION".into());
+    let [engine, folder, kind, records, threads, operations, reads] = arguments else { return Err(usage()) };
     let drive = Drive {
         engine,
         folder: Path::new(folder),
         kind: kind.parse().map_err(|_| usage())?,
+        records: records.parse().map_err(|_| usage())?,
         threads: threads.parse().map_err(|_| usage())?,
         operations: operations.parse().map_err(|_| usage())?,
         reads_per_transaction: reads.parse().map_err(|_| usage())?,
@@ -92,7 +98,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
         lab: settings(),
         workload: Workload {
             kind: drive.kind,
-            data: data(),
+            data: data(drive.records),
             readers,
             writers,
             batch: 1,
@@ -112,9 +118,9 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
     }
 }
 
-fn data() -> Data {
+fn data(records: u64) -> Data {
     Data {
-        records: RECORDS,
+        records,
         key_size: 16,
         key_format: KeyFormat::Hex,
         value_size: 100,
@@ -136,8 +142,8 @@ fn settings() -> LabSettings {
 /// Makes a database of all records in `folder`.
 pub fn load(engine: &str, folder: &Path) -> Result<(), BenchError> {
     let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
-    let drive =
-        Drive { engine, folder, kind: Kind::ReadRandom, threads: 1, operations: 0, reads_per_transaction: 1 };
+    let kind = Kind::ReadRandom;
+    let drive = Drive { engine, folder, kind, records: RECORDS, threads: 1, operations: 0, reads_per_transaction: 1 };
     let workload = spec(&drive).workload;
     let keys = workload.data.keys().map_err(|error| failed(&error))?;
     let values = values_of(&workload.data);

@@ -167,7 +167,8 @@ impl Adapter {
             return Err(wrong(format!("{} answers NULL", abi::ENTRY)));
         }
         // SAFETY: size and version are there whatever the version is.
-        let (size, version) = unsafe { (ptr::addr_of!((*declared).size).read(), ptr::addr_of!((*declared).abi_version).read()) };
+        let (size, version) =
+            unsafe { (ptr::addr_of!((*declared).size).read(), ptr::addr_of!((*declared).abi_version).read()) };
         if version != abi::ABI_VERSION {
             return Err(AdapterError::Version { path: path.to_owned(), found: version });
         }
@@ -244,7 +245,8 @@ impl Adapter {
         }
         options::resolve(&self.name, &self.options, &[]).map_err(|error| format!("a default: {error}"))?;
         for preset in &self.presets {
-            let given = options::split_list(&preset.options).map_err(|error| format!("preset {}: {error}", preset.name))?;
+            let given =
+                options::split_list(&preset.options).map_err(|error| format!("preset {}: {error}", preset.name))?;
             options::resolve(&self.name, &self.options, &given)
                 .map_err(|error| format!("preset {}: {error}", preset.name))?;
         }

@@ -119,7 +119,11 @@ impl Choice {
         let table = self.adapter.table();
         let refused = |reason: String| Err(ChoiceError::Refused { engine: self.adapter.name.clone(), reason });
         let named = |bits: u32, all: &[(u32, String)]| {
-            all.iter().filter(|(code, _)| bits >> code & 1 == 1).map(|(_, word)| word.clone()).collect::<Vec<_>>().join(", ")
+            all.iter()
+                .filter(|(code, _)| bits >> code & 1 == 1)
+                .map(|(_, word)| word.clone())
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         if table.durabilities >> lab.durability.code() & 1 == 0 {
             let all: Vec<_> = Durability::ALL.iter().map(|level| (level.code(), level.to_string())).collect();

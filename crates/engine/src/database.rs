@@ -61,7 +61,13 @@ impl Database {
     ///
     /// # Errors
     /// What the engine reports.
-    pub fn open(choice: &Choice, lab: &LabSettings, hints: &Hints, path: &Path, create: bool) -> Result<Self, EngineError> {
+    pub fn open(
+        choice: &Choice,
+        lab: &LabSettings,
+        hints: &Hints,
+        path: &Path,
+        create: bool,
+    ) -> Result<Self, EngineError> {
         let table = choice.adapter().table();
         let config = ConfigBuffer::new(choice, lab, hints, Some(path), create);
         let mut handle = ptr::null_mut();
@@ -240,8 +246,7 @@ impl<'db> Session<'db> {
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
         let call = self.table.put.ok_or_else(|| missing("put"))?;
         // SAFETY: the session is open, key and value are readable.
-        let status =
-            unsafe { call(self.handle, key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) };
+        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) };
         self.ended(status)
     }
 
@@ -327,9 +332,8 @@ impl<'db> Session<'db> {
         let mut context = Context { change: &mut change, value: Vec::new() };
         let call = self.table.modify.ok_or_else(|| missing("read-modify-write"))?;
         // SAFETY: the session is open; the context outlives the call.
-        let status = unsafe {
-            call(self.handle, key.as_ptr().cast(), key.len(), modifier, ptr::from_mut(&mut context).cast())
-        };
+        let status =
+            unsafe { call(self.handle, key.as_ptr().cast(), key.len(), modifier, ptr::from_mut(&mut context).cast()) };
         match status {
             abi::MISS => Ok(()),
             status => self.ended(status),

@@ -71,18 +71,24 @@ macro_rules! words {
     };
 }
 
-words!(Durability, "a durability level",
+words!(
+    Durability,
+    "a durability level",
     None = "none" = abi::DURABILITY_NONE,
     Process = "process" = abi::DURABILITY_PROCESS,
     Interval = "interval" = abi::DURABILITY_INTERVAL,
-    Commit = "commit" = abi::DURABILITY_COMMIT);
+    Commit = "commit" = abi::DURABILITY_COMMIT
+);
 
-words!(Compression, "a compression",
+words!(
+    Compression,
+    "a compression",
     None = "none" = abi::COMPRESSION_NONE,
     Snappy = "snappy" = abi::COMPRESSION_SNAPPY,
     Lz4 = "lz4" = abi::COMPRESSION_LZ4,
     Zstd = "zstd" = abi::COMPRESSION_ZSTD,
-    Zlib = "zlib" = abi::COMPRESSION_ZLIB);
+    Zlib = "zlib" = abi::COMPRESSION_ZLIB
+);
 
 /// What every engine is opened with. An adapter maps each of these to the engine's words or refuses it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

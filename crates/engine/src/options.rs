@@ -71,11 +71,7 @@ pub(crate) fn split(item: &str) -> Result<OptionText, OptionError> {
 }
 
 /// One value for each declared option, in their order: the default, or the last text given for it.
-pub(crate) fn resolve(
-    engine: &str,
-    declared: &[OptionInfo],
-    given: &[OptionText],
-) -> Result<Vec<Value>, OptionError> {
+pub(crate) fn resolve(engine: &str, declared: &[OptionInfo], given: &[OptionText]) -> Result<Vec<Value>, OptionError> {
     for (name, _) in given {
         if !declared.iter().any(|option| option.name == *name) {
             let names = || declared.iter().map(|option| option.name.as_str());

@@ -11,14 +11,19 @@ use kvdyno_workload::{KeyFormat, Kind};
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
 /// writes, how it scales with readers, and how sure the figure is.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 120, after_help = "Examples:
+#[command(
+    version,
+    about,
+    max_term_width = 120,
+    after_help = "Examples:
   kvdyno compare lmdb rocksdb                       load both, then read beside a writer with 1, 2 and 4 readers
   kvdyno compare ./libmine.so lmdb --repeat 3       your own adapter beside LMDB, three times
   kvdyno run experiment.toml                        the same from a file, with everything in it
   kvdyno run --resume results/comparison-…          go on where an interrupted run stopped
   kvdyno report results/comparison-… --format md    the tables again, and the page of charts
   kvdyno engines rocksdb                            what RocksDB's adapter can do and its options
-  kvdyno machine                                    this machine, and what the driver itself costs")]
+  kvdyno machine                                    this machine, and what the driver itself costs"
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -179,13 +184,59 @@ pub struct Report {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Engines {
+    #[command(subcommand)]
+    pub command: Option<EnginesCommand>,
     /// One engine: name, NAME:PRESET, or the path of an adapter
     #[arg(value_name = "ENGINE")]
     pub name: Option<String>,
     /// The library to look at instead of the system's
     #[arg(long, value_name = "PATH", requires = "name")]
     pub library: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EnginesCommand {
+    /// Check whether adapters keep what the ABI promises; without an engine, list the checks
+    Check(Box<Check>),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each check runs in a process of its own, on small databases that it removes. Exit code 1: one failed.
+
+Examples:
+  kvdyno engines check                                    what is checked
+  kvdyno engines check ./libmine.so                       your own adapter
+  kvdyno engines check rocksdb --only kill-commit,miss    two of the checks
+  kvdyno engines check lmdb rocksdb --format md           a table of checks and engines for a page"
+)]
+pub struct Check {
+    /// Engines: a name, NAME:PRESET, or the path of an adapter
+    #[arg(value_name = "ENGINE")]
+    pub engines: Vec<String>,
+    /// Only these checks
+    #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
+    pub only: Vec<String>,
+    /// An option that the checks open databases with, for all engines given
+    #[arg(long, value_name = "OPTION=VALUE")]
+    pub option: Vec<String>,
+    /// The library that the adapter loads instead of the system's
+    #[arg(long, value_name = "PATH")]
+    pub library: Option<PathBuf>,
+    /// Where the checks' databases go [default: the folder for temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// How long a check may take: one that takes longer hangs
+    #[arg(long, default_value = "60s", value_name = "TIME")]
+    pub timeout: Span,
+    /// How the outcome is printed: table or md
+    #[arg(long, default_value = "table", value_parser = ["table", "md"], value_name = "FORMAT")]
+    pub format: String,
+    /// Run one check (started by `check` itself)
+    #[arg(long, hide = true, exclusive = true, value_name = "TASK")]
+    pub child: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -49,6 +49,12 @@ pub enum Error {
         /// Of how many.
         ended: usize,
     },
+    /// Adapters failed checks; which and how was printed.
+    #[error("{0} checks failed")]
+    Checks(usize),
+    /// A check could not be run.
+    #[error(transparent)]
+    Child(#[from] kvdyno_conformance::ChildError),
     /// The user stopped it.
     #[error("interrupted; go on with: kvdyno run --resume {}", .0.display())]
     Interrupted(PathBuf),

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, Engines, EnginesCommand};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -27,6 +27,9 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => commands::compare::run(arguments),
         Command::Run(arguments) => commands::run::run(arguments),
         Command::Report(arguments) => commands::report::run(arguments),
+        Command::Engines(Engines { command: Some(EnginesCommand::Check(arguments)), .. }) => {
+            commands::check::run(*arguments)
+        }
         Command::Engines(arguments) => commands::engines::run(arguments),
         Command::Workloads => commands::workloads::run(),
         Command::Machine(arguments) => commands::machine::run(arguments),

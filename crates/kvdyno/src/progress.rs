@@ -102,7 +102,8 @@ impl Progress for Terminal {
     }
 
     fn end(&mut self, record: &Record) {
-        let name = format!("[{}/{}] {:<16} {}", record.trial.number, self.count, record.trial.engine, what(&record.trial));
+        let name =
+            format!("[{}/{}] {:<16} {}", record.trial.number, self.count, record.trial.engine, what(&record.trial));
         let result = match &record.outcome {
             Outcome::Failed(failure) => format!("FAILED: {}", failure.reason),
             Outcome::Finished if record.trial.phase == Phase::Load => {

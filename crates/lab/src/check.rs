@@ -53,12 +53,22 @@ pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
     let plan = Plan::of(&experiment);
     check_workloads(&experiment, &plan)?;
     let setups = experiment.engines.iter().map(|name| setup(&experiment, name.get_ref(), name.span())).collect();
-    Ok(Checked { setups: { let setups: Result<Vec<_>, _> = setups; setups? }, plan, experiment })
+    Ok(Checked {
+        setups: {
+            let setups: Result<Vec<_>, _> = setups;
+            setups?
+        },
+        plan,
+        experiment,
+    })
 }
 
 fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     if experiment.engines.is_empty() {
-        return Err(FileError { message: "no engines: name at least one, such as engines = [\"lmdb\"]".into(), place: None });
+        return Err(FileError {
+            message: "no engines: name at least one, such as engines = [\"lmdb\"]".into(),
+            place: None,
+        });
     }
     let mut seen = HashSet::new();
     for name in &experiment.engines {
@@ -94,7 +104,10 @@ fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     }
     let repeat = &experiment.lab.repeat;
     if !(1..=10_000).contains(repeat.get_ref()) {
-        return Err(FileError::new(format!("repeat is {}; it must be from 1 to 10000", repeat.get_ref()), repeat.span()));
+        return Err(FileError::new(
+            format!("repeat is {}; it must be from 1 to 10000", repeat.get_ref()),
+            repeat.span(),
+        ));
     }
     Ok(())
 }
@@ -149,7 +162,8 @@ fn setup(experiment: &Experiment, label: &str, place: Range<usize>) -> Result<Se
         Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
     };
     check_capabilities(experiment, label, choice.adapter()).map_err(&wrong)?;
-    let resolve = |lab| choice.settings(&lab, &hints(experiment)).map(settings).map_err(|error| wrong(error.to_string()));
+    let resolve =
+        |lab| choice.settings(&lab, &hints(experiment)).map(settings).map_err(|error| wrong(error.to_string()));
     let run_settings = resolve(experiment.lab_settings())?;
     Ok(Setup {
         label: label.to_owned(),
@@ -173,7 +187,9 @@ fn setup(experiment: &Experiment, label: &str, place: Range<usize>) -> Result<Se
 /// Where the option stands that an error is about.
 fn option_place(error: &ChoiceError, texts: &[(OptionText, Range<usize>)]) -> Option<Range<usize>> {
     use kvdyno_engine::OptionError::{Unknown, Value};
-    let (ChoiceError::Option(Unknown { name, .. }) | ChoiceError::Option(Value { name, .. })) = error else { return None };
+    let (ChoiceError::Option(Unknown { name, .. }) | ChoiceError::Option(Value { name, .. })) = error else {
+        return None;
+    };
     texts.iter().find(|((option, _), _)| option == name).map(|(_, place)| place.clone())
 }
 
@@ -197,7 +213,10 @@ fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Adapter) -
             _ => continue,
         };
         if !adapter.can(needs) {
-            return Err(format!("{label} cannot {what}, which `{}` needs; leave one of them out", run.workload.get_ref()));
+            return Err(format!(
+                "{label} cannot {what}, which `{}` needs; leave one of them out",
+                run.workload.get_ref()
+            ));
         }
     }
     Ok(())

@@ -30,9 +30,9 @@ impl Slot {
     pub fn new(base: &Path, label: &str, repeat: u32) -> Slot {
         let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         // Two labels may come to one name; a hash of the label keeps them apart.
-        let tag = label.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let tag = label
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         Slot { folder: base.join(format!("{}-{:04x}-{repeat}", name.trim_matches('-'), tag & 0xffff)) }
     }
 

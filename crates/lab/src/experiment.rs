@@ -348,10 +348,7 @@ impl EngineSection {
             toml::Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        self.options
-            .iter()
-            .map(|(name, value)| ((name.clone(), text(value.get_ref())), value.span()))
-            .collect()
+        self.options.iter().map(|(name, value)| ((name.clone(), text(value.get_ref())), value.span())).collect()
     }
 }
 
@@ -384,7 +381,9 @@ mod tests {
     fn what_is_written_reads_back() {
         let mut experiment = Experiment::on(&["lmdb".into(), "rocksdb:pfx".into()]);
         let options = BTreeMap::from([("page_size".to_owned(), unplaced(toml::Value::from("4KiB")))]);
-        experiment.engine.insert("mine".into(), EngineSection { is: Some(unplaced("lmdb".into())), library: None, options });
+        experiment
+            .engine
+            .insert("mine".into(), EngineSection { is: Some(unplaced("lmdb".into())), library: None, options });
         experiment.run[0].write_rate = Some(unplaced(1000.0));
         let text = experiment.to_toml().unwrap();
         let again = Experiment::parse(&text).unwrap();

@@ -63,9 +63,10 @@ impl Plan {
 }
 
 fn steps(experiment: &Experiment) -> Vec<Step> {
-    let runs = experiment.run.iter().enumerate().flat_map(|(section, run)| {
-        run.readers.get_ref().iter().map(move |&readers| Step::Run { section, readers })
-    });
+    let runs =
+        experiment.run.iter().enumerate().flat_map(|(section, run)| {
+            run.readers.get_ref().iter().map(move |&readers| Step::Run { section, readers })
+        });
     std::iter::once(Step::Load).chain(runs).collect()
 }
 

@@ -144,7 +144,12 @@ struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    fn new(checked: &'a Checked, results: &'a Results, worker: &'a [OsString], stop: &'a Stop) -> Result<Self, LabError> {
+    fn new(
+        checked: &'a Checked,
+        results: &'a Results,
+        worker: &'a [OsString],
+        stop: &'a Stop,
+    ) -> Result<Self, LabError> {
         let base = database_base(checked, results);
         fs::create_dir_all(&base).or_else(failed(format!("cannot make {}", base.display())))?;
         let records = results.records()?.into_iter().map(|record| (record.trial.number, record)).collect();
@@ -405,10 +410,11 @@ impl Pace {
             0 => return None,
             count => self.loads.values().sum::<f64>() / count as f64,
         };
-        let seconds = trials.iter().filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
-            Some(time) => time.as_secs_f64() + overhead,
-            None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
-        });
+        let seconds =
+            trials.iter().filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
+                Some(time) => time.as_secs_f64() + overhead,
+                None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
+            });
         Some(Duration::from_secs_f64(seconds.sum()))
     }
 }

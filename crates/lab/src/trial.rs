@@ -86,8 +86,7 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     };
     let observer = Observer::new(&board);
     save_latencies(ask.folder, &observer)?;
-    let report: Option<WorkerReport> =
-        fs::read(&report_file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let report: Option<WorkerReport> = fs::read(&report_file).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let space = space(&ask.database, watched.db_peak_kb)?;
     let last_version = observer.last_version().max(ask.last_version);
     let series = watched.series.clone();
@@ -417,7 +416,8 @@ fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>
             return failed(FailureKind::Hung, reason);
         }
         Some(Verdict::NoSpace(free)) => {
-            let reason = format!("the storage is full: {free} bytes left while {during}, min_free is {}", ask.lab.min_free);
+            let reason =
+                format!("the storage is full: {free} bytes left while {during}, min_free is {}", ask.lab.min_free);
             return failed(FailureKind::NoSpace, reason);
         }
         None => {}

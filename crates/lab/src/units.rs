@@ -18,7 +18,9 @@ pub struct Span(pub Duration);
 impl FromStr for Bytes {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse::<ByteSize>().map(|size| Bytes(size.as_u64())).map_err(|_| format!("`{text}` is not a size such as 64MiB"))
+        text.parse::<ByteSize>()
+            .map(|size| Bytes(size.as_u64()))
+            .map_err(|_| format!("`{text}` is not a size such as 64MiB"))
     }
 }
 

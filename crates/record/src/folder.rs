@@ -179,5 +179,6 @@ fn read_record(path: &Path) -> Result<Record, ReadError> {
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
     let text = fs::read(path).map_err(|cause| ReadError::Io { path: path.to_owned(), cause })?;
-    serde_json::from_slice(&text).map_err(|error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() })
+    serde_json::from_slice(&text)
+        .map_err(|error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() })
 }

@@ -13,6 +13,6 @@ mod trial;
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
 pub use series::{Latency, SeriesRow};
 pub use trial::{
-    Answers, Device, EngineFacts, Failure, FailureKind, Operations, OsFacts, Outcome, Phase, Record, SCHEMA, Setting, Space,
-    TrialKey, Window, WorkloadFacts,
+    Answers, Device, EngineFacts, Failure, FailureKind, Operations, OsFacts, Outcome, Phase, Record, SCHEMA, Setting,
+    Space, TrialKey, Window, WorkloadFacts,
 };

@@ -8,6 +8,7 @@ pub mod clock;
 mod histogram;
 mod loops;
 mod observer;
+mod recall;
 pub mod shared;
 mod spec;
 pub mod worker;

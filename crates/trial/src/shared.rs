@@ -256,7 +256,10 @@ impl Segment {
         let found = rustix::fs::fstat(&file)?.st_size;
         match usize::try_from(found).is_ok_and(|found| found >= size) {
             true => Segment::map(file, size),
-            false => Err(io::Error::new(io::ErrorKind::InvalidData, format!("a shared segment has {found} bytes, not {size}"))),
+            false => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a shared segment has {found} bytes, not {size}"),
+            )),
         }
     }
 

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
-use std::{io, mem, ptr, thread};
+use std::{io, mem, thread};
 
-use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Host, Probe, abi};
+use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe};
 use kvdyno_record::{Failure, FailureKind, Setting, Window, files};
 use kvdyno_workload::{Data, End, Keys, Ledger, Role, Values, Watch, Workload};
 
 use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};
 use crate::loops::{self, Driver, Limit};
+use crate::recall::RecallContext;
 use crate::shared::{Board, Control, Lane, LedgerMemory, Stage};
 use crate::spec::{DriverCheck, TrialSpec, WorkerReport};
 
@@ -110,10 +111,10 @@ impl<C: Clock + 'static> Trial<'_, C> {
     fn run_threads(&self, database: &Database) -> Result<Measured, Failure> {
         let workload = &self.spec.workload;
         let roles = workload.roles();
-        let keys = workload.data.keys().map_err(|error| Failure {
-            kind: FailureKind::EngineError,
-            reason: error.to_string(),
-        })?;
+        let keys = workload
+            .data
+            .keys()
+            .map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
         let values = values_of(&workload.data);
         let ledger = Ledger::new(self.ledger.slots(), Watch::over(workload.data.records));
         let gate = Gate::new(roles.len() + 1);
@@ -165,17 +166,19 @@ impl<C: Clock + 'static> Trial<'_, C> {
         let before = cpu_seconds();
         gate.end.wait();
         let after = cpu_seconds();
-        Measured {
-            warmup_seconds: warmup.as_secs_f64(),
-            user_s: after.0 - before.0,
-            sys_s: after.1 - before.1,
-        }
+        Measured { warmup_seconds: warmup.as_secs_f64(), user_s: after.0 - before.0, sys_s: after.1 - before.1 }
     }
 
     /// One thread's life.
     fn thread(&self, database: &Database, seat: Seat<'_>, gate: &Gate) -> Result<(), EngineError> {
         let workload = &self.spec.workload;
-        let recall = RecallContext::new(seat.keys, seat.values, seat.ledger);
+        let has_updates = workload.writers > 0 || self.spec.last_version > 0;
+        let recall = RecallContext::new(
+            seat.keys,
+            seat.values,
+            workload.data.records,
+            has_updates.then_some(seat.ledger),
+        );
         let host = recall.host();
         seat.lane.kind.store(loops::op_kind(seat.role, workload) as u32, Ordering::Relaxed);
         seat.lane.version.store(self.spec.last_version, Ordering::Relaxed);
@@ -192,6 +195,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
                 keys: seat.keys,
                 values: seat.values,
                 ledger: seat.ledger,
+                recall: &recall,
                 session,
                 index: seat.index(workload),
             };
@@ -304,50 +308,6 @@ fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
 fn failed(what: &str, error: &EngineError) -> Failure {
     let kind = if error.is_no_space() { FailureKind::NoSpace } else { FailureKind::EngineError };
     Failure { kind, reason: format!("{what}: {}", error.reason) }
-}
-
-/// What answers `kvdyno_host.recall` for a session.
-struct RecallContext<'a> {
-    keys: &'a Keys,
-    values: &'a Values,
-    ledger: Ledger<'a>,
-    value: std::cell::UnsafeCell<Vec<u8>>,
-}
-
-impl<'a> RecallContext<'a> {
-    fn new(keys: &'a Keys, values: &'a Values, ledger: Ledger<'a>) -> Self {
-        RecallContext { keys, values, ledger, value: vec![0; values.size()].into() }
-    }
-
-    fn host(&self) -> Host {
-        Host {
-            size: mem::size_of::<Host>() as u32,
-            reserved: 0,
-            context: ptr::from_ref(self).cast_mut().cast(),
-            recall: Some(recall),
-        }
-    }
-}
-
-/// The value that the lab last stored under a key.
-///
-/// # Safety
-/// `context` is a [`RecallContext`] of the calling thread; the key is one of the lab's; `value` can be written.
-unsafe extern "C" fn recall(
-    context: *mut std::ffi::c_void,
-    key: *const std::ffi::c_void,
-    key_size: usize,
-    value: *mut abi::Bytes,
-) -> abi::Status {
-    // SAFETY: as the caller promises; the buffer is this thread's, and the last loan of it ended with this call.
-    unsafe {
-        let context = &*context.cast::<RecallContext<'_>>();
-        let id = context.keys.read_own(std::slice::from_raw_parts(key.cast(), key_size));
-        let buffer = &mut *context.value.get();
-        context.values.write(id, context.ledger.floor(id), buffer);
-        *value = abi::Bytes { data: buffer.as_ptr().cast(), size: buffer.len() };
-    }
-    abi::OK
 }
 
 /// Runs `workload` on `threads`, in this process, against the engine of `choice`, for what the driver itself costs.

@@ -1,6 +1,7 @@
 //! Sixteen bytes at a time: the few operations that stand in the measured loop.
 //!
-//! On x86-64 by SSE2, which every such processor has; elsewhere by pairs of words. Both give the same bytes.
+//! On x86-64 by AVX2 where the processor has it, else by SSE2, which every such processor has; elsewhere by pairs of
+//! words. All give the same bytes.
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;
@@ -16,19 +17,19 @@ pub(crate) fn is_masked(filler: &[u8], template: &[u8], word: u64, last: u64) ->
     imp::is_masked(filler, template, word, last)
 }
 
-/// Makes `filler` the template with `word` XORed over each of its words.
+/// Makes `filler` the template with `word` XORed over each of its words; `last` is as in [`is_masked`].
 ///
-/// `template` has room for a last whole block.
+/// `filler` has at least a block, `template` at least as many bytes.
 #[inline(always)]
-pub(crate) fn mask(filler: &mut [u8], template: &[u8], word: u64) {
-    for (to, from) in filler.chunks_mut(8).zip(template.chunks_exact(8)) {
-        let masked = (read_word(from, 0) ^ word).to_le_bytes();
-        match to.len() {
-            8 => to.copy_from_slice(&masked),
-            // Byte by byte: a copy of unknown length would be a call.
-            _ => to.iter_mut().zip(masked).for_each(|(to, from)| *to = from),
-        }
-    }
+pub(crate) fn mask(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
+    assert!(filler.len() >= BLOCK && template.len() >= filler.len());
+    imp::mask(filler, template, word, last);
+}
+
+/// [`mask`] for any size: word by word, the last one cut.
+pub(crate) fn mask_short(filler: &mut [u8], template: &[u8], word: u64) {
+    let masked = template.chunks_exact(8).flat_map(|chunk| (read_word(chunk, 0) ^ word).to_le_bytes());
+    filler.iter_mut().zip(masked).for_each(|(to, from)| *to = from);
 }
 
 /// The word at a byte.
@@ -51,17 +52,51 @@ mod imp {
 
     use super::BLOCK;
 
+    /// Bytes of a wide block.
+    const WIDE: usize = 32;
+
     #[inline(always)]
     pub(super) fn is_masked(filler: &[u8], template: &[u8], word: u64, last: u64) -> bool {
+        // The answer of the detection is kept by the standard library: asking is a load and a test.
+        match filler.len() >= WIDE && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, and the caller has checked the sizes.
+            true => unsafe { is_masked_wide(filler.as_ptr(), template.as_ptr(), filler.len(), word, last) },
+            false => is_masked_narrow(filler, template, word, last),
+        }
+    }
+
+    /// # Safety
+    /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block.
+    #[target_feature(enable = "avx2")]
+    unsafe fn is_masked_wide(filler: *const u8, template: *const u8, size: usize, word: u64, last: u64) -> bool {
+        // SAFETY: every load ends within `size` bytes.
+        unsafe {
+            let load = |bytes: *const u8, at: usize| _mm256_loadu_si256(bytes.add(at).cast());
+            let compare = |at: usize, mask: __m256i| {
+                _mm256_xor_si256(_mm256_xor_si256(load(filler, at), load(template, at)), mask)
+            };
+            let tail = size - WIDE;
+            let mut difference = compare(tail, _mm256_set1_epi64x(last as i64));
+            let mask = _mm256_set1_epi64x(word as i64);
+            let mut at = 0;
+            while at < tail {
+                difference = _mm256_or_si256(difference, compare(at, mask));
+                at += WIDE;
+            }
+            _mm256_testz_si256(difference, difference) == 1
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_masked_narrow(filler: &[u8], template: &[u8], word: u64, last: u64) -> bool {
         let size = filler.len();
         let (filler, template) = (filler.as_ptr(), template.as_ptr());
         // SAFETY: SSE2 is part of x86-64. The caller has checked that both have `size` bytes, at least a block, so every
         // load ends within them.
         unsafe {
             let load = |bytes: *const u8, at: usize| _mm_loadu_si128(bytes.add(at).cast());
-            let compare = |at: usize, mask: __m128i| {
-                _mm_xor_si128(_mm_xor_si128(load(filler, at), load(template, at)), mask)
-            };
+            let compare =
+                |at: usize, mask: __m128i| _mm_xor_si128(_mm_xor_si128(load(filler, at), load(template, at)), mask);
             let tail = size - BLOCK;
             let mut difference = compare(tail, _mm_set1_epi64x(last as i64));
             let mask = _mm_set1_epi64x(word as i64);
@@ -71,6 +106,57 @@ mod imp {
                 at += BLOCK;
             }
             _mm_movemask_epi8(_mm_cmpeq_epi8(difference, _mm_setzero_si128())) == 0xffff
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn mask(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
+        match filler.len() >= WIDE && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: as in `is_masked`.
+            true => unsafe { mask_wide(filler.as_mut_ptr(), template.as_ptr(), filler.len(), word, last) },
+            false => mask_narrow(filler, template, word, last),
+        }
+    }
+
+    /// # Safety
+    /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block.
+    #[target_feature(enable = "avx2")]
+    unsafe fn mask_wide(filler: *mut u8, template: *const u8, size: usize, word: u64, last: u64) {
+        // SAFETY: every load and every store ends within `size` bytes.
+        unsafe {
+            let write = |at: usize, mask: __m256i| {
+                let masked = _mm256_xor_si256(_mm256_loadu_si256(template.add(at).cast()), mask);
+                _mm256_storeu_si256(filler.add(at).cast(), masked);
+            };
+            let tail = size - WIDE;
+            let mask = _mm256_set1_epi64x(word as i64);
+            let mut at = 0;
+            while at < tail {
+                write(at, mask);
+                at += WIDE;
+            }
+            write(tail, _mm256_set1_epi64x(last as i64));
+        }
+    }
+
+    #[inline(always)]
+    fn mask_narrow(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
+        let size = filler.len();
+        let (filler, template) = (filler.as_mut_ptr(), template.as_ptr());
+        // SAFETY: as above, for the loads and for the stores.
+        unsafe {
+            let write = |at: usize, mask: __m128i| {
+                let masked = _mm_xor_si128(_mm_loadu_si128(template.add(at).cast()), mask);
+                _mm_storeu_si128(filler.add(at).cast(), masked);
+            };
+            let tail = size - BLOCK;
+            let mask = _mm_set1_epi64x(word as i64);
+            let mut at = 0;
+            while at < tail {
+                write(at, mask);
+                at += BLOCK;
+            }
+            write(tail, _mm_set1_epi64x(last as i64));
         }
     }
 
@@ -103,6 +189,17 @@ mod portable {
         (0..tail).step_by(BLOCK).fold(compare(tail, last), |difference, at| difference | compare(at, word)) == 0
     }
 
+    pub(super) fn mask(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
+        let tail = filler.len() - BLOCK;
+        let mut write = |at: usize, word: u64| {
+            for at in [at, at + 8] {
+                filler[at..at + 8].copy_from_slice(&(read_word(template, at) ^ word).to_le_bytes());
+            }
+        };
+        (0..tail).step_by(BLOCK).for_each(|at| write(at, word));
+        write(tail, last);
+    }
+
     /// All eight at once: one nibble is spread to each byte, then '0' is added to each, and 39 more where the nibble is
     /// above 9.
     pub(super) fn hex8(number: u32) -> [u8; 8] {
@@ -130,15 +227,20 @@ mod tests {
             prop_assert_eq!(imp::hex8(number), portable::hex8(number));
             prop_assert_eq!(hex8(number).to_vec(), format!("{number:08x}").into_bytes());
             let template: Vec<u8> = (0..size + 2 * BLOCK).map(|byte| (byte * 37) as u8).collect();
-            let mut filler = vec![0; size];
-            mask(&mut filler, &template, word);
+            let last = word.rotate_right(8 * (size % 8) as u32);
+            let (mut filler, mut slow, mut short) = (vec![0; size], vec![0; size], vec![0; size]);
+            mask(&mut filler, &template, word, last);
+            portable::mask(&mut slow, &template, word, last);
+            mask_short(&mut short, &template, word);
+            prop_assert!(filler == slow && filler == short);
             if hit {
                 let bit = bit.index(8 * size);
                 filler[bit / 8] ^= 1 << (bit % 8);
             }
-            let last = word.rotate_right(8 * (size % 8) as u32);
             prop_assert_eq!(imp::is_masked(&filler, &template, word, last), !hit);
             prop_assert_eq!(portable::is_masked(&filler, &template, word, last), !hit);
+            #[cfg(target_arch = "x86_64")]
+            prop_assert_eq!(imp::is_masked_narrow(&filler, &template, word, last), !hit);
         }
     }
 }

@@ -79,7 +79,9 @@ pub enum KeyError {
     #[error("keys of {0} bytes are too short; a key has 8 to 65535 bytes")]
     Size(u64),
     /// Not enough of them.
-    #[error("{records} records do not fit into {format} keys of {size} bytes, of which there are {capacity}; use longer keys, or another format")]
+    #[error(
+        "{records} records do not fit into {format} keys of {size} bytes, of which there are {capacity}; use longer keys, or another format"
+    )]
     Capacity {
         /// Records wanted.
         records: u64,
@@ -146,6 +148,8 @@ impl Keys {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn write_unusual(&self, id: u64, key: &mut [u8]) {
         match self.format {
             KeyFormat::Hex => self.digits(key, hex8(id as u32), || hex8((id >> 32) as u32)),
@@ -165,16 +169,18 @@ impl Keys {
     }
 
     /// The id of a key that these keys spelled; for any other bytes, some number.
-    #[inline]
+    #[inline(always)]
     pub fn read_own(&self, key: &[u8]) -> u64 {
-        match self.format {
-            _ if self.usual => u64::from(hex8_to_number(&key[8..16])),
-            KeyFormat::Hex if self.width == 16 => {
-                (u64::from(hex8_to_number(&key[..8])) << 32) | u64::from(hex8_to_number(&key[8..16]))
-            }
-            KeyFormat::Binary => key[..8].try_into().map_or(0, u64::from_be_bytes),
-            _ => self.read(key).unwrap_or(0),
+        match key.get(8..16) {
+            Some(digits) if self.usual => u64::from(hex8_to_number(digits)),
+            _ => self.read_unusual(key),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_unusual(&self, key: &[u8]) -> u64 {
+        self.read(key).unwrap_or(0)
     }
 
     /// The id of a key, if it is one that these keys spell.

@@ -17,7 +17,7 @@
 //! `version (2) | check (2)`; below that bytes of `w` for version 0, which tell other keys' values with the strength of
 //! their bits, but not versions. An empty value has only its length.
 
-use crate::blocks::{BLOCK, is_masked, mask, read_word};
+use crate::blocks::{BLOCK, is_masked, mask, mask_short, read_word};
 use crate::random::{Stream, mix, subseed};
 
 /// Makes and checks the values of an experiment.
@@ -106,13 +106,34 @@ impl Values {
         word.rotate_left(32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
+    /// Whether values have a whole header and at least a block of filler: those that the measured loop is made for.
+    #[inline(always)]
+    fn is_large(&self) -> bool {
+        self.size >= HEADER + BLOCK
+    }
+
     /// Makes the value of `id` at `version` in `value`, which has [`Values::size`] bytes.
-    #[inline]
+    #[inline(always)]
     pub fn write(&self, id: u64, version: u64, value: &mut [u8]) {
+        match value.split_first_chunk_mut::<HEADER>() {
+            Some((header, filler)) if self.is_large() => {
+                let word = self.word(id, version);
+                header[..8].copy_from_slice(&id.to_le_bytes());
+                header[8..16].copy_from_slice(&version.to_le_bytes());
+                header[16..].copy_from_slice(&Self::check_of(word).to_le_bytes());
+                mask(filler, &self.template, word, word.rotate_right(self.last_rotation));
+            }
+            _ => self.write_small(id, version, value),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_small(&self, id: u64, version: u64, value: &mut [u8]) {
         let version = self.carried(version);
         let word = self.word(id, version);
-        let (header, filler) = value.split_at_mut(self.layout.header());
         let check = Self::check_of(word).to_le_bytes();
+        let (header, filler) = value.split_at_mut(self.layout.header());
         match self.layout {
             Layout::Whole => {
                 header[..8].copy_from_slice(&id.to_le_bytes());
@@ -125,13 +146,13 @@ impl Values {
             }
             Layout::Bare => {}
         }
-        mask(filler, &self.template, word);
+        mask_short(filler, &self.template, word);
     }
 
     /// Whether `value` is, to the last bit, the value of `id` at a version of at least `floor`.
     #[inline(always)]
     pub fn is_right(&self, id: u64, floor: u64, value: &[u8]) -> bool {
-        if self.size >= HEADER + BLOCK {
+        if self.is_large() {
             value.len() == self.size && self.is_whole(id, value) && read_word(value, 8) >= floor
         } else {
             self.is_right_short(id, floor, value)
@@ -148,6 +169,8 @@ impl Values {
     }
 
     /// [`Values::is_right`] by making the value again: for sizes too small for blocks.
+    #[cold]
+    #[inline(never)]
     fn is_right_short(&self, id: u64, floor: u64, value: &[u8]) -> bool {
         let Some(version) = self.version_of(value) else { return false };
         let mut expected = [0; HEADER + BLOCK];
@@ -234,7 +257,9 @@ impl Values {
     /// A number that differs between values made with different parameters, for telling that a database was loaded by
     /// somebody else.
     pub fn fingerprint(&self) -> u64 {
-        self.template.chunks_exact(8).fold(mix(self.id_key ^ self.size as u64), |sum, word| mix(sum ^ read_word(word, 0)))
+        self.template
+            .chunks_exact(8)
+            .fold(mix(self.id_key ^ self.size as u64), |sum, word| mix(sum ^ read_word(word, 0)))
     }
 }
 

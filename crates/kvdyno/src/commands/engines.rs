@@ -50,7 +50,10 @@ fn list() -> String {
             }
         }
     }
-    format!("{}\n\nMore of one: kvdyno engines NAME. Any other adapter: give its path, ./libmine.so.\n", rows.trim_fmt())
+    format!(
+        "{}\n\nMore of one: kvdyno engines NAME. Any other adapter: give its path, ./libmine.so.\n",
+        rows.trim_fmt()
+    )
 }
 
 fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {

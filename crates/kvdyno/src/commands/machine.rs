@@ -65,7 +65,10 @@ fn words(facts: &Facts) -> String {
     line("memory", format!("{:.1} GiB", facts.memory_kb as f64 / 1_048_576.0));
     for node in &facts.numa {
         let memory = node.memory_kb as f64 / 1_048_576.0;
-        line("numa node", format!("{}: cpus {}, {memory:.1} GiB, distances {:?}", node.node, node.cpus, node.distances));
+        line(
+            "numa node",
+            format!("{}: cpus {}, {memory:.1} GiB, distances {:?}", node.node, node.cpus, node.distances),
+        );
     }
     let filesystem = &facts.filesystem;
     let device = filesystem.device.as_ref().map(|device| format!(" on {device}")).unwrap_or_default();

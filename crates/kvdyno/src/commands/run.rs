@@ -55,7 +55,8 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     let machine = machine::describe(results.root());
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
-    files::write_whole(&results.experiment_file(), text.as_bytes()).map_err(Error::io("cannot save experiment.toml"))?;
+    files::write_whole(&results.experiment_file(), text.as_bytes())
+        .map_err(Error::io("cannot save experiment.toml"))?;
     conduct(&checked, &results, output)
 }
 
@@ -68,8 +69,7 @@ fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
 }
 
 fn new_folder(experiment: &Experiment, output: &Output) -> Result<Results, Error> {
-    let name: String =
-        experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
+    let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
     let folder = output.out.clone().unwrap_or_else(|| {
         let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
         PathBuf::from("results").join(format!("{name}-{stamp}"))

@@ -6,21 +6,23 @@ use kvdyno_engine::abi;
 use kvdyno_workload::Stream;
 
 use super::{Driver, Limit, NOTHING, Work, lent};
-use crate::clock::Clock;
+use crate::clock::{Clock, Turnaround};
 use crate::shared::Tally;
 
 /// `FULL`: values are verified. `LEDGER`: they may have been updated, so the ledger says how new they must be.
 struct Get<const FULL: bool, const LEDGER: bool> {
     stream: Stream,
     key: Vec<u8>,
+    turnaround: Turnaround,
 }
 
 pub(super) fn work<C: Clock + 'static>(stream: Stream, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
     let key = driver.keys.blank();
+    let turnaround = Turnaround::new(driver.clock);
     match (driver.verifies(), driver.may_have_updates()) {
-        (false, _) => Box::new(Get::<false, false> { stream, key }),
-        (true, false) => Box::new(Get::<true, false> { stream, key }),
-        (true, true) => Box::new(Get::<true, true> { stream, key }),
+        (false, _) => Box::new(Get::<false, false> { stream, key, turnaround }),
+        (true, false) => Box::new(Get::<true, false> { stream, key, turnaround }),
+        (true, true) => Box::new(Get::<true, true> { stream, key, turnaround }),
     }
 }
 
@@ -67,19 +69,22 @@ impl<const FULL: bool, const LEDGER: bool> Get<FULL, LEDGER> {
         let Some(get) = table.get else { return };
         let records = driver.workload.data.records;
         let (keys, values, ledger, clock) = (driver.keys, driver.values, driver.ledger, driver.clock);
-        let key = self.key.as_mut_slice();
+        let (key, recall) = (self.key.as_mut_slice(), driver.recall);
+        recall.will_ask_with(key);
         let mut stream = self.stream.clone();
-        let mut end = 0;
+        let mut turnaround = self.turnaround;
+        let mut end = clock.now();
         for _ in 0..operations {
             let id = stream.below(records);
             keys.write(id, key);
+            recall.will_ask_for(id);
             let floor = if LEDGER { ledger.floor(id) } else { 0 };
             let mut value = NOTHING;
-            let start = clock.now();
+            let start = turnaround.begin(clock, end);
             // SAFETY: the session is open and this thread's own; key and value live through the call.
             let status = unsafe { get(session, key.as_ptr().cast(), key.len(), &mut value) };
             end = clock.now();
-            tally.latency.record(end.wrapping_sub(start));
+            tally.latency.record(end.saturating_sub(start));
             let right = status == abi::OK && {
                 // SAFETY: the engine lent it in the call just made.
                 !FULL || (value.size == values.size() && values.is_right(id, floor, unsafe { lent(value) }))
@@ -90,12 +95,14 @@ impl<const FULL: bool, const LEDGER: bool> Get<FULL, LEDGER> {
                 if !driver.read_failed(id, floor, status, value) {
                     break;
                 }
+                // What that took is not the next operation's.
+                end = clock.now();
             }
             if end >= limit.until.load(Ordering::Relaxed) {
                 break;
             }
         }
-        self.stream = stream;
+        (self.stream, self.turnaround) = (stream, turnaround);
         tally.until.store(end, Ordering::Relaxed);
     }
 }

@@ -15,6 +15,7 @@ use kvdyno_engine::{Session, abi};
 use kvdyno_workload::{Fault, Keys, Ledger, Role, Stream, Values, Verify, Workload, subseed};
 
 use crate::clock::Clock;
+use crate::recall::RecallContext;
 use crate::shared::{Control, Lane, OpKind, Tally, bump};
 
 /// After so many errors of the engine a trial ends: it will not get better.
@@ -36,6 +37,8 @@ pub struct Driver<'a, C> {
     pub values: &'a Values,
     /// What was acknowledged.
     pub ledger: Ledger<'a>,
+    /// What an engine that keeps nothing is answered from.
+    pub recall: &'a RecallContext<'a>,
     /// This thread's session.
     pub session: Session<'a>,
     /// Which of the readers, or of the writers, this is.
@@ -136,9 +139,9 @@ const NOTHING: abi::Bytes = abi::Bytes { data: std::ptr::null(), size: 0 };
 /// The engine filled `bytes` in the last call on the session, and no call on it comes while the slice is used.
 #[inline(always)]
 unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
-    match bytes.data.is_null() {
-        true => &[],
-        // SAFETY: as the caller promises.
-        false => unsafe { std::slice::from_raw_parts(bytes.data.cast(), bytes.size) },
+    match bytes.size {
+        0 => &[],
+        // SAFETY: as the caller promises; what has a size has an address.
+        size => unsafe { std::slice::from_raw_parts(bytes.data.cast(), size) },
     }
 }

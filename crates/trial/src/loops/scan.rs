@@ -7,7 +7,7 @@ use kvdyno_engine::abi;
 use kvdyno_workload::Stream;
 
 use super::{Driver, Limit, NOTHING, Work, lent};
-use crate::clock::Clock;
+use crate::clock::{Clock, Turnaround};
 use crate::shared::{Tally, bump};
 
 /// One thread's scan. It begins at a random record, so that threads are apart.
@@ -17,12 +17,14 @@ pub(super) struct Scan {
     expected: Option<u64>,
     key: Vec<u8>,
     first: u64,
+    turnaround: Turnaround,
 }
 
 impl Scan {
     pub(super) fn new<C: Clock>(mut stream: Stream, backward: bool, driver: &Driver<'_, C>) -> Self {
         let first = stream.below(driver.workload.data.records);
-        Scan { backward, expected: None, key: driver.keys.blank(), first }
+        let turnaround = Turnaround::new(driver.clock);
+        Scan { backward, expected: None, key: driver.keys.blank(), first, turnaround }
     }
 }
 
@@ -73,12 +75,13 @@ impl Scan {
         let clock = driver.clock;
         let direction = if self.backward { abi::BACKWARD } else { abi::FORWARD };
         let mut seek_to = Some(self.expected.unwrap_or(self.first));
+        let mut end = clock.now();
         for _ in 0..limit.operations {
             let (mut found, mut value) = (NOTHING, NOTHING);
             if let Some(id) = seek_to {
                 driver.keys.write(id, &mut self.key);
             }
-            let start = clock.now();
+            let start = self.turnaround.begin(clock, end);
             // SAFETY: the cursor is open and this thread's own; the key lives through the call.
             let status = unsafe {
                 match seek_to {
@@ -89,8 +92,8 @@ impl Scan {
                     None => step(cursor.handle, &mut found, &mut value),
                 }
             };
-            let end = clock.now();
-            tally.latency.record(end.wrapping_sub(start));
+            end = clock.now();
+            tally.latency.record(end.saturating_sub(start));
             tally.until.store(end, Ordering::Relaxed);
             let expected = seek_to.or(self.expected);
             // SAFETY: the engine lent both in the call just made, if it was a hit.

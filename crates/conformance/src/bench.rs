@@ -1,0 +1,194 @@
+//! What a check works with: the engine, folders for its databases, and a place to say what it is doing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use kvdyno_engine::{
+    Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, LabSettings, Session, abi,
+};
+
+use crate::check::{During, Finding};
+use crate::process::Relaunch;
+use crate::records::Records;
+use crate::subject::Subject;
+
+/// The engine that is checked, and a folder of the check's own.
+#[derive(Debug)]
+pub struct Bench {
+    /// What was chosen.
+    pub subject: Subject,
+    /// The same, loaded.
+    pub choice: Choice,
+    /// For everything that the check leaves behind.
+    pub folder: PathBuf,
+    pub(crate) relaunch: Relaunch,
+    places: AtomicU32,
+}
+
+/// The file in a check's folder that says what it is doing.
+pub(crate) const STEP: &str = "step";
+
+impl Bench {
+    pub(crate) fn new(subject: &Subject, folder: &Path, relaunch: Relaunch) -> Result<Bench, Finding> {
+        let (subject, folder) = (subject.clone(), folder.to_owned());
+        Ok(Bench { choice: subject.choose()?, subject, folder, relaunch, places: AtomicU32::new(0) })
+    }
+
+    /// The adapter.
+    pub fn adapter(&self) -> &'static Adapter {
+        self.choice.adapter()
+    }
+
+    /// Whether every one of `capabilities` is declared.
+    pub fn can(&self, capabilities: u64) -> bool {
+        self.adapter().can(capabilities)
+    }
+
+    /// Whether a durability level is declared.
+    pub fn meets(&self, level: Durability) -> bool {
+        self.adapter().table().durabilities >> level.code() & 1 == 1
+    }
+
+    /// Whether a compression is declared.
+    pub fn compresses(&self, kind: Compression) -> bool {
+        self.adapter().table().compressions >> kind.code() & 1 == 1
+    }
+
+    /// Notes what is done next, for the case that it is the last that was heard of the process.
+    pub fn step(&self, what: &str) {
+        // Nothing is wrong with the engine if this fails.
+        let _ = fs::write(self.folder.join(STEP), what);
+    }
+
+    /// The settings that a check opens databases with if it has no reason for others: small, so that little data is
+    /// enough to fill buffers; durability `process` and no compression where there is a choice.
+    pub fn lab(&self) -> LabSettings {
+        let durability = [Durability::Process, Durability::Interval, Durability::Commit, Durability::None];
+        let compression = Compression::ALL.iter().copied().find(|kind| self.compresses(*kind));
+        LabSettings {
+            durability: durability.into_iter().find(|level| self.meets(*level)).unwrap_or(Durability::None),
+            interval_ms: 50,
+            compression: compression.unwrap_or(Compression::None),
+            cache_bytes: 16 << 20,
+            write_buffer_bytes: 4 << 20,
+        }
+    }
+
+    /// Records whose keys and values fit the engine.
+    pub fn records(&self) -> Records {
+        Records::fitting(self.adapter().table(), 100)
+    }
+
+    /// A new, empty folder with the usual settings.
+    pub fn place(&self) -> Result<Place<'_>, Finding> {
+        self.place_with(&self.choice, self.lab())
+    }
+
+    /// A new, empty folder with other options or settings.
+    pub fn place_with<'b>(&'b self, choice: &'b Choice, lab: LabSettings) -> Result<Place<'b>, Finding> {
+        let number = self.places.fetch_add(1, Ordering::Relaxed);
+        let folder = self.folder.join(format!("database-{number}"));
+        fs::create_dir(&folder).during("making a folder")?;
+        Ok(Place { choice, lab, hints: HINTS, folder })
+    }
+
+    /// Works on a new database, and closes it.
+    pub fn with_database(&self, work: impl FnOnce(&Database) -> Result<(), Finding>) -> Result<(), Finding> {
+        self.place()?.created(work)
+    }
+
+    /// Works on a new database through one session, and closes it.
+    pub fn with_session(&self, work: impl FnOnce(&mut Session<'_>) -> Result<(), Finding>) -> Result<(), Finding> {
+        self.with_database(|database| work(&mut session(database)?))
+    }
+}
+
+/// What the checks' databases come to, roughly.
+const HINTS: Hints = Hints { records: 100_000, key_size: 16, value_size: 100, sessions: 16 };
+
+/// A folder for a database, and what the database is opened with.
+#[derive(Clone, Debug)]
+pub struct Place<'b> {
+    /// The engine with its options.
+    pub choice: &'b Choice,
+    /// The lab's settings.
+    pub lab: LabSettings,
+    /// What the engine is told beforehand.
+    pub hints: Hints,
+    /// The folder.
+    pub folder: PathBuf,
+}
+
+impl Place<'_> {
+    /// Makes the database.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn create(&self) -> Result<Database, EngineError> {
+        Database::open(self.choice, &self.lab, &self.hints, &self.folder, true)
+    }
+
+    /// Opens the database that is there.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn open(&self) -> Result<Database, EngineError> {
+        Database::open(self.choice, &self.lab, &self.hints, &self.folder, false)
+    }
+
+    /// Works on the database after making it, and closes it.
+    pub fn created(&self, work: impl FnOnce(&Database) -> Result<(), Finding>) -> Result<(), Finding> {
+        closing(self.create().during("creating a database")?, work)
+    }
+
+    /// Works on the database that is there, and closes it.
+    pub fn opened(&self, work: impl FnOnce(&Database) -> Result<(), Finding>) -> Result<(), Finding> {
+        closing(self.open().during("opening the database again")?, work)
+    }
+}
+
+fn closing(database: Database, work: impl FnOnce(&Database) -> Result<(), Finding>) -> Result<(), Finding> {
+    work(&database)?;
+    database.close().during("closing the database")
+}
+
+/// What [`recall`] answers for every key.
+pub(crate) const RECALLED: &[u8] = b"what the lab last stored under the key";
+
+/// A session for this thread.
+///
+/// # Errors
+/// What the engine reports.
+pub fn session(database: &Database) -> Result<Session<'_>, Finding> {
+    // SAFETY: the host is static and nobody writes to it; `recall` takes no context.
+    unsafe { database.session(&raw const HOST.0) }.during("opening a session")
+}
+
+struct SharedHost(Host);
+
+// SAFETY: its one pointer is NULL.
+unsafe impl Sync for SharedHost {}
+
+static HOST: SharedHost = SharedHost(Host {
+    size: size_of::<Host>() as u32,
+    reserved: 0,
+    context: std::ptr::null_mut(),
+    recall: Some(recall),
+});
+
+unsafe extern "C" fn recall(
+    _context: *mut std::ffi::c_void,
+    _key: *const std::ffi::c_void,
+    _key_size: usize,
+    value: *mut abi::Bytes,
+) -> abi::Status {
+    // SAFETY: the caller, who follows the header, gives room for the bytes' place and size.
+    unsafe { *value = abi::Bytes { data: RECALLED.as_ptr().cast(), size: RECALLED.len() } };
+    abi::OK
+}
+
+/// Whether an error came with a text of the engine's own. Where there is none the host says so.
+pub(crate) fn has_text(error: &EngineError) -> bool {
+    !error.reason.ends_with("no reason")
+}

@@ -1,0 +1,229 @@
+//! What is still there after a close, and after a kill.
+
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
+use kvdyno_workload::Stream;
+
+use crate::bench::{Bench, Place, session};
+use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};
+use crate::process::{acknowledged, start_writer};
+use crate::writer::{Until, Writing};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "reopen-none",
+        what: "At durability none, whatever was acknowledged is there after a close and an open.",
+        needs: Needs::STORE,
+        run: |bench| reopen(bench, Durability::None),
+    },
+    Check {
+        name: "reopen-process",
+        what: "At durability process, whatever was acknowledged is there after a close and an open.",
+        needs: Needs::STORE,
+        run: |bench| reopen(bench, Durability::Process),
+    },
+    Check {
+        name: "reopen-interval",
+        what: "At durability interval, whatever was acknowledged is there after a close and an open.",
+        needs: Needs::STORE,
+        run: |bench| reopen(bench, Durability::Interval),
+    },
+    Check {
+        name: "reopen-commit",
+        what: "At durability commit, whatever was acknowledged is there after a close and an open.",
+        needs: Needs::STORE,
+        run: |bench| reopen(bench, Durability::Commit),
+    },
+    Check {
+        name: "kill-process",
+        what: "At durability process, what was acknowledged is there after the process was killed while it wrote.",
+        needs: Needs::STORE,
+        run: |bench| kill(bench, Durability::Process, 1),
+    },
+    Check {
+        name: "kill-interval",
+        what: "At durability interval, what was acknowledged is there after the process was killed while it wrote.",
+        needs: Needs::STORE,
+        run: |bench| kill(bench, Durability::Interval, 1),
+    },
+    Check {
+        name: "kill-commit",
+        what: "At durability commit, what was acknowledged is there after the process was killed while it wrote.",
+        needs: Needs::STORE,
+        run: |bench| kill(bench, Durability::Commit, 1),
+    },
+    Check {
+        name: "kill-batches",
+        what: "After the process was killed while it wrote batches, each batch is there whole or not at all.",
+        needs: Needs::STORE.and(abi::CAN_BATCH),
+        run: kill_batches,
+    },
+    Check {
+        name: "kill-after-flush",
+        what: "Whatever the durability, what was written before a flush is there after the process was killed.",
+        needs: Needs::STORE,
+        run: kill_after_flush,
+    },
+];
+
+fn at(bench: &Bench, level: Durability) -> Result<LabSettings, Finding> {
+    match bench.meets(level) {
+        true => Ok(LabSettings { durability: level, ..bench.lab() }),
+        false => Err(Finding::NotApplicable(format!("it does not declare durability {level}"))),
+    }
+}
+
+/// Three rounds of changes, each through a database opened anew.
+fn reopen(bench: &Bench, level: Durability) -> Result<(), Finding> {
+    const COUNT: u64 = 1_000;
+    let records = bench.records();
+    let place = bench.place_with(&bench.choice, at(bench, level)?)?;
+    let change = |database: &Database, round: u64| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, (0..COUNT).filter(|id| id % round == 0), round)?;
+        match bench.can(abi::CAN_DELETE) {
+            true => session.delete(&records.key(COUNT + round)).map(|_| ()).during("delete"),
+            false => Ok(()),
+        }
+    };
+    let verify = |database: &Database, rounds: u64| -> Result<(), Finding> {
+        let mut session = session(database)?;
+        for id in 0..COUNT {
+            let newest = (1..=rounds).rev().find(|round| id % round == 0).unwrap_or(1);
+            records.expect(&mut session, id, newest)?;
+        }
+        for round in 1..=5 {
+            match round <= rounds && bench.can(abi::CAN_DELETE) {
+                true => records.expect_missing(&mut session, COUNT + round).during("a deleted record")?,
+                false => records.expect(&mut session, COUNT + round, 9)?,
+            }
+        }
+        Ok(())
+    };
+    place.created(|database| {
+        records.put_all(&mut session(database)?, COUNT + 1..=COUNT + 5, 9)?;
+        change(database, 1)
+    })?;
+    for round in 2..=4 {
+        bench.step(&format!("opening the database for the {round}. time"));
+        place.opened(|database| {
+            verify(database, round - 1).during(&format!("after {} closes", round - 1))?;
+            change(database, round)
+        })?;
+    }
+    place.opened(|database| verify(database, 4).during("after 4 closes"))
+}
+
+/// A writer in `place` that starts where the last one ended.
+fn writing(bench: &Bench, place: &Place<'_>, from: u64, group: u64, until: Until) -> Writing {
+    Writing {
+        database: place.folder.clone(),
+        create: from == 1,
+        lab: place.lab.clone(),
+        hints: place.hints,
+        from,
+        groups: 150,
+        group,
+        acknowledged: bench.folder.join("acknowledged"),
+        until,
+    }
+}
+
+/// Starts a writer, lets it come to `enough` acknowledged writes, kills it after `pause` more, and gives the number of
+/// the last acknowledged write.
+fn killed(bench: &Bench, writing: &Writing, enough: u64, pause: Duration) -> Result<u64, Finding> {
+    bench.step("another process opens the database and writes to it");
+    let mut writer = start_writer(bench, "writer", writing.clone())?;
+    let patience = Instant::now() + Duration::from_secs(40);
+    while acknowledged(&writing.acknowledged)? < enough {
+        if !writer.is_running()? {
+            return Err(match writer.verdict(Duration::ZERO)? {
+                Verdict::Failed(how) => wrong(how),
+                _ => wrong("the writer ended before it was killed"),
+            });
+        }
+        ensure!(
+            Instant::now() < patience,
+            "in 40 seconds a writer came only to write {}",
+            acknowledged(&writing.acknowledged)?
+        );
+        thread::sleep(Duration::from_millis(1));
+    }
+    thread::sleep(pause);
+    writer.kill()?;
+    acknowledged(&writing.acknowledged)
+}
+
+/// Everything up to write `last` is there; of the one after it, which was under way, all or nothing of each record.
+fn verify(bench: &Bench, place: &Place<'_>, writing: &Writing, last: u64) -> Result<(), Finding> {
+    bench.step("opening the database whose process was killed");
+    let records = bench.records();
+    place.opened(|database| {
+        let mut session = session(database)?;
+        for group in 0..writing.groups {
+            let oldest = writing.newest(group, last);
+            let ids = group * writing.group..(group + 1) * writing.group;
+            let mut seen = Vec::new();
+            for id in ids {
+                let found = match session.get(&records.key(id)).during("get after the kill")? {
+                    Answer::Hit(value) => Some(records.version_of(id, value)?),
+                    Answer::Miss => None,
+                };
+                ensure!(
+                    found >= oldest,
+                    "write {last} was acknowledged, but of record {id}, stored by write {}, there is {}",
+                    oldest.unwrap_or_default(),
+                    found.map_or("nothing".to_owned(), |found| format!("write {found}"))
+                );
+                ensure!(found <= Some(last + 1), "record {id} is of write {found:?}, which never began");
+                seen.push(found);
+            }
+            ensure!(seen.iter().all(|found| *found == seen[0]), "a batch is there in part: {seen:?}");
+        }
+        Ok(())
+    })
+}
+
+fn kill(bench: &Bench, level: Durability, group: u64) -> Result<(), Finding> {
+    let place = bench.place_with(&bench.choice, at(bench, level)?)?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut moments = Stream::new(now.as_nanos() as u64);
+    let mut from = 1;
+    for _ in 0..3 {
+        let writing = writing(bench, &place, from, group, Until::Killed);
+        let pause = Duration::from_micros(moments.below(30_000));
+        let last = killed(bench, &writing, from + 200 + moments.below(200), pause)?;
+        verify(bench, &place, &writing, last)?;
+        // The write under way may have been done.
+        from = last + 2;
+        std::fs::remove_dir_all(bench.folder.join("writer"))?;
+    }
+    Ok(())
+}
+
+fn kill_batches(bench: &Bench) -> Result<(), Finding> {
+    let levels = [Durability::Process, Durability::Interval, Durability::Commit];
+    match levels.into_iter().find(|level| bench.meets(*level)) {
+        Some(level) => kill(bench, level, 20),
+        None => Err(Finding::NotApplicable("it declares no durability that survives its process".to_owned())),
+    }
+}
+
+fn kill_after_flush(bench: &Bench) -> Result<(), Finding> {
+    if bench.adapter().table().flush.is_none() {
+        return Err(Finding::NotApplicable("it has no flush".to_owned()));
+    }
+    let weakest = Durability::ALL.iter().copied().find(|level| bench.meets(*level)).unwrap_or(Durability::None);
+    let place = bench.place_with(&bench.choice, at(bench, weakest)?)?;
+    let mut from = 1;
+    for _ in 0..3 {
+        let writing = writing(bench, &place, from, 1, Until::Flushed(400));
+        let last = killed(bench, &writing, from + 399, Duration::ZERO)?;
+        verify(bench, &place, &writing, last).during(&format!("at durability {weakest}"))?;
+        from = last + 1;
+        std::fs::remove_dir_all(bench.folder.join("writer"))?;
+    }
+    Ok(())
+}

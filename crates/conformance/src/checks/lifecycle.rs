@@ -1,0 +1,322 @@
+//! Opening, closing, and what that must not leave behind.
+
+use std::fs;
+use std::path::PathBuf;
+
+use kvdyno_engine::{Probe, abi};
+use procfs::process::Process;
+
+use crate::bench::{Bench, Place, has_text, session};
+use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "probe",
+        what: "The engine's library is found and says its version.",
+        needs: Needs::NOTHING,
+        run: probe,
+    },
+    Check {
+        name: "probe-missing-library",
+        what: "A library that is not there is reported with a reason, and open does not succeed with it.",
+        needs: Needs::NOTHING,
+        run: probe_missing_library,
+    },
+    Check {
+        name: "probe-wrong-library",
+        what: "A file that is no library, and a library of something else, are reported with a reason.",
+        needs: Needs::NOTHING,
+        run: probe_wrong_library,
+    },
+    Check {
+        name: "open-nothing",
+        what: "Opening a database that does not exist is an error with a text, and a database can be made there afterwards.",
+        needs: Needs::STORE,
+        run: open_nothing,
+    },
+    Check {
+        name: "create-unwritable",
+        what: "Making a database where nothing can be written is an error with a text, time and again.",
+        needs: Needs::STORE,
+        run: create_unwritable,
+    },
+    Check {
+        name: "close-unused",
+        what: "A database that was made and closed without a session opens again and is empty.",
+        needs: Needs::STORE,
+        run: close_unused,
+    },
+    Check {
+        name: "two-databases",
+        what: "Two databases that are open at once keep their records apart.",
+        needs: Needs::STORE,
+        run: two_databases,
+    },
+    Check {
+        name: "housekeeping",
+        what: "Flush, compact and wait_idle, where they are there, are OK on an empty database and on one with records.",
+        needs: Needs::NOTHING,
+        run: housekeeping,
+    },
+    Check {
+        name: "statistics",
+        what: "The engine's statistics can be asked for at any time, and each has a name and a value.",
+        needs: Needs::NOTHING,
+        run: statistics,
+    },
+    Check {
+        name: "open-and-close",
+        what: "200 times opened and closed, no file descriptor, thread or memory is left over.",
+        needs: Needs::NOTHING,
+        run: open_and_close,
+    },
+    Check {
+        name: "sessions-come-and-go",
+        what: "3,000 sessions and cursors opened and closed leave no file descriptor, thread or memory over.",
+        needs: Needs::NOTHING,
+        run: sessions_come_and_go,
+    },
+    Check {
+        name: "reads-leave-nothing",
+        what: "100,000 reads of the same records take no more and more memory.",
+        needs: Needs::STORE,
+        run: reads_leave_nothing,
+    },
+];
+
+fn probe(bench: &Bench) -> Result<(), Finding> {
+    match bench.adapter().probe(bench.choice.library()) {
+        Probe::Available { version } => {
+            ensure!(version != "unknown", "the probe does not say which version it found");
+            Ok(())
+        }
+        Probe::Missing { reason } => Err(wrong(reason)),
+    }
+}
+
+/// The probe refuses `library` with a reason, and nothing opens with it.
+fn refuses(bench: &Bench, library: PathBuf) -> Result<(), Finding> {
+    let what = library.display().to_string();
+    bench.step(&format!("probing with {what} as its library"));
+    match bench.adapter().probe(Some(&library)) {
+        Probe::Available { .. } => return Err(wrong(format!("{what} is taken for the engine's library"))),
+        Probe::Missing { reason } => ensure!(!reason.ends_with("gives no reason"), "{what} is refused without a reason"),
+    }
+    let mut subject = bench.subject.clone();
+    subject.library = Some(library);
+    let choice = subject.choose()?;
+    match bench.place_with(&choice, bench.lab())?.create() {
+        Ok(_) => Err(wrong(format!("a database opens with {what} as its library, which the probe refuses"))),
+        Err(error) => {
+            ensure!(has_text(&error), "open with {what} as its library fails without a text");
+            Ok(())
+        }
+    }
+}
+
+fn probe_missing_library(bench: &Bench) -> Result<(), Finding> {
+    refuses(bench, PathBuf::from("/nonexistent/libnothing.so"))?;
+    probe(bench).during("afterwards")
+}
+
+fn probe_wrong_library(bench: &Bench) -> Result<(), Finding> {
+    let text = bench.folder.join("libtext.so");
+    fs::write(&text, "This is not a library.\n")?;
+    refuses(bench, text)?;
+    let maps = Process::myself().and_then(|process| process.maps()).map_err(unreadable)?;
+    let paths = maps.into_iter().filter_map(|map| match map.pathname {
+        procfs::process::MMapPath::Path(path) => Some(path),
+        _ => None,
+    });
+    let mut libc = paths.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libc.so")));
+    if let Some(libc) = libc.next() {
+        refuses(bench, libc)?;
+    }
+    probe(bench).during("afterwards")
+}
+
+fn open_nothing(bench: &Bench) -> Result<(), Finding> {
+    let place = bench.place()?;
+    for _ in 0..3 {
+        match place.open() {
+            Ok(_) => return Err(wrong("an empty folder was opened as a database")),
+            Err(error) => ensure!(has_text(&error), "the error has no text"),
+        }
+    }
+    // A folder with something in it is no database either; and the failures must not stand in the way of making one.
+    let place = bench.place()?;
+    ensure!(place.open().is_err(), "an empty folder was opened as a database");
+    let fresh = bench.place()?;
+    holds_a_record(bench, &fresh)
+}
+
+fn holds_a_record(bench: &Bench, place: &Place<'_>) -> Result<(), Finding> {
+    let records = bench.records();
+    place.created(|database| {
+        let mut session = session(database)?;
+        records.put(&mut session, 1, 1)?;
+        records.expect(&mut session, 1, 1)
+    })
+}
+
+fn create_unwritable(bench: &Bench) -> Result<(), Finding> {
+    // Permissions do not stop root; the kernel's own folders stop everybody.
+    let unwritable = Place { folder: PathBuf::from("/proc/self/task"), ..bench.place()? };
+    for _ in 0..3 {
+        match unwritable.create() {
+            Ok(_) => return Err(wrong("a database was made in /proc/self/task, where nothing can be")),
+            Err(error) => ensure!(has_text(&error), "the error has no text"),
+        }
+    }
+    holds_a_record(bench, &bench.place()?).during("afterwards, elsewhere")
+}
+
+fn close_unused(bench: &Bench) -> Result<(), Finding> {
+    let place = bench.place()?;
+    place.created(|_| Ok(()))?;
+    for _ in 0..2 {
+        place.opened(|database| bench.records().expect_missing(&mut session(database)?, 1))?;
+    }
+    Ok(())
+}
+
+fn two_databases(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|one| {
+        bench.with_database(|two| {
+            let (mut first, mut second) = (session(one)?, session(two)?);
+            records.put_all(&mut first, 0..100, 1)?;
+            records.put_all(&mut second, 50..150, 2)?;
+            records.expect_all(&mut first, 0..100, 1)?;
+            records.expect_all(&mut second, 50..150, 2)?;
+            (100..150).try_for_each(|id| records.expect_missing(&mut first, id))?;
+            (0..50).try_for_each(|id| records.expect_missing(&mut second, id))
+        })
+    })
+}
+
+fn housekeeping(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        for records_put in [false, true] {
+            if records_put {
+                records.put_all(&mut session(database)?, 0..5_000, 1)?;
+            }
+            for _ in 0..2 {
+                bench.step("flush");
+                database.flush().during("flush")?;
+                bench.step("compact");
+                database.compact().during("compact")?;
+                bench.step("wait_idle");
+                database.wait_idle().during("wait_idle")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn statistics(bench: &Bench) -> Result<(), Finding> {
+    if bench.adapter().table().statistics.is_none() {
+        return Err(Finding::NotApplicable("it has none".to_owned()));
+    }
+    let records = bench.records();
+    bench.with_database(|database| {
+        for version in 0..3 {
+            for (topic, name, value) in database.statistics() {
+                ensure!(!name.is_empty(), "one of {topic} has no name, with the value `{value}`");
+            }
+            records.put_all(&mut session(database)?, 0..1_000, version)?;
+        }
+        Ok(())
+    })
+}
+
+/// What a process has of what can leak.
+#[derive(Clone, Copy, Debug)]
+struct Belongings {
+    files: usize,
+    threads: i64,
+    memory_kb: u64,
+}
+
+impl Belongings {
+    fn now() -> Result<Belongings, Finding> {
+        let look = || {
+            let process = Process::myself()?;
+            let memory_kb = process.statm()?.resident * procfs::page_size() / 1024;
+            Ok(Belongings { files: process.fd_count()?, threads: process.stat()?.num_threads, memory_kb })
+        };
+        look().map_err(unreadable)
+    }
+
+    /// That since `before` nothing has come to stay, but for `spare_kb` of memory.
+    fn expect_no_more(self, before: Belongings, spare_kb: u64) -> Result<(), Finding> {
+        let (old, new) = (before.files, self.files);
+        ensure!(new <= old, "{old} file descriptors have become {new}");
+        let (old, new) = (before.threads, self.threads);
+        ensure!(new <= old, "{old} threads have become {new}");
+        let (old, new) = (before.memory_kb, self.memory_kb);
+        ensure!(new <= old + spare_kb, "{old} KiB of memory have become {new}");
+        Ok(())
+    }
+}
+
+fn unreadable(error: procfs::ProcError) -> Finding {
+    wrong(format!("the check itself failed: cannot read /proc: {error}"))
+}
+
+/// What an allocator may need for its own unrest.
+const SPARE_KB: u64 = 8 << 10;
+
+fn open_and_close(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    let place = bench.place()?;
+    place.created(|_| Ok(()))?;
+    let mut before = Belongings::now()?;
+    for round in 0..200 {
+        bench.step(&format!("opening and closing for the {}. time", round + 1));
+        place.opened(|database| records.put(&mut session(database)?, round % 10, round))?;
+        // Until here caches of the process itself may fill.
+        if round == 20 {
+            before = Belongings::now()?;
+        }
+    }
+    Belongings::now()?.expect_no_more(before, SPARE_KB)
+}
+
+fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        records.put_all(&mut session(database)?, 0..100, 1)?;
+        let mut before = Belongings::now()?;
+        for round in 0..3_000 {
+            let mut session = session(database)?;
+            session.get(&records.key(round % 100)).during("get")?;
+            if bench.can(abi::CAN_SCAN) {
+                let mut cursor = session.cursor().during("opening a cursor")?;
+                cursor.seek(None, abi::FORWARD).during("seek")?;
+            }
+            if round == 300 {
+                before = Belongings::now()?;
+            }
+        }
+        Belongings::now()?.expect_no_more(before, SPARE_KB)
+    })
+}
+
+fn reads_leave_nothing(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..2_000, 1)?;
+        let mut before = Belongings::now()?;
+        for round in 0..50 {
+            records.expect_all(&mut session, 0..2_000, 1)?;
+            records.expect_missing(&mut session, 1 << 30)?;
+            if round == 5 {
+                before = Belongings::now()?;
+            }
+        }
+        Belongings::now()?.expect_no_more(before, SPARE_KB)
+    })
+}

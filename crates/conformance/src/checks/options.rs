@@ -1,0 +1,211 @@
+//! Options, presets, and the lab's settings.
+
+use kvdyno_engine::{Choice, Compression, Durability, LabSettings, OptionInfo, OptionKind, OptionText};
+
+use crate::bench::{Bench, session};
+use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::subject::Subject;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "settings-listed",
+        what: "Settings says what durability, cache, write buffer and compression come to in the engine's words.",
+        needs: Needs::NOTHING,
+        run: settings_listed,
+    },
+    Check {
+        name: "durabilities",
+        what: "Every declared durability can be opened and works, and every other one is refused with a reason.",
+        needs: Needs::NOTHING,
+        run: durabilities,
+    },
+    Check {
+        name: "compressions",
+        what: "Every declared compression can be opened, works and can be reopened, and every other one is refused with a reason.",
+        needs: Needs::NOTHING,
+        run: compressions,
+    },
+    Check {
+        name: "buffer-sizes",
+        what: "Caches and write buffers from 64 KiB to 1 GiB work, or are refused by settings with a reason.",
+        needs: Needs::NOTHING,
+        run: buffer_sizes,
+    },
+    Check {
+        name: "presets",
+        what: "Every preset resolves, is accepted by settings, and gives a database that works.",
+        needs: Needs::NOTHING,
+        run: presets,
+    },
+    Check {
+        name: "option-values",
+        what: "Every choice and either truth value of each option works, or is refused by settings with a reason.",
+        needs: Needs::NOTHING,
+        run: option_values,
+    },
+    Check {
+        name: "option-bounds",
+        what: "Unknown options, values of another type and values out of bounds are refused; the bounds themselves are not.",
+        needs: Needs::NOTHING,
+        run: option_bounds,
+    },
+];
+
+/// A new database with these options and settings takes records, gives them back, and does so again after a reopening.
+fn works(bench: &Bench, choice: &Choice, lab: &LabSettings) -> Result<(), Finding> {
+    let records = bench.records();
+    let place = bench.place_with(choice, lab.clone())?;
+    let kept = Needs::STORE.missing(bench.adapter()).is_none();
+    place.created(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..500, 1)?;
+        if kept { records.expect_all(&mut session, 0..500, 1) } else { Ok(()) }
+    })?;
+    place.opened(|database| {
+        let mut session = session(database)?;
+        if kept {
+            records.expect_all(&mut session, 0..500, 1).during("after it was opened again")?;
+        }
+        records.put_all(&mut session, 250..750, 2)?;
+        if kept { records.expect_all(&mut session, 250..750, 2) } else { Ok(()) }
+    })?;
+    Ok(std::fs::remove_dir_all(&place.folder)?)
+}
+
+/// It works, or settings refuse it and say why.
+fn works_or_is_refused(bench: &Bench, choice: &Choice, lab: &LabSettings, what: &str) -> Result<(), Finding> {
+    let hints = bench.place()?.hints;
+    bench.step(what);
+    match choice.settings(lab, &hints) {
+        Ok(_) => works(bench, choice, lab).during(what),
+        Err(refusal) => has_reason(what, &refusal.to_string()),
+    }
+}
+
+fn has_reason(what: &str, refusal: &str) -> Result<(), Finding> {
+    ensure!(!refusal.ends_with("the adapter gives no reason"), "{what} is refused without a reason");
+    Ok(())
+}
+
+fn settings_listed(bench: &Bench) -> Result<(), Finding> {
+    let listed = bench.choice.settings(&bench.lab(), &bench.place()?.hints)?;
+    for topic in ["durability", "cache", "write_buffer", "compression"] {
+        ensure!(listed.iter().any(|(found, _, _)| found == topic), "nothing is said of {topic}");
+    }
+    for (topic, name, value) in &listed {
+        ensure!(!name.is_empty() && !value.is_empty(), "an entry of {topic} has no name or no value: `{name}`, `{value}`");
+        let known = ["durability", "cache", "write_buffer", "compression", "options"].contains(&topic.as_str());
+        ensure!(known, "`{topic}` is none of the topics");
+    }
+    Ok(())
+}
+
+fn durabilities(bench: &Bench) -> Result<(), Finding> {
+    for &durability in Durability::ALL {
+        let lab = LabSettings { durability, ..bench.lab() };
+        let what = format!("durability {durability}");
+        bench.step(&what);
+        declared_or_refused(bench, &lab, bench.meets(durability), &what)?;
+    }
+    Ok(())
+}
+
+fn compressions(bench: &Bench) -> Result<(), Finding> {
+    for &compression in Compression::ALL {
+        let lab = LabSettings { compression, ..bench.lab() };
+        let what = format!("compression {compression}");
+        bench.step(&what);
+        declared_or_refused(bench, &lab, bench.compresses(compression), &what)?;
+    }
+    Ok(())
+}
+
+fn declared_or_refused(bench: &Bench, lab: &LabSettings, declared: bool, what: &str) -> Result<(), Finding> {
+    let place = bench.place_with(&bench.choice, lab.clone())?;
+    if declared {
+        bench.choice.settings(lab, &place.hints).during(what)?;
+        return works(bench, &bench.choice, lab).during(what);
+    }
+    // The host asks settings first and so never gets here; but nothing may be ignored in silence.
+    match place.create() {
+        Ok(_) => Err(wrong(format!("{what} is not declared, but open takes it without a word"))),
+        Err(_) => Ok(()),
+    }
+}
+
+fn buffer_sizes(bench: &Bench) -> Result<(), Finding> {
+    for bytes in [64 << 10, 1 << 20, 64 << 20, 1 << 30] {
+        let cache = LabSettings { cache_bytes: bytes, ..bench.lab() };
+        works_or_is_refused(bench, &bench.choice, &cache, &format!("a cache of {bytes} bytes"))?;
+        let buffer = LabSettings { write_buffer_bytes: bytes, ..bench.lab() };
+        works_or_is_refused(bench, &bench.choice, &buffer, &format!("a write buffer of {bytes} bytes"))?;
+    }
+    Ok(())
+}
+
+fn presets(bench: &Bench) -> Result<(), Finding> {
+    if bench.adapter().presets.is_empty() {
+        return Err(Finding::NotApplicable("it has no presets".to_owned()));
+    }
+    for preset in &bench.adapter().presets {
+        let what = format!("preset {}", preset.name);
+        bench.step(&what);
+        let choice = Subject { preset: Some(preset.name.clone()), ..bench.subject.clone() }.choose().during(&what)?;
+        choice.settings(&bench.lab(), &bench.place()?.hints).during(&what)?;
+        works(bench, &choice, &bench.lab()).during(&what)?;
+    }
+    Ok(())
+}
+
+/// What is tried of an option.
+fn values(option: &OptionInfo) -> Vec<String> {
+    match &option.kind {
+        OptionKind::Bool => vec!["false".to_owned(), "true".to_owned()],
+        OptionKind::Choice(choices) => choices.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn option_values(bench: &Bench) -> Result<(), Finding> {
+    let options = &bench.adapter().options;
+    if options.iter().all(|option| values(option).is_empty()) {
+        return Err(Finding::NotApplicable("it has no options with choices".to_owned()));
+    }
+    for option in options {
+        for value in values(option) {
+            let choice = bench.subject.with(&[(&option.name, &value)]).choose()?;
+            works_or_is_refused(bench, &choice, &bench.lab(), &format!("{}={value}", option.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn option_bounds(bench: &Bench) -> Result<(), Finding> {
+    let taken = |name: &str, value: &str| bench.subject.with(&[(name, value)]).choose().is_ok();
+    ensure!(!taken("no-such-option", "1"), "an option that nobody declared is taken");
+    for option in &bench.adapter().options {
+        let (right, wrong): (Vec<String>, Vec<String>) = match &option.kind {
+            OptionKind::Bool => (vec!["true".into(), "false".into()], vec!["yes".into(), "2".into(), String::new()]),
+            OptionKind::Choice(choices) => (choices.clone(), vec!["none-of-them".into()]),
+            OptionKind::Integer { minimum, maximum } => bounds(*minimum, *maximum),
+            OptionKind::Size { minimum, maximum } => bounds((*minimum).max(0), *maximum),
+            OptionKind::Real => (vec!["0.5".into()], vec!["half".into(), "NaN".into()]),
+            OptionKind::Text => (Vec::new(), Vec::new()),
+        };
+        let text: OptionText = (option.name.clone(), option.default_value.clone());
+        ensure!(taken(&text.0, &text.1), "the default `{}` of {} is refused", text.1, text.0);
+        for value in right {
+            ensure!(taken(&option.name, &value), "{}={value} is refused, though it is declared", option.name);
+        }
+        for value in wrong {
+            ensure!(!taken(&option.name, &value), "{}={value} is taken, though it is not declared", option.name);
+        }
+    }
+    Ok(())
+}
+
+fn bounds(minimum: i64, maximum: i64) -> (Vec<String>, Vec<String>) {
+    let beyond = [minimum.checked_sub(1), maximum.checked_add(1)];
+    let wrong = beyond.into_iter().flatten().map(|number| number.to_string());
+    (vec![minimum.to_string(), maximum.to_string()], wrong.chain(["many".to_owned()]).collect())
+}

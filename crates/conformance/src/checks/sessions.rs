@@ -1,0 +1,316 @@
+//! Several sessions on one database, each on a thread of its own.
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use kvdyno_engine::{Answer, EngineError, Session, abi};
+
+use crate::bench::{Bench, has_text, session};
+use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};
+use crate::process::start_writer;
+use crate::records::{Records, expect};
+use crate::together::{beside, elsewhere, side_by_side};
+use crate::writer::{Until, Writing};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "sessions-see-each-other",
+        what: "What one session wrote is there for the next call of any other, and so is what it deleted.",
+        needs: Needs::STORE,
+        run: sessions_see_each_other,
+    },
+    Check {
+        name: "value-stays-readable",
+        what: "A value that was lent to a session stays as it is until the session's next call, while others replace, delete, flush and compact.",
+        needs: Needs::STORE,
+        run: value_stays_readable,
+    },
+    Check {
+        name: "many-sessions",
+        what: "Eight threads write and read keys of their own at once; afterwards every record is there.",
+        needs: Needs::STORE,
+        run: many_sessions,
+    },
+    Check {
+        name: "all-sessions-open",
+        what: "As many sessions as were announced can be open at once, and all of them can read and write.",
+        needs: Needs::STORE,
+        run: all_sessions_open,
+    },
+    Check {
+        name: "same-key",
+        what: "Four writers of the same keys leave one of their values, never a mix, and readers see whole ones.",
+        needs: Needs::STORE,
+        run: same_key,
+    },
+    Check {
+        name: "modify-counts",
+        what: "Four threads that count with read-modify-write lose no count.",
+        needs: Needs::STORE.and(abi::CAN_MODIFY),
+        run: modify_counts,
+    },
+    Check {
+        name: "idle-reader",
+        what: "A session that read a value and then does nothing keeps no writer waiting.",
+        needs: Needs::STORE,
+        run: idle_reader,
+    },
+    Check {
+        name: "idle-cursor",
+        what: "A cursor that stands on a record and does nothing keeps no writer waiting.",
+        needs: Needs::STORE.and(abi::CAN_SCAN),
+        run: idle_cursor,
+    },
+    Check {
+        name: "idle-snapshot",
+        what: "A snapshot that is open and does nothing keeps no writer waiting.",
+        needs: Needs::STORE.and(abi::CAN_SNAPSHOT),
+        run: idle_snapshot,
+    },
+    Check {
+        name: "session-error",
+        what: "After an error session_error says why, and the session goes on.",
+        needs: Needs::STORE,
+        run: session_error,
+    },
+    Check {
+        name: "processes-share",
+        what: "Another process writes to the open database, and what it wrote is seen here.",
+        needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
+        run: processes_share,
+    },
+];
+
+fn sessions_see_each_other(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        for version in 1..50 {
+            elsewhere(database, |other| records.put_all(other, 0..20, version))?;
+            records.expect_all(&mut session, 0..20, version).during("after another session's put")?;
+            records.put(&mut session, 5, version + 1_000)?;
+            elsewhere(database, |other| records.expect(other, 5, version + 1_000)).during("after this session's put")?;
+            if bench.can(abi::CAN_DELETE) {
+                elsewhere(database, |other| other.delete(&records.key(7)).map(|_| ()).during("delete"))?;
+                records.expect_missing(&mut session, 7).during("after another session's delete")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn value_stays_readable(bench: &Bench) -> Result<(), Finding> {
+    for size in [10, 100, 3_000, 100_000] {
+        let records = Records::fitting(bench.adapter().table(), size);
+        let keys = 2_000_000 / (size + 100);
+        bench.with_database(|database| {
+            let mut session = session(database)?;
+            records.put_all(&mut session, 0..keys.min(2_000), 1)?;
+            let Answer::Hit(lent) = session.get(&records.key(3)).during("get")? else {
+                return Err(wrong("record 3 is missing"));
+            };
+            let lent_before = lent.to_vec();
+            bench.step("another session writes while a value is lent out");
+            elsewhere(database, |other| {
+                (2..5).try_for_each(|version| records.put_all(other, 0..keys.min(2_000), version))?;
+                if bench.can(abi::CAN_DELETE) {
+                    other.delete(&records.key(3)).during("delete")?;
+                }
+                records.put_all(other, 4_000..4_000 + keys.min(500), 1)
+            })?;
+            bench.step("flush and compact while a value is lent out");
+            database.flush().during("flush")?;
+            database.compact().during("compact")?;
+            ensure!(lent == lent_before, "a lent value of {size} bytes changed under the reader");
+            records.expect_value(3, 1, lent)
+        })?;
+    }
+    Ok(())
+}
+
+fn many_sessions(bench: &Bench) -> Result<(), Finding> {
+    const EACH: u64 = 500;
+    let records = bench.records();
+    let ids = |number: u64| (0..EACH).map(move |place| place * 8 + number);
+    bench.with_database(|database| {
+        bench.step("eight threads write at once");
+        side_by_side(database, 8, |number, session| {
+            for version in 1..=3 {
+                for id in ids(number) {
+                    records.put(session, id, version)?;
+                    records.expect(session, id, version).during("what the thread just put")?;
+                }
+            }
+            Ok(())
+        })?;
+        records.expect_all(&mut session(database)?, 0..8 * EACH, 3)
+    })
+}
+
+fn all_sessions_open(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    let place = bench.place()?;
+    let count = u64::from(place.hints.sessions);
+    place.created(|database| {
+        let all_open = Barrier::new(count as usize);
+        side_by_side(database, count, |number, session| {
+            all_open.wait();
+            records.put(session, number, 1)?;
+            records.expect(session, number, 1)?;
+            if bench.can(abi::CAN_SCAN) {
+                let mut cursor = session.cursor().during("opening a cursor")?;
+                cursor.seek(None, abi::FORWARD).during("seek")?;
+            }
+            Ok(())
+        })?;
+        records.expect_all(&mut session(database)?, 0..count, 1)
+    })
+}
+
+fn same_key(bench: &Bench) -> Result<(), Finding> {
+    const KEYS: u64 = 5;
+    let records = Records::fitting(bench.adapter().table(), 3_000);
+    let read = |_: u64, session: &mut Session<'_>| {
+        (0..KEYS).try_for_each(|id| records.version(session, id).map(|_| ())).during("a reader beside the writers")
+    };
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..KEYS, 0)?;
+        bench.step("four threads write the same keys");
+        let write = |number: u64, session: &mut Session<'_>| {
+            (1..200).try_for_each(|round| records.put(session, round % KEYS, round * 4 + number))
+        };
+        beside(database, read, || side_by_side(database, 4, write))?;
+        for id in 0..KEYS {
+            let version = records.version(&mut session, id)?;
+            let last = 195 + id;
+            ensure!(version / 4 == last, "record {id} has a value of round {}, though {last} came last", version / 4);
+        }
+        Ok(())
+    })
+}
+
+fn modify_counts(bench: &Bench) -> Result<(), Finding> {
+    const ROUNDS: u64 = 250;
+    let key = bench.records().key(1);
+    let count = |old: Option<&[u8]>| {
+        let now = old.and_then(|old| old.try_into().ok()).map_or(0, u64::from_le_bytes);
+        Some((now + 1).to_le_bytes().to_vec())
+    };
+    bench.with_database(|database| {
+        side_by_side(database, 4, |_, session| {
+            (0..ROUNDS).try_for_each(|_| session.modify(&key, count).during("modify beside others"))
+        })?;
+        expect(&mut session(database)?, &key, &(4 * ROUNDS).to_le_bytes())
+    })
+}
+
+/// Writes of another session, in and around `0..1000`, that must come to an end.
+fn writes_go_on(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    (2..4).try_for_each(|version| records.put_all(session, 0..2_000, version))?;
+    match bench.can(abi::CAN_DELETE) {
+        true => (0..10).try_for_each(|id| session.delete(&records.key(id)).map(|_| ()).during("delete")),
+        false => Ok(()),
+    }
+}
+
+fn idle_reader(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..1_000, 1)?;
+        records.expect(&mut session, 5, 1)?;
+        bench.step("another session writes beside a reader that does nothing");
+        elsewhere(database, |other| writes_go_on(bench, &records, other))?;
+        records.expect(&mut session, 500, 3)
+    })
+}
+
+fn idle_cursor(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..1_000, 1)?;
+        let mut cursor = session.cursor().during("opening a cursor")?;
+        cursor.seek(Some(&records.key(5)), abi::FORWARD).during("seek")?;
+        bench.step("another session writes beside a cursor that does nothing");
+        elsewhere(database, |other| writes_go_on(bench, &records, other))?;
+        let found = cursor.seek(Some(&records.key(500)), abi::FORWARD).during("seek")?;
+        let Answer::Hit((_, value)) = found else { return Err(wrong("record 500 is missing")) };
+        records.expect_value(500, 3, value)
+    })
+}
+
+fn idle_snapshot(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..1_000, 1)?;
+        session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+        records.expect(&mut session, 5, 1)?;
+        bench.step("another session writes beside a snapshot that does nothing");
+        elsewhere(database, |other| writes_go_on(bench, &records, other))?;
+        session.commit().during("the end of a snapshot")?;
+        records.expect(&mut session, 500, 3)
+    })
+}
+
+/// The first way that comes to mind in which the engine must say no.
+fn provoke(bench: &Bench, session: &mut Session<'_>) -> Option<Result<(), EngineError>> {
+    let table = bench.adapter().table();
+    match (table.max_key_size, table.min_key_size) {
+        (1..=1_048_576, _) => Some(session.put(&vec![b'k'; table.max_key_size as usize + 1], b"value")),
+        (_, 1..) => Some(session.put(&vec![b'k'; table.min_key_size as usize - 1], b"value")),
+        _ if bench.can(abi::CAN_TRANSACT) => Some(session.commit()),
+        _ => None,
+    }
+}
+
+fn session_error(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_session(|session| {
+        records.put(session, 1, 1)?;
+        for _ in 0..3 {
+            match provoke(bench, session) {
+                None => return Err(Finding::NotApplicable("there is no way to make it report an error".to_owned())),
+                Some(Ok(())) => return Err(wrong("what cannot be done was answered with OK")),
+                Some(Err(error)) => ensure!(has_text(&error), "session_error has no text after an error"),
+            }
+            records.expect(session, 1, 1)?;
+        }
+        records.put(session, 2, 1)?;
+        records.expect(session, 2, 1)
+    })
+}
+
+fn processes_share(bench: &Bench) -> Result<(), Finding> {
+    const WRITES: u64 = 500;
+    let records = bench.records();
+    let place = bench.place()?;
+    place.created(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 1_000..1_100, 1)?;
+        let writing = Writing {
+            database: place.folder.clone(),
+            create: false,
+            lab: place.lab.clone(),
+            hints: place.hints,
+            from: 1,
+            groups: 100,
+            group: 1,
+            acknowledged: bench.folder.join("acknowledged"),
+            until: Until::Closed(WRITES),
+        };
+        match start_writer(bench, "writer", writing.clone())?.verdict(Duration::from_secs(30))? {
+            Verdict::Failed(how) => return Err(wrong(how)),
+            Verdict::Passed | Verdict::NotApplicable(_) => {}
+        }
+        for id in 0..writing.groups {
+            let number = writing.newest(id, WRITES).ok_or_else(|| wrong("the check itself failed: too few writes"))?;
+            records.expect(&mut session, id, number).during("what the other process wrote")?;
+        }
+        records.expect_all(&mut session, 1_000..1_100, 1)?;
+        records.put(&mut session, 1, 10_000)?;
+        records.expect(&mut session, 1, 10_000)
+    })
+}

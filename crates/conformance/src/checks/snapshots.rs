@@ -1,0 +1,315 @@
+//! Transactions, and snapshots.
+
+use std::time::Duration;
+
+use kvdyno_engine::{Answer, EngineError, Session, abi};
+
+use crate::bench::{Bench, session};
+use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::records::{Records, expect};
+use crate::together::{beside, elsewhere, side_by_side};
+
+const TRANSACTIONS: Needs = Needs::STORE.and(abi::CAN_TRANSACT);
+const SNAPSHOTS: Needs = Needs::STORE.and(abi::CAN_SNAPSHOT);
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "commit",
+        what: "What a transaction wrote is there for everybody after its commit, and after a reopening.",
+        needs: TRANSACTIONS,
+        run: commit,
+    },
+    Check {
+        name: "abort",
+        what: "An aborted transaction leaves nothing: no new record, no new value, no deletion.",
+        needs: TRANSACTIONS,
+        run: abort,
+    },
+    Check {
+        name: "own-writes",
+        what: "A transaction reads what it wrote itself, by key and by cursor.",
+        needs: TRANSACTIONS,
+        run: own_writes,
+    },
+    Check {
+        name: "uncommitted-unseen",
+        what: "Nobody else sees what a transaction wrote before its commit.",
+        needs: TRANSACTIONS,
+        run: uncommitted_unseen,
+    },
+    Check {
+        name: "transactions-count",
+        what: "Four threads that count in transactions, trying again after a conflict, lose no count.",
+        needs: TRANSACTIONS,
+        run: transactions_count,
+    },
+    Check {
+        name: "transaction-whole",
+        what: "A reader beside a writer of transactions never sees one half applied.",
+        needs: TRANSACTIONS,
+        run: transaction_whole,
+    },
+    Check {
+        name: "snapshot",
+        what: "Reads within a snapshot see the state at its begin, whatever others write meanwhile; reads after it the newest.",
+        needs: SNAPSHOTS,
+        run: snapshot,
+    },
+    Check {
+        name: "snapshot-scan",
+        what: "Scans within a snapshot see the state at its begin while others put and delete.",
+        needs: SNAPSHOTS.and(abi::CAN_SCAN),
+        run: snapshot_scan,
+    },
+    Check {
+        name: "snapshot-is-one-state",
+        what: "A snapshot taken beside a writer of batches shows whole batches, all of one moment.",
+        needs: SNAPSHOTS.and(abi::CAN_BATCH),
+        run: snapshot_is_one_state,
+    },
+];
+
+fn commit(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    let place = bench.place()?;
+    place.created(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..10, 1)?;
+        for version in 2..5 {
+            session.begin(abi::READ_WRITE).during("begin")?;
+            records.put_all(&mut session, 5..20, version)?;
+            session.commit().during("commit")?;
+            records.expect_all(&mut session, 5..20, version)?;
+            elsewhere(database, |other| records.expect_all(other, 5..20, version)).during("from another session")?;
+        }
+        session.begin(abi::READ_WRITE).during("begin")?;
+        session.commit().during("commit of a transaction that did nothing")?;
+        records.expect_all(&mut session, 0..5, 1)
+    })?;
+    place.opened(|database| {
+        let mut session = session(database)?;
+        records.expect_all(&mut session, 0..5, 1)?;
+        records.expect_all(&mut session, 5..20, 4)
+    })
+}
+
+fn abort(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    let unchanged = |session: &mut Session<'_>| {
+        records.expect_all(session, 0..10, 1)?;
+        (10..20).try_for_each(|id| records.expect_missing(session, id))
+    };
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..10, 1)?;
+        for _ in 0..3 {
+            session.begin(abi::READ_WRITE).during("begin")?;
+            records.put_all(&mut session, 5..20, 2)?;
+            if bench.can(abi::CAN_DELETE) {
+                session.delete(&records.key(1)).during("delete")?;
+            }
+            session.abort().during("abort")?;
+            unchanged(&mut session)?;
+            elsewhere(database, unchanged).during("from another session")?;
+        }
+        records.put(&mut session, 15, 3)?;
+        records.expect(&mut session, 15, 3)
+    })
+}
+
+fn own_writes(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_session(|session| {
+        records.put_all(session, 0..10, 1)?;
+        session.begin(abi::READ_WRITE).during("begin")?;
+        records.put_all(session, [3, 12], 2)?;
+        let batch = records.value(4, 2);
+        session.write(&[(&records.key(4), Some(&batch))]).during("write")?;
+        records.expect_all(session, [3, 4, 12], 2)?;
+        if bench.can(abi::CAN_DELETE) {
+            session.delete(&records.key(5)).during("delete")?;
+            records.expect_missing(session, 5)?;
+        }
+        if bench.can(abi::CAN_SCAN) {
+            let mut cursor = session.cursor().during("opening a cursor")?;
+            match cursor.seek(Some(&records.key(12)), abi::FORWARD).during("seek")? {
+                Answer::Hit((_, value)) => records.expect_value(12, 2, value).during("by cursor")?,
+                Answer::Miss => return Err(wrong("a cursor does not see what its own transaction put")),
+            }
+        }
+        session.commit().during("commit")?;
+        records.expect_all(session, [3, 4, 12], 2)
+    })
+}
+
+/// Others may wait for the transaction's end, or read what was there before; they read nothing else.
+fn uncommitted_unseen(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    let look = |_: u64, session: &mut Session<'_>| records.expect(session, 1, 1).during("a reader beside a transaction");
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put(&mut session, 1, 1)?;
+        beside(database, look, || {
+            for _ in 0..20 {
+                session.begin(abi::READ_WRITE).during("begin")?;
+                records.put(&mut session, 1, 2)?;
+                std::thread::sleep(Duration::from_millis(5));
+                session.abort().during("abort")?;
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Does `work` in a transaction, from its begin as often as the engine rolls it back.
+fn transact(
+    session: &mut Session<'_>,
+    work: impl Fn(&mut Session<'_>) -> Result<(), EngineError>,
+) -> Result<(), Finding> {
+    loop {
+        let tried = session.begin(abi::READ_WRITE).and_then(|()| work(session)).and_then(|()| session.commit());
+        match tried {
+            Err(error) if error.status == abi::CONFLICT => std::thread::yield_now(),
+            other => return other.during("a transaction beside others"),
+        }
+    }
+}
+
+fn number(value: &[u8]) -> u64 {
+    value.try_into().map(u64::from_le_bytes).unwrap_or(0)
+}
+
+fn transactions_count(bench: &Bench) -> Result<(), Finding> {
+    const ROUNDS: u64 = 250;
+    let key = bench.records().key(1);
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        session.put(&key, &0u64.to_le_bytes()).during("put")?;
+        side_by_side(database, 4, |_, session| {
+            let count = |session: &mut Session<'_>| {
+                let now = match session.get(&key)? {
+                    Answer::Hit(value) => number(value),
+                    Answer::Miss => 0,
+                };
+                session.put(&key, &(now + 1).to_le_bytes())
+            };
+            (0..ROUNDS).try_for_each(|_| transact(session, count))
+        })?;
+        expect(&mut session, &key, &(4 * ROUNDS).to_le_bytes())
+    })
+}
+
+/// All records at one more version.
+fn put_group(records: &Records, session: &mut Session<'_>, version: u64) -> Result<(), EngineError> {
+    (0..GROUP).try_for_each(|id| session.put(&records.key(id), &records.value(id, version)))
+}
+
+const GROUP: u64 = 10;
+
+/// As `batch-seen-whole`, with transactions.
+fn transaction_whole(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    let write = |version: u64, session: &mut Session<'_>| transact(session, |s| put_group(&records, s, version));
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        put_group(&records, &mut session, 0).during("put")?;
+        beside(database, write, || {
+            for round in 0..1_000 {
+                let mut newest = 0;
+                for place in 0..GROUP {
+                    let id = if round % 2 == 0 { place } else { GROUP - 1 - place };
+                    let version = records.version(&mut session, id)?;
+                    ensure!(version >= newest, "after a record of transaction {newest} another one had version {version}");
+                    newest = version;
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+fn snapshot(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 0..100, 1)?;
+        for version in 2..6 {
+            session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+            if version % 2 == 0 {
+                records.expect(&mut session, 0, version - 1)?;
+            }
+            bench.step("another session writes beside a snapshot");
+            elsewhere(database, |other| {
+                records.put_all(other, 0..100, version)?;
+                records.put(other, 1_000 + version, version)?;
+                if bench.can(abi::CAN_DELETE) {
+                    other.delete(&records.key(200)).during("delete")?;
+                }
+                Ok(())
+            })?;
+            records.expect_all(&mut session, 0..100, version - 1).during("within the snapshot")?;
+            records.expect_missing(&mut session, 1_000 + version).during("within the snapshot")?;
+            session.commit().during("the end of a snapshot")?;
+            records.expect_all(&mut session, 0..100, version).during("after the snapshot")?;
+            records.expect(&mut session, 1_000 + version, version).during("after the snapshot")?;
+        }
+        Ok(())
+    })
+}
+
+fn snapshot_scan(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, (0..500).map(|id| 2 * id), 1)?;
+        session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+        records.expect(&mut session, 0, 1)?;
+        for round in 2..5 {
+            bench.step("another session writes beside a snapshot");
+            elsewhere(database, |other| {
+                records.put_all(other, 0..1_000, round)?;
+                match bench.can(abi::CAN_DELETE) {
+                    true => (0..1_000).step_by(5).try_for_each(|id| {
+                        other.delete(&records.key(id)).map(|_| ()).during("delete")
+                    }),
+                    false => Ok(()),
+                }
+            })?;
+            let mut cursor = session.cursor().during("opening a cursor")?;
+            let mut found = cursor.seek(None, abi::FORWARD).during("seek")?;
+            for id in (0..1_000).step_by(2) {
+                let Answer::Hit((key, value)) = found else { return Err(wrong(format!("no record {id} in the snapshot"))) };
+                ensure!(key == records.key(id), "another key than that of record {id}");
+                records.expect_value(id, 1, value)?;
+                found = cursor.next().during("next")?;
+            }
+            ensure!(found == Answer::Miss, "more records in the snapshot than at its begin");
+        }
+        session.commit().during("the end of a snapshot")
+    })
+}
+
+fn snapshot_is_one_state(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    let write = |version: u64, session: &mut Session<'_>| {
+        let steps: Vec<_> = (0..GROUP).map(|id| (records.key(id), records.value(id, version))).collect();
+        let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+        session.write(&steps).during("write beside snapshots")
+    };
+    bench.with_database(|database| {
+        let mut session = session(database)?;
+        write(0, &mut session)?;
+        beside(database, write, || {
+            for _ in 0..500 {
+                session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+                let first = records.version(&mut session, 0)?;
+                for id in 1..GROUP {
+                    let version = records.version(&mut session, id)?;
+                    ensure!(version == first, "one snapshot shows batch {first} and batch {version}");
+                }
+                session.commit().during("the end of a snapshot")?;
+            }
+            Ok(())
+        })
+    })
+}

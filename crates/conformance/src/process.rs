@@ -1,0 +1,165 @@
+//! The processes that checks run in.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kvdyno_stage::process::{self as stage, Exit, Worker};
+use serde::{Deserialize, Serialize};
+
+use crate::bench::{Bench, STEP};
+use crate::check::{Finding, Verdict, wrong};
+use crate::checks::checks;
+use crate::subject::Subject;
+use crate::writer::Writing;
+
+/// Makes the command that starts this program again and brings it to call [`child`] with this text.
+pub type Relaunch = fn(&str) -> io::Result<Command>;
+
+/// What a process is started for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Task {
+    pub subject: Subject,
+    /// The process's own.
+    pub folder: PathBuf,
+    pub errand: Errand,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Errand {
+    /// Run the check of this name.
+    Check(String),
+    /// Write until told otherwise, or killed.
+    Write(Writing),
+}
+
+/// The file in a process's folder that says what came of it.
+const VERDICT: &str = "verdict.json";
+const STANDARD_ERROR: &str = "stderr";
+
+/// Why a child could not do its task.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// What the parent handed over is not a task.
+    #[error("not a task of the conformance suite: {0}")]
+    Task(#[from] serde_json::Error),
+    /// There is no such check.
+    #[error("there is no check `{0}`")]
+    Check(String),
+    /// The verdict could not be left.
+    #[error("cannot leave a verdict: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Does what a parent started this process for, and leaves the verdict where the parent looks for it.
+///
+/// # Errors
+/// If `task` is not one, or the verdict cannot be left. What goes wrong with the engine is the verdict.
+pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
+    let task: Task = serde_json::from_str(task)?;
+    let result = match &task.errand {
+        Errand::Check(name) => {
+            let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
+            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| {
+                match check.needs.missing(bench.adapter()) {
+                    Some(reason) => Err(Finding::NotApplicable(reason)),
+                    None => (check.run)(&bench),
+                }
+            })
+        }
+        Errand::Write(writing) => Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench)),
+    };
+    fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result))?)?;
+    Ok(())
+}
+
+impl Task {
+    /// Starts a process for it, whose folder is made.
+    pub fn start(&self, relaunch: Relaunch) -> io::Result<Running> {
+        fs::create_dir_all(&self.folder)?;
+        let mut command = relaunch(&serde_json::to_string(self)?)?;
+        let noise = fs::File::create(self.folder.join(STANDARD_ERROR))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(noise);
+        Ok(Running { worker: stage::spawn(&mut command)?, folder: self.folder.clone() })
+    }
+}
+
+/// A process that was started for a task. Dropping it kills it.
+#[derive(Debug)]
+pub(crate) struct Running {
+    worker: Worker,
+    folder: PathBuf,
+}
+
+impl Running {
+    /// Waits for its end, but not longer than `patience`, and says what came of it.
+    pub fn verdict(mut self, patience: Duration) -> io::Result<Verdict> {
+        let until = Instant::now() + patience;
+        loop {
+            self.worker.wait_event(until.saturating_duration_since(Instant::now()))?;
+            if let Some(finished) = self.worker.try_finish()? {
+                return Ok(self.judge(&finished.exit));
+            }
+            if Instant::now() >= until {
+                return Ok(Verdict::Failed(format!("no end after {patience:?}{}", self.doing())));
+            }
+        }
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> io::Result<bool> {
+        Ok(self.worker.try_finish()?.is_none())
+    }
+
+    /// Kills it as the kernel would (SIGKILL), and waits until it is gone.
+    pub fn kill(mut self) -> io::Result<()> {
+        self.worker.kill()?;
+        while self.worker.try_finish()?.is_none() {
+            self.worker.wait_event(Duration::from_secs(1))?;
+        }
+        Ok(())
+    }
+
+    fn judge(&self, exit: &Exit) -> Verdict {
+        let left = fs::read(self.folder.join(VERDICT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        match (left, exit) {
+            (Some(verdict), Exit::Code(0)) => verdict,
+            (Some(Verdict::Failed(how)), _) => Verdict::Failed(how),
+            (Some(_), _) => Verdict::Failed(format!("at the end of the process: {exit}{}", self.last_words())),
+            (None, _) => Verdict::Failed(format!("the process ended with {exit}{}{}", self.doing(), self.last_words())),
+        }
+    }
+
+    fn doing(&self) -> String {
+        fs::read_to_string(self.folder.join(STEP)).map(|step| format!(", while {step}")).unwrap_or_default()
+    }
+
+    /// The last line of what it wrote to its standard error.
+    fn last_words(&self) -> String {
+        let text = fs::read(self.folder.join(STANDARD_ERROR)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        line.map(|line| format!("; it said: {line}")).unwrap_or_default()
+    }
+}
+
+/// Starts a writer in a process of its own, in a folder beside the check's databases.
+pub(crate) fn start_writer(bench: &Bench, name: &str, writing: Writing) -> Result<Running, Finding> {
+    let folder = bench.folder.join(name);
+    let task = Task { subject: bench.subject.clone(), folder, errand: Errand::Write(writing) };
+    Ok(task.start(bench.relaunch)?)
+}
+
+/// What a writer acknowledged so far: the number in the file that it was given.
+pub(crate) fn acknowledged(file: &Path) -> Result<u64, Finding> {
+    match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error.into()),
+        Ok(bytes) if bytes.is_empty() => Ok(0),
+        Ok(bytes) => {
+            bytes.try_into().map(u64::from_le_bytes).map_err(|_| wrong("the check itself failed: a count was half written"))
+        }
+    }
+}

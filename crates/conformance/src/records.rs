@@ -1,0 +1,150 @@
+//! The records that checks write, and whether what comes back is right.
+
+use kvdyno_engine::{Answer, Session, abi};
+use kvdyno_workload::Values;
+
+use crate::check::{During, Finding, wrong};
+
+/// Keys in the order of their ids, and values that say whose they are and of which version.
+#[derive(Clone, Debug)]
+pub struct Records {
+    key_size: usize,
+    values: Values,
+}
+
+impl Records {
+    /// Values of `value_size` bytes, or as many as the engine's values can have.
+    pub fn fitting(table: &abi::Engine, value_size: u64) -> Records {
+        let most = |declared: u64| if declared == 0 { u64::MAX } else { declared };
+        let key_size = 16.min(most(table.max_key_size)).max(table.min_key_size) as usize;
+        Records { key_size, values: Values::new(value_size.min(most(table.max_value_size)), 0.5, 1) }
+    }
+
+    /// The key of an id.
+    pub fn key(&self, id: u64) -> Vec<u8> {
+        format!("{id:0width$}", width = self.key_size).into_bytes()
+    }
+
+    /// The value of an id at a version.
+    pub fn value(&self, id: u64, version: u64) -> Vec<u8> {
+        let mut value = vec![0; self.values.size()];
+        self.values.write(id, version, &mut value);
+        value
+    }
+
+    /// Stores a record.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn put(&self, session: &mut Session<'_>, id: u64, version: u64) -> Result<(), Finding> {
+        session.put(&self.key(id), &self.value(id, version)).during("put")
+    }
+
+    /// Stores the records of some ids, all at the same version.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn put_all(
+        &self,
+        session: &mut Session<'_>,
+        ids: impl IntoIterator<Item = u64>,
+        version: u64,
+    ) -> Result<(), Finding> {
+        ids.into_iter().try_for_each(|id| self.put(session, id, version))
+    }
+
+    /// The version of the record, which must be there and right to the last bit.
+    ///
+    /// # Errors
+    /// What the engine reports, and what is wrong with the value.
+    pub fn version(&self, session: &mut Session<'_>, id: u64) -> Result<u64, Finding> {
+        match session.get(&self.key(id)).during("get")? {
+            Answer::Miss => Err(wrong(format!("record {id} is missing"))),
+            Answer::Hit(value) => self.version_of(id, value),
+        }
+    }
+
+    /// The version that a value has, which must be right to the last bit.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn version_of(&self, id: u64, value: &[u8]) -> Result<u64, Finding> {
+        if !self.values.is_right(id, 0, value) {
+            return Err(wrong(format!("{:?}", self.values.fault(id, 0, value))));
+        }
+        let version = value.get(8..16).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+        version.ok_or_else(|| Finding::NotApplicable("its values are too small to carry a version".to_owned()))
+    }
+
+    /// That the record is there, at exactly this version.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn expect(&self, session: &mut Session<'_>, id: u64, version: u64) -> Result<(), Finding> {
+        match session.get(&self.key(id)).during("get")? {
+            Answer::Hit(value) => self.expect_value(id, version, value),
+            Answer::Miss => Err(wrong(format!("record {id} is missing"))),
+        }
+    }
+
+    /// That a value is that of the record at exactly this version.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn expect_value(&self, id: u64, version: u64, value: &[u8]) -> Result<(), Finding> {
+        match value == self.value(id, version) {
+            true => Ok(()),
+            false => match self.version_of(id, value) {
+                Ok(found) => Err(wrong(format!("record {id} has version {found} instead of {version}"))),
+                Err(finding) => Err(finding),
+            },
+        }
+    }
+
+    /// That the records are there, all at this version.
+    ///
+    /// # Errors
+    /// If one is not.
+    pub fn expect_all(
+        &self,
+        session: &mut Session<'_>,
+        ids: impl IntoIterator<Item = u64>,
+        version: u64,
+    ) -> Result<(), Finding> {
+        ids.into_iter().try_for_each(|id| self.expect(session, id, version))
+    }
+
+    /// That the record is not there.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn expect_missing(&self, session: &mut Session<'_>, id: u64) -> Result<(), Finding> {
+        expect_missing(session, &self.key(id))
+    }
+}
+
+/// That `key` has exactly this value.
+pub(crate) fn expect(session: &mut Session<'_>, key: &[u8], value: &[u8]) -> Result<(), Finding> {
+    match session.get(key).during("get")? {
+        Answer::Hit(found) if found == value => Ok(()),
+        Answer::Hit(found) => Err(wrong(format!("the value of {} is {}, not {}", show(key), show(found), show(value)))),
+        Answer::Miss => Err(wrong(format!("the key {} is missing", show(key)))),
+    }
+}
+
+/// That `key` is not there.
+pub(crate) fn expect_missing(session: &mut Session<'_>, key: &[u8]) -> Result<(), Finding> {
+    match session.get(key).during("get of a key that is not there")? {
+        Answer::Miss => Ok(()),
+        Answer::Hit(found) => Err(wrong(format!("the key {} is there, with {}", show(key), show(found)))),
+    }
+}
+
+/// Bytes for people: what they begin with, and how many there are.
+pub(crate) fn show(bytes: &[u8]) -> String {
+    match bytes.len() {
+        0 => "nothing".to_owned(),
+        size @ ..=24 => format!("\"{}\" ({size} bytes)", bytes.escape_ascii()),
+        size => format!("\"{}…\" ({size} bytes)", bytes[..24].escape_ascii()),
+    }
+}

@@ -1,0 +1,69 @@
+//! Runs the checks, each in a process of its own.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::check::{Check, Verdict};
+use crate::checks::checks;
+use crate::process::{Errand, Relaunch, Task};
+use crate::subject::Subject;
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// The engine.
+    pub subject: Subject,
+    /// A folder for the checks' databases; each check removes what it made there.
+    pub folder: PathBuf,
+    /// How this program is started again.
+    pub relaunch: Relaunch,
+    /// How long one check may take: one that takes longer hangs.
+    pub patience: Duration,
+    /// Only the checks of these names; none: all of them.
+    pub only: Vec<String>,
+}
+
+/// What came of a check.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The check.
+    pub check: &'static Check,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// How long that took.
+    pub took: Duration,
+}
+
+impl Suite {
+    /// All checks on `subject`, with a minute for each.
+    pub fn new(subject: Subject, folder: PathBuf, relaunch: Relaunch) -> Suite {
+        Suite { subject, folder, relaunch, patience: Duration::from_secs(60), only: Vec::new() }
+    }
+
+    /// Runs the checks one after the other and hands each outcome to `each` as it comes.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to, or a process not be started.
+    pub fn run(&self, mut each: impl FnMut(&Outcome)) -> io::Result<Vec<Outcome>> {
+        let wanted = |check: &&Check| self.only.is_empty() || self.only.iter().any(|name| name == check.name);
+        let mut outcomes = Vec::new();
+        for check in checks().iter().filter(wanted) {
+            let outcome = self.run_one(check)?;
+            each(&outcome);
+            outcomes.push(outcome);
+        }
+        Ok(outcomes)
+    }
+
+    fn run_one(&self, check: &'static Check) -> io::Result<Outcome> {
+        let started = Instant::now();
+        let folder = self.folder.join(check.name);
+        let errand = Errand::Check(check.name.to_owned());
+        let task = Task { subject: self.subject.clone(), folder: folder.clone(), errand };
+        let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
+        fs::remove_dir_all(&folder)?;
+        Ok(Outcome { check, verdict, took: started.elapsed() })
+    }
+}

@@ -1,0 +1,91 @@
+//! A process that writes to a database and is killed, or that shares it.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kvdyno_engine::{Database, Hints, LabSettings, Session};
+use serde::{Deserialize, Serialize};
+
+use crate::bench::{Bench, session};
+use crate::check::{During, Finding};
+use crate::records::Records;
+
+/// What is written: one write after the other, numbered on. Write `n` stores a group of records whose number is `n`
+/// modulo `groups`, at version `n`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Writing {
+    pub database: PathBuf,
+    pub create: bool,
+    pub lab: LabSettings,
+    pub hints: Hints,
+    /// The number of the first write.
+    pub from: u64,
+    pub groups: u64,
+    /// Records in a group: 1 for puts, more for batches.
+    pub group: u64,
+    /// A file that holds the number of the last acknowledged write; the kernel keeps it when the process dies.
+    pub acknowledged: PathBuf,
+    pub until: Until,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Until {
+    /// Killed while writing.
+    Killed,
+    /// So many writes are done, and the database closed.
+    Closed(u64),
+    /// So many writes are done and flushed; they are acknowledged only then. After that, until killed.
+    Flushed(u64),
+}
+
+impl Writing {
+    /// The ids of the records that write `number` stores.
+    pub fn ids(&self, number: u64) -> std::ops::Range<u64> {
+        let first = number % self.groups * self.group;
+        first..first + self.group
+    }
+
+    /// The writes that stored the group that write `number` stores, up to write `last`: the newest one's number.
+    pub fn newest(&self, group: u64, last: u64) -> Option<u64> {
+        let back = (last % self.groups + self.groups - group) % self.groups;
+        last.checked_sub(back).filter(|number| *number > 0)
+    }
+
+    /// Writes.
+    pub fn run(&self, bench: &Bench) -> Result<(), Finding> {
+        let database = Database::open(&bench.choice, &self.lab, &self.hints, &self.database, self.create)
+            .during("the writer, opening the database")?;
+        let records = bench.records();
+        let acknowledged = File::options().create(true).truncate(false).write(true).open(&self.acknowledged)?;
+        let tell = |number: u64| acknowledged.write_all_at(&number.to_le_bytes(), 0);
+        let mut session = session(&database)?;
+        let last = match self.until {
+            Until::Killed => u64::MAX,
+            Until::Closed(writes) | Until::Flushed(writes) => self.from + writes - 1,
+        };
+        for number in self.from..=last {
+            self.write(&records, &mut session, number).during("the writer")?;
+            if !matches!(self.until, Until::Flushed(_)) {
+                tell(number)?;
+            }
+        }
+        if let Until::Flushed(_) = self.until {
+            database.flush().during("the writer, flush")?;
+            tell(last)?;
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+        drop(session);
+        database.close().during("the writer, closing the database")
+    }
+
+    fn write(&self, records: &Records, session: &mut Session<'_>, number: u64) -> Result<(), Finding> {
+        if self.group == 1 {
+            return records.put(session, number % self.groups, number);
+        }
+        let steps: Vec<_> = self.ids(number).map(|id| (records.key(id), records.value(id, number))).collect();
+        let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+        session.write(&steps).during("write")
+    }
+}

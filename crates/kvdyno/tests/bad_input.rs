@@ -1,0 +1,425 @@
+//! What cannot be done is refused before anything is touched, with what would be right.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use insta::assert_snapshot;
+use support::{Lab, Ran};
+
+/// Exit code 2, nothing touched, and what it said.
+#[track_caller]
+fn refused_in<const N: usize>(lab: &Lab, arguments: [&str; N]) -> Ran {
+    let before = lab.tree();
+    let ran = lab.run(arguments);
+    ran.exits(2);
+    assert_eq!(lab.tree(), before, "something was touched: {}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+    ran
+}
+
+#[track_caller]
+fn refused<const N: usize>(arguments: [&str; N]) -> Ran {
+    refused_in(&Lab::new(), arguments)
+}
+
+/// An experiment file that is refused.
+#[track_caller]
+fn refused_file(text: &str) -> Ran {
+    let lab = Lab::new();
+    lab.write("experiment.toml", text);
+    refused_in(&lab, ["run", "experiment.toml"])
+}
+
+/// The file, with the line and the column of what is wrong in it.
+#[track_caller]
+fn refused_at(place: &str, text: &str) -> Ran {
+    let ran = refused_file(text);
+    ran.says(&format!("experiment.toml:{place}"));
+    ran
+}
+
+// ---- engines
+
+#[test]
+fn an_engine_that_nobody_has_heard_of() {
+    let ran = refused(["compare", "lmbd"]);
+    ran.says("there is no engine `lmbd`; did you mean `lmdb`?").says("faulty, leveldb, lmdb,").says("./libmine.so");
+    refused(["compare", "voldemort"]).says("there is no engine `voldemort`; there are");
+    refused_at("1:20", "engines = [\"lmdb\", \"rocksd\"]").says("did you mean `rocksdb`?");
+}
+
+#[test]
+fn no_engine() {
+    refused(["compare"]).says("<ENGINE>...");
+    refused_file("engines = []").says("name at least one, such as engines = [\"lmdb\"]");
+}
+
+#[test]
+fn an_engine_named_twice() {
+    assert_snapshot!(refused(["compare", "lmdb", "lmdb"]).stderr, @r#"
+      × `lmdb` is named twice; to measure one engine in two set-ups give each a
+      │ section [engine.NAME] with is = "lmdb"
+    "#);
+    refused_at("1:20", "engines = [\"lmdb\", \"lmdb\"]").says("[engine.NAME]");
+}
+
+#[test]
+fn a_version_is_no_part_of_a_name() {
+    assert_snapshot!(refused(["compare", "rocksdb@5.7.3"]).stderr, @r#"
+      × `rocksdb@5.7.3` asks for a version; give the library of that version
+      │ instead: --library NAME=PATH
+    "#);
+}
+
+#[test]
+fn a_preset_that_it_does_not_have() {
+    refused(["compare", "lmdb:fast"]).says("lmdb has no preset `fast` (it has none)");
+}
+
+#[test]
+fn a_section_for_no_engine() {
+    let text = "engines = [\"lmdb\"]\n[engine.lmbd.options]\nmap_size = \"1GiB\"\n";
+    refused_at("3:12", text).says("[engine.lmbd] is for no engine of `engines`; did you mean `lmdb`?");
+}
+
+// ---- options
+
+#[test]
+fn an_option_that_the_engine_does_not_have() {
+    let ran = refused(["compare", "faulty", "--option", "faulty.falt=segv-get"]);
+    assert_snapshot!(ran.stderr, @r#"
+      × faulty has no option `falt`; did you mean `fault`? (it has fault, every,
+      │ after, fill_limit)
+    "#);
+    refused(["compare", "lmdb", "--option", "lmdb.page_size=4096"])
+        .says("lmdb has no option `page_size`")
+        .says("map_size");
+    let text = "engines = [\"faulty\"]\n[engine.faulty.options]\nevery = 1\nevrey = 2\n";
+    refused_at("4:9", text).says("did you mean `every`?");
+}
+
+#[test]
+fn an_option_out_of_its_range() {
+    let ran = refused(["compare", "faulty", "--option", "faulty.every=0"]);
+    assert_snapshot!(ran.stderr, @r#"
+      × `0` is no value for faulty's option `every`: it is a whole number from 1
+      │ to 9223372036854775807
+    "#);
+    let text = "engines = [\"faulty\"]\n[engine.faulty.options]\nevery = 0\n";
+    refused_at("3:9", text).says("it is a whole number from 1");
+}
+
+#[test]
+fn an_option_of_another_type() {
+    refused(["compare", "faulty", "--option", "faulty.every=often"])
+        .says("`often` is no value for faulty's option `every`");
+    refused(["compare", "faulty", "--option", "faulty.fault=sevg-get"]).says("it is one of none, segv-get,");
+    refused(["compare", "faulty", "--option", "faulty.fill_limit=lots"]).says("`lots`").says("fill_limit");
+}
+
+#[test]
+fn an_option_for_nobody() {
+    let ran = refused(["compare", "lmdb", "--option", "faulty.every=1"]);
+    ran.says("`faulty` is none of the engines to compare, which are lmdb");
+    refused(["compare", "lmdb", "--option", "every=1"]).says("of the form ENGINE.OPTION=VALUE");
+    refused(["compare", "lmdb", "--option", "lmdb.map_size"]).says("of the form ENGINE.OPTION=VALUE");
+}
+
+// ---- adapters and libraries
+
+#[test]
+fn an_adapter_that_is_not_there() {
+    refused(["compare", "./libmine.so"]).says("there is no adapter").says("libmine.so");
+}
+
+#[test]
+fn an_adapter_that_is_no_library() {
+    let lab = Lab::new();
+    lab.write("libmine.so", "I am no library");
+    refused_in(&lab, ["compare", "./libmine.so"]).says("cannot load").says("file too short");
+}
+
+#[test]
+fn a_library_that_is_no_adapter() {
+    let ran = refused(["compare", "/lib/x86_64-linux-gnu/libc.so.6"]);
+    ran.says("is a library but not an adapter: it does not export kvdyno_engine_v1; see include/kvdyno.h");
+}
+
+#[test]
+fn an_adapter_for_another_abi() {
+    let lab = Lab::new();
+    for (version, advice) in [("99", "use a newer kvdyno"), ("0", "build it against a newer kvdyno.h")] {
+        compile(&lab, &format!(".size = sizeof(kvdyno_engine), .abi_version = {version}"));
+        let words = format!("speaks ABI version {version}, this kvdyno speaks 1; {advice}");
+        refused_in(&lab, ["compare", "./libmine.so"]).says(&words);
+    }
+}
+
+#[test]
+fn an_adapter_that_declares_what_does_not_fit() {
+    let lab = Lab::new();
+    let declared = |what: &str| format!(".size = sizeof(kvdyno_engine), .abi_version = KVDYNO_ABI_VERSION{what}");
+    for (what, words) in [
+        ("", "it has no name"),
+        (", .name = \"Mine\"", "the name `Mine` is not of lower-case letters"),
+        (", .name = \"mine\"", "the required function `probe` is NULL"),
+    ] {
+        compile(&lab, &declared(what));
+        refused_in(&lab, ["compare", "./libmine.so"]).says("declares what does not fit").says(words);
+    }
+    compile(&lab, ".size = 16, .abi_version = KVDYNO_ABI_VERSION");
+    refused_in(&lab, ["compare", "./libmine.so"]).says("its kvdyno_engine has 16 bytes, version 1 has at least");
+}
+
+/// A list of adapters says what is wrong with one, and still lists the others.
+#[test]
+fn a_bad_adapter_does_not_hide_good_ones() {
+    let ran = Lab::new().run(["engines"]);
+    ran.exits(0);
+    let line = |name: &str| ran.stdout.lines().find(|line| line.trim().starts_with(name)).unwrap().to_owned();
+    assert!(line("null").contains("unusable"), "{}", ran.stdout);
+    assert!(line("lmdb").contains("0.9"), "{}", ran.stdout);
+}
+
+/// An adapter that consists of its declaration alone.
+fn compile(lab: &Lab, declaration: &str) {
+    let code = format!(
+        "#include \"kvdyno.h\"\n\
+         static const kvdyno_engine engine = {{{declaration}}};\n\
+         const kvdyno_engine *kvdyno_engine_v1(void) {{ return &engine; }}\n"
+    );
+    lab.write("mine.c", &code);
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../abi/include");
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o", "libmine.so", "mine.c", "-I"])
+        .arg(include)
+        .current_dir(lab.path(""))
+        .status();
+    assert!(compiled.expect("these tests need a C compiler, cc").success());
+}
+
+#[test]
+fn a_library_that_is_not_there() {
+    let ran = refused(["compare", "rocksdb", "--library", "rocksdb=/nowhere/librocksdb.so"]);
+    ran.says("rocksdb cannot be measured here").says("/nowhere/librocksdb.so").says("No such file or directory");
+}
+
+#[test]
+fn a_library_of_something_else() {
+    let ran = refused(["compare", "rocksdb", "--library", "rocksdb=/lib/x86_64-linux-gnu/libc.so.6"]);
+    ran.says("the library is not RocksDB, or too old: it has no rocksdb_");
+}
+
+#[test]
+fn a_library_for_nobody() {
+    refused(["compare", "lmdb", "--library", "rocksdb=/x.so"]).says("`rocksdb` is none of the engines to compare");
+    refused(["compare", "lmdb", "--library", "/x.so"]).says("of the form ENGINE=PATH");
+}
+
+// ---- keys of the file
+
+#[test]
+fn a_key_that_the_file_does_not_have() {
+    let ran = refused_file("engines = [\"lmdb\"]\n\n[data]\nrecrods = 5\n");
+    assert_snapshot!(ran.stderr, @r#"
+      × unknown field `recrods`, expected one of `records`, `key_size`,
+      │ `key_format`, `value_size`, `compressibility`; did you mean `records`?
+       ╭─[experiment.toml:4:1]
+     3 │ [data]
+     4 │ recrods = 5
+       · ───┬───
+       ·    ╰── here
+       ╰────
+    "#);
+    refused_at("2:2", "engines = [\"lmdb\"]\n[dta]\n").says("did you mean `data`?");
+    refused_at("3:1", "engines = [\"lmdb\"]\n[[run]]\nreader = [1]\n").says("did you mean `readers`?");
+    refused_at("3:1", "engines = [\"lmdb\"]\n[lab]\nhang_time = \"1s\"\n").says("unknown field `hang_time`");
+}
+
+#[test]
+fn a_value_of_another_type() {
+    let ran = refused_file("engines = [\"lmdb\"]\n[data]\nrecords = \"many\"\n");
+    assert_snapshot!(ran.stderr, @r#"
+      × invalid type: string "many", expected u64
+       ╭─[experiment.toml:3:11]
+     2 │ [data]
+     3 │ records = "many"
+       ·           ───┬──
+       ·              ╰── here
+       ╰────
+    "#);
+    refused_at("1:11", "engines = \"lmdb\"").says("expected a sequence");
+    refused_at("3:12", "engines = [\"lmdb\"]\n[[run]]\nduration = 5\n").says("a time such as \"5s\"");
+    refused_at("3:9", "engines = [\"lmdb\"]\n[settings]\ncache = \"lots\"\n").says("a size such as 64MiB");
+    refused_at("3:11", "engines = [\"lmdb\"]\n[data]\nrecords = -1\n");
+}
+
+#[test]
+fn a_file_that_is_no_toml() {
+    refused_at("2:5", "engines = [\"lmdb\"]\n<<<<\n").says("key with no value");
+    refused(["run", "nothing.toml"]).says("there is no file nothing.toml");
+    refused(["run"]).says("<FILE>");
+}
+
+// ---- numbers
+
+#[test]
+fn a_number_out_of_its_range() {
+    let ran = refused_file("engines = [\"lmdb\"]\n[data]\nrecords = 0\n");
+    assert_snapshot!(ran.stderr, @r#"
+      × records is 0; it must be from 1 to 2^48
+       ╭─[experiment.toml:3:11]
+     2 │ [data]
+     3 │ records = 0
+       ·           ┬
+       ·           ╰── here
+       ╰────
+    "#);
+    for (place, text, words) in [
+        ("3:12", "[data]\nkey_size = 4\n", "keys of 4 bytes are too short; a key has 8 to 65535 bytes"),
+        ("3:14", "[data]\nvalue_size = 99999999999\n", "value_size is 99999999999; it must be at most 1 GiB"),
+        ("3:19", "[data]\ncompressibility = 2.0\n", "compressibility is 2; it must be from 0 to 1"),
+        ("3:10", "[lab]\nrepeat = 0\n", "repeat is 0; it must be from 1 to 10000"),
+        ("3:9", "[load]\nbatch = 0\n", "batch is 0; it must be from 1 to 1000000"),
+        ("3:11", "[load]\nwriters = 0\n", "it must be from 1 to 4096"),
+        ("3:11", "[[run]]\nreaders = []\n", "readers is empty; give at least one number, such as [1]"),
+        ("3:11", "[[run]]\nreaders = [1, 5000]\n", "it must be from 1 to 4096"),
+        ("3:14", "[[run]]\nwrite_rate = 0.0\n", "it must be above 0 writes a second"),
+    ] {
+        refused_at(place, &format!("engines = [\"lmdb\"]\n{text}")).says(words);
+    }
+}
+
+#[test]
+fn a_number_out_of_its_range_on_the_command_line() {
+    for (name, value, words) in [
+        ("--records", "0", "records is 0; it must be from 1 to 2^48"),
+        ("--records", "many", "`many` is not a number such as 1000000 or 10M"),
+        ("--key-size", "4", "keys of 4 bytes are too short"),
+        ("--value-size", "99999999999", "at most 1 GiB"),
+        ("--compressibility", "2", "from 0 to 1"),
+        ("--repeat", "0", "from 1 to 10000"),
+        ("--batch", "0", "from 1 to 1000000"),
+        ("--readers", "", "cannot parse integer from empty string"),
+        ("--readers", "1,two", "invalid value 'two'"),
+        ("--write-rate", "-5", ""),
+        ("--duration", "5", "`5` is not a time such as 5s or 10m"),
+        ("--cache", "lots", "`lots` is not a size such as 64MiB"),
+    ] {
+        refused(["compare", "lmdb", name, value]).says(words);
+    }
+}
+
+/// Without a reader the writer would run alone, under the name of a workload that reads.
+#[test]
+fn no_readers() {
+    for workload in ["readwhilewriting", "readrandom", "readseq", "overwrite"] {
+        let ran = refused(["compare", "lmdb", "--readers", "0", "--workload", workload, "--duration", "100ms"]);
+        ran.says("it must be from 1 to 4096");
+    }
+}
+
+#[test]
+fn keys_that_are_too_few() {
+    let ran = refused(["compare", "lmdb", "--records", "1G", "--key-format", "decimal", "--key-size", "8"]);
+    assert_snapshot!(ran.stderr, @r#"
+      × 1000000000 records do not fit into decimal keys of 8 bytes, of which there
+      │ are 100000000; use longer keys, or another format
+    "#);
+}
+
+#[test]
+fn a_duration_and_operations_are_one_too_many() {
+    refused(["compare", "lmdb", "--duration", "1s", "--operations", "5"]).says("cannot be used with");
+}
+
+// ---- words
+
+#[test]
+fn a_word_that_is_none_of_its_kind() {
+    for (name, word, words) in [
+        ("--workload", "readrandm", "there is no workload `readrandm`; there are fillseq, fillrandom, overwrite"),
+        ("--workload", "fillseq", "`fillseq` loads, and so belongs into [load]"),
+        ("--load", "readseq", "`readseq` does not load; it can be fillseq or fillrandom"),
+        ("--durability", "comit", "`comit` is not a durability level; it can be none, process, interval, commit"),
+        ("--compression", "zst", "`zst`"),
+        ("--key-format", "hexa", "`hexa` is not a key format; it can be hex, decimal or binary"),
+        ("--format", "cvs", "`cvs` is not a format; use table, csv, json or md"),
+        ("--verify", "some", "[possible values: full, off]"),
+        ("--order", "chaos", "it can be turns or engine"),
+    ] {
+        refused(["compare", "lmdb", name, word]).says(words);
+    }
+    let text = "engines = [\"lmdb\"]\n[settings]\ndurability = \"comit\"\n";
+    refused_at("3:14", text).says("did you mean `commit`?");
+}
+
+// ---- what an engine cannot do
+
+#[test]
+fn a_scan_of_an_engine_that_cannot() {
+    let lab = Lab::with_null();
+    let ran = refused_in(&lab, ["compare", "lmdb", "null", "--workload", "readrandom,readseq"]);
+    assert_snapshot!(ran.stderr, @"  × null cannot scan, which `readseq` needs; leave one of them out");
+    refused_in(&lab, ["compare", "null", "--workload", "readreverse"]).says("null cannot scan against key order");
+}
+
+#[test]
+fn keys_and_values_beyond_an_engines_limits() {
+    let ran = refused(["compare", "faulty", "lmdb", "--key-size", "512"]);
+    assert_snapshot!(ran.stderr, @r#"
+      × lmdb cannot be measured so: keys of 512 bytes; its keys have 1 to 511
+      │ bytes
+    "#);
+}
+
+#[test]
+fn a_compression_that_an_engine_does_not_have() {
+    refused(["compare", "lmdb", "--compression", "zstd"])
+        .says("lmdb cannot be measured so: compression `zstd`; it has none");
+}
+
+// ---- folders
+
+#[test]
+fn a_results_folder_that_is_not_new() {
+    let lab = Lab::new();
+    fs::create_dir(lab.path("taken")).unwrap();
+    lab.write("taken/thesis.tex", "years of work");
+    let ran = refused_in(&lab, ["compare", "lmdb", "--out", "taken"]);
+    assert_snapshot!(ran.stderr, @r#"
+      × taken is not empty; choose another --out, or go on with it: kvdyno run
+      │ --resume taken
+    "#);
+}
+
+#[test]
+fn a_results_folder_that_is_a_file() {
+    let lab = Lab::new();
+    lab.write("taken", "years of work");
+    let ran = lab.run(["compare", "lmdb", "--out", "taken"]);
+    ran.says("cannot make taken");
+    assert_eq!(fs::read_to_string(lab.path("taken")).unwrap(), "years of work");
+}
+
+#[test]
+fn a_folder_without_results() {
+    let words = "is not a results folder: it has no experiment.toml";
+    refused(["run", "--resume", "."]).says(words);
+    refused(["run", "--resume", "nowhere"]).says(words);
+    refused(["report", "."]).says(words);
+    refused(["run", "experiment.toml", "--resume", "."]).says("cannot be used with");
+}
+
+/// A typing error in a count should not leave a folder behind.
+#[test]
+fn databases_that_cannot_fit() {
+    let lab = Lab::new();
+    let ran = refused_in(&lab, ["compare", "faulty", "lmdb", "--records", "400G"]);
+    ran.says("2 databases").says("choose another --dir, fewer records");
+}

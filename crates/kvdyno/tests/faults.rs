@@ -1,0 +1,324 @@
+//! An engine that crashes, leaves, hangs, errs or fills the storage spoils its own trials and nobody else's, and the
+//! report says what it did.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::{Comparison, Lab, Ran};
+
+/// `faulty` beside LMDB, reading at random. Databases have 2000 records, so put number 2001 is the first after the load.
+fn faulty(fault: &str) -> Comparison {
+    Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").operations(5000).fault(fault, 1000)
+}
+
+/// The first put of the run is hit, none of the load.
+fn faulty_after_the_load(fault: &str) -> Comparison {
+    faulty(fault).workload("readwhilewriting").milliseconds(200).option("faulty.after=2000").fault(fault, 1)
+}
+
+/// The same with little patience.
+fn impatient(comparison: Comparison) -> Comparison {
+    comparison.file("lab.hang_timeout", "1s").file("lab.close_timeout", "1s")
+}
+
+trait Survived {
+    /// LMDB's trials are whole, the report tells the failures, nothing is left.
+    fn only_faulty_suffers(&self);
+}
+
+impl Survived for Ran {
+    #[track_caller]
+    fn only_faulty_suffers(&self) {
+        self.exits(1).all_finished("lmdb").is_whole().reports_failures();
+    }
+}
+
+#[track_caller]
+fn fails_in_the_run(comparison: Comparison, kind: &str, words: &str) {
+    let ran = comparison.run();
+    ran.trial("faulty", "load").finished();
+    ran.trial("faulty", ran.workload()).failed(kind, words);
+    ran.only_faulty_suffers();
+}
+
+#[track_caller]
+fn fails_in_the_load(comparison: Comparison, kind: &str, words: &str) {
+    let ran = comparison.run();
+    ran.trial("faulty", "load").failed(kind, words);
+    ran.trial("faulty", ran.workload()).failed("not-run", "the load failed").failed("not-run", words);
+    ran.only_faulty_suffers();
+}
+
+// ---- crashes
+
+#[test]
+fn a_segmentation_fault_in_a_read() {
+    fails_in_the_run(faulty("segv-get"), "crashed", "signal 11 (SIGSEGV) while measuring");
+}
+
+#[test]
+fn a_segmentation_fault_in_a_write_of_the_load() {
+    fails_in_the_load(faulty("segv-put"), "crashed", "signal 11 (SIGSEGV) while measuring");
+}
+
+#[test]
+fn a_segmentation_fault_in_a_write_of_the_run() {
+    fails_in_the_run(faulty_after_the_load("segv-put"), "crashed", "signal 11 (SIGSEGV) while measuring");
+}
+
+#[test]
+fn a_segmentation_fault_in_the_warm_up() {
+    let warming = faulty("segv-get").milliseconds(200).with("warmup", "200ms");
+    fails_in_the_run(warming, "crashed", "signal 11 (SIGSEGV) while warming up");
+}
+
+#[test]
+fn a_segmentation_fault_in_the_opening() {
+    fails_in_the_load(faulty("segv-open"), "crashed", "signal 11 (SIGSEGV) while opening the database");
+}
+
+#[test]
+fn a_segmentation_fault_in_the_closing() {
+    fails_in_the_load(faulty("segv-close"), "crashed", "signal 11 (SIGSEGV) while closing the database");
+}
+
+#[test]
+fn an_abort() {
+    fails_in_the_run(faulty("abort-get"), "crashed", "signal 6 (SIGABRT) while measuring");
+}
+
+// ---- exits
+
+/// An exit code of 0 does not make it a success.
+#[test]
+fn an_exit_that_says_all_is_well() {
+    fails_in_the_run(faulty("exit-get"), "exited", "the process exited with code 0 while measuring");
+}
+
+#[test]
+fn an_exit_in_the_opening() {
+    fails_in_the_load(faulty("exit-open"), "exited", "the process exited with code 3 while opening the database");
+}
+
+// ---- hangs
+
+#[test]
+fn a_read_that_never_returns() {
+    fails_in_the_run(impatient(faulty("hang-get")), "hung", "nothing happened for 1 s while measuring");
+}
+
+#[test]
+fn a_write_that_never_returns_beside_a_reader_that_does() {
+    let beside = impatient(faulty_after_the_load("hang-put"));
+    fails_in_the_run(beside, "hung", "nothing happened for 1 s while measuring");
+}
+
+#[test]
+fn a_write_of_the_load_that_never_returns() {
+    fails_in_the_load(impatient(faulty("hang-put")), "hung", "nothing happened for 1 s while measuring");
+}
+
+#[test]
+fn an_opening_that_never_returns() {
+    fails_in_the_load(impatient(faulty("hang-open")), "hung", "nothing happened for 1 s while opening the database");
+}
+
+#[test]
+fn a_closing_that_never_returns() {
+    fails_in_the_load(impatient(faulty("hang-close")), "hung", "nothing happened for 1 s while closing the database");
+}
+
+/// A closing may compact for long: only its own limit ends it.
+#[test]
+fn the_limits_of_working_and_closing_are_two() {
+    let patient_with_reads = faulty("hang-close").file("lab.close_timeout", "1s");
+    fails_in_the_load(patient_with_reads, "hung", "while closing the database");
+    let patient_with_closing = faulty("hang-get").file("lab.hang_timeout", "1s");
+    fails_in_the_run(patient_with_closing, "hung", "while measuring");
+}
+
+// ---- errors
+
+#[test]
+fn reads_that_answer_with_an_error() {
+    let words = "errors; the first: reading record";
+    fails_in_the_run(faulty("error-get"), "engine-error", words);
+    fails_in_the_run(faulty("error-get"), "engine-error", "injected by fault=error-get");
+}
+
+#[test]
+fn errors_without_end_end_the_trial() {
+    let ran = faulty("error-get").fault("error-get", 1).operations(1_000_000).run();
+    assert_eq!(ran.trial("faulty", "readrandom").record.answers.errors, 100);
+    ran.only_faulty_suffers();
+}
+
+#[test]
+fn writes_that_answer_with_an_error() {
+    fails_in_the_load(faulty("error-put"), "engine-error", "writing: injected by fault=error-put");
+    fails_in_the_run(faulty_after_the_load("error-put"), "engine-error", "writing: injected by fault=error-put");
+}
+
+#[test]
+fn an_opening_that_answers_with_an_error() {
+    fails_in_the_load(faulty("error-open"), "engine-error", "opening the database: injected by fault=error-open");
+}
+
+// ---- full storage
+
+#[test]
+fn an_engine_that_says_there_is_no_space() {
+    fails_in_the_load(faulty("enospc-put"), "no-space", "No space left on device");
+    fails_in_the_run(faulty_after_the_load("enospc-put"), "no-space", "No space left on device");
+}
+
+/// What the faulty engine left is removed before LMDB needs the room.
+#[test]
+fn a_filesystem_that_is_full_in_the_load() {
+    let small = SmallFilesystem::mount();
+    let ran = small.holds(faulty("fill-disk")).run();
+    ran.trial("faulty", "load").failed("no-space", "");
+    ran.trial("faulty", "readrandom").failed("not-run", "the load failed");
+    ran.only_faulty_suffers();
+    small.is_empty();
+}
+
+#[test]
+fn a_filesystem_that_is_full_in_the_run() {
+    let small = SmallFilesystem::mount();
+    let ran = small.holds(faulty_after_the_load("fill-disk")).run();
+    ran.trial("faulty", "load").finished();
+    ran.trial("faulty", "readwhilewriting").failed("no-space", "");
+    ran.only_faulty_suffers();
+    small.is_empty();
+}
+
+/// The lab does not wait until the storage is full to the last byte: the faulty engine's log grows with each write, at
+/// 8 MB a second, and the trial would take a minute.
+#[test]
+fn storage_that_is_almost_full() {
+    let small = SmallFilesystem::mount();
+    let minute = Lab::new().compare(["faulty"]).workload("readwhilewriting").milliseconds(60_000);
+    let large = minute.with("records", 500).with("value-size", 4000);
+    let ran = small.holds(large).with("write-rate", 2000).file("lab.min_free", "20MiB").run();
+    ran.trial("faulty", "readwhilewriting").failed("no-space", "left while measuring, min_free is 20MiB");
+    ran.exits(1).is_whole().reports_failures();
+    small.is_empty();
+}
+
+/// 32 MiB of memory as a filesystem, for as long as this lives.
+struct SmallFilesystem {
+    folder: tempfile::TempDir,
+}
+
+impl SmallFilesystem {
+    fn mount() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=32m", "none"]).arg(folder.path()).output();
+        let advice =
+            "these tests fill a filesystem and must mount one: run them as root (in a container with SYS_ADMIN)";
+        let mounted = mounted.expect(advice);
+        assert!(mounted.status.success(), "{advice}: {}", String::from_utf8_lossy(&mounted.stderr));
+        SmallFilesystem { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn holds(&self, comparison: Comparison) -> Comparison {
+        // Few writes: where a reader is slow, LMDB keeps many old pages for it.
+        let comparison = comparison.with("dir", self.path().display()).file("lab.min_free", "64KiB");
+        comparison.with("write-rate", 1000)
+    }
+
+    #[track_caller]
+    fn is_empty(&self) {
+        let left: Vec<PathBuf> = self.path().read_dir().unwrap().flatten().map(|entry| entry.path()).collect();
+        assert_eq!(left, Vec::<PathBuf>::new());
+    }
+}
+
+impl Drop for SmallFilesystem {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg("--lazy").arg(self.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "{} stays mounted", self.path().display());
+    }
+}
+
+// ---- no fault, but a nuisance
+
+/// More than a pipe holds, on both streams of the worker: none of it gets among what kvdyno prints.
+#[test]
+fn an_engine_that_talks_without_end() {
+    let ran = faulty("noisy").fault("noisy", 10).with("format", "csv").run();
+    ran.is_clean();
+    assert!(!ran.stdout.contains("a lot to say") && !ran.stderr.contains("a lot to say"));
+    assert!(ran.trial("faulty", "readrandom").file("worker.log").len() > 500_000);
+}
+
+// ---- afterwards
+
+/// The faults of reads spare cursors: the scan that follows runs, on a database that was loaded anew.
+#[test]
+fn a_trial_after_a_crash_has_a_new_database() {
+    let ran = faulty("segv-get").workload("readrandom,readseq").run();
+    ran.trial("faulty", "readrandom").failed("crashed", "SIGSEGV");
+    ran.trial("faulty", "readseq").finished().notes("the database was loaded again before this trial");
+    ran.says("faulty: loading the database again").only_faulty_suffers();
+}
+
+#[test]
+fn a_trial_after_a_hang_has_a_new_database() {
+    let ran = impatient(faulty("hang-get").workload("readrandom,readseq")).run();
+    ran.trial("faulty", "readseq").finished().notes("the database was loaded again before this trial");
+    ran.only_faulty_suffers();
+}
+
+/// What follows a good trial is not loaded again.
+#[test]
+fn a_trial_after_a_good_one_has_its_database() {
+    let ran = faulty("none").workload("readwhilewriting,readseq").milliseconds(200).run();
+    ran.is_clean();
+    assert!(ran.records().iter().all(|record| record.notes.is_empty()));
+}
+
+/// The one of an earlier repeat says nothing of the next one's.
+#[test]
+fn every_repeat_is_tried() {
+    let ran = faulty("segv-get").with("repeat", 2).run();
+    assert_eq!(ran.trials("faulty", "load").iter().map(|trial| trial.finished()).count(), 2);
+    for trial in ran.trials("faulty", "readrandom") {
+        trial.failed("crashed", "SIGSEGV");
+    }
+    ran.only_faulty_suffers();
+}
+
+/// A crash in one engine's database leaves another engine's alone when both are the same adapter.
+#[test]
+fn two_setups_of_one_engine_are_two() {
+    let lab = Lab::new();
+    lab.write(
+        "experiment.toml",
+        r#"
+        engines = ["broken", "sound"]
+        data.records = 1000
+        engine.broken = { is = "faulty", options = { fault = "segv-get" } }
+        engine.sound = { is = "faulty" }
+        [[run]]
+        workload = "readrandom"
+        readers = [1, 2]
+        operations = 3000
+        warmup = "0s"
+        "#,
+    );
+    let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+    for trial in ran.trials("broken", "readrandom") {
+        trial.failed("crashed", "SIGSEGV");
+    }
+    ran.exits(1).all_finished("sound").is_whole().reports_failures();
+}

@@ -1,0 +1,272 @@
+//! What a run leaves: records that agree with themselves, files that other tools read, reports in every form.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs;
+
+use kvdyno_record::{Operations, Phase, Record};
+use support::{Comparison, Lab, Ran, interval_log};
+
+/// The columns of `published/symas-2014-inmem-load.csv`, but for the first, which is the same in all of our rows.
+const LOAD_COLUMNS: &str =
+    "engine,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,ctx_involuntary,";
+/// The columns of `published/symas-2014-inmem-numa-interleave.csv`.
+const RUN_COLUMNS: &str = "engine,readers,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,\
+                           ctx_involuntary,writes_per_s,reads_per_s,";
+
+/// Three engines, reads beside a writer, a scan, updates: twelve trials.
+fn comparison() -> Comparison {
+    let engines = Lab::new().compare(["faulty", "lmdb", "leveldb"]).with("records", 5000).milliseconds(100);
+    engines.workload("readwhilewriting,readseq,overwrite").with("readers", 2)
+}
+
+fn operations<'a>(record: &'a Record, kind: &str) -> &'a Operations {
+    record.operations.iter().find(|operations| operations.kind == kind).unwrap()
+}
+
+#[test]
+fn figures_agree_with_each_other() {
+    let ran = comparison().milliseconds(600).workload("readwhilewriting,overwrite").run();
+    ran.is_clean();
+    for record in ran.records() {
+        cpu_is_user_and_system_over_wall(&record);
+        rates_are_operations_over_the_window(&record);
+        latencies_fit_the_rates(&record);
+        the_window_lies_within_the_process(&record);
+    }
+}
+
+/// As `time` has it, cut to a whole number.
+#[track_caller]
+fn cpu_is_user_and_system_over_wall(record: &Record) {
+    let os = &record.os;
+    let exact = 100.0 * (os.user_s + os.sys_s) / os.wall_s;
+    // Milliseconds are cut too, of wall and of CPU time alike.
+    let rounding = 1.0 + 100.0 * 0.002 / os.wall_s;
+    assert!((exact - os.cpu_pct as f64).abs() <= rounding, "{exact}: {os:?}");
+}
+
+/// A thread's own time begins when it gets a CPU, the window when it might: on a busy machine somewhat earlier.
+const LATE_S: f64 = 0.06;
+
+#[track_caller]
+fn rates_are_operations_over_the_window(record: &Record) {
+    let window = record.window.as_ref().unwrap().seconds;
+    assert!(!record.operations.is_empty());
+    for o in &record.operations {
+        let seconds = o.operations as f64 / o.operations_per_s;
+        assert!((seconds - window).abs() <= 0.05 * window + LATE_S, "{seconds}, {window}: {:?} {o:?}", record.trial);
+        let batch = o.records as f64 / o.operations as f64;
+        assert!((o.records_per_s - o.operations_per_s * batch).abs() <= 0.001 * o.records_per_s, "{o:?}");
+    }
+}
+
+/// A thread has one call under way at a time.
+#[track_caller]
+fn latencies_fit_the_rates(record: &Record) {
+    let seconds = record.window.as_ref().unwrap().seconds;
+    for o in &record.operations {
+        let l = &o.latency;
+        let rising = [l.min_ns, l.p50_ns, l.p90_ns, l.p99_ns, l.p99_9_ns, l.p99_99_ns, l.max_ns];
+        assert!(rising.is_sorted() && (l.min_ns..=l.max_ns).contains(&l.mean_ns), "{l:?}");
+        let in_calls = l.mean_ns as f64 * o.operations as f64 / 1e9;
+        let possible = seconds * f64::from(o.threads);
+        assert!(in_calls <= 1.05 * possible, "{in_calls} s of {possible} s: {:?} {o:?}", record.trial);
+        // What takes microseconds is not said to take nanoseconds: most of a thread's time goes into calls.
+        assert!(in_calls >= 0.02 * possible, "{in_calls} s of {possible} s: {:?} {o:?}", record.trial);
+    }
+}
+
+#[track_caller]
+fn the_window_lies_within_the_process(record: &Record) {
+    let window = record.window.as_ref().unwrap();
+    assert!(window.seconds + window.warmup_seconds <= record.os.wall_s, "{window:?} {:?}", record.os);
+    assert!(window.user_s <= record.os.user_s + 0.01 && window.sys_s <= record.os.sys_s + 0.01, "{window:?}");
+}
+
+/// One read in a hundred takes 50 ms: the 99.9th percentile knows, the median does not.
+#[test]
+fn slow_operations_show_in_the_percentiles() {
+    let slow = Lab::new().compare(["faulty"]).workload("readrandom").operations(1000).fault("slow-get", 100);
+    let ran = slow.run();
+    let record = ran.is_clean().trials("faulty", "readrandom").remove(0).record;
+    let latency = &operations(&record, "get").latency;
+    assert!(latency.p50_ns < 1_000_000, "{latency:?}");
+    assert!(latency.p99_9_ns >= 50_000_000 && latency.max_ns < 500_000_000, "{latency:?}");
+}
+
+#[test]
+fn latency_logs_hold_every_operation() {
+    let ran = comparison().run();
+    ran.is_clean();
+    for record in ran.records() {
+        let log = fs::read_to_string(ran.lab.results().trial_folder(&record.trial).join("latency.hlog")).unwrap();
+        let counted = record.operations.iter().map(|o| (o.kind.clone(), o.operations)).collect();
+        assert_eq!(interval_log(&log), counted, "{:?}", record.trial);
+    }
+}
+
+/// Rows lie within the window, so they hold most operations and never more than all.
+#[test]
+fn time_series_add_up() {
+    let ran = comparison().milliseconds(500).workload("readwhilewriting").run();
+    for record in ran.is_clean().records() {
+        let rows = ran.lab.results().series(&record.trial).unwrap();
+        for o in &record.operations {
+            let rows = rows.iter().filter(|row| row.kind == o.kind);
+            let (operations, records) = rows.fold((0, 0), |sum, row| (sum.0 + row.operations, sum.1 + row.records));
+            assert!(operations <= o.operations && records <= o.records, "{operations}, {records}: {o:?}");
+            if record.trial.phase == Phase::Run {
+                assert!(operations as f64 >= 0.3 * o.operations as f64, "{operations}: {:?} {o:?}", record.trial);
+            }
+        }
+        let window = record.window.unwrap().seconds;
+        assert!(rows.iter().all(|row| row.end_s <= window + 0.15), "{window}: {rows:?}");
+    }
+}
+
+// ---- files
+
+#[test]
+fn a_results_folder_has_what_it_should() {
+    let ran = comparison().run();
+    ran.is_clean();
+    assert!(ran.lab.results().machine().is_ok());
+    for record in ran.records() {
+        assert!(record.os.peak_rss_kb > 1000, "{:?}", record.os);
+        assert!(record.engine.version.starts_with(|c: char| c.is_ascii_digit()), "{:?}", record.engine);
+        assert!(record.engine.settings.iter().any(|setting| setting.topic == "durability"), "{:?}", record.engine);
+        assert!(record.space.db_kb >= 5000 * 116 / 1024 && record.space.db_peak_kb >= record.space.db_kb);
+        let folder = ran.lab.results().trial_folder(&record.trial);
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["latency.hlog", "record.json", "series.csv", "spec.json", "worker.json", "worker.log"]);
+    }
+}
+
+#[test]
+fn csv_begins_with_the_published_columns() {
+    let ran = comparison().with("format", "csv").run();
+    ran.is_clean();
+    let (load, run) = ran.stdout.split_once("\n\n").unwrap();
+    assert!(load.starts_with(LOAD_COLUMNS), "{load}");
+    assert!(run.starts_with(RUN_COLUMNS), "{run}");
+    let saved = |name: &str| fs::read_to_string(ran.lab.path("results/report").join(name)).unwrap();
+    assert_eq!((saved("load.csv").trim_end(), saved("run.csv").trim_end()), (load, run.trim_end()));
+    let mut rows = csv::Reader::from_reader(run.as_bytes());
+    let numbers = rows.records().map(|row| row.unwrap()).map(|row| (1..13).all(|n| row[n].parse::<f64>().is_ok()));
+    assert_eq!(numbers.collect::<Vec<_>>(), [true; 9]);
+}
+
+#[test]
+fn reports_come_in_every_form() {
+    let ran = comparison().run();
+    ran.is_clean();
+    assert_eq!(ran.lab.report("table"), ran.stdout);
+    let json: serde_json::Value = serde_json::from_str(&ran.lab.report("json")).unwrap();
+    assert_eq!((json["load"].as_array().unwrap().len(), json["run"].as_array().unwrap().len()), (3, 9));
+    assert_eq!(json["run"][0]["outcome"], "finished");
+    let markdown = ran.lab.report("md");
+    assert!(markdown.starts_with("# comparison\n") && markdown.contains("\n| --- |"), "{markdown}");
+    for workload in ["readwhilewriting", "readseq", "overwrite"] {
+        assert!(ran.stdout.contains(workload) && markdown.contains(workload));
+    }
+}
+
+/// One file that needs no other.
+#[test]
+fn the_page_is_written() {
+    let ran = comparison().run();
+    ran.is_clean().says("charts: ").says("results/report/index.html");
+    let page = || fs::read_to_string(ran.lab.path("results/report/index.html")).unwrap();
+    assert!(page().contains("<svg") && page().contains("</html>"));
+    assert!(!page().contains("src=\"http") && !page().contains("href=\"http"));
+    fs::remove_dir_all(ran.lab.path("results/report")).unwrap();
+    ran.lab.report("table");
+    assert!(page().contains("</html>"));
+}
+
+// ---- the same again
+
+#[test]
+fn a_dry_run_writes_the_file_that_does_the_same() {
+    let lab = Lab::new();
+    let quick = lab.compare(["lmdb", "faulty"]).workload("readrandom,readseq").with("readers", "1,2").operations(500);
+    let asked = quick.with("seed", 7).option("faulty.every=9").with("repeat", 2);
+    let before = lab.tree();
+    let file = asked.experiment();
+    assert_eq!(lab.tree(), before, "a dry run touches nothing");
+    asked.run().is_clean();
+    let from_line = names_and_seeds(&lab);
+    fs::rename(lab.path("results"), lab.path("first")).unwrap();
+    lab.write("mine.toml", &file);
+    lab.run(["run", "mine.toml", "--out", "results"]).is_clean();
+    assert_eq!(names_and_seeds(&lab), from_line);
+    let written = |folder: &str| fs::read_to_string(lab.path(folder).join("experiment.toml")).unwrap();
+    assert_eq!(written("first"), written("results"));
+    // Run from a file, a dry run gives it back with every key spelled out.
+    assert_eq!(lab.run(["run", "mine.toml", "--dry-run"]).exits(0).stdout, written("results"));
+}
+
+fn names_and_seeds(lab: &Lab) -> Vec<(String, u64)> {
+    let records = lab.results().records().unwrap();
+    let name =
+        |record: &Record| lab.results().trial_folder(&record.trial).file_name().unwrap().to_string_lossy().into();
+    records.iter().map(|record| (name(record), record.workload.seed)).collect()
+}
+
+/// Engines get the same streams, trials different ones, another seed different ones again.
+#[test]
+fn seeds_make_the_streams() {
+    let seeds = |seed: u64| {
+        let lab = Lab::new();
+        let quick = lab.compare(["faulty", "lmdb"]).workload("readrandom").operations(100).with("seed", seed);
+        quick.with("repeat", 2).run().is_clean();
+        lab.results().records().unwrap().iter().map(|record| record.workload.seed).collect::<Vec<_>>()
+    };
+    let (first, again, other) = (seeds(1), seeds(1), seeds(2));
+    assert_eq!(first, again);
+    assert!(first.iter().all(|seed| !other.contains(seed)));
+    let mut different = first.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), first.len() / 2);
+}
+
+// ---- where databases go
+
+#[test]
+fn databases_go_at_the_end_unless_they_are_kept() {
+    let quick = |lab: &Lab| lab.compare(["lmdb", "faulty"]).workload("readrandom").operations(100);
+    quick(&Lab::new()).run().is_clean();
+    let kept = Lab::new();
+    quick(&kept).arguments(["--keep"]).run().exits(0);
+    assert_eq!(kept.databases().len(), 2);
+    assert!(kept.databases().iter().all(|folder| fs::read_dir(folder).unwrap().count() > 0));
+}
+
+#[test]
+fn databases_go_where_they_are_to_be_measured() {
+    let lab = Lab::new();
+    fs::create_dir(lab.path("storage")).unwrap();
+    lab.write("storage/thesis.tex", "years of work");
+    let stored = lab.compare(["lmdb"]).workload("readrandom").operations(100).with("dir", "storage");
+    stored.arguments(["--keep"]).run().exits(0);
+    assert!(!lab.path("results/databases").exists());
+    let below = fs::read_dir(lab.path("storage/kvdyno-results")).unwrap().count();
+    assert_eq!(below, 1, "a folder for the one database");
+    // Without --keep what kvdyno made there goes, and nothing else does.
+    fs::remove_dir_all(lab.path("storage/kvdyno-results")).unwrap();
+    fs::remove_dir_all(lab.path("results")).unwrap();
+    stored_again(&lab);
+    assert_eq!(fs::read_dir(lab.path("storage")).unwrap().count(), 1);
+}
+
+fn stored_again(lab: &Lab) -> Ran {
+    let ran = lab.compare(["lmdb"]).workload("readrandom").operations(100).with("dir", "storage").run();
+    ran.is_clean();
+    ran
+}

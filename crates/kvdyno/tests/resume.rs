@@ -1,0 +1,254 @@
+//! A run that is ended at any moment goes on where it stopped: what is finished stays, the rest is done, once.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use support::{Comparison, Lab, Ran, Running, eventually};
+
+/// Two loads, then reads beside a writer and reads alone, in turns: six trials in about a second.
+fn comparison(lab: &Lab) -> Comparison {
+    lab.compare(["lmdb", "faulty"]).with("records", 20_000).workload("readwhilewriting,readrandom").milliseconds(200)
+}
+
+const TRIALS: [&str; 6] = [
+    "0001-lmdb-load",
+    "0002-faulty-load",
+    "0003-lmdb-readwhilewriting-1r1w",
+    "0004-faulty-readwhilewriting-1r1w",
+    "0005-lmdb-readrandom-1r0w",
+    "0006-faulty-readrandom-1r0w",
+];
+
+/// Nothing outlives the killed run, what it had finished stays as it was, and the rest is done.
+#[track_caller]
+fn goes_on_after(killed: &Ran) {
+    let lab = &killed.lab;
+    lab.has_no_workers();
+    let before = lab.records();
+    let resumed = lab.resume();
+    resumed.exits(0);
+    let after = lab.records();
+    assert_eq!(after.keys().map(String::as_str).collect::<Vec<_>>(), TRIALS, "{}", resumed.stderr);
+    kept(&before, &after);
+    for (name, record) in resumed.records().into_iter().map(|record| (record.trial.number, record)) {
+        assert!(record.is_finished() && record.answers.failures() == 0, "{name}: {:?}", record.outcome);
+    }
+    lab.has_no_workers();
+    assert!(!lab.path("results/databases").exists() && !lab.path("results/reloading").exists());
+    // Trials that were done before are not announced again.
+    let announced = resumed.stderr.lines().filter(|line| line.starts_with('[')).count();
+    assert_eq!(announced, TRIALS.len() - before.len(), "{}", resumed.stderr);
+}
+
+#[track_caller]
+fn kept(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) {
+    for (name, record) in before {
+        assert!(after.get(name) == Some(record), "{name} was repeated");
+    }
+}
+
+fn begun() -> Running {
+    comparison(&Lab::new()).start().has_begun()
+}
+
+// ---- SIGKILL
+
+#[test]
+fn killed_at_any_early_moment() {
+    for milliseconds in [0, 30, 80, 150] {
+        goes_on_after(&begun().after(milliseconds).is_killed());
+    }
+}
+
+#[test]
+fn killed_at_any_later_moment() {
+    for milliseconds in [300, 450, 600, 800] {
+        goes_on_after(&begun().after(milliseconds).is_killed());
+    }
+}
+
+#[test]
+fn killed_just_after_a_trial_was_saved() {
+    for count in 1..TRIALS.len() {
+        let killed = begun().has_records(count).is_killed();
+        assert!(killed.lab.records().len() >= count);
+        goes_on_after(&killed);
+    }
+}
+
+#[test]
+fn killed_again_and_again() {
+    let lab = Lab::new();
+    let mut killed = comparison(&lab).start().has_begun().after(100).is_killed();
+    for count in 1..4 {
+        let before = lab.records();
+        let again = lab.start(["run", "--resume", "results"]);
+        eventually("one more record", || lab.records().len() > before.len().min(TRIALS.len() - 1));
+        killed = again.after(30 * count).is_killed();
+        kept(&before, &lab.records());
+    }
+    goes_on_after(&killed);
+}
+
+/// The worker dies with its parent even if the engine never comes back.
+#[test]
+fn killed_while_an_engine_hangs() {
+    let hanging = Lab::new().compare(["faulty"]).workload("readrandom").fault("hang-get", 1);
+    let killed = hanging.start().has_records(1).has_a_worker().after(100).is_killed();
+    killed.lab.has_no_workers();
+}
+
+// ---- what is known of a database survives
+
+/// Between the kill and the resumption the database is exchanged for one without the updates: only the saved ledger of
+/// acknowledged writes can tell.
+#[test]
+fn old_values_are_known_as_stale_after_a_resumption() {
+    let loaded = Lab::new();
+    comparison(&loaded).workload("readrandom").arguments(["--keep"]).run().exits(0);
+    let lab = Lab::new();
+    // LMDB's updates are done and saved; the faulty engine is at work.
+    let killed = comparison(&lab).milliseconds(500).start().has_records(3).is_killed();
+    killed.lab.has_no_workers();
+    assert_eq!(lab.records().len(), 3);
+    let place =
+        |lab: &Lab| lab.databases().into_iter().find(|folder| folder.to_string_lossy().contains("/lmdb-")).unwrap();
+    exchange(&place(&loaded), &place(&lab));
+    let resumed = lab.resume();
+    resumed.exits(1).all_finished("faulty").is_whole();
+    resumed.trial("lmdb", "readrandom").failed("wrong-answer", "had been acknowledged");
+    assert!(resumed.trial("lmdb", "readrandom").record.answers.stale > 0);
+}
+
+fn exchange(from: &Path, to: &Path) {
+    fs::remove_dir_all(to).unwrap();
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+/// A database in which a trial was killed is not trusted; the others are.
+#[test]
+fn only_the_database_that_was_in_use_is_loaded_again() {
+    let slow = comparison(&Lab::new()).milliseconds(500);
+    let killed = slow.start().has_records(3).has_a_worker().after(50).is_killed();
+    assert_eq!(killed.lab.records().len(), 3);
+    goes_on_after(&killed);
+    let resumed = killed.lab.resume();
+    resumed.trial("faulty", "readwhilewriting").notes("the database was loaded again before this trial");
+    for (engine, workload) in [("lmdb", "readwhilewriting"), ("lmdb", "readrandom"), ("faulty", "readrandom")] {
+        assert!(resumed.trial(engine, workload).record.notes.is_empty(), "{engine} {workload}");
+    }
+}
+
+/// What failed has ended, and is not tried again.
+#[test]
+fn failures_are_not_repeated() {
+    let lab = Lab::new();
+    let killed = comparison(&lab).fault("segv-get", 1000).start().has_records(4).is_killed();
+    let before = killed.lab.has_no_workers().records();
+    let resumed = lab.resume();
+    kept(&before, &lab.records());
+    resumed.trial("faulty", "readwhilewriting").failed("crashed", "SIGSEGV");
+    resumed.exits(1).all_finished("lmdb").is_whole();
+}
+
+/// Also when the load was what failed.
+#[test]
+fn a_failed_load_is_not_repeated() {
+    let lab = Lab::new();
+    let killed = comparison(&lab).fault("segv-open", 1).start().has_records(2).is_killed();
+    let before = killed.lab.has_no_workers().records();
+    let resumed = lab.resume();
+    kept(&before, &lab.records());
+    resumed.trial("faulty", "readrandom").failed("not-run", "the load failed: signal 11 (SIGSEGV)");
+    resumed.exits(1).all_finished("lmdb").is_whole();
+}
+
+// ---- SIGINT
+
+#[test]
+fn interrupted_it_says_how_to_go_on() {
+    for count in [0, 1, 3] {
+        let interrupted = begun().has_records(count).has_a_worker().after(20).is_interrupted().ends();
+        let folder = interrupted.lab.results().root().canonicalize().unwrap();
+        interrupted.exits(130).says(&format!("interrupted; go on with: kvdyno run --resume {}", folder.display()));
+        assert!(interrupted.lab.workers().is_empty(), "it ends its worker before it ends");
+        goes_on_after(&interrupted);
+    }
+}
+
+/// A second Ctrl-C does not wait for the engine.
+#[test]
+fn interrupted_twice_it_ends_at_once() {
+    let hanging = Lab::new().compare(["faulty"]).workload("readrandom").fault("hang-get", 1);
+    let working = hanging.start().has_records(1).has_a_worker().after(200).is_interrupted();
+    let working = working.after(500);
+    assert!(!working.lab().workers().is_empty(), "the first lets the engine close its database");
+    let since = std::time::Instant::now();
+    let ended = working.is_interrupted().ends();
+    assert!(since.elapsed().as_secs() < 5);
+    ended.exits(130).says("interrupted; go on with: kvdyno run --resume");
+    assert!(ended.lab.workers().is_empty());
+}
+
+// ---- one run a folder
+
+#[test]
+fn two_runs_do_not_share_a_folder() {
+    let first = begun().has_a_worker();
+    let second = first.lab().resume();
+    second.exits(2).says(&format!("is in use by process {}; wait for it to end", first.pid()));
+    let before = first.lab().records();
+    let ended = first.ends();
+    ended.is_clean();
+    kept(&before, &ended.lab.records());
+}
+
+#[test]
+fn a_finished_run_is_only_reported() {
+    let lab = Lab::new();
+    let ran = comparison(&lab).run();
+    ran.is_clean();
+    let before = lab.records();
+    let resumed = lab.resume();
+    resumed.exits(0);
+    assert_eq!(resumed.stdout, ran.stdout);
+    assert_eq!(lab.records(), before);
+    assert!(!lab.path("results/databases").exists());
+}
+
+/// With other databases than those of the results folder, on the storage that `--dir` names.
+#[test]
+fn databases_elsewhere_are_found_again() {
+    let lab = Lab::new();
+    fs::create_dir(lab.path("storage")).unwrap();
+    let killed = comparison(&lab).with("dir", "storage").start().has_records(3).is_killed();
+    goes_on_after(&killed);
+    assert_eq!(fs::read_dir(lab.path("storage")).unwrap().count(), 0);
+}
+
+/// Half a record is none: it is written aside and renamed.
+#[test]
+fn what_was_being_written_does_not_count() {
+    let killed = begun().has_records(3).is_killed();
+    let folder = killed.lab.path("results/trials").join(TRIALS[4]);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(".record.json.writing"), "{ \"schema\": 1, \"tri").unwrap();
+    goes_on_after(&killed);
+}
+
+/// A record that was damaged since is not taken for good, nor overwritten.
+#[test]
+fn a_damaged_record_is_told() {
+    let killed = begun().has_records(1).is_killed();
+    let record = Path::new("results/trials").join(TRIALS[0]).join("record.json");
+    killed.lab.has_no_workers().write(record.to_str().unwrap(), "{ \"schema\": 1, \"tri");
+    killed.lab.resume().exits(1).says("record.json is damaged");
+}

@@ -1,0 +1,275 @@
+//! A small language over the real binary: `Lab::new().compare(["lmdb", "faulty"]).fault("segv-get").run()` says what is
+//! asked of kvdyno, and what it gives is held against what must come of it. Every lab is a folder of its own.
+//!
+//! - [`Lab`]: the folder in which commands run.
+//! - [`Comparison`]: a `kvdyno compare`, or with [`Comparison::file`] the `kvdyno run` of a file that it wrote.
+//! - [`Running`] (`running.rs`): a command under way, to be killed or interrupted.
+//! - [`Ran`], [`Trial`] (`outcome.rs`): what came of it.
+
+// Helpers of tests are tests: a failure there is a failed test. Each file of tests uses a part of them.
+#![allow(clippy::unwrap_used, dead_code, unused_imports)]
+
+mod hlog;
+mod outcome;
+mod running;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+
+use kvdyno_record::folder::Results;
+use tempfile::TempDir;
+
+pub use hlog::interval_log;
+pub use outcome::{Ran, Trial, squeezed};
+pub use running::{Running, eventually};
+
+/// A folder of its own, in which commands run. Its results go to `results` below it.
+#[derive(Clone)]
+pub struct Lab(Rc<Inner>);
+
+struct Inner {
+    home: TempDir,
+    /// `KVDYNO_ENGINES`.
+    engines: OsString,
+}
+
+impl Lab {
+    /// With every adapter but a usable null engine: what the driver costs is then not measured, which takes a second.
+    pub fn new() -> Lab {
+        Lab::in_folder(TempDir::new().unwrap(), false)
+    }
+
+    /// With the null engine too.
+    pub fn with_null() -> Lab {
+        Lab::in_folder(TempDir::new().unwrap(), true)
+    }
+
+    fn in_folder(home: TempDir, null: bool) -> Lab {
+        let mut folders = vec![adapters()];
+        if !null {
+            // An adapter that cannot be loaded hides the one behind it.
+            let hiding = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-null");
+            fs::create_dir_all(&hiding).unwrap();
+            fs::write(hiding.join("libkvdyno_null.so"), "").unwrap();
+            folders.insert(0, hiding);
+        }
+        Lab(Rc::new(Inner { home, engines: std::env::join_paths(folders).unwrap() }))
+    }
+
+    /// A file or folder of the lab.
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.home.path().join(name)
+    }
+
+    /// The results of what ran.
+    pub fn results(&self) -> Results {
+        Results::at(self.path("results"))
+    }
+
+    /// `kvdyno` in this folder, to be given arguments.
+    pub fn kvdyno(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kvdyno"));
+        command
+            .current_dir(self.path(""))
+            .env("KVDYNO_ENGINES", &self.0.engines)
+            .env("XDG_DATA_HOME", "/nowhere")
+            .env("NO_COLOR", "1")
+            .env("LC_ALL", "C.UTF-8");
+        command
+    }
+
+    /// Runs `kvdyno` with these arguments to its end.
+    pub fn run<const N: usize>(&self, arguments: [&str; N]) -> Ran {
+        self.start(arguments).ends()
+    }
+
+    /// Starts `kvdyno` with these arguments.
+    pub fn start<const N: usize>(&self, arguments: [&str; N]) -> Running {
+        let mut command = self.kvdyno();
+        command.args(arguments);
+        Running::start(self.clone(), command)
+    }
+
+    /// Goes on where a run was ended.
+    pub fn resume(&self) -> Ran {
+        self.run(["run", "--resume", "results"])
+    }
+
+    /// The report of the results in a format.
+    pub fn report(&self, format: &str) -> String {
+        self.run(["report", "results", "--format", format]).exits(0).stdout.clone()
+    }
+
+    /// A comparison of small databases, one reader and short trials, unless it says otherwise.
+    pub fn compare<const N: usize>(&self, engines: [&str; N]) -> Comparison {
+        let defaults = [("records", "2000"), ("readers", "1"), ("warmup", "0s"), ("out", "results")];
+        Comparison {
+            lab: self.clone(),
+            engines: engines.map(str::to_owned).to_vec(),
+            values: defaults.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            more: Vec::new(),
+            edits: Vec::new(),
+        }
+    }
+
+    /// Writes a file into the lab.
+    pub fn write(&self, name: &str, text: &str) -> &Self {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    /// Every record that is there, by the name of its trial, to the byte.
+    pub fn records(&self) -> BTreeMap<String, Vec<u8>> {
+        let trials = fs::read_dir(self.path("results/trials")).into_iter().flatten().flatten();
+        let record = |trial: fs::DirEntry| {
+            let record = fs::read(trial.path().join("record.json")).ok()?;
+            Some((trial.file_name().into_string().unwrap(), record))
+        };
+        trials.filter_map(record).collect()
+    }
+
+    /// The folders of databases that are there now.
+    pub fn databases(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let folders = fs::read_dir(self.path("results/databases")).into_iter().flatten().flatten();
+        found.extend(folders.map(|folder| folder.path().join("database")).filter(|database| database.is_dir()));
+        found.sort();
+        found
+    }
+
+    /// Every file and folder with its size, to see whether anything was touched.
+    pub fn tree(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.path("")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                let facts = entry.metadata().unwrap();
+                found.push(format!("{} {}", entry.path().display(), if facts.is_dir() { 0 } else { facts.len() }));
+                if facts.is_dir() {
+                    folders.push(entry.path());
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// The built adapters.
+pub fn adapters() -> PathBuf {
+    let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/engines");
+    let folder = std::env::var_os("KVDYNO_ENGINES").map_or_else(built, PathBuf::from);
+    for name in ["null", "faulty", "lmdb", "leveldb", "rocksdb"] {
+        let adapter = folder.join(format!("libkvdyno_{name}.so"));
+        assert!(adapter.is_file(), "{} is not there: run make build first, or set KVDYNO_ENGINES", adapter.display());
+    }
+    folder.canonicalize().unwrap()
+}
+
+/// What is asked of `kvdyno compare`.
+#[derive(Clone)]
+pub struct Comparison {
+    lab: Lab,
+    engines: Vec<String>,
+    values: BTreeMap<String, String>,
+    more: Vec<String>,
+    edits: Vec<(&'static str, toml::Value)>,
+}
+
+impl Comparison {
+    /// `--NAME VALUE`, instead of what was said before.
+    pub fn with(mut self, name: &str, value: impl ToString) -> Self {
+        self.values.insert(name.to_owned(), value.to_string());
+        self
+    }
+
+    /// Anything else on the command line.
+    pub fn arguments<const N: usize>(mut self, more: [&str; N]) -> Self {
+        self.more.extend(more.map(str::to_owned));
+        self
+    }
+
+    /// The same in a new lab.
+    pub fn again(mut self) -> Self {
+        self.lab = Lab::new();
+        self
+    }
+
+    /// `--workload`.
+    pub fn workload(self, workloads: &str) -> Self {
+        self.with("workload", workloads)
+    }
+
+    /// How many operations each reader does: the quickest of trials.
+    pub fn operations(mut self, operations: u64) -> Self {
+        self.values.remove("duration");
+        self.with("operations", operations)
+    }
+
+    /// How long trials measure.
+    pub fn milliseconds(mut self, milliseconds: u64) -> Self {
+        self.values.remove("operations");
+        self.with("duration", format!("{milliseconds}ms"))
+    }
+
+    /// What goes wrong in the faulty engine, at every so-many-th operation.
+    pub fn fault(self, fault: &str, every: u64) -> Self {
+        self.arguments(["--option", &format!("faulty.fault={fault}")])
+            .arguments(["--option", &format!("faulty.every={every}")])
+    }
+
+    /// An engine's option: `ENGINE.OPTION=VALUE`.
+    pub fn option(self, option: &str) -> Self {
+        self.arguments(["--option", option])
+    }
+
+    /// What only a file can say: `lab.hang_timeout`. The comparison then runs from a file.
+    pub fn file(mut self, key: &'static str, value: impl Into<toml::Value>) -> Self {
+        self.edits.push((key, value.into()));
+        self
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.lab.kvdyno();
+        command.arg("compare").args(&self.engines);
+        if !self.values.contains_key("operations") && !self.values.contains_key("duration") {
+            command.args(["--duration", "200ms"]);
+        }
+        for (name, value) in &self.values {
+            command.arg(format!("--{name}")).arg(value);
+        }
+        command.args(&self.more);
+        command
+    }
+
+    /// The experiment file that it writes, with what only a file can say.
+    pub fn experiment(&self) -> String {
+        let mut command = self.command();
+        command.arg("--dry-run");
+        let text = Running::start(self.lab.clone(), command).ends().exits(0).stdout.clone();
+        let mut experiment: toml::Table = text.parse().unwrap();
+        for (key, value) in &self.edits {
+            let (section, key) = key.split_once('.').unwrap();
+            experiment[section][key] = value.clone();
+        }
+        experiment.to_string()
+    }
+
+    /// Starts it.
+    pub fn start(&self) -> Running {
+        if self.edits.is_empty() {
+            return Running::start(self.lab.clone(), self.command());
+        }
+        self.lab.write("experiment.toml", &self.experiment());
+        self.lab.start(["run", "experiment.toml", "--out", "results"])
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self) -> Ran {
+        self.start().ends()
+    }
+}

@@ -1,0 +1,167 @@
+//! What came of a command, and what must have come of it.
+
+use std::fs;
+use std::process::ExitStatus;
+
+use kvdyno_record::{Outcome, Phase, Record};
+
+use super::Lab;
+
+/// A command that ended.
+pub struct Ran {
+    pub lab: Lab,
+    pub(super) status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Its exit code.
+    #[track_caller]
+    pub fn exits(&self, code: i32) -> &Self {
+        assert_eq!(self.status.code(), Some(code), "{}\n{}{}", self.status, self.stdout, self.stderr);
+        self
+    }
+
+    /// A message on standard error, wherever its lines break.
+    #[track_caller]
+    pub fn says(&self, words: &str) -> &Self {
+        assert!(
+            squeezed(&self.stderr).contains(&squeezed(words)),
+            "it should say `{words}`, but says:\n{}",
+            self.stderr
+        );
+        self
+    }
+
+    /// All that ended, in order.
+    pub fn records(&self) -> Vec<Record> {
+        self.lab.results().records().unwrap()
+    }
+
+    /// The one trial of an engine with that workload; `load` is its load.
+    #[track_caller]
+    pub fn trial(&self, engine: &str, what: &str) -> Trial {
+        let mut found = self.trials(engine, what);
+        assert_eq!(found.len(), 1, "trials of {engine} with {what}; it said:\n{}", self.stderr);
+        found.remove(0)
+    }
+
+    /// The trials of an engine with that workload; `load` is its load.
+    pub fn trials(&self, engine: &str, what: &str) -> Vec<Trial> {
+        let is_it = |record: &Record| {
+            let key = &record.trial;
+            let is_load = key.phase == Phase::Load;
+            key.engine == engine && if what == "load" { is_load } else { key.workload == what && !is_load }
+        };
+        let found = self.records().into_iter().filter(is_it);
+        found.map(|record| Trial { lab: self.lab.clone(), record }).collect()
+    }
+
+    /// The workload that was run.
+    pub fn workload(&self) -> &'static str {
+        let runs = |record: &Record| record.trial.phase == Phase::Run;
+        let name = self.records().into_iter().find(runs).map(|record| record.trial.workload);
+        name.expect("a run").leak()
+    }
+
+    /// Every trial of the plan has its record, and all of these engine's finished.
+    #[track_caller]
+    pub fn all_finished(&self, engine: &str) -> &Self {
+        let trials: Vec<_> = self.records().into_iter().filter(|record| record.trial.engine == engine).collect();
+        assert!(!trials.is_empty(), "no trials of {engine}");
+        for record in trials {
+            assert_eq!(record.outcome, Outcome::Finished, "{:?}: {:?}", record.trial, record.answers);
+        }
+        self
+    }
+
+    /// Nothing went wrong in any trial, and no answer was wrong.
+    #[track_caller]
+    pub fn is_clean(&self) -> &Self {
+        self.exits(0).is_whole();
+        for record in self.records() {
+            assert_eq!(record.outcome, Outcome::Finished, "{:?}", record.trial);
+            assert_eq!(record.answers.failures(), 0, "{:?}: {:?}", record.trial, record.answers);
+            assert!(record.answers.right > 0, "{:?} did nothing", record.trial);
+        }
+        self
+    }
+
+    /// Each trial of the plan ended once, no process and no database is left.
+    #[track_caller]
+    pub fn is_whole(&self) -> &Self {
+        let planned = self.planned();
+        let numbers: Vec<u32> = self.records().iter().map(|record| record.trial.number).collect();
+        assert_eq!(numbers, (1..=planned).collect::<Vec<_>>(), "{}", self.stderr);
+        self.lab.has_no_workers();
+        assert!(!self.lab.path("results/databases").exists(), "{:?} are left", self.lab.databases());
+        self
+    }
+
+    /// How many trials the plan has: every line of progress says so.
+    fn planned(&self) -> u32 {
+        let line = self.stderr.lines().find(|line| line.starts_with('[')).expect("a trial that ended");
+        line.split_once('/').unwrap().1.split_once(']').unwrap().0.parse().unwrap()
+    }
+
+    /// Every failure is told by the table, the CSV files and the page.
+    #[track_caller]
+    pub fn reports_failures(&self) -> &Self {
+        let page = fs::read_to_string(self.lab.path("results/report/index.html")).unwrap().replace("&#39;", "'");
+        let told = [&self.stdout, &self.lab.report("csv"), &page].map(|text| squeezed(text));
+        let mut failures = 0;
+        for record in self.records() {
+            let Outcome::Failed(failure) = record.outcome else { continue };
+            failures += 1;
+            for text in &told {
+                assert!(text.contains(&squeezed(&failure.reason)), "`{}` is not in\n{text}", failure.reason);
+            }
+        }
+        assert!(failures > 0, "nothing failed");
+        self.says(&format!("{failures} of {} trials failed", self.planned()))
+    }
+}
+
+/// One trial that ended.
+pub struct Trial {
+    lab: Lab,
+    pub record: Record,
+}
+
+impl Trial {
+    /// It came to its end.
+    #[track_caller]
+    pub fn finished(&self) -> &Self {
+        assert_eq!(self.record.outcome, Outcome::Finished, "{:?}", self.record.trial);
+        self
+    }
+
+    /// It failed in this way, for a reason with these words in it.
+    #[track_caller]
+    pub fn failed(&self, kind: &str, words: &str) -> &Self {
+        let Outcome::Failed(failure) = &self.record.outcome else { panic!("{:?} did not fail", self.record.trial) };
+        let found = serde_json::to_value(failure.kind).unwrap();
+        assert_eq!(found, kind, "{}", failure.reason);
+        assert!(failure.reason.contains(words), "the reason should have `{words}`: {}", failure.reason);
+        self
+    }
+
+    /// A note for whoever reads the figures.
+    #[track_caller]
+    pub fn notes(&self, words: &str) -> &Self {
+        assert!(self.record.notes.iter().any(|note| note.contains(words)), "{:?}", self.record.notes);
+        self
+    }
+
+    /// One of its files.
+    #[track_caller]
+    pub fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.lab.results().trial_folder(&self.record.trial).join(name)).unwrap()
+    }
+}
+
+/// Without white space and the frame of messages, so that line breaks do not matter.
+pub fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && *c != '│').collect()
+}

@@ -1,0 +1,136 @@
+//! Commands under way, and what they must not leave behind.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Lab, Ran};
+
+/// No command of a test takes so long, on the slowest machine.
+const LONG: Duration = Duration::from_secs(120);
+
+/// A command under way.
+pub struct Running {
+    lab: Lab,
+    child: Child,
+    out: File,
+    err: File,
+}
+
+impl Running {
+    pub(super) fn start(lab: Lab, mut command: Command) -> Running {
+        let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
+        Running { lab, child: command.spawn().unwrap(), out, err }
+    }
+
+    /// Where it runs.
+    pub fn lab(&self) -> &Lab {
+        &self.lab
+    }
+
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end, but not for ever.
+    pub fn ends(mut self) -> Ran {
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(since.elapsed() < LONG, "kvdyno does not end; so far it said: {}", text(&mut self.err));
+            sleep(Duration::from_millis(5));
+        };
+        let (stdout, stderr) = (text(&mut self.out), text(&mut self.err));
+        Ran { lab: self.lab.clone(), status, stdout, stderr }
+    }
+
+    /// Waits until so many trials have ended.
+    pub fn has_records(self, count: usize) -> Self {
+        eventually(&format!("{count} records"), || self.lab.records().len() >= count);
+        self
+    }
+
+    /// Waits until it has said what it will do: from then on it can be resumed.
+    pub fn has_begun(self) -> Self {
+        eventually("experiment.toml", || self.lab.results().experiment_file().is_file());
+        self
+    }
+
+    /// Waits until a worker is at work.
+    pub fn has_a_worker(self) -> Self {
+        eventually("a worker", || !self.lab.workers().is_empty());
+        self
+    }
+
+    /// Lets some time pass.
+    pub fn after(self, milliseconds: u64) -> Self {
+        sleep(Duration::from_millis(milliseconds));
+        self
+    }
+
+    /// SIGKILL: it cannot do anything about it.
+    pub fn is_killed(mut self) -> Ran {
+        self.child.kill().unwrap();
+        self.ends()
+    }
+
+    /// SIGINT, as by Ctrl-C.
+    pub fn is_interrupted(self) -> Self {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended long ago.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Lab {
+    /// Workers of this lab that live.
+    pub fn workers(&self) -> Vec<String> {
+        let home = self.path("").canonicalize().unwrap().join("");
+        let of_this_lab = |line: &String| line.contains("worker") && line.contains(&*home.to_string_lossy());
+        let command_line = |entry: fs::DirEntry| fs::read(entry.path().join("cmdline")).ok();
+        fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter_map(command_line)
+            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+            .filter(of_this_lab)
+            .collect()
+    }
+
+    /// No worker outlives the run that started it.
+    pub fn has_no_workers(&self) -> &Self {
+        eventually("the end of all workers", || self.workers().is_empty());
+        self
+    }
+}
+
+/// Waits until `is_so`, with patience.
+pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(30), "waited in vain for {what}");
+        sleep(Duration::from_millis(1));
+    }
+}
+
+fn text(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

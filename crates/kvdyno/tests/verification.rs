@@ -1,0 +1,169 @@
+//! Every wrong answer is caught, counted as what it is, and fails its trial; and right ones are not.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use kvdyno_record::Answers;
+use support::{Comparison, Lab};
+
+const READS: [&str; 4] = ["readrandom", "readwhilewriting", "readseq", "readreverse"];
+const GETS: [&str; 2] = ["readrandom", "readwhilewriting"];
+const SCANS: [&str; 2] = ["readseq", "readreverse"];
+
+/// What a fault is counted as.
+type Count = fn(&Answers) -> u64;
+const WRONG: Count = |answers| answers.wrong;
+const TORN: Count = |answers| answers.torn;
+const STALE: Count = |answers| answers.stale;
+const MISSING: Count = |answers| answers.missing;
+
+/// A thousand records, read and scanned thrice; a fault strikes at each 97th operation.
+fn faulty(workloads: &[&str]) -> Comparison {
+    let readers = Lab::new().compare(["faulty"]).with("records", 1000).operations(3000).with("readers", 2);
+    readers.workload(&workloads.join(","))
+}
+
+/// `fault` shows in each of `workloads`, is counted by `count` and fails the trial, and in the same run without it
+/// nothing does.
+#[track_caller]
+fn caught(fault: &str, workloads: &[&str], count: Count) {
+    caught_in(faulty(workloads), fault, workloads, count);
+}
+
+#[track_caller]
+fn caught_in(comparison: Comparison, fault: &str, workloads: &[&str], count: Count) {
+    let ran = comparison.clone().fault(fault, 97).run();
+    ran.exits(1).is_whole().reports_failures();
+    ran.trial("faulty", "load").finished();
+    for workload in workloads {
+        let trial = ran.trial("faulty", workload);
+        let answers = &trial.record.answers;
+        assert!(count(answers) > 0, "{fault} in {workload}: {answers:?}");
+        assert!(answers.right > answers.failures(), "{fault} in {workload}: {answers:?}");
+        trial.failed("wrong-answer", "the first: ").failed("wrong-answer", answers.first_failure.as_ref().unwrap());
+    }
+    comparison.again().run().is_clean();
+}
+
+#[test]
+fn the_value_of_another_key_is_wrong() {
+    caught("other-key", &READS, WRONG);
+}
+
+#[test]
+fn a_flipped_bit_is_wrong_or_tears_the_value() {
+    caught("flipped-bit", &READS, |answers| answers.wrong + answers.torn);
+}
+
+#[test]
+fn a_value_too_short_is_wrong() {
+    caught("short-value", &READS, WRONG);
+}
+
+#[test]
+fn a_value_too_long_is_wrong() {
+    caught("long-value", &READS, WRONG);
+}
+
+#[test]
+fn halves_of_two_values_are_torn() {
+    caught("torn-value", &READS, TORN);
+}
+
+/// One byte of padding is the whole difference, far from any header.
+#[test]
+fn large_values_are_checked_to_the_last_byte() {
+    caught_in(faulty(&READS).with("value-size", 4000), "flipped-bit", &READS, |answers| answers.wrong + answers.torn);
+    caught_in(faulty(&READS).with("value-size", 4000), "torn-value", &READS, TORN);
+}
+
+/// Values too small for a header are checked too.
+#[test]
+fn small_values_are_checked() {
+    for size in [8, 16, 24] {
+        caught_in(faulty(&GETS).with("value-size", size), "other-key", &GETS, WRONG);
+        caught_in(faulty(&GETS).with("value-size", size), "flipped-bit", &GETS, |a| a.wrong + a.torn + a.stale);
+    }
+}
+
+/// Reads beside a writer, and scans after one: an old value is right for its key, but not now.
+#[test]
+fn the_value_before_the_newest_is_stale() {
+    caught_in(faulty(&["readwhilewriting"]).milliseconds(200), "old-value", &["readwhilewriting"], STALE);
+    for scan in ["readrandom", "readseq", "readreverse"] {
+        let after_updates = faulty(&["overwrite", scan]).milliseconds(200);
+        caught_in(after_updates, "old-value", &[scan], STALE);
+    }
+}
+
+#[test]
+fn a_miss_of_a_record_that_is_there_is_missing() {
+    caught("missing", &GETS, MISSING);
+}
+
+/// The load's: the record is not there. (A writer beside the reads would soon write it again.)
+#[test]
+fn a_dropped_write_of_the_load_is_missing() {
+    caught("dropped-write", &["readrandom", "readseq", "readreverse"], MISSING);
+}
+
+/// The run's: the record is there, but old.
+#[test]
+fn a_dropped_update_is_stale() {
+    let beside = faulty(&["readwhilewriting"]).milliseconds(200).option("faulty.after=1000");
+    caught_in(beside, "dropped-write", &["readwhilewriting"], STALE);
+    for read in ["readrandom", "readseq", "readreverse"] {
+        let after = faulty(&["overwrite", read]).milliseconds(200).option("faulty.after=1000");
+        caught_in(after, "dropped-write", &[read], STALE);
+    }
+}
+
+#[test]
+fn a_record_that_a_scan_passes_over_is_missing() {
+    caught("scan-skip", &SCANS, MISSING);
+}
+
+/// The first of the two seems passed over, the second comes again.
+#[test]
+fn records_in_each_others_place_are_wrong() {
+    caught("scan-order", &SCANS, WRONG);
+}
+
+#[test]
+fn records_lost_at_the_closing_are_missing() {
+    let comparison = faulty(&READS);
+    let ran = comparison.clone().fault("lost-at-close", 1).run();
+    for read in READS {
+        let trial = ran.trial("faulty", read);
+        trial.failed("wrong-answer", "missing; the first: ");
+        assert!(trial.record.answers.missing > 0);
+    }
+    ran.exits(1).is_whole().reports_failures();
+    comparison.again().run().is_clean();
+}
+
+/// In the warm-up too, which is not measured.
+#[test]
+fn wrong_answers_of_the_warm_up_count() {
+    let warm = faulty(&["readrandom"]).milliseconds(100).with("warmup", "200ms");
+    let ran = warm.fault("other-key", 10).run();
+    let trial = ran.trial("faulty", "readrandom");
+    trial.failed("wrong-answer", "the value of record");
+    let (answers, measured) = (&trial.record.answers, trial.record.operations[0].operations);
+    assert!(answers.right + answers.failures() > measured, "{answers:?}, {measured} measured");
+}
+
+/// It is asked for, said, and then nothing but hit and miss is looked at.
+#[test]
+fn verification_can_be_switched_off() {
+    let off = faulty(&GETS).with("verify", "off");
+    let ran = off.clone().fault("other-key", 97).run();
+    ran.is_clean();
+    assert!(ran.stdout.contains("verify off"), "{}", ran.stdout);
+    assert!(ran.records().iter().all(|record| record.workload.verify == "off"));
+    let ran = off.again().fault("missing", 97).run();
+    for workload in GETS {
+        ran.trial("faulty", workload).failed("wrong-answer", "missing");
+    }
+}

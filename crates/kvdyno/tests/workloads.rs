@@ -1,0 +1,249 @@
+//! Workloads do what they say, to the record, on every engine, and cost no memory for their keys.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs;
+
+use kvdyno_record::Record;
+use support::{Comparison, Lab, Ran};
+
+fn reads(ran: &Ran, engine: &str, workload: &str) -> u64 {
+    let trial = ran.trial(engine, workload);
+    trial.record.operations.iter().filter(|o| !o.writes()).map(|o| o.operations).sum()
+}
+
+// ---- how much is done
+
+#[test]
+fn each_reader_does_as_many_operations_as_asked() {
+    let lab = Lab::new();
+    let reading = "readrandom,readseq,readreverse,readwhilewriting";
+    let ran = lab.compare(["faulty", "lmdb"]).workload(reading).with("readers", 3).operations(1234).run();
+    ran.is_clean();
+    for engine in ["faulty", "lmdb"] {
+        for workload in reading.split(',') {
+            assert_eq!(reads(&ran, engine, workload), 3 * 1234, "{engine} {workload}");
+        }
+    }
+}
+
+/// Where nobody reads, the writers are what the workload is about.
+#[test]
+fn each_writer_of_an_overwrite_does_as_many_operations_as_asked() {
+    let ran = Lab::new().compare(["faulty"]).workload("overwrite").with("readers", 2).operations(777).run();
+    let record = ran.is_clean().trials("faulty", "overwrite").remove(0).record;
+    assert_eq!((record.trial.readers, record.trial.writers), (0, 2));
+    assert_eq!((record.operations[0].operations, record.operations[0].threads), (2 * 777, 2));
+    assert_eq!(record.user_bytes_written, 2 * 777 * 116);
+}
+
+#[test]
+fn the_window_is_as_long_as_asked() {
+    let ran =
+        Lab::new().compare(["faulty"]).workload("readwhilewriting").milliseconds(400).with("warmup", "200ms").run();
+    let window = ran.is_clean().trials("faulty", "readwhilewriting").remove(0).record.window.unwrap();
+    assert!((0.4..0.6).contains(&window.seconds), "{window:?}");
+    assert!((0.2..0.3).contains(&window.warmup_seconds), "{window:?}");
+}
+
+/// A limit, not a wish: no more than was asked, and not much less.
+#[test]
+fn writes_keep_to_their_rate() {
+    let limited = Lab::new().compare(["faulty", "lmdb"]).workload("readwhilewriting").milliseconds(500);
+    let ran = limited.with("write-rate", 1000).run();
+    for engine in ["faulty", "lmdb"] {
+        let record = ran.is_clean().trials(engine, "readwhilewriting").remove(0).record;
+        assert!((500.0..1200.0).contains(&record.writes_per_s()), "{engine}: {}", record.writes_per_s());
+        assert!(record.reads_per_s() > 1200.0, "the reader is not held back");
+        assert_eq!(record.workload.write_rate, Some(1000.0));
+    }
+}
+
+// ---- loads
+
+/// All records come back in order, so all were loaded; as many were written as there are, so each was once.
+#[track_caller]
+fn loads_everything_once(load: Comparison, records: u64) -> Ran {
+    let ran = load.with("records", records).workload("readseq,readreverse").operations(2 * records).run();
+    ran.is_clean();
+    for record in ran.records().into_iter().filter(|record| record.trial.readers == 0) {
+        let loaded: u64 = record.operations.iter().map(|o| o.records).sum();
+        assert_eq!((loaded, record.user_bytes_written), (records, records * 116), "{:?}", record.trial);
+    }
+    ran
+}
+
+#[test]
+fn loads_in_order_write_every_record_once() {
+    for records in [1, 999, 1000, 1001, 12_345] {
+        loads_everything_once(Lab::new().compare(["faulty"]).with("load", "fillseq"), records);
+    }
+}
+
+#[test]
+fn loads_at_random_write_every_record_once() {
+    for records in [1, 2, 999, 12_345] {
+        loads_everything_once(Lab::new().compare(["faulty"]).with("load", "fillrandom"), records);
+    }
+    loads_everything_once(Lab::new().compare(["lmdb", "leveldb", "rocksdb"]).with("load", "fillrandom"), 5000);
+}
+
+#[test]
+fn several_threads_share_a_load() {
+    for load in ["fillseq", "fillrandom"] {
+        let lab = Lab::new();
+        let shared = lab.compare(["faulty", "rocksdb"]).with("load", load).with("batch", 7).file("load.writers", 3);
+        let ran = loads_everything_once(shared, 5000);
+        assert_eq!(ran.trial("faulty", "load").record.operations[0].threads, 3);
+    }
+}
+
+#[test]
+fn a_batch_of_one_is_a_put() {
+    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 1), 1500);
+    for engine in ["faulty", "lmdb"] {
+        let operations = &ran.trial(engine, "load").record.operations[0];
+        assert_eq!((&*operations.kind, operations.operations), ("put", 1500));
+    }
+}
+
+#[test]
+fn batches_are_as_large_as_asked() {
+    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 100), 1550);
+    for engine in ["faulty", "lmdb"] {
+        let operations = &ran.trial(engine, "load").record.operations[0];
+        assert_eq!((&*operations.kind, operations.operations, operations.records), ("batch", 16, 1550));
+    }
+}
+
+/// The load is at `commit`, the run is not, and the record says so in the engine's words too.
+#[test]
+fn a_synced_load_is_committed() {
+    let engines = ["faulty", "lmdb", "leveldb", "rocksdb"];
+    let ran = loads_everything_once(Lab::new().compare(engines).with("batch", 500).arguments(["--sync"]), 2000);
+    for engine in engines {
+        let (load, run) = (ran.trial(engine, "load").record, ran.trial(engine, "readseq").record);
+        assert_eq!((&*load.workload.durability, &*run.workload.durability), ("commit", "process"));
+        assert_ne!(of_topic(&load, "durability"), of_topic(&run, "durability"), "{engine}");
+    }
+}
+
+fn of_topic(record: &Record, topic: &str) -> Vec<(String, String)> {
+    let settings = record.engine.settings.iter().filter(|setting| setting.topic == topic);
+    settings.map(|setting| (setting.name.clone(), setting.value.clone())).collect()
+}
+
+// ---- every size, every format, every level
+
+/// Reads beside a writer, and scans after it, on four engines.
+fn everything() -> Comparison {
+    let engines = Lab::new().compare(["faulty", "lmdb", "leveldb", "rocksdb"]).with("records", 1000);
+    engines.workload("readwhilewriting,readseq,readreverse").operations(2000)
+}
+
+#[test]
+fn small_values_are_right() {
+    for (size, format) in [(0, "hex"), (3, "decimal"), (8, "binary"), (16, "hex"), (24, "decimal")] {
+        everything().with("value-size", size).with("key-format", format).run().is_clean();
+    }
+}
+
+#[test]
+fn large_values_and_all_formats_of_keys_are_right() {
+    for (size, format) in [(100, "hex"), (100, "decimal"), (100, "binary"), (4000, "binary")] {
+        everything().with("value-size", size).with("key-format", format).run().is_clean();
+    }
+}
+
+#[test]
+fn short_and_long_keys_are_right() {
+    for (size, format) in [(8, "binary"), (9, "decimal"), (500, "hex"), (500, "decimal")] {
+        everything().with("key-size", size).with("key-format", format).run().is_clean();
+    }
+}
+
+#[test]
+fn values_that_compress_are_right() {
+    for compressibility in ["0", "1"] {
+        everything().with("compressibility", compressibility).with("value-size", 1000).run().is_clean();
+    }
+}
+
+#[test]
+fn every_level_of_durability_is_right() {
+    for level in ["none", "process", "interval", "commit"] {
+        let ran = everything().operations(200).with("durability", level).run();
+        ran.is_clean();
+        assert!(ran.records().iter().all(|record| record.workload.durability == level));
+    }
+}
+
+/// Updates of one trial are there in the next, by the ledger of acknowledged writes.
+#[test]
+fn updates_stay_from_trial_to_trial() {
+    let engines = ["faulty", "lmdb", "leveldb", "rocksdb"];
+    let updates = "overwrite,readrandom,readwhilewriting,readseq,overwrite,readreverse";
+    let ran = Lab::new().compare(engines).with("records", 500).workload(updates).operations(2000).run();
+    ran.is_clean();
+}
+
+// ---- order
+
+#[test]
+fn engines_take_turns_or_come_one_after_the_other() {
+    let order = |order: &str| {
+        let quick = Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").operations(100);
+        let ran = quick.with("readers", "1,2").with("order", order).run();
+        ran.is_clean();
+        ran.records().into_iter().map(|record| record.trial.engine).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(order("turns"), "faulty lmdb faulty lmdb faulty lmdb");
+    assert_eq!(order("engine"), "faulty faulty faulty lmdb lmdb lmdb");
+}
+
+/// With `engine` the storage needs room for one database at a time.
+#[test]
+fn one_after_the_other_there_is_one_database_at_a_time() {
+    let slow = Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").milliseconds(300).with("order", "engine");
+    let at_lmdb = slow.start().has_records(3).has_a_worker().after(100);
+    assert_eq!(at_lmdb.lab().databases().len(), 1);
+    at_lmdb.ends().is_clean();
+}
+
+// ---- memory
+
+/// Keys, their permutation and what is known of them are computed, not stored. Loading four billion records would take
+/// minutes, so the file of a run on a thousand is changed after its load: the null engine has no database that could
+/// tell.
+#[test]
+fn four_billion_records_take_no_more_memory_than_a_thousand() {
+    for workload in ["readrandom", "overwrite"] {
+        let few = null(workload).run();
+        few.exits(0);
+        let file = few.lab.results().experiment_file();
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains("records = 1000\n"), "{text}");
+        let lab = null(workload).arguments(["--keep"]).run().lab;
+        fs::write(lab.results().experiment_file(), text.replace("records = 1000\n", "records = 4_000_000_000\n"))
+            .unwrap();
+        fs::remove_dir_all(lab.path("results/trials").join(format!("0002-null-{}", threads(workload)))).unwrap();
+        let many = lab.resume();
+        many.exits(0);
+        let (few, many) = (few.trial("null", workload).record, many.trial("null", workload).record);
+        assert_eq!((few.workload.records, many.workload.records), (1000, 4_000_000_000));
+        let (few, many) = (few.os.peak_rss_kb, many.os.peak_rss_kb);
+        let allowed = if workload == "overwrite" { 8 << 10 } else { 0 };
+        assert!(many.abs_diff(few) < (2 << 10) + allowed, "{workload}: {few} KiB for few, {many} KiB for many");
+    }
+}
+
+fn null(workload: &str) -> Comparison {
+    Lab::with_null().compare(["null"]).with("records", 1000).workload(workload).operations(200_000)
+}
+
+fn threads(workload: &str) -> String {
+    let threads = if workload == "overwrite" { "0r1w" } else { "1r0w" };
+    format!("{workload}-{threads}")
+}
