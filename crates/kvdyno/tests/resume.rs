@@ -12,7 +12,7 @@ use support::{Comparison, Lab, Ran, Running, eventually};
 
 /// Two loads, then reads beside a writer and reads alone, in turns: six trials in about a second.
 fn comparison(lab: &Lab) -> Comparison {
-    lab.compare(["lmdb", "faulty"]).with("records", 20_000).workload("readwhilewriting,readrandom").milliseconds(200)
+    lab.compare(["lmdb", "faulty"]).with("records", 20_000).workload("readwhilewriting,readrandom").milliseconds(150)
 }
 
 const TRIALS: [&str; 6] = [

@@ -5,9 +5,11 @@ mod check;
 mod databases;
 mod driver;
 mod experiment;
+mod pace;
 mod plan;
 mod progress;
 mod runner;
+mod stop;
 mod trial;
 mod units;
 
@@ -18,5 +20,6 @@ pub use experiment::{
 };
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};
-pub use runner::{LabError, Stop, Summary, run};
+pub use runner::{LabError, Summary, run};
+pub use stop::Stop;
 pub use units::{Bytes, Span};

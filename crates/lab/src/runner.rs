@@ -1,14 +1,11 @@
 //! Works a plan off: each trial is saved before the next begins, and a run that was ended at any moment goes on where it
 //! stopped.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use kvdyno_engine::LabSettings;
 use kvdyno_record::folder::{ReadError, Results};
@@ -17,31 +14,12 @@ use kvdyno_stage::storage::free_bytes;
 
 use crate::check::{Checked, Setup};
 use crate::databases::Slot;
+use crate::pace::Pace;
 use crate::plan::PlannedTrial;
 use crate::progress::{Live, Progress};
+use crate::stop::Stop;
 use crate::trial::{self, Ask, Ended};
 use crate::units::Bytes;
-
-/// How a user asks to stop: once for an orderly end, twice for an end at once.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicUsize>);
-
-impl Stop {
-    /// The counter to be raised, by a signal handler for example.
-    pub fn counter(&self) -> Arc<AtomicUsize> {
-        Arc::clone(&self.0)
-    }
-
-    /// Whether to stop.
-    pub fn is_asked(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 0
-    }
-
-    /// Whether to stop without waiting for anything.
-    pub fn is_urgent(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 1
-    }
-}
 
 /// What came of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -245,7 +223,7 @@ impl<'a> Runner<'a> {
             self.unusable.insert(place, format!("the load failed: {}", failure.reason));
         }
         let unsaved = || format!("cannot save trial {}", planned.key.number);
-        trial::save_series(self.results, planned, &ended.series).or_else(failed(unsaved()))?;
+        self.results.save_series(&planned.key, &ended.series).or_else(failed(unsaved()))?;
         self.save(&record)?;
         Ok(Some(record))
     }
@@ -374,47 +352,5 @@ fn database_base(checked: &Checked, results: &Results) -> PathBuf {
             let name = results.root().file_name().map_or("results".into(), |name| name.to_string_lossy().into_owned());
             dir.join(format!("kvdyno-{name}"))
         }
-    }
-}
-
-/// How long things take, learnt on the way.
-#[derive(Debug, Default)]
-struct Pace {
-    /// Seconds of each engine's load.
-    loads: HashMap<usize, f64>,
-    /// Seconds of trials beyond what was planned for them, and how many they were.
-    overhead: (f64, u32),
-    seen: HashSet<u32>,
-    begun: Option<Instant>,
-}
-
-impl Pace {
-    fn learn(&mut self, planned: &PlannedTrial, record: &Record) {
-        self.begun.get_or_insert_with(Instant::now);
-        self.seen.insert(planned.key.number);
-        match planned.planned_time() {
-            None => {
-                self.loads.insert(planned.engine, record.os.wall_s);
-            }
-            Some(time) => {
-                self.overhead.0 += (record.os.wall_s - time.as_secs_f64()).max(0.0);
-                self.overhead.1 += 1;
-            }
-        }
-    }
-
-    /// From the beginning of trial `number` to the end of the plan. Unknown while no load of any engine is known.
-    fn left(&self, trials: &[PlannedTrial], number: u32) -> Option<Duration> {
-        let overhead = if self.overhead.1 == 0 { 0.5 } else { self.overhead.0 / f64::from(self.overhead.1) };
-        let mean_load = match self.loads.len() {
-            0 => return None,
-            count => self.loads.values().sum::<f64>() / count as f64,
-        };
-        let seconds =
-            trials.iter().filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
-                Some(time) => time.as_secs_f64() + overhead,
-                None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
-            });
-        Some(Duration::from_secs_f64(seconds.sum()))
     }
 }

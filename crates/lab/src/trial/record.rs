@@ -1,0 +1,169 @@
+//! The record of a trial, from what was watched, counted and reported.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use jiff::Timestamp;
+use kvdyno_engine::LabSettings;
+use kvdyno_record::{Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, WorkloadFacts};
+use kvdyno_stage::process::Exit;
+use kvdyno_trial::shared::Stage;
+use kvdyno_trial::{Observer, WorkerReport};
+use kvdyno_workload::{Verify, Workload};
+
+use super::Ask;
+use super::watching::{Verdict, Watched};
+use crate::check::Setup;
+use crate::plan::PlannedTrial;
+
+/// What the parent took from the operating system beside the worker's account.
+pub(super) struct OsExtras {
+    pub(super) started: Timestamp,
+    pub(super) device: Option<kvdyno_record::Device>,
+    pub(super) space: Space,
+}
+
+/// Puts everything together.
+pub(super) fn record(
+    ask: &Ask<'_>,
+    observer: &Observer<'_>,
+    report: Option<WorkerReport>,
+    watched: Watched,
+    extras: OsExtras,
+) -> Record {
+    let answers = observer.answers();
+    let outcome = outcome(ask, observer, report.as_ref(), &watched);
+    let mut notes = ask.notes.clone();
+    notes.extend(watched.disturbances);
+    if !watched.finished.peak_rss_exact {
+        notes.push("the peak resident size is the highest that was seen, not the kernel's own figure".to_owned());
+    }
+    let mut engine = ask.setup.facts.clone();
+    engine.settings = ask.engine_settings.to_vec();
+    Record {
+        schema: SCHEMA,
+        trial: ask.planned.key.clone(),
+        engine,
+        workload: workload_facts(&ask.planned.workload, &ask.settings),
+        outcome,
+        started: extras.started,
+        window: report.as_ref().and_then(|report| report.window.clone()),
+        operations: observer.operations(),
+        answers,
+        os: OsFacts { device: extras.device, ..watched.finished.os },
+        space: extras.space,
+        user_bytes_written: observer.user_bytes(),
+        statistics: report.map(|report| report.statistics).unwrap_or_default(),
+        notes,
+    }
+}
+
+/// A workload as records have it.
+pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFacts {
+    WorkloadFacts {
+        name: workload.kind.to_string(),
+        records: workload.data.records,
+        key_size: workload.data.key_size,
+        key_format: workload.data.key_format.to_string(),
+        value_size: workload.data.value_size,
+        compressibility: workload.data.compressibility,
+        batch: workload.batch,
+        reads_per_transaction: workload.reads_per_transaction,
+        durability: settings.durability.to_string(),
+        cache_bytes: settings.cache_bytes,
+        write_buffer_bytes: settings.write_buffer_bytes,
+        compression: settings.compression.to_string(),
+        verify: match workload.verify {
+            Verify::Full => "full".to_owned(),
+            Verify::Off => "off".to_owned(),
+        },
+        seed: workload.seed,
+        write_rate: workload.write_rate,
+    }
+}
+
+/// How the trial ended: the parent's own verdict first, then how the process ended, then what it says of itself.
+fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>, watched: &Watched) -> Outcome {
+    let failed = |kind, reason| Outcome::Failed(Failure { kind, reason });
+    let during = watched.last_stage.words();
+    match &watched.verdict {
+        Some(Verdict::Hung(stage, still)) => {
+            let reason = format!("nothing happened for {:.0} s while {}", still.as_secs_f64(), stage.words());
+            return failed(FailureKind::Hung, reason);
+        }
+        Some(Verdict::NoSpace(free)) => {
+            let reason =
+                format!("the storage is full: {free} bytes left while {during}, min_free is {}", ask.lab.min_free);
+            return failed(FailureKind::NoSpace, reason);
+        }
+        None => {}
+    }
+    let last_words = || last_words(&ask.folder.join("worker.log"));
+    match (&watched.finished.exit, watched.last_stage) {
+        (Exit::Signal { number, name }, _) => {
+            failed(FailureKind::Crashed, format!("signal {number} ({name}) while {during}{}", last_words()))
+        }
+        (Exit::Code(0), Stage::Done) => judged_by_answers(observer, report),
+        (Exit::Code(code), _) => {
+            failed(FailureKind::Exited, format!("the process exited with code {code} while {during}{}", last_words()))
+        }
+    }
+}
+
+fn judged_by_answers(observer: &Observer<'_>, report: Option<&WorkerReport>) -> Outcome {
+    let failed = |kind, reason| Outcome::Failed(Failure { kind, reason });
+    let answers = observer.answers();
+    let first = answers.first_failure.clone().unwrap_or_default();
+    let Some(report) = report else {
+        return failed(FailureKind::Exited, "the worker ended without its report".to_owned());
+    };
+    if let Some(failure) = &report.failure {
+        return Outcome::Failed(failure.clone());
+    }
+    if observer.control().no_space.load(Ordering::SeqCst) == 1 {
+        return failed(FailureKind::NoSpace, first);
+    }
+    if answers.errors > 0 {
+        return failed(FailureKind::EngineError, format!("{} errors; the first: {first}", answers.errors));
+    }
+    if answers.failures() > 0 {
+        let reason = format!(
+            "{} wrong, {} torn, {} stale, {} missing; the first: {first}",
+            answers.wrong, answers.torn, answers.stale, answers.missing
+        );
+        return failed(FailureKind::WrongAnswer, reason);
+    }
+    Outcome::Finished
+}
+
+/// The last line that the worker or the engine printed, for a reader who wonders why it died.
+fn last_words(log: &Path) -> String {
+    const TAIL: usize = 300;
+    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    match text.lines().rev().find(|line| !line.trim().is_empty()) {
+        None => String::new(),
+        Some(line) => format!("; it said: {}", line.chars().take(TAIL).collect::<String>()),
+    }
+}
+
+/// A record for a trial that was not started.
+pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String) -> Record {
+    let (planned, setup, workload) = ask_facts;
+    Record {
+        schema: SCHEMA,
+        trial: planned.key.clone(),
+        engine: setup.facts.clone(),
+        workload,
+        outcome: Outcome::Failed(Failure { kind: FailureKind::NotRun, reason }),
+        started: Timestamp::now(),
+        window: None,
+        operations: Vec::new(),
+        answers: Answers::default(),
+        os: OsFacts::default(),
+        space: Space::default(),
+        user_bytes_written: 0,
+        statistics: Vec::new(),
+        notes: Vec::new(),
+    }
+}

@@ -1,0 +1,203 @@
+//! Looking at a worker until it ends, and ending it if it hangs or fills the storage.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use kvdyno_record::{Phase, SeriesRow};
+use kvdyno_stage::process::{Finished, Worker};
+use kvdyno_stage::storage::{allocated_kb, free_bytes};
+use kvdyno_stage::watch::Watch;
+use kvdyno_trial::shared::{Board, Stage};
+use kvdyno_trial::{Observer, Snapshot};
+use kvdyno_workload::End;
+
+use super::Ask;
+use crate::progress::Live;
+
+/// Between two looks at the worker.
+const TICK: Duration = Duration::from_millis(100);
+/// What an interrupted worker is given to close its database.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Why the parent ended a worker.
+pub(super) enum Verdict {
+    Hung(Stage, Duration),
+    NoSpace(u64),
+}
+
+/// What watching gave.
+pub(super) struct Watched {
+    pub(super) finished: Finished,
+    pub(super) verdict: Option<Verdict>,
+    pub(super) last_stage: Stage,
+    pub(super) series: Vec<SeriesRow>,
+    pub(super) db_peak_kb: u64,
+    pub(super) disturbances: Vec<String>,
+}
+
+/// Looks at a worker until it ends, and ends it if it hangs or fills the storage.
+pub(super) struct Watching<'a> {
+    ask: &'a Ask<'a>,
+    observer: Observer<'a>,
+    worker: Worker,
+    watch: Watch,
+    begun: Instant,
+    /// Stage and operations at the last change, and when that was.
+    last_change: (Stage, u64, Instant),
+    interval: Duration,
+    last_row: (Snapshot, Instant),
+    second: Instant,
+    rates: (f64, f64),
+    series: Vec<SeriesRow>,
+    db_peak_kb: u64,
+    interrupted: Option<Instant>,
+}
+
+impl<'a> Watching<'a> {
+    pub(super) fn new(ask: &'a Ask<'a>, board: &'a Board, worker: Worker) -> Self {
+        let now = Instant::now();
+        // Some twenty rows for a short trial, one a second for a long one.
+        let interval = ask.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
+        Watching {
+            ask,
+            observer: Observer::new(board),
+            worker,
+            watch: Watch::new(),
+            begun: now,
+            last_change: (Stage::Starting, 0, now),
+            interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
+            last_row: (Snapshot::default(), now),
+            second: now,
+            rates: (0.0, 0.0),
+            series: Vec::new(),
+            db_peak_kb: 0,
+            interrupted: None,
+        }
+    }
+
+    /// `None` if the user interrupted.
+    pub(super) fn until_end(mut self, live: &mut dyn FnMut(&Live)) -> io::Result<Option<Watched>> {
+        let mut verdict = None;
+        loop {
+            self.worker.wait_event(TICK.min(self.interval))?;
+            if let Some(finished) = self.worker.try_finish()? {
+                self.row();
+                if self.interrupted.is_some() {
+                    return Ok(None);
+                }
+                return Ok(Some(Watched {
+                    finished,
+                    verdict,
+                    last_stage: self.observer.control().stage(),
+                    series: self.series,
+                    db_peak_kb: self.db_peak_kb,
+                    disturbances: self.watch.finish(),
+                }));
+            }
+            if self.last_row.1.elapsed() >= self.interval {
+                self.row();
+            }
+            if verdict.is_none() {
+                verdict = self.judge()?;
+                if verdict.is_some() {
+                    self.worker.kill()?;
+                }
+            }
+            self.heed_interruption()?;
+            live(&self.live());
+        }
+    }
+
+    /// Whether the worker must be ended.
+    fn judge(&mut self) -> io::Result<Option<Verdict>> {
+        let now = Instant::now();
+        let stage = self.observer.control().stage();
+        let operations = self.observer.warmup().operations() + self.observer.measured().operations();
+        if (stage, operations) != (self.last_change.0, self.last_change.1) {
+            self.last_change = (stage, operations, now);
+        }
+        let limit = match stage {
+            Stage::Opening | Stage::Closing | Stage::Finishing => self.ask.lab.close_timeout.0,
+            _ => self.ask.lab.hang_timeout.0,
+        };
+        let still = now - self.last_change.2;
+        if still > limit {
+            return Ok(Some(Verdict::Hung(stage, still)));
+        }
+        if now - self.second >= Duration::from_secs(1) {
+            self.second = now;
+            self.watch.sample(self.worker.pid());
+            self.db_peak_kb = self.db_peak_kb.max(allocated_kb(&self.ask.database)?);
+        }
+        // A fast disk fills in a second: this look is cheap, so it is taken each time.
+        let free = free_bytes(&self.ask.database)?;
+        Ok((free < self.ask.lab.min_free.0).then_some(Verdict::NoSpace(free)))
+    }
+
+    fn heed_interruption(&mut self) -> io::Result<()> {
+        match self.interrupted {
+            None if self.ask.stop.is_asked() => {
+                self.observer.control().ask_to_stop();
+                self.interrupted = Some(Instant::now());
+            }
+            Some(since) if since.elapsed() > GRACE || self.ask.stop.is_urgent() => self.worker.kill()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Ends an interval of the time series.
+    fn row(&mut self) {
+        let control = self.observer.control();
+        let from = control.measured_from.load(Ordering::Relaxed);
+        if from == 0 || control.stage() < Stage::Measuring {
+            return;
+        }
+        let now = Instant::now();
+        let snapshot = self.observer.measured();
+        let first = self.last_row.0.kinds.is_empty();
+        if first {
+            // The first interval begins with the measured part, which began between two looks.
+            self.last_row = (snapshot, now);
+            return;
+        }
+        let seconds = (now - self.last_row.1).as_secs_f64();
+        let end_s = self.series.last().map_or(0.0, |row| row.end_s) + seconds;
+        let rows = snapshot.rows_since(&self.last_row.0, end_s, seconds, control.ticks_per_ns());
+        let rate = |write: bool| {
+            let of_kind = |row: &&SeriesRow| matches!(row.kind.as_str(), "put" | "batch") == write;
+            rows.iter().filter(of_kind).map(|row| row.records_per_s).sum::<f64>()
+        };
+        self.rates = (rate(false), rate(true));
+        // After the measured part nothing is counted any more, and a row of zeros would be none of it.
+        if control.stage() == Stage::Measuring {
+            self.series.extend(rows);
+        }
+        self.last_row = (snapshot, now);
+    }
+
+    fn live(&self) -> Live {
+        let workload = &self.ask.planned.workload;
+        let measured = self.observer.measured();
+        let records: u64 = measured.kinds.iter().map(|kind| kind.records).sum();
+        let fraction = match (self.ask.planned.key.phase, workload.end) {
+            (Phase::Load, _) => Some(records as f64 / workload.data.records as f64),
+            (Phase::Run, End::After(duration)) => {
+                Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
+            }
+            (Phase::Run, End::Operations(operations)) => {
+                let threads = workload.readers.max(1);
+                Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
+            }
+        };
+        Live {
+            elapsed: self.begun.elapsed(),
+            stage: self.observer.control().stage().words(),
+            reads_per_s: self.rates.0,
+            writes_per_s: self.rates.1,
+            fraction: fraction.map(|part| part.clamp(0.0, 1.0)),
+            left: None,
+        }
+    }
+}
