@@ -211,6 +211,18 @@ fn a_dry_run_writes_the_file_that_does_the_same() {
     assert_eq!(lab.run(["run", "mine.toml", "--dry-run"]).exits(0).stdout, written("results"));
 }
 
+/// `| head` closes the pipe early; that is nobody's mistake.
+#[test]
+fn a_closed_pipe_brings_nothing_down() {
+    let lab = Lab::new();
+    for arguments in [vec!["compare", "lmdb", "--dry-run"], vec!["engines"], vec!["workloads"]] {
+        let (_, closed) = std::io::pipe().unwrap();
+        let ran = lab.kvdyno().args(&arguments).stdout(closed).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.code() == Some(1) && said.contains("cannot print: Broken pipe"), "{arguments:?}: {said}");
+    }
+}
+
 fn names_and_seeds(lab: &Lab) -> Vec<(String, u64)> {
     let records = lab.results().records().unwrap();
     let name =

@@ -61,21 +61,21 @@ fn begun() -> Running {
 #[test]
 fn killed_at_any_early_moment() {
     for milliseconds in [0, 30, 80, 150] {
-        goes_on_after(&begun().after(milliseconds).is_killed());
+        goes_on_after(&begun().after(milliseconds).killed());
     }
 }
 
 #[test]
 fn killed_at_any_later_moment() {
     for milliseconds in [300, 450, 600, 800] {
-        goes_on_after(&begun().after(milliseconds).is_killed());
+        goes_on_after(&begun().after(milliseconds).killed());
     }
 }
 
 #[test]
 fn killed_just_after_a_trial_was_saved() {
     for count in 1..TRIALS.len() {
-        let killed = begun().has_records(count).is_killed();
+        let killed = begun().has_records(count).killed();
         assert!(killed.lab.records().len() >= count);
         goes_on_after(&killed);
     }
@@ -84,12 +84,12 @@ fn killed_just_after_a_trial_was_saved() {
 #[test]
 fn killed_again_and_again() {
     let lab = Lab::new();
-    let mut killed = comparison(&lab).start().has_begun().after(100).is_killed();
+    let mut killed = comparison(&lab).start().has_begun().after(100).killed();
     for count in 1..4 {
         let before = lab.records();
         let again = lab.start(["run", "--resume", "results"]);
         eventually("one more record", || lab.records().len() > before.len().min(TRIALS.len() - 1));
-        killed = again.after(30 * count).is_killed();
+        killed = again.after(30 * count).killed();
         kept(&before, &lab.records());
     }
     goes_on_after(&killed);
@@ -99,7 +99,7 @@ fn killed_again_and_again() {
 #[test]
 fn killed_while_an_engine_hangs() {
     let hanging = Lab::new().compare(["faulty"]).workload("readrandom").fault("hang-get", 1);
-    let killed = hanging.start().has_records(1).has_a_worker().after(100).is_killed();
+    let killed = hanging.start().has_records(1).has_a_worker().after(100).killed();
     killed.lab.has_no_workers();
 }
 
@@ -113,7 +113,7 @@ fn old_values_are_known_as_stale_after_a_resumption() {
     comparison(&loaded).workload("readrandom").arguments(["--keep"]).run().exits(0);
     let lab = Lab::new();
     // LMDB's updates are done and saved; the faulty engine is at work.
-    let killed = comparison(&lab).milliseconds(500).start().has_records(3).is_killed();
+    let killed = comparison(&lab).milliseconds(500).start().has_records(3).killed();
     killed.lab.has_no_workers();
     assert_eq!(lab.records().len(), 3);
     let place =
@@ -137,7 +137,7 @@ fn exchange(from: &Path, to: &Path) {
 #[test]
 fn only_the_database_that_was_in_use_is_loaded_again() {
     let slow = comparison(&Lab::new()).milliseconds(500);
-    let killed = slow.start().has_records(3).has_a_worker().after(50).is_killed();
+    let killed = slow.start().has_records(3).has_a_worker().after(50).killed();
     assert_eq!(killed.lab.records().len(), 3);
     goes_on_after(&killed);
     let resumed = killed.lab.resume();
@@ -151,7 +151,7 @@ fn only_the_database_that_was_in_use_is_loaded_again() {
 #[test]
 fn failures_are_not_repeated() {
     let lab = Lab::new();
-    let killed = comparison(&lab).fault("segv-get", 1000).start().has_records(4).is_killed();
+    let killed = comparison(&lab).fault("segv-get", 1000).start().has_records(4).killed();
     let before = killed.lab.has_no_workers().records();
     let resumed = lab.resume();
     kept(&before, &lab.records());
@@ -163,7 +163,7 @@ fn failures_are_not_repeated() {
 #[test]
 fn a_failed_load_is_not_repeated() {
     let lab = Lab::new();
-    let killed = comparison(&lab).fault("segv-open", 1).start().has_records(2).is_killed();
+    let killed = comparison(&lab).fault("segv-open", 1).start().has_records(2).killed();
     let before = killed.lab.has_no_workers().records();
     let resumed = lab.resume();
     kept(&before, &lab.records());
@@ -176,7 +176,7 @@ fn a_failed_load_is_not_repeated() {
 #[test]
 fn interrupted_it_says_how_to_go_on() {
     for count in [0, 1, 3] {
-        let interrupted = begun().has_records(count).has_a_worker().after(20).is_interrupted().ends();
+        let interrupted = begun().has_records(count).has_a_worker().after(20).interrupted().ends();
         let folder = interrupted.lab.results().root().canonicalize().unwrap();
         interrupted.exits(130).says(&format!("interrupted; go on with: kvdyno run --resume {}", folder.display()));
         assert!(interrupted.lab.workers().is_empty(), "it ends its worker before it ends");
@@ -188,11 +188,11 @@ fn interrupted_it_says_how_to_go_on() {
 #[test]
 fn interrupted_twice_it_ends_at_once() {
     let hanging = Lab::new().compare(["faulty"]).workload("readrandom").fault("hang-get", 1);
-    let working = hanging.start().has_records(1).has_a_worker().after(200).is_interrupted();
+    let working = hanging.start().has_records(1).has_a_worker().after(200).interrupted();
     let working = working.after(500);
     assert!(!working.lab().workers().is_empty(), "the first lets the engine close its database");
     let since = std::time::Instant::now();
-    let ended = working.is_interrupted().ends();
+    let ended = working.interrupted().ends();
     assert!(since.elapsed().as_secs() < 5);
     ended.exits(130).says("interrupted; go on with: kvdyno run --resume");
     assert!(ended.lab.workers().is_empty());
@@ -229,7 +229,7 @@ fn a_finished_run_is_only_reported() {
 fn databases_elsewhere_are_found_again() {
     let lab = Lab::new();
     fs::create_dir(lab.path("storage")).unwrap();
-    let killed = comparison(&lab).with("dir", "storage").start().has_records(3).is_killed();
+    let killed = comparison(&lab).with("dir", "storage").start().has_records(3).killed();
     goes_on_after(&killed);
     assert_eq!(fs::read_dir(lab.path("storage")).unwrap().count(), 0);
 }
@@ -237,7 +237,7 @@ fn databases_elsewhere_are_found_again() {
 /// Half a record is none: it is written aside and renamed.
 #[test]
 fn what_was_being_written_does_not_count() {
-    let killed = begun().has_records(3).is_killed();
+    let killed = begun().has_records(3).killed();
     let folder = killed.lab.path("results/trials").join(TRIALS[4]);
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(".record.json.writing"), "{ \"schema\": 1, \"tri").unwrap();
@@ -247,7 +247,7 @@ fn what_was_being_written_does_not_count() {
 /// A record that was damaged since is not taken for good, nor overwritten.
 #[test]
 fn a_damaged_record_is_told() {
-    let killed = begun().has_records(1).is_killed();
+    let killed = begun().has_records(1).killed();
     let record = Path::new("results/trials").join(TRIALS[0]).join("record.json");
     killed.lab.has_no_workers().write(record.to_str().unwrap(), "{ \"schema\": 1, \"tri");
     killed.lab.resume().exits(1).says("record.json is damaged");

@@ -181,6 +181,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Where it runs.
+    pub fn lab(&self) -> &Lab {
+        &self.lab
+    }
+
     /// `--NAME VALUE`, instead of what was said before.
     pub fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.values.insert(name.to_owned(), value.to_string());

@@ -77,13 +77,13 @@ impl Running {
     }
 
     /// SIGKILL: it cannot do anything about it.
-    pub fn is_killed(mut self) -> Ran {
+    pub fn killed(mut self) -> Ran {
         self.child.kill().unwrap();
         self.ends()
     }
 
     /// SIGINT, as by Ctrl-C.
-    pub fn is_interrupted(self) -> Self {
+    pub fn interrupted(self) -> Self {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         self
     }
