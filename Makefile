@@ -35,6 +35,7 @@ test: setup
 	$(MAKE) build
 	$(MAKE) lint
 	$(CARGO) test --release --locked --workspace
+	target/release/kvdyno-bench --check
 
 lint:
 	$(CARGO) fmt --all --check

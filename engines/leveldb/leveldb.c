@@ -303,7 +303,7 @@ static const kvdyno_engine engine = {
     .summary = "LevelDB: a log-structured merge tree with one background thread",
     .origin = "Debian package libleveldb1d",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_IS_MAPPED,
+                    KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_WRITE_CONCURRENTLY,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
                     1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY,

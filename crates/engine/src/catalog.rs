@@ -24,7 +24,7 @@ pub struct EngineName {
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// Nobody has heard of it.
-    #[error("there is no engine `{name}`{}; {}", crate::options::meant(suggestion), known_words(known))]
+    #[error("there is no engine `{name}`{} {}", crate::options::meant_or(suggestion, ";"), known_words(known))]
     Unknown {
         /// What was written.
         name: String,

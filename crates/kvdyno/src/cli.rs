@@ -98,7 +98,7 @@ pub struct Compare {
     /// How long each trial runs before it measures
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub warmup: Span,
-    /// The most writes a second beside the readers [default: as many as the engine takes]
+    /// The most records written a second beside the readers [default: as many as the engine takes]
     #[arg(long, value_name = "RATE")]
     pub write_rate: Option<f64>,
     /// How often everything is done, each time on new databases
@@ -167,7 +167,7 @@ pub struct Run {
     #[arg(required_unless_present = "resume", conflicts_with = "resume", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Go on with an interrupted experiment; finished trials are not repeated
-    #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "dry_run"])]
     pub resume: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,

@@ -29,6 +29,9 @@ pub enum Error {
         /// Why not.
         cause: io::Error,
     },
+    /// The databases do not fit; nothing was touched.
+    #[error(transparent)]
+    Space(#[from] kvdyno_lab::SpaceError),
     /// The lab could not work.
     #[error(transparent)]
     Lab(#[from] LabError),
@@ -71,7 +74,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Input(_) | Error::Experiment { .. } | Error::Results(ReadError::NotResults(_)) => 2,
-            Error::Lab(LabError::Space { .. }) => 2,
+            Error::Space(_) => 2,
             Error::Interrupted(_) => 130,
             _ => 1,
         }

@@ -54,6 +54,11 @@ fn what(trial: &TrialKey) -> String {
     if trial.repeat > 1 { format!("{work}, repeat {}", trial.repeat) } else { work }
 }
 
+/// `[ 3/28]`, of one width for all.
+fn place(number: usize, count: usize) -> String {
+    format!("[{number:>0$}/{count}]", count.to_string().len())
+}
+
 fn rate(records_per_s: f64) -> String {
     match records_per_s {
         r if r >= 1e6 => format!("{:.2} M/s", r / 1e6),
@@ -75,7 +80,7 @@ impl Progress for Terminal {
         self.count = count;
         if let Some(bar) = &self.bar {
             bar.set_position(0);
-            bar.set_prefix(format!("[{}/{count}] {:<16} {}", index + 1, trial.engine, what(trial)));
+            bar.set_prefix(format!("{} {:<16} {}", place(index + 1, count), trial.engine, what(trial)));
             bar.set_message("");
         }
     }
@@ -103,7 +108,7 @@ impl Progress for Terminal {
 
     fn end(&mut self, record: &Record) {
         let name =
-            format!("[{}/{}] {:<16} {}", record.trial.number, self.count, record.trial.engine, what(&record.trial));
+            format!("{} {:<16} {}", place(record.trial.number as usize, self.count), record.trial.engine, what(&record.trial));
         let result = match &record.outcome {
             Outcome::Failed(failure) => format!("FAILED: {}", failure.reason),
             Outcome::Finished if record.trial.phase == Phase::Load => {

@@ -98,6 +98,15 @@ fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
             let message = format!("`{}` loads, and so belongs into [load]", run.workload.get_ref());
             return Err(FileError::new(message, run.workload.span()));
         }
+        if let (Some(duration), Some(_)) = (&run.duration, run.operations) {
+            return Err(FileError::new("duration and operations cannot both end a run; leave one of them out", duration.span()));
+        }
+        if !run.workload.get_ref().writes() {
+            let asked = [run.write_rate.as_ref().map(|rate| ("write_rate", rate.span())), (*run.batch.get_ref() > 1).then(|| ("batch", run.batch.span()))];
+            if let Some((key, place)) = asked.into_iter().flatten().next() {
+                return Err(FileError::new(format!("`{}` writes nothing, so {key} means nothing to it", run.workload.get_ref()), place));
+            }
+        }
         if run.readers.get_ref().is_empty() {
             return Err(FileError::new("readers is empty; give at least one number, such as [1]", run.readers.span()));
         }
@@ -139,6 +148,7 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
             "batch" => in_run(load.batch.span(), |run| run.batch.span()),
             "threads" => in_run(load.writers.span(), |run| run.readers.span()),
             "reads_per_transaction" => in_run(0..0, |run| run.reads_per_transaction.span()),
+            "duration" => in_run(0..0, |run| run.duration.as_ref().map_or(0..0, toml::Spanned::span)),
             "write_rate" => in_run(0..0, |run| run.write_rate.as_ref().map_or(0..0, toml::Spanned::span)),
             _ => 0..0,
         },

@@ -30,7 +30,6 @@ pub fn driver_cost(choice: &Choice, threads: u32, time: Duration) -> Result<Driv
     Ok(DriverCost {
         get_ns: single[ROUNDS / 2],
         get_ns_range: (single[0], single[ROUNDS - 1]),
-        get_instructions: None,
         scaling: scaling[ROUNDS / 2],
         scaling_threads: threads,
     })

@@ -104,8 +104,9 @@ pub struct RunSection {
     pub workload: Spanned<Kind>,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
     pub readers: Spanned<Vec<u32>>,
-    /// Of the measured part.
-    pub duration: Span,
+    /// Of the measured part; absent: 10 s, or until `operations` are done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Spanned<Span>>,
     /// Instead of `duration`: operations of each such thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
@@ -115,10 +116,13 @@ pub struct RunSection {
     pub batch: Spanned<u64>,
     /// Reads in one read-only transaction (`readrandom`).
     pub reads_per_transaction: Spanned<u64>,
-    /// The most writes a second; absent: as many as the engine takes.
+    /// The most records written a second, by all writers; absent: as many as the engine takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_rate: Option<Spanned<f64>>,
 }
+
+/// What a run measures for unless it says otherwise.
+pub(crate) const DURATION: Duration = Duration::from_secs(10);
 
 /// `[lab]`
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -209,7 +213,7 @@ impl Default for RunSection {
         RunSection {
             workload: unplaced(Kind::ReadWhileWriting),
             readers: unplaced(vec![1, 2, 4]),
-            duration: Span(Duration::from_secs(10)),
+            duration: None,
             operations: None,
             warmup: Span(Duration::from_secs(1)),
             batch: unplaced(1),
@@ -287,17 +291,18 @@ impl Experiment {
     /// Makes paths of adapters, libraries and folders independent of the working folder.
     pub fn make_paths_absolute(&mut self, base: &Path) {
         let absolute = |path: &Path| base.join(path);
-        for name in &mut self.engines {
-            make_adapter_absolute(name.get_mut(), base);
+        // An engine that is named by its path keeps that name in reports; where it lies is said by its section.
+        for name in &self.engines {
+            if is_path(name.get_ref()) {
+                let section = self.engine.entry(name.get_ref().clone()).or_default();
+                section.is.get_or_insert_with(|| Spanned::new(name.span(), name.get_ref().clone()));
+            }
         }
-        let sections = std::mem::take(&mut self.engine);
-        for (mut name, mut section) in sections {
-            make_adapter_absolute(&mut name, base);
-            if let Some(is) = &mut section.is {
-                make_adapter_absolute(is.get_mut(), base);
+        for section in self.engine.values_mut() {
+            if let Some(is) = section.is.as_mut().filter(|is| is_path(is.get_ref())) {
+                *is.get_mut() = absolute(Path::new(is.get_ref())).to_string_lossy().into_owned();
             }
             section.library = section.library.as_deref().map(absolute);
-            self.engine.insert(name, section);
         }
         self.lab.dir = self.lab.dir.as_deref().map(absolute);
     }
@@ -335,10 +340,8 @@ impl Experiment {
     }
 }
 
-fn make_adapter_absolute(name: &mut String, base: &Path) {
-    if name.contains('/') || name.ends_with(".so") {
-        *name = base.join(&*name).to_string_lossy().into_owned();
-    }
+fn is_path(engine: &str) -> bool {
+    engine.contains('/') || engine.ends_with(".so")
 }
 
 impl EngineSection {

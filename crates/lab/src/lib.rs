@@ -9,6 +9,7 @@ mod pace;
 mod plan;
 mod progress;
 mod runner;
+mod space;
 mod stop;
 mod trial;
 mod units;
@@ -21,5 +22,6 @@ pub use experiment::{
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};
 pub use runner::{LabError, Summary, run};
+pub use space::{SpaceError, check_space};
 pub use stop::Stop;
 pub use units::{Bytes, Span};

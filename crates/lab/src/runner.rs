@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use kvdyno_engine::LabSettings;
 use kvdyno_record::folder::{ReadError, Results};
 use kvdyno_record::{Phase, Record, Setting};
-use kvdyno_stage::storage::free_bytes;
 
 use crate::check::{Checked, Setup};
 use crate::databases::Slot;
@@ -19,7 +18,6 @@ use crate::plan::PlannedTrial;
 use crate::progress::{Live, Progress};
 use crate::stop::Stop;
 use crate::trial::{self, Ask, Ended};
-use crate::units::Bytes;
 
 /// What came of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,34 +44,6 @@ pub enum LabError {
     /// Saved results could not be read.
     #[error(transparent)]
     Results(#[from] ReadError),
-    /// The storage is too small.
-    #[error(
-        "{folder} has {} free; {databases} databases of about {} and min_free = {} need {}; choose another --dir, fewer \
-         records, or order = \"engine\"",
-        approx(*free), approx(*each), approx(*min_free), approx(*needed)
-    )]
-    Space {
-        /// Where databases go.
-        folder: PathBuf,
-        /// Bytes free there.
-        free: u64,
-        /// Databases at once.
-        databases: u64,
-        /// Bytes of one.
-        each: u64,
-        /// What must stay free.
-        min_free: u64,
-        /// All of that.
-        needed: u64,
-    },
-}
-
-fn approx(bytes: u64) -> String {
-    match bytes {
-        0..1_048_576 => Bytes(bytes).to_string(),
-        1_048_576..1_073_741_824 => format!("{:.0}MiB", bytes as f64 / 1_048_576.0),
-        _ => format!("{:.1}GiB", bytes as f64 / 1_073_741_824.0),
-    }
 }
 
 fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, LabError> {
@@ -96,9 +66,6 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Summary, LabError> {
     let mut runner = Runner::new(checked, results, worker, stop)?;
-    if runner.records.len() < checked.plan.trials.len() {
-        runner.check_space()?;
-    }
     let outcome = runner.work(progress);
     if !checked.experiment.lab.keep && !runner.interrupted {
         runner.remove_base();
@@ -142,26 +109,6 @@ impl<'a> Runner<'a> {
             interrupted: false,
             pace: Pace::default(),
         })
-    }
-
-    /// Refuses what cannot fit, before anything is written. An estimate: keys and values once more than they are, which
-    /// every engine here exceeds only while it compacts.
-    fn check_space(&self) -> Result<(), LabError> {
-        let experiment = &self.checked.experiment;
-        let data = experiment.data();
-        let each = data.records.saturating_mul(data.key_size + data.value_size);
-        let stored = self.checked.setups.iter().filter(|setup| !setup.volatile).count() as u64;
-        let databases = match experiment.lab.order {
-            crate::experiment::Order::Turns => stored,
-            crate::experiment::Order::Engine => stored.min(1),
-        };
-        let min_free = experiment.lab.min_free.0;
-        let needed = each.saturating_mul(databases).saturating_add(min_free);
-        let free = free_bytes(&self.base).or_else(failed(format!("cannot look at {}", self.base.display())))?;
-        match free >= needed {
-            true => Ok(()),
-            false => Err(LabError::Space { folder: self.base.clone(), free, databases, each, min_free, needed }),
-        }
     }
 
     fn work(&mut self, progress: &mut dyn Progress) -> Result<Summary, LabError> {

@@ -153,6 +153,9 @@ impl Results {
     /// Writes the time series of a trial.
     pub fn save_series(&self, trial: &TrialKey, rows: &[SeriesRow]) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(Vec::new());
+        if rows.is_empty() {
+            writer.write_record(SeriesRow::COLUMNS).map_err(io::Error::other)?;
+        }
         for row in rows {
             writer.serialize(row).map_err(io::Error::other)?;
         }

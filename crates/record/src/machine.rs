@@ -19,7 +19,7 @@ pub struct Machine {
     pub system: String,
     /// The filesystem of the databases.
     pub filesystem: Filesystem,
-    /// What times an operation, and how far apart two readings are at the least.
+    /// What times an operation.
     pub clock: String,
     /// Version of kvdyno.
     pub kvdyno: String,
@@ -92,8 +92,6 @@ pub struct DriverCost {
     pub get_ns: f64,
     /// The least and the greatest of those rounds.
     pub get_ns_range: (f64, f64),
-    /// User instructions for it, where the processor counts them.
-    pub get_instructions: Option<f64>,
     /// Operations of all processors at once over those of one thread.
     pub scaling: f64,
     /// Threads in that.

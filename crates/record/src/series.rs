@@ -42,7 +42,8 @@ impl From<&Histogram<u64>> for Latency {
 /// One kind of operation over one interval of a trial: a row of `series.csv`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesRow {
-    /// Seconds from the start of the measured window to the end of the interval. Negative in the warm-up.
+    /// Seconds from the parent's first look into the measured window, at most a tenth of a second after its start, to the
+    /// end of the interval.
     pub end_s: f64,
     /// Length of the interval, seconds.
     pub seconds: f64,
@@ -66,4 +67,39 @@ pub struct SeriesRow {
     pub p99_99_ns: u64,
     /// Nanoseconds.
     pub max_ns: u64,
+}
+
+impl SeriesRow {
+    /// The columns of `series.csv`.
+    pub const COLUMNS: [&str; 12] = [
+        "end_s", "seconds", "kind", "operations", "records", "records_per_s", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns",
+        "p99_99_ns", "max_ns",
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_are_those_that_are_written() {
+        let row = SeriesRow {
+            end_s: 1.0,
+            seconds: 1.0,
+            kind: "get".into(),
+            operations: 1,
+            records: 1,
+            records_per_s: 1.0,
+            p50_ns: 1,
+            p90_ns: 1,
+            p99_ns: 1,
+            p99_9_ns: 1,
+            p99_99_ns: 1,
+            max_ns: 1,
+        };
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(row).unwrap();
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        assert_eq!(text.lines().next().unwrap(), SeriesRow::COLUMNS.join(","));
+    }
 }

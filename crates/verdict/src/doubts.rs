@@ -133,7 +133,9 @@ pub fn check(record: &Record, machine: Option<&Machine>) -> Vec<Doubt> {
         let limited = o.writes() && record.workload.write_rate.is_some();
         let below = if limited { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
-        [driver, below, rate_beyond_latency(o), few_operations(o)]
+        // Where operations wait for their turn, their latency counts from when they were due, not from their call.
+        let beyond = if limited { None } else { rate_beyond_latency(o) };
+        [driver, below, beyond, few_operations(o)]
     });
     whole.into_iter().chain(by_kind).flatten().collect()
 }

@@ -67,7 +67,6 @@ pub(crate) fn machine() -> Machine {
     let driver = DriverCost {
         get_ns: 60.0,
         get_ns_range: (58.0, 63.0),
-        get_instructions: None,
         scaling: 3.9,
         scaling_threads: 4,
     };

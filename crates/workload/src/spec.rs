@@ -75,6 +75,11 @@ impl Kind {
         matches!(self, Kind::FillSeq | Kind::FillRandom)
     }
 
+    /// Whether any of its threads writes.
+    pub fn writes(self) -> bool {
+        self.writer().is_some()
+    }
+
     /// What each reading thread does.
     fn reader(self) -> Option<Role> {
         match self {
@@ -185,7 +190,7 @@ pub struct Workload {
     pub batch: u64,
     /// Reads in one read-only transaction; 1: each read for itself.
     pub reads_per_transaction: u64,
-    /// The most writes a second, of all writers together.
+    /// The most records written a second, by all writers together.
     pub write_rate: Option<f64>,
     /// Before the measured part.
     pub warmup: Duration,
@@ -239,8 +244,10 @@ impl Workload {
         range("value_size", &value_size, "at most 1 GiB", value_size <= LARGEST_VALUE)?;
         range("compressibility", &compressibility, "from 0 to 1", (0.0..=1.0).contains(&compressibility))?;
         range("batch", &self.batch, "from 1 to 1000000", (1..=1_000_000).contains(&self.batch))?;
-        let threads = self.readers.max(self.writers);
+        let threads = if self.kind.reader().is_some() { self.readers } else { self.writers };
         range("threads", &threads, "from 1 to 4096", (1..=4096).contains(&threads))?;
+        let lasts = !matches!(self.end, End::After(Duration::ZERO) | End::Operations(0));
+        range("duration", &"0", "above 0", lasts)?;
         let transaction = self.reads_per_transaction;
         range("reads_per_transaction", &transaction, "at least 1", transaction >= 1)?;
         let alone = transaction == 1 || self.kind == Kind::ReadRandom;
@@ -249,6 +256,12 @@ impl Workload {
         range("write_rate", &rate, "above 0 writes a second", rate > 0.0 && rate.is_finite())?;
         self.data.keys()?;
         Ok(())
+    }
+
+    /// How long a trial may be without an operation because it was asked to be slow.
+    pub fn longest_pause(&self) -> Duration {
+        let seconds = self.write_rate.map_or(0.0, |rate| f64::from(self.writers) * self.batch as f64 / rate);
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 2)
     }
 
     /// The role of each thread: readers first.

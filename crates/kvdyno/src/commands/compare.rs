@@ -54,10 +54,10 @@ fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
     RunSection {
         workload: placed(kind),
         readers: placed(arguments.readers.clone()),
-        duration: arguments.duration,
+        duration: arguments.operations.is_none().then(|| placed(arguments.duration)),
         operations: arguments.operations,
         warmup: arguments.warmup,
-        write_rate: arguments.write_rate.map(placed),
+        write_rate: arguments.write_rate.filter(|_| kind.writes()).map(placed),
         ..RunSection::default()
     }
 }

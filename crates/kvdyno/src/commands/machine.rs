@@ -51,7 +51,10 @@ fn words(facts: &Facts) -> String {
     let mut line = |what: &str, value: String| lines.push(format!("{what:<12} {value}"));
     let cpu = &facts.cpu;
     line("cpu", cpu.model.clone());
-    line("", format!("{} sockets, {} cores, {} threads usable", cpu.sockets, cpu.cores, cpu.threads));
+    let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (sockets, cores, threads) = (cpu.sockets, cpu.cores, cpu.threads);
+    let parts = [counted(sockets, "socket"), counted(cores, "core"), counted(threads, "thread") + " usable"];
+    line("", parts.join(", "));
     if let Some(governor) = &cpu.governor {
         line("governor", governor.clone());
     }

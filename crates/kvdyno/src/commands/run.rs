@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use kvdyno_lab::{Checked, Experiment, FileError, Stop, check};
+use kvdyno_lab::{Checked, Experiment, FileError, Stop, check, check_space};
 use kvdyno_record::files;
 use kvdyno_record::folder::Results;
 use kvdyno_stage::lock::FolderLock;
@@ -42,6 +42,11 @@ fn in_file(error: FileError, file: Option<(PathBuf, String)>) -> Error {
 /// Checks an experiment, makes its results folder and runs it. `file` is where it came from.
 pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output: &Output) -> Result<(), Error> {
     let base = std::env::current_dir().map_err(Error::io("cannot tell the working folder"))?;
+    // What a file names lies beside it, what the command line names beside the user.
+    let base = match file.as_ref().and_then(|(path, _)| path.parent()) {
+        Some(folder) => base.join(folder),
+        None => base,
+    };
     experiment.make_paths_absolute(&base);
     let checked = check(experiment).map_err(|error| in_file(error, file))?;
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
@@ -50,9 +55,12 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
         print!("{text}");
         return Ok(());
     }
-    let results = new_folder(&checked.experiment, output)?;
+    let folder = out_folder(&checked.experiment, output)?;
+    let storage = checked.experiment.lab.dir.clone().unwrap_or_else(|| folder.clone());
+    check_space(&checked, &storage)?;
+    let results = new_folder(&folder)?;
     let _lock = lock(&results)?;
-    let machine = machine::describe(results.root());
+    let machine = machine::describe(&storage);
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
@@ -68,19 +76,26 @@ fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
     conduct(&checked, &results, output)
 }
 
-fn new_folder(experiment: &Experiment, output: &Output) -> Result<Results, Error> {
-    let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
+/// Where results go: a folder that is not there yet, or is empty.
+fn out_folder(experiment: &Experiment, output: &Output) -> Result<PathBuf, Error> {
+    let name: String =
+        experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
     let folder = output.out.clone().unwrap_or_else(|| {
         let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
         PathBuf::from("results").join(format!("{name}-{stamp}"))
     });
-    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
-        let folder = folder.display();
-        return Err(Error::Input(format!(
-            "{folder} is not empty; choose another --out, or go on with it: kvdyno run --resume {folder}"
-        )));
+    let folder = std::path::absolute(&folder).map_err(Error::io(format!("cannot find {}", folder.display())))?;
+    match fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        false => Ok(folder),
+        true => Err(Error::Input(format!(
+            "{0} is not empty; choose another --out, or go on with it: kvdyno run --resume {0}",
+            folder.display()
+        ))),
     }
-    fs::create_dir_all(&folder).map_err(Error::io(format!("cannot make {}", folder.display())))?;
+}
+
+fn new_folder(folder: &Path) -> Result<Results, Error> {
+    fs::create_dir_all(folder).map_err(Error::io(format!("cannot make {}", folder.display())))?;
     let folder = folder.canonicalize().map_err(Error::io(format!("cannot find {}", folder.display())))?;
     Ok(Results::at(folder))
 }

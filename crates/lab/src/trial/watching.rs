@@ -119,7 +119,7 @@ impl<'a> Watching<'a> {
         }
         let limit = match stage {
             Stage::Opening | Stage::Closing | Stage::Finishing => self.ask.lab.close_timeout.0,
-            _ => self.ask.lab.hang_timeout.0,
+            _ => self.ask.lab.hang_timeout.0 + self.ask.planned.workload.longest_pause(),
         };
         let still = now - self.last_change.2;
         if still > limit {

@@ -132,10 +132,17 @@ fn field(text: &Text, colour: bool) -> comfy_table::Cell {
     }
 }
 
+/// More remarks than this would push the tables off the screen.
+const MOST_REMARKS: usize = 12;
+
 fn remarks(title: &str, remarks: &[Remark], colour: bool) -> Option<String> {
     let line = |remark: &Remark| format!("\n- {}: {}", plain(&remark.trial), plain(&remark.text));
     let text = painted(title, BOLD_YELLOW, colour);
-    (!remarks.is_empty()).then(|| text + &remarks.iter().map(line).collect::<String>())
+    let more = match remarks.len().saturating_sub(MOST_REMARKS) {
+        0 => String::new(),
+        more => format!("\n- and {more} more, on the page"),
+    };
+    (!remarks.is_empty()).then(|| text + &remarks.iter().take(MOST_REMARKS).map(line).collect::<String>() + &more)
 }
 
 /// A line with the terminal's codes, if it shows them.

@@ -100,15 +100,14 @@ fn caches(machine: &Machine) -> String {
 fn filesystem(machine: &Machine) -> String {
     let filesystem = &machine.filesystem;
     let device = filesystem.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
-    let spinning = if filesystem.rotational == Some(true) { ", rotational" } else { "" };
+    let spinning = if filesystem.rotational == Some(true) { ", rotational by its own word" } else { "" };
     format!("{}{device}{spinning} ({})", filesystem.kind, filesystem.options)
 }
 
 fn driver(machine: &Machine) -> Option<String> {
     let driver = machine.driver.as_ref()?;
     let (low, high) = driver.get_ns_range;
-    let counted = driver.get_instructions.map(|n| format!(", {} instructions", grouped(n))).unwrap_or_default();
-    Some(format!("{:.0} ns a get ({low:.0} to {high:.0}){counted}", driver.get_ns))
+    Some(format!("{:.0} ns a get ({low:.0} to {high:.0})", driver.get_ns))
 }
 
 /// What each adapter set, the lab's topics down and the engines across.

@@ -425,7 +425,6 @@ fn machine() -> Machine {
         driver: Some(DriverCost {
             get_ns: 310.0,
             get_ns_range: (296.0, 331.0),
-            get_instructions: Some(812.0),
             scaling: 3.8,
             scaling_threads: 4,
         }),

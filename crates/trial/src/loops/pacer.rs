@@ -24,6 +24,11 @@ impl Pacer {
         Pacer { interval: interval_ns * ticks_per_ns, ticks_per_ns, next: clock.now() as f64 }
     }
 
+    /// Forgets what is overdue: the schedule goes on from now.
+    pub fn restart(&mut self, clock: impl Clock) {
+        self.next = clock.now() as f64;
+    }
+
     /// Waits until the next operation is due and says when that was, or `None` if `is_over` meanwhile.
     pub fn wait(&mut self, clock: impl Clock, is_over: impl Fn(u64) -> bool) -> Option<u64> {
         loop {

@@ -131,6 +131,10 @@ impl<C: Clock> Work<C> for Write {
     fn run(&mut self, driver: &mut Driver<'_, C>, tally: &Tally, limit: Limit<'_>) {
         let record_bytes = (driver.keys.size() + driver.values.size()) as u64;
         let is_over = |now| now >= limit.until.load(Ordering::Relaxed);
+        if let Some(pacer) = &mut self.pacer {
+            // What the warm-up left undone is not the measured part's to catch up with.
+            pacer.restart(driver.clock);
+        }
         for _ in 0..limit.operations {
             let due = match &mut self.pacer {
                 None => None,

@@ -1,0 +1,56 @@
+//! Whether the databases fit, before anything is written.
+
+use std::path::{Path, PathBuf};
+
+use kvdyno_stage::storage::free_bytes;
+
+use crate::check::Checked;
+use crate::experiment::Order;
+use crate::units::Bytes;
+
+/// Databases that do not fit.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{folder} has {} free; {databases} of about {} and min_free = {} need {}; choose another --dir, fewer records, or \
+     --order engine",
+    approximately(*free), approximately(*each), approximately(*min_free), approximately(*needed)
+)]
+pub struct SpaceError {
+    folder: PathBuf,
+    free: u64,
+    databases: String,
+    each: u64,
+    min_free: u64,
+    needed: u64,
+}
+
+fn approximately(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => Bytes(bytes).to_string(),
+        1_048_576..1_073_741_824 => format!("{:.0}MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1}GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
+/// Refuses what cannot fit below `folder`, which need not exist yet. An estimate: keys and values alone, which every
+/// engine exceeds.
+///
+/// # Errors
+/// If there is not even room for those. Where the system does not tell, nothing is refused.
+pub fn check_space(checked: &Checked, folder: &Path) -> Result<(), SpaceError> {
+    let Some(free) = folder.ancestors().find_map(|folder| free_bytes(folder).ok()) else { return Ok(()) };
+    let data = checked.experiment.data();
+    let each = data.records.saturating_mul(data.key_size + data.value_size);
+    let stored = checked.setups.iter().filter(|setup| !setup.volatile).count() as u64;
+    let count = match checked.experiment.lab.order {
+        Order::Turns => stored,
+        Order::Engine => stored.min(1),
+    };
+    let min_free = checked.experiment.lab.min_free.0;
+    let needed = each.saturating_mul(count).saturating_add(min_free);
+    let databases = if count == 1 { "a database".to_owned() } else { format!("{count} databases") };
+    match free >= needed {
+        true => Ok(()),
+        false => Err(SpaceError { folder: folder.to_owned(), free, databases, each, min_free, needed }),
+    }
+}
