@@ -44,7 +44,7 @@ pub enum FindError {
 fn known_words(known: &[String]) -> String {
     match known {
         [] => "no adapters were found; name their folder in KVDYNO_ENGINES".to_owned(),
-        known => format!("there are {}; or give the path of an adapter, such as ./libmine.so", known.join(", ")),
+        known => format!("There are {}; or give the path of an adapter, such as ./libmine.so", known.join(", ")),
     }
 }
 
