@@ -1,5 +1,8 @@
 //! The records that checks write, and whether what comes back is right.
 
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
 use kvdyno_engine::{Answer, Session, abi};
 use kvdyno_workload::Values;
 
@@ -51,6 +54,17 @@ impl Records {
         version: u64,
     ) -> Result<(), Finding> {
         ids.into_iter().try_for_each(|id| self.put(session, id, version))
+    }
+
+    /// Replaces records eight times, or as often as two seconds allow: beside a reader that holds on to something an
+    /// engine may be slow.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn replace_for_a_while(&self, session: &mut Session<'_>, ids: Range<u64>) -> Result<(), Finding> {
+        let until = Instant::now() + Duration::from_secs(2);
+        let puts = (2..10).flat_map(|version| ids.clone().map(move |id| (id, version)));
+        puts.take_while(|_| Instant::now() < until).try_for_each(|(id, version)| self.put(session, id, version))
     }
 
     /// The version of the record, which must be there and right to the last bit.

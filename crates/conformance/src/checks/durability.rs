@@ -136,7 +136,7 @@ fn writing(bench: &Bench, place: &Place<'_>, from: u64, group: u64, until: Until
 fn killed(bench: &Bench, writing: &Writing, enough: u64, pause: Duration) -> Result<u64, Finding> {
     bench.step("another process opens the database and writes to it");
     let mut writer = start_writer(bench, "writer", writing.clone())?;
-    let patience = Instant::now() + Duration::from_secs(40);
+    let patience = Instant::now() + Duration::from_secs(20);
     while acknowledged(&writing.acknowledged)? < enough {
         if !writer.is_running()? {
             return Err(match writer.verdict(Duration::ZERO)? {
@@ -146,7 +146,7 @@ fn killed(bench: &Bench, writing: &Writing, enough: u64, pause: Duration) -> Res
         }
         ensure!(
             Instant::now() < patience,
-            "in 40 seconds a writer came only to write {}",
+            "in 20 seconds a writer came only to write {}",
             acknowledged(&writing.acknowledged)?
         );
         thread::sleep(Duration::from_millis(1));

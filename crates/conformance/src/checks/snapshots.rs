@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "abort",
-        what: "An aborted transaction leaves nothing: no new record, no new value, no deletion.",
+        what: "An aborted transaction leaves nothing, be it of a put, a delete, a batch or a read-modify-write.",
         needs: TRANSACTIONS,
         run: abort,
     },
@@ -48,6 +48,12 @@ pub(super) const CHECKS: &[Check] = &[
         what: "A reader beside a writer of transactions never sees one half applied.",
         needs: TRANSACTIONS,
         run: transaction_whole,
+    },
+    Check {
+        name: "left-open",
+        what: "A session that is closed within a transaction leaves nothing of it, and keeps nobody waiting.",
+        needs: TRANSACTIONS,
+        run: left_open,
     },
     Check {
         name: "snapshot",
@@ -107,6 +113,11 @@ fn abort(bench: &Bench) -> Result<(), Finding> {
             records.put_all(&mut session, 5..20, 2)?;
             if bench.can(abi::CAN_DELETE) {
                 session.delete(&records.key(1)).during("delete")?;
+            }
+            let batch = records.value(2, 2);
+            session.write(&[(&records.key(2), Some(&batch)), (&records.key(12), Some(&batch))]).during("write")?;
+            if bench.can(abi::CAN_MODIFY) {
+                session.modify(&records.key(3), |_| Some(records.value(3, 2))).during("modify")?;
             }
             session.abort().during("abort")?;
             unchanged(&mut session)?;
@@ -228,6 +239,25 @@ fn transaction_whole(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
+fn left_open(bench: &Bench) -> Result<(), Finding> {
+    let records = bench.records();
+    bench.with_database(|database| {
+        records.put_all(&mut session(database)?, 0..10, 1)?;
+        for version in 2..5 {
+            elsewhere(database, |other| {
+                other.begin(abi::READ_WRITE).during("begin")?;
+                records.put_all(other, 5..20, 100)
+            })?;
+            bench.step("another session writes after one was closed within a transaction");
+            elsewhere(database, |other| {
+                records.expect_all(other, 5..10, version - 1)?;
+                records.put_all(other, 5..10, version)
+            })?;
+        }
+        (10..20).try_for_each(|id| records.expect_missing(&mut session(database)?, id))
+    })
+}
+
 fn snapshot(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
     bench.with_database(|database| {
@@ -249,6 +279,14 @@ fn snapshot(bench: &Bench) -> Result<(), Finding> {
             })?;
             records.expect_all(&mut session, 0..100, version - 1).during("within the snapshot")?;
             records.expect_missing(&mut session, 1_000 + version).during("within the snapshot")?;
+            if bench.can(abi::CAN_MULTI_GET) {
+                let keys = [records.key(3), records.key(4)];
+                let answers = session.multi_get(&[&keys[0], &keys[1]]).during("multi-get")?;
+                for (id, answer) in (3..).zip(answers) {
+                    let Answer::Hit(value) = answer else { return Err(wrong(format!("record {id} is missing"))) };
+                    records.expect_value(id, version - 1, value).during("by multi-get within the snapshot")?;
+                }
+            }
             session.commit().during("the end of a snapshot")?;
             records.expect_all(&mut session, 0..100, version).during("after the snapshot")?;
             records.expect(&mut session, 1_000 + version, version).during("after the snapshot")?;

@@ -17,7 +17,7 @@ fn interval(line: &str) -> (String, u64) {
     (tag.strip_prefix("Tag=").unwrap().to_owned(), count(&base64(histogram)))
 }
 
-/// Version 2, uncompressed: a header of 40 bytes, then counts as ZigZag LEB128; a negative one is a run of empty buckets.
+/// Version 2, uncompressed: a header of 40 bytes, then counts as ZigZag LEB128; a negative one is a run of zeros.
 fn count(bytes: &[u8]) -> u64 {
     const COOKIE: u32 = 0x1c84_9303 | 0x10;
     let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());

@@ -1,0 +1,87 @@
+//! A suite that cannot fail proves nothing: each fault of the faulty engine is caught, and each by the checks that are
+//! there for it.
+
+mod support;
+
+use std::time::Duration;
+
+use support::{failures, run, subject};
+
+#[test]
+fn child() {
+    support::do_task();
+}
+
+/// Which checks must notice a fault, at least, when every `every`-th operation that it can hit is hit.
+const CAUGHT: &[(&str, u32, &[&str])] = &[
+    ("other-key", 7, &["get-after-put", "multi-get", "agrees-with-a-model", "many-sessions", "scan-forward"]),
+    ("old-value", 7, &["overwrite", "agrees-with-a-model", "many-sessions", "kill-process", "sessions-see-each-other"]),
+    ("missing", 7, &["get-after-put", "multi-get", "reopen-process", "many-sessions"]),
+    ("dropped-write", 3, &["get-after-put", "batch-in-order", "delete", "scan-forward", "kill-commit", "reopen-none"]),
+    ("dropped-write", 1_000, &["many-records", "scan-forward", "kill-process", "agrees-with-a-model", "large-batch"]),
+    ("scan-skip", 7, &["scan-forward", "scan-backward", "binary-keys", "scan-while-writing", "scans-at-once"]),
+    ("scan-order", 7, &["scan-forward", "scan-backward", "binary-keys", "scan-while-writing", "agrees-with-a-model"]),
+    ("lost-at-close", 1, &["reopen-none", "reopen-commit", "agrees-with-a-model", "value-sizes", "key-sizes"]),
+    ("torn-value", 7, &["get-after-put", "same-key", "many-sessions", "value-sizes"]),
+    ("flipped-bit", 7, &["get-after-put", "value-sizes", "binary-values", "batch-seen-whole"]),
+    ("short-value", 7, &["get-after-put", "value-sizes", "multi-get", "scan-forward"]),
+    ("long-value", 7, &["get-after-put", "value-sizes", "scan-forward", "multi-get"]),
+    ("error-get", 7, &["get-after-put", "miss", "multi-get"]),
+    ("error-put", 7, &["get-after-put", "batch-in-order", "housekeeping"]),
+    ("enospc-put", 7, &["get-after-put", "large-batch"]),
+    ("segv-get", 7, &["get-after-put", "miss", "many-sessions"]),
+    ("segv-put", 7, &["get-after-put", "kill-process", "kill-after-flush"]),
+    ("segv-open", 1, &["housekeeping", "open-and-close"]),
+    ("segv-close", 1, &["get-after-put", "open-and-close"]),
+    ("abort-get", 7, &["get-after-put"]),
+    ("exit-get", 7, &["get-after-put", "many-sessions"]),
+    ("exit-open", 1, &["get-after-put"]),
+    ("error-open", 1, &["get-after-put", "probe-missing-library"]),
+    ("hang-get", 7, &["get-after-put", "many-sessions"]),
+    ("hang-put", 7, &["get-after-put", "kill-process"]),
+    ("hang-open", 1, &["close-unused"]),
+    ("hang-close", 1, &["close-unused"]),
+];
+
+#[test]
+fn every_fault_is_caught_by_the_checks_that_are_there_for_it() {
+    let mut slipped = Vec::new();
+    for (fault, every, checks) in CAUGHT {
+        let hangs = fault.starts_with("hang");
+        let outcomes = run(faulty(fault, *every), checks, Duration::from_secs(if hangs { 3 } else { 60 }));
+        assert_eq!(outcomes.len(), checks.len(), "{fault}: a name in the table is no check's");
+        let caught = failures(&outcomes);
+        let slips = checks.iter().filter(|check| !caught.iter().any(|(name, _)| name == *check));
+        slipped.extend(slips.map(|check| format!("{check} does not notice {fault} at every {every}th operation")));
+    }
+    assert_eq!(slipped, [""; 0]);
+}
+
+fn faulty(fault: &str, every: u32) -> kvdyno_conformance::Subject {
+    let mut subject = subject("faulty");
+    let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    subject.options = vec![option("fault", fault), option("every", &every.to_string())];
+    subject
+}
+
+/// What an engine does that is merely slow or talkative is right.
+#[test]
+fn what_is_no_fault_is_not_taken_for_one() {
+    for harmless in ["none", "noisy", "slow-get"] {
+        let every = if harmless == "slow-get" { 100 } else { 7 };
+        let checks = ["get-after-put", "miss", "scan-forward", "multi-get", "reopen-process", "kill-process"];
+        assert_eq!(failures(&run(faulty(harmless, every), &checks, Duration::from_secs(120))), [], "{harmless}");
+    }
+}
+
+/// How a process died, and over what, is in the finding.
+#[test]
+fn a_crash_and_a_hang_are_told_with_what_was_being_done() {
+    let told = |fault, check, patience| {
+        failures(&run(faulty(fault, 1), &[check], Duration::from_secs(patience))).remove(0).1
+    };
+    let crash = told("segv-get", "reopen-process", 60);
+    assert!(crash.contains("SIGSEGV") && crash.contains("while opening the database for the 2. time"), "{crash}");
+    let hang = told("hang-get", "reopen-process", 2);
+    assert!(hang.contains("no end after 2s, while opening the database for the 2. time"), "{hang}");
+}
