@@ -62,7 +62,8 @@ pub fn reader_seed() -> u64 {
 
 /// Drives, and prints nanoseconds for an operation and operations.
 pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
-    let usage = || BenchError::Program("drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION".into());
+    let usage =
+        || BenchError::Program("drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION".into());
     let [engine, folder, kind, records, threads, operations, reads] = arguments else { return Err(usage()) };
     let drive = Drive {
         engine,
@@ -119,14 +120,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
 }
 
 fn data(records: u64) -> Data {
-    Data {
-        records,
-        key_size: 16,
-        key_format: KeyFormat::Hex,
-        value_size: 100,
-        compressibility: 0.5,
-        seed: SEED,
-    }
+    Data { records, key_size: 16, key_format: KeyFormat::Hex, value_size: 100, compressibility: 0.5, seed: SEED }
 }
 
 fn settings() -> LabSettings {

@@ -69,7 +69,9 @@ pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
                 }
             })
         }
-        Errand::Write(writing) => Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench)),
+        Errand::Write(writing) => {
+            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench))
+        }
     };
     fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result))?)?;
     Ok(())
@@ -158,8 +160,9 @@ pub(crate) fn acknowledged(file: &Path) -> Result<u64, Finding> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(error.into()),
         Ok(bytes) if bytes.is_empty() => Ok(0),
-        Ok(bytes) => {
-            bytes.try_into().map(u64::from_le_bytes).map_err(|_| wrong("the check itself failed: a count was half written"))
-        }
+        Ok(bytes) => bytes
+            .try_into()
+            .map(u64::from_le_bytes)
+            .map_err(|_| wrong("the check itself failed: a count was half written")),
     }
 }

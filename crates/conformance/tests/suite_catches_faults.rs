@@ -36,7 +36,7 @@ const CAUGHT: &[(&str, u32, &[&str])] = &[
     ("abort-get", 7, &["get-after-put"]),
     ("exit-get", 7, &["get-after-put", "many-sessions"]),
     ("exit-open", 1, &["get-after-put"]),
-    ("error-open", 1, &["get-after-put", "probe-missing-library"]),
+    ("error-open", 1, &["get-after-put", "statistics"]),
     ("hang-get", 7, &["get-after-put", "many-sessions"]),
     ("hang-put", 7, &["get-after-put", "kill-process"]),
     ("hang-open", 1, &["close-unused"]),
@@ -77,9 +77,8 @@ fn what_is_no_fault_is_not_taken_for_one() {
 /// How a process died, and over what, is in the finding.
 #[test]
 fn a_crash_and_a_hang_are_told_with_what_was_being_done() {
-    let told = |fault, check, patience| {
-        failures(&run(faulty(fault, 1), &[check], Duration::from_secs(patience))).remove(0).1
-    };
+    let told =
+        |fault, check, patience| failures(&run(faulty(fault, 1), &[check], Duration::from_secs(patience))).remove(0).1;
     let crash = told("segv-get", "reopen-process", 60);
     assert!(crash.contains("SIGSEGV") && crash.contains("while opening the database for the 2. time"), "{crash}");
     let hang = told("hang-get", "reopen-process", 2);

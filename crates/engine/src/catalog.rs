@@ -24,7 +24,7 @@ pub struct EngineName {
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// Nobody has heard of it.
-    #[error("there is no engine `{name}`{} {}", crate::options::meant_or(suggestion, ";"), known_words(known))]
+    #[error("there is no engine `{name}`{}", advice(suggestion, known))]
     Unknown {
         /// What was written.
         name: String,
@@ -41,10 +41,14 @@ pub enum FindError {
     Adapter(#[from] AdapterError),
 }
 
-fn known_words(known: &[String]) -> String {
-    match known {
+fn advice(suggestion: &Option<String>, known: &[String]) -> String {
+    let others = match known {
         [] => "no adapters were found; name their folder in KVDYNO_ENGINES".to_owned(),
-        known => format!("There are {}; or give the path of an adapter, such as ./libmine.so", known.join(", ")),
+        known => format!("known are {}; or give the path of an adapter, such as ./libmine.so", known.join(", ")),
+    };
+    match suggestion {
+        Some(word) => format!("; did you mean `{word}`? ({others})"),
+        None => format!("; {others}"),
     }
 }
 

@@ -40,12 +40,7 @@ pub enum OptionError {
     Form(String),
 }
 
-/// [`meant`], or `otherwise` where nothing was.
-pub(crate) fn meant_or(suggestion: &Option<String>, otherwise: &str) -> String {
-    if suggestion.is_some() { meant(suggestion) } else { otherwise.to_owned() }
-}
-
-pub(crate) fn meant(suggestion: &Option<String>) -> String {
+fn meant(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map(|word| format!("; did you mean `{word}`?")).unwrap_or_default()
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use kvdyno_lab::{FileError, LabError};
 use kvdyno_record::folder::ReadError;
-use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
+use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report, ReportHandler, Severity};
 
 /// What can go wrong with a command.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +82,10 @@ impl Error {
 
     /// Prints it on standard error, with the place in the file where there is one.
     pub fn print(self) {
+        // Lines are not wrapped: a path or a command that is broken cannot be copied.
+        let options = || Box::new(MietteHandlerOpts::new().wrap_lines(false).build()) as Box<dyn ReportHandler>;
+        // A second hook is refused, and the first is as good.
+        let _ = miette::set_hook(Box::new(move |_| options()));
         let mut diagnostic = MietteDiagnostic::new(self.to_string()).with_severity(Severity::Error);
         let mut source = None;
         if let Error::Experiment { error, file: Some((path, text)) } = self

@@ -107,8 +107,12 @@ impl Progress for Terminal {
     }
 
     fn end(&mut self, record: &Record) {
-        let name =
-            format!("{} {:<16} {}", place(record.trial.number as usize, self.count), record.trial.engine, what(&record.trial));
+        let name = format!(
+            "{} {:<16} {}",
+            place(record.trial.number as usize, self.count),
+            record.trial.engine,
+            what(&record.trial)
+        );
         let result = match &record.outcome {
             Outcome::Failed(failure) => format!("FAILED: {}", failure.reason),
             Outcome::Finished if record.trial.phase == Phase::Load => {

@@ -99,12 +99,21 @@ fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
             return Err(FileError::new(message, run.workload.span()));
         }
         if let (Some(duration), Some(_)) = (&run.duration, run.operations) {
-            return Err(FileError::new("duration and operations cannot both end a run; leave one of them out", duration.span()));
+            return Err(FileError::new(
+                "duration and operations cannot both end a run; leave one of them out",
+                duration.span(),
+            ));
         }
         if !run.workload.get_ref().writes() {
-            let asked = [run.write_rate.as_ref().map(|rate| ("write_rate", rate.span())), (*run.batch.get_ref() > 1).then(|| ("batch", run.batch.span()))];
+            let asked = [
+                run.write_rate.as_ref().map(|rate| ("write_rate", rate.span())),
+                (*run.batch.get_ref() > 1).then(|| ("batch", run.batch.span())),
+            ];
             if let Some((key, place)) = asked.into_iter().flatten().next() {
-                return Err(FileError::new(format!("`{}` writes nothing, so {key} means nothing to it", run.workload.get_ref()), place));
+                return Err(FileError::new(
+                    format!("`{}` writes nothing, so {key} means nothing to it", run.workload.get_ref()),
+                    place,
+                ));
             }
         }
         if run.readers.get_ref().is_empty() {

@@ -138,7 +138,10 @@ fn run(experiment: &Experiment, section: usize, threads: u32, data: Data, seed: 
         reads_per_transaction: *run.reads_per_transaction.get_ref(),
         write_rate: run.write_rate.as_ref().map(|rate| *rate.get_ref()),
         warmup: run.warmup.0,
-        end: run.operations.map_or_else(|| End::After(run.duration.as_ref().map_or(DURATION, |time| time.get_ref().0)), End::Operations),
+        end: run.operations.map_or_else(
+            || End::After(run.duration.as_ref().map_or(DURATION, |time| time.get_ref().0)),
+            End::Operations,
+        ),
         verify: experiment.settings.verify,
         seed,
     }

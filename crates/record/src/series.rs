@@ -72,8 +72,18 @@ pub struct SeriesRow {
 impl SeriesRow {
     /// The columns of `series.csv`.
     pub const COLUMNS: [&str; 12] = [
-        "end_s", "seconds", "kind", "operations", "records", "records_per_s", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns",
-        "p99_99_ns", "max_ns",
+        "end_s",
+        "seconds",
+        "kind",
+        "operations",
+        "records",
+        "records_per_s",
+        "p50_ns",
+        "p90_ns",
+        "p99_ns",
+        "p99_9_ns",
+        "p99_99_ns",
+        "max_ns",
     ];
 }
 

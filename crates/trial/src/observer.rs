@@ -125,9 +125,10 @@ impl<'a> Observer<'a> {
         self.measured().kinds.iter().map(|totals| (totals.kind, in_nanoseconds(&totals.counts, rate))).collect()
     }
 
-    /// The measured part, kind by kind. The rate of a kind is the sum of its threads' rates, each over its own time.
+    /// The measured part, kind by kind. The rate of a kind is the sum of its threads' rates.
     pub fn operations(&self) -> Vec<Operations> {
         let rate = self.control().ticks_per_ns();
+        let from = self.control().measured_from.load(Ordering::Relaxed);
         let measured = self.measured();
         measured
             .kinds
@@ -135,7 +136,7 @@ impl<'a> Observer<'a> {
             .map(|totals| {
                 let lanes = self.lanes_of(totals.kind);
                 let operations = totals.operations();
-                let operations_per_s: f64 = lanes.iter().map(|lane| lane_rate(&lane.measured, rate)).sum();
+                let operations_per_s: f64 = lanes.iter().map(|lane| lane_rate(&lane.measured, from, rate)).sum();
                 let records_per_operation = totals.records as f64 / operations.max(1) as f64;
                 Operations {
                     kind: totals.kind.name().to_owned(),
@@ -180,11 +181,12 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// Operations a second of one thread, over the time in which it worked.
-fn lane_rate(tally: &Tally, ticks_per_ns: f64) -> f64 {
+/// Operations a second of one thread, from the moment at which all may begin to its own last operation's end. A thread
+/// that got its processor late has not worked faster.
+fn lane_rate(tally: &Tally, from: u64, ticks_per_ns: f64) -> f64 {
     let mut counts = vec![0; BUCKETS];
     tally.latency.add_to(&mut counts);
     let operations: u64 = counts.iter().sum();
-    let ticks = tally.until.load(Ordering::Relaxed).saturating_sub(tally.from.load(Ordering::Relaxed));
+    let ticks = tally.until.load(Ordering::Relaxed).saturating_sub(from);
     if ticks == 0 { 0.0 } else { operations as f64 / (ticks as f64 / ticks_per_ns / 1e9) }
 }

@@ -173,12 +173,8 @@ impl<C: Clock + 'static> Trial<'_, C> {
     fn thread(&self, database: &Database, seat: Seat<'_>, gate: &Gate) -> Result<(), EngineError> {
         let workload = &self.spec.workload;
         let has_updates = workload.writers > 0 || self.spec.last_version > 0;
-        let recall = RecallContext::new(
-            seat.keys,
-            seat.values,
-            workload.data.records,
-            has_updates.then_some(seat.ledger),
-        );
+        let recall =
+            RecallContext::new(seat.keys, seat.values, workload.data.records, has_updates.then_some(seat.ledger));
         let host = recall.host();
         seat.lane.kind.store(loops::op_kind(seat.role, workload) as u32, Ordering::Relaxed);
         seat.lane.version.store(self.spec.last_version, Ordering::Relaxed);

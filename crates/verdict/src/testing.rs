@@ -64,12 +64,7 @@ pub(crate) fn rows(kind: &str, rates: &[f64]) -> Vec<SeriesRow> {
 
 /// Four processors and a driver of 60 ns.
 pub(crate) fn machine() -> Machine {
-    let driver = DriverCost {
-        get_ns: 60.0,
-        get_ns_range: (58.0, 63.0),
-        scaling: 3.9,
-        scaling_threads: 4,
-    };
+    let driver = DriverCost { get_ns: 60.0, get_ns_range: (58.0, 63.0), scaling: 3.9, scaling_threads: 4 };
     Machine {
         cpu: Cpu { model: "Test".into(), threads: 4, cores: 4, sockets: 1, governor: None, hypervisor: None },
         caches: Vec::new(),

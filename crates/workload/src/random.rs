@@ -31,7 +31,7 @@ impl Stream {
 /// A seed made of a seed and the place where it is used, so that no two places share a stream. The finalizer of
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), once for each word.
 pub fn subseed(seed: u64, place: &[u64]) -> u64 {
-    place.iter().fold(mix(seed), |seed, word| mix(seed ^ mix(*word)))
+    place.iter().fold(mix(seed), |seed, word| mix(seed ^ word))
 }
 
 pub(crate) fn mix(word: u64) -> u64 {

@@ -101,7 +101,9 @@ fn refuses(bench: &Bench, library: PathBuf) -> Result<(), Finding> {
     bench.step(&format!("probing with {what} as its library"));
     match bench.adapter().probe(Some(&library)) {
         Probe::Available { .. } => return Err(wrong(format!("{what} is taken for the engine's library"))),
-        Probe::Missing { reason } => ensure!(!reason.ends_with("gives no reason"), "{what} is refused without a reason"),
+        Probe::Missing { reason } => {
+            ensure!(!reason.ends_with("gives no reason"), "{what} is refused without a reason")
+        }
     }
     let mut subject = bench.subject.clone();
     subject.library = Some(library);
@@ -129,7 +131,8 @@ fn probe_wrong_library(bench: &Bench) -> Result<(), Finding> {
         procfs::process::MMapPath::Path(path) => Some(path),
         _ => None,
     });
-    let mut libc = paths.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libc.so")));
+    let mut libc =
+        paths.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libc.so")));
     if let Some(libc) = libc.next() {
         refuses(bench, libc)?;
     }

@@ -93,7 +93,10 @@ fn settings_listed(bench: &Bench) -> Result<(), Finding> {
         ensure!(listed.iter().any(|(found, _, _)| found == topic), "nothing is said of {topic}");
     }
     for (topic, name, value) in &listed {
-        ensure!(!name.is_empty() && !value.is_empty(), "an entry of {topic} has no name or no value: `{name}`, `{value}`");
+        ensure!(
+            !name.is_empty() && !value.is_empty(),
+            "an entry of {topic} has no name or no value: `{name}`, `{value}`"
+        );
         let known = ["durability", "cache", "write_buffer", "compression", "options"].contains(&topic.as_str());
         ensure!(known, "`{topic}` is none of the topics");
     }

@@ -384,7 +384,8 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
     let place = bench.place()?;
     let mut model = Model::new();
     let mut stream = Stream::new(1);
-    place.created(|database| random_operations(bench, &mut crate::bench::session(database)?, &mut model, &mut stream))?;
+    place
+        .created(|database| random_operations(bench, &mut crate::bench::session(database)?, &mut model, &mut stream))?;
     for round in 1..3 {
         bench.step(&format!("opening the database again, for the {round}. time"));
         place.opened(|database| {
@@ -425,7 +426,9 @@ fn random_operations(
             }
             4 => {
                 let (left, right) = (records.key(stream.below(300)), records.key(stream.below(300)));
-                session.write(&[(&key, Some(&first)), (&left, Some(&second)), (&right, Some(&third))]).during("write")?;
+                session
+                    .write(&[(&key, Some(&first)), (&left, Some(&second)), (&right, Some(&third))])
+                    .during("write")?;
                 model.extend([(key, first), (left, second), (right, third)]);
             }
             5 if bench.can(abi::CAN_SCAN) => scan_agrees(session, model, &key, abi::FORWARD)?,

@@ -87,7 +87,11 @@ enum Way {
 }
 
 impl Way {
-    fn seek<'c>(self, cursor: &'c mut Cursor<'_, '_>, key: Option<&[u8]>) -> Result<Option<(&'c [u8], &'c [u8])>, Finding> {
+    fn seek<'c>(
+        self,
+        cursor: &'c mut Cursor<'_, '_>,
+        key: Option<&[u8]>,
+    ) -> Result<Option<(&'c [u8], &'c [u8])>, Finding> {
         let direction = if self == Way::Forward { abi::FORWARD } else { abi::BACKWARD };
         Ok(hit(cursor.seek(key, direction).during("seek")?))
     }
@@ -176,7 +180,8 @@ fn seek_way(bench: &Bench, way: Way, cases: &[(Option<u64>, Option<u64>)]) -> Re
         }
         let mut cursor = session.cursor().during("opening a cursor")?;
         for &(key, found) in cases {
-            let what = format!("seeking {}", key.map_or("the end".to_owned(), |id| format!("record {id} among 2, 4, … 400")));
+            let what =
+                format!("seeking {}", key.map_or("the end".to_owned(), |id| format!("record {id} among 2, 4, … 400")));
             let key = key.map(|id| records.key(id));
             let first = way.seek(&mut cursor, key.as_deref()).during(&what)?;
             let Some(id) = found else {
@@ -261,8 +266,15 @@ fn turn_around(bench: &Bench) -> Result<(), Finding> {
         put_even(&records, session, 500)?;
         let mut cursor = session.cursor().during("opening a cursor")?;
         let start = records.key(100);
-        let walk: &[(Way, u64)] =
-            &[(Forward, 102), (Forward, 104), (Backward, 102), (Backward, 100), (Backward, 98), (Forward, 100), (Forward, 102)];
+        let walk: &[(Way, u64)] = &[
+            (Forward, 102),
+            (Forward, 104),
+            (Backward, 102),
+            (Backward, 100),
+            (Backward, 98),
+            (Forward, 100),
+            (Forward, 102),
+        ];
         for way in [Forward, Backward] {
             shows(&records, way.seek(&mut cursor, Some(&start))?, 100, 1)?;
             for (step, id) in walk {
@@ -287,11 +299,14 @@ fn seek_sees_the_newest(bench: &Bench) -> Result<(), Finding> {
         for version in 2..50 {
             bench.step("another session puts a record while a cursor stands on it");
             elsewhere(database, |other| records.put_all(other, [10, 11], version))?;
-            shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(10)))?, 10, version).during("after a put")?;
-            shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 11, version).during("after a put")?;
+            shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(10)))?, 10, version)
+                .during("after a put")?;
+            shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 11, version)
+                .during("after a put")?;
             if bench.can(abi::CAN_DELETE) {
                 elsewhere(database, |other| other.delete(&records.key(11)).map(|_| ()).during("delete"))?;
-                shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 12, 1).during("after a delete")?;
+                shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 12, 1)
+                    .during("after a delete")?;
             }
         }
         Ok(())

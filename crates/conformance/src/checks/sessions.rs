@@ -90,7 +90,8 @@ fn sessions_see_each_other(bench: &Bench) -> Result<(), Finding> {
             elsewhere(database, |other| records.put_all(other, 0..20, version))?;
             records.expect_all(&mut session, 0..20, version).during("after another session's put")?;
             records.put(&mut session, 5, version + 1_000)?;
-            elsewhere(database, |other| records.expect(other, 5, version + 1_000)).during("after this session's put")?;
+            elsewhere(database, |other| records.expect(other, 5, version + 1_000))
+                .during("after this session's put")?;
             if bench.can(abi::CAN_DELETE) {
                 elsewhere(database, |other| other.delete(&records.key(7)).map(|_| ()).during("delete"))?;
                 records.expect_missing(&mut session, 7).during("after another session's delete")?;

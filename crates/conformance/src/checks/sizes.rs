@@ -131,9 +131,8 @@ fn key_sizes(bench: &Bench) -> Result<(), Finding> {
     let sizes = up_to(&tried, table.min_key_size, table.max_key_size, LONGEST_KEY);
     let key = |size: u64| vec![b'k'; size as usize];
     let place = bench.place()?;
-    let all_there = |session: &mut Session<'_>| {
-        sizes.iter().try_for_each(|size| expect(session, &key(*size), &size.to_le_bytes()))
-    };
+    let all_there =
+        |session: &mut Session<'_>| sizes.iter().try_for_each(|size| expect(session, &key(*size), &size.to_le_bytes()));
     place.created(|database| {
         let mut session = crate::bench::session(database)?;
         for size in &sizes {
@@ -182,7 +181,9 @@ fn awkward_keys(bench: &Bench) -> Vec<Vec<u8>> {
     keys.extend((1..12).map(|size| vec![0; size]));
     keys.extend((1..12).map(|size| vec![0xff; size]));
     keys.extend((1..12).map(|size| vec![b'p'; size]));
-    keys.extend([&b"p\0"[..], b"p\0\0", b"p\0q", b"\0p", b"\xff\0", b"\0\xff", b"\x7f\x80", b"\x80\x7f"].map(<[u8]>::to_vec));
+    keys.extend(
+        [&b"p\0"[..], b"p\0\0", b"p\0q", b"\0p", b"\xff\0", b"\0\xff", b"\x7f\x80", b"\x80\x7f"].map(<[u8]>::to_vec),
+    );
     keys.extend([1u64, 255, 256, 1 << 31, 1 << 32, u64::MAX - 1].map(|word| word.to_le_bytes().to_vec()));
     keys.sort();
     keys.dedup();

@@ -156,7 +156,8 @@ fn own_writes(bench: &Bench) -> Result<(), Finding> {
 /// Others may wait for the transaction's end, or read what was there before; they read nothing else.
 fn uncommitted_unseen(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
-    let look = |_: u64, session: &mut Session<'_>| records.expect(session, 1, 1).during("a reader beside a transaction");
+    let look =
+        |_: u64, session: &mut Session<'_>| records.expect(session, 1, 1).during("a reader beside a transaction");
     bench.with_database(|database| {
         let mut session = session(database)?;
         records.put(&mut session, 1, 1)?;
@@ -230,7 +231,10 @@ fn transaction_whole(bench: &Bench) -> Result<(), Finding> {
                 for place in 0..GROUP {
                     let id = if round % 2 == 0 { place } else { GROUP - 1 - place };
                     let version = records.version(&mut session, id)?;
-                    ensure!(version >= newest, "after a record of transaction {newest} another one had version {version}");
+                    ensure!(
+                        version >= newest,
+                        "after a record of transaction {newest} another one had version {version}"
+                    );
                     newest = version;
                 }
             }
@@ -307,16 +311,18 @@ fn snapshot_scan(bench: &Bench) -> Result<(), Finding> {
             elsewhere(database, |other| {
                 records.put_all(other, 0..1_000, round)?;
                 match bench.can(abi::CAN_DELETE) {
-                    true => (0..1_000).step_by(5).try_for_each(|id| {
-                        other.delete(&records.key(id)).map(|_| ()).during("delete")
-                    }),
+                    true => (0..1_000)
+                        .step_by(5)
+                        .try_for_each(|id| other.delete(&records.key(id)).map(|_| ()).during("delete")),
                     false => Ok(()),
                 }
             })?;
             let mut cursor = session.cursor().during("opening a cursor")?;
             let mut found = cursor.seek(None, abi::FORWARD).during("seek")?;
             for id in (0..1_000).step_by(2) {
-                let Answer::Hit((key, value)) = found else { return Err(wrong(format!("no record {id} in the snapshot"))) };
+                let Answer::Hit((key, value)) = found else {
+                    return Err(wrong(format!("no record {id} in the snapshot")));
+                };
                 ensure!(key == records.key(id), "another key than that of record {id}");
                 records.expect_value(id, 1, value)?;
                 found = cursor.next().during("next")?;

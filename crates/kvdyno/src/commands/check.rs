@@ -36,7 +36,11 @@ pub fn run(arguments: Check) -> Result<(), Error> {
             print(&format!("{name}\n"))?;
         }
         // A closed pipe is noticed at the next thing printed outside.
-        let row = |outcome: &Outcome| if table { print(&row(outcome)).unwrap_or_default() };
+        let row = |outcome: &Outcome| {
+            if table {
+                print(&row(outcome)).unwrap_or_default()
+            }
+        };
         let outcomes = suite.run(row).map_err(cannot())?;
         print(&if table { format!("{}\n\n", summary(&outcomes)) } else { String::new() })?;
         columns.push((name.as_str(), outcomes));
@@ -98,7 +102,9 @@ fn failure(outcome: &Outcome) -> Option<&str> {
 }
 
 fn row(outcome: &Outcome) -> String {
+    let seconds = outcome.took.as_secs();
     let result = match &outcome.verdict {
+        Verdict::Passed if seconds >= 5 => format!("passed, in {seconds} s"),
         Verdict::Passed => "passed".to_owned(),
         Verdict::Failed(how) => format!("FAILED: {how}"),
         Verdict::NotApplicable(why) => format!("not applicable: {why}"),

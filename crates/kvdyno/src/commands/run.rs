@@ -1,7 +1,7 @@
 //! `kvdyno run`: runs an experiment file, or goes on with an interrupted one.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
@@ -52,10 +52,15 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if output.dry_run {
-        print!("{text}");
-        return Ok(());
+        return stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"));
     }
     let folder = out_folder(&checked.experiment, output)?;
+    if let Some(dir) = checked.experiment.lab.dir.as_ref().filter(|dir| !dir.is_dir()) {
+        return Err(Error::Input(format!(
+            "--dir {}: there is no such folder; make it, on the storage to be measured",
+            dir.display()
+        )));
+    }
     let storage = checked.experiment.lab.dir.clone().unwrap_or_else(|| folder.clone());
     check_space(&checked, &storage)?;
     let results = new_folder(&folder)?;
@@ -78,20 +83,21 @@ fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
 
 /// Where results go: a folder that is not there yet, or is empty.
 fn out_folder(experiment: &Experiment, output: &Output) -> Result<PathBuf, Error> {
-    let name: String =
-        experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
+    let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
     let folder = output.out.clone().unwrap_or_else(|| {
         let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
         PathBuf::from("results").join(format!("{name}-{stamp}"))
     });
     let folder = std::path::absolute(&folder).map_err(Error::io(format!("cannot find {}", folder.display())))?;
-    match fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
-        false => Ok(folder),
-        true => Err(Error::Input(format!(
-            "{0} is not empty; choose another --out, or go on with it: kvdyno run --resume {0}",
-            folder.display()
-        ))),
+    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        let shown = folder.display();
+        let or_resume = match Results::open(&folder) {
+            Ok(_) => format!(", or go on with it: kvdyno run --resume {shown}"),
+            Err(_) => String::new(),
+        };
+        return Err(Error::Input(format!("{shown} is not empty; choose another --out{or_resume}")));
     }
+    Ok(folder)
 }
 
 fn new_folder(folder: &Path) -> Result<Results, Error> {

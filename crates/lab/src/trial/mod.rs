@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_record::{Record, SeriesRow, Setting, Space, files};
 use kvdyno_stage::process::spawn;
-use kvdyno_stage::storage::{DeviceCounters, allocated_kb, settle};
+use kvdyno_stage::storage::{DeviceCounters, allocated_kb, free_bytes, settle};
 use kvdyno_trial::shared::{Board, LedgerMemory};
 use kvdyno_trial::{Observer, TrialSpec, WorkerReport};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -82,12 +82,17 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
         _ => None,
     };
     let observer = Observer::new(&board);
-    save_latencies(ask.folder, &observer)?;
     let report: Option<WorkerReport> = fs::read(&report_file).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let space = space(&ask.database, watched.db_peak_kb)?;
     let last_version = observer.last_version().max(ask.last_version);
     let series = watched.series.clone();
     let record = record::record(ask, &observer, report, watched, OsExtras { started, device, space });
+    if !record.is_finished() && free_bytes(&ask.database)? < ask.lab.min_free.0 {
+        // The record may have to go onto the same storage, and nobody uses a database that did not fit.
+        fs::remove_dir_all(&ask.database)?;
+        fs::create_dir(&ask.database)?;
+    }
+    save_latencies(ask.folder, &observer)?;
     Ok(Ended { record: Some(record), series, last_version })
 }
 

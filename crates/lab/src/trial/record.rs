@@ -104,6 +104,10 @@ fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>
         (Exit::Signal { number, name }, _) => {
             failed(FailureKind::Crashed, format!("signal {number} ({name}) while {during}{}", last_words()))
         }
+        // A worker that cannot even write its report for want of space leaves with an error code.
+        (Exit::Code(_), _) if observer.control().no_space.load(Ordering::SeqCst) == 1 => {
+            failed(FailureKind::NoSpace, observer.answers().first_failure.unwrap_or_default())
+        }
         (Exit::Code(0), Stage::Done) => judged_by_answers(observer, report),
         (Exit::Code(code), _) => {
             failed(FailureKind::Exited, format!("the process exited with code {code} while {during}{}", last_words()))
@@ -120,9 +124,6 @@ fn judged_by_answers(observer: &Observer<'_>, report: Option<&WorkerReport>) -> 
     };
     if let Some(failure) = &report.failure {
         return Outcome::Failed(failure.clone());
-    }
-    if observer.control().no_space.load(Ordering::SeqCst) == 1 {
-        return failed(FailureKind::NoSpace, first);
     }
     if answers.errors > 0 {
         return failed(FailureKind::EngineError, format!("{} errors; the first: {first}", answers.errors));

@@ -422,11 +422,6 @@ fn machine() -> Machine {
         },
         clock: "tsc at 2.1 GHz, 20 ns apart".into(),
         kvdyno: "0.1.0".into(),
-        driver: Some(DriverCost {
-            get_ns: 310.0,
-            get_ns_range: (296.0, 331.0),
-            scaling: 3.8,
-            scaling_threads: 4,
-        }),
+        driver: Some(DriverCost { get_ns: 310.0, get_ns_range: (296.0, 331.0), scaling: 3.8, scaling_threads: 4 }),
     }
 }
