@@ -56,14 +56,14 @@ impl Records {
         ids.into_iter().try_for_each(|id| self.put(session, id, version))
     }
 
-    /// Replaces records eight times, or as often as two seconds allow: beside a reader that holds on to something an
+    /// Replaces records four times, or as often as two seconds allow: beside a reader that holds on to something an
     /// engine may be slow.
     ///
     /// # Errors
     /// What the engine reports.
     pub fn replace_for_a_while(&self, session: &mut Session<'_>, ids: Range<u64>) -> Result<(), Finding> {
         let until = Instant::now() + Duration::from_secs(2);
-        let puts = (2..10).flat_map(|version| ids.clone().map(move |id| (id, version)));
+        let puts = (2..6).flat_map(|version| ids.clone().map(move |id| (id, version)));
         puts.take_while(|_| Instant::now() < until).try_for_each(|(id, version)| self.put(session, id, version))
     }
 

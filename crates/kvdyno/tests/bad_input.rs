@@ -61,19 +61,13 @@ fn no_engine() {
 
 #[test]
 fn an_engine_named_twice() {
-    assert_snapshot!(refused(["compare", "lmdb", "lmdb"]).stderr, @r#"
-      × `lmdb` is named twice; to measure one engine in two set-ups give each a
-      │ section [engine.NAME] with is = "lmdb"
-    "#);
+    assert_snapshot!(refused(["compare", "lmdb", "lmdb"]).stderr, @r#"  × `lmdb` is named twice; to measure one engine in two set-ups give each a section [engine.NAME] with is = "lmdb""#);
     refused_at("1:20", "engines = [\"lmdb\", \"lmdb\"]").says("[engine.NAME]");
 }
 
 #[test]
 fn a_version_is_no_part_of_a_name() {
-    assert_snapshot!(refused(["compare", "rocksdb@5.7.3"]).stderr, @r#"
-      × `rocksdb@5.7.3` asks for a version; give the library of that version
-      │ instead: --library NAME=PATH
-    "#);
+    assert_snapshot!(refused(["compare", "rocksdb@5.7.3"]).stderr, @"  × `rocksdb@5.7.3` asks for a version; give the library of that version instead: --library NAME=PATH");
 }
 
 #[test]
@@ -92,10 +86,7 @@ fn a_section_for_no_engine() {
 #[test]
 fn an_option_that_the_engine_does_not_have() {
     let ran = refused(["compare", "faulty", "--option", "faulty.falt=segv-get"]);
-    assert_snapshot!(ran.stderr, @r#"
-      × faulty has no option `falt`; did you mean `fault`? (it has fault, every,
-      │ after, fill_limit)
-    "#);
+    assert_snapshot!(ran.stderr, @"  × faulty has no option `falt`; did you mean `fault`? (it has fault, every, after, fill_limit)");
     refused(["compare", "lmdb", "--option", "lmdb.page_size=4096"])
         .says("lmdb has no option `page_size`")
         .says("map_size");
@@ -106,10 +97,7 @@ fn an_option_that_the_engine_does_not_have() {
 #[test]
 fn an_option_out_of_its_range() {
     let ran = refused(["compare", "faulty", "--option", "faulty.every=0"]);
-    assert_snapshot!(ran.stderr, @r#"
-      × `0` is no value for faulty's option `every`: it is a whole number from 1
-      │ to 9223372036854775807
-    "#);
+    assert_snapshot!(ran.stderr, @"  × `0` is no value for faulty's option `every`: it is a whole number from 1 to 9223372036854775807");
     let text = "engines = [\"faulty\"]\n[engine.faulty.options]\nevery = 0\n";
     refused_at("3:9", text).says("it is a whole number from 1");
 }
@@ -226,16 +214,15 @@ fn a_library_for_nobody() {
 #[test]
 fn a_key_that_the_file_does_not_have() {
     let ran = refused_file("engines = [\"lmdb\"]\n\n[data]\nrecrods = 5\n");
-    assert_snapshot!(ran.stderr, @r#"
-      × unknown field `recrods`, expected one of `records`, `key_size`,
-      │ `key_format`, `value_size`, `compressibility`; did you mean `records`?
-       ╭─[experiment.toml:4:1]
-     3 │ [data]
-     4 │ recrods = 5
-       · ───┬───
-       ·    ╰── here
-       ╰────
-    "#);
+    assert_snapshot!(ran.stderr, @"
+     × unknown field `recrods`, expected one of `records`, `key_size`, `key_format`, `value_size`, `compressibility`; did you mean `records`?
+      ╭─[experiment.toml:4:1]
+    3 │ [data]
+    4 │ recrods = 5
+      · ───┬───
+      ·    ╰── here
+      ╰────
+    ");
     refused_at("2:2", "engines = [\"lmdb\"]\n[dta]\n").says("did you mean `data`?");
     refused_at("3:1", "engines = [\"lmdb\"]\n[[run]]\nreader = [1]\n").says("did you mean `readers`?");
     refused_at("3:1", "engines = [\"lmdb\"]\n[lab]\nhang_time = \"1s\"\n").says("unknown field `hang_time`");
@@ -327,10 +314,7 @@ fn no_readers() {
 #[test]
 fn keys_that_are_too_few() {
     let ran = refused(["compare", "lmdb", "--records", "1G", "--key-format", "decimal", "--key-size", "8"]);
-    assert_snapshot!(ran.stderr, @r#"
-      × 1000000000 records do not fit into decimal keys of 8 bytes, of which there
-      │ are 100000000; use longer keys, or another format
-    "#);
+    assert_snapshot!(ran.stderr, @"  × 1000000000 records do not fit into decimal keys of 8 bytes, of which there are 100000000; use longer keys, or another format");
 }
 
 #[test]
@@ -372,10 +356,7 @@ fn a_scan_of_an_engine_that_cannot() {
 #[test]
 fn keys_and_values_beyond_an_engines_limits() {
     let ran = refused(["compare", "faulty", "lmdb", "--key-size", "512"]);
-    assert_snapshot!(ran.stderr, @r#"
-      × lmdb cannot be measured so: keys of 512 bytes; its keys have 1 to 511
-      │ bytes
-    "#);
+    assert_snapshot!(ran.stderr, @"  × lmdb cannot be measured so: keys of 512 bytes; its keys have 1 to 511 bytes");
 }
 
 #[test]

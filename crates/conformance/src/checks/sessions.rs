@@ -104,7 +104,7 @@ fn sessions_see_each_other(bench: &Bench) -> Result<(), Finding> {
 fn value_stays_readable(bench: &Bench) -> Result<(), Finding> {
     for size in [10, 100, 3_000, 100_000] {
         let records = Records::fitting(bench.adapter().table(), size);
-        // Four times as much of it fills a write buffer, and does not fill the cache.
+        // What is written of it fills a write buffer once or twice, and does not fill the cache.
         let keys = (1_500_000 / (size + 100)).min(2_000);
         bench.with_database(|database| {
             records.put_all(&mut session(database)?, 0..keys, 1)?;
