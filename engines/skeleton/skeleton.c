@@ -77,6 +77,8 @@ static bool acceptable(const kvdyno_config *config, kvdyno_text *error)
         say(error, "durability: the skeleton has no thread that syncs at intervals");
     else if (config->compression != KVDYNO_COMPRESSION_NONE)
         say(error, "compression: the skeleton stores everything as it is");
+    else if (config->library)
+        say(error, "library: the skeleton is built in and loads none, so not %s either", config->library);
     else
         return true;
     return false;

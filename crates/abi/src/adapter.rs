@@ -99,7 +99,7 @@ pub use border::table;
 pub use calls::{Answers, Batch, Change, Host, Keys, Listing, Step, write_text};
 pub use config::{Compression, Config, Durability};
 pub use describe::{ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Housekeeping, Opt, Preset, bits};
-pub use error::{Error, Status};
+pub use error::{Error, Status, refuse_library};
 
 use std::path::Path;
 

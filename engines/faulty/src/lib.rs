@@ -7,7 +7,7 @@
 //! there always strike.
 
 use kvdyno_abi::adapter::{
-    ALL_DURABILITIES, Answers, Batch, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
+    self, ALL_DURABILITIES, Answers, Batch, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
     Housekeeping, Keys, Listing, Opt, Record, Session, Step,
 };
 use kvdyno_abi::{CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, export_engine};
@@ -50,7 +50,8 @@ impl Engine for Faulty {
 
     type Session<'db> = FaultySession<'db>;
 
-    fn probe(_library: Option<&Path>) -> Result<String, Error> {
+    fn probe(library: Option<&Path>) -> Result<String, Error> {
+        adapter::refuse_library(library)?;
         Ok(env!("CARGO_PKG_VERSION").into())
     }
 
@@ -73,6 +74,7 @@ impl Engine for Faulty {
     }
 
     fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+        adapter::refuse_library(config.library())?;
         let name = config.text("fault");
         let fault = Fault::named(name).ok_or_else(|| Error::unsupported(format_args!("fault={name}")))?;
         let number = |option| config.integer(option).unsigned_abs();

@@ -33,7 +33,8 @@ impl adapter::Engine for Null {
 
     type Session<'db> = Replaced;
 
-    fn probe(_library: Option<&Path>) -> Result<String, Error> {
+    fn probe(library: Option<&Path>) -> Result<String, Error> {
+        adapter::refuse_library(library)?;
         Ok(env!("CARGO_PKG_VERSION").into())
     }
 
@@ -44,7 +45,8 @@ impl adapter::Engine for Null {
         Ok(())
     }
 
-    fn open(_path: &Path, _config: &adapter::Config<'_>) -> Result<Self, Error> {
+    fn open(_path: &Path, config: &adapter::Config<'_>) -> Result<Self, Error> {
+        adapter::refuse_library(config.library())?;
         Ok(Self)
     }
 

@@ -113,3 +113,16 @@ impl From<io::Error> for Error {
         Self::with_status(status, error)
     }
 }
+
+/// For an engine that is built in: refuses a library of the user's rather than ignore it.
+///
+/// # Errors
+/// [`Error::no_library`] if one is named.
+pub fn refuse_library(library: Option<&std::path::Path>) -> Result<(), Error> {
+    match library {
+        None => Ok(()),
+        Some(path) => {
+            Err(Error::no_library(format_args!("it is built in and loads no library, so not {}", path.display())))
+        }
+    }
+}
