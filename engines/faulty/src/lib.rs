@@ -36,8 +36,6 @@ impl Engine for Faulty {
         capabilities: CAN_SCAN | CAN_SCAN_REVERSE | CAN_DELETE | CAN_BATCH | CAN_MULTI_GET,
         durabilities: ALL_DURABILITIES,
         // Within what a frame keeps in 32 bits.
-        max_key_size: 1 << 20,
-        max_value_size: 1 << 30,
         options: &[
             Opt::choice(c"fault", c"none", Fault::CHOICES, c"what goes wrong"),
             Opt::integer(c"every", c"1000", 1, i64::MAX, c"each so-manieth operation that the fault can hit is hit"),

@@ -67,7 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "open-and-close",
-        what: "200 times opened and closed, or as often as 20 seconds allow, no file descriptor, thread or memory is left over.",
+        what: "200 times opened and closed, or as often as ten seconds allow, no file descriptor, thread or memory is left over.",
         needs: Needs::NOTHING,
         run: open_and_close,
     },
@@ -280,7 +280,7 @@ fn open_and_close(bench: &Bench) -> Result<(), Finding> {
         if round == 20 {
             before = Belongings::now()?;
         }
-        if round > 30 && started.elapsed() > Duration::from_secs(20) {
+        if round > 30 && started.elapsed() > Duration::from_secs(10) {
             break;
         }
     }
