@@ -32,8 +32,8 @@ impl Subject {
         Ok(Subject { adapter, preset: name.preset, options: Vec::new(), library: None })
     }
 
-    /// Why it cannot be checked here at all: the adapter cannot be used, an option does not fit, or the engine's library
-    /// is missing.
+    /// Why it cannot be checked here at all: the adapter cannot be used, an option does not fit, or the engine's
+    /// library is missing.
     pub fn obstacle(&self) -> Option<String> {
         match self.choose() {
             Err(Finding::Wrong(reason) | Finding::NotApplicable(reason)) => Some(reason),

@@ -1,7 +1,7 @@
 //! Every adapter of ours passes the whole suite.
 //!
-//! An adapter that was not built, or whose engine's library is not installed, is passed over, and says so. The null, the
-//! skeleton and the faulty one need no library and must be there: `make adapters`.
+//! An adapter that was not built, or whose engine's library is not installed, is passed over, and says so. The null,
+//! the skeleton and the faulty one need no library and must be there: `make adapters`.
 
 mod support;
 

@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "housekeeping",
-        what: "Flush, compact and wait_idle, where they are there, are OK on an empty database and on one with records.",
+        what: "Flush, compact and wait_idle, where they are there, are OK with and without records.",
         needs: Needs::NOTHING,
         run: housekeeping,
     },
@@ -67,13 +67,13 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "open-and-close",
-        what: "200 times opened and closed, or as often as ten seconds allow, no file descriptor, thread or memory is left over.",
+        what: "200 openings and closings, or as many as ten seconds allow, leave no file, thread or memory over.",
         needs: Needs::NOTHING,
         run: open_and_close,
     },
     Check {
         name: "sessions-come-and-go",
-        what: "3,000 sessions and cursors opened and closed leave no file descriptor, thread or memory over.",
+        what: "3,000 sessions and cursors opened and closed leave no file, thread or memory over.",
         needs: Needs::NOTHING,
         run: sessions_come_and_go,
     },

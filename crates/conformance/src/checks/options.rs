@@ -15,13 +15,13 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "durabilities",
-        what: "Every declared durability can be opened and works, and every other one is refused with a reason.",
+        what: "Every declared durability works, also after a reopening, and every other one is refused.",
         needs: Needs::NOTHING,
         run: durabilities,
     },
     Check {
         name: "compressions",
-        what: "Every declared compression can be opened, works and can be reopened, and every other one is refused with a reason.",
+        what: "Every declared compression works, also after a reopening, and every other one is refused.",
         needs: Needs::NOTHING,
         run: compressions,
     },
@@ -45,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "option-bounds",
-        what: "Unknown options, values of another type and values out of bounds are refused; the bounds themselves are not.",
+        what: "Unknown options, values of another type and values out of bounds are refused; the bounds are not.",
         needs: Needs::NOTHING,
         run: option_bounds,
     },

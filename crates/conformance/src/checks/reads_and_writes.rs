@@ -37,7 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "many-records",
-        what: "20,000 records put in random order and put again are all there, before and after flush, compact and wait_idle.",
+        what: "20,000 records put in random order, twice, are all there, also after flush, compact and wait_idle.",
         needs: Needs::STORE,
         run: many_records,
     },
@@ -282,8 +282,8 @@ fn large_batch(bench: &Bench) -> Result<(), Finding> {
 }
 
 /// Batch after batch gives ten records one more version. Reading them one by one, a reader may meet a later batch at a
-/// later record, but never an earlier one: that would be a record that its batch had not reached yet. Since nobody knows
-/// in which order an engine that errs goes through a batch, the reader takes both.
+/// later record, but never an earlier one: that would be a record that its batch had not reached yet. Since nobody
+/// knows in which order an engine that errs goes through a batch, the reader takes both.
 fn batch_seen_whole(bench: &Bench) -> Result<(), Finding> {
     const GROUP: u64 = 10;
     let records = bench.records();

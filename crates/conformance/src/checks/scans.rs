@@ -80,6 +80,9 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
+/// Key and value that a cursor shows, or the end.
+type Found<'a> = Option<(&'a [u8], &'a [u8])>;
+
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Forward,
@@ -87,16 +90,12 @@ enum Way {
 }
 
 impl Way {
-    fn seek<'c>(
-        self,
-        cursor: &'c mut Cursor<'_, '_>,
-        key: Option<&[u8]>,
-    ) -> Result<Option<(&'c [u8], &'c [u8])>, Finding> {
+    fn seek<'c>(self, cursor: &'c mut Cursor<'_, '_>, key: Option<&[u8]>) -> Result<Found<'c>, Finding> {
         let direction = if self == Way::Forward { abi::FORWARD } else { abi::BACKWARD };
         Ok(hit(cursor.seek(key, direction).during("seek")?))
     }
 
-    fn step<'c>(self, cursor: &'c mut Cursor<'_, '_>) -> Result<Option<(&'c [u8], &'c [u8])>, Finding> {
+    fn step<'c>(self, cursor: &'c mut Cursor<'_, '_>) -> Result<Found<'c>, Finding> {
         match self {
             Way::Forward => Ok(hit(cursor.next().during("next")?)),
             Way::Backward => Ok(hit(cursor.previous().during("previous")?)),
@@ -112,13 +111,13 @@ fn hit<T>(answer: Answer<T>) -> Option<T> {
 }
 
 /// That a cursor shows the record `id` at `version`.
-fn shows(records: &Records, found: Option<(&[u8], &[u8])>, id: u64, version: u64) -> Result<(), Finding> {
+fn shows(records: &Records, found: Found<'_>, id: u64, version: u64) -> Result<(), Finding> {
     let Some((key, value)) = found else { return Err(wrong(format!("nothing where record {id} should come"))) };
     ensure!(key == records.key(id), "the key {} where record {id} should come", show(key));
     records.expect_value(id, version, value)
 }
 
-fn ends(found: Option<(&[u8], &[u8])>) -> Result<(), Finding> {
+fn ends(found: Found<'_>) -> Result<(), Finding> {
     match found {
         None => Ok(()),
         Some((key, _)) => Err(wrong(format!("the key {} where there should be no more", show(key)))),
@@ -356,7 +355,7 @@ fn scan_while_writing(bench: &Bench) -> Result<(), Finding> {
     // The writer replaces even records and puts and deletes odd ones; so all even ones are there at any moment.
     let write = |round: u64, other: &mut Session<'_>| {
         let id = round * 7919 % (2 * COUNT);
-        match id % 2 == 1 && bench.can(abi::CAN_DELETE) && round % 3 == 0 {
+        match id % 2 == 1 && bench.can(abi::CAN_DELETE) && round.is_multiple_of(3) {
             true => other.delete(&records.key(id)).map(|_| ()).during("delete beside a scan"),
             false => records.put(other, id, round).during("beside a scan"),
         }

@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "value-stays-readable",
-        what: "A value that was lent to a session stays as it is until the session's next call, while others replace, delete, flush and compact.",
+        what: "A value lent to a session stays as it is while others replace and delete it, flush and compact.",
         needs: Needs::STORE,
         run: value_stays_readable,
     },
@@ -223,8 +223,8 @@ fn modify_counts(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Writes of another session, in and around `0..1000`, that must come to an end: not soon, for an engine may well be slow
-/// there, but within the time that a check has.
+/// Writes of another session, in and around `0..1000`, that must come to an end: not soon, for an engine may well be
+/// slow there, but within the time that a check has.
 fn writes_go_on(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     records.put_all(session, 0..1_200, 2)?;
     match bench.can(abi::CAN_DELETE) {

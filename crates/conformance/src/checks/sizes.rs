@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "binary-keys",
-        what: "Keys may have any bytes, and beginnings of one another are different keys; a scan orders them as memcmp does.",
+        what: "Keys of any bytes, some the beginnings of others, are kept apart; scans order them as memcmp does.",
         needs: Needs::STORE,
         run: binary_keys,
     },

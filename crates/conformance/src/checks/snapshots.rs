@@ -57,7 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "snapshot",
-        what: "Reads within a snapshot see the state at its begin, whatever others write meanwhile; reads after it the newest.",
+        what: "Reads within a snapshot see the state at its begin, whatever others write; later ones see the newest.",
         needs: SNAPSHOTS,
         run: snapshot,
     },

@@ -151,3 +151,31 @@ fn sign(verdict: &Verdict) -> &'static str {
         Verdict::NotApplicable(_) => "–",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn outcomes(verdicts: [Verdict; 3]) -> Vec<Outcome> {
+        let outcome = |(check, verdict)| Outcome { check, verdict, took: Duration::ZERO };
+        checks().iter().zip(verdicts).map(outcome).collect()
+    }
+
+    #[test]
+    fn a_page_has_a_row_for_each_check_a_column_for_each_engine_and_says_how_checks_failed() {
+        let (passed, not) = (Verdict::Passed, Verdict::NotApplicable("it has none".to_owned()));
+        let one = outcomes([passed.clone(), not.clone(), passed.clone()]);
+        let two = outcomes([passed, Verdict::Failed("no end after 60s".to_owned()), not]);
+        let page = markdown(&[("one", one), ("two:x", two)]);
+        let lines: Vec<&str> = page.lines().collect();
+        let [first, second, ..] = checks() else { panic!("no checks") };
+        assert_eq!(lines[..2], ["| check | one | two:x | what must hold |", "| --- | :-: | :-: | --- |"]);
+        assert_eq!(lines[2], format!("| {} | yes | yes | {} |", first.name, first.what));
+        assert_eq!(lines[3], format!("| {} | – | **no** | {} |", second.name, second.what));
+        let failure = format!("  - {}: no end after 60s", second.name);
+        let summaries =
+            ["- one: 2 passed, 0 failed, 1 not applicable", "- two:x: 1 passed, 1 failed, 1 not applicable"];
+        assert_eq!(lines[6..], [summaries[0], summaries[1], &failure]);
+    }
+}
