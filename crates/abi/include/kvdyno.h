@@ -132,6 +132,10 @@ typedef struct kvdyno_config {
     uint64_t value_size;         /* hint: bytes of a value */
     const kvdyno_value *options; /* one for each declared option, in that order */
     size_t option_count;
+    uint64_t prefix_size;        /* hint: leading bytes of a key that a group of keys has in common; 0: no such groups */
+    uint32_t processes;          /* processes that will have the database open at once; more than 1 only with
+                                    KVDYNO_CAN_SHARE_PROCESSES. `sessions` counts those of this process alone */
+    uint32_t reserved;           /* 0 */
 } kvdyno_config;
 
 /* ---- what an engine can do ---------------------------------------------------------------------------------------- */
@@ -152,6 +156,8 @@ typedef struct kvdyno_config {
 #define KVDYNO_CAN_PREFIX (1ull << 13)            /* uses a known prefix of the keys */
 #define KVDYNO_IS_MAPPED (1ull << 14) /* the database is mapped: its pages count as resident memory of the process */
 #define KVDYNO_IS_VOLATILE (1ull << 15) /* keeps nothing: reads are answered from the host's `recall` (the null engine) */
+#define KVDYNO_IS_SINGLE (1ull << 16)   /* no threads: one session a process, and every call from the thread that opened
+                                           the database. More workers are more processes */
 
 /* Opaque to the host. */
 typedef struct kvdyno_database kvdyno_database;
@@ -276,6 +282,10 @@ typedef struct kvdyno_engine {
     kvdyno_status (*size_bytes)(kvdyno_database *database, uint64_t *bytes);   /* where `path` is no folder */
     /* Statistics of the engine's own: topic is a group, name and value as the engine says them. */
     kvdyno_status (*statistics)(kvdyno_database *database, kvdyno_emit emit, void *context);
+    /* Gives back what the engine keeps outside the folder (shared memory, semaphores), so that the folder can be
+     * removed. No process has the database open; one may have died with it. Only `path` and `library` of `config` are
+     * set. */
+    kvdyno_status (*destroy)(const kvdyno_config *config, kvdyno_text *error);
 } kvdyno_engine;
 
 /* What an adapter exports. The struct is static: it is never freed and never changes. */

@@ -51,9 +51,10 @@ pub const CAN_PARTITION: u64 = 1 << 12;
 pub const CAN_PREFIX: u64 = 1 << 13;
 pub const IS_MAPPED: u64 = 1 << 14;
 pub const IS_VOLATILE: u64 = 1 << 15;
+pub const IS_SINGLE: u64 = 1 << 16;
 
 /// Every capability with the words that people read.
-pub const CAPABILITIES: [(u64, &str); 16] = [
+pub const CAPABILITIES: [(u64, &str); 17] = [
     (CAN_SCAN, "scan"),
     (CAN_SCAN_REVERSE, "reverse scan"),
     (CAN_DELETE, "delete"),
@@ -70,6 +71,7 @@ pub const CAPABILITIES: [(u64, &str); 16] = [
     (CAN_PREFIX, "prefix extractor"),
     (IS_MAPPED, "memory-mapped"),
     (IS_VOLATILE, "keeps nothing"),
+    (IS_SINGLE, "one session a process"),
 ];
 
 pub const PUT: u32 = 0;
@@ -143,6 +145,9 @@ pub struct Config {
     pub value_size: u64,
     pub options: *const OptionValue,
     pub option_count: usize,
+    pub prefix_size: u64,
+    pub processes: u32,
+    pub reserved: u32,
 }
 
 /// Opaque: an open database.
@@ -228,6 +233,7 @@ pub type CursorSeekFn = unsafe extern "C" fn(
 pub type CursorStepFn = unsafe extern "C" fn(cursor: *mut Cursor, found: *mut Bytes, value: *mut Bytes) -> Status;
 pub type SizeFn = unsafe extern "C" fn(database: *mut Database, bytes: *mut u64) -> Status;
 pub type StatisticsFn = unsafe extern "C" fn(database: *mut Database, emit: Emit, context: *mut c_void) -> Status;
+pub type DestroyFn = unsafe extern "C" fn(config: *const Config, error: *mut Text) -> Status;
 /// The type of [`ENTRY`].
 pub type EntryFn = unsafe extern "C" fn() -> *const Engine;
 
@@ -277,6 +283,7 @@ pub struct Engine {
     pub wait_idle: Option<HousekeepingFn>,
     pub size_bytes: Option<SizeFn>,
     pub statistics: Option<StatisticsFn>,
+    pub destroy: Option<DestroyFn>,
 }
 
 // SAFETY: an engine's description is static and never changes (the header says so); the pointers in it are only read.

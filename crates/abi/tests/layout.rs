@@ -64,7 +64,7 @@ fn structs() -> Vec<Struct> {
         kvdyno_preset = abi::Preset { name, options, help }
         kvdyno_config = abi::Config {
             size, create, path, library, durability, interval_ms, compression, sessions, cache_bytes,
-            write_buffer_bytes, records, key_size, value_size, options, option_count
+            write_buffer_bytes, records, key_size, value_size, options, option_count, prefix_size, processes, reserved
         }
         kvdyno_host = abi::Host { size, reserved, context, recall }
         kvdyno_step = abi::Step { kind, reserved, key, value }
@@ -73,7 +73,7 @@ fn structs() -> Vec<Struct> {
             max_key_size, max_value_size, options, option_count, option_size, presets, preset_count, preset_size,
             probe, settings, open, close, session_open, session_close, session_error, get, put, remove, write,
             multi_get, modify, begin, commit, abort, cursor_open, cursor_close, cursor_seek, cursor_next,
-            cursor_previous, flush, compact, wait_idle, size_bytes, statistics
+            cursor_previous, flush, compact, wait_idle, size_bytes, statistics, destroy
         }
     }
 }
@@ -93,7 +93,7 @@ fn constants() -> BTreeMap<&'static str, i128> {
         OPTION_BOOL OPTION_INTEGER OPTION_SIZE OPTION_REAL OPTION_TEXT OPTION_CHOICE
         CAN_SCAN CAN_SCAN_REVERSE CAN_DELETE CAN_BATCH CAN_MULTI_GET CAN_TRANSACT CAN_SNAPSHOT CAN_MODIFY
         CAN_WRITE_CONCURRENTLY CAN_SHARE_PROCESSES CAN_RAW_DEVICE CAN_COMPARE CAN_PARTITION CAN_PREFIX
-        IS_MAPPED IS_VOLATILE
+        IS_MAPPED IS_VOLATILE IS_SINGLE
         PUT DELETE READ_WRITE READ_ONLY FORWARD BACKWARD
     }
 }

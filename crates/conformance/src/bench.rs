@@ -105,7 +105,8 @@ impl Bench {
 }
 
 /// What the checks' databases come to, roughly.
-const HINTS: Hints = Hints { records: 100_000, key_size: 16, value_size: 100, sessions: 16 };
+const HINTS: Hints =
+    Hints { records: 100_000, key_size: 16, value_size: 100, prefix_size: 0, sessions: 16, processes: 1 };
 
 /// A folder for a database, and what the database is opened with.
 #[derive(Clone, Debug)]

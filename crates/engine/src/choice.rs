@@ -206,6 +206,9 @@ impl ConfigBuffer {
             value_size: self.hints.value_size,
             options: self.values.as_ptr(),
             option_count: self.values.len(),
+            prefix_size: self.hints.prefix_size,
+            processes: self.hints.processes,
+            reserved: 0,
         }
     }
 }

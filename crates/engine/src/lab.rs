@@ -114,6 +114,10 @@ pub struct Hints {
     pub key_size: u64,
     /// Bytes of a value.
     pub value_size: u64,
-    /// The most sessions open at once.
+    /// Leading bytes of a key that a group of keys has in common; 0: no such groups.
+    pub prefix_size: u64,
+    /// The most sessions open at once in one process.
     pub sessions: u32,
+    /// Processes that will have the database open at once.
+    pub processes: u32,
 }

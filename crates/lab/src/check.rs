@@ -220,7 +220,14 @@ fn settings(resolved: Resolved) -> Vec<Setting> {
 fn hints(experiment: &Experiment) -> Hints {
     let data = experiment.data();
     let sessions = Plan::of(experiment).trials.iter().map(|trial| trial.workload.roles().len()).max().unwrap_or(1);
-    Hints { records: data.records, key_size: data.key_size, value_size: data.value_size, sessions: sessions as u32 }
+    Hints {
+        records: data.records,
+        key_size: data.key_size,
+        value_size: data.value_size,
+        prefix_size: 0,
+        sessions: sessions as u32,
+        processes: 1,
+    }
 }
 
 fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Adapter) -> Result<(), String> {

@@ -69,6 +69,8 @@ pub const fn table<E: Engine>() -> abi::Engine {
         wait_idle: when!(d.housekeeping.wait_idle, wait_idle::<E>),
         size_bytes: when!(d.housekeeping.size_bytes, size_bytes::<E>),
         statistics: when!(d.housekeeping.statistics, statistics::<E>),
+        // What a Rust engine keeps is in its folder; one that needs this fills the table itself.
+        destroy: None,
     }
 }
 

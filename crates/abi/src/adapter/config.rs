@@ -149,6 +149,16 @@ impl<'a> Config<'a> {
         self.raw.value_size
     }
 
+    /// A hint: leading bytes of a key that a group of keys has in common; 0: there are no such groups.
+    pub fn prefix_size(&self) -> u64 {
+        self.raw.prefix_size
+    }
+
+    /// How many processes will have the database open at once.
+    pub fn processes(&self) -> u32 {
+        self.raw.processes
+    }
+
     /// The value of an [`Opt::bool`].
     ///
     /// # Panics
