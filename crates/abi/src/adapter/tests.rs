@@ -206,6 +206,9 @@ fn config(values: &[abi::OptionValue]) -> abi::Config {
         value_size: 0,
         options: values.as_ptr(),
         option_count: values.len(),
+        prefix_size: 0,
+        processes: 1,
+        reserved: 0,
     }
 }
 
