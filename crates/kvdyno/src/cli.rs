@@ -46,6 +46,9 @@ pub enum Command {
     /// Run one trial (started by `run` itself)
     #[command(hide = true)]
     Worker(Worker),
+    /// Ask an adapter about itself (started by the program itself)
+    #[command(hide = true)]
+    Inspect(Inspect),
 }
 
 #[derive(Debug, Args)]
@@ -252,6 +255,12 @@ pub struct Machine {
 #[derive(Debug, Args)]
 pub struct Worker {
     pub spec: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Inspect {
+    pub request: PathBuf,
+    pub answer: PathBuf,
 }
 
 /// A count: `1000000`, `10M`.

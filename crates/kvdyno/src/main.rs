@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Workloads => commands::workloads::run(),
         Command::Machine(arguments) => commands::machine::run(arguments),
         Command::Worker(arguments) => commands::worker::run(&arguments.spec),
+        Command::Inspect(arguments) => commands::worker::inspect(&arguments.request, &arguments.answer),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use kvdyno_engine::catalog::{EngineName, FindError};
-use kvdyno_engine::{Adapter, Choice, ChoiceError, Hints, OptionText, Probe, Resolved, abi, closest};
+use kvdyno_engine::catalog::EngineName;
+use kvdyno_engine::inspect::Declared;
+use kvdyno_engine::{Hints, OptionText, Probe, Resolved, abi, closest};
 use kvdyno_record::{EngineFacts, Setting};
 use kvdyno_workload::{Kind, Workload, WorkloadError};
 
 use crate::experiment::{Experiment, FileError};
+use crate::inspection;
 use crate::plan::Plan;
 
 /// An experiment that can be run here.
@@ -169,47 +171,40 @@ fn setup(experiment: &Experiment, label: &str, place: Range<usize>) -> Result<Se
     let (is, place) = section.is.as_ref().map_or((label, place), |is| (is.get_ref().as_str(), is.span()));
     let wrong = |message: String| FileError::new(message, place.clone());
     let name = EngineName::parse(is);
-    let adapter = name.load().map_err(|error: FindError| wrong(error.to_string()))?;
-    let path = adapter.path.clone();
     let texts = section.option_texts();
-    let options: Vec<OptionText> = texts.iter().map(|(text, _)| text.clone()).collect();
-    let choice = Choice::new(adapter, name.preset.as_deref(), &options, section.library.clone()).map_err(|error| {
-        FileError::new(error.to_string(), option_place(&error, &texts).unwrap_or_else(|| place.clone()))
+    let mut request = inspection::request(&name, section.library.clone()).map_err(|error| wrong(error.message))?;
+    request.options = texts.iter().map(|(text, _)| text.clone()).collect();
+    let hints = hints(experiment);
+    request.settings = vec![(experiment.lab_settings(), hints), (experiment.load_settings(), hints)];
+    let engine = inspection::inspect_apart(&request).map_err(|error| {
+        let option = texts.iter().find(|((option, _), _)| Some(option) == error.option.as_ref());
+        FileError::new(error.message, option.map_or_else(|| place.clone(), |(_, place)| place.clone()))
     })?;
-    let version = match choice.adapter().probe(choice.library()) {
+    let version = match engine.probe {
         Probe::Available { version } => version,
         Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
     };
-    check_capabilities(experiment, label, choice.adapter()).map_err(&wrong)?;
-    let resolve =
-        |lab| choice.settings(&lab, &hints(experiment)).map(settings).map_err(|error| wrong(error.to_string()));
-    let run_settings = resolve(experiment.lab_settings())?;
+    check_capabilities(experiment, label, &engine.declared).map_err(&wrong)?;
+    let mut resolved = engine.settings.into_iter().map(|resolved| resolved.map(settings).map_err(&wrong));
+    let mut next = || resolved.next().unwrap_or_else(|| Err(wrong(format!("{label} says nothing of its settings"))));
+    let (settings, load_settings) = (next()?, next()?);
     Ok(Setup {
         label: label.to_owned(),
         preset: name.preset,
-        options,
-        library: section.library.clone(),
-        volatile: choice.adapter().can(abi::IS_VOLATILE),
-        load_settings: resolve(experiment.load_settings())?,
+        options: request.options,
+        volatile: engine.declared.can(abi::IS_VOLATILE),
+        load_settings,
         facts: EngineFacts {
-            name: choice.adapter().name.clone(),
+            name: engine.declared.name.clone(),
             version,
-            library: section.library.as_ref().map(|path| path.display().to_string()),
-            adapter: path.display().to_string(),
-            settings: run_settings,
-            mapped: choice.adapter().can(abi::IS_MAPPED),
+            library: engine.library.as_ref().map(|path| path.display().to_string()),
+            adapter: request.adapter.display().to_string(),
+            settings,
+            mapped: engine.declared.can(abi::IS_MAPPED),
         },
-        adapter: path,
+        library: engine.library,
+        adapter: request.adapter,
     })
-}
-
-/// Where the option stands that an error is about.
-fn option_place(error: &ChoiceError, texts: &[(OptionText, Range<usize>)]) -> Option<Range<usize>> {
-    use kvdyno_engine::OptionError::{Unknown, Value};
-    let (ChoiceError::Option(Unknown { name, .. }) | ChoiceError::Option(Value { name, .. })) = error else {
-        return None;
-    };
-    texts.iter().find(|((option, _), _)| option == name).map(|(_, place)| place.clone())
 }
 
 fn settings(resolved: Resolved) -> Vec<Setting> {
@@ -230,7 +225,7 @@ fn hints(experiment: &Experiment) -> Hints {
     }
 }
 
-fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Adapter) -> Result<(), String> {
+fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Declared) -> Result<(), String> {
     for run in &experiment.run {
         let (needs, what) = match *run.workload.get_ref() {
             Kind::ReadSeq => (abi::CAN_SCAN, "scan"),

@@ -5,6 +5,7 @@ mod check;
 mod databases;
 mod driver;
 mod experiment;
+pub mod inspection;
 mod pace;
 mod plan;
 mod progress;

@@ -1,4 +1,4 @@
-//! The measured process.
+//! The processes in which adapters are loaded: the measured one, and the one that only asks.
 
 use std::path::Path;
 
@@ -7,4 +7,9 @@ use crate::error::Error;
 /// Runs one trial.
 pub fn run(spec: &Path) -> Result<(), Error> {
     Ok(kvdyno_trial::worker::run(spec)?)
+}
+
+/// Asks one adapter about itself.
+pub fn inspect(request: &Path, answer: &Path) -> Result<(), Error> {
+    kvdyno_lab::inspection::answer(request, answer).map_err(Error::io("cannot hand over what the adapter says"))
 }
