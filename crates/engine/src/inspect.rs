@@ -14,7 +14,7 @@ use crate::lab::{Hints, LabSettings};
 use crate::options::{OptionError, OptionText};
 
 /// What is asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The adapter's file.
     pub adapter: PathBuf,

@@ -203,6 +203,30 @@ pub struct Engines {
 pub enum EnginesCommand {
     /// Check whether adapters keep what the ABI promises; without an engine, list the checks
     Check(Box<Check>),
+    /// Fetch and build engines, through the package clients of this machine
+    Install(Install),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "What is fetched is held against a checksum, built and tried before it is put into
+$XDG_DATA_HOME/kvdyno/engines (or ~/.local/share); if anything fails, nothing is left behind. To remove an engine, remove
+its folder there.
+
+Examples:
+  kvdyno engines install hyperleveldb                     the version that its recipe prefers
+  kvdyno engines install rocksdb@5.7.3 rocksdb@8.5.4      then: kvdyno compare rocksdb@5.7.3 rocksdb@8.5.4
+  kvdyno engines install tokuft --library /opt/tokuft     an adapter built against a library of your own
+  kvdyno engines install --all                            all that a registry has")]
+pub struct Install {
+    /// Engines: NAME or NAME@VERSION (see `kvdyno engines`)
+    #[arg(value_name = "ENGINE", required_unless_present = "all", conflicts_with = "all")]
+    pub engines: Vec<String>,
+    /// Every version that a recipe has
+    #[arg(long)]
+    pub all: bool,
+    /// The folder with include/ and lib/ of an engine that you built yourself
+    #[arg(long, value_name = "PREFIX", conflicts_with = "all")]
+    pub library: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
