@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use kvdyno_engine::{Compression, Durability};
 use kvdyno_lab::{Bytes, Order, Span};
-use kvdyno_report::Format;
+use kvdyno_report::{Format, Paper};
 use kvdyno_workload::{KeyFormat, Kind};
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
@@ -177,10 +177,17 @@ pub struct Run {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kvdyno report results/demo-…                          the tables again, and the page of charts
+  kvdyno report results/demo-… --format csv             a row a trial
+  kvdyno report results/inmem-numa-… --against inmem-numa   beside the figures that Symas printed in 2014")]
 pub struct Report {
     /// A results folder
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
+    /// Beside the printed figures of a report: inmem-numa, 3n1, dbbench-smt or storage
+    #[arg(long, value_name = "REPORT")]
+    pub against: Option<Paper>,
     /// How it is printed: table, csv, json or md
     #[arg(long, default_value_t = Format::Table, value_name = "FORMAT")]
     pub format: Format,

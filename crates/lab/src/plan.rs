@@ -91,6 +91,7 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
     let key = TrialKey {
         number,
         engine: experiment.engines[engine].get_ref().clone(),
+        variant: String::new(),
         phase,
         workload: workload.kind.to_string(),
         readers: workload.readers,

@@ -48,6 +48,9 @@ pub struct TrialKey {
     pub number: u32,
     /// The engine as the user named it: `rocksdb`, `wiredtiger:lsm`.
     pub engine: String,
+    /// Which of the experiment's variants; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
     /// Loading the database, or running on the loaded one.
     pub phase: Phase,
     /// `fillseq`, `readwhilewriting`.

@@ -15,6 +15,8 @@ pub type Series = BTreeMap<TrialKey, Vec<SeriesRow>>;
 pub struct CellKey {
     /// The engine as the user named it.
     pub engine: String,
+    /// Which of the experiment's variants; empty if it has none.
+    pub variant: String,
     /// Loading or running.
     pub phase: Phase,
     /// `fillseq`, `readwhilewriting`.
@@ -29,6 +31,7 @@ impl From<&TrialKey> for CellKey {
     fn from(trial: &TrialKey) -> Self {
         CellKey {
             engine: trial.engine.clone(),
+            variant: trial.variant.clone(),
             phase: trial.phase,
             workload: trial.workload.clone(),
             readers: trial.readers,

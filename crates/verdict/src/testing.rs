@@ -13,6 +13,7 @@ pub(crate) fn record(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         trial: TrialKey {
             number: 10 * readers + repeat,
             engine: engine.into(),
+            variant: String::new(),
             phase: Phase::Run,
             workload: "readrandom".into(),
             readers,

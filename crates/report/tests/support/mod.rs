@@ -207,7 +207,16 @@ fn key(engine: &Engine, number: u32, repeat: u32, phase: Phase, readers: u32) ->
         Phase::Load => "fillseq",
         Phase::Run => "readwhilewriting",
     };
-    TrialKey { number, engine: engine.named.into(), phase, workload: workload.into(), readers, writers: 1, repeat }
+    TrialKey {
+        number,
+        engine: engine.named.into(),
+        variant: String::new(),
+        phase,
+        workload: workload.into(),
+        readers,
+        writers: 1,
+        repeat,
+    }
 }
 
 fn load(engine: &Engine, number: u32, repeat: u32) -> Record {
