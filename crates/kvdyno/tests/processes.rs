@@ -209,7 +209,7 @@ fn the_crashed_ones_database_is_loaded_again() {
 fn at_work(engine: &str) -> Running {
     let long = processes([engine]).workload("readwhilewriting").milliseconds(20_000);
     let running = long.file("lab.hang_timeout", "2s").start().has_records(1);
-    eventually("three processes that measure", || running.lab().worker_pids().len() == 3);
+    eventually("three processes", || running.lab().worker_pids().len() == 3);
     running.after(300)
 }
 
@@ -225,7 +225,7 @@ fn one_is_killed() {
         let running = at_work(engine);
         send(&running, which, Signal::KILL);
         let ran = running.ends();
-        ran.trial(engine, "readwhilewriting").failed("crashed", "signal 9 (SIGKILL) while measuring");
+        ran.trial(engine, "readwhilewriting").failed("crashed", "signal 9 (SIGKILL) while");
         ran.trial(engine, "readwhilewriting").failed("crashed", &format!("in process {} of 3", which + 1));
         ran.exits(1).is_whole().reports_failures();
     }

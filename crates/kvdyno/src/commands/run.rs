@@ -74,7 +74,9 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
 }
 
 fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
-    let results = Results::open(folder)?;
+    // Its databases have the same paths as before: an engine may know them by those.
+    let found = Results::open(folder)?.root().canonicalize();
+    let results = Results::at(found.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (experiment, text) = read(&results.experiment_file())?;
     let _lock = lock(&results)?;
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
