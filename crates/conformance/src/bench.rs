@@ -90,7 +90,8 @@ impl Bench {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("database-{number}"));
         fs::create_dir(&folder).during("making a folder")?;
-        Ok(Place { choice, lab, hints: HINTS, folder })
+        let sessions = if self.can(abi::IS_SINGLE) { 1 } else { HINTS.sessions };
+        Ok(Place { choice, lab, hints: Hints { sessions, ..HINTS }, folder })
     }
 
     /// Works on a new database, and closes it.
@@ -157,11 +158,15 @@ fn closing(database: Database, work: impl FnOnce(&Database) -> Result<(), Findin
 /// What [`recall`] answers for every key.
 pub(crate) const RECALLED: &[u8] = b"what the lab last stored under the key";
 
-/// A session for this thread.
+/// A session for this thread. For an engine without threads a check that wants more than one session in its process, or
+/// one on another thread than the database's, ends here: it does not apply.
 ///
 /// # Errors
 /// What the engine reports.
 pub fn session(database: &Database) -> Result<Session<'_>, Finding> {
+    if let Some(reason) = database.refuses_session() {
+        return Err(Finding::NotApplicable(reason.to_owned()));
+    }
     // SAFETY: the host is static and nobody writes to it; `recall` takes no context.
     unsafe { database.session(&raw const HOST.0) }.during("opening a session")
 }

@@ -51,6 +51,8 @@ pub struct Declared {
     pub max_key_size: u64,
     /// Bytes; 0: no limit.
     pub max_value_size: u64,
+    /// It may keep something outside a database's folder, and gives it back when asked to.
+    pub destroys: bool,
     /// Its own options.
     pub options: Vec<OptionInfo>,
     /// Its presets.
@@ -70,6 +72,7 @@ impl Declared {
             min_key_size: table.min_key_size,
             max_key_size: table.max_key_size,
             max_value_size: table.max_value_size,
+            destroys: table.destroy.is_some(),
             options: adapter.options.clone(),
             presets: adapter.presets.clone(),
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use kvdyno_engine::{Compression, Durability};
 use kvdyno_lab::{Bytes, Order, Span};
+use kvdyno_record::Workers;
 use kvdyno_report::{Format, Paper};
 use kvdyno_workload::{KeyFormat, Kind};
 
@@ -92,6 +93,9 @@ pub struct Compare {
     /// Numbers of readers (for overwrite: writers), a trial each
     #[arg(long, default_value = "1,2,4", value_delimiter = ',', value_name = "N,…")]
     pub readers: Vec<u32>,
+    /// What readers and writers are: threads of one process, or processes of their own that share the database
+    #[arg(long, default_value_t = Workers::Threads, value_name = "WHAT")]
+    pub workers: Workers,
     /// How long each trial measures
     #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
     pub duration: Span,
@@ -285,7 +289,14 @@ pub struct Machine {
 
 #[derive(Debug, Args)]
 pub struct Worker {
-    pub spec: PathBuf,
+    #[arg(required_unless_present = "destroy")]
+    pub spec: Option<PathBuf>,
+    /// Which of several processes this is
+    #[arg(long)]
+    pub process: Option<usize>,
+    /// Instead: give back what an engine keeps outside a database's folder
+    #[arg(long, exclusive = true)]
+    pub destroy: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         Command::Engines(arguments) => commands::engines::run(arguments),
         Command::Workloads => commands::workloads::run(),
         Command::Machine(arguments) => commands::machine::run(arguments),
-        Command::Worker(arguments) => commands::worker::run(&arguments.spec),
+        Command::Worker(arguments) => commands::worker::run(arguments),
         Command::Inspect(arguments) => commands::worker::inspect(&arguments.request, &arguments.answer),
     };
     match result {

@@ -3,6 +3,7 @@
 
 mod check;
 mod databases;
+mod destroyer;
 mod driver;
 mod experiment;
 pub mod inspection;
@@ -14,6 +15,7 @@ mod space;
 mod stop;
 mod trial;
 mod units;
+mod workers;
 
 pub use check::{Checked, Setup, check};
 pub use driver::driver_cost;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_record::{Phase, Record, SeriesRow, TrialKey, WorkloadFacts};
+use kvdyno_record::{Phase, Record, SeriesRow, TrialKey, Workers, WorkloadFacts};
 use serde::Serialize;
 
 use crate::Estimate;
@@ -21,10 +21,12 @@ pub struct CellKey {
     pub phase: Phase,
     /// `fillseq`, `readwhilewriting`.
     pub workload: String,
-    /// Threads that read.
+    /// Threads or processes that read.
     pub readers: u32,
-    /// Threads that write.
+    /// Threads or processes that write.
     pub writers: u32,
+    /// Which of the two they are.
+    pub workers: Workers,
 }
 
 impl From<&TrialKey> for CellKey {
@@ -36,6 +38,7 @@ impl From<&TrialKey> for CellKey {
             workload: trial.workload.clone(),
             readers: trial.readers,
             writers: trial.writers,
+            workers: trial.workers,
         }
     }
 }
