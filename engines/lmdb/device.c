@@ -66,13 +66,17 @@ bool lmdb_device_as_expected(const kvdyno_config *config, kvdyno_text *error)
     return false;
 }
 
-bool lmdb_version_has_devices(const lmdb_api *api, kvdyno_text *error)
+/* With MDB_WRITEMAP, 0.9.90 writes a new device's first pages through a map that it has just given back. */
+bool lmdb_can_use_device(const lmdb_api *api, bool writemap, kvdyno_text *error)
 {
     int major, minor, patch;
     const char *version = api->mdb_version(&major, &minor, &patch);
-    if (major > 0 || minor > 9 || patch >= 70)
+    if (major == 0 && minor == 9 && patch < 70)
+        say(error, "a raw device: %.*s knows none; 0.9.70 and later do", (int)strcspn(version, ":"), version);
+    else if (writemap)
+        say(error, "writemap: LMDB crashes with it when it makes a database on a raw device");
+    else
         return true;
-    say(error, "a raw device: %.*s knows none; 0.9.70 and later do", (int)strcspn(version, ":"), version);
     return false;
 }
 

@@ -252,7 +252,7 @@ static kvdyno_status lmdb_open(const kvdyno_config *config, kvdyno_database **op
         free(database);
         return KVDYNO_NO_LIBRARY;
     }
-    if (device && !lmdb_version_has_devices(&database->api, error)) {
+    if (device && !lmdb_can_use_device(&database->api, config->options[WRITEMAP].integer != 0, error)) {
         free(database);
         return KVDYNO_UNSUPPORTED;
     }

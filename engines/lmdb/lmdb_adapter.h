@@ -78,10 +78,10 @@ static inline int refresh(kvdyno_session *session)
 }
 
 /* A block device instead of a folder, in device.c: whether `path` is one, whether it is blank or holds a database as
- * `create` wants it, whether this version can use it, and the largest map that fits into it, 0 if that is not known. */
+ * `create` wants it, whether this version can use it so, and the largest map that fits into it, 0 if that is not known. */
 bool lmdb_is_device(const char *path);
 bool lmdb_device_as_expected(const kvdyno_config *config, kvdyno_text *error);
-bool lmdb_version_has_devices(const lmdb_api *api, kvdyno_text *error);
+bool lmdb_can_use_device(const lmdb_api *api, bool writemap, kvdyno_text *error);
 uint64_t lmdb_device_map(const char *path);
 kvdyno_status lmdb_destroy(const kvdyno_config *config, kvdyno_text *error);
 
