@@ -32,7 +32,7 @@ static void database_free(kvdyno_database *database)
     free(database);
 }
 
-/* Versions before 5.10 have no call for it, but they log an empty batch like any other. */
+/* Older versions have no call for it, but they log an empty batch like any other. */
 static void sync_by_batch(const rocksdb_api *api, rocksdb_t *db, char **problem)
 {
     rocksdb_writeoptions_t *synced = api->rocksdb_writeoptions_create();
