@@ -285,7 +285,7 @@ pub fn hints(workload: &Workload) -> Hints {
         records: workload.data.records,
         key_size: workload.data.key_size,
         value_size: workload.data.value_size,
-        prefix_size: 0,
+        prefix_size: workload.data.prefix_size.unwrap_or(0),
         sessions: workload.roles().len() as u32,
         processes: 1,
     }
