@@ -8,7 +8,7 @@ use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::Declared;
 use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi, closest};
 use kvdyno_record::{EngineFacts, Phase, Setting, TrialKey, Workers};
-use kvdyno_workload::{Kind, Workload, WorkloadError};
+use kvdyno_workload::{KeyError, Kind, Workload, WorkloadError};
 
 use crate::experiment::{Experiment, FileError};
 use crate::inspection;
@@ -154,6 +154,10 @@ fn check_workloads(experiment: &Experiment, plan: &Plan) -> Result<(), FileError
     Ok(())
 }
 
+fn span_of<T>(value: &Option<toml::Spanned<T>>) -> Range<usize> {
+    value.as_ref().map_or(0..0, toml::Spanned::span)
+}
+
 /// Where in the file the number stands that `error` is about.
 fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError) -> Range<usize> {
     let (data, load) = (&experiment.data, &experiment.load);
@@ -163,6 +167,10 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
     };
     match error {
         WorkloadError::Unknown { .. } => 0..0,
+        WorkloadError::Keys(KeyError::PrefixSize { .. } | KeyError::Prefixes { .. }) => span_of(&data.prefix_size),
+        WorkloadError::Keys(KeyError::NoPrefix | KeyError::NoKeys | KeyError::Suffixes { .. }) => {
+            span_of(&data.keys_per_prefix)
+        }
         WorkloadError::Keys(_) => data.key_size.span(),
         WorkloadError::Range { what, .. } => match *what {
             "records" => data.records.span(),
@@ -171,8 +179,8 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
             "batch" => in_run(load.batch.span(), |run| run.batch.span()),
             "threads" => in_run(load.writers.span(), |run| run.readers.span()),
             "reads_per_transaction" => in_run(0..0, |run| run.reads_per_transaction.span()),
-            "duration" => in_run(0..0, |run| run.duration.as_ref().map_or(0..0, toml::Spanned::span)),
-            "write_rate" => in_run(0..0, |run| run.write_rate.as_ref().map_or(0..0, toml::Spanned::span)),
+            "duration" => in_run(0..0, |run| span_of(&run.duration)),
+            "write_rate" => in_run(0..0, |run| span_of(&run.write_rate)),
             _ => 0..0,
         },
     }
@@ -248,7 +256,7 @@ fn ask(experiment: &Experiment, plan: &Plan, sort: &Sort) -> (LabSettings, Hints
         records: data.records,
         key_size: data.key_size,
         value_size: data.value_size,
-        prefix_size: 0,
+        prefix_size: data.prefix_size.unwrap_or(0),
         sessions: sort.1.sessions(roles),
         processes: sort.1.processes(roles),
     };

@@ -59,6 +59,12 @@ pub struct DataSection {
     pub key_size: Spanned<u64>,
     /// `hex`, `decimal` or `binary`.
     pub key_format: KeyFormat,
+    /// The leading bytes of a key that engines are told to be its prefix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix_size: Option<Spanned<u64>>,
+    /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys_per_prefix: Option<Spanned<u64>>,
     /// Bytes of a value, from 0.
     pub value_size: Spanned<u64>,
     /// The part of a value that a compressor can take away, 0 to 1.
@@ -188,6 +194,8 @@ impl Default for DataSection {
             records: unplaced(1_000_000),
             key_size: unplaced(16),
             key_format: KeyFormat::Hex,
+            prefix_size: None,
+            keys_per_prefix: None,
             value_size: unplaced(100),
             compressibility: unplaced(0.5),
         }
@@ -325,6 +333,8 @@ impl Experiment {
             records: *self.data.records.get_ref(),
             key_size: *self.data.key_size.get_ref(),
             key_format: self.data.key_format,
+            prefix_size: self.data.prefix_size.as_ref().map(|size| *size.get_ref()),
+            keys_per_prefix: self.data.keys_per_prefix.as_ref().map(|keys| *keys.get_ref()),
             value_size: *self.data.value_size.get_ref(),
             compressibility: *self.data.compressibility.get_ref(),
             seed: self.lab.seed,

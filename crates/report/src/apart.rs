@@ -13,7 +13,7 @@ type Word = fn(&Record) -> String;
 const WORKLOAD: [Word; 10] = [
     |r| format!("{} records", grouped(r.workload.records as f64)),
     |r| format!("{} + {} bytes", r.workload.key_size, r.workload.value_size),
-    |r| format!("{} keys", r.workload.key_format),
+    |r| format!("keys in {}", r.workload.keys()),
     |r| format!("batches of {}", grouped(r.workload.batch as f64)),
     |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
     |r| format!("durability {}", r.workload.durability),
