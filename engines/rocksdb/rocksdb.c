@@ -119,6 +119,8 @@ static kvdyno_status rdb_settings(const kvdyno_config *config, kvdyno_emit emit,
     emitf(emit, context, "cache", "block_cache", "LRU of %" PRIu64 " bytes", config->cache_bytes);
     emitf(emit, context, "write_buffer", "write_buffer_size", "%" PRIu64, config->write_buffer_bytes);
     emit(context, "compression", "compression, bottommost_compression", compressions[config->compression]);
+    emit(context, "checksums", "verify_checksums", config->options[VERIFY_CHECKSUMS].integer
+         ? "true: that of every block that a read takes from a file, RocksDB's default" : "false: reads check none");
     for (int i = 0; i < OPTION_COUNT; i++)
         settings_option(&options[i], config->options[i], emit, context);
     return KVDYNO_OK;
