@@ -119,6 +119,8 @@ static kvdyno_status leveldb_settings(const kvdyno_config *config, kvdyno_emit e
     emitf(emit, context, "write_buffer", "write_buffer_size", "%" PRIu64, config->write_buffer_bytes);
     emit(context, "compression", "compression",
          config->compression == KVDYNO_COMPRESSION_SNAPPY ? "kSnappyCompression" : "kNoCompression");
+    emit(context, "checksums", "verify_checksums", config->options[VERIFY_CHECKSUMS].integer
+         ? "true: that of every block that a read takes from a file" : "false: reads check none, LevelDB's default");
     settings_options(config->options, emit, context);
     return KVDYNO_OK;
 }

@@ -131,6 +131,7 @@ static kvdyno_status lmdb_settings(const kvdyno_config *config, kvdyno_emit emit
     emit(context, "cache", "cache", "none of its own: the database is mapped, the OS caches it");
     emit(context, "write_buffer", "write_buffer", "none: a transaction's copy-on-write pages, written at its commit");
     emit(context, "compression", "compression", "none");
+    emit(context, "checksums", "checksums", "none: nothing checks the pages that are read");
     emitf(emit, context, "options", "map_size", "%" PRIu64 ", at most the size of a device", map_size(config));
     emitf(emit, context, "options", "max_readers", "%u", max_readers(config));
     emit(context, "options", "MDB_NOTLS", "true");

@@ -90,6 +90,8 @@ kvdyno_status rdb_settings(const kvdyno_config *config, kvdyno_emit emit, void *
     cache(config, emit, context);
     emitf(emit, context, "write_buffer", "write_buffer_size", "%" PRIu64, config->write_buffer_bytes);
     emit(context, "compression", "compression, bottommost_compression", compressions[config->compression]);
+    emit(context, "checksums", "verify_checksums", config->options[VERIFY_CHECKSUMS].integer
+         ? "true: that of every block that a read takes from a file, RocksDB's default" : "false: reads check none");
     for (int i = 0; i < OPTION_COUNT; i++)
         option(config, i, emit, context);
     return KVDYNO_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * WiredTiger 3.2: a Btree or an LSM tree, with transactions under snapshot isolation.
+ * WiredTiger, 3.2 or 11.3: a Btree or an LSM tree, with transactions under snapshot isolation.
  *
  * What to know when reading its figures:
  *
@@ -74,13 +74,13 @@ static const kvdyno_engine engine = {
     .size = sizeof(kvdyno_engine),
     .abi_version = KVDYNO_ABI_VERSION,
     .name = "wiredtiger",
-    .summary = "WiredTiger 3.2: Btree or LSM tree with a write-ahead log and snapshot isolation",
-    .origin = "Debian package libwiredtiger0",
+    .summary = "WiredTiger " WT_RELEASE ": Btree or LSM tree with a write-ahead log and snapshot isolation",
+    .origin = WT_ORIGIN,
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
                     KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
                     1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
-    .compressions = 1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY | 1u << KVDYNO_COMPRESSION_ZLIB,
+    .compressions = WT_COMPRESSIONS,
     .min_key_size = 1, /* WiredTiger takes an empty key for one that was not set */
     .options = options,
     .option_count = WT_OPTION_COUNT,

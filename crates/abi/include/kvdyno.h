@@ -224,8 +224,10 @@ typedef struct kvdyno_engine {
     kvdyno_status (*probe)(const char *library, kvdyno_text *version, kvdyno_text *error);
 
     /* R Lists what `config` comes to in the engine's own words, by the lab's settings as topics: "durability", "cache",
-     * "write_buffer", "compression", "options". It opens nothing. KVDYNO_UNSUPPORTED: `error` says which setting cannot
-     * be honoured, and why. The host calls it before a run touches anything, and prints it beside the figures. */
+     * "write_buffer", "compression", "options"; and as "checksums" whether what is read from the storage is checked by
+     * one, which is no setting of the lab's but costs time. It opens nothing. KVDYNO_UNSUPPORTED: `error` says which
+     * setting cannot be honoured, and why. The host calls it before a run touches anything, and prints it beside the
+     * figures. */
     kvdyno_status (*settings)(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 
     /* R Opens or creates the database. On failure nothing stays open, and `error` says what failed. */
