@@ -21,9 +21,10 @@ struct kvdyno_cursor {
     bool standing;                   /* the scan stands on the row that was shown last */
     bool placed;                     /* there is a row that was shown last */
     kvdyno_bytes shown;              /* its key */
-    buffer key;                      /* a key to seek */
+    growing key;                     /* a key to seek */
     size_t key_size;
-    rows ahead;
+    read_ahead ahead;
+    unsigned ahead_count;            /* rows that the next reading ahead takes */
 };
 
 /* ---- standing, and not ---- */
@@ -39,7 +40,7 @@ static void stop(kvdyno_cursor *cursor)
 /* Makes `key` the one to seek. */
 static bool keep_key(kvdyno_cursor *cursor, const void *key, size_t size)
 {
-    if (!buffer_reserve(&cursor->key, size + 1))
+    if (!growing_reserve(&cursor->key, size + 1))
         return false;
     memcpy(cursor->key.data, key, size);
     cursor->key_size = size;
@@ -53,7 +54,7 @@ static void park(kvdyno_cursor *cursor)
         cursor->placed = keep_key(cursor, cursor->shown.data, cursor->shown.size);
         cursor->shown = (kvdyno_bytes){cursor->key.data, cursor->key_size};
     }
-    cursor->ahead.filled = cursor->ahead.at = 0;
+    read_ahead_drop(&cursor->ahead);
     stop(cursor);
 }
 
@@ -125,7 +126,7 @@ static int need_scan(kvdyno_cursor *cursor, int which)
     return code;
 }
 
-static int step(kvdyno_cursor *cursor, record *row)
+static int step(kvdyno_cursor *cursor, key_value *row)
 {
     const sqlite_api *api = cursor->session->api;
     int code = api->step(cursor->scan);
@@ -137,7 +138,7 @@ static int step(kvdyno_cursor *cursor, record *row)
 }
 
 /* The first row of a scan from the kept key on; `beyond` leaves out the row of that key itself. */
-static int first_row(kvdyno_cursor *cursor, int which, bool beyond, record *row)
+static int first_row(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
 {
     int code = need_scan(cursor, which);
     if (code == SQLITE_OK && which != SCAN_FROM_LAST)
@@ -150,39 +151,39 @@ static int first_row(kvdyno_cursor *cursor, int which, bool beyond, record *row)
 }
 
 /* The same, and as many rows after it as are due are read ahead. */
-static int read_ahead(kvdyno_cursor *cursor, int which, bool beyond, record *row)
+static int fetch_ahead(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
 {
-    rows *ahead = &cursor->ahead;
+    read_ahead *ahead = &cursor->ahead;
     bool room = true;
     unsigned count = 0;
     int code = first_row(cursor, which, beyond, row);
     while (code == SQLITE_ROW) {
-        room = rows_add(ahead, row);
-        if (!room || ++count == ahead->count || ahead->filled >= AHEAD_BYTES_MOST)
+        room = read_ahead_add(ahead, row);
+        if (!room || ++count == cursor->ahead_count || ahead->filled >= AHEAD_BYTES_MOST)
             break;
         code = step(cursor, row);
     }
-    ahead->count = ahead->count < AHEAD_ROWS_MOST ? ahead->count * 2 : AHEAD_ROWS_MOST;
+    cursor->ahead_count = cursor->ahead_count < AHEAD_ROWS_MOST ? cursor->ahead_count * 2 : AHEAD_ROWS_MOST;
     if (!room)
         return ENOMEM;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return code;
     stop(cursor);
-    return rows_take(ahead, row) ? SQLITE_ROW : SQLITE_DONE;
+    return read_ahead_take(ahead, row) ? SQLITE_ROW : SQLITE_DONE;
 }
 
-static int start(kvdyno_cursor *cursor, int which, bool beyond, record *row)
+static int start(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
 {
     uint32_t direction = which == SCAN_UP ? KVDYNO_FORWARD : KVDYNO_BACKWARD;
     if (!beyond || direction != cursor->direction)
-        cursor->ahead.count = 1;
+        cursor->ahead_count = 1;
     cursor->direction = direction;
     return cursor->session->database->plan.wal ? first_row(cursor, which, beyond, row)
-                                               : read_ahead(cursor, which, beyond, row);
+                                               : fetch_ahead(cursor, which, beyond, row);
 }
 
 /* After a miss or an error the cursor has no place. */
-static kvdyno_status answer(kvdyno_cursor *cursor, int code, const record *row, kvdyno_bytes *found,
+static kvdyno_status answer(kvdyno_cursor *cursor, int code, const key_value *row, kvdyno_bytes *found,
                             kvdyno_bytes *value)
 {
     kvdyno_session *session = cursor->session;
@@ -210,7 +211,7 @@ static kvdyno_status answer(kvdyno_cursor *cursor, int code, const record *row, 
 kvdyno_status sqlite_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
                                  kvdyno_bytes *found, kvdyno_bytes *value)
 {
-    record row;
+    key_value row;
     bool kept = keep_key(cursor, key ? key : "", key ? key_size : 0);
     cursor->placed = false;
     park(cursor);
@@ -224,12 +225,12 @@ kvdyno_status sqlite_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t 
 
 static kvdyno_status move(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
-    record row;
+    key_value row;
     if (!cursor->placed)
         return KVDYNO_MISS;
     if (cursor->direction == direction && cursor->standing)
         return answer(cursor, step(cursor, &row), &row, found, value);
-    if (cursor->direction == direction && rows_take(&cursor->ahead, &row))
+    if (cursor->direction == direction && read_ahead_take(&cursor->ahead, &row))
         return answer(cursor, SQLITE_ROW, &row, found, value);
     park(cursor);
     int code = cursor->placed ? start(cursor, direction == KVDYNO_FORWARD ? SCAN_UP : SCAN_DOWN, true, &row) : ENOMEM;

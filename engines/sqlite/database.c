@@ -86,11 +86,12 @@ static int look(kvdyno_database *database)
 
 static int make_table(kvdyno_database *database)
 {
-    const sqlite_api *api = &database->api;
-    int code = sqlite_run(api, database->keeper, "PRAGMA synchronous=EXTRA; CREATE TABLE kv(key BLOB NOT NULL PRIMARY KEY, "
-                          "value BLOB NOT NULL)%s; PRAGMA synchronous=%s",
-                          database->plan.without_rowid ? " WITHOUT ROWID" : "", database->plan.synchronous);
-    return code;
+    const sqlite_plan *plan = &database->plan;
+    return sqlite_run(&database->api, database->keeper,
+                      "PRAGMA synchronous=EXTRA; "
+                      "CREATE TABLE kv(key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL)%s; "
+                      "PRAGMA synchronous=%s",
+                      plan->without_rowid ? " WITHOUT ROWID" : "", plan->synchronous);
 }
 
 /* A pragma that cannot be honoured is passed over in silence, or by the library that was built so. */
@@ -150,7 +151,8 @@ static kvdyno_status start_threads(kvdyno_database *database, kvdyno_text *error
     if (plan->sync_ms)
         failed = interval_syncer_start(&database->log_syncer, plan->sync_ms, sync_log, database);
     if (!failed && plan->checkpoint_ms)
-        failed = interval_syncer_start(&database->checkpointer, plan->checkpoint_ms, checkpoint_in_background, database);
+        failed = interval_syncer_start(&database->checkpointer, plan->checkpoint_ms, checkpoint_in_background,
+                                       database);
     if (failed)
         say(error, "a background thread: %s", strerror(failed));
     return failed ? KVDYNO_ERROR : KVDYNO_OK;

@@ -130,21 +130,9 @@ void sqlite_session_close(kvdyno_session *session)
 
 /* ---- reading ---- */
 
-bool buffer_reserve(buffer *memory, size_t size)
-{
-    if (size <= memory->capacity)
-        return true;
-    size_t capacity = size + size / 4 + 64;
-    char *data = realloc(memory->data, capacity);
-    if (!data)
-        return false;
-    *memory = (buffer){data, capacity};
-    return true;
-}
-
 static kvdyno_status copy_value(kvdyno_session *session, kvdyno_bytes *value)
 {
-    bool room = buffer_reserve(&session->value, value->size);
+    bool room = growing_reserve(&session->value, value->size);
     if (room) {
         memcpy(session->value.data, value->data, value->size);
         value->data = session->value.data;

@@ -198,8 +198,8 @@ static void say_durability(const kvdyno_config *config, const sqlite_plan *plan,
 static void say_memory(const sqlite_plan *plan, kvdyno_emit emit, void *context)
 {
     emitf(emit, context, "cache", "cache_size",
-          "-%" PRId64 ": KiB for each of %" PRIu32 " connections, which share no cache; what one of them commits empties "
-          "the caches of the others",
+          "-%" PRId64 ": KiB for each of %" PRIu32 " connections, which share no cache; what one of them commits "
+          "empties the caches of the others",
           plan->cache_kib, plan->connections);
     if (plan->mmap_size)
         emitf(emit, context, "cache", "mmap_size", "%" PRId64 ": so much of the database is read in the operating "
@@ -207,8 +207,8 @@ static void say_memory(const sqlite_plan *plan, kvdyno_emit emit, void *context)
     else
         emit(context, "cache", "mmap_size", "0: nothing is mapped but the index of the write-ahead log");
     emit(context, "write_buffer", "write_buffer",
-         "none: a transaction's changed pages wait in its connection's cache, and are written at the commit or when that "
-         "is full");
+         "none: a transaction's changed pages wait in its connection's cache, and are written at the commit or when "
+         "that is full");
     emit(context, "compression", "compression", "none");
 }
 
@@ -231,10 +231,11 @@ static void say_options(const sqlite_api *api, const sqlite_plan *plan, kvdyno_e
     emit(context, "options", "writers", plan->writer_lock ? "of one process wait at a lock of the adapter's"
                                                           : "wait as SQLite does, by asking again");
     if (plan->busy_sleep_us)
-        emitf(emit, context, "options", "sqlite3_busy_handler", "asks again every %d us, for ever", plan->busy_sleep_us);
+        emitf(emit, context, "options", "sqlite3_busy_handler", "asks again every %d us, for ever",
+              plan->busy_sleep_us);
     else
-        emit(context, "options", "sqlite3_busy_timeout", "SQLite's own handler, which sleeps 1 ms, then longer, up to "
-                                                         "100 ms; for 24 days");
+        emit(context, "options", "sqlite3_busy_timeout",
+             "SQLite's own handler, which sleeps 1 ms, then longer, up to 100 ms; for 24 days");
     emit(context, "options", "secure_delete", secure_delete(api, plan));
     emit(context, "options", "SQLITE_CONFIG_MEMSTATUS", plan->count_memory ? "1" : "0");
     emit(context, "options", "SQLITE_OPEN_NOMUTEX", "a connection for each session");

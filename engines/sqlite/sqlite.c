@@ -8,8 +8,8 @@
  * - Every connection has a cache of its own, and whenever another one has committed it begins anew with an empty one.
  *   What keeps reads fast beside a writer is the operating system's cache, or option mmap_size.
  * - In WAL mode readers and the writer do not wait for each other, but the log can begin anew only at a moment when no
- *   reader needs it. A session keeps its read open until its next call, so with busy readers the log may grow far beyond
- *   wal_autocheckpoint; options copy_values and checkpoint_ms are against that.
+ *   reader needs it. A session keeps its read open until its next call, so with busy readers the log may grow far
+ *   beyond wal_autocheckpoint; options copy_values and checkpoint_ms are against that.
  * - Each get outside a transaction takes and gives back a lock on the log's index, and compares its header.
  */
 #include "sqlite_adapter.h"
@@ -17,14 +17,14 @@
 static const kvdyno_option options[OPTION_COUNT] = {
     [JOURNAL_MODE] = {.name = "journal_mode", .type = KVDYNO_OPTION_CHOICE, .default_value = "wal",
                       .choices = "wal|delete|truncate|persist|memory",
-                      .help = "PRAGMA journal_mode: a write-ahead log, or a rollback journal that a commit removes, cuts "
-                              "to nothing or marks as over, or one in memory, for durability none only."},
+                      .help = "PRAGMA journal_mode: a write-ahead log; or a rollback journal that a commit removes, "
+                              "cuts to nothing or marks as over; or one in memory, for durability none only."},
     [PAGE_SIZE] = {.name = "page_size", .type = KVDYNO_OPTION_SIZE, .default_value = "4096", .minimum = 512,
                    .maximum = 65536, .help = "PRAGMA page_size: bytes of a page, a power of two."},
     [MMAP_SIZE] = {.name = "mmap_size", .type = KVDYNO_OPTION_SIZE, .default_value = "0",
                    .maximum = INT64_C(1) << 46,
-                   .help = "PRAGMA mmap_size: bytes of the database that are read through a memory map; what the library "
-                           "allows is often 2 GiB at most."},
+                   .help = "PRAGMA mmap_size: bytes of the database that are read through a memory map; what the "
+                           "library allows is often 2 GiB at most."},
     [WAL_AUTOCHECKPOINT] = {.name = "wal_autocheckpoint", .type = KVDYNO_OPTION_INTEGER, .default_value = "1000",
                             .maximum = INT32_MAX,
                             .help = "PRAGMA wal_autocheckpoint: pages in the log at which a commit copies them to the "
@@ -37,17 +37,18 @@ static const kvdyno_option options[OPTION_COUNT] = {
                          .help = "How the thread of checkpoint_ms does it; all but passive keep writers waiting for "
                                  "readers, for 100 ms at most."},
     [WITHOUT_ROWID] = {.name = "without_rowid", .type = KVDYNO_OPTION_BOOL, .default_value = "true",
-                       .help = "One tree of records by key; false: a tree by row number and an index of keys, which may "
-                               "suit large values."},
+                       .help = "One tree of records by key; false: a tree by row number and an index of keys, which "
+                               "may suit large values."},
     [COPY_VALUES] = {.name = "copy_values", .type = KVDYNO_OPTION_BOOL, .default_value = "false",
                      .help = "A get copies its value and ends its read at once, so that a session at rest holds no old "
                              "state of the log; always so with a rollback journal."},
     [WRITER_LOCK] = {.name = "writer_lock", .type = KVDYNO_OPTION_BOOL, .default_value = "true",
-                     .help = "Writers of one process wait at a lock of the adapter's; false: they sleep and ask again, as "
-                             "SQLite does by itself."},
-    [BUSY_SLEEP_US] = {.name = "busy_sleep_us", .type = KVDYNO_OPTION_INTEGER, .default_value = "0", .maximum = 1000000,
-                       .help = "Microseconds between two tries for a lock; 0: SQLite's own handler, 1 ms and then longer, "
-                               "up to 100 ms."},
+                     .help = "Writers of one process wait at a lock of the adapter's; false: they sleep and ask again, "
+                             "as SQLite does by itself."},
+    [BUSY_SLEEP_US] = {.name = "busy_sleep_us", .type = KVDYNO_OPTION_INTEGER, .default_value = "0",
+                       .maximum = 1000000,
+                       .help = "Microseconds between two tries for a lock; 0: SQLite's own handler, 1 ms and then "
+                               "longer, up to 100 ms."},
     [SECURE_DELETE] = {.name = "secure_delete", .type = KVDYNO_OPTION_CHOICE, .default_value = "built",
                        .choices = "built|off|fast|on",
                        .help = "PRAGMA secure_delete: overwrite what is deleted with zeros; built: as the library was "
@@ -71,6 +72,12 @@ static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text
     return KVDYNO_OK;
 }
 
+static uint64_t lacks(const kvdyno_config *config)
+{
+    bool wal = strcmp(config->options[JOURNAL_MODE].text, "wal") == 0, mapped = config->options[MMAP_SIZE].integer;
+    return (wal ? 0 : KVDYNO_CAN_SNAPSHOT) | (mapped ? 0 : KVDYNO_IS_MAPPED);
+}
+
 static const kvdyno_engine engine = {
     .size = sizeof(kvdyno_engine),
     .abi_version = KVDYNO_ABI_VERSION,
@@ -78,7 +85,8 @@ static const kvdyno_engine engine = {
     .summary = "SQLite 3: one table by key, a write-ahead log or a rollback journal, one writer",
     .origin = "Debian package libsqlite3-0",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_SHARE_PROCESSES,
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_SHARE_PROCESSES |
+                    KVDYNO_IS_MAPPED,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
                     1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
@@ -113,6 +121,7 @@ static const kvdyno_engine engine = {
     .flush = sqlite_flush,
     .compact = sqlite_compact,
     .statistics = sqlite_statistics,
+    .lacks = lacks,
 };
 
 const kvdyno_engine *kvdyno_engine_v1(void)

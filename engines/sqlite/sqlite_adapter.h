@@ -10,7 +10,6 @@
  *   session.c     reads, writes, batches
  *   transaction.c transactions, and who may write
  *   cursor.c      scans
- *   rows.c        rows read ahead, for cursors that may rest on nothing
  *   statistics.c  SQLite's own figures
  */
 #ifndef SQLITE_ADAPTER_H
@@ -110,14 +109,6 @@ kvdyno_status sqlite_explain(const sqlite_api *api, sqlite3 *db, const char *wha
 
 /* ---- sessions ---- */
 
-/* Memory that grows. */
-typedef struct buffer {
-    char *data;
-    size_t capacity;
-} buffer;
-
-bool buffer_reserve(buffer *memory, size_t size);
-
 enum { BEGIN_WRITE, BEGIN_READ, LOOK, COMMIT, ROLLBACK, REPLACE, ERASE, STATEMENT_COUNT };
 enum { SCAN_UP, SCAN_DOWN, SCAN_FROM_LAST, SCAN_COUNT };
 
@@ -128,7 +119,7 @@ struct kvdyno_session {
     bool copies;          /* a value is copied, and the read ends at once */
     bool begun, writing;  /* between begin and commit or abort; for writing */
     bool broken;          /* what was begun can only be aborted */
-    buffer value;
+    growing value;
     kvdyno_database *database;
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENT_COUNT];
@@ -173,22 +164,6 @@ kvdyno_status sqlite_commit(kvdyno_session *session);
 kvdyno_status sqlite_abort(kvdyno_session *session);
 
 /* ---- cursors ---- */
-
-/* Rows that were read ahead, one behind the other. */
-typedef struct rows {
-    buffer memory;
-    size_t filled;  /* bytes */
-    size_t at;      /* where the next row begins */
-    unsigned count; /* rows that the next reading ahead takes */
-} rows;
-
-/* What rows give and take: key and value. */
-typedef struct record {
-    kvdyno_bytes key, value;
-} record;
-
-bool rows_add(rows *ahead, const record *row);
-bool rows_take(rows *ahead, record *row);
 
 /* Cursors let go of what they stand on; each goes on from its last key. */
 void sqlite_park_cursors(kvdyno_session *session);

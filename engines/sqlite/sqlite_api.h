@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * sqlite_api.h: what this adapter calls of SQLite's C interface, which has been stable since version 3.0. The library is
- * loaded at run time, so that any version can be measured, and no header of it is needed to build.
+ * sqlite_api.h: what this adapter calls of SQLite's C interface, which has been stable since version 3.0. The library
+ * is loaded at run time, so that any version can be measured, and no header of it is needed to build.
  */
 #ifndef SQLITE_API_H
 #define SQLITE_API_H
