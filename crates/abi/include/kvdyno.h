@@ -288,6 +288,9 @@ typedef struct kvdyno_engine {
      * removed. No process has the database open; one may have died with it. Only `path` and `library` of `config` are
      * set. */
     kvdyno_status (*destroy)(const kvdyno_config *config, kvdyno_text *error);
+    /* Which of the capabilities declared above do not hold with the options of `config`: nothing else of it is set but
+     * `library`. NULL: all of them hold with every option. */
+    uint64_t (*lacks)(const kvdyno_config *config);
 } kvdyno_engine;
 
 /* What an adapter exports. The struct is static: it is never freed and never changes. */

@@ -40,9 +40,9 @@ impl Bench {
         self.choice.adapter()
     }
 
-    /// Whether every one of `capabilities` is declared.
+    /// Whether every one of `capabilities` is declared, and holds with the options.
     pub fn can(&self, capabilities: u64) -> bool {
-        self.adapter().can(capabilities)
+        self.choice.can(capabilities)
     }
 
     /// Whether a durability level is declared.

@@ -21,6 +21,16 @@ pub struct Choice {
     values: Vec<Value>,
 }
 
+/// For a call that looks at the options alone.
+const NO_SETTINGS: LabSettings = LabSettings {
+    durability: Durability::None,
+    interval_ms: 0,
+    compression: Compression::None,
+    cache_bytes: 0,
+    write_buffer_bytes: 0,
+};
+const NO_HINTS: Hints = Hints { records: 0, key_size: 0, value_size: 0, prefix_size: 0, sessions: 0, processes: 0 };
+
 /// Why an engine cannot be had as chosen.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
@@ -91,6 +101,20 @@ impl Choice {
     /// The library that the user chose.
     pub fn library(&self) -> Option<&Path> {
         self.library.as_deref()
+    }
+
+    /// The declared capabilities that hold with these options.
+    pub fn capabilities(&self) -> u64 {
+        let table = self.adapter.table();
+        let Some(call) = table.lacks else { return table.capabilities };
+        let config = ConfigBuffer::new(self, &NO_SETTINGS, &NO_HINTS, None, false);
+        // SAFETY: `config` and what it points to outlive the call.
+        table.capabilities & !unsafe { call(&config.as_abi()) }
+    }
+
+    /// Whether every one of `capabilities` is declared and holds with these options.
+    pub fn can(&self, capabilities: u64) -> bool {
+        self.capabilities() & capabilities == capabilities
     }
 
     /// What `lab` comes to in the engine's words; nothing is opened.

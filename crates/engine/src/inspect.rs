@@ -39,7 +39,7 @@ pub struct Declared {
     pub summary: String,
     /// Where a person gets the engine's library.
     pub origin: String,
-    /// `abi::CAN_…` and `abi::IS_…`.
+    /// `abi::CAN_…` and `abi::IS_…`, as far as they hold with the options.
     pub capabilities: u64,
     /// Bit N: level N can be met.
     pub durabilities: u32,
@@ -133,6 +133,7 @@ pub fn inspect(request: &Request) -> Result<Inspection, Obstacle> {
     let (probe, library) = look(&adapter, request);
     let declared = Declared::of(&adapter);
     let choice = Choice::new(adapter, request.preset.as_deref(), &request.options, library.clone())?;
+    let declared = Declared { capabilities: choice.capabilities(), ..declared };
     let resolve = |(lab, hints): &(LabSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
     let settings = match &probe {
         Probe::Available { .. } => request.settings.iter().map(resolve).collect(),

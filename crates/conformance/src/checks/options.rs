@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn works(bench: &Bench, choice: &Choice, lab: &LabSettings) -> Result<(), Finding> {
     let records = bench.records();
     let place = bench.place_with(choice, lab.clone())?;
-    let kept = Needs::STORE.missing(bench.adapter()).is_none();
+    let kept = Needs::STORE.missing(choice).is_none();
     place.created(|database| {
         let mut session = session(database)?;
         records.put_all(&mut session, 0..500, 1)?;
