@@ -92,6 +92,7 @@ mod calls;
 mod config;
 mod describe;
 mod error;
+pub mod support;
 #[cfg(test)]
 mod tests;
 
