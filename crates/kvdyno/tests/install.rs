@@ -61,7 +61,11 @@ fn a_missing_client_is_named_with_the_package_that_has_it() {
     let lab = Lab::new();
     let output = install(&lab, &["hyperleveldb"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(says(&output).contains("`npm` is needed and not here; it comes with Debian package npm"), "{}", says(&output));
+    assert!(
+        says(&output).contains("`npm` is needed and not here; it comes with Debian package npm"),
+        "{}",
+        says(&output)
+    );
     nothing_stayed(&lab);
 }
 

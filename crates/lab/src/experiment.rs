@@ -43,6 +43,9 @@ pub struct Experiment {
     /// Set-ups with a library or options of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub engine: BTreeMap<String, EngineSection>,
+    /// The same again with some keys changed: see [`crate::variants`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<Spanned<toml::Table>>,
 }
 
 fn default_name() -> String {
@@ -150,12 +153,24 @@ pub struct LabSection {
     pub dir: Option<PathBuf>,
     /// Databases stay after the last trial.
     pub keep: bool,
+    /// What is done about an engine that is not here, or cannot do what is asked.
+    pub missing: Missing,
     /// A worker in which nothing happens for so long is ended.
     pub hang_timeout: Span,
     /// The same while it opens or closes a database, where compaction may take its time.
     pub close_timeout: Span,
     /// A trial ends when the storage has less left than this.
     pub min_free: Bytes,
+}
+
+/// What is done about an engine that is not here, or cannot do what is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// The experiment is refused.
+    Refuse,
+    /// It is left out, and the report says so.
+    Skip,
 }
 
 /// The order of trials.
@@ -251,6 +266,7 @@ impl Default for LabSection {
             order: Order::Turns,
             dir: None,
             keep: false,
+            missing: Missing::Refuse,
             hang_timeout: Span(Duration::from_secs(60)),
             close_timeout: Span(Duration::from_secs(1800)),
             min_free: Bytes(256 << 20),
@@ -286,6 +302,7 @@ impl Experiment {
             run: vec![RunSection::default()],
             lab: LabSection::default(),
             engine: BTreeMap::new(),
+            variant: Vec::new(),
         }
     }
 

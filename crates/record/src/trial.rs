@@ -73,6 +73,17 @@ impl TrialKey {
     }
 }
 
+/// An engine of the experiment's that is not measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// In which of the experiment's variants; empty if it has none.
+    pub variant: String,
+    /// As the user named it.
+    pub engine: String,
+    /// It is not here, or cannot do what is asked.
+    pub reason: String,
+}
+
 /// What a trial is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

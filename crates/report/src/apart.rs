@@ -27,12 +27,20 @@ const ENGINE: Word = |r| r.engine.version.clone();
 
 /// Gives every cell a key of its own.
 pub(crate) fn tell_apart(cells: &mut [Cell<'_>]) {
+    name_variants(cells);
     name_processes(cells);
     for word in WORKLOAD {
         name_more(cells, word, |key| &mut key.workload);
     }
     name_more(cells, ENGINE, |key| &mut key.engine);
     number(cells);
+}
+
+/// What a variant's trials do is told with its name.
+fn name_variants(cells: &mut [Cell<'_>]) {
+    for cell in cells.iter_mut().filter(|cell| !cell.key.variant.is_empty()) {
+        cell.key.workload = format!("{}, {}", cell.key.workload, cell.key.variant);
+    }
 }
 
 /// Where some readers and writers were threads and others processes, it is told with the engines of the latter.
