@@ -24,12 +24,18 @@
 #define WT_NO_COMPRESSOR "Debian's WiredTiger has extensions for snappy and zlib only"
 #define WT_CHECKSUM "uncompressed, WiredTiger's default: that of every block read; of a compressed one, of its head only"
 #define WT_COMPACT "timeout=0"
+#define WT_SEARCHES_HELD_PAGE 0
+#define WT_TREES "Btree or LSM tree"
+#define WT_LSM_WORKS 1
 #else
 #define WT_ORIGIN "kvdyno engines install wiredtiger@" WT_RELEASE
 #define WT_LIBRARIES "libwiredtiger.so"
 #define WT_NO_COMPRESSOR "the library was built without it, for want of the compressor's header"
 #define WT_CHECKSUM "on, WiredTiger's default: that of every block that a read takes from a file"
 #define WT_COMPACT "timeout=0,free_space_target=1MB" /* the least; by default it would not bother for under 20 MB */
+#define WT_SEARCHES_HELD_PAGE 1
+#define WT_TREES "Btree"
+#define WT_LSM_WORKS 0
 #endif
 
 #endif

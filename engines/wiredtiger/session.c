@@ -142,13 +142,22 @@ static int discard(WT_CURSOR *point, const void *key, size_t key_size)
     return code ? code : point->remove(point);
 }
 
+/* Lets go of what the last get read. Newer releases would first look into the page that they still hold, in the state
+ * that they saw it in; outside of a transaction a get is to see the newest. */
+static int look_anew(kvdyno_session *session)
+{
+    return WT_SEARCHES_HELD_PAGE && !session->in_transaction ? session->point->reset(session->point) : 0;
+}
+
 kvdyno_status wt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
     unsigned tries = 0;
     int code;
-    do
-        code = find(session->point, key, key_size, value);
-    while (try_again(session, code, &tries));
+    do {
+        code = look_anew(session);
+        if (code == 0)
+            code = find(session->point, key, key_size, value);
+    } while (try_again(session, code, &tries));
     return wt_answer(session, "get", code);
 }
 

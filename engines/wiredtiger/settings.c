@@ -103,6 +103,9 @@ static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
         say(error, "compression: " WT_NO_COMPRESSOR);
     else if (config->cache_bytes < CACHE_LEAST)
         say(error, "cache: WiredTiger takes no less than 1 MiB");
+    else if (is_lsm(config) && !WT_LSM_WORKS)
+        say(error, "type: an LSM tree of this release keeps the state that a session's first get saw, outside of "
+                   "transactions too, until the session writes: a reader would never see what others write");
     else if (is_lsm(config) && chunk_most(config) < CHUNK_LEAST)
         say(error, "cache: an LSM tree needs room for three chunks of 512 KiB and for 45 leaf pages");
     else if (integer_option(config, WT_OPTION_LEAF_PAGE_MAX) % ALLOCATION_SIZE)

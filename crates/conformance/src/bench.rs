@@ -28,6 +28,8 @@ pub struct Bench {
 
 /// The file in a check's folder that says what it is doing.
 pub(crate) const STEP: &str = "step";
+/// The file in a check's folder that says what is to be known beside its verdict.
+pub(crate) const REMARK: &str = "remark";
 
 impl Bench {
     pub(crate) fn new(subject: &Subject, folder: &Path, relaunch: Relaunch) -> Result<Bench, Finding> {
@@ -59,6 +61,12 @@ impl Bench {
     pub fn step(&self, what: &str) {
         // Nothing is wrong with the engine if this fails.
         let _ = fs::write(self.folder.join(STEP), what);
+    }
+
+    /// Says what is to be known beside the verdict, such as that less was tried than would have been.
+    pub fn remark(&self, what: &str) {
+        // As above.
+        let _ = fs::write(self.folder.join(REMARK), what);
     }
 
     /// The settings that a check opens databases with if it has no reason for others: a write buffer that little data
