@@ -37,6 +37,15 @@ static kvdyno_status lmdb_probe(const char *library, kvdyno_text *version, kvdyn
     return KVDYNO_OK;
 }
 
+static void lmdb_narrow(const kvdyno_config *config, kvdyno_declared *declared)
+{
+    lmdb_api api;
+    char reason[256];
+    kvdyno_text error = {reason, sizeof reason};
+    if (!load(config->library, &api, &error) || !lmdb_can_use_device(&api, false, &error))
+        declared->capabilities &= ~KVDYNO_CAN_RAW_DEVICE;
+}
+
 /* ---- settings ---- */
 
 enum { MAP_SIZE, WRITEMAP, READAHEAD, MEMINIT, APPEND, OPTION_COUNT };
@@ -329,6 +338,7 @@ static const kvdyno_engine engine = {
     .size_bytes = lmdb_size_bytes,
     .statistics = lmdb_statistics,
     .destroy = lmdb_destroy,
+    .narrow = lmdb_narrow,
 };
 
 const kvdyno_engine *kvdyno_engine_v1(void)

@@ -93,10 +93,10 @@ const kvdyno_option rdb_options[OPTION_COUNT] = {
     "max_background_flushes=0,delete_obsolete_files_period_micros=314572800,verify_checksums=true,"
 
 const kvdyno_preset rdb_presets[RDB_PRESETS] = {
-    {"pfx", IN_MEMORY "table=block,index=hash",
-     "RocksDB's published settings for data in memory, by prefix, with the table format that can be scanned."},
-    {"pfx-plain", IN_MEMORY "table=plain",
-     "The same with the published table format, PlainTable: gets and puts only, no cursors, no compression."},
+    {"pfx", IN_MEMORY "table=plain",
+     "The settings that RocksDB published for data in memory, by prefix, with PlainTable: no cursors, no compression."},
+    {"pfx-block", IN_MEMORY "table=block,index=hash",
+     "The same with block-based tables and a hash index, which can be scanned and compressed."},
 };
 
 /* ---- options that are one call of the C API ---- */
@@ -267,6 +267,14 @@ static const char *exclusion(const kvdyno_config *config)
     if (config->key_size && option[PREFIX_SIZE].integer > (int64_t)config->key_size)
         return "prefix_size: it is larger than the key";
     return NULL;
+}
+
+void rdb_narrow(const kvdyno_config *config, kvdyno_declared *declared)
+{
+    if (!rdb_is(config, TABLE, "plain"))
+        return;
+    declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE);
+    declared->compressions = 1u << KVDYNO_COMPRESSION_NONE;
 }
 
 bool rdb_acceptable(const kvdyno_config *config, kvdyno_text *error)

@@ -48,6 +48,7 @@ static const kvdyno_engine engine = {
     .compact = rdb_compact,
     .wait_idle = rdb_wait_idle,
     .statistics = rdb_statistics,
+    .narrow = rdb_narrow,
 };
 
 const kvdyno_engine *kvdyno_engine_v1(void)

@@ -80,6 +80,7 @@ kvdyno_status rdb_probe(const char *library, kvdyno_text *version, kvdyno_text *
 extern const kvdyno_option rdb_options[OPTION_COUNT];
 enum { RDB_PRESETS = 2 };
 extern const kvdyno_preset rdb_presets[RDB_PRESETS];
+void rdb_narrow(const kvdyno_config *config, kvdyno_declared *declared);
 bool rdb_acceptable(const kvdyno_config *config, kvdyno_text *error);
 bool rdb_library_can(const rocksdb_api *api, const kvdyno_config *config, kvdyno_text *error);
 /* Whether a CHOICE is `choice`. */

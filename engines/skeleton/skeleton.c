@@ -333,7 +333,8 @@ static const kvdyno_engine engine = {
     .cursor_previous = skeleton_cursor_previous,
     .flush = skeleton_flush,
     .statistics = skeleton_statistics,
-    /* Not declared, so not here: multi_get, modify, begin, commit, abort, compact, wait_idle, size_bytes. */
+    /* Not declared, so not here: multi_get, modify, begin, commit, abort, compact, wait_idle, size_bytes, destroy,
+     * narrow. */
 };
 
 /* The one symbol that the host looks up. */

@@ -72,10 +72,12 @@ static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text
     return KVDYNO_OK;
 }
 
-static uint64_t lacks(const kvdyno_config *config)
+static void narrow(const kvdyno_config *config, kvdyno_declared *declared)
 {
-    bool wal = strcmp(config->options[JOURNAL_MODE].text, "wal") == 0, mapped = config->options[MMAP_SIZE].integer;
-    return (wal ? 0 : KVDYNO_CAN_SNAPSHOT) | (mapped ? 0 : KVDYNO_IS_MAPPED);
+    if (strcmp(config->options[JOURNAL_MODE].text, "wal") != 0)
+        declared->capabilities &= ~KVDYNO_CAN_SNAPSHOT;
+    if (config->options[MMAP_SIZE].integer == 0)
+        declared->capabilities &= ~KVDYNO_IS_MAPPED;
 }
 
 static const kvdyno_engine engine = {
@@ -121,7 +123,7 @@ static const kvdyno_engine engine = {
     .flush = sqlite_flush,
     .compact = sqlite_compact,
     .statistics = sqlite_statistics,
-    .lacks = lacks,
+    .narrow = narrow,
 };
 
 const kvdyno_engine *kvdyno_engine_v1(void)

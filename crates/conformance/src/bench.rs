@@ -44,7 +44,7 @@ impl Bench {
 
     /// Whether every one of `capabilities` is declared, and holds with the options.
     pub fn can(&self, capabilities: u64) -> bool {
-        self.choice.can(capabilities)
+        self.choice.adapter().can(capabilities)
     }
 
     /// Whether a durability level is declared.

@@ -40,10 +40,11 @@ impl Needs {
 
     /// What of this an engine as it was chosen does not declare, in words.
     pub fn missing(self, choice: &Choice) -> Option<String> {
-        if self.store && choice.can(abi::IS_VOLATILE) {
+        if self.store && choice.adapter().can(abi::IS_VOLATILE) {
             return Some("it keeps nothing".to_owned());
         }
-        let lacking = abi::CAPABILITIES.iter().filter(|(bit, _)| self.capabilities & bit != 0 && !choice.can(*bit));
+        let lacking =
+            abi::CAPABILITIES.iter().filter(|(bit, _)| self.capabilities & bit != 0 && !choice.adapter().can(*bit));
         let words: Vec<&str> = lacking.map(|(_, word)| *word).collect();
         (!words.is_empty()).then(|| format!("it does not declare: {}", words.join(", ")))
     }

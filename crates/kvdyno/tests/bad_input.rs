@@ -353,6 +353,13 @@ fn a_word_that_is_none_of_its_kind() {
 // ---- what an engine cannot do
 
 #[test]
+fn what_an_option_takes_away() {
+    let asked = |what: [&'static str; 2]| refused(["compare", "rocksdb:pfx", what[0], what[1]]);
+    asked(["--workload", "readseq"]).says("rocksdb:pfx cannot scan, which `readseq` needs");
+    asked(["--compression", "snappy"]).says("rocksdb cannot be measured so: compression `snappy`; it has none");
+}
+
+#[test]
 fn a_scan_of_an_engine_that_cannot() {
     let lab = Lab::with_null();
     let ran = refused_in(&lab, ["compare", "lmdb", "null", "--workload", "readrandom,readseq"]);
