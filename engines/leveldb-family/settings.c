@@ -96,6 +96,14 @@ static void settings_options(const kvdyno_value *option, kvdyno_emit emit, void 
     }
 }
 
+static void settings_checksums(bool verified, kvdyno_emit emit, void *context)
+{
+    bool usual = strcmp(member.options[VERIFY_CHECKSUMS].default_value, verified ? "true" : "false") == 0;
+    emitf(emit, context, "checksums", "verify_checksums", "%s%s%s", verified
+          ? "true: that of every block that a read takes from a file" : "false: reads check none",
+          usual ? ", the default of " : "", usual ? member.title : "");
+}
+
 kvdyno_status family_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     leveldb_api api;
@@ -109,6 +117,7 @@ kvdyno_status family_settings(const kvdyno_config *config, kvdyno_emit emit, voi
     emitf(emit, context, "write_buffer", "write_buffer_size", "%" PRIu64, config->write_buffer_bytes);
     emit(context, "compression", "compression",
          config->compression == KVDYNO_COMPRESSION_SNAPPY ? "kSnappyCompression" : "kNoCompression");
+    settings_checksums(config->options[VERIFY_CHECKSUMS].integer != 0, emit, context);
     if (member.remarks)
         member.remarks(config, emit, context);
     settings_options(config->options, emit, context);

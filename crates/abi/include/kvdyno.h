@@ -224,8 +224,10 @@ typedef struct kvdyno_engine {
     kvdyno_status (*probe)(const char *library, kvdyno_text *version, kvdyno_text *error);
 
     /* R Lists what `config` comes to in the engine's own words, by the lab's settings as topics: "durability", "cache",
-     * "write_buffer", "compression", "options". It opens nothing. KVDYNO_UNSUPPORTED: `error` says which setting cannot
-     * be honoured, and why. The host calls it before a run touches anything, and prints it beside the figures. */
+     * "write_buffer", "compression", "options"; and as "checksums" whether what is read from the storage is checked by
+     * one, which is no setting of the lab's but costs time. It opens nothing. KVDYNO_UNSUPPORTED: `error` says which
+     * setting cannot be honoured, and why. The host calls it before a run touches anything, and prints it beside the
+     * figures. */
     kvdyno_status (*settings)(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 
     /* R Opens or creates the database. On failure nothing stays open, and `error` says what failed. */
@@ -286,6 +288,9 @@ typedef struct kvdyno_engine {
      * removed. No process has the database open; one may have died with it. Only `path` and `library` of `config` are
      * set. */
     kvdyno_status (*destroy)(const kvdyno_config *config, kvdyno_text *error);
+    /* Which of the capabilities declared above do not hold with the options of `config`: nothing else of it is set but
+     * `library`. NULL: all of them hold with every option. */
+    uint64_t (*lacks)(const kvdyno_config *config);
 } kvdyno_engine;
 
 /* What an adapter exports. The struct is static: it is never freed and never changes. */

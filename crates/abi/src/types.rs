@@ -234,6 +234,7 @@ pub type CursorStepFn = unsafe extern "C" fn(cursor: *mut Cursor, found: *mut By
 pub type SizeFn = unsafe extern "C" fn(database: *mut Database, bytes: *mut u64) -> Status;
 pub type StatisticsFn = unsafe extern "C" fn(database: *mut Database, emit: Emit, context: *mut c_void) -> Status;
 pub type DestroyFn = unsafe extern "C" fn(config: *const Config, error: *mut Text) -> Status;
+pub type LacksFn = unsafe extern "C" fn(config: *const Config) -> u64;
 /// The type of [`ENTRY`].
 pub type EntryFn = unsafe extern "C" fn() -> *const Engine;
 
@@ -284,6 +285,7 @@ pub struct Engine {
     pub size_bytes: Option<SizeFn>,
     pub statistics: Option<StatisticsFn>,
     pub destroy: Option<DestroyFn>,
+    pub lacks: Option<LacksFn>,
 }
 
 // SAFETY: an engine's description is static and never changes (the header says so); the pointers in it are only read.

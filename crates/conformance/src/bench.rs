@@ -28,6 +28,8 @@ pub struct Bench {
 
 /// The file in a check's folder that says what it is doing.
 pub(crate) const STEP: &str = "step";
+/// The file in a check's folder that says what is to be known beside its verdict.
+pub(crate) const REMARK: &str = "remark";
 
 impl Bench {
     pub(crate) fn new(subject: &Subject, folder: &Path, relaunch: Relaunch) -> Result<Bench, Finding> {
@@ -40,9 +42,9 @@ impl Bench {
         self.choice.adapter()
     }
 
-    /// Whether every one of `capabilities` is declared.
+    /// Whether every one of `capabilities` is declared, and holds with the options.
     pub fn can(&self, capabilities: u64) -> bool {
-        self.adapter().can(capabilities)
+        self.choice.can(capabilities)
     }
 
     /// Whether a durability level is declared.
@@ -59,6 +61,12 @@ impl Bench {
     pub fn step(&self, what: &str) {
         // Nothing is wrong with the engine if this fails.
         let _ = fs::write(self.folder.join(STEP), what);
+    }
+
+    /// Says what is to be known beside the verdict, such as that less was tried than would have been.
+    pub fn remark(&self, what: &str) {
+        // As above.
+        let _ = fs::write(self.folder.join(REMARK), what);
     }
 
     /// The settings that a check opens databases with if it has no reason for others: a write buffer that little data
@@ -90,7 +98,8 @@ impl Bench {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("database-{number}"));
         fs::create_dir(&folder).during("making a folder")?;
-        Ok(Place { choice, lab, hints: HINTS, folder })
+        let sessions = if self.can(abi::IS_SINGLE) { 1 } else { HINTS.sessions };
+        Ok(Place { choice, lab, hints: Hints { sessions, ..HINTS }, folder })
     }
 
     /// Works on a new database, and closes it.
@@ -157,11 +166,15 @@ fn closing(database: Database, work: impl FnOnce(&Database) -> Result<(), Findin
 /// What [`recall`] answers for every key.
 pub(crate) const RECALLED: &[u8] = b"what the lab last stored under the key";
 
-/// A session for this thread.
+/// A session for this thread. For an engine without threads a check that wants more than one session in its process, or
+/// one on another thread than the database's, ends here: it does not apply.
 ///
 /// # Errors
 /// What the engine reports.
 pub fn session(database: &Database) -> Result<Session<'_>, Finding> {
+    if let Some(reason) = database.refuses_session() {
+        return Err(Finding::NotApplicable(reason.to_owned()));
+    }
     // SAFETY: the host is static and nobody writes to it; `recall` takes no context.
     unsafe { database.session(&raw const HOST.0) }.during("opening a session")
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::bench::REMARK;
 use crate::check::{Check, Verdict};
 use crate::checks::checks;
 use crate::process::{Errand, Relaunch, Task};
@@ -32,6 +33,8 @@ pub struct Outcome {
     pub check: &'static Check,
     /// What came of it.
     pub verdict: Verdict,
+    /// What is to be known beside it.
+    pub remark: Option<String>,
     /// How long that took.
     pub took: Duration,
 }
@@ -63,7 +66,8 @@ impl Suite {
         let errand = Errand::Check(check.name.to_owned());
         let task = Task { subject: self.subject.clone(), folder: folder.clone(), errand };
         let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
+        let remark = fs::read_to_string(folder.join(REMARK)).ok();
         fs::remove_dir_all(&folder)?;
-        Ok(Outcome { check, verdict, took: started.elapsed() })
+        Ok(Outcome { check, verdict, remark, took: started.elapsed() })
     }
 }

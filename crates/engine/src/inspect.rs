@@ -14,7 +14,7 @@ use crate::lab::{Hints, LabSettings};
 use crate::options::{OptionError, OptionText};
 
 /// What is asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The adapter's file.
     pub adapter: PathBuf,
@@ -39,7 +39,7 @@ pub struct Declared {
     pub summary: String,
     /// Where a person gets the engine's library.
     pub origin: String,
-    /// `abi::CAN_…` and `abi::IS_…`.
+    /// `abi::CAN_…` and `abi::IS_…`, as far as they hold with the options.
     pub capabilities: u64,
     /// Bit N: level N can be met.
     pub durabilities: u32,
@@ -51,6 +51,8 @@ pub struct Declared {
     pub max_key_size: u64,
     /// Bytes; 0: no limit.
     pub max_value_size: u64,
+    /// It may keep something outside a database's folder, and gives it back when asked to.
+    pub destroys: bool,
     /// Its own options.
     pub options: Vec<OptionInfo>,
     /// Its presets.
@@ -70,6 +72,7 @@ impl Declared {
             min_key_size: table.min_key_size,
             max_key_size: table.max_key_size,
             max_value_size: table.max_value_size,
+            destroys: table.destroy.is_some(),
             options: adapter.options.clone(),
             presets: adapter.presets.clone(),
         }
@@ -130,6 +133,7 @@ pub fn inspect(request: &Request) -> Result<Inspection, Obstacle> {
     let (probe, library) = look(&adapter, request);
     let declared = Declared::of(&adapter);
     let choice = Choice::new(adapter, request.preset.as_deref(), &request.options, library.clone())?;
+    let declared = Declared { capabilities: choice.capabilities(), ..declared };
     let resolve = |(lab, hints): &(LabSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
     let settings = match &probe {
         Probe::Available { .. } => request.settings.iter().map(resolve).collect(),

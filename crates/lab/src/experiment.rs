@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kvdyno_engine::{Compression, Durability, LabSettings, OptionText, closest};
+use kvdyno_record::Workers;
 use kvdyno_workload::{Data, KeyFormat, Kind, Verify};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -42,6 +43,9 @@ pub struct Experiment {
     /// Set-ups with a library or options of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub engine: BTreeMap<String, EngineSection>,
+    /// The same again with some keys changed: see [`crate::variants`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<Spanned<toml::Table>>,
 }
 
 fn default_name() -> String {
@@ -58,6 +62,12 @@ pub struct DataSection {
     pub key_size: Spanned<u64>,
     /// `hex`, `decimal` or `binary`.
     pub key_format: KeyFormat,
+    /// The leading bytes of a key that engines are told to be its prefix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix_size: Option<Spanned<u64>>,
+    /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys_per_prefix: Option<Spanned<u64>>,
     /// Bytes of a value, from 0.
     pub value_size: Spanned<u64>,
     /// The part of a value that a compressor can take away, 0 to 1.
@@ -92,8 +102,10 @@ pub struct LoadSection {
     pub batch: Spanned<u64>,
     /// Every write is synced before it is acknowledged, whatever `durability` says.
     pub sync: bool,
-    /// Threads that load.
+    /// Threads or processes that load.
     pub writers: Spanned<u32>,
+    /// `threads` of one process, or `processes` of their own.
+    pub workers: Spanned<Workers>,
 }
 
 /// `[[run]]`
@@ -104,6 +116,8 @@ pub struct RunSection {
     pub workload: Spanned<Kind>,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
     pub readers: Spanned<Vec<u32>>,
+    /// Whether readers and writers are `threads` of one process, or `processes` of their own.
+    pub workers: Spanned<Workers>,
     /// Of the measured part; absent: 10 s, or until `operations` are done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Spanned<Span>>,
@@ -139,12 +153,24 @@ pub struct LabSection {
     pub dir: Option<PathBuf>,
     /// Databases stay after the last trial.
     pub keep: bool,
+    /// What is done about an engine that is not here, or cannot do what is asked.
+    pub missing: Missing,
     /// A worker in which nothing happens for so long is ended.
     pub hang_timeout: Span,
     /// The same while it opens or closes a database, where compaction may take its time.
     pub close_timeout: Span,
     /// A trial ends when the storage has less left than this.
     pub min_free: Bytes,
+}
+
+/// What is done about an engine that is not here, or cannot do what is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// The experiment is refused.
+    Refuse,
+    /// It is left out, and the report says so.
+    Skip,
 }
 
 /// The order of trials.
@@ -183,6 +209,8 @@ impl Default for DataSection {
             records: unplaced(1_000_000),
             key_size: unplaced(16),
             key_format: KeyFormat::Hex,
+            prefix_size: None,
+            keys_per_prefix: None,
             value_size: unplaced(100),
             compressibility: unplaced(0.5),
         }
@@ -204,7 +232,13 @@ impl Default for SettingsSection {
 
 impl Default for LoadSection {
     fn default() -> Self {
-        LoadSection { workload: unplaced(Kind::FillSeq), batch: unplaced(1000), sync: false, writers: unplaced(1) }
+        LoadSection {
+            workload: unplaced(Kind::FillSeq),
+            batch: unplaced(1000),
+            sync: false,
+            writers: unplaced(1),
+            workers: unplaced(Workers::Threads),
+        }
     }
 }
 
@@ -213,6 +247,7 @@ impl Default for RunSection {
         RunSection {
             workload: unplaced(Kind::ReadWhileWriting),
             readers: unplaced(vec![1, 2, 4]),
+            workers: unplaced(Workers::Threads),
             duration: None,
             operations: None,
             warmup: Span(Duration::from_secs(1)),
@@ -231,6 +266,7 @@ impl Default for LabSection {
             order: Order::Turns,
             dir: None,
             keep: false,
+            missing: Missing::Refuse,
             hang_timeout: Span(Duration::from_secs(60)),
             close_timeout: Span(Duration::from_secs(1800)),
             min_free: Bytes(256 << 20),
@@ -266,6 +302,7 @@ impl Experiment {
             run: vec![RunSection::default()],
             lab: LabSection::default(),
             engine: BTreeMap::new(),
+            variant: Vec::new(),
         }
     }
 
@@ -313,6 +350,8 @@ impl Experiment {
             records: *self.data.records.get_ref(),
             key_size: *self.data.key_size.get_ref(),
             key_format: self.data.key_format,
+            prefix_size: self.data.prefix_size.as_ref().map(|size| *size.get_ref()),
+            keys_per_prefix: self.data.keys_per_prefix.as_ref().map(|keys| *keys.get_ref()),
             value_size: *self.data.value_size.get_ref(),
             compressibility: *self.data.compressibility.get_ref(),
             seed: self.lab.seed,

@@ -3,6 +3,7 @@
 
 mod check;
 mod databases;
+mod destroyer;
 mod driver;
 mod experiment;
 pub mod inspection;
@@ -14,11 +15,14 @@ mod space;
 mod stop;
 mod trial;
 mod units;
+mod variants;
+mod workers;
 
-pub use check::{Checked, Setup, check};
+pub use check::{Checked, Part, Setup, check};
 pub use driver::driver_cost;
 pub use experiment::{
-    DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Order, RunSection, SettingsSection,
+    DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Missing, Order, RunSection,
+    SettingsSection,
 };
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};
@@ -26,3 +30,4 @@ pub use runner::{LabError, Summary, run};
 pub use space::{SpaceError, check_space};
 pub use stop::Stop;
 pub use units::{Bytes, Span};
+pub use variants::Variant;

@@ -305,7 +305,8 @@ fn session_error(bench: &Bench) -> Result<(), Finding> {
 fn processes_share(bench: &Bench) -> Result<(), Finding> {
     const WRITES: u64 = 500;
     let records = bench.records();
-    let place = bench.place()?;
+    let mut place = bench.place()?;
+    place.hints.processes = 2;
     place.created(|database| {
         let mut session = session(database)?;
         records.put_all(&mut session, 1_000..1_100, 1)?;

@@ -27,6 +27,8 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     experiment.data.records = placed(arguments.records);
     experiment.data.key_size = placed(arguments.key_size);
     experiment.data.key_format = arguments.key_format;
+    experiment.data.prefix_size = arguments.prefix_size.map(placed);
+    experiment.data.keys_per_prefix = arguments.keys_per_prefix.map(placed);
     experiment.data.value_size = placed(arguments.value_size);
     experiment.data.compressibility = placed(arguments.compressibility);
     experiment.settings.durability = arguments.durability;
@@ -38,6 +40,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
         workload: placed(arguments.load),
         batch: placed(arguments.batch),
         sync: arguments.sync,
+        workers: placed(arguments.workers),
         ..LoadSection::default()
     };
     experiment.run = arguments.workload.iter().map(|&kind| run_section(arguments, kind)).collect();
@@ -54,6 +57,7 @@ fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
     RunSection {
         workload: placed(kind),
         readers: placed(arguments.readers.clone()),
+        workers: placed(arguments.workers),
         duration: arguments.operations.is_none().then(|| placed(arguments.duration)),
         operations: arguments.operations,
         warmup: arguments.warmup,

@@ -2,11 +2,17 @@
 
 use std::path::Path;
 
+use kvdyno_trial::worker::{destroy, run as run_trial};
+
+use crate::cli::Worker;
 use crate::error::Error;
 
-/// Runs one trial.
-pub fn run(spec: &Path) -> Result<(), Error> {
-    Ok(kvdyno_trial::worker::run(spec)?)
+/// Runs one trial, or one process's part of it; or lets an engine clean up.
+pub fn run(arguments: Worker) -> Result<(), Error> {
+    Ok(match arguments.destroy {
+        Some(spec) => destroy(&spec)?,
+        None => run_trial(&arguments.spec.unwrap_or_default(), arguments.process)?,
+    })
 }
 
 /// Asks one adapter about itself.
