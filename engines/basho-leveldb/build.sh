@@ -2,7 +2,6 @@
 #
 # Builds libbasholeveldb.so from the source in the npm package, with the flags of the source's own build. With snappy if
 # its header is there; otherwise the adapter refuses compression.
-[ ! -d "$SOURCE/package" ] || SOURCE=$SOURCE/package
 cd "$SOURCE/deps/leveldb/leveldb-basho"
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT

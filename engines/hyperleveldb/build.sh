@@ -2,7 +2,6 @@
 #
 # Builds libhyperleveldb.so from the source in the npm package, with the flags of the package's own build. With snappy
 # if its header is there; otherwise the adapter refuses compression.
-[ ! -d "$SOURCE/package" ] || SOURCE=$SOURCE/package
 cd "$SOURCE"/deps/leveldb/leveldb-hyper-[0-9]*
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
