@@ -14,6 +14,7 @@ use kvdyno_workload::{Data, KeyFormat, Kind, Verify};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::fit::FitSection;
 use crate::units::{Bytes, Span};
 
 /// An experiment: a matrix of engines, workloads and threads.
@@ -43,9 +44,16 @@ pub struct Experiment {
     /// Set-ups with a library or options of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub engine: BTreeMap<String, EngineSection>,
+    /// The machine that it was made for, for `--fit`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fit: FitSection,
     /// The same again with some keys changed: see [`crate::variants`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variant: Vec<Spanned<toml::Table>>,
+}
+
+fn is_default(fit: &FitSection) -> bool {
+    *fit == FitSection::default()
 }
 
 fn default_name() -> String {
@@ -302,6 +310,7 @@ impl Experiment {
             run: vec![RunSection::default()],
             lab: LabSection::default(),
             engine: BTreeMap::new(),
+            fit: FitSection::default(),
             variant: Vec::new(),
         }
     }

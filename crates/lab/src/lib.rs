@@ -6,6 +6,7 @@ mod databases;
 mod destroyer;
 mod driver;
 mod experiment;
+mod fit;
 pub mod inspection;
 mod pace;
 mod plan;
@@ -24,6 +25,7 @@ pub use experiment::{
     DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Missing, Order, RunSection,
     SettingsSection,
 };
+pub use fit::{FitSection, Room};
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};
 pub use runner::{LabError, Summary, run};
