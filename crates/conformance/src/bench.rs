@@ -30,11 +30,19 @@ pub struct Bench {
 pub(crate) const STEP: &str = "step";
 /// The file in a check's folder that says what is to be known beside its verdict.
 pub(crate) const REMARK: &str = "remark";
+/// How the names of a check's databases begin.
+pub(crate) const DATABASE: &str = "database-";
+/// The file in a check's folder that says that the engine may keep something outside of its databases' folders.
+pub(crate) const DESTROYS: &str = "destroys";
 
 impl Bench {
     pub(crate) fn new(subject: &Subject, folder: &Path, relaunch: Relaunch) -> Result<Bench, Finding> {
         let (subject, folder) = (subject.clone(), folder.to_owned());
-        Ok(Bench { choice: subject.choose()?, subject, folder, relaunch, places: AtomicU32::new(0) })
+        let choice = subject.choose()?;
+        if choice.adapter().table().destroy.is_some() {
+            fs::write(folder.join(DESTROYS), "")?;
+        }
+        Ok(Bench { choice, subject, folder, relaunch, places: AtomicU32::new(0) })
     }
 
     /// The adapter.
@@ -96,7 +104,7 @@ impl Bench {
     /// A new, empty folder with other options or settings.
     pub fn place_with<'b>(&'b self, choice: &'b Choice, lab: LabSettings) -> Result<Place<'b>, Finding> {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
-        let folder = self.folder.join(format!("database-{number}"));
+        let folder = self.folder.join(format!("{DATABASE}{number}"));
         fs::create_dir(&folder).during("making a folder")?;
         let sessions = if self.can(abi::IS_SINGLE) { 1 } else { HINTS.sessions };
         Ok(Place { choice, lab, hints: Hints { sessions, ..HINTS }, folder })
