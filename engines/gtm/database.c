@@ -197,13 +197,13 @@ kvdyno_status gt_flush(kvdyno_database *database, kvdyno_text *error)
 /* MUPIP REORG works beside the database's users. It fails where there is no record to move. */
 kvdyno_status gt_compact(kvdyno_database *database, kvdyno_text *error)
 {
-    char said[400] = "";
-    kvdyno_text text = {said, sizeof said};
+    char said[GT_SAID];
     const char *reorg[] = {"reorg", "-region", "DEFAULT", "-truncate", NULL};
-    if (gt_run(&database->place, database->folder, "mupip", reorg, NULL, &text) || strstr(said, "NOSELECT"))
+    if (gt_run(&database->place, database->folder, "mupip", reorg, NULL, said) || strstr(said, "NOSELECT"))
         return KVDYNO_OK;
-    say(error, "mupip reorg: %s", said);
-    return gt_status_of(said);
+    kvdyno_status status = gt_status_of(said);
+    say(error, "mupip reorg: %s", gt_gist(said));
+    return status;
 }
 
 /* "SET:12,KIL:0,...": counts since the database was made, of all processes. */

@@ -146,17 +146,16 @@ static kvdyno_status gtm_probe(const char *library, kvdyno_text *version, kvdyno
 {
     gt_place place;
     gt_library loaded;
-    char said[400] = "", number[64];
-    kvdyno_text text = {said, sizeof said};
+    char said[GT_SAID], number[64];
     if (!gt_find(library, &place, error) || !gt_load(&place, &loaded, error))
         return KVDYNO_NO_LIBRARY;
     gt_unload(&loaded);
     const char *ask[] = {"-run", "%XCMD", "write $zversion,!", NULL};
-    if (gt_run(&place, place.dist, "mumps", ask, NULL, &text) && sscanf(said, "GT.M V%63s", number) == 1) {
+    if (gt_run(&place, place.dist, "mumps", ask, NULL, said) && sscanf(said, "GT.M V%63s", number) == 1) {
         say(version, "%s", number);
         return KVDYNO_OK;
     }
-    say(error, "%s/mumps does not say which version of GT.M it is: %s", place.dist, said);
+    say(error, "%s/mumps does not say which version of GT.M it is: %s", place.dist, gt_gist(said));
     return KVDYNO_NO_LIBRARY;
 }
 

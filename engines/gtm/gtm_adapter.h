@@ -91,13 +91,17 @@ bool gt_is_complete(const gt_place *place, kvdyno_text *error);
  * this adapter tells it. `preload`: a library to load before its own, or NULL. One block: free() it. NULL: out of
  * memory. */
 char **gt_environment(const gt_place *place, const char *folder, const char *preload);
+#define GT_SAID 4096
+
 /* Runs a program of $gtm_dist with these arguments (NULL-terminated, without its name) and waits for it. `input` is a
- * file, or NULL. What it says goes to `said`. Whether it says it succeeded. */
+ * file, or NULL. What it says goes to `said`. Whether it succeeded by its own word. */
 bool gt_run(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
-            const char *input, kvdyno_text *said);
+            const char *input, char said[GT_SAID]);
 /* The same for a program that has no other process to wait for: it hardly sleeps. */
 bool gt_run_alone(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
-                  kvdyno_text *said);
+                  char said[GT_SAID]);
+/* Its main line: the first that reports an error, or a warning, or else the first of all. Cuts `said`. */
+const char *gt_gist(char *said);
 /* The file of this adapter. */
 bool gt_own_file(char path[PATH_MAX]);
 /* The same, without waiting: returns the process, or -1. It reads from `input` and keeps `held` open. */

@@ -43,7 +43,7 @@ void gt_unload(gt_library *library)
 
 kvdyno_status gt_status_of(const char *message)
 {
-    static const char *const full[] = {"-GBLOFLOW", "-NOSPACEEXT", "-ENO28", "No space left on device"};
+    static const char *const full[] = {"-GBLOFLOW", "-OUTOFSPACE", "-NOSPACEEXT", "-ENO28", "No space left on device"};
     for (size_t i = 0; i < sizeof full / sizeof *full; i++)
         if (strstr(message, full[i]))
             return KVDYNO_NO_SPACE;

@@ -87,10 +87,11 @@ static const char routine[] =
     "statistics(text)\n"
     " set text=$view(\"GVSTAT\",\"DEFAULT\")\n"
     " quit\n"
-    "sync ; a process of its own: flushes the journal until its standard input ends\n"
+    "sync ; a process of its own: flushes the journal until it is told to end\n"
     " new line,pause set pause=$zcmdline/1000\n"
     " if $data(^k)\n"
-    " for  read line:pause quit:$zeof  view \"JNLFLUSH\":\"DEFAULT\"\n"
+    " for  read line:pause quit:$test!$zeof  view \"JNLFLUSH\":\"DEFAULT\"\n"
+    " if $zeof,$zsigproc($job,9) ; the writer died: nobody may close the database as if it were whole\n"
     " quit\n";
 
 static const char calls[] =
@@ -137,15 +138,14 @@ static bool write_call_outs(const char *folder, kvdyno_text *error)
 
 bool gt_write_files(const gt_place *place, const char *folder, kvdyno_text *error)
 {
-    char source[PATH_MAX], object[PATH_MAX + sizeof "-object="], said[400] = "";
-    kvdyno_text what = {said, sizeof said};
+    char source[PATH_MAX], object[PATH_MAX + sizeof "-object="], said[GT_SAID];
     if (!gt_write_file(folder, "kvdyno.m", routine, error) || !gt_write_file(folder, "kvdyno.ci", calls, error) ||
         !write_call_outs(folder, error))
         return false;
     gt_path(source, folder, "kvdyno.m");
     snprintf(object, sizeof object, "-object=%s/kvdyno.o", folder);
-    if (!gt_run(place, folder, "mumps", (const char *[]){object, source, NULL}, NULL, &what)) {
-        say(error, "GT.M does not compile its routine: %s", said);
+    if (!gt_run(place, folder, "mumps", (const char *[]){object, source, NULL}, NULL, said)) {
+        say(error, "GT.M does not compile its routine: %s", gt_gist(said));
         return false;
     }
     return true;

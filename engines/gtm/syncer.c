@@ -2,7 +2,9 @@
  *
  * syncer.c: durability level `interval`. GT.M syncs its journal in the background only at epochs, of whole seconds, and
  * has no threads; so a process of GT.M's own stands beside a process that writes, and says VIEW "JNLFLUSH" as often as
- * asked. It reads from a pipe meanwhile and ends with that: at close, or when the writer dies.
+ * asked. Meanwhile it reads from a pipe. At close it is told to end; if the pipe ends before, the writer has died, and it
+ * kills itself: as the last process it would close the database for whole, and what the writer left half done would
+ * never be taken back.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -53,6 +55,7 @@ bool gt_stop_syncer(kvdyno_database *database)
 {
     if (database->syncer <= 0)
         return true;
+    bool told = write(database->syncer_end, "\n", 1) == 1;
     close(database->syncer_end);
-    return gt_ended_well(database->syncer);
+    return gt_ended_well(database->syncer) && told;
 }

@@ -58,8 +58,7 @@ pid_t gt_start(const gt_place *place, const char *folder, const char *program, c
     return child;
 }
 
-/* GT.M says much. Wanted is the first line that reports an error, or a warning, or else the first one of all. */
-static void choose_line(char *said, kvdyno_text *chosen)
+const char *gt_gist(char *said)
 {
     char *best = NULL, *rest = said;
     int best_rank = -1;
@@ -70,24 +69,23 @@ static void choose_line(char *said, kvdyno_text *chosen)
             best_rank = rank;
         }
     }
-    say(chosen, "%s", best ? best : "nothing");
+    return best ? best : "it says nothing";
 }
 
-static void listen_to(int pipe, kvdyno_text *said)
+static void listen_to(int pipe, char *said, size_t size)
 {
-    char text[8192], beyond[1024];
-    size_t size = 0;
+    char beyond[1024];
+    size_t end = 0;
     for (;;) {
-        bool full = size == sizeof text - 1;
-        ssize_t got = full ? read(pipe, beyond, sizeof beyond) : read(pipe, text + size, sizeof text - 1 - size);
+        bool full = end == size - 1;
+        ssize_t got = full ? read(pipe, beyond, sizeof beyond) : read(pipe, said + end, size - 1 - end);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             break;
-        size += full ? 0 : (size_t)got;
+        end += full ? 0 : (size_t)got;
     }
-    text[size] = '\0';
-    choose_line(text, said);
+    said[end] = '\0';
 }
 
 bool gt_ended_well(pid_t child)
@@ -99,11 +97,11 @@ bool gt_ended_well(pid_t child)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool run(const gt_task *task, const char *input, kvdyno_text *said)
+static bool run(const gt_task *task, const char *input, char said[GT_SAID])
 {
     int ends[2], in = open(input ? input : "/dev/null", O_RDONLY | O_CLOEXEC);
     if (in < 0 || pipe2(ends, O_CLOEXEC)) {
-        say(said, "%s", strerror(errno));
+        snprintf(said, GT_SAID, "%s", strerror(errno));
         if (in >= 0)
             close(in);
         return false;
@@ -113,15 +111,15 @@ static bool run(const gt_task *task, const char *input, kvdyno_text *said)
     close(in);
     close(ends[1]);
     if (child > 0)
-        listen_to(ends[0], said);
+        listen_to(ends[0], said, GT_SAID);
     else
-        say(said, "cannot start %s/%s: %s", task->place->dist, task->program, strerror(failed));
+        snprintf(said, GT_SAID, "cannot start %s: %s", task->program, strerror(failed));
     close(ends[0]);
     return child > 0 && gt_ended_well(child);
 }
 
 bool gt_run(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
-            const char *input, kvdyno_text *said)
+            const char *input, char said[GT_SAID])
 {
     return run(&(gt_task){place, folder, program, arguments, NULL}, input, said);
 }
@@ -146,7 +144,7 @@ __attribute__((visibility("default"))) int clock_nanosleep(clockid_t clock, int 
 }
 
 bool gt_run_alone(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
-                  kvdyno_text *said)
+                  char said[GT_SAID])
 {
     char adapter[PATH_MAX];
     bool found = gt_own_file(adapter);

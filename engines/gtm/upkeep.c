@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include "gtm_adapter.h"
@@ -12,13 +14,12 @@
 /* Nobody has the database open. */
 static bool mupip(const gt_place *place, const char *folder, const char *const *arguments, kvdyno_text *error)
 {
-    char said[400] = "", what[200] = "";
+    char said[GT_SAID], what[200] = "";
     for (int i = 0; arguments[i]; i++)
         snprintf(what + strlen(what), sizeof what - strlen(what), " %s", arguments[i]);
-    kvdyno_text text = {said, sizeof said};
-    if (gt_run_alone(place, folder, "mupip", arguments, &text))
+    if (gt_run_alone(place, folder, "mupip", arguments, said))
         return true;
-    say(error, "mupip%s: %s", what, said);
+    say(error, "mupip%s: %s", what, gt_gist(said));
     return false;
 }
 
@@ -27,8 +28,7 @@ static bool write_global_directory(const gt_place *place, const char *folder, co
                                    kvdyno_text *error)
 {
     const kvdyno_value *option = config->options;
-    char commands[1000], input[PATH_MAX], said[400] = "";
-    kvdyno_text text = {said, sizeof said};
+    char commands[1000], input[PATH_MAX], said[GT_SAID];
     snprintf(commands, sizeof commands,
              "change -segment DEFAULT -file_name=\"$kvdyno_gtm/" GT_DATABASE "\" -access_method=%s -block_size=%" PRId64
              " -allocation=%" PRId64 " -extension_count=%" PRId64 "\n"
@@ -39,11 +39,11 @@ static bool write_global_directory(const gt_place *place, const char *folder, co
     if (!gt_write_file(folder, "kvdyno.gde", commands, error))
         return false;
     gt_path(input, folder, "kvdyno.gde");
-    bool written = gt_run(place, folder, "mumps", (const char *[]){"-run", "GDE", NULL}, input, &text);
+    bool written = gt_run(place, folder, "mumps", (const char *[]){"-run", "GDE", NULL}, input, said);
     gt_path(input, folder, "kvdyno.gld");
     if (written && access(input, F_OK) == 0)
         return true;
-    say(error, "GDE makes no global directory: %s", said);
+    say(error, "GDE makes no global directory: %s", gt_gist(said));
     return false;
 }
 
@@ -104,15 +104,36 @@ bool gt_set(const gt_place *place, const char *folder, const kvdyno_config *conf
     return mupip(place, folder, (const char *[]){"set", "-file", database, journal, NULL}, error);
 }
 
+/* ---- giving back what is outside the folder ---- */
+
+/* What MUPIP FTOK says the file has: "kvdyno.dat :: SEMAPHORE [...] :: SEGMENT [...] :: KEY [...] :: ...". Numbers of an
+ * earlier start of the machine may be somebody else's now: then there is no semaphore of the file's own key. */
+static bool remove_shared(const char *said)
+{
+    int semaphore, segment, key;
+    const char *numbers = strstr(said, GT_DATABASE " :: ");
+    if (!numbers || sscanf(numbers, GT_DATABASE " :: %d [%*[^]]] :: %d [%*[^]]] :: %d", &semaphore, &segment, &key) != 3)
+        return false;
+    int own = semget((key_t)key, 0, 0);
+    if (own < 0)
+        return errno == ENOENT;
+    return (segment < 0 || shmctl(segment, IPC_RMID, NULL) == 0) &&
+           (semaphore < 0 || semctl(semaphore, 0, IPC_RMID) == 0) && semctl(own, 0, IPC_RMID) == 0;
+}
+
+/* MUPIP RUNDOWN writes first what the shared memory holds, and keeps that if the storage is full. */
 kvdyno_status gt_destroy(const kvdyno_config *config, kvdyno_text *error)
 {
     gt_place place;
-    char database[PATH_MAX];
+    char database[PATH_MAX], said[GT_SAID];
     gt_path(database, config->path, GT_DATABASE);
     if (access(database, F_OK))
         return KVDYNO_OK;
     if (!gt_find(config->library, &place, error))
         return KVDYNO_NO_LIBRARY;
-    const char *rundown[] = {"rundown", "-file", database, "-override", NULL};
-    return mupip(&place, config->path, rundown, error) ? KVDYNO_OK : KVDYNO_ERROR;
+    const char *rundown[] = {"rundown", "-file", database, "-override", NULL}, *ftok[] = {"ftok", database, NULL};
+    if (mupip(&place, config->path, rundown, error))
+        return KVDYNO_OK;
+    bool removed = gt_run(&place, config->path, "mupip", ftok, NULL, said) && remove_shared(said);
+    return removed ? KVDYNO_OK : KVDYNO_ERROR;
 }
