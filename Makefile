@@ -2,7 +2,8 @@
 # make test    the same set-up, then all tests, formatting and lints
 # make bench   what the driver itself costs, beside bare loops
 # make build   only builds, into target/release
-# make engines fetches and builds every engine that a registry has, into the user's folder
+# make engines brings every engine that a registry has, into the user's folder
+# make test-engines   brings the optional engines that CI looks after, and checks them
 
 CARGO ?= cargo
 ENGINES = target/release/engines
@@ -11,7 +12,7 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo test lint bench engines install clean
+.PHONY: help setup build adapters demo test lint bench engines test-engines install clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -48,7 +49,17 @@ bench: setup
 	$(MAKE) build
 	target/release/kvdyno-bench
 
+# Engines that CI brings through every client, and checks, beside those that `make test` has.
+TESTED = hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 gtm mdbx sqlite redb fjall bbolt
+test-engines: export XDG_DATA_HOME = $(CURDIR)/target/data
+test-engines: setup
+	WITH_CLIENTS=yes scripts/setup.sh
+	$(MAKE) build
+	target/release/kvdyno engines install $(TESTED)
+	target/release/kvdyno engines check $(TESTED)
+
 engines: setup
+	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
 	target/release/kvdyno engines install --all
 

@@ -6,6 +6,16 @@ set -eu
 least_rust=1.90
 packages="gcc g++ make valgrind liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev"
 
+# WITH_CLIENTS=yes: also the package clients that `kvdyno engines install` calls, and what builds with them. A client
+# that is there already, from wherever, stays.
+if [ "${WITH_CLIENTS:-no}" = yes ]; then
+    packages="$packages cmake"
+    command -v npm >/dev/null 2>&1 || packages="$packages npm"
+    command -v mvn >/dev/null 2>&1 || packages="$packages maven"
+    command -v go >/dev/null 2>&1 || packages="$packages golang-go"
+    python3 -m pip --version >/dev/null 2>&1 || packages="$packages python3-pip"
+fi
+
 has_rust() {
     command -v cargo >/dev/null 2>&1 || return 1
     version=$(cargo --version | cut -d ' ' -f 2)

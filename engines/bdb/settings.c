@@ -255,6 +255,7 @@ static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan 
           plan->log_buffer, cut ? ", the most this adapter sets: 64 MiB, and a quarter of a log file" : "");
     emitf(emit, context, "write_buffer", "set_lg_max", "%" PRIu64 " bytes a log file", plan->log_file);
     emit(context, "compression", "set_bt_compress", "not set");
+    emit(context, "checksums", "DB_CHKSUM", "not set, Berkeley DB's default: pages have none, only records of the log");
 }
 
 static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What the C adapters of this project share: texts, the background syncer of durability level `interval`, and finding
- * an engine's library at run time. A convenience, not part of the ABI: an adapter needs kvdyno.h alone.
+ * What the C adapters of this project share: texts, the background syncer of durability level `interval`, finding an
+ * engine's library at run time, and records read ahead. A convenience, not part of the ABI: an adapter needs kvdyno.h alone.
  */
 #ifndef KVDYNO_ADAPTER_H
 #define KVDYNO_ADAPTER_H
@@ -227,6 +227,71 @@ static inline void engine_message_take(engine_message *message, char *text, size
     snprintf(text, capacity, "%s", message->text);
     message->text[0] = '\0';
     pthread_mutex_unlock(&message->lock);
+}
+
+/* ---- memory that grows, and records read ahead ---- */
+
+typedef struct growing {
+    char *data;
+    size_t capacity;
+} growing;
+
+/* False if there is no memory; what was there stays. */
+static inline bool growing_reserve(growing *memory, size_t size)
+{
+    if (size <= memory->capacity)
+        return true;
+    size_t capacity = size + size / 4 + 64;
+    char *data = (char *)realloc(memory->data, capacity);
+    if (!data)
+        return false;
+    *memory = (growing){data, capacity};
+    return true;
+}
+
+/* A key with its value. */
+typedef struct key_value {
+    kvdyno_bytes key, value;
+} key_value;
+
+/* Records that a cursor has copied, one behind the other, to be shown one by one. */
+typedef struct read_ahead {
+    growing memory;
+    size_t filled, at; /* bytes; where the next record to be shown begins */
+} read_ahead;
+
+/* Copies a record behind those that are there. Only while none of them is lent out. */
+static inline bool read_ahead_add(read_ahead *ahead, const key_value *one)
+{
+    const size_t sizes[2] = {one->key.size, one->value.size};
+    size_t size = sizeof sizes + sizes[0] + sizes[1];
+    if (!growing_reserve(&ahead->memory, ahead->filled + size))
+        return false;
+    char *place = ahead->memory.data + ahead->filled;
+    memcpy(place, sizes, sizeof sizes);
+    memcpy(place + sizeof sizes, one->key.data, sizes[0]);
+    memcpy(place + sizeof sizes + sizes[0], one->value.data, sizes[1]);
+    ahead->filled += size;
+    return true;
+}
+
+/* The next of them, or false if none is left. */
+static inline bool read_ahead_take(read_ahead *ahead, key_value *one)
+{
+    if (ahead->at == ahead->filled)
+        return false;
+    size_t sizes[2];
+    const char *place = ahead->memory.data + ahead->at;
+    memcpy(sizes, place, sizeof sizes);
+    place += sizeof sizes;
+    *one = (key_value){{place, sizes[0]}, {place + sizes[0], sizes[1]}};
+    ahead->at += sizeof sizes + sizes[0] + sizes[1];
+    return true;
+}
+
+static inline void read_ahead_drop(read_ahead *ahead)
+{
+    ahead->filled = ahead->at = 0;
 }
 
 #endif

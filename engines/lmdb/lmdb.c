@@ -37,6 +37,15 @@ static kvdyno_status lmdb_probe(const char *library, kvdyno_text *version, kvdyn
     return KVDYNO_OK;
 }
 
+static void lmdb_narrow(const kvdyno_config *config, kvdyno_declared *declared)
+{
+    lmdb_api api;
+    char reason[256];
+    kvdyno_text error = {reason, sizeof reason};
+    if (!load(config->library, &api, &error) || !lmdb_can_use_device(&api, false, &error))
+        declared->capabilities &= ~KVDYNO_CAN_RAW_DEVICE;
+}
+
 /* ---- settings ---- */
 
 enum { MAP_SIZE, WRITEMAP, READAHEAD, MEMINIT, APPEND, OPTION_COUNT };
@@ -132,7 +141,8 @@ static kvdyno_status lmdb_settings(const kvdyno_config *config, kvdyno_emit emit
     emit(context, "cache", "cache", "none of its own: the database is mapped, the OS caches it");
     emit(context, "write_buffer", "write_buffer", "none: a transaction's copy-on-write pages, written at its commit");
     emit(context, "compression", "compression", "none");
-    emitf(emit, context, "options", "map_size", "%" PRIu64, map_size(config));
+    emit(context, "checksums", "checksums", "none: nothing checks the pages that are read");
+    emitf(emit, context, "options", "map_size", "%" PRIu64 ", at most the size of a device", map_size(config));
     emitf(emit, context, "options", "max_readers", "%u", max_readers(config));
     emit(context, "options", "MDB_NOTLS", "true");
     for (int i = WRITEMAP; i < OPTION_COUNT; i++)
@@ -197,6 +207,15 @@ static int open_dbi(kvdyno_database *database)
     return api->mdb_txn_commit(txn);
 }
 
+/* A device cannot grow: writes beyond its end would be found out too late. */
+static uint64_t map_size_here(const kvdyno_config *config)
+{
+    uint64_t wanted = map_size(config), there = UINT64_MAX;
+    if (lmdb_is_device(config->path))
+        there = lmdb_device_map(config->path);
+    return wanted < there ? wanted : there;
+}
+
 static int start_syncer(kvdyno_database *database, const kvdyno_config *config)
 {
     int code = config_processes(config) > 1 ? process_turn_open(&database->turn, config->path) : 0;
@@ -207,10 +226,16 @@ static int start_syncer(kvdyno_database *database, const kvdyno_config *config)
 static kvdyno_status open_env(const kvdyno_config *config, kvdyno_database *database, kvdyno_text *error)
 {
     const lmdb_api *api = &database->api;
+    uint64_t map = map_size_here(config);
+    if (!map) {
+        say(error, "%s is smaller than 2 MiB, or its size is not known", config->path);
+        free(database);
+        return KVDYNO_ERROR;
+    }
     int code = api->mdb_env_create(&database->env);
     if (code)
         return database_failed(database, "mdb_env_create", code, error);
-    code = api->mdb_env_set_mapsize(database->env, map_size(config));
+    code = api->mdb_env_set_mapsize(database->env, map);
     if (code)
         return database_failed(database, "mdb_env_set_mapsize", code, error);
     code = api->mdb_env_set_maxreaders(database->env, max_readers(config));
@@ -234,7 +259,8 @@ static kvdyno_status lmdb_open(const kvdyno_config *config, kvdyno_database **op
 {
     if (!acceptable(config, error))
         return KVDYNO_UNSUPPORTED;
-    if (!files_as_expected(config, error))
+    bool device = lmdb_is_device(config->path);
+    if (device ? !lmdb_device_as_expected(config, error) : !files_as_expected(config, error))
         return KVDYNO_ERROR;
     kvdyno_database *database = calloc(1, sizeof *database);
     if (!database) {
@@ -244,6 +270,10 @@ static kvdyno_status lmdb_open(const kvdyno_config *config, kvdyno_database **op
     if (!load(config->library, &database->api, error)) {
         free(database);
         return KVDYNO_NO_LIBRARY;
+    }
+    if (device && !lmdb_can_use_device(&database->api, config->options[WRITEMAP].integer != 0, error)) {
+        free(database);
+        return KVDYNO_UNSUPPORTED;
     }
     database->append = config->options[APPEND].integer ? MDB_APPEND : 0;
     kvdyno_status status = open_env(config, database, error);
@@ -272,26 +302,6 @@ static kvdyno_status lmdb_close(kvdyno_database *database, kvdyno_text *error)
     return KVDYNO_OK;
 }
 
-static kvdyno_status lmdb_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
-{
-    MDB_stat stat;
-    MDB_envinfo info;
-    if (database->api.mdb_env_stat(database->env, &stat) || database->api.mdb_env_info(database->env, &info))
-        return KVDYNO_ERROR;
-    emitf(emit, context, "tree", "entries", "%zu", stat.ms_entries);
-    emitf(emit, context, "tree", "depth", "%u", stat.ms_depth);
-    emitf(emit, context, "tree", "page_size", "%u", stat.ms_psize);
-    emitf(emit, context, "tree", "branch_pages", "%zu", stat.ms_branch_pages);
-    emitf(emit, context, "tree", "leaf_pages", "%zu", stat.ms_leaf_pages);
-    emitf(emit, context, "tree", "overflow_pages", "%zu", stat.ms_overflow_pages);
-    emitf(emit, context, "environment", "map_size", "%zu", info.me_mapsize);
-    emitf(emit, context, "environment", "last_page", "%zu", info.me_last_pgno);
-    emitf(emit, context, "environment", "last_transaction", "%zu", info.me_last_txnid);
-    emitf(emit, context, "environment", "max_readers", "%u", info.me_maxreaders);
-    emitf(emit, context, "environment", "readers", "%u", info.me_numreaders);
-    return KVDYNO_OK;
-}
-
 /* ---- the engine ---- */
 
 static const kvdyno_engine engine = {
@@ -299,10 +309,10 @@ static const kvdyno_engine engine = {
     .abi_version = KVDYNO_ABI_VERSION,
     .name = "lmdb",
     .summary = "LMDB: a memory-mapped copy-on-write B+tree, one writer beside any number of readers",
-    .origin = "Debian package liblmdb0",
+    .origin = "Debian package liblmdb0; for raw devices 0.9.70 or later, such as the one in the crate lmdb-master3-sys",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
                     KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY |
-                    KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED,
+                    KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_CAN_RAW_DEVICE | KVDYNO_IS_MAPPED,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
                     1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
@@ -335,7 +345,10 @@ static const kvdyno_engine engine = {
     .cursor_next = lmdb_cursor_next,
     .cursor_previous = lmdb_cursor_previous,
     .flush = lmdb_flush,
+    .size_bytes = lmdb_size_bytes,
     .statistics = lmdb_statistics,
+    .destroy = lmdb_destroy,
+    .narrow = lmdb_narrow,
 };
 
 const kvdyno_engine *kvdyno_engine_v1(void)

@@ -78,6 +78,18 @@ static inline int refresh(kvdyno_session *session)
     return session->api->mdb_txn_renew(session->reader);
 }
 
+/* A block device instead of a folder, in device.c: whether `path` is one, whether it is blank or holds a database as
+ * `create` wants it, whether this version can use it so, and the largest map that fits into it, 0 if that is not known. */
+bool lmdb_is_device(const char *path);
+bool lmdb_device_as_expected(const kvdyno_config *config, kvdyno_text *error);
+bool lmdb_can_use_device(const lmdb_api *api, bool writemap, kvdyno_text *error);
+uint64_t lmdb_device_map(const char *path);
+kvdyno_status lmdb_destroy(const kvdyno_config *config, kvdyno_text *error);
+
+/* In statistics.c. */
+kvdyno_status lmdb_size_bytes(kvdyno_database *database, uint64_t *bytes);
+kvdyno_status lmdb_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
+
 /* The hooks of the session, in session.c, */
 kvdyno_status lmdb_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
                                 kvdyno_text *error);

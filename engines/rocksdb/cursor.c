@@ -11,6 +11,10 @@ struct kvdyno_cursor {
 
 kvdyno_status rdb_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
 {
+    if (session->database->plain)
+        return rdb_refuse(session, KVDYNO_UNSUPPORTED,
+                          "table=plain: iterators of plain tables can neither find a key in the order of all keys nor go "
+                          "backward; choose table=block");
     kvdyno_cursor *cursor = calloc(1, sizeof *cursor);
     if (!cursor)
         return rdb_refuse(session, KVDYNO_ERROR, "out of memory");
@@ -45,7 +49,7 @@ kvdyno_status rdb_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key
 {
     const rocksdb_api *api = cursor->session->api;
     rocksdb_iterator_t *old = cursor->iterator; /* `key` may lie in what it handed out */
-    rocksdb_iterator_t *iterator = api->rocksdb_create_iterator(cursor->session->db, cursor->session->read);
+    rocksdb_iterator_t *iterator = api->rocksdb_create_iterator(cursor->session->db, cursor->session->scan);
     if (!key && direction == KVDYNO_FORWARD)
         api->rocksdb_iter_seek_to_first(iterator);
     else if (!key)

@@ -32,10 +32,24 @@ static void database_free(kvdyno_database *database)
     free(database);
 }
 
+/* Older versions have no call for it, but they log an empty batch like any other. */
+static void sync_by_batch(const rocksdb_api *api, rocksdb_t *db, char **problem)
+{
+    rocksdb_writeoptions_t *synced = api->rocksdb_writeoptions_create();
+    rocksdb_writebatch_t *empty = api->rocksdb_writebatch_create();
+    api->rocksdb_writeoptions_set_sync(synced, 1);
+    api->rocksdb_write(db, synced, empty, problem);
+    api->rocksdb_writebatch_destroy(empty);
+    api->rocksdb_writeoptions_destroy(synced);
+}
+
 static kvdyno_status sync_log(kvdyno_database *database, kvdyno_text *error)
 {
     char *problem = NULL;
-    database->api.rocksdb_flush_wal(database->db, 1, &problem);
+    if (database->api.rocksdb_flush_wal)
+        database->api.rocksdb_flush_wal(database->db, 1, &problem);
+    else
+        sync_by_batch(&database->api, database->db, &problem);
     return problem ? rdb_explain(&database->api, "cannot sync the log", problem, error) : KVDYNO_OK;
 }
 
@@ -55,25 +69,6 @@ kvdyno_status rdb_flush(kvdyno_database *database, kvdyno_text *error)
 
 /* ---- opening ---- */
 
-/* The table's options hold the cache and the filter from then on; RocksDB frees the filter. */
-static void set_table(kvdyno_database *database, const kvdyno_value *option)
-{
-    const rocksdb_api *api = &database->api;
-    rocksdb_table_options_t *table = api->rocksdb_block_based_options_create();
-    api->rocksdb_block_based_options_set_block_size(table, (size_t)option[BLOCK_SIZE].integer);
-    api->rocksdb_block_based_options_set_block_cache(table, database->cache);
-    api->rocksdb_block_based_options_set_cache_index_and_filter_blocks(
-        table, option[CACHE_INDEX_AND_FILTER_BLOCKS].integer != 0);
-    /* The number of bits was an int in older versions and is a double in newer ones. They are passed in registers of
-     * different kinds, so the library finds the one that it looks for. */
-    int64_t bits = option[BLOOM_BITS].integer;
-    if (bits)
-        api->rocksdb_block_based_options_set_filter_policy(
-            table, api->rocksdb_filterpolicy_create_bloom_full((int)bits, (double)bits));
-    api->rocksdb_options_set_block_based_table_factory(database->options, table);
-    api->rocksdb_block_based_options_destroy(table);
-}
-
 static void set_compression(kvdyno_database *database, uint32_t compression)
 {
     static const int codes[] = {
@@ -88,47 +83,18 @@ static void set_compression(kvdyno_database *database, uint32_t compression)
 static void set_options(kvdyno_database *database, const kvdyno_config *config)
 {
     const rocksdb_api *api = &database->api;
-    const kvdyno_value *option = config->options;
     rocksdb_options_t *to = database->options;
     api->rocksdb_options_set_create_if_missing(to, config->create != 0);
     api->rocksdb_options_set_error_if_exists(to, config->create != 0);
     api->rocksdb_options_set_write_buffer_size(to, config->write_buffer_bytes);
-    api->rocksdb_options_set_max_open_files(to, (int)option[MAX_OPEN_FILES].integer);
-    api->rocksdb_options_set_max_write_buffer_number(to, (int)option[MAX_WRITE_BUFFER_NUMBER].integer);
-    api->rocksdb_options_set_target_file_size_base(to, (uint64_t)option[TARGET_FILE_SIZE_BASE].integer);
-    api->rocksdb_options_set_level0_file_num_compaction_trigger(to, (int)option[LEVEL0_TRIGGER].integer);
-    api->rocksdb_options_set_compaction_style(to, strcmp(option[COMPACTION_STYLE].text, "universal") == 0);
-    api->rocksdb_options_set_use_direct_reads(to, option[DIRECT_READS].integer != 0);
-    api->rocksdb_options_set_use_direct_io_for_flush_and_compaction(to,
-                                                                    option[DIRECT_IO_FLUSH_COMPACTION].integer != 0);
-    api->rocksdb_options_set_allow_mmap_reads(to, option[MMAP_READS].integer != 0);
-    api->rocksdb_options_set_allow_mmap_writes(to, option[MMAP_WRITES].integer != 0);
-    if (option[STATISTICS].integer)
+    api->rocksdb_options_set_compaction_style(to, rdb_is(config, COMPACTION_STYLE, "universal"));
+    if (database->statistics)
         api->rocksdb_options_enable_statistics(to);
-    if (option[MAX_BACKGROUND_JOBS].integer)
-        api->rocksdb_options_set_max_background_jobs(to, (int)option[MAX_BACKGROUND_JOBS].integer);
-    if (option[PIPELINED_WRITE].integer)
-        api->rocksdb_options_set_enable_pipelined_write(to, 1);
-    if (option[UNORDERED_WRITE].integer)
-        api->rocksdb_options_set_unordered_write(to, 1);
-}
-
-/* What this version of the library cannot do. */
-static bool library_can(const rocksdb_api *api, const kvdyno_config *config, kvdyno_text *error)
-{
-    const kvdyno_value *option = config->options;
-    const char *lacks = NULL;
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL && !api->rocksdb_flush_wal)
-        lacks = "durability interval: rocksdb_flush_wal";
-    else if (option[MAX_BACKGROUND_JOBS].integer && !api->rocksdb_options_set_max_background_jobs)
-        lacks = "max_background_jobs: rocksdb_options_set_max_background_jobs";
-    else if (option[PIPELINED_WRITE].integer && !api->rocksdb_options_set_enable_pipelined_write)
-        lacks = "pipelined_write: rocksdb_options_set_enable_pipelined_write";
-    else if (option[UNORDERED_WRITE].integer && !api->rocksdb_options_set_unordered_write)
-        lacks = "unordered_write: rocksdb_options_set_unordered_write";
-    if (lacks)
-        say(error, "%s is not in this version of the library", lacks);
-    return !lacks;
+    rdb_set_options(api, to, config);
+    rdb_set_prefix(database, config);
+    rdb_set_memtable(api, to, config);
+    rdb_set_tables(database, config);
+    set_compression(database, config->compression);
 }
 
 static void make_parts(kvdyno_database *database, const kvdyno_config *config)
@@ -140,6 +106,7 @@ static void make_parts(kvdyno_database *database, const kvdyno_config *config)
     database->verify_checksums = option[VERIFY_CHECKSUMS].integer != 0;
     database->fill_cache = option[FILL_CACHE].integer != 0;
     database->statistics = option[STATISTICS].integer != 0;
+    database->plain = rdb_is(config, TABLE, "plain");
     database->cache = api->rocksdb_cache_create_lru(config->cache_bytes);
     database->write = api->rocksdb_writeoptions_create();
     api->rocksdb_writeoptions_set_sync(database->write, config->durability == KVDYNO_DURABILITY_COMMIT);
@@ -147,14 +114,12 @@ static void make_parts(kvdyno_database *database, const kvdyno_config *config)
     database->flush = api->rocksdb_flushoptions_create();
     api->rocksdb_flushoptions_set_wait(database->flush, 1);
     database->options = api->rocksdb_options_create();
-    set_table(database, option);
-    set_compression(database, config->compression);
     set_options(database, config);
 }
 
 static kvdyno_status open_db(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
-    if (!library_can(&database->api, config, error))
+    if (!rdb_library_can(&database->api, config, error))
         return KVDYNO_UNSUPPORTED;
     make_parts(database, config);
     char *problem = NULL;
@@ -196,7 +161,7 @@ static kvdyno_status persist(kvdyno_database *database, kvdyno_text *error)
 {
     if (database->durability == KVDYNO_DURABILITY_COMMIT && !database->mmap_writes)
         return KVDYNO_OK;
-    if (database->durability == KVDYNO_DURABILITY_NONE || database->mmap_writes || !database->api.rocksdb_flush_wal)
+    if (database->durability == KVDYNO_DURABILITY_NONE || database->mmap_writes)
         return rdb_flush(database, error);
     return sync_log(database, error);
 }

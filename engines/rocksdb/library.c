@@ -10,7 +10,7 @@
 bool rdb_load(const char *chosen, rocksdb_api *api, void **library, kvdyno_text *error)
 {
     static const char *const names[] = {"librocksdb.so.7.8", "librocksdb.so.7", "librocksdb.so.8", "librocksdb.so.9",
-                                        "librocksdb.so.10",  "librocksdb.so",   NULL};
+                                        "librocksdb.so.10",  "librocksdb.so.11", "librocksdb.so", NULL};
     const library_symbol symbols[] = {
 #define REQUIRED(type, name, arguments) {(void **)&api->name, #name, false},
 #define OPTIONAL(type, name, arguments) {(void **)&api->name, #name, true},
@@ -21,7 +21,11 @@ bool rdb_load(const char *chosen, rocksdb_api *api, void **library, kvdyno_text 
         {NULL, NULL, false},
     };
     *library = open_library(chosen, names, "Debian package librocksdb7.8", error);
-    return *library && find_symbols(*library, symbols, "RocksDB", error);
+    if (!*library || !find_symbols(*library, symbols, "RocksDB", error))
+        return false;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        api->setters[i] = rdb_setter_name(i) ? dlsym(*library, rdb_setter_name(i)) : NULL;
+    return true;
 }
 
 /* ---- the version: the C API has no function for it, so the library is asked in three other ways ---- */
@@ -77,25 +81,32 @@ static bool version_from_log(const char *folder, kvdyno_text *version)
     return found;
 }
 
-/* Older libraries tell it only in the log of a database: so make an empty one in a folder of its own, and remove it. */
-static bool version_from_database(const rocksdb_api *api, kvdyno_text *version)
+static void remove_file(const char *folder, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unlink(path);
+}
+
+/* Versions before 6.17 write it into the log with which an opening begins, and nowhere else. So one is asked to open a
+ * database that is not there: it fails, as it should, and has made no more than that log and a lock. */
+static bool version_from_failure(const rocksdb_api *api, kvdyno_text *version)
 {
     const char *temporary = getenv("TMPDIR");
     char folder[400], *problem = NULL;
     int length = snprintf(folder, sizeof folder, "%s/kvdyno-rocksdb-XXXXXX", temporary ? temporary : "/tmp");
     if (length >= (int)sizeof folder || !mkdtemp(folder))
         return false;
-    rocksdb_options_t *made = api->rocksdb_options_create();
-    api->rocksdb_options_set_create_if_missing(made, 1);
-    rocksdb_t *db = api->rocksdb_open(made, folder, &problem);
+    rocksdb_options_t *options = api->rocksdb_options_create();
+    api->rocksdb_options_set_create_if_missing(options, 0);
+    rocksdb_t *db = api->rocksdb_open(options, folder, &problem);
     if (!problem)
         api->rocksdb_close(db);
     bool found = version_from_log(folder, version);
     api->rocksdb_free(problem);
-    problem = NULL;
-    api->rocksdb_destroy_db(made, folder, &problem);
-    api->rocksdb_free(problem);
-    api->rocksdb_options_destroy(made);
+    api->rocksdb_options_destroy(options);
+    remove_file(folder, "LOG");
+    remove_file(folder, "LOCK");
     rmdir(folder);
     return found;
 }
@@ -107,7 +118,7 @@ kvdyno_status rdb_probe(const char *library, kvdyno_text *version, kvdyno_text *
     if (!rdb_load(library, &api, &loaded, error))
         return KVDYNO_NO_LIBRARY;
     if (!version_from_cxx(loaded, version) && !version_from_java(loaded, version) &&
-        !version_from_database(&api, version))
+        !version_from_failure(&api, version))
         say(version, "unknown");
     return KVDYNO_OK;
 }

@@ -17,6 +17,14 @@ kvdyno_status rdb_refuse(kvdyno_session *session, kvdyno_status status, const ch
     return status;
 }
 
+static rocksdb_readoptions_t *read_options(kvdyno_database *database)
+{
+    rocksdb_readoptions_t *options = database->api.rocksdb_readoptions_create();
+    database->api.rocksdb_readoptions_set_verify_checksums(options, database->verify_checksums);
+    database->api.rocksdb_readoptions_set_fill_cache(options, database->fill_cache);
+    return options;
+}
+
 kvdyno_status rdb_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
                                kvdyno_text *error)
 {
@@ -31,9 +39,10 @@ kvdyno_status rdb_session_open(kvdyno_database *database, const kvdyno_host *hos
     session->db = database->db;
     session->database = database;
     session->batch = api->rocksdb_writebatch_create();
-    session->read = api->rocksdb_readoptions_create();
-    api->rocksdb_readoptions_set_verify_checksums(session->read, database->verify_checksums);
-    api->rocksdb_readoptions_set_fill_cache(session->read, database->fill_cache);
+    session->read = read_options(database);
+    session->scan = read_options(database);
+    if (api->rocksdb_readoptions_set_total_order_seek) /* else there is no prefix, and all iterators are so */
+        api->rocksdb_readoptions_set_total_order_seek(session->scan, 1);
     *opened = session;
     return KVDYNO_OK;
 }
@@ -58,9 +67,15 @@ static inline void settle(kvdyno_session *session)
     }
 }
 
+static void read_from(kvdyno_session *session, const rocksdb_snapshot_t *snapshot)
+{
+    session->api->rocksdb_readoptions_set_snapshot(session->read, snapshot);
+    session->api->rocksdb_readoptions_set_snapshot(session->scan, snapshot);
+}
+
 static void release_snapshot(kvdyno_session *session)
 {
-    session->api->rocksdb_readoptions_set_snapshot(session->read, NULL);
+    read_from(session, NULL);
     session->api->rocksdb_release_snapshot(session->db, session->snapshot);
     session->snapshot = NULL;
 }
@@ -71,6 +86,7 @@ void rdb_session_close(kvdyno_session *session)
     if (session->snapshot)
         release_snapshot(session);
     session->api->rocksdb_readoptions_destroy(session->read);
+    session->api->rocksdb_readoptions_destroy(session->scan);
     session->api->rocksdb_writebatch_destroy(session->batch);
     free(session->many.keys);
     free(session->many.key_sizes);
@@ -241,7 +257,7 @@ kvdyno_status rdb_begin(kvdyno_session *session, uint32_t kind)
     if (session->snapshot)
         return rdb_refuse(session, KVDYNO_ERROR, "a transaction is open already: they do not nest");
     session->snapshot = session->api->rocksdb_create_snapshot(session->db);
-    session->api->rocksdb_readoptions_set_snapshot(session->read, session->snapshot);
+    read_from(session, session->snapshot);
     return KVDYNO_OK;
 }
 

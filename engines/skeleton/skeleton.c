@@ -96,6 +96,7 @@ static kvdyno_status skeleton_settings(const kvdyno_config *config, kvdyno_emit 
     emit(context, "cache", "records", "the setting bounds nothing: every record is held in memory");
     emit(context, "write_buffer", "records", "the setting bounds nothing: a write goes to log and memory at once");
     emit(context, "compression", "compression", "none");
+    emit(context, "checksums", "log", "that of each write in the log as the database is opened; reads are from memory");
     emit(context, "options", "memory_limit", limit);
     emit(context, "options", "sync_call", config->options[SYNC_CALL].text);
     return KVDYNO_OK;
@@ -332,7 +333,8 @@ static const kvdyno_engine engine = {
     .cursor_previous = skeleton_cursor_previous,
     .flush = skeleton_flush,
     .statistics = skeleton_statistics,
-    /* Not declared, so not here: multi_get, modify, begin, commit, abort, compact, wait_idle, size_bytes. */
+    /* Not declared, so not here: multi_get, modify, begin, commit, abort, compact, wait_idle, size_bytes, destroy,
+     * narrow. */
 };
 
 /* The one symbol that the host looks up. */

@@ -107,9 +107,9 @@ kvdyno_status wt_open(const kvdyno_config *config, kvdyno_database **database, k
     }
     pthread_mutex_init(&made->chores, NULL);
     wt_listener_init(&made->listener);
-    kvdyno_status status = wt_make_plan(config, &made->plan, error);
+    kvdyno_status status = wt_library_open(config->library, &made->library, error);
     if (status == KVDYNO_OK)
-        status = wt_library_open(config->library, &made->library, error);
+        status = wt_make_plan(config, &made->library, &made->plan, error);
     int code = status == KVDYNO_OK ? open_all(made, config) : 0;
     if (status == KVDYNO_OK && code == 0) {
         *database = made;
@@ -159,7 +159,7 @@ kvdyno_status wt_compact(kvdyno_database *database, kvdyno_text *error)
 {
     WT_SESSION *session = database->chore_session;
     pthread_mutex_lock(&database->chores);
-    int code = session->compact(session, WT_TABLE, "timeout=0");
+    int code = session->compact(session, WT_TABLE, WT_COMPACT);
     pthread_mutex_unlock(&database->chores);
     return code ? explain(database, "compact", code, error) : KVDYNO_OK;
 }

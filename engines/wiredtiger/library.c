@@ -5,7 +5,7 @@
  */
 #include "wt.h"
 
-static const char *const library_names[] = {"libwiredtiger.so.0", "libwiredtiger.so", NULL};
+static const char *const library_names[] = {WT_LIBRARIES, NULL};
 
 /* Sessions and cursors are structs full of methods, and releases add to them in the middle: another one must not be
  * used. */
@@ -26,7 +26,7 @@ static bool same_release(const wt_library *library, kvdyno_text *error)
 kvdyno_status wt_library_open(const char *chosen, wt_library *library, kvdyno_text *error)
 {
     memset(library, 0, sizeof *library);
-    library->handle = open_library(chosen, library_names, "Debian package libwiredtiger0", error);
+    library->handle = open_library(chosen, library_names, WT_ORIGIN, error);
     if (!library->handle)
         return KVDYNO_NO_LIBRARY;
     const library_symbol symbols[] = {

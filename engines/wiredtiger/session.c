@@ -103,11 +103,22 @@ static WT_ITEM item_of(const void *data, size_t size)
     return (WT_ITEM){.data = data, .size = size};
 }
 
-static int find(WT_CURSOR *point, const void *key, size_t key_size, kvdyno_bytes *value)
+/* WiredTiger takes an empty key for none at all, and 11.3 panics at that. */
+static int set_key(WT_CURSOR *point, const void *key, size_t key_size)
 {
     WT_ITEM item = item_of(key, key_size);
+    if (key_size == 0)
+        return EINVAL;
     point->set_key(point, &item);
-    int code = point->search(point);
+    return 0;
+}
+
+static int find(WT_CURSOR *point, const void *key, size_t key_size, kvdyno_bytes *value)
+{
+    WT_ITEM item;
+    int code = set_key(point, key, key_size);
+    if (code == 0)
+        code = point->search(point);
     if (code == 0)
         code = point->get_value(point, &item);
     if (code == 0)
@@ -117,26 +128,36 @@ static int find(WT_CURSOR *point, const void *key, size_t key_size, kvdyno_bytes
 
 static int store(WT_CURSOR *point, const void *key, size_t key_size, const void *value, size_t value_size)
 {
-    WT_ITEM key_item = item_of(key, key_size), value_item = item_of(value, value_size);
-    point->set_key(point, &key_item);
-    point->set_value(point, &value_item);
+    WT_ITEM item = item_of(value, value_size);
+    int code = set_key(point, key, key_size);
+    if (code != 0)
+        return code;
+    point->set_value(point, &item);
     return point->insert(point);
 }
 
 static int discard(WT_CURSOR *point, const void *key, size_t key_size)
 {
-    WT_ITEM item = item_of(key, key_size);
-    point->set_key(point, &item);
-    return point->remove(point);
+    int code = set_key(point, key, key_size);
+    return code ? code : point->remove(point);
+}
+
+/* Lets go of what the last get read. Newer releases would first look into the page that they still hold, in the state
+ * that they saw it in; outside of a transaction a get is to see the newest. */
+static int look_anew(kvdyno_session *session)
+{
+    return WT_SEARCHES_HELD_PAGE && !session->in_transaction ? session->point->reset(session->point) : 0;
 }
 
 kvdyno_status wt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
     unsigned tries = 0;
     int code;
-    do
-        code = find(session->point, key, key_size, value);
-    while (try_again(session, code, &tries));
+    do {
+        code = look_anew(session);
+        if (code == 0)
+            code = find(session->point, key, key_size, value);
+    } while (try_again(session, code, &tries));
     return wt_answer(session, "get", code);
 }
 

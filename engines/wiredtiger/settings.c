@@ -34,25 +34,31 @@ static const char *truth(const kvdyno_config *config, int option)
 
 /* ---- what the settings come to ---- */
 
-static const char *compressor_name(uint32_t compression)
+/* A compressor: built into the library, or else an extension that the system's linker finds. */
+typedef struct wt_compressor {
+    const char *name;
+    const char *built_in; /* a symbol of the library, if it has it inside */
+    const char *extension;
+} wt_compressor;
+
+static const wt_compressor compressors[] = {
+    [KVDYNO_COMPRESSION_NONE] = {"none", NULL, NULL},
+    [KVDYNO_COMPRESSION_SNAPPY] = {"snappy", "snappy_extension_init", "libwiredtiger_snappy.so"},
+    [KVDYNO_COMPRESSION_LZ4] = {"lz4", "lz4_extension_init", "libwiredtiger_lz4.so"},
+    [KVDYNO_COMPRESSION_ZSTD] = {"zstd", "zstd_extension_init", "libwiredtiger_zstd.so"},
+    [KVDYNO_COMPRESSION_ZLIB] = {"zlib", "zlib_extension_init", "libwiredtiger_zlib.so"},
+};
+
+static const char *compressor_name(const kvdyno_config *config)
 {
-    switch (compression) {
-    case KVDYNO_COMPRESSION_NONE:
-        return "none";
-    case KVDYNO_COMPRESSION_SNAPPY:
-        return "snappy";
-    case KVDYNO_COMPRESSION_ZLIB:
-        return "zlib";
-    default:
-        return NULL;
-    }
+    return compressors[config->compression].name;
 }
 
-static const char *compressor_extension(uint32_t compression)
+/* What is to be loaded for the compression that is asked for, if the library has it not inside. */
+static const char *compressor_extension(const kvdyno_config *config, const wt_library *library)
 {
-    if (compression == KVDYNO_COMPRESSION_SNAPPY)
-        return "libwiredtiger_snappy.so";
-    return compression == KVDYNO_COMPRESSION_ZLIB ? "libwiredtiger_zlib.so" : NULL;
+    const wt_compressor *asked = &compressors[config->compression];
+    return asked->built_in && !dlsym(library->handle, asked->built_in) ? asked->extension : NULL;
 }
 
 /* The largest chunk that the cache has room for. */
@@ -93,10 +99,13 @@ static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
         say(error, "%zu option values were given, %d are declared", config->option_count, WT_OPTION_COUNT);
     else if (config->durability > KVDYNO_DURABILITY_COMMIT)
         say(error, "durability: level %u is not known", config->durability);
-    else if (!compressor_name(config->compression))
-        say(error, "compression: Debian's WiredTiger has extensions for snappy and zlib only");
+    else if (config->compression >= 32 || !(WT_COMPRESSIONS >> config->compression & 1))
+        say(error, "compression: " WT_NO_COMPRESSOR);
     else if (config->cache_bytes < CACHE_LEAST)
         say(error, "cache: WiredTiger takes no less than 1 MiB");
+    else if (is_lsm(config) && !WT_LSM_WORKS)
+        say(error, "type: an LSM tree of this release keeps the state that a session's first get saw, outside of "
+                   "transactions too, until the session writes: a reader would never see what others write");
     else if (is_lsm(config) && chunk_most(config) < CHUNK_LEAST)
         say(error, "cache: an LSM tree needs room for three chunks of 512 KiB and for 45 leaf pages");
     else if (integer_option(config, WT_OPTION_LEAF_PAGE_MAX) % ALLOCATION_SIZE)
@@ -139,10 +148,10 @@ static int write_table(const kvdyno_config *config, wt_plan *plan)
                     ",prefix_compression=%s,block_compressor=%s%s",
                     config->options[WT_OPTION_TYPE].text, integer_option(config, WT_OPTION_LEAF_PAGE_MAX),
                     integer_option(config, WT_OPTION_INTERNAL_PAGE_MAX), truth(config, WT_OPTION_PREFIX_COMPRESSION),
-                    compressor_name(config->compression), lsm);
+                    compressor_name(config), lsm);
 }
 
-kvdyno_status wt_make_plan(const kvdyno_config *config, wt_plan *plan, kvdyno_text *error)
+kvdyno_status wt_make_plan(const kvdyno_config *config, const wt_library *library, wt_plan *plan, kvdyno_text *error)
 {
     kvdyno_status status = refuse(config, error);
     if (status != KVDYNO_OK)
@@ -152,7 +161,7 @@ kvdyno_status wt_make_plan(const kvdyno_config *config, wt_plan *plan, kvdyno_te
     plan->logged = config->durability != KVDYNO_DURABILITY_NONE;
     plan->statistics = strcmp(config->options[WT_OPTION_STATISTICS].text, "none") != 0;
     plan->chunk_size = chunk_size(config);
-    plan->extension = compressor_extension(config->compression);
+    plan->extension = compressor_extension(config, library);
     bool fits = write_connection(config, plan) < (int)sizeof plan->connection;
     fits = write_table(config, plan) < (int)sizeof plan->table && fits;
     if (fits)
@@ -206,7 +215,17 @@ static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno
     else
         emitf(emit, context, "write_buffer", "lsm chunk_size", "%" PRIu64 "%s", plan->chunk_size,
               plan->chunk_size == config->write_buffer_bytes ? "" : WHY_ANOTHER_CHUNK_SIZE);
-    emit(context, "compression", "block_compressor", compressor_name(config->compression));
+    emit(context, "compression", "block_compressor", compressor_name(config));
+    if (config->compression != KVDYNO_COMPRESSION_NONE)
+        emit(context, "compression", "from", plan->extension ? plan->extension : "the library itself");
+}
+
+/* Chunks of an LSM tree are read in place, where nothing looks at their checksums. */
+static void say_checksums(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
+{
+    emit(context, "checksums", "checksum", WT_CHECKSUM);
+    if (plan->lsm && integer_option(config, WT_OPTION_MMAP))
+        emit(context, "checksums", "mmap", "chunks that were written out are mapped, and reads there check none");
 }
 
 static void say_options(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
@@ -239,7 +258,7 @@ static kvdyno_status try_extension(const wt_plan *plan, kvdyno_text *error)
     if (!plan->extension)
         return KVDYNO_OK;
     if (!extension) {
-        say(error, "compression: %s; Debian package libwiredtiger0 has it", dlerror());
+        say(error, "compression: %s; " WT_ORIGIN " has it", dlerror());
         return KVDYNO_UNSUPPORTED;
     }
     dlclose(extension);
@@ -250,9 +269,9 @@ kvdyno_status wt_settings(const kvdyno_config *config, kvdyno_emit emit, void *c
 {
     wt_plan plan;
     wt_library library;
-    kvdyno_status status = wt_make_plan(config, &plan, error);
+    kvdyno_status status = wt_library_open(config->library, &library, error);
     if (status == KVDYNO_OK)
-        status = wt_library_open(config->library, &library, error);
+        status = wt_make_plan(config, &library, &plan, error);
     if (status != KVDYNO_OK)
         return status;
     status = try_plan(&library, &plan, error);
@@ -262,6 +281,7 @@ kvdyno_status wt_settings(const kvdyno_config *config, kvdyno_emit emit, void *c
         return status;
     say_durability(config, &plan, emit, context);
     say_buffers(config, &plan, emit, context);
+    say_checksums(config, &plan, emit, context);
     say_options(config, &plan, emit, context);
     return KVDYNO_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * WiredTiger 3.2: a Btree or an LSM tree, with transactions under snapshot isolation.
+ * WiredTiger, 3.2 or 11.3: a Btree or an LSM tree, with transactions under snapshot isolation.
  *
  * What to know when reading its figures:
  *
@@ -11,6 +11,7 @@
  * - Checkpoints write and sync the data files every `checkpoint_seconds` and at close, at every durability level.
  * - The log is preallocated: files of `log_file_max` take up space that hold nothing yet, 300 MB on an idle database.
  *   Option `log_prealloc` turns that off.
+ * - LSM trees are offered with 3.2 only: in 11.3 a session that only reads never sees what others write.
  * - An LSM tree keeps at least one chunk in the cache that cannot be evicted. Below some 16 MiB of cache, records of a
  *   megabyte can fill it so that WiredTiger waits for ever.
  * - After a panic, such as a full disk in one of its threads, WiredTiger asks that the process end: every call answers
@@ -55,7 +56,9 @@ static const kvdyno_option options[WT_OPTION_COUNT] = {
 
 static const kvdyno_preset presets[] = {
     {"btree", "type=file", "one Btree"},
+#if WT_LSM_WORKS
     {"lsm", "type=lsm", "a log-structured merge tree of Btrees"},
+#endif
 };
 
 static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text *error)
@@ -74,13 +77,13 @@ static const kvdyno_engine engine = {
     .size = sizeof(kvdyno_engine),
     .abi_version = KVDYNO_ABI_VERSION,
     .name = "wiredtiger",
-    .summary = "WiredTiger 3.2: Btree or LSM tree with a write-ahead log and snapshot isolation",
-    .origin = "Debian package libwiredtiger0",
+    .summary = "WiredTiger " WT_RELEASE ": " WT_TREES " with a write-ahead log and snapshot isolation",
+    .origin = WT_ORIGIN,
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
                     KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
                     1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
-    .compressions = 1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY | 1u << KVDYNO_COMPRESSION_ZLIB,
+    .compressions = WT_COMPRESSIONS,
     .min_key_size = 1, /* WiredTiger takes an empty key for one that was not set */
     .options = options,
     .option_count = WT_OPTION_COUNT,

@@ -2,6 +2,7 @@
  *
  * wt.h: what the files of the WiredTiger adapter share.
  *
+ *   release.h     what differs between releases of WiredTiger
  *   wiredtiger.c  the engine as kvdyno sees it: options, capabilities, the table of functions
  *   library.c     finding and checking libwiredtiger; what its errors amount to
  *   settings.c    from kvdyno's settings to WiredTiger's configuration strings
@@ -14,9 +15,9 @@
 #define KVDYNO_WT_H
 
 #include <errno.h>
-#include <wiredtiger.h>
 
 #include "adapter.h"
+#include "release.h"
 
 #define WT_TABLE "table:data"
 #define WT_SESSION_CONFIG "isolation=snapshot" /* WiredTiger's own default is read-committed */
@@ -81,7 +82,7 @@ typedef struct wt_plan {
     char table[512];       /* for WT_SESSION::create */
 } wt_plan;
 
-kvdyno_status wt_make_plan(const kvdyno_config *config, wt_plan *plan, kvdyno_text *error);
+kvdyno_status wt_make_plan(const kvdyno_config *config, const wt_library *library, wt_plan *plan, kvdyno_text *error);
 kvdyno_status wt_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 
 /* ---- a database ---- */

@@ -196,6 +196,15 @@ typedef kvdyno_status (*kvdyno_modifier)(void *context, kvdyno_bytes old, kvdyno
 #define KVDYNO_FORWARD 0u  /* seek: the first key at or after the given one; without one, the very first */
 #define KVDYNO_BACKWARD 1u /* seek: the last key at or before the given one; without one, the very last */
 
+/* What an engine declares, for `narrow` to take from. */
+typedef struct kvdyno_declared {
+    uint32_t size;         /* sizeof(kvdyno_declared) in the host */
+    uint32_t durabilities; /* these three as in kvdyno_engine */
+    uint64_t capabilities;
+    uint32_t compressions;
+    uint32_t reserved; /* 0 */
+} kvdyno_declared;
+
 /* ---- the engine --------------------------------------------------------------------------------------------------- */
 
 /* R: required. Others may be NULL; what a capability declares must be there. Keys and values are copied by the engine
@@ -286,6 +295,9 @@ typedef struct kvdyno_engine {
      * removed. No process has the database open; one may have died with it. Only `path` and `library` of `config` are
      * set. */
     kvdyno_status (*destroy)(const kvdyno_config *config, kvdyno_text *error);
+    /* Takes back what does not hold with these options or this library: clears bits of `declared`, which comes as the
+     * table has it. Only `library` and `options` of `config` are set. NULL: all that is declared always holds. */
+    void (*narrow)(const kvdyno_config *config, kvdyno_declared *declared);
 } kvdyno_engine;
 
 /* What an adapter exports. The struct is static: it is never freed and never changes. */

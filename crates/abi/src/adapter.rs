@@ -92,6 +92,7 @@ mod calls;
 mod config;
 mod describe;
 mod error;
+pub mod support;
 #[cfg(test)]
 mod tests;
 
@@ -117,7 +118,7 @@ pub trait Engine: Sized + Send + Sync + 'static {
     fn probe(library: Option<&Path>) -> Result<String, Error>;
 
     /// Lists what `config` comes to in the engine's own words, by the lab's settings as topics: `durability`, `cache`,
-    /// `write_buffer`, `compression`, `options`. [`Error::unsupported`] refuses a setting. Opens nothing.
+    /// `write_buffer`, `compression`, `checksums`, `options`. [`Error::unsupported`] refuses a setting. Opens nothing.
     fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error>;
 
     /// Opens the database in the folder `path`, or, if [`Config::create`] says so, makes one there.

@@ -5,6 +5,7 @@
 //! the header and holds every size, offset and constant against these.
 
 pub mod adapter;
+pub mod build;
 mod types;
 
 pub use types::*;

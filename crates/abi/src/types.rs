@@ -234,8 +234,19 @@ pub type CursorStepFn = unsafe extern "C" fn(cursor: *mut Cursor, found: *mut By
 pub type SizeFn = unsafe extern "C" fn(database: *mut Database, bytes: *mut u64) -> Status;
 pub type StatisticsFn = unsafe extern "C" fn(database: *mut Database, emit: Emit, context: *mut c_void) -> Status;
 pub type DestroyFn = unsafe extern "C" fn(config: *const Config, error: *mut Text) -> Status;
+pub type NarrowFn = unsafe extern "C" fn(config: *const Config, declared: *mut Declared);
 /// The type of [`ENTRY`].
 pub type EntryFn = unsafe extern "C" fn() -> *const Engine;
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    pub size: u32,
+    pub durabilities: u32,
+    pub capabilities: u64,
+    pub compressions: u32,
+    pub reserved: u32,
+}
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -284,6 +295,7 @@ pub struct Engine {
     pub size_bytes: Option<SizeFn>,
     pub statistics: Option<StatisticsFn>,
     pub destroy: Option<DestroyFn>,
+    pub narrow: Option<NarrowFn>,
 }
 
 // SAFETY: an engine's description is static and never changes (the header says so); the pointers in it are only read.

@@ -68,12 +68,13 @@ fn structs() -> Vec<Struct> {
         }
         kvdyno_host = abi::Host { size, reserved, context, recall }
         kvdyno_step = abi::Step { kind, reserved, key, value }
+        kvdyno_declared = abi::Declared { size, durabilities, capabilities, compressions, reserved }
         kvdyno_engine = abi::Engine {
             size, abi_version, name, summary, origin, capabilities, durabilities, compressions, min_key_size,
             max_key_size, max_value_size, options, option_count, option_size, presets, preset_count, preset_size,
             probe, settings, open, close, session_open, session_close, session_error, get, put, remove, write,
             multi_get, modify, begin, commit, abort, cursor_open, cursor_close, cursor_seek, cursor_next,
-            cursor_previous, flush, compact, wait_idle, size_bytes, statistics, destroy
+            cursor_previous, flush, compact, wait_idle, size_bytes, statistics, destroy, narrow
         }
     }
 }

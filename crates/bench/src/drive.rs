@@ -122,7 +122,16 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
 }
 
 fn data(records: u64) -> Data {
-    Data { records, key_size: 16, key_format: KeyFormat::Hex, value_size: 100, compressibility: 0.5, seed: SEED }
+    Data {
+        records,
+        key_size: 16,
+        key_format: KeyFormat::Hex,
+        prefix_size: None,
+        keys_per_prefix: None,
+        value_size: 100,
+        compressibility: 0.5,
+        seed: SEED,
+    }
 }
 
 fn settings() -> LabSettings {

@@ -28,6 +28,8 @@ pub struct Bench {
 
 /// The file in a check's folder that says what it is doing.
 pub(crate) const STEP: &str = "step";
+/// The file in a check's folder that says what is to be known beside its verdict.
+pub(crate) const REMARK: &str = "remark";
 /// How the names of a check's databases begin.
 pub(crate) const DATABASE: &str = "database-";
 /// The file in a check's folder that says that the engine may keep something outside of its databases' folders.
@@ -48,9 +50,9 @@ impl Bench {
         self.choice.adapter()
     }
 
-    /// Whether every one of `capabilities` is declared.
+    /// Whether every one of `capabilities` is declared, and holds with the options.
     pub fn can(&self, capabilities: u64) -> bool {
-        self.adapter().can(capabilities)
+        self.choice.adapter().can(capabilities)
     }
 
     /// Whether a durability level is declared.
@@ -67,6 +69,12 @@ impl Bench {
     pub fn step(&self, what: &str) {
         // Nothing is wrong with the engine if this fails.
         let _ = fs::write(self.folder.join(STEP), what);
+    }
+
+    /// Says what is to be known beside the verdict, such as that less was tried than would have been.
+    pub fn remark(&self, what: &str) {
+        // As above.
+        let _ = fs::write(self.folder.join(REMARK), what);
     }
 
     /// The settings that a check opens databases with if it has no reason for others: a write buffer that little data

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use kvdyno_engine::{Adapter, AdapterError, ChoiceError, EngineError, abi};
+use kvdyno_engine::{AdapterError, Choice, ChoiceError, EngineError, abi};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::Bench;
@@ -38,12 +38,13 @@ impl Needs {
         Needs { store: self.store, capabilities: self.capabilities | capabilities }
     }
 
-    /// What of this `adapter` does not declare, in words.
-    pub fn missing(self, adapter: &Adapter) -> Option<String> {
-        if self.store && adapter.can(abi::IS_VOLATILE) {
+    /// What of this an engine as it was chosen does not declare, in words.
+    pub fn missing(self, choice: &Choice) -> Option<String> {
+        if self.store && choice.adapter().can(abi::IS_VOLATILE) {
             return Some("it keeps nothing".to_owned());
         }
-        let lacking = abi::CAPABILITIES.iter().filter(|(bit, _)| self.capabilities & bit != 0 && !adapter.can(*bit));
+        let lacking =
+            abi::CAPABILITIES.iter().filter(|(bit, _)| self.capabilities & bit != 0 && !choice.adapter().can(*bit));
         let words: Vec<&str> = lacking.map(|(_, word)| *word).collect();
         (!words.is_empty()).then(|| format!("it does not declare: {}", words.join(", ")))
     }

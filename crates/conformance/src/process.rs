@@ -68,7 +68,7 @@ pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
         Errand::Check(name) => {
             let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
             Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| {
-                match check.needs.missing(bench.adapter()) {
+                match check.needs.missing(&bench.choice) {
                     Some(reason) => Err(Finding::NotApplicable(reason)),
                     None => (check.run)(&bench),
                 }

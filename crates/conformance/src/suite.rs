@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bench::{DATABASE, DESTROYS};
+use crate::bench::{DATABASE, DESTROYS, REMARK};
 use crate::check::{Check, Verdict};
 use crate::checks::checks;
 use crate::process::{Errand, Relaunch, Task};
@@ -33,6 +33,8 @@ pub struct Outcome {
     pub check: &'static Check,
     /// What came of it.
     pub verdict: Verdict,
+    /// What is to be known beside it.
+    pub remark: Option<String>,
     /// How long that took.
     pub took: Duration,
 }
@@ -64,10 +66,11 @@ impl Suite {
         let errand = Errand::Check(check.name.to_owned());
         let task = Task { subject: self.subject.clone(), folder: folder.clone(), errand };
         let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
+        let remark = fs::read_to_string(folder.join(REMARK)).ok();
         let cleaned = self.destroy(&folder)?;
         let verdict = if verdict == Verdict::Passed { cleaned } else { verdict };
         fs::remove_dir_all(&folder)?;
-        Ok(Outcome { check, verdict, took: started.elapsed() })
+        Ok(Outcome { check, verdict, remark, took: started.elapsed() })
     }
 
     /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.

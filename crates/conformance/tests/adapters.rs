@@ -69,6 +69,12 @@ fn rocksdb() {
     passes_if_there("rocksdb");
 }
 
+/// With tables that cannot be scanned.
+#[test]
+fn rocksdb_by_prefix() {
+    passes_if_there("rocksdb:pfx");
+}
+
 #[test]
 fn bdb() {
     passes_if_there("bdb");

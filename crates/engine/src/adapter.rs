@@ -205,6 +205,24 @@ impl Adapter {
         &self.table
     }
 
+    /// Takes back what does not hold with `config`.
+    pub(crate) fn narrow(&mut self, config: &abi::Config) {
+        let Some(narrow) = self.table.narrow else { return };
+        let table = &mut self.table;
+        let mut left = abi::Declared {
+            size: mem::size_of::<abi::Declared>() as u32,
+            durabilities: table.durabilities,
+            capabilities: table.capabilities,
+            compressions: table.compressions,
+            reserved: 0,
+        };
+        // SAFETY: both live through the call.
+        unsafe { narrow(config, &mut left) };
+        table.capabilities &= left.capabilities;
+        table.durabilities &= left.durabilities;
+        table.compressions &= left.compressions;
+    }
+
     /// Whether every one of `capabilities` is declared.
     pub fn can(&self, capabilities: u64) -> bool {
         self.table.capabilities & capabilities == capabilities

@@ -59,7 +59,7 @@ impl Choice {
     /// # Errors
     /// If there is no such preset or option, or a value does not fit.
     pub fn new(
-        adapter: Adapter,
+        mut adapter: Adapter,
         preset: Option<&str>,
         given: &[OptionText],
         library: Option<PathBuf>,
@@ -79,6 +79,7 @@ impl Choice {
         };
         texts.extend_from_slice(given);
         let values = options::resolve(&adapter.name, &adapter.options, &texts)?;
+        adapter.narrow(&Given::new(&values, library.as_deref()).as_abi());
         // An adapter is never unloaded, so its description may live as long as its code.
         Ok(Choice { adapter: Box::leak(Box::new(adapter)), library, values })
     }
@@ -122,13 +123,8 @@ impl Choice {
     /// What the engine reports.
     pub fn destroy(&self, path: &Path) -> Result<(), EngineError> {
         let Some(call) = self.adapter.table().destroy else { return Ok(()) };
-        let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
-        let (path, library) = (text(path), self.library.as_deref().map(text));
-        // SAFETY: a config holds integers and pointers, for which zero is a value.
-        let mut config: abi::Config = unsafe { mem::zeroed() };
-        config.size = mem::size_of::<abi::Config>() as u32;
-        config.path = path.as_ptr();
-        config.library = library.as_ref().map_or(ptr::null(), |library| library.as_ptr());
+        let (path, given) = (zero_ended_path(path), Given::new(&self.values, self.library()));
+        let config = abi::Config { path: path.as_ptr(), ..given.as_abi() };
         // SAFETY: the config and its texts outlive the call; the text has the room that it says.
         checked("destroy", |error| unsafe { call(&config, error) })
     }
@@ -165,25 +161,18 @@ impl Choice {
     }
 }
 
-/// A [`abi::Config`] and everything that it points to.
-pub(crate) struct ConfigBuffer {
-    path: Option<CString>,
+/// What of a [`abi::Config`] the user gave, with everything that it points to.
+struct Given {
     library: Option<CString>,
     values: Vec<abi::OptionValue>,
     /// What the text values point to.
     _texts: Vec<CString>,
-    lab: LabSettings,
-    hints: Hints,
-    create: bool,
 }
 
-impl ConfigBuffer {
-    pub(crate) fn new(choice: &Choice, lab: &LabSettings, hints: &Hints, path: Option<&Path>, create: bool) -> Self {
-        // A zero byte cannot be in a path that exists, nor in an argument or a TOML string that became an option.
-        let zero_ended = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
+impl Given {
+    fn new(values: &[Value], library: Option<&Path>) -> Given {
         let mut texts = Vec::new();
-        let values = choice
-            .values
+        let values = values
             .iter()
             .map(|value| match value {
                 Value::Integer(integer) => abi::OptionValue { integer: *integer },
@@ -196,11 +185,48 @@ impl ConfigBuffer {
                 }
             })
             .collect();
+        Given { library: library.map(zero_ended_path), values, _texts: texts }
+    }
+
+    /// Everything else is zero.
+    fn as_abi(&self) -> abi::Config {
+        // SAFETY: a config holds integers and pointers, for which zero is a value.
+        let mut config: abi::Config = unsafe { mem::zeroed() };
+        config.size = mem::size_of::<abi::Config>() as u32;
+        config.library = pointer(&self.library);
+        config.options = self.values.as_ptr();
+        config.option_count = self.values.len();
+        config
+    }
+}
+
+/// A zero byte cannot be in a path that exists, nor in an argument or a TOML string that became an option.
+fn zero_ended(bytes: &[u8]) -> CString {
+    CString::new(bytes).unwrap_or_default()
+}
+
+fn zero_ended_path(path: &Path) -> CString {
+    zero_ended(path.as_os_str().as_bytes())
+}
+
+fn pointer(text: &Option<CString>) -> *const c_char {
+    text.as_ref().map_or(ptr::null(), |text| text.as_ptr())
+}
+
+/// A [`abi::Config`] and everything that it points to.
+pub(crate) struct ConfigBuffer {
+    path: Option<CString>,
+    given: Given,
+    lab: LabSettings,
+    hints: Hints,
+    create: bool,
+}
+
+impl ConfigBuffer {
+    pub(crate) fn new(choice: &Choice, lab: &LabSettings, hints: &Hints, path: Option<&Path>, create: bool) -> Self {
         ConfigBuffer {
-            path: path.map(|path| zero_ended(path.as_os_str().as_bytes())),
-            library: choice.library.as_ref().map(|path| zero_ended(path.as_os_str().as_bytes())),
-            values,
-            _texts: texts,
+            path: path.map(zero_ended_path),
+            given: Given::new(&choice.values, choice.library()),
             lab: lab.clone(),
             hints: *hints,
             create,
@@ -208,12 +234,9 @@ impl ConfigBuffer {
     }
 
     pub(crate) fn as_abi(&self) -> abi::Config {
-        let pointer = |text: &Option<CString>| text.as_ref().map_or(ptr::null::<c_char>(), |text| text.as_ptr());
         abi::Config {
-            size: mem::size_of::<abi::Config>() as u32,
             create: self.create.into(),
             path: pointer(&self.path),
-            library: pointer(&self.library),
             durability: self.lab.durability.code(),
             interval_ms: self.lab.interval_ms,
             compression: self.lab.compression.code(),
@@ -223,11 +246,9 @@ impl ConfigBuffer {
             records: self.hints.records,
             key_size: self.hints.key_size,
             value_size: self.hints.value_size,
-            options: self.values.as_ptr(),
-            option_count: self.values.len(),
             prefix_size: self.hints.prefix_size,
             processes: self.hints.processes,
-            reserved: 0,
+            ..self.given.as_abi()
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct Request {
     pub settings: Vec<(LabSettings, Hints)>,
 }
 
-/// What an adapter declares.
+/// What an adapter declares, as far as it holds with the options and the library that were asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// The engine's name.
@@ -131,8 +131,8 @@ pub fn inspect(request: &Request) -> Result<Inspection, Obstacle> {
     let adapter =
         Adapter::load(&request.adapter).map_err(|error| Obstacle { message: error.to_string(), option: None })?;
     let (probe, library) = look(&adapter, request);
-    let declared = Declared::of(&adapter);
     let choice = Choice::new(adapter, request.preset.as_deref(), &request.options, library.clone())?;
+    let declared = Declared::of(choice.adapter());
     let resolve = |(lab, hints): &(LabSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
     let settings = match &probe {
         Probe::Available { .. } => request.settings.iter().map(resolve).collect(),

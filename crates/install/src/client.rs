@@ -48,7 +48,8 @@ pub fn fetch(version: &Version, folder: &Path, log: &Path) -> Result<Option<Path
         }
         Client::Pip => {
             let mut command = Command::new("python3");
-            command.args(["-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]);
+            // The source of this package alone: pip asks it for its metadata, and may take wheels of what that needs.
+            command.args(["-m", "pip", "download", "--no-deps", "--no-binary", package]);
             command.arg("--dest").arg(folder).arg(format!("{package}=={number}"));
             command::run(&what, command.current_dir(folder), log)?;
             only_file(folder, &what).map(Some)

@@ -72,6 +72,12 @@ pub struct Compare {
     /// How keys are spelled: hex, decimal or binary
     #[arg(long, default_value_t = KeyFormat::Hex, value_name = "FORMAT")]
     pub key_format: KeyFormat,
+    /// Leading bytes of a key that engines are told to be its prefix
+    #[arg(long, value_name = "BYTES")]
+    pub prefix_size: Option<u64>,
+    /// Records whose keys share a prefix [default: keys are one number each]
+    #[arg(long, value_name = "RECORDS", requires = "prefix_size")]
+    pub keys_per_prefix: Option<u64>,
     /// Bytes of a value, from 0
     #[arg(long, default_value_t = 100, value_name = "BYTES")]
     pub value_size: u64,

@@ -215,7 +215,7 @@ fn a_library_for_nobody() {
 fn a_key_that_the_file_does_not_have() {
     let ran = refused_file("engines = [\"lmdb\"]\n\n[data]\nrecrods = 5\n");
     assert_snapshot!(ran.stderr, @"
-     × unknown field `recrods`, expected one of `records`, `key_size`, `key_format`, `value_size`, `compressibility`; did you mean `records`?
+     × unknown field `recrods`, expected one of `records`, `key_size`, `key_format`, `prefix_size`, `keys_per_prefix`, `value_size`, `compressibility`; did you mean `records`?
       ╭─[experiment.toml:4:1]
     3 │ [data]
     4 │ recrods = 5
@@ -269,6 +269,11 @@ fn a_number_out_of_its_range() {
     "#);
     for (place, text, words) in [
         ("3:12", "[data]\nkey_size = 4\n", "keys of 4 bytes are too short; a key has 8 to 65535 bytes"),
+        ("3:15", "[data]\nprefix_size = 17\n", "a prefix of 17 bytes; keys of 16 bytes have prefixes of 1 to 16"),
+        ("4:19", "[data]\nprefix_size = 12\nkeys_per_prefix = 0\n", "keys_per_prefix is 0; it must be at least 1"),
+        ("3:19", "[data]\nkeys_per_prefix = 10\n", "keys_per_prefix needs prefix_size"),
+        ("3:15", "[data]\nprefix_size = 2\nkeys_per_prefix = 10\n", "100000 prefixes, one for each 10 of 1000000"),
+        ("4:19", "[data]\nprefix_size = 15\nkeys_per_prefix = 17\n", "17 keys of a prefix cannot be told apart"),
         ("3:14", "[data]\nvalue_size = 99999999999\n", "value_size is 99999999999; it must be at most 1 GiB"),
         ("3:19", "[data]\ncompressibility = 2.0\n", "compressibility is 2; it must be from 0 to 1"),
         ("3:10", "[lab]\nrepeat = 0\n", "repeat is 0; it must be from 1 to 10000"),
@@ -288,6 +293,8 @@ fn a_number_out_of_its_range_on_the_command_line() {
         ("--records", "0", "records is 0; it must be from 1 to 2^48"),
         ("--records", "many", "`many` is not a number such as 1000000 or 10M"),
         ("--key-size", "4", "keys of 4 bytes are too short"),
+        ("--prefix-size", "17", "keys of 16 bytes have prefixes of 1 to 16"),
+        ("--keys-per-prefix", "10", "--prefix-size <BYTES>"),
         ("--value-size", "99999999999", "at most 1 GiB"),
         ("--compressibility", "2", "from 0 to 1"),
         ("--repeat", "0", "from 1 to 10000"),
@@ -344,6 +351,13 @@ fn a_word_that_is_none_of_its_kind() {
 }
 
 // ---- what an engine cannot do
+
+#[test]
+fn what_an_option_takes_away() {
+    let asked = |what: [&'static str; 2]| refused(["compare", "rocksdb:pfx", what[0], what[1]]);
+    asked(["--workload", "readseq"]).says("rocksdb:pfx cannot scan, which `readseq` needs");
+    asked(["--compression", "snappy"]).says("rocksdb cannot be measured so: compression `snappy`; it has none");
+}
 
 #[test]
 fn a_scan_of_an_engine_that_cannot() {

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::Declared;
 use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi, closest};
-use kvdyno_record::{EngineFacts, Phase, Setting, TrialKey, Workers};
-use kvdyno_workload::{Kind, Workload, WorkloadError};
+use kvdyno_record::{EngineFacts, LeftOut, Phase, Setting, TrialKey, Workers};
+use kvdyno_workload::{KeyError, Kind, Workload, WorkloadError};
 
-use crate::experiment::{Experiment, FileError};
+use crate::experiment::{Experiment, FileError, Missing};
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
+use crate::variants::Variant;
 use crate::workers::check_workers;
 
 /// An experiment that can be run here.
@@ -20,10 +21,21 @@ use crate::workers::check_workers;
 pub struct Checked {
     /// As it was asked for.
     pub experiment: Experiment,
-    /// An engine each, in the experiment's order.
-    pub setups: Vec<Setup>,
+    /// A part for each variant; one if it has none.
+    pub parts: Vec<Part>,
+    /// Engines that are left out.
+    pub left_out: Vec<LeftOut>,
     /// What it comes to.
     pub plan: Plan,
+}
+
+/// A variant that can be run here.
+#[derive(Debug)]
+pub struct Part {
+    /// With the engines that are here.
+    pub variant: Variant,
+    /// An engine each, in the variant's order.
+    pub setups: Vec<Setup>,
 }
 
 /// One engine as the experiment sets it up.
@@ -41,6 +53,8 @@ pub struct Setup {
     pub library: Option<PathBuf>,
     /// It keeps nothing, so nothing has to be loaded again.
     pub volatile: bool,
+    /// Its readers and writers are always processes.
+    single: bool,
     /// It keeps something outside the database's folder, which it gives back when asked to.
     pub destroys: bool,
     /// For records, but for the settings.
@@ -70,11 +84,58 @@ impl Setup {
 /// # Errors
 /// The first thing that cannot be, with what would be right.
 pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
-    check_matrix(&experiment)?;
-    let mut plan = Plan::of(&experiment);
-    check_workloads(&experiment, &plan)?;
-    let setups = (0..experiment.engines.len()).map(|engine| setup(&experiment, &mut plan, engine));
-    Ok(Checked { setups: setups.collect::<Result<_, _>>()?, plan, experiment })
+    let variants = experiment.variants()?;
+    let mut plan = Plan::of(&variants);
+    for variant in &variants {
+        check_matrix(&variant.experiment).map_err(|error| of_variant(error, variant))?;
+    }
+    for trial in &plan.trials {
+        let variant = &variants[trial.variant];
+        check_workload(&variant.experiment, trial).map_err(|error| of_variant(error, variant))?;
+    }
+    let mut left_out = Vec::new();
+    let parts: Vec<Part> = variants
+        .into_iter()
+        .enumerate()
+        .map(|(place, variant)| part(place, variant, &mut plan, &mut left_out))
+        .collect::<Result<_, _>>()?;
+    if parts.iter().all(|part| part.setups.is_empty()) {
+        let reasons: Vec<String> = left_out.iter().map(|one| format!("\n- {}: {}", one.engine, one.reason)).collect();
+        return Err(FileError::new(format!("none of the engines can be measured here:{}", reasons.concat()), 0..0));
+    }
+    let variants: Vec<Variant> = parts.iter().map(|part| part.variant.clone()).collect();
+    let mut plan = Plan::of(&variants);
+    for (place, part) in parts.iter().enumerate() {
+        for (engine, _) in part.setups.iter().enumerate().filter(|(_, setup)| setup.single) {
+            plan.use_processes(place, engine);
+        }
+    }
+    Ok(Checked { experiment, parts, left_out, plan })
+}
+
+fn of_variant(error: FileError, variant: &Variant) -> FileError {
+    match variant.name.as_str() {
+        "" => error,
+        name => FileError { message: format!("variant `{name}`: {}", error.message), ..error },
+    }
+}
+
+/// A variant's set-ups. Engines that cannot be had are errors, or are left out if the experiment says so.
+fn part(place: usize, mut variant: Variant, plan: &mut Plan, left_out: &mut Vec<LeftOut>) -> Result<Part, FileError> {
+    let mut setups = Vec::new();
+    for engine in 0..variant.experiment.engines.len() {
+        match setup(&variant.experiment, plan, (place, engine)) {
+            Ok(setup) => setups.push(setup),
+            Err(error) if variant.experiment.lab.missing == Missing::Skip => left_out.push(LeftOut {
+                variant: variant.name.clone(),
+                engine: variant.experiment.engines[engine].get_ref().clone(),
+                reason: error.message,
+            }),
+            Err(error) => return Err(of_variant(error, &variant)),
+        }
+    }
+    variant.experiment.engines.retain(|name| setups.iter().any(|setup| setup.label == *name.get_ref()));
+    Ok(Part { variant, setups })
 }
 
 fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
@@ -144,14 +205,15 @@ fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     Ok(())
 }
 
-fn check_workloads(experiment: &Experiment, plan: &Plan) -> Result<(), FileError> {
-    for trial in &plan.trials {
-        trial.workload.check().map_err(|error| {
-            let place = place_of(experiment, &trial.workload, &error);
-            FileError::new(error.to_string(), place)
-        })?;
-    }
-    Ok(())
+fn check_workload(experiment: &Experiment, trial: &PlannedTrial) -> Result<(), FileError> {
+    trial.workload.check().map_err(|error| {
+        let place = place_of(experiment, &trial.workload, &error);
+        FileError::new(error.to_string(), place)
+    })
+}
+
+fn span_of<T>(value: &Option<toml::Spanned<T>>) -> Range<usize> {
+    value.as_ref().map_or(0..0, toml::Spanned::span)
 }
 
 /// Where in the file the number stands that `error` is about.
@@ -163,6 +225,10 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
     };
     match error {
         WorkloadError::Unknown { .. } => 0..0,
+        WorkloadError::Keys(KeyError::PrefixSize { .. } | KeyError::Prefixes { .. }) => span_of(&data.prefix_size),
+        WorkloadError::Keys(KeyError::NoPrefix | KeyError::NoKeys | KeyError::Suffixes { .. }) => {
+            span_of(&data.keys_per_prefix)
+        }
         WorkloadError::Keys(_) => data.key_size.span(),
         WorkloadError::Range { what, .. } => match *what {
             "records" => data.records.span(),
@@ -171,15 +237,16 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
             "batch" => in_run(load.batch.span(), |run| run.batch.span()),
             "threads" => in_run(load.writers.span(), |run| run.readers.span()),
             "reads_per_transaction" => in_run(0..0, |run| run.reads_per_transaction.span()),
-            "duration" => in_run(0..0, |run| run.duration.as_ref().map_or(0..0, toml::Spanned::span)),
-            "write_rate" => in_run(0..0, |run| run.write_rate.as_ref().map_or(0..0, toml::Spanned::span)),
+            "duration" => in_run(0..0, |run| span_of(&run.duration)),
+            "write_rate" => in_run(0..0, |run| span_of(&run.write_rate)),
             _ => 0..0,
         },
     }
 }
 
-fn setup(experiment: &Experiment, plan: &mut Plan, number: usize) -> Result<Setup, FileError> {
-    let named = &experiment.engines[number];
+/// `number`: of the variant, and of the engine in it.
+fn setup(experiment: &Experiment, plan: &mut Plan, number: (usize, usize)) -> Result<Setup, FileError> {
+    let named = &experiment.engines[number.1];
     let (label, place) = (named.get_ref().as_str(), named.span());
     let section = experiment.engine.get(label).cloned().unwrap_or_default();
     let (is, place) = section.is.as_ref().map_or((label, place), |is| (is.get_ref().as_str(), is.span()));
@@ -190,7 +257,7 @@ fn setup(experiment: &Experiment, plan: &mut Plan, number: usize) -> Result<Setu
     request.options = texts.iter().map(|(text, _)| text.clone()).collect();
     // Only the answer tells whether its readers and writers must be processes.
     let sorts = [Phase::Run, Phase::Load].map(|phase| Workers::ALL.map(|workers| (phase, workers))).concat();
-    request.settings = sorts.iter().map(|sort| ask(experiment, plan, sort)).collect();
+    request.settings = sorts.iter().map(|sort| ask(experiment, plan, number.0, sort)).collect();
     let engine = inspection::inspect_apart(&request).map_err(|error| {
         let option = texts.iter().find(|((option, _), _)| Some(option) == error.option.as_ref());
         FileError::new(error.message, option.map_or_else(|| place.clone(), |(_, place)| place.clone()))
@@ -200,10 +267,12 @@ fn setup(experiment: &Experiment, plan: &mut Plan, number: usize) -> Result<Setu
         Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
     };
     check_capabilities(experiment, label, &engine.declared).map_err(&wrong)?;
-    if engine.declared.can(abi::IS_SINGLE) {
-        plan.use_processes(number);
+    let single = engine.declared.can(abi::IS_SINGLE);
+    if single {
+        plan.use_processes(number.0, number.1);
     }
-    let trials: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.engine == number).collect();
+    let trials: Vec<&PlannedTrial> =
+        plan.trials.iter().filter(|trial| (trial.variant, trial.engine) == number).collect();
     check_workers(experiment, label, &engine.declared, &trials, &place)?;
     let mut resolved = Vec::new();
     for (sort, answer) in sorts.into_iter().zip(engine.settings) {
@@ -216,6 +285,7 @@ fn setup(experiment: &Experiment, plan: &mut Plan, number: usize) -> Result<Setu
         preset: name.preset,
         options: request.options,
         volatile: engine.declared.can(abi::IS_VOLATILE),
+        single,
         destroys: engine.declared.destroys,
         settings: resolved,
         facts: EngineFacts {
@@ -236,8 +306,8 @@ fn sort_of(trial: &PlannedTrial) -> Sort {
 }
 
 /// What the engine is asked for each sort of trial, whether there will be any or not: what it needs at the most.
-fn ask(experiment: &Experiment, plan: &Plan, sort: &Sort) -> (LabSettings, Hints) {
-    let of_phase = plan.trials.iter().filter(|trial| trial.key.phase == sort.0);
+fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (LabSettings, Hints) {
+    let of_phase = plan.trials.iter().filter(|trial| trial.variant == variant && trial.key.phase == sort.0);
     let roles = of_phase.map(|trial| trial.workload.roles().len()).max().unwrap_or(1) as u32;
     let lab = match sort.0 {
         Phase::Load => experiment.load_settings(),
@@ -248,7 +318,7 @@ fn ask(experiment: &Experiment, plan: &Plan, sort: &Sort) -> (LabSettings, Hints
         records: data.records,
         key_size: data.key_size,
         value_size: data.value_size,
-        prefix_size: 0,
+        prefix_size: data.prefix_size.unwrap_or(0),
         sessions: sort.1.sessions(roles),
         processes: sort.1.processes(roles),
     };

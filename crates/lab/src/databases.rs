@@ -28,8 +28,9 @@ struct State {
 }
 
 impl Slot {
-    /// The database of an engine in a repeat, below `base`.
-    pub fn new(base: &Path, label: &str, repeat: u32) -> Slot {
+    /// The database of a variant's engine in a repeat, below `base`.
+    pub fn new(base: &Path, variant: &str, engine: &str, repeat: u32) -> Slot {
+        let label = if variant.is_empty() { engine.to_owned() } else { format!("{variant} {engine}") };
         let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         // Two labels may come to one name; a hash of the label keeps them apart.
         let tag = label

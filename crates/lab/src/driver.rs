@@ -59,6 +59,8 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
                 records: 1000,
                 key_size: 16,
                 key_format: KeyFormat::Hex,
+                prefix_size: None,
+                keys_per_prefix: None,
                 value_size: 100,
                 compressibility: 0.5,
                 seed: 1,

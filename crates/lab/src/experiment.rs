@@ -14,6 +14,7 @@ use kvdyno_workload::{Data, KeyFormat, Kind, Verify};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::fit::FitSection;
 use crate::units::{Bytes, Span};
 
 /// An experiment: a matrix of engines, workloads and threads.
@@ -43,6 +44,16 @@ pub struct Experiment {
     /// Set-ups with a library or options of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub engine: BTreeMap<String, EngineSection>,
+    /// The machine that it was made for, for `--fit`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fit: FitSection,
+    /// The same again with some keys changed: see [`crate::variants`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<Spanned<toml::Table>>,
+}
+
+fn is_default(fit: &FitSection) -> bool {
+    *fit == FitSection::default()
 }
 
 fn default_name() -> String {
@@ -59,6 +70,12 @@ pub struct DataSection {
     pub key_size: Spanned<u64>,
     /// `hex`, `decimal` or `binary`.
     pub key_format: KeyFormat,
+    /// The leading bytes of a key that engines are told to be its prefix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix_size: Option<Spanned<u64>>,
+    /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys_per_prefix: Option<Spanned<u64>>,
     /// Bytes of a value, from 0.
     pub value_size: Spanned<u64>,
     /// The part of a value that a compressor can take away, 0 to 1.
@@ -144,12 +161,24 @@ pub struct LabSection {
     pub dir: Option<PathBuf>,
     /// Databases stay after the last trial.
     pub keep: bool,
+    /// What is done about an engine that is not here, or cannot do what is asked.
+    pub missing: Missing,
     /// A worker in which nothing happens for so long is ended.
     pub hang_timeout: Span,
     /// The same while it opens or closes a database, where compaction may take its time.
     pub close_timeout: Span,
     /// A trial ends when the storage has less left than this.
     pub min_free: Bytes,
+}
+
+/// What is done about an engine that is not here, or cannot do what is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// The experiment is refused.
+    Refuse,
+    /// It is left out, and the report says so.
+    Skip,
 }
 
 /// The order of trials.
@@ -188,6 +217,8 @@ impl Default for DataSection {
             records: unplaced(1_000_000),
             key_size: unplaced(16),
             key_format: KeyFormat::Hex,
+            prefix_size: None,
+            keys_per_prefix: None,
             value_size: unplaced(100),
             compressibility: unplaced(0.5),
         }
@@ -243,6 +274,7 @@ impl Default for LabSection {
             order: Order::Turns,
             dir: None,
             keep: false,
+            missing: Missing::Refuse,
             hang_timeout: Span(Duration::from_secs(60)),
             close_timeout: Span(Duration::from_secs(1800)),
             min_free: Bytes(256 << 20),
@@ -278,6 +310,8 @@ impl Experiment {
             run: vec![RunSection::default()],
             lab: LabSection::default(),
             engine: BTreeMap::new(),
+            fit: FitSection::default(),
+            variant: Vec::new(),
         }
     }
 
@@ -325,6 +359,8 @@ impl Experiment {
             records: *self.data.records.get_ref(),
             key_size: *self.data.key_size.get_ref(),
             key_format: self.data.key_format,
+            prefix_size: self.data.prefix_size.as_ref().map(|size| *size.get_ref()),
+            keys_per_prefix: self.data.keys_per_prefix.as_ref().map(|keys| *keys.get_ref()),
             value_size: *self.data.value_size.get_ref(),
             compressibility: *self.data.compressibility.get_ref(),
             seed: self.lab.seed,

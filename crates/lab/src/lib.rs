@@ -6,6 +6,7 @@ mod databases;
 mod destroyer;
 mod driver;
 mod experiment;
+mod fit;
 pub mod inspection;
 mod pace;
 mod plan;
@@ -15,16 +16,20 @@ mod space;
 mod stop;
 mod trial;
 mod units;
+mod variants;
 mod workers;
 
-pub use check::{Checked, Setup, check};
+pub use check::{Checked, Part, Setup, check};
 pub use driver::driver_cost;
 pub use experiment::{
-    DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Order, RunSection, SettingsSection,
+    DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Missing, Order, RunSection,
+    SettingsSection,
 };
+pub use fit::{FitSection, Room};
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};
 pub use runner::{LabError, Summary, run};
 pub use space::{SpaceError, check_space};
 pub use stop::Stop;
 pub use units::{Bytes, Span};
+pub use variants::Variant;

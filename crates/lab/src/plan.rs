@@ -6,6 +6,7 @@ use kvdyno_record::{Phase, TrialKey, Workers};
 use kvdyno_workload::{Data, End, Kind, Workload, subseed};
 
 use crate::experiment::{DURATION, Experiment, Order};
+use crate::variants::Variant;
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]
@@ -19,7 +20,9 @@ pub struct Plan {
 pub struct PlannedTrial {
     /// Its name.
     pub key: TrialKey,
-    /// Which of the experiment's engines.
+    /// Which of the experiment's variants.
+    pub variant: usize,
+    /// Which of its engines.
     pub engine: usize,
     /// What it will do.
     pub workload: Workload,
@@ -45,26 +48,33 @@ enum Step {
 }
 
 impl Plan {
-    /// The trials of `experiment`. The same experiment always gives the same plan.
-    pub fn of(experiment: &Experiment) -> Plan {
-        let engines = experiment.engines.len();
-        let steps = steps(experiment);
+    /// The trials of an experiment's variants, which share what concerns the lab. The same experiment always gives the
+    /// same plan. Variants come one after the other: only one has databases at a time.
+    pub fn of(variants: &[Variant]) -> Plan {
         let mut trials = Vec::new();
-        for repeat in 1..=*experiment.lab.repeat.get_ref() {
-            for (step, engine) in order(experiment.lab.order, steps.len(), engines, repeat as usize - 1) {
-                let number = trials.len() as u32 + 1;
-                let mut trial = planned(experiment, steps[step], engine, repeat, number);
-                trial.last_on_database = step + 1 == steps.len();
-                trials.push(trial);
+        let repeats = variants.first().map_or(0, |variant| *variant.experiment.lab.repeat.get_ref());
+        for repeat in 1..=repeats {
+            for (place, variant) in variants.iter().enumerate() {
+                let experiment = &variant.experiment;
+                let steps = steps(experiment);
+                let engines = experiment.engines.len();
+                for (step, engine) in order(experiment.lab.order, steps.len(), engines, repeat as usize - 1) {
+                    let number = trials.len() as u32 + 1;
+                    let mut trial = planned(experiment, steps[step], engine, repeat, number);
+                    trial.variant = place;
+                    trial.key.variant.clone_from(&variant.name);
+                    trial.last_on_database = step + 1 == steps.len();
+                    trials.push(trial);
+                }
             }
         }
         Plan { trials }
     }
 
-    /// Makes the readers and writers of an engine processes, whatever was asked for.
-    pub fn use_processes(&mut self, engine: usize) {
-        let of_engine = self.trials.iter_mut().filter(|trial| trial.engine == engine);
-        of_engine.for_each(|trial| trial.key.workers = Workers::Processes);
+    /// Makes the readers and writers of a variant's engine processes, whatever was asked for.
+    pub fn use_processes(&mut self, variant: usize, engine: usize) {
+        let concerned = self.trials.iter_mut().filter(|trial| (trial.variant, trial.engine) == (variant, engine));
+        concerned.for_each(|trial| trial.key.workers = Workers::Processes);
     }
 }
 
@@ -108,7 +118,7 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
         workers,
         repeat,
     };
-    PlannedTrial { key, engine, workload, last_on_database: false }
+    PlannedTrial { key, variant: 0, engine, workload, last_on_database: false }
 }
 
 /// The engine is not in it: all engines get the same streams, so that they are asked for the same keys.
@@ -163,6 +173,10 @@ mod tests {
     use super::*;
     use crate::experiment::unplaced;
 
+    fn plan_of(experiment: &Experiment) -> Plan {
+        Plan::of(&experiment.variants().unwrap())
+    }
+
     fn labels(plan: &Plan) -> Vec<String> {
         let label = |trial: &PlannedTrial| {
             let key = &trial.key;
@@ -178,23 +192,33 @@ mod tests {
         experiment.run[0].readers = unplaced(vec![1, 2]);
         experiment.lab.repeat = unplaced(2);
         let expected = "aload bload a1 b1 a2! b2! bload aload b1 a1 b2! a2!";
-        assert_eq!(labels(&Plan::of(&experiment)).join(" "), expected);
+        assert_eq!(labels(&plan_of(&experiment)).join(" "), expected);
         experiment.lab.order = Order::Engine;
         let expected = "aload a1 a2! bload b1 b2! bload b1 b2! aload a1 a2!";
-        assert_eq!(labels(&Plan::of(&experiment)).join(" "), expected);
+        assert_eq!(labels(&plan_of(&experiment)).join(" "), expected);
     }
 
     #[test]
     fn engines_get_the_same_streams_and_trials_different_ones() {
         let mut experiment = Experiment::on(&["a".into(), "b".into()]);
         experiment.lab.repeat = unplaced(2);
-        let plan = Plan::of(&experiment);
+        let plan = plan_of(&experiment);
         let mut seeds: Vec<u64> = plan.trials.iter().map(|trial| trial.workload.seed).collect();
         assert_eq!(seeds[0], seeds[1]);
         seeds.sort_unstable();
         seeds.dedup();
         assert_eq!(seeds.len(), plan.trials.len() / 2);
-        let again: Vec<_> = Plan::of(&experiment).trials.into_iter().map(|trial| trial.key).collect();
+        let again: Vec<_> = plan_of(&experiment).trials.into_iter().map(|trial| trial.key).collect();
         assert_eq!(again, plan.trials.into_iter().map(|trial| trial.key).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn variants_come_one_after_the_other_and_engines_take_turns_in_each() {
+        let text = "engines = [\"a\", \"b\"]\n[[run]]\nreaders = [1]\n[[variant]]\nname = \"x\"\n\
+                    [[variant]]\nname = \"y\"\nrun.readers = [2]\n";
+        let plan = plan_of(&Experiment::parse(text).unwrap());
+        assert_eq!(labels(&plan).join(" "), "aload bload a1! b1! aload bload a2! b2!");
+        let names: Vec<&str> = plan.trials.iter().map(|trial| trial.key.variant.as_str()).collect();
+        assert_eq!(names.concat(), "xxxxyyyy");
     }
 }

@@ -11,7 +11,7 @@ use kvdyno_engine::LabSettings;
 use kvdyno_record::folder::{ReadError, Results};
 use kvdyno_record::{Phase, Record};
 
-use crate::check::{Checked, Setup};
+use crate::check::{Checked, Part, Setup};
 use crate::databases::Slot;
 use crate::destroyer::Destroyer;
 use crate::pace::Pace;
@@ -83,8 +83,8 @@ struct Runner<'a> {
     base: PathBuf,
     /// What has ended, by number of the trial.
     records: HashMap<u32, Record>,
-    /// Databases that could not be loaded: engine and repeat, with the reason.
-    unusable: HashMap<(usize, u32), String>,
+    /// Databases that could not be loaded, with the reason.
+    unusable: HashMap<Place, String>,
     interrupted: bool,
     pace: Pace,
 }
@@ -135,12 +135,12 @@ impl<'a> Runner<'a> {
     }
 
     fn slot(&self, planned: &PlannedTrial) -> Slot {
-        Slot::new(&self.base, &planned.key.engine, planned.key.repeat)
+        Slot::new(&self.base, &planned.key.variant, &planned.key.engine, planned.key.repeat)
     }
 
     /// Runs one trial and saves it. `None` if the user interrupted.
     fn one(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<Option<Record>, LabError> {
-        let place = (planned.engine, planned.key.repeat);
+        let place = place(planned);
         let slot = self.slot(planned);
         let mut notes = Vec::new();
         if planned.key.phase == Phase::Run && !self.unusable.contains_key(&place) && !slot.is_clean() {
@@ -180,8 +180,12 @@ impl<'a> Runner<'a> {
         self.results.save(record).or_else(failed(format!("cannot save trial {}", record.trial.number)))
     }
 
+    fn part(&self, planned: &PlannedTrial) -> &'a Part {
+        &self.checked.parts[planned.variant]
+    }
+
     fn setup(&self, planned: &PlannedTrial) -> &'a Setup {
-        &self.checked.setups[planned.engine]
+        &self.part(planned).setups[planned.engine]
     }
 
     fn facts(&self, planned: &PlannedTrial) -> kvdyno_record::WorkloadFacts {
@@ -191,8 +195,8 @@ impl<'a> Runner<'a> {
     /// The lab's settings for a trial.
     fn settings(&self, planned: &PlannedTrial) -> LabSettings {
         match planned.key.phase {
-            Phase::Load => self.checked.experiment.load_settings(),
-            Phase::Run => self.checked.experiment.lab_settings(),
+            Phase::Load => self.part(planned).variant.experiment.load_settings(),
+            Phase::Run => self.part(planned).variant.experiment.lab_settings(),
         }
     }
 
@@ -248,9 +252,12 @@ impl<'a> Runner<'a> {
 
     /// Loads a database again that cannot be trusted any more, without measuring it.
     fn reload(&self, planned: &PlannedTrial, slot: &Slot, progress: &mut dyn Progress) -> Result<Reloaded, LabError> {
-        let load = self.checked.plan.trials.iter().find(|trial| {
-            trial.key.phase == Phase::Load && trial.engine == planned.engine && trial.key.repeat == planned.key.repeat
-        });
+        let load = self
+            .checked
+            .plan
+            .trials
+            .iter()
+            .find(|trial| trial.key.phase == Phase::Load && place(trial) == place(planned));
         let Some(load) = load else { return Ok(Reloaded::Failed("the plan has no load for it".to_owned())) };
         let folder = self.results.root().join("reloading");
         let ended = self.conduct(load, slot, &folder, Vec::new(), progress)?;
@@ -266,7 +273,7 @@ impl<'a> Runner<'a> {
 
     /// What is left to do once a trial has ended, now or in an earlier run.
     fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), LabError> {
-        let place = (planned.engine, planned.key.repeat);
+        let place = place(planned);
         let record = self.records.get(&planned.key.number);
         if planned.key.phase == Phase::Load
             && let Some(kvdyno_record::Outcome::Failed(failure)) = record.map(|record| &record.outcome)
@@ -289,6 +296,13 @@ impl<'a> Runner<'a> {
         // Not empty is no failure: somebody else's files stay.
         let _ = fs::remove_dir(&self.base);
     }
+}
+
+/// Names a database: variant, engine, repeat.
+type Place = (usize, usize, u32);
+
+fn place(planned: &PlannedTrial) -> Place {
+    (planned.variant, planned.engine, planned.key.repeat)
 }
 
 enum Reloaded {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kvdyno_stage::storage::free_bytes;
 
-use crate::check::Checked;
+use crate::check::{Checked, Part};
 use crate::experiment::Order;
 use crate::units::Bytes;
 
@@ -32,6 +32,17 @@ fn approximately(bytes: u64) -> String {
     }
 }
 
+/// Bytes of keys and values in a database of a variant, and how many such databases there are at a time.
+fn databases(part: &Part, order: Order) -> (u64, u64) {
+    let data = part.variant.experiment.data();
+    let stored = part.setups.iter().filter(|setup| !setup.volatile).count() as u64;
+    let count = match order {
+        Order::Turns => stored,
+        Order::Engine => stored.min(1),
+    };
+    (data.records.saturating_mul(data.key_size + data.value_size), count)
+}
+
 /// Refuses what cannot fit below `folder`, which need not exist yet. An estimate: keys and values alone, which every
 /// engine exceeds.
 ///
@@ -39,13 +50,11 @@ fn approximately(bytes: u64) -> String {
 /// If there is not even room for those. Where the system does not tell, nothing is refused.
 pub fn check_space(checked: &Checked, folder: &Path) -> Result<(), SpaceError> {
     let Some(free) = folder.ancestors().find_map(|folder| free_bytes(folder).ok()) else { return Ok(()) };
-    let data = checked.experiment.data();
-    let each = data.records.saturating_mul(data.key_size + data.value_size);
-    let stored = checked.setups.iter().filter(|setup| !setup.volatile).count() as u64;
-    let count = match checked.experiment.lab.order {
-        Order::Turns => stored,
-        Order::Engine => stored.min(1),
-    };
+    let order = checked.experiment.lab.order;
+    // Only one variant has databases at a time.
+    let largest =
+        checked.parts.iter().map(|part| databases(part, order)).max_by_key(|(each, count)| each.saturating_mul(*count));
+    let (each, count) = largest.unwrap_or((0, 0));
     let min_free = checked.experiment.lab.min_free.0;
     let needed = each.saturating_mul(count).saturating_add(min_free);
     let databases = if count == 1 { "a database".to_owned() } else { format!("{count} databases") };

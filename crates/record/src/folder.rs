@@ -16,7 +16,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Machine, Phase, Record, SCHEMA, SeriesRow, TrialKey, files};
+use crate::{LeftOut, Machine, Phase, Record, SCHEMA, SeriesRow, TrialKey, files};
 
 /// A results folder.
 #[derive(Clone, Debug)]
@@ -87,6 +87,19 @@ impl Results {
     /// What it ran on.
     pub fn machine_file(&self) -> PathBuf {
         self.root.join("machine.json")
+    }
+
+    /// Engines that are not measured.
+    pub fn left_out_file(&self) -> PathBuf {
+        self.root.join("left-out.json")
+    }
+
+    /// Engines that are not measured, with the reasons. Results of older programs do not say.
+    pub fn left_out(&self) -> Result<Vec<LeftOut>, ReadError> {
+        match self.left_out_file().is_file() {
+            true => read_json(&self.left_out_file()),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// Where reports go.

@@ -73,6 +73,17 @@ impl TrialKey {
     }
 }
 
+/// An engine of the experiment's that is not measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// In which of the experiment's variants; empty if it has none.
+    pub variant: String,
+    /// As the user named it.
+    pub engine: String,
+    /// It is not here, or cannot do what is asked.
+    pub reason: String,
+}
+
 /// What a trial is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -122,6 +133,12 @@ pub struct WorkloadFacts {
     pub key_size: u64,
     /// `hex`, `decimal` or `binary`.
     pub key_format: String,
+    /// The leading bytes of a key that the engine was told to be its prefix; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix_size: Option<u64>,
+    /// How many keys have a prefix in common; absent if no groups were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_per_prefix: Option<u64>,
     /// Bytes of a value.
     pub value_size: u64,
     /// The part of a value that a compressor can take away, 0 to 1.
@@ -144,6 +161,17 @@ pub struct WorkloadFacts {
     pub seed: u64,
     /// The most writes a second that were asked for; absent if not limited.
     pub write_rate: Option<f64>,
+}
+
+impl WorkloadFacts {
+    /// How keys are made: `hex`, `hex, 10 to each prefix of 12 bytes`.
+    pub fn keys(&self) -> String {
+        match (self.prefix_size, self.keys_per_prefix) {
+            (Some(size), Some(keys)) => format!("{}, {keys} to each prefix of {size} bytes", self.key_format),
+            (Some(size), None) => format!("{}, with a prefix of {size} bytes", self.key_format),
+            _ => self.key_format.clone(),
+        }
+    }
 }
 
 /// How a trial ended.

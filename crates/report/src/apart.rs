@@ -13,7 +13,7 @@ type Word = fn(&Record) -> String;
 const WORKLOAD: [Word; 10] = [
     |r| format!("{} records", grouped(r.workload.records as f64)),
     |r| format!("{} + {} bytes", r.workload.key_size, r.workload.value_size),
-    |r| format!("{} keys", r.workload.key_format),
+    |r| format!("keys in {}", r.workload.keys()),
     |r| format!("batches of {}", grouped(r.workload.batch as f64)),
     |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
     |r| format!("durability {}", r.workload.durability),
@@ -27,12 +27,20 @@ const ENGINE: Word = |r| r.engine.version.clone();
 
 /// Gives every cell a key of its own.
 pub(crate) fn tell_apart(cells: &mut [Cell<'_>]) {
+    name_variants(cells);
     name_processes(cells);
     for word in WORKLOAD {
         name_more(cells, word, |key| &mut key.workload);
     }
     name_more(cells, ENGINE, |key| &mut key.engine);
     number(cells);
+}
+
+/// What a variant's trials do is told with its name.
+fn name_variants(cells: &mut [Cell<'_>]) {
+    for cell in cells.iter_mut().filter(|cell| !cell.key.variant.is_empty()) {
+        cell.key.workload = format!("{}, {}", cell.key.workload, cell.key.variant);
+    }
 }
 
 /// Where some readers and writers were threads and others processes, it is told with the engines of the latter.

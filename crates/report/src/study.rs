@@ -3,7 +3,7 @@
 use std::fs;
 
 use kvdyno_record::folder::{ReadError, Results};
-use kvdyno_record::{Failure, Machine, Outcome, Phase, Record};
+use kvdyno_record::{Failure, LeftOut, Machine, Outcome, Phase, Record};
 use kvdyno_verdict::{Cell, Doubt, Series, cells, check};
 
 use crate::ReportError;
@@ -16,6 +16,7 @@ pub(crate) struct Contents {
     machine: Option<Machine>,
     records: Vec<Record>,
     series: Series,
+    left_out: Vec<LeftOut>,
 }
 
 /// Everything that a report is made of.
@@ -30,6 +31,7 @@ pub(crate) struct Study<'a> {
     pub(crate) records: &'a [Record],
     /// Their time series.
     pub(crate) series: &'a Series,
+    left_out: &'a [LeftOut],
     cells: Vec<Cell<'a>>,
 }
 
@@ -50,7 +52,8 @@ impl Contents {
         for record in &records {
             series.insert(record.trial.clone(), results.series(&record.trial)?);
         }
-        Ok(Contents { name: name(&experiment, results), experiment, machine: machine(results)?, records, series })
+        let (name, machine, left_out) = (name(&experiment, results), machine(results)?, results.left_out()?);
+        Ok(Contents { name, experiment, machine, records, series, left_out })
     }
 }
 
@@ -65,6 +68,7 @@ impl<'a> Study<'a> {
             machine: contents.machine.as_ref(),
             records: &contents.records,
             series: &contents.series,
+            left_out: &contents.left_out,
             cells,
         }
     }
@@ -123,10 +127,14 @@ impl<'a> Study<'a> {
         told_once(self.doubts(), std::mem::discriminant, Doubt::to_string)
     }
 
-    /// What the trials noted for their readers.
+    /// Engines that were not measured, and what the trials noted for their readers.
     pub(crate) fn notes(&self) -> Vec<Remark> {
+        let engines = distinct(self.left_out.iter().map(|one| (&one.engine, &one.reason)));
+        let left_out = engines
+            .into_iter()
+            .map(|(engine, reason)| Remark { trial: format!("{engine} was left out"), text: reason.clone() });
         let pairs = self.records.iter().flat_map(|record| record.notes.iter().map(move |note| (record, note)));
-        pairs.map(|(record, note)| Remark { trial: title(record), text: note.clone() }).collect()
+        left_out.chain(pairs.map(|(record, note)| Remark { trial: title(record), text: note.clone() })).collect()
     }
 }
 

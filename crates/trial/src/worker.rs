@@ -176,7 +176,7 @@ pub fn hints(workload: &Workload, workers: Workers) -> Hints {
         records: workload.data.records,
         key_size: workload.data.key_size,
         value_size: workload.data.value_size,
-        prefix_size: 0,
+        prefix_size: workload.data.prefix_size.unwrap_or(0),
         sessions: workers.sessions(roles),
         processes: workers.processes(roles),
     }

@@ -104,6 +104,8 @@ fn workload() -> WorkloadFacts {
         records: 1_000_000,
         key_size: 16,
         key_format: "hex".into(),
+        prefix_size: None,
+        keys_per_prefix: None,
         value_size: 100,
         compressibility: 0.5,
         batch: 1,

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::hex8;
+use crate::prefix::Groups;
+use crate::spelling::{decimal8, hex8_to_number};
 
 /// The spelling of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +26,7 @@ impl KeyFormat {
     pub const ALL: [KeyFormat; 3] = [KeyFormat::Hex, KeyFormat::Decimal, KeyFormat::Binary];
 
     /// Symbols that a number takes at the most.
-    fn width(self) -> usize {
+    pub(crate) fn width(self) -> usize {
         match self {
             KeyFormat::Hex | KeyFormat::Decimal => 16,
             KeyFormat::Binary => 8,
@@ -32,7 +34,7 @@ impl KeyFormat {
     }
 
     /// What fills a key beyond its number.
-    fn padding(self) -> u8 {
+    pub(crate) fn padding(self) -> u8 {
         match self {
             KeyFormat::Hex | KeyFormat::Decimal => b'0',
             KeyFormat::Binary => 0,
@@ -40,12 +42,13 @@ impl KeyFormat {
     }
 
     /// How many ids can be told apart by `width` symbols; `None` for all of them.
-    fn capacity(self, width: usize) -> Option<u64> {
-        match self {
-            KeyFormat::Hex => 16u64.checked_pow(width as u32),
-            KeyFormat::Decimal => 10u64.checked_pow(width as u32),
-            KeyFormat::Binary => None,
-        }
+    pub(crate) fn capacity(self, width: usize) -> Option<u64> {
+        let symbols: u64 = match self {
+            KeyFormat::Hex => 16,
+            KeyFormat::Decimal => 10,
+            KeyFormat::Binary => 256,
+        };
+        symbols.checked_pow(width as u32)
     }
 }
 
@@ -92,19 +95,78 @@ pub enum KeyError {
         /// Keys there are.
         capacity: u64,
     },
+    /// A prefix without a byte, or longer than the key.
+    #[error("a prefix of {prefix} bytes; keys of {size} bytes have prefixes of 1 to {size}")]
+    PrefixSize {
+        /// Bytes of the prefix.
+        prefix: u64,
+        /// Bytes of a key.
+        size: u64,
+    },
+    /// Keys are to share what is not said.
+    #[error("keys_per_prefix needs prefix_size, the bytes that so many keys share")]
+    NoPrefix,
+    /// A prefix that nobody has.
+    #[error("keys_per_prefix is 0; it must be at least 1")]
+    NoKeys,
+    /// Not enough prefixes.
+    #[error(
+        "{prefixes} prefixes, one for each {keys} of {records} records, do not fit into {size} bytes of {format}, of which \
+         there are {capacity}; use a longer prefix, more keys for each, or another format"
+    )]
+    Prefixes {
+        /// Prefixes wanted.
+        prefixes: u64,
+        /// Keys of a prefix.
+        keys: u64,
+        /// Records.
+        records: u64,
+        /// Bytes of a prefix.
+        size: u64,
+        /// The format.
+        format: KeyFormat,
+        /// Prefixes there are.
+        capacity: u64,
+    },
+    /// Not enough room behind the prefix.
+    #[error(
+        "{keys} keys of a prefix cannot be told apart by the {size} bytes that follow it, which give {capacity} in {format}; \
+         use longer keys, a shorter prefix, fewer keys for each, or another format"
+    )]
+    Suffixes {
+        /// Keys of a prefix.
+        keys: u64,
+        /// Bytes that follow the prefix.
+        size: u64,
+        /// The format.
+        format: KeyFormat,
+        /// Suffixes there are.
+        capacity: u64,
+    },
 }
 
 /// The keys of an experiment: `number ∥ padding`, so that a key of 20 bytes is 16 digits and `0000`, as db_bench pads.
+/// Where groups of keys share a prefix, that is the group's number and what follows the key's within it, both so.
 #[derive(Clone, Debug)]
 pub struct Keys {
+    shape: Shape,
     format: KeyFormat,
     size: usize,
     /// Symbols of the number.
     width: usize,
     /// Ids that need more than the low 8 symbols exist.
     wide: bool,
+}
+
+/// How a key is made.
+#[derive(Clone, Debug)]
+enum Shape {
     /// 16 hexadecimal digits of which the low 8 are enough: the usual case, which the measured loop tells by one test.
-    usual: bool,
+    Usual,
+    /// One number.
+    Number,
+    /// Two numbers.
+    Groups(Groups),
 }
 
 impl Keys {
@@ -113,20 +175,43 @@ impl Keys {
     /// # Errors
     /// If they are too short for the format or for so many records.
     pub fn new(format: KeyFormat, size: u64, records: u64) -> Result<Keys, KeyError> {
+        let keys = Keys::unchecked(format, size, records)?;
+        match format.capacity(keys.width).filter(|&capacity| capacity < records) {
+            Some(capacity) => Err(KeyError::Capacity { records, format, size, capacity }),
+            None => Ok(keys),
+        }
+    }
+
+    /// Keys for ids below `records`, of which `keys_per_prefix` neighbours each have their first `prefix_size` bytes in
+    /// common.
+    ///
+    /// # Errors
+    /// If not all keys could be told apart.
+    pub fn grouped(
+        format: KeyFormat,
+        size: u64,
+        records: u64,
+        prefix_size: u64,
+        keys_per_prefix: u64,
+    ) -> Result<Keys, KeyError> {
+        let keys = Keys::unchecked(format, size, records)?;
+        let groups = Groups::new(format, size, records, prefix_size, keys_per_prefix)?;
+        Ok(Keys { shape: Shape::Groups(groups), ..keys })
+    }
+
+    fn unchecked(format: KeyFormat, size: u64, records: u64) -> Result<Keys, KeyError> {
         if !(8..=65535).contains(&size) {
             return Err(KeyError::Size(size));
         }
         let width = (size as usize).min(format.width());
-        if let Some(capacity) = format.capacity(width).filter(|&capacity| capacity < records) {
-            return Err(KeyError::Capacity { records, format, size, capacity });
-        }
         let low = match format {
             KeyFormat::Hex => 1 << 32,
             KeyFormat::Decimal => 100_000_000,
             KeyFormat::Binary => u64::MAX,
         };
         let wide = records > low;
-        Ok(Keys { format, size: size as usize, width, wide, usual: format == KeyFormat::Hex && width == 16 && !wide })
+        let shape = if format == KeyFormat::Hex && width == 16 && !wide { Shape::Usual } else { Shape::Number };
+        Ok(Keys { shape, format, size: size as usize, width, wide })
     }
 
     /// Bytes of a key.
@@ -142,15 +227,22 @@ impl Keys {
     /// Spells `id` into `key`, which came from [`Keys::blank`] and has been changed by nobody but this.
     #[inline(always)]
     pub fn write(&self, id: u64, key: &mut [u8]) {
-        match self.usual {
-            true => key[8..16].copy_from_slice(&hex8(id as u32)),
-            false => self.write_unusual(id, key),
+        match self.shape {
+            Shape::Usual => key[8..16].copy_from_slice(&hex8(id as u32)),
+            _ => self.write_unusual(id, key),
         }
     }
 
     #[cold]
     #[inline(never)]
     fn write_unusual(&self, id: u64, key: &mut [u8]) {
+        match &self.shape {
+            Shape::Groups(groups) => groups.write(self.format, id, key),
+            _ => self.write_number(id, key),
+        }
+    }
+
+    fn write_number(&self, id: u64, key: &mut [u8]) {
         match self.format {
             KeyFormat::Hex => self.digits(key, hex8(id as u32), || hex8((id >> 32) as u32)),
             KeyFormat::Decimal => {
@@ -171,8 +263,8 @@ impl Keys {
     /// The id of a key that these keys spelled; for any other bytes, some number.
     #[inline(always)]
     pub fn read_own(&self, key: &[u8]) -> u64 {
-        match key.get(8..16) {
-            Some(digits) if self.usual => u64::from(hex8_to_number(digits)),
+        match (&self.shape, key.get(8..16)) {
+            (Shape::Usual, Some(digits)) => u64::from(hex8_to_number(digits)),
             _ => self.read_unusual(key),
         }
     }
@@ -185,49 +277,24 @@ impl Keys {
 
     /// The id of a key, if it is one that these keys spell.
     pub fn read(&self, key: &[u8]) -> Option<u64> {
-        if key.len() != self.size || key[self.width..].iter().any(|&byte| byte != self.format.padding()) {
+        if key.len() != self.size {
             return None;
         }
-        let number = &key[..self.width];
-        match self.format {
-            KeyFormat::Binary => Some(u64::from_be_bytes(number.try_into().ok()?)),
-            KeyFormat::Hex => digits_to_number(number, 16),
-            KeyFormat::Decimal => digits_to_number(number, 10),
+        match &self.shape {
+            Shape::Usual => read_usual(key).or_else(|| self.format.padded_number(key)),
+            Shape::Number => self.format.padded_number(key),
+            Shape::Groups(groups) => groups.read(self.format, key),
         }
     }
 }
 
-fn digits_to_number(digits: &[u8], radix: u32) -> Option<u64> {
-    digits.iter().try_fold(0u64, |number, &digit| {
-        let canonical = digit.is_ascii_digit() || digit.is_ascii_lowercase();
-        let value = (canonical.then_some(digit)? as char).to_digit(radix)?;
-        number.checked_mul(u64::from(radix))?.checked_add(u64::from(value))
-    })
-}
-
-const LOW_NIBBLES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-const ONES: u64 = 0x0101_0101_0101_0101;
-
-/// The way back from [`hex8`], for digits that it wrote: the low nibble, and 9 more for a letter.
+/// The id that a usual key spells: it is read at once, spelled again, and compared.
 #[inline(always)]
-fn hex8_to_number(digits: &[u8]) -> u32 {
-    let x = digits.try_into().map_or(0, u64::from_be_bytes);
-    let mut x = (x & LOW_NIBBLES) + 9 * ((x >> 6) & ONES);
-    x = (x | (x >> 4)) & 0x00ff_00ff_00ff_00ff;
-    x = (x | (x >> 8)) & 0x0000_ffff_0000_ffff;
-    (x | (x >> 16)) as u32
-}
-
-/// Eight decimal digits of a number below 10^8: split into two numbers of four digits, four of two, eight of one, each
-/// step for all parts at once. The divisions by 100 and 10 are multiplications exact for these ranges.
-#[inline(always)]
-fn decimal8(number: u64) -> [u8; 8] {
-    let fours = (number / 10_000) | ((number % 10_000) << 32);
-    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | ((fours - 100 * hundreds) << 16);
-    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
-    let ones = tens | ((twos - 10 * tens) << 8);
-    (ones + u64::from(b'0') * ONES).to_le_bytes()
+fn read_usual(key: &[u8]) -> Option<u64> {
+    let (digits, padding) = key.split_first_chunk::<16>()?;
+    let number = hex8_to_number(&digits[8..]);
+    let same = digits[..8] == *b"00000000" && digits[8..] == hex8(number) && padding.iter().all(|&byte| byte == b'0');
+    same.then_some(u64::from(number))
 }
 
 #[cfg(test)]

@@ -9,8 +9,10 @@ mod blocks;
 mod keys;
 mod ledger;
 mod permutation;
+mod prefix;
 mod random;
 mod spec;
+mod spelling;
 mod values;
 
 pub use keys::{KeyError, KeyFormat, Keys};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{KeyError, KeyFormat, Keys};
+use crate::prefix::check_prefix_size;
 
 /// The workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -137,6 +138,12 @@ pub struct Data {
     pub key_size: u64,
     /// How keys are spelled.
     pub key_format: KeyFormat,
+    /// The leading bytes of a key that engines are told to be its prefix.
+    #[serde(default)]
+    pub prefix_size: Option<u64>,
+    /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
+    #[serde(default)]
+    pub keys_per_prefix: Option<u64>,
     /// Bytes of a value.
     pub value_size: u64,
     /// The part of a value that a compressor can take away, 0 to 1.
@@ -151,7 +158,15 @@ impl Data {
     /// # Errors
     /// If they do not fit.
     pub fn keys(&self) -> Result<Keys, KeyError> {
-        Keys::new(self.key_format, self.key_size, self.records)
+        let (format, size, records) = (self.key_format, self.key_size, self.records);
+        match (self.prefix_size, self.keys_per_prefix) {
+            (Some(prefix), Some(keys)) => Keys::grouped(format, size, records, prefix, keys),
+            (None, Some(_)) => Err(KeyError::NoPrefix),
+            (prefix, None) => {
+                let keys = Keys::new(format, size, records)?;
+                prefix.map_or(Ok(()), |prefix| check_prefix_size(prefix, size)).map(|()| keys)
+            }
+        }
     }
 }
 

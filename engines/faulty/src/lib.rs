@@ -69,6 +69,7 @@ impl Engine for Faulty {
         list.say("cache", "memory", "holds all records, whatever the size asked for");
         list.say("write_buffer", "memory", "holds all records, whatever the size asked for");
         list.say("compression", "faulty.data", "none");
+        list.say("checksums", "faulty.data", "that of each write as the database is opened; reads are from memory");
         list.say("options", "fault", config.text("fault"));
         list.say("options", "every", config.integer("every"));
         list.say("options", "after", config.integer("after"));

@@ -39,7 +39,7 @@ impl adapter::Engine for Null {
     }
 
     fn settings(_config: &adapter::Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
-        for topic in ["durability", "cache", "write_buffer", "compression"] {
+        for topic in ["durability", "cache", "write_buffer", "compression", "checksums"] {
             list.say(topic, topic, "keeps nothing");
         }
         Ok(())

@@ -135,5 +135,5 @@ fn every_setting_is_answered() {
     // SAFETY: `emit` is made for this context; no room for an error text is needed.
     let status = unsafe { engine().settings.unwrap()(&config, emit, (&raw mut topics).cast(), ptr::null_mut()) };
     assert_eq!(status, abi::OK);
-    assert_eq!(topics, ["durability", "cache", "write_buffer", "compression"]);
+    assert_eq!(topics, ["durability", "cache", "write_buffer", "compression", "checksums"]);
 }

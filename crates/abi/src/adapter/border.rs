@@ -71,6 +71,7 @@ pub const fn table<E: Engine>() -> abi::Engine {
         statistics: when!(d.housekeeping.statistics, statistics::<E>),
         // What a Rust engine keeps is in its folder; one that needs this fills the table itself.
         destroy: None,
+        narrow: None,
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn works(bench: &Bench, choice: &Choice, lab: &LabSettings) -> Result<(), Finding> {
     let records = bench.records();
     let place = bench.place_with(choice, lab.clone())?;
-    let kept = Needs::STORE.missing(bench.adapter()).is_none();
+    let kept = Needs::STORE.missing(choice).is_none();
     place.created(|database| {
         let mut session = session(database)?;
         records.put_all(&mut session, 0..500, 1)?;
@@ -97,7 +97,8 @@ fn settings_listed(bench: &Bench) -> Result<(), Finding> {
             !name.is_empty() && !value.is_empty(),
             "an entry of {topic} has no name or no value: `{name}`, `{value}`"
         );
-        let known = ["durability", "cache", "write_buffer", "compression", "options"].contains(&topic.as_str());
+        let known = ["durability", "cache", "write_buffer", "compression", "checksums", "options"];
+        let known = known.contains(&topic.as_str());
         ensure!(known, "`{topic}` is none of the topics");
     }
     Ok(())

@@ -166,7 +166,7 @@ mod tests {
     use std::time::Duration;
 
     fn outcomes(verdicts: [Verdict; 3]) -> Vec<Outcome> {
-        let outcome = |(check, verdict)| Outcome { check, verdict, took: Duration::ZERO };
+        let outcome = |(check, verdict)| Outcome { check, verdict, took: Duration::ZERO, remark: None };
         checks().iter().zip(verdicts).map(outcome).collect()
     }
 

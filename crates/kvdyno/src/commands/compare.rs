@@ -27,6 +27,8 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     experiment.data.records = placed(arguments.records);
     experiment.data.key_size = placed(arguments.key_size);
     experiment.data.key_format = arguments.key_format;
+    experiment.data.prefix_size = arguments.prefix_size.map(placed);
+    experiment.data.keys_per_prefix = arguments.keys_per_prefix.map(placed);
     experiment.data.value_size = placed(arguments.value_size);
     experiment.data.compressibility = placed(arguments.compressibility);
     experiment.settings.durability = arguments.durability;

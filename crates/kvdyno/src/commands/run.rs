@@ -65,6 +65,7 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     check_space(&checked, &storage)?;
     let results = new_folder(&folder)?;
     let _lock = lock(&results)?;
+    files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
     let machine = machine::describe(&storage);
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
@@ -130,6 +131,10 @@ fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), 
     let worker = [program.into_os_string(), "worker".into()];
     let mut progress = Terminal::new();
     eprintln!("results: {}", results.root().display());
+    for one in &checked.left_out {
+        let variant = if one.variant.is_empty() { String::new() } else { format!(" ({})", one.variant) };
+        eprintln!("left out: {}{variant}: {}", one.engine, one.reason);
+    }
     let summary = kvdyno_lab::run(checked, results, &worker, &stop, &mut progress);
     progress.finish();
     let summary = summary?;

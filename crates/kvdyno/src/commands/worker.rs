@@ -9,10 +9,11 @@ use crate::error::Error;
 
 /// Runs one trial, or one process's part of it; or lets an engine clean up.
 pub fn run(arguments: Worker) -> Result<(), Error> {
-    Ok(match arguments.destroy {
+    match arguments.destroy {
         Some(spec) => destroy(&spec)?,
         None => run_trial(&arguments.spec.unwrap_or_default(), arguments.process)?,
-    })
+    }
+    Ok(())
 }
 
 /// Asks one adapter about itself.

@@ -77,6 +77,8 @@ pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFa
         records: workload.data.records,
         key_size: workload.data.key_size,
         key_format: workload.data.key_format.to_string(),
+        prefix_size: workload.data.prefix_size,
+        keys_per_prefix: workload.data.keys_per_prefix,
         value_size: workload.data.value_size,
         compressibility: workload.data.compressibility,
         batch: workload.batch,

@@ -120,7 +120,8 @@ impl Contest {
 
 impl Pick {
     fn fits(&self, cell: &Cell<'_>) -> bool {
-        let key = &cell.key;
+        // What the trials were called, before names were made to tell them apart.
+        let Some(key) = cell.finished.first().map(|record| &record.trial) else { return false };
         self.engine.as_ref().is_none_or(|engine| *engine == normal(&key.engine))
             && self.variant.as_ref().is_none_or(|variant| *variant == key.variant)
             && self.phase.is_none_or(|phase| phase == key.phase)

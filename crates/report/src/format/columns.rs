@@ -59,6 +59,7 @@ fn own_names(phase: Phase) -> Vec<Column> {
         name("reason", |r| failure(r).map_or(Value::Null, |failure| failure.reason.clone().into())),
         name("version", |r| r.engine.version.clone().into()),
         name("workload", |r| r.trial.workload.clone().into()),
+        name("variant", |r| r.trial.variant.clone().into()),
         name("writers", |r| r.trial.writers.into()),
         name("workers", |r| r.trial.workers.to_string().into()),
         name("processes", |r| r.trial.processes().into()),

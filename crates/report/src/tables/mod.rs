@@ -135,7 +135,7 @@ impl Grid {
 fn notes(cells: &[&Cell<'_>], fields: &[Field]) -> String {
     let memory = fields.iter().any(|field| field.head == fields::PROCESS_KB) && cells.iter().any(|cell| shares(cell));
     let told =
-        memory.then(|| "Of several processes, process KB is what they hold together, shared pages counted once.");
+        memory.then_some("Of several processes, process KB is what they hold together, shared pages counted once.");
     let both = [repeats(cells), told.map(str::to_owned).unwrap_or_default()];
     both.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join(" ")
 }

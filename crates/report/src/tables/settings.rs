@@ -16,7 +16,7 @@ const SETTINGS: [(&str, Word); 13] = [
     ("key + value", |r| {
         Some(format!("{} + {} bytes", grouped(r.workload.key_size as f64), grouped(r.workload.value_size as f64)))
     }),
-    ("keys", |r| Some(r.workload.key_format.clone())),
+    ("keys", |r| Some(r.workload.keys())),
     ("compressible", |r| Some(format!("{:.0} %", 100.0 * r.workload.compressibility))),
     ("durability", |r| Some(r.workload.durability.clone())),
     ("cache", |r| Some(bytes(r.workload.cache_bytes as f64))),

@@ -358,6 +358,8 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
         records: RECORDS,
         key_size: 16,
         key_format: "decimal".into(),
+        prefix_size: None,
+        keys_per_prefix: None,
         value_size: 100,
         compressibility: 0.5,
         batch: if trial.phase == Phase::Load { 1000 } else { 1 },

@@ -3,21 +3,21 @@
  * session.c: reading, writing and snapshots. LevelDB's C API hands out values in memory that it allocates: a session
  * keeps them until its next call.
  */
-#include "leveldb_adapter.h"
+#include "family.h"
 
-kvdyno_status leveldb_fail(kvdyno_session *session, const char *what, char *problem)
+kvdyno_status family_fail(kvdyno_session *session, const char *what, char *problem)
 {
     kvdyno_text error = {session->error, sizeof session->error};
-    return leveldb_explain(session->api, what, problem, &error);
+    return family_explain(session->api, what, problem, &error);
 }
 
-kvdyno_status leveldb_refuse(kvdyno_session *session, kvdyno_status status, const char *why)
+kvdyno_status family_refuse(kvdyno_session *session, kvdyno_status status, const char *why)
 {
     snprintf(session->error, sizeof session->error, "%s", why);
     return status;
 }
 
-kvdyno_status leveldb_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
+kvdyno_status family_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
                                    kvdyno_text *error)
 {
     (void)host;
@@ -60,7 +60,7 @@ static void take_snapshot(kvdyno_session *session)
     session->api->leveldb_readoptions_set_snapshot(session->read, session->snapshot);
 }
 
-void leveldb_session_close(kvdyno_session *session)
+void family_session_close(kvdyno_session *session)
 {
     settle(session);
     if (session->snapshot)
@@ -71,7 +71,7 @@ void leveldb_session_close(kvdyno_session *session)
     free(session);
 }
 
-void leveldb_session_error(kvdyno_session *session, kvdyno_text *error)
+void family_session_error(kvdyno_session *session, kvdyno_text *error)
 {
     say(error, "%s", session->error);
 }
@@ -86,14 +86,14 @@ static inline kvdyno_status read_one(kvdyno_session *session, const void *key, s
     size_t size;
     *kept = session->api->leveldb_get(session->db, session->read, key, key_size, &size, &problem);
     if (problem)
-        return leveldb_fail(session, "leveldb_get", problem);
+        return family_fail(session, "leveldb_get", problem);
     if (!*kept)
         return KVDYNO_MISS;
     *value = (kvdyno_bytes){*kept, size};
     return KVDYNO_OK;
 }
 
-kvdyno_status leveldb_session_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
+kvdyno_status family_session_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
     settle(session);
     return read_one(session, key, key_size, &session->value, value);
@@ -112,12 +112,12 @@ static bool reserve_values(kvdyno_session *session, size_t count)
 }
 
 /* All of them from one state: the begun transaction's, or that of now. */
-kvdyno_status leveldb_session_multi_get(kvdyno_session *session, const kvdyno_bytes *keys, size_t count,
+kvdyno_status family_session_multi_get(kvdyno_session *session, const kvdyno_bytes *keys, size_t count,
                                         kvdyno_bytes *values, kvdyno_status *statuses)
 {
     settle(session);
     if (!reserve_values(session, count))
-        return leveldb_refuse(session, KVDYNO_ERROR, "out of memory");
+        return family_refuse(session, KVDYNO_ERROR, "out of memory");
     bool begun = session->snapshot != NULL;
     if (!begun)
         take_snapshot(session);
@@ -137,18 +137,18 @@ kvdyno_status leveldb_session_multi_get(kvdyno_session *session, const kvdyno_by
 
 static kvdyno_status answer(kvdyno_session *session, const char *what, char *problem)
 {
-    return problem ? leveldb_fail(session, what, problem) : KVDYNO_OK;
+    return problem ? family_fail(session, what, problem) : KVDYNO_OK;
 }
 
 static kvdyno_status may_write(kvdyno_session *session)
 {
     settle(session);
     if (session->snapshot)
-        return leveldb_refuse(session, KVDYNO_UNSUPPORTED, "a read-only transaction is open on this session");
+        return family_refuse(session, KVDYNO_UNSUPPORTED, "a read-only transaction is open on this session");
     return KVDYNO_OK;
 }
 
-kvdyno_status leveldb_session_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
+kvdyno_status family_session_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                                   size_t value_size)
 {
     kvdyno_status status = may_write(session);
@@ -159,7 +159,7 @@ kvdyno_status leveldb_session_put(kvdyno_session *session, const void *key, size
     return answer(session, "leveldb_put", problem);
 }
 
-kvdyno_status leveldb_session_remove(kvdyno_session *session, const void *key, size_t key_size)
+kvdyno_status family_session_remove(kvdyno_session *session, const void *key, size_t key_size)
 {
     kvdyno_status status = may_write(session);
     if (status != KVDYNO_OK)
@@ -182,7 +182,7 @@ static void gather(kvdyno_session *session, const kvdyno_step *steps, size_t cou
     }
 }
 
-kvdyno_status leveldb_session_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status family_session_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
 {
     kvdyno_status status = may_write(session);
     if (status != KVDYNO_OK || count == 0)
@@ -195,22 +195,22 @@ kvdyno_status leveldb_session_write(kvdyno_session *session, const kvdyno_step *
 
 /* ---- transactions: snapshots, for reading only ---- */
 
-kvdyno_status leveldb_session_begin(kvdyno_session *session, uint32_t kind)
+kvdyno_status family_session_begin(kvdyno_session *session, uint32_t kind)
 {
     settle(session);
     if (kind != KVDYNO_READ_ONLY)
-        return leveldb_refuse(session, KVDYNO_UNSUPPORTED, "LevelDB has no transactions for writing");
+        return family_refuse(session, KVDYNO_UNSUPPORTED, "the LevelDB family has no transactions for writing");
     if (session->snapshot)
-        return leveldb_refuse(session, KVDYNO_ERROR, "a transaction is open already: they do not nest");
+        return family_refuse(session, KVDYNO_ERROR, "a transaction is open already: they do not nest");
     take_snapshot(session);
     return KVDYNO_OK;
 }
 
-kvdyno_status leveldb_session_end(kvdyno_session *session)
+kvdyno_status family_session_end(kvdyno_session *session)
 {
     settle(session);
     if (!session->snapshot)
-        return leveldb_refuse(session, KVDYNO_ERROR, "no transaction is open");
+        return family_refuse(session, KVDYNO_ERROR, "no transaction is open");
     release_snapshot(session);
     return KVDYNO_OK;
 }

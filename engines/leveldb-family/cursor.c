@@ -2,24 +2,24 @@
  *
  * cursor.c: a LevelDB iterator sees the state at its making and no later one, so each seek makes a new one.
  */
-#include "leveldb_adapter.h"
+#include "family.h"
 
 struct kvdyno_cursor {
     kvdyno_session *session;
     leveldb_iterator_t *iterator; /* NULL before the first seek */
 };
 
-kvdyno_status leveldb_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
+kvdyno_status family_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
 {
     kvdyno_cursor *cursor = calloc(1, sizeof *cursor);
     if (!cursor)
-        return leveldb_refuse(session, KVDYNO_ERROR, "out of memory");
+        return family_refuse(session, KVDYNO_ERROR, "out of memory");
     cursor->session = session;
     *opened = cursor;
     return KVDYNO_OK;
 }
 
-void leveldb_cursor_close(kvdyno_cursor *cursor)
+void family_cursor_close(kvdyno_cursor *cursor)
 {
     if (cursor->iterator)
         cursor->session->api->leveldb_iter_destroy(cursor->iterator);
@@ -33,7 +33,7 @@ static kvdyno_status answer(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_b
     if (!api->leveldb_iter_valid(cursor->iterator)) {
         char *problem = NULL;
         api->leveldb_iter_get_error(cursor->iterator, &problem);
-        return problem ? leveldb_fail(cursor->session, "iterator", problem) : KVDYNO_MISS;
+        return problem ? family_fail(cursor->session, "iterator", problem) : KVDYNO_MISS;
     }
     found->data = api->leveldb_iter_key(cursor->iterator, &found->size);
     value->data = api->leveldb_iter_value(cursor->iterator, &value->size);
@@ -58,7 +58,7 @@ static void seek_backward(const leveldb_api *api, leveldb_iterator_t *iterator, 
         api->leveldb_iter_prev(iterator);
 }
 
-kvdyno_status leveldb_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+kvdyno_status family_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
                                   kvdyno_bytes *found, kvdyno_bytes *value)
 {
     const leveldb_api *api = cursor->session->api;
@@ -83,18 +83,18 @@ static kvdyno_status step(kvdyno_cursor *cursor, void (*move)(leveldb_iterator_t
                           kvdyno_bytes *value)
 {
     if (!cursor->iterator)
-        return leveldb_refuse(cursor->session, KVDYNO_ERROR, "the cursor has no place: seek first");
+        return family_refuse(cursor->session, KVDYNO_ERROR, "the cursor has no place: seek first");
     if (cursor->session->api->leveldb_iter_valid(cursor->iterator))
         move(cursor->iterator);
     return answer(cursor, found, value);
 }
 
-kvdyno_status leveldb_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
+kvdyno_status family_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     return step(cursor, cursor->session->api->leveldb_iter_next, found, value);
 }
 
-kvdyno_status leveldb_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
+kvdyno_status family_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     return step(cursor, cursor->session->api->leveldb_iter_prev, found, value);
 }

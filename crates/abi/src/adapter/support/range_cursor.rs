@@ -1,0 +1,189 @@
+//! Cursors for engines that scan by ranges.
+
+use crate::adapter::{Cursor, Direction, Error, Record};
+use std::fmt;
+use std::ops::Bound::{self, Excluded, Included, Unbounded};
+
+/// An engine's ranges of records, which can be gone through from either end.
+pub trait Ranges {
+    /// A record as the engine lends it.
+    type Item;
+
+    /// A range under way.
+    type Iter: DoubleEndedIterator<Item = Result<Self::Item, Error>>;
+
+    /// Called at each seek: the ranges from here on show a state that is no older.
+    fn renew(&mut self) -> Result<(), Error>;
+
+    /// The records between two keys.
+    fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<Self::Iter, Error>;
+
+    /// An item's key and value.
+    fn record(item: &Self::Item) -> Record<'_>;
+}
+
+/// A [`Cursor`] on [`Ranges`]. Each seek begins a range, and so does each turn: an iterator that has come from one end
+/// cannot go back over what it has shown.
+pub struct RangeCursor<R: Ranges> {
+    /// Before `ranges`: a record borrowed from a snapshot, a range from a transaction go first.
+    at: Option<R::Item>,
+    under_way: Option<(Direction, R::Iter)>,
+    ranges: R,
+}
+
+impl<R: Ranges> RangeCursor<R> {
+    /// A cursor that stands nowhere yet.
+    pub fn new(ranges: R) -> Self {
+        Self { at: None, under_way: None, ranges }
+    }
+
+    /// The next record in a direction. At the end it stays where it was.
+    fn step(&mut self, direction: Direction) -> Result<Option<Record<'_>>, Error> {
+        let Some(at) = &self.at else {
+            return Err(Error::new("the cursor stands nowhere: seek first"));
+        };
+        if self.under_way.as_ref().is_none_or(|(way, _)| *way != direction) {
+            let (key, _) = R::record(at);
+            let iter = match direction {
+                Direction::Forward => self.ranges.range(Excluded(key), Unbounded)?,
+                Direction::Backward => self.ranges.range(Unbounded, Excluded(key))?,
+            };
+            self.under_way = Some((direction, iter));
+        }
+        self.advance()
+    }
+
+    fn advance(&mut self) -> Result<Option<Record<'_>>, Error> {
+        let next = match &mut self.under_way {
+            Some((Direction::Forward, iter)) => iter.next(),
+            Some((Direction::Backward, iter)) => iter.next_back(),
+            None => None,
+        };
+        match next {
+            Some(item) => Ok(Some(R::record(self.at.insert(item?)))),
+            None => Ok(None),
+        }
+    }
+}
+
+impl<R: Ranges> Cursor for RangeCursor<R> {
+    fn seek(&mut self, key: Option<&[u8]>, direction: Direction) -> Result<Option<Record<'_>>, Error> {
+        (self.at, self.under_way) = (None, None);
+        self.ranges.renew()?;
+        let bound = key.map_or(Unbounded, Included);
+        let iter = match direction {
+            Direction::Forward => self.ranges.range(bound, Unbounded)?,
+            Direction::Backward => self.ranges.range(Unbounded, bound)?,
+        };
+        self.under_way = Some((direction, iter));
+        self.advance()
+    }
+
+    fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
+        self.step(Direction::Forward)
+    }
+
+    fn previous(&mut self) -> Result<Option<Record<'_>>, Error> {
+        self.step(Direction::Backward)
+    }
+}
+
+impl<R: Ranges> fmt::Debug for RangeCursor<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RangeCursor").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::vec;
+
+    /// Two-digit keys, each its own value; counts what it was asked.
+    #[derive(Default)]
+    struct Keys {
+        keys: BTreeSet<Vec<u8>>,
+        renewed: u32,
+        ranges: u32,
+    }
+
+    impl Ranges for Keys {
+        type Item = Vec<u8>;
+        type Iter = vec::IntoIter<Result<Vec<u8>, Error>>;
+
+        fn renew(&mut self) -> Result<(), Error> {
+            self.renewed += 1;
+            Ok(())
+        }
+
+        fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<Self::Iter, Error> {
+            self.ranges += 1;
+            let found: Vec<_> = self.keys.range::<[u8], _>((from, to)).cloned().map(Ok).collect();
+            Ok(found.into_iter())
+        }
+
+        fn record(item: &Vec<u8>) -> Record<'_> {
+            (item, item)
+        }
+    }
+
+    fn cursor() -> RangeCursor<Keys> {
+        let keys = (10..20).map(|number| number.to_string().into_bytes()).collect();
+        RangeCursor::new(Keys { keys, ..Keys::default() })
+    }
+
+    fn key(found: Result<Option<Record<'_>>, Error>) -> Option<String> {
+        found.unwrap().map(|(key, _)| String::from_utf8(key.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn a_seek_finds_the_key_or_its_neighbour_in_its_direction() {
+        use Direction::{Backward, Forward};
+        let mut cursor = cursor();
+        let cases = [
+            (None, Forward, Some("10")),
+            (None, Backward, Some("19")),
+            (Some("12"), Forward, Some("12")),
+            (Some("12"), Backward, Some("12")),
+            (Some("125"), Forward, Some("13")),
+            (Some("125"), Backward, Some("12")),
+            (Some("2"), Forward, None),
+            (Some("1"), Backward, None),
+        ];
+        for (sought, direction, found) in cases {
+            assert_eq!(key(cursor.seek(sought.map(str::as_bytes), direction)).as_deref(), found, "{sought:?}");
+        }
+        assert_eq!(cursor.ranges.renewed, cases.len() as u32);
+    }
+
+    #[test]
+    fn only_turns_begin_new_ranges() {
+        let mut cursor = cursor();
+        cursor.seek(Some(b"12"), Direction::Forward).unwrap();
+        assert_eq!(key(cursor.next()).as_deref(), Some("13"));
+        assert_eq!(key(cursor.next()).as_deref(), Some("14"));
+        assert_eq!((cursor.ranges.ranges, cursor.ranges.renewed), (1, 1));
+        assert_eq!(key(cursor.previous()).as_deref(), Some("13"));
+        assert_eq!(key(cursor.previous()).as_deref(), Some("12"));
+        assert_eq!(key(cursor.next()).as_deref(), Some("13"));
+        assert_eq!((cursor.ranges.ranges, cursor.ranges.renewed), (3, 1));
+    }
+
+    #[test]
+    fn at_the_end_it_stays_and_can_turn() {
+        let mut cursor = cursor();
+        assert_eq!(key(cursor.seek(None, Direction::Backward)).as_deref(), Some("19"));
+        assert_eq!(key(cursor.next()), None);
+        assert_eq!(key(cursor.next()), None);
+        assert_eq!(key(cursor.previous()).as_deref(), Some("18"));
+    }
+
+    #[test]
+    fn it_must_seek_before_it_steps() {
+        let mut cursor = cursor();
+        assert!(cursor.next().is_err());
+        cursor.seek(Some(b"2"), Direction::Forward).unwrap();
+        assert!(cursor.previous().is_err(), "a seek that found nothing leaves no place");
+    }
+}

@@ -1,0 +1,274 @@
+//! Makes an experiment of another machine fit this one.
+//!
+//! What the original was about are ratios: database to memory, cache to database, readers to cores. So records, cache,
+//! write buffer and memory limit shrink by one factor, threads by another, and a budget of time is divided over the
+//! trials. Nothing ever grows. What was changed is told.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::experiment::{Experiment, FileError};
+use crate::plan::Plan;
+use crate::units::{Bytes, Span};
+use kvdyno_record::Phase;
+
+/// `[fit]`: the machine that the experiment was made for.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FitSection {
+    /// Its memory; absent: the memory does not matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// Its cores, where the experiment is about threads for each core; absent: numbers of threads stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
+}
+
+/// The machine that it is to fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Hardware threads.
+    pub cores: u32,
+    /// Bytes free where databases go.
+    pub disk: u64,
+    /// The time that everything may take.
+    pub budget: Option<Duration>,
+}
+
+/// Of the free space, what databases may take by their keys and values; engines need more than those.
+const DISK_PART: f64 = 0.3;
+/// Of the budget, what loading may take; the rest is for runs, their warm-ups, and opening and closing.
+const LOAD_PART: f64 = 0.35;
+const RUN_PART: f64 = 0.45;
+/// Of a run's time, its warm-up.
+const WARMUP_PART: f64 = 0.1;
+/// What a slow engine loads at the least, on a small machine: for estimates of time, never for figures.
+const LOAD_BYTES_PER_S: f64 = 15e6;
+const LOAD_RECORDS_PER_S: f64 = 60e3;
+
+/// Below these an experiment would be about something else.
+const LEAST_RECORDS: u64 = 10_000;
+const LEAST_CACHE: u64 = 8 << 20;
+const LEAST_WRITE_BUFFER: u64 = 1 << 20;
+const LEAST_LIMIT: u64 = 64 << 20;
+const LEAST_RUN: Duration = Duration::from_millis(500);
+
+impl Experiment {
+    /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each.
+    ///
+    /// # Errors
+    /// If its variants do not hold together.
+    pub fn fitted(&self, room: &Room) -> Result<(Experiment, Vec<String>), FileError> {
+        let whole = |error: toml::ser::Error| FileError::new(error.to_string(), 0..0);
+        let mut table = Table::try_from(self).map_err(whole)?;
+        let mut changes = Vec::new();
+        let scale = self.scale(room)?;
+        each_part(&mut table, &mut |part, name| {
+            shrink(part, name, scale, &mut changes);
+            if let Some(cores) = self.fit.cores {
+                fewer_threads(part, name, f64::from(room.cores) / f64::from(cores), &mut changes);
+            }
+        });
+        if let Some(budget) = room.budget {
+            let time = run_time(&parse(&table)?, budget)?;
+            each_part(&mut table, &mut |part, name| shorten(part, name, time, &mut changes));
+        }
+        Ok((parse(&table)?, changes))
+    }
+
+    /// By how much the data must shrink.
+    fn scale(&self, room: &Room) -> Result<f64, FileError> {
+        let memory = self.fit.memory.map_or(1.0, |memory| room.memory as f64 / memory.0 as f64);
+        let variants = self.variants()?;
+        let size = |data: &kvdyno_workload::Data| data.records as f64 * (data.key_size + data.value_size) as f64;
+        let largest =
+            variants.iter().map(|variant| size(&variant.experiment.data()) * variant.experiment.engines.len() as f64);
+        let disk = DISK_PART * room.disk as f64 / largest.fold(1.0, f64::max);
+        let loading: f64 = variants
+            .iter()
+            .map(|variant| load_seconds(&variant.experiment) * variant.experiment.engines.len() as f64)
+            .sum();
+        let loading = loading * f64::from(*self.lab.repeat.get_ref());
+        let time = room.budget.map_or(1.0, |budget| LOAD_PART * budget.as_secs_f64() / loading);
+        Ok(memory.min(disk).min(time).min(1.0))
+    }
+}
+
+fn load_seconds(experiment: &Experiment) -> f64 {
+    let data = experiment.data();
+    let bytes = (data.key_size + data.value_size) as f64;
+    data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
+}
+
+fn parse(table: &Table) -> Result<Experiment, FileError> {
+    Experiment::deserialize(Value::Table(table.clone())).map_err(|error| FileError::new(error.message(), 0..0))
+}
+
+/// The experiment itself and each of its variants, with their names.
+fn each_part(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
+    change(table, "");
+    let variants = table.get_mut("variant").and_then(Value::as_array_mut);
+    for variant in variants.into_iter().flatten().filter_map(Value::as_table_mut) {
+        let name = variant.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        change(variant, &format!("variant {name}: "));
+    }
+}
+
+fn section<'a>(part: &'a mut Table, name: &str) -> Option<&'a mut Table> {
+    part.get_mut(name).and_then(Value::as_table_mut)
+}
+
+fn shrink(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
+    if let Some(records) = section(part, "data").and_then(|data| data.get_mut("records")) {
+        let old = records.as_integer().unwrap_or(0).max(0) as u64;
+        let new = two_digits(old as f64 * scale).max(LEAST_RECORDS).min(old);
+        tell(changes, &format!("{name}records"), &old, &new);
+        *records = Value::Integer(new as i64);
+    }
+    let sizes = [
+        ("settings", "cache", LEAST_CACHE),
+        ("settings", "write_buffer", LEAST_WRITE_BUFFER),
+        ("stage", "memory", LEAST_LIMIT),
+    ];
+    for (place, key, least) in sizes {
+        let Some(size) = section(part, place).and_then(|section| section.get_mut(key)) else { continue };
+        let Some(old) = size.as_str().and_then(|text| text.parse::<Bytes>().ok()) else { continue };
+        let new = Bytes(((old.0 as f64 * scale) as u64 >> 20 << 20).max(least).min(old.0));
+        tell(changes, &format!("{name}{key}"), &old, &new);
+        *size = Value::String(new.to_string());
+    }
+}
+
+fn fewer_threads(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
+    for run in runs(part) {
+        let Some(readers) = run.get_mut("readers").and_then(Value::as_array_mut) else { continue };
+        let old: Vec<i64> = readers.iter().filter_map(Value::as_integer).collect();
+        let mut new: Vec<i64> =
+            old.iter().map(|&count| (count as f64 * scale.min(1.0)).ceil().max(1.0) as i64).collect();
+        new.dedup();
+        tell(changes, &format!("{name}readers"), &format!("{old:?}"), &format!("{new:?}"));
+        *readers = new.into_iter().map(Value::Integer).collect();
+    }
+}
+
+/// `[[run]]`, or a variant's `run.…`.
+fn runs(part: &mut Table) -> Vec<&mut Table> {
+    match part.get_mut("run") {
+        Some(Value::Array(runs)) => runs.iter_mut().filter_map(Value::as_table_mut).collect(),
+        Some(Value::Table(run)) => vec![run],
+        _ => Vec::new(),
+    }
+}
+
+/// What is left of the budget for each run.
+fn run_time(experiment: &Experiment, budget: Duration) -> Result<Duration, FileError> {
+    let plan = Plan::of(&experiment.variants()?);
+    let runs =
+        plan.trials.iter().filter(|trial| trial.key.phase == Phase::Run && trial.planned_time().is_some()).count();
+    Ok((budget.mul_f64(RUN_PART) / runs.max(1) as u32).max(LEAST_RUN))
+}
+
+fn shorten(part: &mut Table, name: &str, time: Duration, changes: &mut Vec<String>) {
+    let of_variant = !name.is_empty();
+    for run in runs(part) {
+        let old = run.get("duration").and_then(Value::as_str).and_then(|text| text.parse::<Span>().ok());
+        // A variant that says nothing of it has what the experiment has.
+        if run.contains_key("operations") || (of_variant && old.is_none()) {
+            continue;
+        }
+        let old = old.unwrap_or(Span(crate::experiment::DURATION));
+        let new = Span(Duration::from_millis(time.mul_f64(1.0 - WARMUP_PART).as_millis() as u64).min(old.0));
+        tell(changes, &format!("{name}duration"), &old, &new);
+        run.insert("duration".to_owned(), Value::String(new.to_string()));
+        let warmup = Span(Duration::from_millis(time.mul_f64(WARMUP_PART).as_millis() as u64));
+        run.insert("warmup".to_owned(), Value::String(warmup.to_string()));
+    }
+}
+
+fn tell<T: PartialEq + ToString>(changes: &mut Vec<String>, what: &str, old: &T, new: &T) {
+    let line = format!("{what}: {} instead of {}", new.to_string(), old.to_string());
+    if old != new && !changes.contains(&line) {
+        changes.push(line);
+    }
+}
+
+/// Down to two digits, so that numbers stay easy to read.
+fn two_digits(number: f64) -> u64 {
+    let unit = 10f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
+    ((number / unit).floor() * unit) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXT: &str = r#"
+        engines = ["a", "b"]
+        fit = { memory = "32GiB", cores = 16 }
+        [data]
+        records = 40000000
+        value_size = 4000
+        [settings]
+        cache = "16GiB"
+        write_buffer = "256MiB"
+        [[run]]
+        readers = [1, 2, 4, 8, 16, 32, 64]
+        duration = "20m"
+        [[variant]]
+        name = "small"
+        data.records = 4000000000
+        data.value_size = 24
+        [[variant]]
+        name = "large"
+    "#;
+
+    fn room() -> Room {
+        Room { memory: 16 << 30, cores: 2, disk: 200 << 30, budget: None }
+    }
+
+    #[test]
+    fn ratios_stay() {
+        let (fitted, changes) = Experiment::parse(TEXT).unwrap().fitted(&room()).unwrap();
+        let scale = *fitted.data.records.get_ref() as f64 / 40e6;
+        assert!(scale < 0.5 && (fitted.settings.cache.0 as f64 / (16u64 << 30) as f64 / scale - 1.0).abs() < 0.1);
+        assert_eq!(fitted.run[0].readers.get_ref(), &[1, 2, 4, 8]);
+        let small = &fitted.variants().unwrap()[0].experiment;
+        assert!((*small.data.records.get_ref() as f64 / 4e9 / scale - 1.0).abs() < 0.1);
+        assert!(changes.iter().any(|line| line.starts_with("variant small: records")), "{changes:?}");
+    }
+
+    #[test]
+    fn a_machine_with_room_changes_nothing() {
+        let experiment = Experiment::parse(TEXT).unwrap();
+        let room = Room { memory: 64 << 30, cores: 64, disk: u64::MAX, budget: None };
+        let (fitted, changes) = experiment.fitted(&room).unwrap();
+        assert_eq!((fitted.to_toml().unwrap(), changes), (experiment.to_toml().unwrap(), Vec::new()));
+    }
+
+    #[test]
+    fn a_budget_is_divided_over_the_trials() {
+        let room = Room { budget: Some(Duration::from_secs(600)), ..room() };
+        let (fitted, _) = Experiment::parse(TEXT).unwrap().fitted(&room).unwrap();
+        let plan = Plan::of(&fitted.variants().unwrap());
+        let runs: Duration = plan.trials.iter().filter_map(|trial| trial.planned_time()).sum();
+        assert!(runs < Duration::from_secs(300) && runs > Duration::from_secs(200), "{runs:?}");
+        let loads: f64 = fitted.variants().unwrap().iter().map(|one| 2.0 * load_seconds(&one.experiment)).sum();
+        assert!(loads < 215.0, "{loads}");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_grows_and_the_result_can_be_read(memory in 1u64..1 << 40, cores in 1u32..256, disk in 0u64..1 << 45) {
+            let experiment = Experiment::parse(TEXT).unwrap();
+            let (fitted, _) = experiment.fitted(&Room { memory, cores, disk, budget: None }).unwrap();
+            prop_assert!(fitted.data.records.get_ref() <= experiment.data.records.get_ref());
+            prop_assert!(fitted.settings.cache.0 <= experiment.settings.cache.0);
+            prop_assert!(Experiment::parse(&fitted.to_toml().unwrap()).is_ok());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * heap.c: GT.M's memory. At its end GT.M frees nothing, since the process ends with it. Here it may not, so the
+ * library's own calls of malloc and free are led to functions that remember what there is, some dozen large pieces,
+ * and the rest is freed when the library is unloaded. If the library's table of calls is not as expected, GT.M uses
+ * malloc itself, and each opening takes a quarter of a megabyte for good.
+ */
+#define _GNU_SOURCE
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gtm_adapter.h"
+
+static void **pieces;
+static size_t count, capacity;
+
+static void *take(size_t size)
+{
+    if (count == capacity) {
+        size_t more = capacity ? 2 * capacity : 64;
+        void **longer = realloc(pieces, more * sizeof *pieces);
+        if (!longer)
+            return NULL;
+        pieces = longer;
+        capacity = more;
+    }
+    void *piece = malloc(size);
+    if (piece)
+        pieces[count++] = piece;
+    return piece;
+}
+
+/* What is not among the pieces came from the C library, and goes back there too. */
+static void give(void *piece)
+{
+    for (size_t i = count; i-- > 0;)
+        if (pieces[i] == piece) {
+            pieces[i] = pieces[--count];
+            break;
+        }
+    free(piece);
+}
+
+void gt_heap_end(void)
+{
+    while (count > 0)
+        free(pieces[--count]);
+    free(pieces);
+    pieces = NULL;
+    capacity = 0;
+}
+
+static ElfW(Addr) entry(const struct link_map *map, ElfW(Sxword) tag)
+{
+    for (const ElfW(Dyn) *dynamic = map->l_ld; dynamic->d_tag != DT_NULL; dynamic++)
+        if (dynamic->d_tag == tag)
+            return dynamic->d_un.d_ptr;
+    return 0;
+}
+
+/* Where the library keeps the address of a function that it imports. */
+static void **slot_of(const struct link_map *map, const char *name)
+{
+    const ElfW(Rela) *calls = (const void *)entry(map, DT_JMPREL);
+    const ElfW(Sym) *symbols = (const void *)entry(map, DT_SYMTAB);
+    const char *names = (const void *)entry(map, DT_STRTAB);
+    if (!calls || !symbols || !names || entry(map, DT_PLTREL) != DT_RELA)
+        return NULL;
+    for (size_t i = 0; i < entry(map, DT_PLTRELSZ) / sizeof *calls; i++)
+        if (strcmp(names + symbols[ELF64_R_SYM(calls[i].r_info)].st_name, name) == 0)
+            return (void **)(map->l_addr + calls[i].r_offset);
+    return NULL;
+}
+
+static bool lead(void **slot, void *function)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    if (mprotect((void *)((uintptr_t)slot & ~(page - 1)), page, PROT_READ | PROT_WRITE))
+        return false;
+    *slot = function;
+    return true;
+}
+
+bool gt_heap_begin(void *handle)
+{
+    struct link_map *map;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map))
+        return false;
+    void **to_malloc = slot_of(map, "malloc"), **to_free = slot_of(map, "free");
+    return to_malloc && to_free && lead(to_free, (void *)give) && lead(to_malloc, (void *)take);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * syncer.c: durability level `interval`. GT.M syncs its journal in the background only at epochs, of whole seconds, and
+ * has no threads; so a process of GT.M's own stands beside a process that writes, and says VIEW "JNLFLUSH" as often as
+ * asked. Meanwhile it reads from a pipe. At close it is told to end; if the pipe ends before, the writer has died, and it
+ * kills itself: as the last process it would close the database for whole, and what the writer left half done would
+ * never be taken back.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "gtm_adapter.h"
+
+/* It holds a lock as long as it lives: a lock of its own, by an open file that it inherits. */
+static int syncer_lock(const kvdyno_database *database)
+{
+    char path[PATH_MAX];
+    gt_path(path, database->folder, "kvdyno.syncers");
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file >= 0 && flock(file, LOCK_SH)) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+bool gt_start_syncer(kvdyno_database *database, kvdyno_text *error)
+{
+    char interval[32];
+    int ends[2], held = syncer_lock(database);
+    if (held < 0 || pipe2(ends, O_CLOEXEC)) {
+        say(error, "cannot start the process that syncs the journal: %s", strerror(errno));
+        if (held >= 0)
+            close(held);
+        return false;
+    }
+    snprintf(interval, sizeof interval, "%" PRIu32, database->interval_ms ? database->interval_ms : 1);
+    const char *sync[] = {"-run", "sync^kvdyno", interval, NULL};
+    database->syncer = gt_start(&database->place, database->folder, "mumps", sync, ends[0], held);
+    if (database->syncer < 0)
+        say(error, "cannot start the process that syncs the journal: %s", strerror(errno));
+    close(held);
+    close(ends[0]);
+    if (database->syncer < 0)
+        close(ends[1]);
+    else
+        database->syncer_end = ends[1];
+    return database->syncer > 0;
+}
+
+bool gt_stop_syncer(kvdyno_database *database)
+{
+    if (database->syncer <= 0)
+        return true;
+    bool told = write(database->syncer_end, "\n", 1) == 1;
+    close(database->syncer_end);
+    return gt_ended_well(database->syncer) && told;
+}

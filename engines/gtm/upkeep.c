@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * upkeep.c: what GT.M's programs GDE and MUPIP do to a database that nobody has open.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "gtm_adapter.h"
+
+/* Nobody has the database open. */
+static bool mupip(const gt_place *place, const char *folder, const char *const *arguments, kvdyno_text *error)
+{
+    char said[GT_SAID], what[200] = "";
+    for (int i = 0; arguments[i]; i++)
+        snprintf(what + strlen(what), sizeof what - strlen(what), " %s", arguments[i]);
+    if (gt_run_alone(place, folder, "mupip", arguments, said))
+        return true;
+    say(error, "mupip%s: %s", what, gt_gist(said));
+    return false;
+}
+
+/* The global directory says what a new database is like. */
+static bool write_global_directory(const gt_place *place, const char *folder, const kvdyno_config *config,
+                                   kvdyno_text *error)
+{
+    const kvdyno_value *option = config->options;
+    char commands[1000], input[PATH_MAX], said[GT_SAID];
+    snprintf(commands, sizeof commands,
+             "change -segment DEFAULT -file_name=\"$kvdyno_gtm/" GT_DATABASE "\" -access_method=%s -block_size=%" PRId64
+             " -allocation=%" PRId64 " -extension_count=%" PRId64 "\n"
+             "change -region DEFAULT -key_size=1019 -record_size=%d\n"
+             "exit\n",
+             option[ACCESS_METHOD].text, option[BLOCK_SIZE].integer, option[ALLOCATION].integer,
+             option[EXTENSION].integer, GT_MAX_VALUE);
+    if (!gt_write_file(folder, "kvdyno.gde", commands, error))
+        return false;
+    gt_path(input, folder, "kvdyno.gde");
+    bool written = gt_run(place, folder, "mumps", (const char *[]){"-run", "GDE", NULL}, input, said);
+    gt_path(input, folder, "kvdyno.gld");
+    if (written && access(input, F_OK) == 0)
+        return true;
+    say(error, "GDE makes no global directory: %s", gt_gist(said));
+    return false;
+}
+
+bool gt_create(const gt_place *place, const char *folder, const kvdyno_config *config, kvdyno_text *error)
+{
+    return write_global_directory(place, folder, config, error) &&
+           mupip(place, folder, (const char *[]){"create", NULL}, error);
+}
+
+/* MUPIP RUNDOWN writes out what processes left in shared memory. Where there is a journal it leaves that to recovery,
+ * which also takes back what was only half done. */
+bool gt_mend(const gt_place *place, const char *folder, kvdyno_text *error)
+{
+    char database[PATH_MAX], journal[PATH_MAX];
+    gt_path(database, folder, GT_DATABASE);
+    gt_path(journal, folder, GT_JOURNAL);
+    if (mupip(place, folder, (const char *[]){"rundown", "-file", database, NULL}, error))
+        return true;
+    if (access(journal, F_OK))
+        return false;
+    return mupip(place, folder, (const char *[]){"journal", "-recover", "-backward", journal, NULL}, error);
+}
+
+/* All generations of the journal. No longer needed once the database is whole. */
+static bool remove_journals(const char *folder, kvdyno_text *error)
+{
+    DIR *files = opendir(folder);
+    bool removed = files != NULL;
+    for (struct dirent *file; files && (file = readdir(files));) {
+        char path[PATH_MAX];
+        if (!strstr(file->d_name, GT_JOURNAL))
+            continue;
+        gt_path(path, folder, file->d_name);
+        removed = removed && unlink(path) == 0;
+    }
+    if (files)
+        closedir(files);
+    if (!removed)
+        say(error, "cannot remove old journals in %s: %s", folder, strerror(errno));
+    return removed;
+}
+
+/* Each start has a journal of its own: switched off, journaling is begun anew. */
+bool gt_set(const gt_place *place, const char *folder, const kvdyno_config *config, kvdyno_text *error)
+{
+    char database[PATH_MAX], buffers[64], journal[PATH_MAX + 200];
+    gt_path(database, folder, GT_DATABASE);
+    snprintf(buffers, sizeof buffers, "-global_buffers=%" PRIu64, gt_global_buffers(config));
+    const char *off[] = {"set", "-file", database, "-journal=disable", gt_is_mapped(config) ? NULL : buffers, NULL};
+    if (!mupip(place, folder, off, error) || !remove_journals(folder, error))
+        return false;
+    if (!gt_is_journaled(config))
+        return true;
+    snprintf(journal, sizeof journal,
+             "-journal=enable,on,before_images,file=%s/" GT_JOURNAL ",buffer_size=%" PRIu64 ",epoch_interval=%" PRId64
+             ",%ssync_io", folder, gt_journal_buffer(config), config->options[EPOCH_INTERVAL].integer,
+             config->options[SYNC_IO].integer ? "" : "no");
+    return mupip(place, folder, (const char *[]){"set", "-file", database, journal, NULL}, error);
+}
+
+/* ---- giving back what is outside the folder ---- */
+
+/* What MUPIP FTOK says the file has: "kvdyno.dat :: SEMAPHORE [...] :: SEGMENT [...] :: KEY [...] :: ...". Numbers of an
+ * earlier start of the machine may be somebody else's now: then there is no semaphore of the file's own key. */
+static bool remove_shared(const char *said)
+{
+    int semaphore, segment, key;
+    const char *numbers = strstr(said, GT_DATABASE " :: ");
+    if (!numbers || sscanf(numbers, GT_DATABASE " :: %d [%*[^]]] :: %d [%*[^]]] :: %d", &semaphore, &segment, &key) != 3)
+        return false;
+    int own = semget((key_t)key, 0, 0);
+    if (own < 0)
+        return errno == ENOENT;
+    return (segment < 0 || shmctl(segment, IPC_RMID, NULL) == 0) &&
+           (semaphore < 0 || semctl(semaphore, 0, IPC_RMID) == 0) && semctl(own, 0, IPC_RMID) == 0;
+}
+
+/* MUPIP RUNDOWN writes first what the shared memory holds, and keeps that if the storage is full. */
+kvdyno_status gt_destroy(const kvdyno_config *config, kvdyno_text *error)
+{
+    gt_place place;
+    char database[PATH_MAX], said[GT_SAID];
+    gt_path(database, config->path, GT_DATABASE);
+    if (access(database, F_OK))
+        return KVDYNO_OK;
+    if (!gt_find(config->library, &place, error))
+        return KVDYNO_NO_LIBRARY;
+    const char *rundown[] = {"rundown", "-file", database, "-override", NULL}, *ftok[] = {"ftok", database, NULL};
+    if (mupip(&place, config->path, rundown, error))
+        return KVDYNO_OK;
+    bool removed = gt_run(&place, config->path, "mupip", ftok, NULL, said) && remove_shared(said);
+    return removed ? KVDYNO_OK : KVDYNO_ERROR;
+}

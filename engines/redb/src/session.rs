@@ -1,0 +1,234 @@
+//! A thread's access to redb.
+
+use crate::cursor::TableRanges;
+use crate::database::{Bytes, Door, RECORDS, Records, Redb, records};
+use crate::error::failed;
+use kvdyno_abi::adapter::support::RangeCursor;
+use kvdyno_abi::adapter::{Answers, Batch, Change, Error, Keys, Session, Step, Transaction};
+use redb::{Database, OwnedAccessGuard, ReadableTable, Table, WriteTransaction};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+pub struct RedbSession<'db> {
+    shared: Rc<Shared<'db>>,
+    lent: Option<Lent>,
+    lent_many: Vec<Result<Option<Lent>, Error>>,
+}
+
+/// What a session and its cursors share.
+pub struct Shared<'db> {
+    engine: &'db Redb,
+    door: Arc<Mutex<Door>>,
+    pub begun: RefCell<Begun>,
+}
+
+/// The transaction that the caller has begun.
+#[allow(clippy::large_enum_variant, reason = "there is one in a session")]
+pub enum Begun {
+    None,
+    Snapshot(Records),
+    Writing {
+        transaction: WriteTransaction,
+        /// A batch failed half-way: it can only be aborted.
+        broken: bool,
+    },
+}
+
+/// A value that is lent out.
+enum Lent {
+    /// Where redb has it, with the read transaction that keeps it there.
+    Page(OwnedAccessGuard<Bytes>),
+    /// redb lends a writer's own records only as long as it leaves the table open, which the next write could not.
+    Copy(Vec<u8>),
+}
+
+impl Lent {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Page(guard) => guard.value(),
+            Self::Copy(bytes) => bytes,
+        }
+    }
+}
+
+impl Shared<'_> {
+    fn with_database<T>(&self, call: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, Error> {
+        match &*self.door.lock().map_err(Error::new)? {
+            Some(database) => call(database),
+            None => Err(Error::new("a compaction that failed has closed the database")),
+        }
+    }
+
+    /// The records as they are now, outside of any begun transaction.
+    pub fn records(&self) -> Result<Records, Error> {
+        self.with_database(records)
+    }
+}
+
+fn read(table: &Records, key: &[u8]) -> Result<Option<Lent>, Error> {
+    Ok(table.get_owned(key).map_err(failed)?.map(Lent::Page))
+}
+
+fn read_own(transaction: &WriteTransaction, key: &[u8]) -> Result<Option<Lent>, Error> {
+    let table = transaction.open_table(RECORDS).map_err(failed)?;
+    let found = table.get(key).map_err(failed)?;
+    Ok(found.map(|guard| Lent::Copy(guard.value().to_vec())))
+}
+
+impl<'db> RedbSession<'db> {
+    pub fn new(engine: &'db Redb) -> Result<Self, Error> {
+        let door = engine.doors.part(|| engine.handle().ok())?;
+        let shared = Rc::new(Shared { engine, door, begun: RefCell::new(Begun::None) });
+        Ok(Self { shared, lent: None, lent_many: Vec::new() })
+    }
+
+    /// What was lent is lent no longer, and the transactions that it came from end.
+    fn settle(&mut self) {
+        self.lent = None;
+        self.lent_many.clear();
+    }
+
+    /// Writes in the begun transaction, or in one of its own, which is committed if anything was changed.
+    fn write_with(
+        &mut self,
+        work: impl FnOnce(&mut Table<'_, Bytes, Bytes>) -> Result<Changed, Error>,
+    ) -> Result<Changed, Error> {
+        self.settle();
+        match &mut *self.shared.begun.borrow_mut() {
+            Begun::None => {
+                let transaction = self.shared.with_database(|database| self.shared.engine.commits.begin(database))?;
+                let done = transaction.open_table(RECORDS).map_err(failed).and_then(|mut table| work(&mut table));
+                match done {
+                    Ok(true) => transaction.commit().map_err(failed)?,
+                    _ => transaction.abort().map_err(failed)?,
+                }
+                done
+            }
+            Begun::Snapshot(_) => Err(Error::unsupported("a read-only transaction is open on this session")),
+            Begun::Writing { broken: true, .. } => Err(broken_batch()),
+            Begun::Writing { transaction, .. } => work(&mut transaction.open_table(RECORDS).map_err(failed)?),
+        }
+    }
+}
+
+type Changed = bool;
+
+fn broken_batch() -> Error {
+    Error::new("a batch failed in this transaction: it can only be aborted")
+}
+
+fn apply(step: Step<'_>, table: &mut Table<'_, Bytes, Bytes>) -> Result<Changed, Error> {
+    match step {
+        Step::Put { key, value } => table.insert(key, value).map(|_| true).map_err(failed),
+        Step::Delete { key } => table.remove(key).map(|old| old.is_some()).map_err(failed),
+    }
+}
+
+impl<'db> Session for RedbSession<'db> {
+    type Cursor = RangeCursor<TableRanges<'db>>;
+
+    fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
+        self.settle();
+        self.lent = match &*self.shared.begun.borrow() {
+            Begun::None => read(&self.shared.records()?, key)?,
+            Begun::Snapshot(table) => read(table, key)?,
+            Begun::Writing { transaction, .. } => read_own(transaction, key)?,
+        };
+        Ok(self.lent.as_ref().map(Lent::bytes))
+    }
+
+    fn multi_get<'s>(&'s mut self, keys: Keys<'_>, answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+        self.settle();
+        match &*self.shared.begun.borrow() {
+            Begun::None => {
+                let table = self.shared.records()?;
+                self.lent_many.extend(keys.map(|key| read(&table, key)));
+            }
+            Begun::Snapshot(table) => self.lent_many.extend(keys.map(|key| read(table, key))),
+            Begun::Writing { transaction, .. } => {
+                self.lent_many.extend(keys.map(|key| read_own(transaction, key)));
+            }
+        }
+        for (index, value) in self.lent_many.iter().enumerate() {
+            answers.set(index, value.as_ref().map(|value| value.as_ref().map(Lent::bytes)).map_err(Error::clone));
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        self.write_with(|table| apply(Step::Put { key, value }, table)).map(|_| ())
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
+        self.write_with(|table| apply(Step::Delete { key }, table))
+    }
+
+    fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
+        let mut started = false;
+        let done = self.write_with(|table| {
+            started = true;
+            batch.into_iter().try_fold(false, |changed, step| Ok(apply(step, table)? | changed))
+        });
+        if let (Err(_), true, Begun::Writing { broken, .. }) = (&done, started, &mut *self.shared.begun.borrow_mut()) {
+            *broken = true;
+        }
+        done.map(|_| ())
+    }
+
+    fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
+        let done = self.write_with(|table| {
+            let value = {
+                let old = table.get(key).map_err(failed)?;
+                change.apply(old.as_ref().map(|guard| guard.value()))?
+            };
+            table.insert(key, value).map_err(failed)?;
+            Ok(true)
+        });
+        done.map(|_| ())
+    }
+
+    fn begin(&mut self, kind: Transaction) -> Result<(), Error> {
+        self.settle();
+        let mut begun = self.shared.begun.borrow_mut();
+        if !matches!(*begun, Begun::None) {
+            return Err(Error::new("a transaction is open already: they do not nest"));
+        }
+        *begun = match kind {
+            Transaction::ReadOnly => Begun::Snapshot(self.shared.records()?),
+            Transaction::ReadWrite => {
+                let commits = &self.shared.engine.commits;
+                let transaction = self.shared.with_database(|database| commits.begin(database))?;
+                Begun::Writing { transaction, broken: false }
+            }
+        };
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.settle();
+        match self.shared.begun.replace(Begun::None) {
+            Begun::None => Err(Error::new("no transaction is open")),
+            Begun::Snapshot(_) => Ok(()),
+            Begun::Writing { transaction, broken: false } => transaction.commit().map_err(failed),
+            Begun::Writing { transaction, broken: true } => {
+                transaction.abort().map_err(failed)?;
+                Err(broken_batch())
+            }
+        }
+    }
+
+    fn abort(&mut self) -> Result<(), Error> {
+        self.settle();
+        match self.shared.begun.replace(Begun::None) {
+            Begun::None => Err(Error::new("no transaction is open")),
+            Begun::Snapshot(_) => Ok(()),
+            Begun::Writing { transaction, .. } => transaction.abort().map_err(failed),
+        }
+    }
+
+    fn cursor(&mut self) -> Result<Self::Cursor, Error> {
+        self.settle();
+        Ok(RangeCursor::new(TableRanges::new(Rc::clone(&self.shared))))
+    }
+}

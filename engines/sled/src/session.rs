@@ -1,0 +1,115 @@
+//! A thread's access to sled, and its scans.
+
+use crate::database::Sled;
+use crate::error::failed;
+use kvdyno_abi::adapter::support::{RangeCursor, Ranges};
+use kvdyno_abi::adapter::{Batch, Change, Error, Record, Session, Step};
+use sled::IVec;
+use std::ops::Bound;
+
+pub struct SledSession<'db> {
+    engine: &'db Sled,
+    /// A value: in the session, if it is short, or where sled has it.
+    lent: Option<IVec>,
+}
+
+impl<'db> SledSession<'db> {
+    pub fn new(engine: &'db Sled) -> Self {
+        Self { engine, lent: None }
+    }
+}
+
+impl<'db> Session for SledSession<'db> {
+    type Cursor = RangeCursor<TreeRanges<'db>>;
+
+    fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
+        self.lent = self.engine.db.get(key).map_err(failed)?;
+        Ok(self.lent.as_deref())
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        self.lent = None;
+        self.engine.check(key, value)?;
+        self.engine.db.insert(key, value).map_err(failed)?;
+        self.engine.acknowledge()
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
+        self.lent = None;
+        let old = self.engine.db.remove(key).map_err(failed)?;
+        self.engine.acknowledge()?;
+        Ok(old.is_some())
+    }
+
+    fn write(&mut self, steps: Batch<'_>) -> Result<(), Error> {
+        self.lent = None;
+        let mut batch = sled::Batch::default();
+        for step in steps {
+            match step {
+                Step::Put { key, value } => {
+                    self.engine.check(key, value)?;
+                    batch.insert(key, value);
+                }
+                Step::Delete { key } => batch.remove(key),
+            }
+        }
+        self.engine.db.apply_batch(batch).map_err(failed)?;
+        self.engine.acknowledge()
+    }
+
+    /// As sled's own `update_and_fetch`, which could not be given up half-way.
+    fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
+        self.lent = None;
+        let mut old = self.engine.db.get(key).map_err(failed)?;
+        loop {
+            let new = change.apply(old.as_deref())?;
+            self.engine.check(key, new)?;
+            match self.engine.db.compare_and_swap(key, old.as_ref(), Some(new)).map_err(failed)? {
+                Ok(()) => return self.engine.acknowledge(),
+                Err(changed) => old = changed.current,
+            }
+        }
+    }
+
+    fn cursor(&mut self) -> Result<Self::Cursor, Error> {
+        self.lent = None;
+        Ok(RangeCursor::new(TreeRanges(self.engine)))
+    }
+}
+
+/// sled's ranges are no snapshots: they show each record as it is when they come to it.
+pub struct TreeRanges<'db>(&'db Sled);
+
+impl Ranges for TreeRanges<'_> {
+    type Item = (IVec, IVec);
+    type Iter = Found;
+
+    fn renew(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<Found, Error> {
+        Ok(Found(self.0.db.range::<&[u8], _>((from, to))))
+    }
+
+    fn record((key, value): &(IVec, IVec)) -> Record<'_> {
+        (key, value)
+    }
+}
+
+/// Records where sled has them.
+pub struct Found(sled::Iter);
+
+impl Iterator for Found {
+    type Item = Result<(IVec, IVec), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|found| found.map_err(failed))
+    }
+}
+
+impl DoubleEndedIterator for Found {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|found| found.map_err(failed))
+    }
+}

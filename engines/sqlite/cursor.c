@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * cursor.c: a cursor is a SELECT in the order of the keys, from a key on, upward or downward.
+ *
+ * In WAL mode it stands on the row that it shows, and lends key and value from the page. As long as it stands there its
+ * connection sees the state of then; so it is parked, which is to say reset, when its session does anything else, and
+ * goes on from its last key. With a rollback journal a statement that stands on a row keeps every writer waiting. There
+ * rows are read ahead, twice as many each time, and the statement is reset before the first of them is shown.
+ */
+#include "sqlite_adapter.h"
+
+#define AHEAD_ROWS_MOST 256u
+#define AHEAD_BYTES_MOST ((size_t)256 << 10)
+
+struct kvdyno_cursor {
+    kvdyno_session *session;
+    kvdyno_cursor *next;
+    sqlite3_stmt *scans[SCAN_COUNT]; /* there from the first use on */
+    sqlite3_stmt *scan;              /* the one that runs */
+    uint32_t direction;              /* of it, or of the rows that were read ahead */
+    bool standing;                   /* the scan stands on the row that was shown last */
+    bool placed;                     /* there is a row that was shown last */
+    kvdyno_bytes shown;              /* its key */
+    growing key;                     /* a key to seek */
+    size_t key_size;
+    read_ahead ahead;
+    unsigned ahead_count;            /* rows that the next reading ahead takes */
+};
+
+/* ---- standing, and not ---- */
+
+static void stop(kvdyno_cursor *cursor)
+{
+    if (cursor->scan)
+        cursor->session->api->reset(cursor->scan);
+    cursor->session->standing -= cursor->standing;
+    cursor->standing = false;
+}
+
+/* Makes `key` the one to seek. */
+static bool keep_key(kvdyno_cursor *cursor, const void *key, size_t size)
+{
+    if (!growing_reserve(&cursor->key, size + 1))
+        return false;
+    memcpy(cursor->key.data, key, size);
+    cursor->key_size = size;
+    return true;
+}
+
+/* Keeps the key that was shown last, and nothing else. Without memory for it the cursor has no place any more. */
+static void park(kvdyno_cursor *cursor)
+{
+    if (cursor->placed && cursor->shown.data != cursor->key.data) {
+        cursor->placed = keep_key(cursor, cursor->shown.data, cursor->shown.size);
+        cursor->shown = (kvdyno_bytes){cursor->key.data, cursor->key_size};
+    }
+    read_ahead_drop(&cursor->ahead);
+    stop(cursor);
+}
+
+void sqlite_park_cursors(kvdyno_session *session)
+{
+    for (kvdyno_cursor *cursor = session->cursors; cursor; cursor = cursor->next)
+        park(cursor);
+}
+
+/* ---- life ---- */
+
+kvdyno_status sqlite_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
+{
+    sqlite_settle(session);
+    kvdyno_cursor *cursor = calloc(1, sizeof *cursor);
+    if (!cursor)
+        return sqlite_refuse(session, KVDYNO_ERROR, "out of memory for a cursor");
+    cursor->session = session;
+    cursor->next = session->cursors;
+    session->cursors = cursor;
+    *opened = cursor;
+    return KVDYNO_OK;
+}
+
+/* Its statements go to the session, for the next cursor, where that has none. */
+static void give_back(kvdyno_cursor *cursor)
+{
+    kvdyno_session *session = cursor->session;
+    for (int i = 0; i < SCAN_COUNT; i++) {
+        if (session->scans[i])
+            session->api->finalize(cursor->scans[i]);
+        else
+            session->scans[i] = cursor->scans[i];
+    }
+}
+
+void sqlite_cursor_close(kvdyno_cursor *cursor)
+{
+    kvdyno_cursor **link = &cursor->session->cursors;
+    while (*link != cursor)
+        link = &(*link)->next;
+    *link = cursor->next;
+    stop(cursor);
+    give_back(cursor);
+    free(cursor->ahead.memory.data);
+    free(cursor->key.data);
+    free(cursor);
+}
+
+/* ---- scans ---- */
+
+static int need_scan(kvdyno_cursor *cursor, int which)
+{
+    static const char *const texts[SCAN_COUNT] = {
+        [SCAN_UP] = "SELECT key, value FROM kv WHERE key >= ?1 ORDER BY key",
+        [SCAN_DOWN] = "SELECT key, value FROM kv WHERE key <= ?1 ORDER BY key DESC",
+        [SCAN_FROM_LAST] = "SELECT key, value FROM kv ORDER BY key DESC",
+    };
+    kvdyno_session *session = cursor->session;
+    if (!cursor->scans[which]) {
+        cursor->scans[which] = session->scans[which];
+        session->scans[which] = NULL;
+    }
+    cursor->scan = cursor->scans[which];
+    if (cursor->scan)
+        return SQLITE_OK;
+    int code = sqlite_prepare(session->api, session->db, texts[which], &cursor->scans[which]);
+    cursor->scan = cursor->scans[which];
+    return code;
+}
+
+static int step(kvdyno_cursor *cursor, key_value *row)
+{
+    const sqlite_api *api = cursor->session->api;
+    int code = api->step(cursor->scan);
+    if (code == SQLITE_ROW) {
+        row->key = sqlite_column(api, cursor->scan, 0);
+        row->value = sqlite_column(api, cursor->scan, 1);
+    }
+    return code;
+}
+
+/* The first row of a scan from the kept key on; `beyond` leaves out the row of that key itself. */
+static int first_row(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
+{
+    int code = need_scan(cursor, which);
+    if (code == SQLITE_OK && which != SCAN_FROM_LAST)
+        code = sqlite_bind(cursor->session->api, cursor->scan, 1, cursor->key.data, cursor->key_size);
+    if (code == SQLITE_OK)
+        code = step(cursor, row);
+    bool same = code == SQLITE_ROW && row->key.size == cursor->key_size &&
+                memcmp(row->key.data, cursor->key.data, cursor->key_size) == 0;
+    return beyond && same ? step(cursor, row) : code;
+}
+
+/* The same, and as many rows after it as are due are read ahead. */
+static int fetch_ahead(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
+{
+    read_ahead *ahead = &cursor->ahead;
+    bool room = true;
+    unsigned count = 0;
+    int code = first_row(cursor, which, beyond, row);
+    while (code == SQLITE_ROW) {
+        room = read_ahead_add(ahead, row);
+        if (!room || ++count == cursor->ahead_count || ahead->filled >= AHEAD_BYTES_MOST)
+            break;
+        code = step(cursor, row);
+    }
+    cursor->ahead_count = cursor->ahead_count < AHEAD_ROWS_MOST ? cursor->ahead_count * 2 : AHEAD_ROWS_MOST;
+    if (!room)
+        return ENOMEM;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return code;
+    stop(cursor);
+    return read_ahead_take(ahead, row) ? SQLITE_ROW : SQLITE_DONE;
+}
+
+static int start(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
+{
+    uint32_t direction = which == SCAN_UP ? KVDYNO_FORWARD : KVDYNO_BACKWARD;
+    if (!beyond || direction != cursor->direction)
+        cursor->ahead_count = 1;
+    cursor->direction = direction;
+    return cursor->session->database->plan.wal ? first_row(cursor, which, beyond, row)
+                                               : fetch_ahead(cursor, which, beyond, row);
+}
+
+/* After a miss or an error the cursor has no place. */
+static kvdyno_status answer(kvdyno_cursor *cursor, int code, const key_value *row, kvdyno_bytes *found,
+                            kvdyno_bytes *value)
+{
+    kvdyno_session *session = cursor->session;
+    bool stands = code == SQLITE_ROW && session->database->plan.wal;
+    cursor->placed = code == SQLITE_ROW;
+    if (cursor->placed) {
+        cursor->shown = *found = row->key;
+        *value = row->value;
+        session->standing += stands && !cursor->standing;
+        cursor->standing = stands;
+        return KVDYNO_OK;
+    }
+    kvdyno_status status = KVDYNO_MISS;
+    if (code == ENOMEM)
+        status = sqlite_refuse(session, KVDYNO_ERROR, "out of memory for the cursor's rows");
+    else if (code != SQLITE_DONE)
+        status = sqlite_fail(session, "a scan", code);
+    stop(cursor);
+    return status;
+}
+
+/* ---- moving ---- */
+
+/* The sought key is kept first: it may be what this cursor lent out. */
+kvdyno_status sqlite_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                                 kvdyno_bytes *found, kvdyno_bytes *value)
+{
+    key_value row;
+    bool kept = keep_key(cursor, key ? key : "", key ? key_size : 0);
+    cursor->placed = false;
+    park(cursor);
+    sqlite_settle(cursor->session);
+    if (!kept)
+        return answer(cursor, ENOMEM, NULL, found, value);
+    int downward = key ? SCAN_DOWN : SCAN_FROM_LAST;
+    int code = start(cursor, direction == KVDYNO_FORWARD ? SCAN_UP : downward, false, &row);
+    return answer(cursor, code, &row, found, value);
+}
+
+static kvdyno_status move(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
+{
+    key_value row;
+    if (!cursor->placed)
+        return KVDYNO_MISS;
+    if (cursor->direction == direction && cursor->standing)
+        return answer(cursor, step(cursor, &row), &row, found, value);
+    if (cursor->direction == direction && read_ahead_take(&cursor->ahead, &row))
+        return answer(cursor, SQLITE_ROW, &row, found, value);
+    park(cursor);
+    int code = cursor->placed ? start(cursor, direction == KVDYNO_FORWARD ? SCAN_UP : SCAN_DOWN, true, &row) : ENOMEM;
+    return answer(cursor, code, &row, found, value);
+}
+
+kvdyno_status sqlite_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
+{
+    return move(cursor, KVDYNO_FORWARD, found, value);
+}
+
+kvdyno_status sqlite_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
+{
+    return move(cursor, KVDYNO_BACKWARD, found, value);
+}

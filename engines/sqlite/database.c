@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * database.c: open and close, syncs and checkpoints in the background, flush, VACUUM.
+ *
+ * All that is no session's business goes through one connection, the keeper. It is also what keeps the write-ahead log
+ * from being removed whenever the last session closes.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "sqlite_adapter.h"
+
+#define FILE_NAME "/data.sqlite3"
+#define CHECKPOINT_PATIENCE_MS 100 /* for readers whom a checkpoint in the background has to wait for */
+#define KEEPER_PAGES 10
+
+/* ---- syncing ---- */
+
+/* Syncs what the file control names, which may be not open. Opening the file anew to sync it would not do: closing it
+ * again would drop every POSIX lock that this process holds on it. */
+static int sync_file(kvdyno_database *database, int which)
+{
+    sqlite3_file *file = NULL;
+    int code = database->api.file_control(database->keeper, "main", which, &file);
+    if (code != SQLITE_OK || !file || !file->methods)
+        return code;
+    return file->methods->sync(file, SQLITE_SYNC_NORMAL);
+}
+
+static int sync_folder(kvdyno_database *database)
+{
+    int folder = open(database->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return errno;
+    int failed = fsync(folder) ? errno : 0;
+    close(folder);
+    return failed;
+}
+
+/* What a background thread does at each interval: the log where there is one. */
+static int sync_log(void *context)
+{
+    kvdyno_database *database = context;
+    pthread_mutex_lock(&database->keeper_lock);
+    int code = sync_file(database, database->plan.wal ? SQLITE_FCNTL_JOURNAL_POINTER : SQLITE_FCNTL_FILE_POINTER);
+    pthread_mutex_unlock(&database->keeper_lock);
+    return code;
+}
+
+/* The log before the database: whatever a checkpoint has copied, the log still has. */
+static int sync_all(kvdyno_database *database)
+{
+    int code = database->plan.wal ? sync_file(database, SQLITE_FCNTL_JOURNAL_POINTER) : SQLITE_OK;
+    return code == SQLITE_OK ? sync_file(database, SQLITE_FCNTL_FILE_POINTER) : code;
+}
+
+/* ---- checkpoints ---- */
+
+/* Busy is no error: there were readers whom it could not wait for, or another checkpoint was under way. */
+static int checkpoint(kvdyno_database *database, int mode)
+{
+    int code = database->api.wal_checkpoint_v2(database->keeper, "main", mode, NULL, NULL);
+    return (code & 0xff) == SQLITE_BUSY ? SQLITE_OK : code;
+}
+
+static int checkpoint_in_background(void *context)
+{
+    kvdyno_database *database = context;
+    pthread_mutex_lock(&database->keeper_lock);
+    database->api.busy_timeout(database->keeper, CHECKPOINT_PATIENCE_MS);
+    int code = checkpoint(database, database->plan.checkpoint_mode);
+    sqlite_wait_for_ever(database, database->keeper);
+    pthread_mutex_unlock(&database->keeper_lock);
+    __atomic_fetch_add(&database->checkpoints, 1, __ATOMIC_RELAXED);
+    return code;
+}
+
+/* ---- open ---- */
+
+/* A first read, which also opens the log. */
+static int look(kvdyno_database *database)
+{
+    char tables[32];
+    return sqlite_ask(&database->api, database->keeper, "SELECT count(*) FROM sqlite_master", tables, sizeof tables);
+}
+
+static int make_table(kvdyno_database *database)
+{
+    const sqlite_plan *plan = &database->plan;
+    return sqlite_run(&database->api, database->keeper,
+                      "PRAGMA synchronous=EXTRA; "
+                      "CREATE TABLE kv(key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL)%s; "
+                      "PRAGMA synchronous=%s",
+                      plan->without_rowid ? " WITHOUT ROWID" : "", plan->synchronous);
+}
+
+/* A pragma that cannot be honoured is passed over in silence, or by the library that was built so. */
+static kvdyno_status verify(kvdyno_database *database, const char *pragma, const char *wanted, kvdyno_text *error)
+{
+    char sql[64], found[64];
+    snprintf(sql, sizeof sql, "PRAGMA %s", pragma);
+    int code = sqlite_ask(&database->api, database->keeper, sql, found, sizeof found);
+    if (code != SQLITE_OK)
+        return sqlite_explain(&database->api, database->keeper, sql, code, error);
+    if (strcmp(found, wanted) == 0)
+        return KVDYNO_OK;
+    say(error, "%s: %s was asked for, and the database has %s", pragma, wanted, found);
+    return KVDYNO_ERROR;
+}
+
+static kvdyno_status verify_all(kvdyno_database *database, kvdyno_text *error)
+{
+    char page_size[32], mmap_size[32];
+    snprintf(page_size, sizeof page_size, "%" PRId64, database->plan.page_size);
+    snprintf(mmap_size, sizeof mmap_size, "%" PRId64, database->plan.mmap_size);
+    kvdyno_status status = verify(database, "journal_mode", database->plan.journal_mode, error);
+    if (status == KVDYNO_OK)
+        status = verify(database, "page_size", page_size, error);
+    return status == KVDYNO_OK && database->plan.mmap_size ? verify(database, "mmap_size", mmap_size, error) : status;
+}
+
+static kvdyno_status open_keeper(kvdyno_database *database, bool create, kvdyno_text *error)
+{
+    const sqlite_api *api = &database->api;
+    int code = sqlite_connect(database, create ? SQLITE_OPEN_CREATE : 0, &database->keeper);
+    if (code == SQLITE_OK && create)
+        code = make_table(database);
+    if (code == SQLITE_OK)
+        code = look(database);
+    if (code == SQLITE_OK)
+        code = sqlite_run(api, database->keeper, "PRAGMA cache_size=%d", KEEPER_PAGES);
+    if (code != SQLITE_OK)
+        return sqlite_explain(api, database->keeper, database->file, code, error);
+    return verify_all(database, error);
+}
+
+/* SQLite makes what is not there: so whether a database is there has to be asked first. */
+static kvdyno_status as_expected(const kvdyno_database *database, bool create, kvdyno_text *error)
+{
+    bool there = access(database->file, F_OK) == 0;
+    if (there != create)
+        return KVDYNO_OK;
+    say(error, "%s %s", database->file, there ? "is there already" : "is not there");
+    return KVDYNO_ERROR;
+}
+
+static kvdyno_status start_threads(kvdyno_database *database, kvdyno_text *error)
+{
+    const sqlite_plan *plan = &database->plan;
+    int failed = 0;
+    if (plan->sync_ms)
+        failed = interval_syncer_start(&database->log_syncer, plan->sync_ms, sync_log, database);
+    if (!failed && plan->checkpoint_ms)
+        failed = interval_syncer_start(&database->checkpointer, plan->checkpoint_ms, checkpoint_in_background,
+                                       database);
+    if (failed)
+        say(error, "a background thread: %s", strerror(failed));
+    return failed ? KVDYNO_ERROR : KVDYNO_OK;
+}
+
+static kvdyno_status open_all(kvdyno_database *database, bool create, kvdyno_text *error)
+{
+    kvdyno_status status = as_expected(database, create, error);
+    if (status == KVDYNO_OK)
+        status = open_keeper(database, create, error);
+    return status == KVDYNO_OK ? start_threads(database, error) : status;
+}
+
+static bool name_files(kvdyno_database *database, const char *folder)
+{
+    size_t size = strlen(folder) + sizeof FILE_NAME;
+    database->folder = strdup(folder);
+    database->file = malloc(size);
+    if (database->file)
+        snprintf(database->file, size, "%s" FILE_NAME, folder);
+    return database->folder && database->file;
+}
+
+/* Stops the threads and closes the keeper. Returns the first code that is no success. */
+static int stop(kvdyno_database *database)
+{
+    int first = interval_syncer_stop(&database->log_syncer);
+    int code = interval_syncer_stop(&database->checkpointer);
+    first = first ? first : code;
+    code = database->keeper ? database->api.close(database->keeper) : SQLITE_OK;
+    database->keeper = NULL;
+    return first ? first : code;
+}
+
+static void dispose(kvdyno_database *database)
+{
+    sqlite_leave(&database->api);
+    pthread_mutex_destroy(&database->keeper_lock);
+    pthread_mutex_destroy(&database->writer_lock);
+    free(database->folder);
+    free(database->file);
+    free(database);
+}
+
+static kvdyno_database *database_new(const sqlite_api *api, const sqlite_plan *plan)
+{
+    kvdyno_database *database = calloc(1, sizeof *database);
+    if (!database)
+        return NULL;
+    database->api = *api;
+    database->plan = *plan;
+    pthread_mutex_init(&database->keeper_lock, NULL);
+    pthread_mutex_init(&database->writer_lock, NULL);
+    return database;
+}
+
+kvdyno_status sqlite_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error)
+{
+    sqlite_api api;
+    sqlite_plan plan;
+    if (!sqlite_load(config->library, &api, error))
+        return KVDYNO_NO_LIBRARY;
+    kvdyno_status status = sqlite_make_plan(config, &api, &plan, error);
+    if (status != KVDYNO_OK)
+        return status;
+    if (!sqlite_enter(&api, plan.count_memory, error))
+        return KVDYNO_ERROR;
+    kvdyno_database *database = database_new(&api, &plan);
+    if (!database) {
+        sqlite_leave(&api);
+        say(error, "out of memory");
+        return KVDYNO_ERROR;
+    }
+    status = name_files(database, config->path) ? open_all(database, config->create, error) : KVDYNO_ERROR;
+    if (status == KVDYNO_OK) {
+        *opened = database;
+        return KVDYNO_OK;
+    }
+    stop(database);
+    dispose(database);
+    return status;
+}
+
+/* ---- close ---- */
+
+/* Whatever was left unsynced is synced now: the log, then what the checkpoint copies of it, then the folder. The last
+ * connection to close checkpoints the rest, if another process has kept this one from it. */
+static int finish(kvdyno_database *database)
+{
+    int code = sqlite_run(&database->api, database->keeper, "PRAGMA synchronous=FULL");
+    if (code == SQLITE_OK)
+        code = sync_all(database);
+    if (code == SQLITE_OK && database->plan.wal)
+        code = checkpoint(database, SQLITE_CHECKPOINT_PASSIVE);
+    return code == SQLITE_OK ? sync_file(database, SQLITE_FCNTL_FILE_POINTER) : code;
+}
+
+kvdyno_status sqlite_close(kvdyno_database *database, kvdyno_text *error)
+{
+    kvdyno_status status = KVDYNO_OK;
+    int code = finish(database);
+    if (code != SQLITE_OK)
+        status = sqlite_explain(&database->api, database->keeper, "close", code, error);
+    code = stop(database);
+    if (code != SQLITE_OK && status == KVDYNO_OK)
+        status = sqlite_explain(&database->api, NULL, "close, or a background thread", code, error);
+    int failed = sync_folder(database);
+    if (failed && status == KVDYNO_OK) {
+        say(error, "syncing %s: %s", database->folder, strerror(failed));
+        status = KVDYNO_ERROR;
+    }
+    dispose(database);
+    return status;
+}
+
+/* ---- housekeeping ---- */
+
+kvdyno_status sqlite_flush(kvdyno_database *database, kvdyno_text *error)
+{
+    pthread_mutex_lock(&database->keeper_lock);
+    int code = sync_all(database);
+    kvdyno_status status =
+        code == SQLITE_OK ? KVDYNO_OK : sqlite_explain(&database->api, database->keeper, "flush", code, error);
+    pthread_mutex_unlock(&database->keeper_lock);
+    int failed = status == KVDYNO_OK ? sync_folder(database) : 0;
+    if (failed)
+        say(error, "syncing %s: %s", database->folder, strerror(failed));
+    return failed ? KVDYNO_ERROR : status;
+}
+
+/* VACUUM builds the database anew in a temporary file, which belongs on the storage that is measured. */
+static int vacuum(kvdyno_database *database)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const sqlite_api *api = &database->api;
+    pthread_mutex_lock(&lock);
+    if (api->temp_directory)
+        *api->temp_directory = database->folder;
+    int code = sqlite_run(api, database->keeper, "PRAGMA cache_size=-%" PRId64 "; VACUUM; PRAGMA cache_size=%d",
+                          database->plan.cache_kib, KEEPER_PAGES);
+    if (api->temp_directory)
+        *api->temp_directory = NULL;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* The file shrinks when a checkpoint brings the new pages into it, which readers may delay. */
+kvdyno_status sqlite_compact(kvdyno_database *database, kvdyno_text *error)
+{
+    pthread_mutex_lock(&database->writer_lock);
+    pthread_mutex_lock(&database->keeper_lock);
+    int code = vacuum(database);
+    if (code == SQLITE_OK && database->plan.wal)
+        code = checkpoint(database, SQLITE_CHECKPOINT_PASSIVE);
+    kvdyno_status status =
+        code == SQLITE_OK ? KVDYNO_OK : sqlite_explain(&database->api, database->keeper, "VACUUM", code, error);
+    pthread_mutex_unlock(&database->keeper_lock);
+    pthread_mutex_unlock(&database->writer_lock);
+    return status;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * sqlite_adapter.h: what the parts of the SQLite adapter share.
+ *
+ *   sqlite.c      the engine as kvdyno sees it: options, capabilities, the table of functions
+ *   library.c     finding libsqlite3, and its process-wide settings
+ *   settings.c    from kvdyno's settings to SQLite's
+ *   connection.c  a connection and its pragmas; errors
+ *   database.c    open, close, syncs, checkpoints, VACUUM
+ *   session.c     reads, writes, batches
+ *   transaction.c transactions, and who may write
+ *   cursor.c      scans
+ *   statistics.c  SQLite's own figures
+ */
+#ifndef SQLITE_ADAPTER_H
+#define SQLITE_ADAPTER_H
+
+#include <errno.h>
+#include <limits.h>
+
+#include "adapter.h"
+#include "sqlite_api.h"
+
+/* ---- the library ---- */
+
+bool sqlite_load(const char *chosen, sqlite_api *api, kvdyno_text *error);
+/* To be called around the life of a database: SQLite counts memory for the whole process or not at all. */
+bool sqlite_enter(const sqlite_api *api, bool count_memory, kvdyno_text *error);
+void sqlite_leave(const sqlite_api *api);
+
+/* ---- options, in the order in which they are declared ---- */
+
+enum {
+    JOURNAL_MODE,
+    PAGE_SIZE,
+    MMAP_SIZE,
+    WAL_AUTOCHECKPOINT,
+    CHECKPOINT_MS,
+    CHECKPOINT_MODE,
+    WITHOUT_ROWID,
+    COPY_VALUES,
+    WRITER_LOCK,
+    BUSY_SLEEP_US,
+    SECURE_DELETE,
+    COUNT_MEMORY,
+    OPTION_COUNT
+};
+
+/* What a kvdyno_config comes to. */
+typedef struct sqlite_plan {
+    const char *journal_mode;
+    bool wal;
+    const char *synchronous;
+    int64_t cache_kib;    /* of a session's connection */
+    uint32_t connections; /* that share the cache setting */
+    int64_t page_size, mmap_size;
+    int wal_autocheckpoint;
+    uint32_t checkpoint_ms;
+    const char *checkpoint_mode_name;
+    int checkpoint_mode;
+    bool without_rowid, copies, writer_lock;
+    int busy_sleep_us;
+    const char *secure_delete; /* of the pragma, or NULL: as the library was built */
+    bool count_memory;
+    uint32_t sync_ms; /* how often the log is synced in the background, or 0 */
+} sqlite_plan;
+
+/* Refuses what cannot be honoured. The texts of `plan` are static. */
+kvdyno_status sqlite_make_plan(const kvdyno_config *config, const sqlite_api *api, sqlite_plan *plan,
+                               kvdyno_text *error);
+kvdyno_status sqlite_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
+
+/* ---- a database ---- */
+
+#define CACHE_FIGURES 4
+
+struct kvdyno_database {
+    sqlite_api api;
+    sqlite_plan plan;
+    char *folder, *file;
+    sqlite3 *keeper;             /* a connection of the adapter's own, for all that is no session's */
+    pthread_mutex_t keeper_lock;
+    pthread_mutex_t writer_lock; /* see transaction.c */
+    interval_syncer log_syncer, checkpointer;
+    uint64_t cache_figures[CACHE_FIGURES]; /* of sessions that were closed; atomic */
+    uint64_t checkpoints;                  /* of the background thread; atomic */
+};
+
+kvdyno_status sqlite_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error);
+kvdyno_status sqlite_close(kvdyno_database *database, kvdyno_text *error);
+kvdyno_status sqlite_flush(kvdyno_database *database, kvdyno_text *error);
+kvdyno_status sqlite_compact(kvdyno_database *database, kvdyno_text *error);
+kvdyno_status sqlite_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
+/* Adds the figures of a connection that is about to be closed. */
+void sqlite_count_cache(kvdyno_database *database, sqlite3 *db);
+
+/* ---- connections ---- */
+
+/* Opens one with all its pragmas. On failure `*db` may be there all the same, to be asked why and closed. */
+int sqlite_connect(kvdyno_database *database, int flags, sqlite3 **db);
+/* Makes a connection wait for locks of others: for ever. */
+int sqlite_wait_for_ever(const kvdyno_database *database, sqlite3 *db);
+/* Runs statements of which nothing is read; the text is formatted. */
+__attribute__((format(printf, 3, 4))) int sqlite_run(const sqlite_api *api, sqlite3 *db, const char *format, ...);
+/* Runs a statement and copies the first column of its last row; an empty text if there is none. */
+int sqlite_ask(const sqlite_api *api, sqlite3 *db, const char *sql, char *answer, size_t capacity);
+/* Says what failed in SQLite's words; `db` may be NULL. */
+kvdyno_status sqlite_explain(const sqlite_api *api, sqlite3 *db, const char *what, int code, kvdyno_text *error);
+
+/* ---- sessions ---- */
+
+enum { BEGIN_WRITE, BEGIN_READ, LOOK, COMMIT, ROLLBACK, REPLACE, ERASE, STATEMENT_COUNT };
+enum { SCAN_UP, SCAN_DOWN, SCAN_FROM_LAST, SCAN_COUNT };
+
+struct kvdyno_session {
+    const sqlite_api *api;
+    sqlite3_stmt *select; /* stands on the row of the value that was lent out last */
+    unsigned standing;    /* cursors whose scan stands on a row */
+    bool copies;          /* a value is copied, and the read ends at once */
+    bool begun, writing;  /* between begin and commit or abort; for writing */
+    bool broken;          /* what was begun can only be aborted */
+    growing value;
+    kvdyno_database *database;
+    sqlite3 *db;
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+    sqlite3_stmt *scans[SCAN_COUNT]; /* spare ones, for the next cursor */
+    kvdyno_cursor *cursors;
+    char error[512];
+};
+
+/* What went wrong, for session_error; a transaction that SQLite rolled back is broken. */
+kvdyno_status sqlite_fail(kvdyno_session *session, const char *what, int code);
+/* A refusal of the adapter's own, for session_error. */
+kvdyno_status sqlite_refuse(kvdyno_session *session, kvdyno_status status, const char *why);
+/* Runs one of the session's statements to its end. */
+int sqlite_do(kvdyno_session *session, int statement);
+int sqlite_bind(const sqlite_api *api, sqlite3_stmt *statement, int place, const void *data, size_t size);
+/* Column `place` of the row that a statement stands on. */
+kvdyno_bytes sqlite_column(const sqlite_api *api, sqlite3_stmt *statement, int place);
+int sqlite_prepare(const sqlite_api *api, sqlite3 *db, const char *sql, sqlite3_stmt **statement);
+
+/* What was lent out is lent no longer, and no read of this session is open but that of a begun transaction. */
+void sqlite_settle(kvdyno_session *session);
+/* Opens a transaction for one write of the session's, unless one is begun; and ends it, as `status` says. */
+kvdyno_status sqlite_write_begin(kvdyno_session *session);
+kvdyno_status sqlite_write_end(kvdyno_session *session, kvdyno_status status);
+/* The same around one statement, which is a transaction by itself. */
+kvdyno_status sqlite_single_begin(kvdyno_session *session);
+void sqlite_single_end(kvdyno_session *session);
+
+kvdyno_status sqlite_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
+                                  kvdyno_text *error);
+void sqlite_session_close(kvdyno_session *session);
+void sqlite_session_error(kvdyno_session *session, kvdyno_text *error);
+kvdyno_status sqlite_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
+kvdyno_status sqlite_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
+                         size_t value_size);
+kvdyno_status sqlite_remove(kvdyno_session *session, const void *key, size_t key_size);
+kvdyno_status sqlite_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
+kvdyno_status sqlite_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+                            void *context);
+kvdyno_status sqlite_begin(kvdyno_session *session, uint32_t kind);
+kvdyno_status sqlite_commit(kvdyno_session *session);
+kvdyno_status sqlite_abort(kvdyno_session *session);
+
+/* ---- cursors ---- */
+
+/* Cursors let go of what they stand on; each goes on from its last key. */
+void sqlite_park_cursors(kvdyno_session *session);
+
+kvdyno_status sqlite_cursor_open(kvdyno_session *session, kvdyno_cursor **opened);
+void sqlite_cursor_close(kvdyno_cursor *cursor);
+kvdyno_status sqlite_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                                 kvdyno_bytes *found, kvdyno_bytes *value);
+kvdyno_status sqlite_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
+kvdyno_status sqlite_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
+
+#endif
