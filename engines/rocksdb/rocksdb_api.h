@@ -106,10 +106,10 @@ typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
     X(void, rocksdb_options_set_memtable_prefix_bloom_size_ratio, (rocksdb_options_t *, double))                       \
     X(void, rocksdb_options_set_prefix_extractor, (rocksdb_options_t *, rocksdb_slicetransform_t *))                   \
     X(rocksdb_slicetransform_t *, rocksdb_slicetransform_create_noop, (void))                                          \
+    /* the name is the sixth argument, and since 11 the fifth, where in_range was, which RocksDB does not call */      \
     X(rocksdb_slicetransform_t *, rocksdb_slicetransform_create,                                                       \
       (void *, void (*)(void *), char *(*)(void *, const char *, size_t, size_t *),                                    \
-       unsigned char (*)(void *, const char *, size_t), unsigned char (*)(void *, const char *, size_t),               \
-       const char *(*)(void *)))                                                                                       \
+       unsigned char (*)(void *, const char *, size_t), const char *(*)(void *), const char *(*)(void *)))             \
     X(void, rocksdb_readoptions_set_total_order_seek, (rocksdb_readoptions_t *, unsigned char))                        \
     X(void, rocksdb_options_set_bottommost_compression, (rocksdb_options_t *, int))
 
