@@ -2,6 +2,7 @@
 # make test    the same set-up, then all tests, formatting and lints
 # make bench   what the driver itself costs, beside bare loops
 # make build   only builds, into target/release
+# make engines fetches and builds every engine that a registry has, into the user's folder
 
 CARGO ?= cargo
 ENGINES = target/release/engines
@@ -10,7 +11,7 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo test lint bench install clean
+.PHONY: help setup build adapters demo test lint bench engines install clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -46,6 +47,10 @@ lint:
 bench: setup
 	$(MAKE) build
 	target/release/kvdyno-bench
+
+engines: setup
+	$(MAKE) build
+	target/release/kvdyno engines install --all
 
 PREFIX ?= /usr/local
 install:

@@ -14,6 +14,10 @@
  * - A batch holds a lock on each page it touches until it commits. The lock table has room for every session to write
  *   batches of some thousand records; one that does not fit fails with Berkeley DB's "out of available lock entries".
  * - Log files are sparse: their size is `set_lg_max` from the start, their blocks are used as the log grows.
+ * - Several processes share cache and tables in mapped files of the folder, which the operating system writes out now
+ *   and then, and which count as part of the database while it is open.
+ * - A process that dies between two calls leaves locks, which another gives back within half a second; one that dies
+ *   inside a call leaves a state that only recovery mends: the others are told so (DB_RUNRECOVERY).
  * - With `snapshot`, Berkeley DB leaks a little memory at each close (frozen pages, some transactions).
  */
 #include "bdb.h"
@@ -25,9 +29,9 @@ static const kvdyno_option options[BDB_OPTION_COUNT] = {
     [BDB_SNAPSHOT] = {"snapshot", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
                       "Keep versions of pages (DB_MULTIVERSION), so that reads and cursors lock nothing and read-only "
                       "transactions can be had."},
-    [BDB_PRIVATE] = {"private", KVDYNO_OPTION_BOOL, 0, "true", NULL, 0, 0,
+    [BDB_PRIVATE] = {"private", KVDYNO_OPTION_CHOICE, 0, "auto", "auto|true|false", 0, 0,
                      "Keep cache and lock tables in the process's own memory (DB_PRIVATE); false puts them into mapped "
-                     "files that several processes share (DB_REGISTER)."},
+                     "files that several processes share (DB_REGISTER); auto: true for one process, false for several."},
     [BDB_LOG_FILE_SIZE] = {"log_file_size", KVDYNO_OPTION_SIZE, 0, "0", NULL, 0, 1 << 30,
                            "Size of a log file, at least four times the log buffer; 0 takes that, but no less than "
                            "Berkeley DB's default of 10 MiB."},
@@ -64,7 +68,7 @@ static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text
     return KVDYNO_OK;
 }
 
-/* Not declared, since they depend on options: read-only transactions (`snapshot`), several processes (`private`). */
+/* Not declared, since they depend on an option: read-only transactions (`snapshot`). */
 static const kvdyno_engine engine = {
     .size = sizeof(kvdyno_engine),
     .abi_version = KVDYNO_ABI_VERSION,
@@ -72,7 +76,8 @@ static const kvdyno_engine engine = {
     .summary = "Berkeley DB 5.3: Btree with a write-ahead log, page locks and transactions",
     .origin = "Debian package libdb5.3",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY,
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY |
+                    KVDYNO_CAN_SHARE_PROCESSES,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
                     1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,

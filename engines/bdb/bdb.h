@@ -62,10 +62,13 @@ struct kvdyno_database {
     size_t value_hint;    /* bytes a session's buffer begins with */
     interval_syncer log_syncer;
     interval_syncer checkpointer;
+    process_turn turn; /* which process does what these two threads do */
     interval_syncer parker; /* see cursor.c */
     pthread_mutex_t cursors_lock;
     kvdyno_cursor *cursors; /* every open cursor, under cursors_lock */
 };
+
+#define BDB_POLL_MS 500u /* how often it is looked whether a checkpoint is due, and whether a process died */
 
 /* What a kvdyno_config comes to. */
 typedef struct bdb_plan {
@@ -74,6 +77,8 @@ typedef struct bdb_plan {
     uint64_t log_buffer, log_file;
     u_int32_t durability; /* a flag of the environment, or 0 */
     u_int32_t lockers, locks, transactions;
+    bool shared; /* other processes may use the environment */
+    u_int32_t threads; /* that can be in Berkeley DB at once, in all processes; 0 if none need be watched */
 } bdb_plan;
 
 int64_t bdb_integer_option(const kvdyno_config *config, int option);

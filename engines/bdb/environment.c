@@ -5,7 +5,6 @@
 #include "bdb.h"
 
 #define TABLE_FILE "data.bdb"
-#define CHECKPOINT_POLL_MS 500u
 #define VALUE_HINT_MOST ((uint64_t)1 << 20)
 
 /* ---- errors ---- */
@@ -40,8 +39,9 @@ static int open_environment(kvdyno_database *database)
 {
     DB_ENV *env = database->env;
     u_int32_t flags = DB_CREATE | DB_THREAD | DB_RECOVER | DB_INIT_MPOOL | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_LOCK;
-    /* With DB_REGISTER recovery runs only if a process died with the environment open. */
-    return env->open(env, database->path, flags | (database->shared ? DB_REGISTER : DB_PRIVATE), 0644);
+    /* With DB_REGISTER recovery runs only if a process died with the environment open, and with DB_FAILCHK only if it
+     * died inside of a call. */
+    return env->open(env, database->path, flags | (database->shared ? DB_REGISTER | DB_FAILCHK : DB_PRIVATE), 0644);
 }
 
 /* A table keeps the page size it was made with, and Berkeley DB passes over another one in silence. */
@@ -79,19 +79,31 @@ static int sync_log(void *context)
     return database->env->log_flush(database->env, NULL);
 }
 
-static int checkpoint_if_due(void *context)
+/* A round of what has to be done now and then: a checkpoint if one is due, and giving back what dead processes held. */
+static int do_rounds(void *context)
 {
     kvdyno_database *database = context;
-    return database->env->txn_checkpoint(database->env, database->checkpoint_kb, 0, 0);
+    DB_ENV *env = database->env;
+    int code = database->shared ? env->failchk(env, 0) : 0;
+    if (code == 0 && database->checkpoint_kb)
+        code = env->txn_checkpoint(env, database->checkpoint_kb, 0, 0);
+    return code;
+}
+
+/* Of several processes one at a time does it. */
+static int start_thread(kvdyno_database *database, interval_syncer *thread, uint32_t interval_ms, int (*round)(void *))
+{
+    thread->turn = &database->turn;
+    return interval_syncer_start(thread, interval_ms, round, database);
 }
 
 static int start_threads(kvdyno_database *database, const kvdyno_config *config)
 {
-    int code = 0;
-    if (database->checkpoint_kb)
-        code = interval_syncer_start(&database->checkpointer, CHECKPOINT_POLL_MS, checkpoint_if_due, database);
+    int code = database->shared ? process_turn_open(&database->turn, database->path) : 0;
+    if (code == 0 && (database->checkpoint_kb || database->shared))
+        code = start_thread(database, &database->checkpointer, BDB_POLL_MS, do_rounds);
     if (code == 0 && config->durability == KVDYNO_DURABILITY_INTERVAL)
-        code = interval_syncer_start(&database->log_syncer, config->interval_ms, sync_log, database);
+        code = start_thread(database, &database->log_syncer, config->interval_ms, sync_log);
     return code;
 }
 
@@ -109,7 +121,7 @@ static int open_all(kvdyno_database *database, const kvdyno_config *config, cons
     return code ? code : start_threads(database, config);
 }
 
-static kvdyno_database *make_database(const kvdyno_config *config)
+static kvdyno_database *make_database(const kvdyno_config *config, const bdb_plan *plan)
 {
     kvdyno_database *database = calloc(1, sizeof *database);
     char *path = strdup(config->path);
@@ -120,7 +132,7 @@ static kvdyno_database *make_database(const kvdyno_config *config)
     }
     database->path = path;
     database->snapshot = bdb_integer_option(config, BDB_SNAPSHOT);
-    database->shared = !bdb_integer_option(config, BDB_PRIVATE);
+    database->shared = plan->shared;
     database->log_auto_remove = bdb_integer_option(config, BDB_LOG_AUTO_REMOVE);
     database->checkpoint_kb = (u_int32_t)bdb_integer_option(config, BDB_CHECKPOINT_KB);
     database->value_hint = bdb_at_most(config->value_size, VALUE_HINT_MOST) + 1024;
@@ -132,6 +144,7 @@ static kvdyno_database *make_database(const kvdyno_config *config)
 static void dispose(kvdyno_database *database)
 {
     bdb_library_close(&database->library);
+    process_turn_close(&database->turn);
     pthread_mutex_destroy(&database->cursors_lock);
     free(database->path);
     free(database);
@@ -186,7 +199,7 @@ kvdyno_status bdb_open(const kvdyno_config *config, kvdyno_database **database, 
     kvdyno_status status = bdb_make_plan(config, &plan, error);
     if (status != KVDYNO_OK)
         return status;
-    kvdyno_database *made = make_database(config);
+    kvdyno_database *made = make_database(config, &plan);
     if (!made) {
         say(error, "no memory for a database");
         return KVDYNO_ERROR;

@@ -2,6 +2,8 @@
  *
  * From kvdyno's settings to those of a Berkeley DB environment, and saying what they came to.
  */
+#include <signal.h>
+
 #include "bdb.h"
 
 #define KIB ((uint64_t)1024)
@@ -16,6 +18,8 @@
 #define LOG_FILE_DEFAULT (10 * MIB)
 #define LOG_FILE_LEAST (1 * MIB) /* a record, which may hold the image of a page, has to fit with room to spare */
 #define LOG_FILE_BUFFERS 4u /* a log file holds at least so many log buffers, or Berkeley DB refuses to open */
+
+#define BACKGROUND_THREADS 4u /* of a process: syncing, checkpoints, parking, and the one that opened */
 
 /* ---- what the settings come to ---- */
 
@@ -52,11 +56,26 @@ static void plan_log(const kvdyno_config *config, bdb_plan *plan)
  * pages keep the transactions that wrote them in the table until they are gone. */
 static void plan_tables(const kvdyno_config *config, bdb_plan *plan)
 {
-    plan->lockers = 1000 + 8 * config->sessions;
-    plan->locks = 20000 + 4000 * config->sessions;
-    plan->transactions = 100 + 4 * config->sessions;
+    uint32_t processes = config_processes(config), sessions = config->sessions * processes;
+    plan->lockers = 1000 + 8 * sessions;
+    plan->locks = 20000 + 4000 * sessions;
+    plan->transactions = 100 + 4 * sessions;
     if (bdb_integer_option(config, BDB_SNAPSHOT))
         plan->transactions += 10000;
+    if (plan->shared)
+        plan->threads = 64 + sessions + BACKGROUND_THREADS * processes;
+}
+
+/* Whether the regions are files that processes share. False, and why, if they are to share what is private. */
+static bool plan_sharing(const kvdyno_config *config, bdb_plan *plan, kvdyno_text *error)
+{
+    const char *private = config->options[BDB_PRIVATE].text;
+    uint32_t processes = config_processes(config);
+    plan->shared = strcmp(private, "auto") == 0 ? processes > 1 : strcmp(private, "false") == 0;
+    if (plan->shared || processes == 1)
+        return true;
+    say(error, "private: %u processes cannot share what one keeps in its own memory; auto or false lets them", processes);
+    return false;
 }
 
 kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_text *error)
@@ -79,6 +98,8 @@ kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_
         say(error, "log_file_size: %" PRIu64 " bytes are too few, it takes 1 MiB or 0", log_file);
         return KVDYNO_UNSUPPORTED;
     }
+    if (!plan_sharing(config, plan, error))
+        return KVDYNO_UNSUPPORTED;
     plan->durability = durability_flag(config->durability);
     plan->cache = config->cache_bytes < CACHE_ENLARGED_BELOW ? config->cache_bytes / 5 * 4 : config->cache_bytes;
     plan->cache_regions = (int)((plan->cache + CACHE_REGION_MOST - 1) / CACHE_REGION_MOST);
@@ -120,6 +141,34 @@ static int set_tables(DB_ENV *env, const kvdyno_config *config, const bdb_plan *
     return code ? code : env->set_tx_max(env, plan->transactions);
 }
 
+/* Who calls Berkeley DB: asked at each call, and so without a system call. A process has one environment at a time. */
+static pid_t own_process;
+
+static void identify(DB_ENV *env, pid_t *process, db_threadid_t *thread)
+{
+    (void)env;
+    if (process)
+        *process = own_process;
+    if (thread)
+        *thread = pthread_self();
+}
+
+static int is_alive(DB_ENV *env, pid_t process, db_threadid_t thread, u_int32_t flags)
+{
+    (void)env, (void)thread, (void)flags;
+    return kill(process, 0) == 0 || errno == EPERM;
+}
+
+/* What DB_ENV->failchk needs, which gives back what processes held that died. */
+static int watch_processes(DB_ENV *env, const bdb_plan *plan)
+{
+    own_process = getpid();
+    int code = env->set_thread_count(env, plan->threads);
+    if (code == 0)
+        code = env->set_thread_id(env, identify);
+    return code ? code : env->set_isalive(env, is_alive);
+}
+
 static int set_flags(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan)
 {
     int code = plan->durability ? env->set_flags(env, plan->durability, 1) : 0;
@@ -137,6 +186,8 @@ int bdb_set_all(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan)
     int code = set_memory(env, plan);
     if (code == 0)
         code = set_tables(env, config, plan);
+    if (code == 0 && plan->threads)
+        code = watch_processes(env, plan);
     return code ? code : set_flags(env, config, plan);
 }
 
@@ -180,7 +231,8 @@ static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *
     long long checkpoint_kb = bdb_integer_option(config, BDB_CHECKPOINT_KB);
     emit(context, "durability", "commit", durability_meaning(config->durability));
     if (config->durability == KVDYNO_DURABILITY_INTERVAL)
-        emitf(emit, context, "durability", "log_flush", "every %u ms", config->interval_ms);
+        emitf(emit, context, "durability", "log_flush", "every %u ms%s", config->interval_ms,
+              config_processes(config) > 1 ? ", by one of the processes" : "");
     if (checkpoint_kb)
         emitf(emit, context, "durability", "txn_checkpoint",
               "in the background after %lld KiB of log, and at close; it writes and syncs at every durability level",
@@ -209,14 +261,16 @@ static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyn
 {
     long long page_size = bdb_integer_option(config, BDB_PAGE_SIZE);
     long long partitions = bdb_integer_option(config, BDB_LOCK_PARTITIONS);
-    bool versions = bdb_integer_option(config, BDB_SNAPSHOT), private = bdb_integer_option(config, BDB_PRIVATE);
+    bool versions = bdb_integer_option(config, BDB_SNAPSHOT);
     if (page_size)
         emitf(emit, context, "options", "set_pagesize", "%lld", page_size);
     else
         emit(context, "options", "set_pagesize", "not set: the filesystem's block size");
     emit(context, "options", "isolation", versions ? "DB_MULTIVERSION; reads and cursors with DB_TXN_SNAPSHOT"
                                                    : "page locks");
-    emit(context, "options", "regions", private ? "DB_PRIVATE: heap" : "DB_REGISTER: mapped files in the folder");
+    emit(context, "options", "regions", plan->shared ? "DB_REGISTER: mapped files in the folder" : "DB_PRIVATE: heap");
+    if (plan->shared)
+        emitf(emit, context, "options", "failchk", "every %u ms; set_thread_count %u", BDB_POLL_MS, plan->threads);
     emit(context, "options", "DB_LOG_AUTO_REMOVE", bdb_integer_option(config, BDB_LOG_AUTO_REMOVE) ? "on" : "off");
     emit(context, "options", "DB_LOG_ZERO", bdb_integer_option(config, BDB_LOG_ZERO) ? "on" : "off");
     emit(context, "options", "DB_DIRECT_DB", bdb_integer_option(config, BDB_DIRECT_IO) ? "on" : "off");

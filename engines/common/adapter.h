@@ -7,6 +7,8 @@
 #define KVDYNO_ADAPTER_H
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kvdyno.h"
 
@@ -41,6 +45,15 @@ __attribute__((format(printf, 5, 6))) static inline void emitf(kvdyno_emit emit,
     vsnprintf(value, sizeof value, format, arguments);
     va_end(arguments);
     emit(context, topic, name, value);
+}
+
+/* ---- what a host asks for ---- */
+
+/* Processes that will have the database open at once. A host that is older than the member means one. */
+static inline uint32_t config_processes(const kvdyno_config *config)
+{
+    bool known = config->size >= offsetof(kvdyno_config, processes) + sizeof config->processes;
+    return known && config->processes > 1 ? config->processes : 1;
 }
 
 /* ---- an engine's own library ---- */
@@ -84,6 +97,35 @@ static inline bool find_symbols(void *library, const library_symbol *symbols, co
     return true;
 }
 
+/* ---- several processes ---- */
+
+/* What only one of the processes shall do that have a database open: the one that holds a lock on the folder. The kernel
+ * gives the lock on when that process dies. */
+typedef struct process_turn {
+    bool asked; /* false: there is one process, and it is its turn */
+    int folder;
+} process_turn;
+
+/* Returns 0 or an errno. `turn` must be zeroed. */
+static inline int process_turn_open(process_turn *turn, const char *path)
+{
+    turn->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    turn->asked = turn->folder >= 0;
+    return turn->asked ? 0 : errno;
+}
+
+static inline bool process_turn_is_mine(const process_turn *turn)
+{
+    return !turn->asked || flock(turn->folder, LOCK_EX | LOCK_NB) == 0;
+}
+
+static inline void process_turn_close(process_turn *turn)
+{
+    if (turn->asked)
+        close(turn->folder);
+    turn->asked = false;
+}
+
 /* ---- durability level `interval` ---- */
 
 /* A thread that calls `sync` every interval until it is stopped. The first error it meets is kept for the stopper. */
@@ -92,6 +134,7 @@ typedef struct interval_syncer {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool running, stopping;
+    const process_turn *turn; /* NULL, or whether this process is to do it */
     uint32_t interval_ms;
     int (*sync)(void *context); /* 0: done; anything else is kept */
     void *context;
@@ -113,7 +156,8 @@ static inline void *interval_syncer_main(void *argument)
         if (syncer->stopping)
             break;
         pthread_mutex_unlock(&syncer->lock);
-        int failed = syncer->sync(syncer->context);
+        bool mine = !syncer->turn || process_turn_is_mine(syncer->turn);
+        int failed = mine ? syncer->sync(syncer->context) : 0;
         pthread_mutex_lock(&syncer->lock);
         if (failed && !syncer->first_error)
             syncer->first_error = failed;
@@ -122,7 +166,7 @@ static inline void *interval_syncer_main(void *argument)
     return NULL;
 }
 
-/* Returns 0, or the errno of pthread_create. `syncer` must be zeroed. */
+/* Returns 0, or the errno of pthread_create. `syncer` must be zeroed, but for `turn`. */
 static inline int interval_syncer_start(interval_syncer *syncer, uint32_t interval_ms, int (*sync)(void *), void *context)
 {
     pthread_condattr_t attributes;

@@ -84,10 +84,10 @@ static uint64_t map_size(const kvdyno_config *config)
     return needed > GIB ? needed : GIB;
 }
 
-/* Reader slots: LMDB's own default, and for each session one for its reads and three for cursors. */
+/* Reader slots: LMDB's own default, and for each session of each process one for its reads and three for cursors. */
 static unsigned max_readers(const kvdyno_config *config)
 {
-    return 126 + 4 * config->sessions;
+    return 126 + 4 * config->sessions * config_processes(config);
 }
 
 static unsigned env_flags(const kvdyno_config *config)
@@ -120,7 +120,8 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
     };
     emit(context, "durability", "flags", how[config->durability]);
     if (config->durability == KVDYNO_DURABILITY_INTERVAL)
-        emitf(emit, context, "durability", "background", "mdb_env_sync every %" PRIu32 " ms", config->interval_ms);
+        emitf(emit, context, "durability", "background", "mdb_env_sync every %" PRIu32 " ms%s", config->interval_ms,
+              config_processes(config) > 1 ? ", by one of the processes" : "");
 }
 
 static kvdyno_status lmdb_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
@@ -156,6 +157,7 @@ static int sync_env(void *context)
 static kvdyno_status database_failed(kvdyno_database *database, const char *what, int code, kvdyno_text *error)
 {
     kvdyno_status status = lmdb_explain(&database->api, what, code, error);
+    process_turn_close(&database->turn);
     if (database->env)
         database->api.mdb_env_close(database->env);
     free(database);
@@ -195,6 +197,13 @@ static int open_dbi(kvdyno_database *database)
     return api->mdb_txn_commit(txn);
 }
 
+static int start_syncer(kvdyno_database *database, const kvdyno_config *config)
+{
+    int code = config_processes(config) > 1 ? process_turn_open(&database->turn, config->path) : 0;
+    database->syncer.turn = &database->turn;
+    return code ? code : interval_syncer_start(&database->syncer, config->interval_ms, sync_env, database);
+}
+
 static kvdyno_status open_env(const kvdyno_config *config, kvdyno_database *database, kvdyno_text *error)
 {
     const lmdb_api *api = &database->api;
@@ -217,7 +226,7 @@ static kvdyno_status open_env(const kvdyno_config *config, kvdyno_database *data
     if (code)
         return database_failed(database, "mdb_dbi_open", code, error);
     if (config->durability == KVDYNO_DURABILITY_INTERVAL)
-        code = interval_syncer_start(&database->syncer, config->interval_ms, sync_env, database);
+        code = start_syncer(database, config);
     return code ? database_failed(database, "the syncing thread", code, error) : KVDYNO_OK;
 }
 
@@ -257,6 +266,7 @@ static kvdyno_status lmdb_close(kvdyno_database *database, kvdyno_text *error)
     code = sync_env(database);
     if (code)
         return database_failed(database, "mdb_env_sync", code, error);
+    process_turn_close(&database->turn);
     database->api.mdb_env_close(database->env);
     free(database);
     return KVDYNO_OK;

@@ -29,6 +29,7 @@ struct kvdyno_database {
     MDB_dbi dbi;
     unsigned append; /* MDB_APPEND or 0 */
     interval_syncer syncer;
+    process_turn turn;
 };
 
 struct kvdyno_session {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Choice, Compression, Database, Durability, LabSettings};
+use kvdyno_record::Workers;
 use kvdyno_trial::TrialSpec;
 use kvdyno_trial::worker::{driver_check, hints, values_of};
 use kvdyno_workload::{Data, End, KeyFormat, Kind, Verify, Workload, subseed};
@@ -110,6 +111,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
             verify: Verify::Full,
             seed: SEED,
         },
+        workers: Workers::Threads,
         database: drive.folder.to_owned(),
         create: false,
         last_version: 0,
@@ -142,8 +144,8 @@ pub fn load(engine: &str, folder: &Path) -> Result<(), BenchError> {
     let keys = workload.data.keys().map_err(|error| failed(&error))?;
     let values = values_of(&workload.data);
     let choice = choice(engine)?;
-    let database =
-        Database::open(&choice, &settings(), &hints(&workload), folder, true).map_err(|error| failed(&error))?;
+    let database = Database::open(&choice, &settings(), &hints(&workload, Workers::Threads), folder, true)
+        .map_err(|error| failed(&error))?;
     {
         let host = kvdyno_engine::Host { size: 0, reserved: 0, context: std::ptr::null_mut(), recall: None };
         // SAFETY: `host` outlives the session; an engine that stores what it is given calls no `recall`.

@@ -28,11 +28,19 @@ pub struct Bench {
 
 /// The file in a check's folder that says what it is doing.
 pub(crate) const STEP: &str = "step";
+/// How the names of a check's databases begin.
+pub(crate) const DATABASE: &str = "database-";
+/// The file in a check's folder that says that the engine may keep something outside of its databases' folders.
+pub(crate) const DESTROYS: &str = "destroys";
 
 impl Bench {
     pub(crate) fn new(subject: &Subject, folder: &Path, relaunch: Relaunch) -> Result<Bench, Finding> {
         let (subject, folder) = (subject.clone(), folder.to_owned());
-        Ok(Bench { choice: subject.choose()?, subject, folder, relaunch, places: AtomicU32::new(0) })
+        let choice = subject.choose()?;
+        if choice.adapter().table().destroy.is_some() {
+            fs::write(folder.join(DESTROYS), "")?;
+        }
+        Ok(Bench { choice, subject, folder, relaunch, places: AtomicU32::new(0) })
     }
 
     /// The adapter.
@@ -88,9 +96,10 @@ impl Bench {
     /// A new, empty folder with other options or settings.
     pub fn place_with<'b>(&'b self, choice: &'b Choice, lab: LabSettings) -> Result<Place<'b>, Finding> {
         let number = self.places.fetch_add(1, Ordering::Relaxed);
-        let folder = self.folder.join(format!("database-{number}"));
+        let folder = self.folder.join(format!("{DATABASE}{number}"));
         fs::create_dir(&folder).during("making a folder")?;
-        Ok(Place { choice, lab, hints: HINTS, folder })
+        let sessions = if self.can(abi::IS_SINGLE) { 1 } else { HINTS.sessions };
+        Ok(Place { choice, lab, hints: Hints { sessions, ..HINTS }, folder })
     }
 
     /// Works on a new database, and closes it.
@@ -157,11 +166,15 @@ fn closing(database: Database, work: impl FnOnce(&Database) -> Result<(), Findin
 /// What [`recall`] answers for every key.
 pub(crate) const RECALLED: &[u8] = b"what the lab last stored under the key";
 
-/// A session for this thread.
+/// A session for this thread. For an engine without threads a check that wants more than one session in its process, or
+/// one on another thread than the database's, ends here: it does not apply.
 ///
 /// # Errors
 /// What the engine reports.
 pub fn session(database: &Database) -> Result<Session<'_>, Finding> {
+    if let Some(reason) = database.refuses_session() {
+        return Err(Finding::NotApplicable(reason.to_owned()));
+    }
     // SAFETY: the host is static and nobody writes to it; `recall` takes no context.
     unsafe { database.session(&raw const HOST.0) }.during("opening a session")
 }

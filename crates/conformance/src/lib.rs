@@ -11,6 +11,7 @@ pub mod bench;
 mod check;
 mod checks;
 mod process;
+mod reader;
 mod records;
 mod subject;
 mod suite;

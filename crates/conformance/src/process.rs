@@ -10,8 +10,9 @@ use kvdyno_stage::process::{self as stage, Exit, Worker};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, STEP};
-use crate::check::{Finding, Verdict, wrong};
+use crate::check::{During, Finding, Verdict, wrong};
 use crate::checks::checks;
+use crate::reader::Reading;
 use crate::subject::Subject;
 use crate::writer::Writing;
 
@@ -33,6 +34,10 @@ pub(crate) enum Errand {
     Check(String),
     /// Write until told otherwise, or killed.
     Write(Writing),
+    /// Read what another process writes.
+    Read(Reading),
+    /// Give back what the engine keeps outside the folder of this database.
+    Destroy(PathBuf),
 }
 
 /// The file in a process's folder that says what came of it.
@@ -72,6 +77,11 @@ pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
         Errand::Write(writing) => {
             Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench))
         }
+        Errand::Read(reading) => {
+            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| reading.run(&bench))
+        }
+        Errand::Destroy(database) => Bench::new(&task.subject, &task.folder, relaunch)
+            .and_then(|bench| bench.choice.destroy(database).during("destroy")),
     };
     fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result))?)?;
     Ok(())
@@ -107,6 +117,35 @@ impl Running {
             if Instant::now() >= until {
                 return Ok(Verdict::Failed(format!("no end after {patience:?}{}", self.doing())));
             }
+        }
+    }
+
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.worker.pid()
+    }
+
+    /// Waits until it has made a file, but not longer than `patience`.
+    pub fn has_made(mut self, file: &Path, patience: Duration) -> Result<Running, Finding> {
+        let until = Instant::now() + patience;
+        while !file.exists() {
+            if !self.is_running()? || Instant::now() >= until {
+                return Err(match self.verdict(Duration::ZERO)? {
+                    Verdict::Failed(how) => wrong(how),
+                    _ => wrong("the process ended before its time"),
+                });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(self)
+    }
+
+    /// Waits for its end, but not longer than `patience`: all must have gone well.
+    pub fn passes(self, patience: Duration) -> Result<(), Finding> {
+        match self.verdict(patience)? {
+            Verdict::Passed => Ok(()),
+            Verdict::Failed(how) => Err(wrong(how)),
+            Verdict::NotApplicable(why) => Err(Finding::NotApplicable(why)),
         }
     }
 
@@ -147,11 +186,15 @@ impl Running {
     }
 }
 
-/// Starts a writer in a process of its own, in a folder beside the check's databases.
-pub(crate) fn start_writer(bench: &Bench, name: &str, writing: Writing) -> Result<Running, Finding> {
-    let folder = bench.folder.join(name);
-    let task = Task { subject: bench.subject.clone(), folder, errand: Errand::Write(writing) };
+/// Starts a process in a folder of its own beside the check's databases.
+pub(crate) fn start(bench: &Bench, name: &str, errand: Errand) -> Result<Running, Finding> {
+    let task = Task { subject: bench.subject.clone(), folder: bench.folder.join(name), errand };
     Ok(task.start(bench.relaunch)?)
+}
+
+/// Starts a writer in a process of its own.
+pub(crate) fn start_writer(bench: &Bench, name: &str, writing: Writing) -> Result<Running, Finding> {
+    start(bench, name, Errand::Write(writing))
 }
 
 /// What a writer acknowledged so far: the number in the file that it was given.

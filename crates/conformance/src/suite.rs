@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::bench::{DATABASE, DESTROYS};
 use crate::check::{Check, Verdict};
 use crate::checks::checks;
 use crate::process::{Errand, Relaunch, Task};
@@ -63,7 +64,32 @@ impl Suite {
         let errand = Errand::Check(check.name.to_owned());
         let task = Task { subject: self.subject.clone(), folder: folder.clone(), errand };
         let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
+        let cleaned = self.destroy(&folder)?;
+        let verdict = if verdict == Verdict::Passed { cleaned } else { verdict };
         fs::remove_dir_all(&folder)?;
         Ok(Outcome { check, verdict, took: started.elapsed() })
+    }
+
+    /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.
+    fn destroy(&self, folder: &Path) -> io::Result<Verdict> {
+        if !folder.join(DESTROYS).exists() {
+            return Ok(Verdict::Passed);
+        }
+        for (number, entry) in fs::read_dir(folder)?.enumerate() {
+            let database = entry?.path();
+            let is_one = database.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DATABASE));
+            if is_one && database.is_dir() {
+                let task = Task {
+                    subject: self.subject.clone(),
+                    folder: folder.join(format!("destroying-{number}")),
+                    errand: Errand::Destroy(database),
+                };
+                let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
+                if verdict != Verdict::Passed {
+                    return Ok(verdict);
+                }
+            }
+        }
+        Ok(Verdict::Passed)
     }
 }

@@ -13,7 +13,7 @@ use crate::check::{During, Finding};
 use crate::records::Records;
 
 /// What is written: one write after the other, numbered on. Write `n` stores a group of records whose number is `n`
-/// modulo `groups`, at version `n`.
+/// modulo `groups`, at version `n`. Groups are numbered from the record `first` on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Writing {
     pub database: PathBuf,
@@ -23,6 +23,7 @@ pub(crate) struct Writing {
     /// The number of the first write.
     pub from: u64,
     pub groups: u64,
+    pub first: u64,
     /// Records in a group: 1 for puts, more for batches.
     pub group: u64,
     /// A file that holds the number of the last acknowledged write; the kernel keeps it when the process dies.
@@ -43,7 +44,7 @@ pub(crate) enum Until {
 impl Writing {
     /// The ids of the records that write `number` stores.
     pub fn ids(&self, number: u64) -> std::ops::Range<u64> {
-        let first = number % self.groups * self.group;
+        let first = self.first + number % self.groups * self.group;
         first..first + self.group
     }
 
@@ -53,12 +54,31 @@ impl Writing {
         last.checked_sub(back).filter(|number| *number > 0)
     }
 
-    /// Writes.
+    /// Writes the writes of these numbers through an open session.
+    pub fn write_all(
+        &self,
+        bench: &Bench,
+        session: &mut Session<'_>,
+        numbers: std::ops::RangeInclusive<u64>,
+    ) -> Result<(), Finding> {
+        let (records, acknowledged) = (bench.records(), self.acknowledgements()?);
+        for number in numbers {
+            self.write(&records, session, number)?;
+            acknowledged.write_all_at(&number.to_le_bytes(), 0)?;
+        }
+        Ok(())
+    }
+
+    fn acknowledgements(&self) -> Result<File, Finding> {
+        Ok(File::options().create(true).truncate(false).write(true).open(&self.acknowledged)?)
+    }
+
+    /// Writes, in a process of its own.
     pub fn run(&self, bench: &Bench) -> Result<(), Finding> {
         let database = Database::open(&bench.choice, &self.lab, &self.hints, &self.database, self.create)
             .during("the writer, opening the database")?;
         let records = bench.records();
-        let acknowledged = File::options().create(true).truncate(false).write(true).open(&self.acknowledged)?;
+        let acknowledged = self.acknowledgements()?;
         let tell = |number: u64| acknowledged.write_all_at(&number.to_le_bytes(), 0);
         let mut session = session(&database)?;
         let last = match self.until {
@@ -82,7 +102,7 @@ impl Writing {
 
     fn write(&self, records: &Records, session: &mut Session<'_>, number: u64) -> Result<(), Finding> {
         if self.group == 1 {
-            return records.put(session, number % self.groups, number);
+            return records.put(session, self.first + number % self.groups, number);
         }
         let steps: Vec<_> = self.ids(number).map(|id| (records.key(id), records.value(id, number))).collect();
         let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();

@@ -7,12 +7,13 @@ use std::{mem, ptr};
 
 use kvdyno_abi as abi;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use serde::{Deserialize, Serialize};
 
 use crate::options;
 use crate::text::{TextBuffer, optional};
 
 /// Type and bounds of an option.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OptionKind {
     /// true or false.
     Bool,
@@ -39,7 +40,7 @@ pub enum OptionKind {
 }
 
 /// One of an engine's own options, as its adapter declares it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionInfo {
     /// Its name.
     pub name: String,
@@ -52,7 +53,7 @@ pub struct OptionInfo {
 }
 
 /// A named set of option values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresetInfo {
     /// `lsm` in `wiredtiger:lsm`.
     pub name: String,
@@ -119,7 +120,7 @@ pub enum AdapterError {
 }
 
 /// What an adapter found when it looked for its engine's library.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Probe {
     /// It is there, at this version.
     Available {

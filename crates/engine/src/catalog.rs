@@ -2,6 +2,7 @@
 //!
 //! Adapters are files `libkvdyno_NAME.so`, looked for in the folders of `$KVDYNO_ENGINES` (separated by `:`), in
 //! `engines/` beside the program, in `../lib/kvdyno/engines` from it, and in the user's `$XDG_DATA_HOME/kvdyno/engines`.
+//! The same folders are searched for what was installed, `NAME@VERSION/` (see [`crate::installed`]).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -9,15 +10,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{Adapter, AdapterError};
+use crate::installed::{self, Installed};
 use crate::text::closest;
 
-/// How a user names an engine: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, `./libmine.so:fast`.
+/// How a user names an engine: `lmdb`, `wiredtiger:lsm`, `rocksdb@8.5.4:pfx`, `./libmine.so`, `./libmine.so:fast`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineName {
     /// Name or path.
     pub adapter: String,
+    /// One of the versions that were installed.
+    pub version: Option<String>,
     /// A preset of the adapter's.
     pub preset: Option<String>,
+}
+
+/// Where an engine is: its adapter, and the library that belongs to it if that is not the system's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The adapter's file.
+    pub adapter: PathBuf,
+    /// The engine's own library.
+    pub library: Option<PathBuf>,
 }
 
 /// Why there is no such engine.
@@ -33,9 +46,19 @@ pub enum FindError {
         /// What there is.
         known: Vec<String>,
     },
-    /// A version was asked for.
-    #[error("`{0}` asks for a version; give the library of that version instead: --library NAME=PATH")]
-    Version(String),
+    /// A version that is not here.
+    #[error("{name}@{version} is not installed{}; to get it: kvdyno engines install {name}@{version}", match here.as_slice() {
+        [] => String::new(),
+        here => format!(" (here: {})", here.join(", ")),
+    })]
+    Version {
+        /// The engine.
+        name: String,
+        /// What was asked for.
+        version: String,
+        /// The versions that are installed.
+        here: Vec<String>,
+    },
     /// The adapter's file is no good.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
@@ -55,35 +78,62 @@ fn advice(suggestion: &Option<String>, known: &[String]) -> String {
 impl EngineName {
     /// Splits what a user wrote.
     pub fn parse(text: &str) -> EngineName {
-        match text.rsplit_once(':') {
-            Some((adapter, preset)) if !preset.contains('/') => {
-                EngineName { adapter: adapter.to_owned(), preset: Some(preset.to_owned()) }
-            }
-            _ => EngineName { adapter: text.to_owned(), preset: None },
-        }
+        let (adapter, preset) = match text.rsplit_once(':') {
+            Some((adapter, preset)) if !preset.contains('/') => (adapter, Some(preset.to_owned())),
+            _ => (text, None),
+        };
+        let (adapter, version) = match adapter.split_once('@') {
+            Some((name, version)) if !is_path(adapter) => (name, Some(version.to_owned())),
+            _ => (adapter, None),
+        };
+        EngineName { adapter: adapter.to_owned(), version, preset }
     }
 
-    fn is_path(&self) -> bool {
-        self.adapter.contains('/') || self.adapter.ends_with(".so")
-    }
-
-    /// The adapter's file.
+    /// Where the engine is: the asked version as it was installed; without a version the adapter that is here, with the
+    /// system's library; without that, the newest version that was installed.
     ///
     /// # Errors
-    /// If no folder has an adapter of that name.
-    pub fn find(&self) -> Result<PathBuf, FindError> {
-        if self.is_path() {
-            return Ok(PathBuf::from(&self.adapter));
+    /// If no folder has it.
+    pub fn find(&self) -> Result<Place, FindError> {
+        if is_path(&self.adapter) {
+            return Ok(Place { adapter: PathBuf::from(&self.adapter), library: None });
         }
-        if let Some(path) = find_named(&self.adapter, &folders()) {
-            return Ok(path);
-        }
-        if self.adapter.contains('@') {
-            return Err(FindError::Version(self.adapter.clone()));
-        }
+        let folders = folders();
+        let common = find_named(&self.adapter, &folders);
+        let installed = installed::versions(&self.adapter, &folders);
+        let place = |installed: &Installed| {
+            let adapter = installed.adapter.clone().or_else(|| common.clone())?;
+            Some(Place { adapter, library: installed.library.clone() })
+        };
+        let found = match &self.version {
+            Some(version) => installed.iter().find(|one| one.version == *version).and_then(place),
+            None => common.clone().map(|adapter| Place { adapter, library: None }).or_else(|| place(installed.last()?)),
+        };
+        found.ok_or_else(|| self.missing(&installed))
+    }
+
+    fn missing(&self, installed: &[Installed]) -> FindError {
         let known: Vec<String> = list().into_keys().collect();
-        let suggestion = closest(&self.adapter, known.iter().map(String::as_str)).map(str::to_owned);
-        Err(FindError::Unknown { name: self.adapter.clone(), suggestion, known })
+        match &self.version {
+            Some(version) if !installed.is_empty() || known.contains(&self.adapter) => FindError::Version {
+                name: self.adapter.clone(),
+                version: version.clone(),
+                here: installed.iter().map(|one| one.version.clone()).collect(),
+            },
+            _ => FindError::Unknown {
+                name: self.adapter.clone(),
+                suggestion: closest(&self.adapter, known.iter().map(String::as_str)).map(str::to_owned),
+                known,
+            },
+        }
+    }
+
+    /// The libraries that belong to the newest version installed, for an adapter whose system has none.
+    pub fn fallback(&self) -> Option<PathBuf> {
+        let usable = !is_path(&self.adapter) && self.version.is_none();
+        let mut versions = usable.then(|| installed::versions(&self.adapter, &folders()))?;
+        versions.retain(|one| one.adapter.is_none());
+        versions.pop()?.library
     }
 
     /// Finds and loads the adapter.
@@ -91,8 +141,19 @@ impl EngineName {
     /// # Errors
     /// If there is none, or it cannot be used.
     pub fn load(&self) -> Result<Adapter, FindError> {
-        Ok(Adapter::load(&self.find()?)?)
+        Ok(Adapter::load(&self.find()?.adapter)?)
     }
+}
+
+fn is_path(adapter: &str) -> bool {
+    adapter.contains('/') || adapter.ends_with(".so")
+}
+
+/// Where a user's own engines go: `$XDG_DATA_HOME/kvdyno/engines`. `None` if the user has no home.
+pub fn own_folder() -> Option<PathBuf> {
+    let data = env::var_os("XDG_DATA_HOME").filter(|data| !data.is_empty()).map(PathBuf::from);
+    let data = data.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
+    data.map(|data| data.join("kvdyno/engines"))
 }
 
 /// The folders that are searched, first one first.
@@ -103,10 +164,7 @@ pub fn folders() -> Vec<PathBuf> {
         folders.push(program.join("engines"));
         folders.push(program.join("../lib/kvdyno/engines"));
     }
-    let data = env::var_os("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
-    folders.extend(data.map(|data| data.join("kvdyno/engines")));
+    folders.extend(own_folder());
     folders
 }
 
@@ -132,17 +190,20 @@ pub fn list() -> BTreeMap<String, PathBuf> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> (String, Option<String>) {
+    fn parsed(text: &str) -> (String, Option<String>, Option<String>) {
         let name = EngineName::parse(text);
-        (name.adapter, name.preset)
+        (name.adapter, name.version, name.preset)
     }
 
     #[test]
-    fn a_name_may_have_a_preset_and_may_be_a_path() {
-        assert_eq!(parsed("lmdb"), ("lmdb".into(), None));
-        assert_eq!(parsed("wiredtiger:lsm"), ("wiredtiger".into(), Some("lsm".into())));
-        assert_eq!(parsed("./libmine.so"), ("./libmine.so".into(), None));
-        assert_eq!(parsed("./a:b/libmine.so"), ("./a:b/libmine.so".into(), None));
-        assert_eq!(parsed("./libmine.so:fast"), ("./libmine.so".into(), Some("fast".into())));
+    fn a_name_may_have_a_version_and_a_preset_and_may_be_a_path() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(parsed("lmdb"), ("lmdb".into(), None, None));
+        assert_eq!(parsed("wiredtiger:lsm"), ("wiredtiger".into(), None, some("lsm")));
+        assert_eq!(parsed("rocksdb@8.5.4"), ("rocksdb".into(), some("8.5.4"), None));
+        assert_eq!(parsed("rocksdb@8.5.4:pfx"), ("rocksdb".into(), some("8.5.4"), some("pfx")));
+        assert_eq!(parsed("./libmine.so"), ("./libmine.so".into(), None, None));
+        assert_eq!(parsed("./a@1/b:c/libmine.so"), ("./a@1/b:c/libmine.so".into(), None, None));
+        assert_eq!(parsed("./libmine.so:fast"), ("./libmine.so".into(), None, some("fast")));
     }
 }

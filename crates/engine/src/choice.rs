@@ -8,6 +8,7 @@ use std::{mem, ptr};
 use kvdyno_abi as abi;
 
 use crate::adapter::Adapter;
+use crate::database::{EngineError, checked};
 use crate::lab::{Compression, Durability, Hints, LabSettings};
 use crate::options::{self, OptionError, OptionText, Value};
 use crate::text::{Entry, TextBuffer, collect};
@@ -112,6 +113,24 @@ impl Choice {
             abi::OK => Ok(entries),
             _ => Err(refused(error.read("the adapter gives no reason"))),
         }
+    }
+
+    /// Gives back what the engine keeps outside the folder `path` of a database, so that the folder can be removed. Nobody
+    /// has the database open. An engine that keeps nothing there has no such call, and nothing happens.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    pub fn destroy(&self, path: &Path) -> Result<(), EngineError> {
+        let Some(call) = self.adapter.table().destroy else { return Ok(()) };
+        let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
+        let (path, library) = (text(path), self.library.as_deref().map(text));
+        // SAFETY: a config holds integers and pointers, for which zero is a value.
+        let mut config: abi::Config = unsafe { mem::zeroed() };
+        config.size = mem::size_of::<abi::Config>() as u32;
+        config.path = path.as_ptr();
+        config.library = library.as_ref().map_or(ptr::null(), |library| library.as_ptr());
+        // SAFETY: the config and its texts outlive the call; the text has the room that it says.
+        checked("destroy", |error| unsafe { call(&config, error) })
     }
 
     /// What the declarations alone rule out.

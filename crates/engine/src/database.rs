@@ -1,8 +1,9 @@
 //! An open database, its sessions and cursors: thin, so that a call costs one indirect call.
 
 use std::ffi::c_void;
-use std::marker::PhantomData;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, ThreadId};
 use std::{mem, ptr, slice};
 
 use kvdyno_abi as abi;
@@ -45,6 +46,10 @@ pub enum Answer<T> {
 pub struct Database {
     table: &'static abi::Engine,
     handle: *mut abi::Database,
+    /// Where it was opened.
+    thread: ThreadId,
+    /// Sessions that are open now.
+    sessions: AtomicU32,
 }
 
 // SAFETY: the header allows calls on a database from any thread at any time.
@@ -76,7 +81,10 @@ impl Database {
         checked("open", |error| unsafe { call(&config.as_abi(), &mut handle, error) })?;
         match handle.is_null() {
             true => Err(EngineError { status: abi::ERROR, reason: "open said OK but gave no database".into() }),
-            false => Ok(Database { table, handle }),
+            false => {
+                let thread = thread::current().id();
+                Ok(Database { table, handle, thread, sessions: AtomicU32::new(0) })
+            }
         }
     }
 
@@ -100,11 +108,25 @@ impl Database {
     /// # Safety
     /// `host` and its context stay valid, and are used by nobody else, as long as the session.
     pub unsafe fn session(&self, host: *const Host) -> Result<Session<'_>, EngineError> {
+        if let Some(reason) = self.refuses_session() {
+            return Err(EngineError { status: abi::UNSUPPORTED, reason: reason.to_owned() });
+        }
         let mut handle = ptr::null_mut();
         let call = self.table.session_open.ok_or_else(|| missing("session_open"))?;
         // SAFETY: the database is open; the caller vouches for `host`.
         checked("session_open", |error| unsafe { call(self.handle, host, &mut handle, error) })?;
-        Ok(Session { table: self.table, handle, database: PhantomData })
+        self.sessions.fetch_add(1, Ordering::Relaxed);
+        Ok(Session { table: self.table, handle, database: self })
+    }
+
+    /// Why this thread cannot have a session now, if the engine knows no threads.
+    pub fn refuses_session(&self) -> Option<&'static str> {
+        let single = self.table.capabilities & abi::IS_SINGLE != 0;
+        if single && thread::current().id() != self.thread {
+            return Some("it has no threads: a session on another thread needs another process");
+        }
+        let busy = self.sessions.load(Ordering::Relaxed) > 0;
+        (single && busy).then_some("it has no threads: a second session needs another process")
     }
 
     fn housekeeping(&self, name: &str, call: Option<abi::HousekeepingFn>) -> Result<bool, EngineError> {
@@ -160,7 +182,7 @@ impl Drop for Database {
 }
 
 /// Calls `f` with room for an error text and makes a `Result` of its status.
-fn checked(name: &str, f: impl FnOnce(*mut abi::Text) -> abi::Status) -> Result<(), EngineError> {
+pub(crate) fn checked(name: &str, f: impl FnOnce(*mut abi::Text) -> abi::Status) -> Result<(), EngineError> {
     let mut error = TextBuffer::new();
     let mut text = error.as_abi();
     match f(&mut text) {
@@ -177,7 +199,7 @@ fn checked(name: &str, f: impl FnOnce(*mut abi::Text) -> abi::Status) -> Result<
 pub struct Session<'db> {
     table: &'static abi::Engine,
     handle: *mut abi::Session,
-    database: PhantomData<&'db Database>,
+    database: &'db Database,
 }
 
 /// What an engine lent us, as a slice.
@@ -390,6 +412,7 @@ impl Drop for Session<'_> {
             // SAFETY: the session is open and given up here.
             unsafe { call(self.handle) };
         }
+        self.database.sessions.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

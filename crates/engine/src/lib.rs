@@ -8,6 +8,8 @@ mod adapter;
 pub mod catalog;
 mod choice;
 mod database;
+pub mod inspect;
+pub mod installed;
 mod lab;
 mod options;
 mod text;

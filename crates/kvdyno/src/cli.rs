@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use kvdyno_engine::{Compression, Durability};
 use kvdyno_lab::{Bytes, Order, Span};
-use kvdyno_report::Format;
+use kvdyno_record::Workers;
+use kvdyno_report::{Format, Paper};
 use kvdyno_workload::{KeyFormat, Kind};
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
@@ -46,6 +47,9 @@ pub enum Command {
     /// Run one trial (started by `run` itself)
     #[command(hide = true)]
     Worker(Worker),
+    /// Ask an adapter about itself (started by the program itself)
+    #[command(hide = true)]
+    Inspect(Inspect),
 }
 
 #[derive(Debug, Args)]
@@ -89,6 +93,9 @@ pub struct Compare {
     /// Numbers of readers (for overwrite: writers), a trial each
     #[arg(long, default_value = "1,2,4", value_delimiter = ',', value_name = "N,…")]
     pub readers: Vec<u32>,
+    /// What readers and writers are: threads of one process, or processes of their own that share the database
+    #[arg(long, default_value_t = Workers::Threads, value_name = "WHAT")]
+    pub workers: Workers,
     /// How long each trial measures
     #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
     pub duration: Span,
@@ -174,10 +181,17 @@ pub struct Run {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kvdyno report results/demo-…                          the tables again, and the page of charts
+  kvdyno report results/demo-… --format csv             a row a trial
+  kvdyno report results/inmem-numa-… --against inmem-numa   beside the figures that Symas printed in 2014")]
 pub struct Report {
     /// A results folder
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
+    /// Beside the printed figures of a report: inmem-numa, 3n1, dbbench-smt or storage
+    #[arg(long, value_name = "REPORT")]
+    pub against: Option<Paper>,
     /// How it is printed: table, csv, json or md
     #[arg(long, default_value_t = Format::Table, value_name = "FORMAT")]
     pub format: Format,
@@ -200,6 +214,30 @@ pub struct Engines {
 pub enum EnginesCommand {
     /// Check whether adapters keep what the ABI promises; without an engine, list the checks
     Check(Box<Check>),
+    /// Fetch and build engines, through the package clients of this machine
+    Install(Install),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "What is fetched is held against a checksum, built and tried before it is put into
+$XDG_DATA_HOME/kvdyno/engines (or ~/.local/share); if anything fails, nothing is left behind. To remove an engine, remove
+its folder there.
+
+Examples:
+  kvdyno engines install hyperleveldb                     the version that its recipe prefers
+  kvdyno engines install rocksdb@5.7.3 rocksdb@8.5.4      then: kvdyno compare rocksdb@5.7.3 rocksdb@8.5.4
+  kvdyno engines install tokuft --library /opt/tokuft     an adapter built against a library of your own
+  kvdyno engines install --all                            all that a registry has")]
+pub struct Install {
+    /// Engines: NAME or NAME@VERSION (see `kvdyno engines`)
+    #[arg(value_name = "ENGINE", required_unless_present = "all", conflicts_with = "all")]
+    pub engines: Vec<String>,
+    /// Every version that a recipe has
+    #[arg(long)]
+    pub all: bool,
+    /// The folder with include/ and lib/ of an engine that you built yourself
+    #[arg(long, value_name = "PREFIX", conflicts_with = "all")]
+    pub library: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -251,7 +289,20 @@ pub struct Machine {
 
 #[derive(Debug, Args)]
 pub struct Worker {
-    pub spec: PathBuf,
+    #[arg(required_unless_present = "destroy")]
+    pub spec: Option<PathBuf>,
+    /// Which of several processes this is
+    #[arg(long)]
+    pub process: Option<usize>,
+    /// Instead: give back what an engine keeps outside a database's folder
+    #[arg(long, exclusive = true)]
+    pub destroy: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Inspect {
+    pub request: PathBuf,
+    pub answer: PathBuf,
 }
 
 /// A count: `1000000`, `10M`.

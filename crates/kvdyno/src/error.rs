@@ -58,6 +58,9 @@ pub enum Error {
     /// A check could not be run.
     #[error(transparent)]
     Child(#[from] kvdyno_conformance::ChildError),
+    /// Engines could not be installed; which and why was printed.
+    #[error("{0} of {1} engines could not be installed")]
+    NotInstalled(usize, usize),
     /// The user stopped it.
     #[error("interrupted; go on with: kvdyno run --resume {}", .0.display())]
     Interrupted(PathBuf),

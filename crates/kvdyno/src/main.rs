@@ -30,10 +30,14 @@ fn main() -> ExitCode {
         Command::Engines(Engines { command: Some(EnginesCommand::Check(arguments)), .. }) => {
             commands::check::run(*arguments)
         }
+        Command::Engines(Engines { command: Some(EnginesCommand::Install(arguments)), .. }) => {
+            commands::install::run(&arguments)
+        }
         Command::Engines(arguments) => commands::engines::run(arguments),
         Command::Workloads => commands::workloads::run(),
         Command::Machine(arguments) => commands::machine::run(arguments),
-        Command::Worker(arguments) => commands::worker::run(&arguments.spec),
+        Command::Worker(arguments) => commands::worker::run(arguments),
+        Command::Inspect(arguments) => commands::worker::inspect(&arguments.request, &arguments.answer),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -51,6 +51,7 @@ fn what(trial: &TrialKey) -> String {
         Phase::Run if trial.readers > 0 => format!("{}, {}", trial.workload, threads(trial.readers, "reader")),
         Phase::Run => format!("{}, {}", trial.workload, threads(trial.writers, "writer")),
     };
+    let work = if trial.processes() > 1 { work + " as processes" } else { work };
     if trial.repeat > 1 { format!("{work}, repeat {}", trial.repeat) } else { work }
 }
 

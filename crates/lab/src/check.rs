@@ -4,13 +4,16 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use kvdyno_engine::catalog::{EngineName, FindError};
-use kvdyno_engine::{Adapter, Choice, ChoiceError, Hints, OptionText, Probe, Resolved, abi, closest};
-use kvdyno_record::{EngineFacts, Setting};
+use kvdyno_engine::catalog::EngineName;
+use kvdyno_engine::inspect::Declared;
+use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi, closest};
+use kvdyno_record::{EngineFacts, Phase, Setting, TrialKey, Workers};
 use kvdyno_workload::{Kind, Workload, WorkloadError};
 
 use crate::experiment::{Experiment, FileError};
-use crate::plan::Plan;
+use crate::inspection;
+use crate::plan::{Plan, PlannedTrial};
+use crate::workers::check_workers;
 
 /// An experiment that can be run here.
 #[derive(Debug)]
@@ -38,10 +41,28 @@ pub struct Setup {
     pub library: Option<PathBuf>,
     /// It keeps nothing, so nothing has to be loaded again.
     pub volatile: bool,
-    /// For records; its settings are those of the runs.
-    pub facts: EngineFacts,
-    /// The settings of the load, where `sync` makes them differ.
-    pub load_settings: Vec<Setting>,
+    /// It keeps something outside the database's folder, which it gives back when asked to.
+    pub destroys: bool,
+    /// For records, but for the settings.
+    facts: EngineFacts,
+    /// What it sets for each sort of trial.
+    settings: Vec<(Sort, Vec<Setting>)>,
+}
+
+/// What decides how a database is opened: the phase, and whether processes share it.
+type Sort = (Phase, Workers);
+
+impl Setup {
+    /// What the engine sets for a trial.
+    pub fn settings(&self, trial: &TrialKey) -> &[Setting] {
+        let of_sort = self.settings.iter().find(|(sort, _)| *sort == (trial.phase, trial.workers));
+        of_sort.map_or(&[], |(_, settings)| settings)
+    }
+
+    /// What the record of a trial says of the engine.
+    pub fn facts(&self, trial: &TrialKey) -> EngineFacts {
+        EngineFacts { settings: self.settings(trial).to_vec(), ..self.facts.clone() }
+    }
 }
 
 /// Checks everything that can be checked without touching anything.
@@ -50,17 +71,10 @@ pub struct Setup {
 /// The first thing that cannot be, with what would be right.
 pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
     check_matrix(&experiment)?;
-    let plan = Plan::of(&experiment);
+    let mut plan = Plan::of(&experiment);
     check_workloads(&experiment, &plan)?;
-    let setups = experiment.engines.iter().map(|name| setup(&experiment, name.get_ref(), name.span())).collect();
-    Ok(Checked {
-        setups: {
-            let setups: Result<Vec<_>, _> = setups;
-            setups?
-        },
-        plan,
-        experiment,
-    })
+    let setups = (0..experiment.engines.len()).map(|engine| setup(&experiment, &mut plan, engine));
+    Ok(Checked { setups: setups.collect::<Result<_, _>>()?, plan, experiment })
 }
 
 fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
@@ -164,73 +178,88 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
     }
 }
 
-fn setup(experiment: &Experiment, label: &str, place: Range<usize>) -> Result<Setup, FileError> {
+fn setup(experiment: &Experiment, plan: &mut Plan, number: usize) -> Result<Setup, FileError> {
+    let named = &experiment.engines[number];
+    let (label, place) = (named.get_ref().as_str(), named.span());
     let section = experiment.engine.get(label).cloned().unwrap_or_default();
     let (is, place) = section.is.as_ref().map_or((label, place), |is| (is.get_ref().as_str(), is.span()));
     let wrong = |message: String| FileError::new(message, place.clone());
     let name = EngineName::parse(is);
-    let adapter = name.load().map_err(|error: FindError| wrong(error.to_string()))?;
-    let path = adapter.path.clone();
     let texts = section.option_texts();
-    let options: Vec<OptionText> = texts.iter().map(|(text, _)| text.clone()).collect();
-    let choice = Choice::new(adapter, name.preset.as_deref(), &options, section.library.clone()).map_err(|error| {
-        FileError::new(error.to_string(), option_place(&error, &texts).unwrap_or_else(|| place.clone()))
+    let mut request = inspection::request(&name, section.library.clone()).map_err(|error| wrong(error.message))?;
+    request.options = texts.iter().map(|(text, _)| text.clone()).collect();
+    // Only the answer tells whether its readers and writers must be processes.
+    let sorts = [Phase::Run, Phase::Load].map(|phase| Workers::ALL.map(|workers| (phase, workers))).concat();
+    request.settings = sorts.iter().map(|sort| ask(experiment, plan, sort)).collect();
+    let engine = inspection::inspect_apart(&request).map_err(|error| {
+        let option = texts.iter().find(|((option, _), _)| Some(option) == error.option.as_ref());
+        FileError::new(error.message, option.map_or_else(|| place.clone(), |(_, place)| place.clone()))
     })?;
-    let version = match choice.adapter().probe(choice.library()) {
+    let version = match engine.probe {
         Probe::Available { version } => version,
         Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
     };
-    check_capabilities(experiment, label, choice.adapter()).map_err(&wrong)?;
-    let resolve =
-        |lab| choice.settings(&lab, &hints(experiment)).map(settings).map_err(|error| wrong(error.to_string()));
-    let run_settings = resolve(experiment.lab_settings())?;
+    check_capabilities(experiment, label, &engine.declared).map_err(&wrong)?;
+    if engine.declared.can(abi::IS_SINGLE) {
+        plan.use_processes(number);
+    }
+    let trials: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.engine == number).collect();
+    check_workers(experiment, label, &engine.declared, &trials, &place)?;
+    let mut resolved = Vec::new();
+    for (sort, answer) in sorts.into_iter().zip(engine.settings) {
+        if trials.iter().any(|trial| sort_of(trial) == sort) {
+            resolved.push((sort, settings(answer.map_err(&wrong)?)));
+        }
+    }
     Ok(Setup {
         label: label.to_owned(),
         preset: name.preset,
-        options,
-        library: section.library.clone(),
-        volatile: choice.adapter().can(abi::IS_VOLATILE),
-        load_settings: resolve(experiment.load_settings())?,
+        options: request.options,
+        volatile: engine.declared.can(abi::IS_VOLATILE),
+        destroys: engine.declared.destroys,
+        settings: resolved,
         facts: EngineFacts {
-            name: choice.adapter().name.clone(),
+            name: engine.declared.name.clone(),
             version,
-            library: section.library.as_ref().map(|path| path.display().to_string()),
-            adapter: path.display().to_string(),
-            settings: run_settings,
-            mapped: choice.adapter().can(abi::IS_MAPPED),
+            library: engine.library.as_ref().map(|path| path.display().to_string()),
+            adapter: request.adapter.display().to_string(),
+            settings: Vec::new(),
+            mapped: engine.declared.can(abi::IS_MAPPED),
         },
-        adapter: path,
+        library: engine.library,
+        adapter: request.adapter,
     })
 }
 
-/// Where the option stands that an error is about.
-fn option_place(error: &ChoiceError, texts: &[(OptionText, Range<usize>)]) -> Option<Range<usize>> {
-    use kvdyno_engine::OptionError::{Unknown, Value};
-    let (ChoiceError::Option(Unknown { name, .. }) | ChoiceError::Option(Value { name, .. })) = error else {
-        return None;
+fn sort_of(trial: &PlannedTrial) -> Sort {
+    (trial.key.phase, trial.key.workers)
+}
+
+/// What the engine is asked for each sort of trial, whether there will be any or not: what it needs at the most.
+fn ask(experiment: &Experiment, plan: &Plan, sort: &Sort) -> (LabSettings, Hints) {
+    let of_phase = plan.trials.iter().filter(|trial| trial.key.phase == sort.0);
+    let roles = of_phase.map(|trial| trial.workload.roles().len()).max().unwrap_or(1) as u32;
+    let lab = match sort.0 {
+        Phase::Load => experiment.load_settings(),
+        Phase::Run => experiment.lab_settings(),
     };
-    texts.iter().find(|((option, _), _)| option == name).map(|(_, place)| place.clone())
+    let data = experiment.data();
+    let hints = Hints {
+        records: data.records,
+        key_size: data.key_size,
+        value_size: data.value_size,
+        prefix_size: 0,
+        sessions: sort.1.sessions(roles),
+        processes: sort.1.processes(roles),
+    };
+    (lab, hints)
 }
 
 fn settings(resolved: Resolved) -> Vec<Setting> {
     resolved.into_iter().map(|(topic, name, value)| Setting { topic, name, value }).collect()
 }
 
-/// What any trial of the experiment needs at the most.
-fn hints(experiment: &Experiment) -> Hints {
-    let data = experiment.data();
-    let sessions = Plan::of(experiment).trials.iter().map(|trial| trial.workload.roles().len()).max().unwrap_or(1);
-    Hints {
-        records: data.records,
-        key_size: data.key_size,
-        value_size: data.value_size,
-        prefix_size: 0,
-        sessions: sessions as u32,
-        processes: 1,
-    }
-}
-
-fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Adapter) -> Result<(), String> {
+fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Declared) -> Result<(), String> {
     for run in &experiment.run {
         let (needs, what) = match *run.workload.get_ref() {
             Kind::ReadSeq => (abi::CAN_SCAN, "scan"),

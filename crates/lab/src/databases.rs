@@ -11,6 +11,8 @@ use kvdyno_record::files;
 use kvdyno_trial::shared::LedgerMemory;
 use serde::{Deserialize, Serialize};
 
+use crate::destroyer::Destroyer;
+
 /// The place of one database.
 #[derive(Debug)]
 pub struct Slot {
@@ -49,10 +51,11 @@ impl Slot {
         self.folder.join("ledger")
     }
 
-    /// An empty place for a new database.
-    pub fn prepare(&self) -> io::Result<()> {
-        self.remove()?;
-        fs::create_dir_all(self.database())
+    /// An empty place for a new database. Gives back what [`Slot::remove`] does.
+    pub fn prepare(&self, engine: Destroyer<'_>) -> io::Result<Option<String>> {
+        let complaint = self.remove(engine)?;
+        fs::create_dir_all(self.database())?;
+        Ok(complaint)
     }
 
     /// Whether the database is loaded and no trial was left in the middle.
@@ -90,11 +93,13 @@ impl Slot {
         }
     }
 
-    /// Removes the database and what is known of it.
-    pub fn remove(&self) -> io::Result<()> {
+    /// Removes the database and what is known of it, and before that what the engine keeps outside. Gives back why the
+    /// engine could not.
+    pub fn remove(&self, engine: Destroyer<'_>) -> io::Result<Option<String>> {
+        let complaint = engine.destroy(&self.database())?;
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            _ => Ok(complaint),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
-use kvdyno_record::{DriverCost, Failure};
+use kvdyno_record::{DriverCost, Failure, Workers};
 use kvdyno_trial::{DriverCheck, TrialSpec, worker::driver_check};
 use kvdyno_workload::{Data, End, KeyFormat, Kind, Verify, Workload};
 
@@ -73,6 +73,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
             verify: Verify::Full,
             seed: 1,
         },
+        workers: Workers::Threads,
         database: std::env::temp_dir(),
         create: true,
         last_version: 0,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kvdyno_engine::{Compression, Durability, LabSettings, OptionText, closest};
+use kvdyno_record::Workers;
 use kvdyno_workload::{Data, KeyFormat, Kind, Verify};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -92,8 +93,10 @@ pub struct LoadSection {
     pub batch: Spanned<u64>,
     /// Every write is synced before it is acknowledged, whatever `durability` says.
     pub sync: bool,
-    /// Threads that load.
+    /// Threads or processes that load.
     pub writers: Spanned<u32>,
+    /// `threads` of one process, or `processes` of their own.
+    pub workers: Spanned<Workers>,
 }
 
 /// `[[run]]`
@@ -104,6 +107,8 @@ pub struct RunSection {
     pub workload: Spanned<Kind>,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
     pub readers: Spanned<Vec<u32>>,
+    /// Whether readers and writers are `threads` of one process, or `processes` of their own.
+    pub workers: Spanned<Workers>,
     /// Of the measured part; absent: 10 s, or until `operations` are done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Spanned<Span>>,
@@ -204,7 +209,13 @@ impl Default for SettingsSection {
 
 impl Default for LoadSection {
     fn default() -> Self {
-        LoadSection { workload: unplaced(Kind::FillSeq), batch: unplaced(1000), sync: false, writers: unplaced(1) }
+        LoadSection {
+            workload: unplaced(Kind::FillSeq),
+            batch: unplaced(1000),
+            sync: false,
+            writers: unplaced(1),
+            workers: unplaced(Workers::Threads),
+        }
     }
 }
 
@@ -213,6 +224,7 @@ impl Default for RunSection {
         RunSection {
             workload: unplaced(Kind::ReadWhileWriting),
             readers: unplaced(vec![1, 2, 4]),
+            workers: unplaced(Workers::Threads),
             duration: None,
             operations: None,
             warmup: Span(Duration::from_secs(1)),

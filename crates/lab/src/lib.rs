@@ -3,8 +3,10 @@
 
 mod check;
 mod databases;
+mod destroyer;
 mod driver;
 mod experiment;
+pub mod inspection;
 mod pace;
 mod plan;
 mod progress;
@@ -13,6 +15,7 @@ mod space;
 mod stop;
 mod trial;
 mod units;
+mod workers;
 
 pub use check::{Checked, Setup, check};
 pub use driver::driver_cost;

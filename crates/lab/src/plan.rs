@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kvdyno_record::{Phase, TrialKey};
+use kvdyno_record::{Phase, TrialKey, Workers};
 use kvdyno_workload::{Data, End, Kind, Workload, subseed};
 
 use crate::experiment::{DURATION, Experiment, Order};
@@ -60,6 +60,12 @@ impl Plan {
         }
         Plan { trials }
     }
+
+    /// Makes the readers and writers of an engine processes, whatever was asked for.
+    pub fn use_processes(&mut self, engine: usize) {
+        let of_engine = self.trials.iter_mut().filter(|trial| trial.engine == engine);
+        of_engine.for_each(|trial| trial.key.workers = Workers::Processes);
+    }
 }
 
 fn steps(experiment: &Experiment) -> Vec<Step> {
@@ -84,17 +90,22 @@ fn order(order: Order, steps: usize, engines: usize, rotation: usize) -> Vec<(us
 fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, number: u32) -> PlannedTrial {
     let data = experiment.data();
     let seed = subseed(experiment.lab.seed, &[u64::from(repeat), step_seed(step)]);
-    let (phase, workload) = match step {
-        Step::Load => (Phase::Load, load(experiment, data, seed)),
-        Step::Run { section, readers } => (Phase::Run, run(experiment, section, readers, data, seed)),
+    let (phase, workers, workload) = match step {
+        Step::Load => (Phase::Load, *experiment.load.workers.get_ref(), load(experiment, data, seed)),
+        Step::Run { section, readers } => {
+            let workers = *experiment.run[section].workers.get_ref();
+            (Phase::Run, workers, run(experiment, section, readers, data, seed))
+        }
     };
     let key = TrialKey {
         number,
         engine: experiment.engines[engine].get_ref().clone(),
+        variant: String::new(),
         phase,
         workload: workload.kind.to_string(),
         readers: workload.readers,
         writers: workload.writers,
+        workers,
         repeat,
     };
     PlannedTrial { key, engine, workload, last_on_database: false }

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use kvdyno_engine::LabSettings;
 use kvdyno_record::folder::{ReadError, Results};
-use kvdyno_record::{Phase, Record, Setting};
+use kvdyno_record::{Phase, Record};
 
 use crate::check::{Checked, Setup};
 use crate::databases::Slot;
+use crate::destroyer::Destroyer;
 use crate::pace::Pace;
 use crate::plan::PlannedTrial;
 use crate::progress::{Live, Progress};
@@ -124,7 +125,7 @@ impl<'a> Runner<'a> {
                 self.pace.learn(planned, &record);
                 self.records.insert(planned.key.number, record);
             }
-            self.after(planned)?;
+            self.after(planned, progress)?;
         }
         Ok(Summary {
             ended: self.records.len(),
@@ -184,16 +185,20 @@ impl<'a> Runner<'a> {
     }
 
     fn facts(&self, planned: &PlannedTrial) -> kvdyno_record::WorkloadFacts {
-        trial::workload_facts(&planned.workload, &self.settings(planned).0)
+        trial::workload_facts(&planned.workload, &self.settings(planned))
     }
 
-    /// The lab's settings for a trial, and what they come to for its engine.
-    fn settings(&self, planned: &PlannedTrial) -> (LabSettings, &'a [Setting]) {
-        let setup = self.setup(planned);
+    /// The lab's settings for a trial.
+    fn settings(&self, planned: &PlannedTrial) -> LabSettings {
         match planned.key.phase {
-            Phase::Load => (self.checked.experiment.load_settings(), &setup.load_settings),
-            Phase::Run => (self.checked.experiment.lab_settings(), &setup.facts.settings),
+            Phase::Load => self.checked.experiment.load_settings(),
+            Phase::Run => self.checked.experiment.lab_settings(),
         }
+    }
+
+    fn destroyer(&self, planned: &PlannedTrial) -> Destroyer<'a> {
+        let patience = self.checked.experiment.lab.hang_timeout.0;
+        Destroyer { worker: self.worker, setup: self.setup(planned), patience }
     }
 
     /// Runs a trial on its database, which is clean afterwards only if all went well.
@@ -207,10 +212,9 @@ impl<'a> Runner<'a> {
     ) -> Result<Ended, LabError> {
         let what = || format!("cannot run trial {} ({})", planned.key.number, planned.key.engine);
         let create = planned.key.phase == Phase::Load;
-        let (settings, engine_settings) = self.settings(planned);
         let prepared = (|| {
-            if create {
-                slot.prepare()?;
+            if create && let Some(complaint) = slot.prepare(self.destroyer(planned))? {
+                progress.note(&complaint);
             }
             Ok((slot.ledger()?, slot.begin_use()?))
         })();
@@ -218,9 +222,9 @@ impl<'a> Runner<'a> {
         let ask = Ask {
             planned,
             setup: self.setup(planned),
+            destroyer: self.destroyer(planned),
             lab: &self.checked.experiment.lab,
-            settings,
-            engine_settings,
+            settings: self.settings(planned),
             database: slot.database(),
             create,
             ledger: &ledger,
@@ -261,7 +265,7 @@ impl<'a> Runner<'a> {
     }
 
     /// What is left to do once a trial has ended, now or in an earlier run.
-    fn after(&mut self, planned: &PlannedTrial) -> Result<(), LabError> {
+    fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), LabError> {
         let place = (planned.engine, planned.key.repeat);
         let record = self.records.get(&planned.key.number);
         if planned.key.phase == Phase::Load
@@ -273,7 +277,9 @@ impl<'a> Runner<'a> {
         let useless = self.unusable.contains_key(&place);
         if useless || (planned.last_on_database && !self.checked.experiment.lab.keep) {
             let slot = self.slot(planned);
-            slot.remove().or_else(failed(format!("cannot remove {}", slot.database().display())))?;
+            let removed = slot.remove(self.destroyer(planned));
+            let complaint = removed.or_else(failed(format!("cannot remove {}", slot.database().display())))?;
+            complaint.into_iter().for_each(|complaint| progress.note(&complaint));
         }
         Ok(())
     }

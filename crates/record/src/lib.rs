@@ -9,6 +9,7 @@ pub mod folder;
 mod machine;
 mod series;
 mod trial;
+mod workers;
 
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
 pub use series::{Latency, SeriesRow};
@@ -16,3 +17,4 @@ pub use trial::{
     Answers, Device, EngineFacts, Failure, FailureKind, Operations, OsFacts, Outcome, Phase, Record, SCHEMA, Setting,
     Space, TrialKey, Window, WorkloadFacts,
 };
+pub use workers::Workers;

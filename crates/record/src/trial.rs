@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::Latency;
+use crate::{Latency, Workers};
 
 /// The version of the record's schema. A reader refuses a record with a higher one.
 pub const SCHEMA: u32 = 1;
@@ -48,16 +48,29 @@ pub struct TrialKey {
     pub number: u32,
     /// The engine as the user named it: `rocksdb`, `wiredtiger:lsm`.
     pub engine: String,
+    /// Which of the experiment's variants; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
     /// Loading the database, or running on the loaded one.
     pub phase: Phase,
     /// `fillseq`, `readwhilewriting`.
     pub workload: String,
-    /// Threads that read. 0 for a load.
+    /// Threads or processes that read. 0 for a load.
     pub readers: u32,
-    /// Threads that write.
+    /// Threads or processes that write.
     pub writers: u32,
+    /// Which of the two they are.
+    #[serde(default)]
+    pub workers: Workers,
     /// From 1 to the number of repeats.
     pub repeat: u32,
+}
+
+impl TrialKey {
+    /// How many processes had the database open.
+    pub fn processes(&self) -> u32 {
+        self.workers.processes(self.readers + self.writers)
+    }
 }
 
 /// What a trial is for.
@@ -179,9 +192,9 @@ pub struct Window {
     pub seconds: f64,
     /// Before it.
     pub warmup_seconds: f64,
-    /// User CPU seconds of the worker within it.
+    /// User CPU seconds of the worker within it; of several processes their sum.
     pub user_s: f64,
-    /// System CPU seconds of the worker within it.
+    /// System CPU seconds of the worker within it; of several processes their sum.
     pub sys_s: f64,
     /// What timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
@@ -192,7 +205,7 @@ pub struct Window {
 pub struct Operations {
     /// `get`, `put`, `batch`, `scan`.
     pub kind: String,
-    /// Threads that did it.
+    /// Threads that did it, be they of one process or of several.
     pub threads: u32,
     /// Calls.
     pub operations: u64,
@@ -239,7 +252,8 @@ impl Answers {
     }
 }
 
-/// What the operating system accounted to the worker: as `time` would have said, and more.
+/// What the operating system accounted to the worker: as `time` would have said, and more. Of several processes it is the
+/// sum, but for the wall time, which is from the first one's start until the last one was reaped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OsFacts {
     /// From the worker's start until it was reaped, seconds.
@@ -250,8 +264,13 @@ pub struct OsFacts {
     pub sys_s: f64,
     /// (user + system) / wall, per cent; cut to a whole number as `time` does.
     pub cpu_pct: u64,
-    /// Peak resident size, KiB.
+    /// Peak resident size, KiB. Of several processes the sum of their peaks, in which a page that they share counts once
+    /// for each of them.
     pub peak_rss_kb: u64,
+    /// Of several processes: the most that they were seen to hold together, KiB, a page that they share counted once
+    /// (the sum of their proportional set sizes). Absent for one process, and where the kernel does not say.
+    #[serde(default)]
+    pub peak_pss_kb: Option<u64>,
     /// Voluntary context switches.
     pub ctx_voluntary: u64,
     /// Involuntary context switches.
@@ -302,11 +321,17 @@ impl Record {
         self.outcome == Outcome::Finished
     }
 
+    /// What the process held in memory at its peak, KiB; of several processes what they held together, as far as that is
+    /// known.
+    pub fn process_kb(&self) -> u64 {
+        self.os.peak_pss_kb.unwrap_or(self.os.peak_rss_kb)
+    }
+
     /// Database and process together, KiB, as the reports count them: a mapped database is part of the process.
     pub fn total_kb(&self) -> u64 {
         match self.engine.mapped {
-            true => self.space.db_kb.max(self.os.peak_rss_kb),
-            false => self.space.db_kb + self.os.peak_rss_kb,
+            true => self.space.db_kb.max(self.process_kb()),
+            false => self.space.db_kb + self.process_kb(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Tells cells apart that are alike in engine, workload and threads and differ in something else, such as the size of
 //! values: what differs becomes part of the workload's or the engine's name.
 
-use kvdyno_record::Record;
+use kvdyno_record::{Record, Workers};
 use kvdyno_verdict::{Cell, CellKey};
 
 use crate::numbers::{bytes, grouped};
@@ -27,11 +27,23 @@ const ENGINE: Word = |r| r.engine.version.clone();
 
 /// Gives every cell a key of its own.
 pub(crate) fn tell_apart(cells: &mut [Cell<'_>]) {
+    name_processes(cells);
     for word in WORKLOAD {
         name_more(cells, word, |key| &mut key.workload);
     }
     name_more(cells, ENGINE, |key| &mut key.engine);
     number(cells);
+}
+
+/// Where some readers and writers were threads and others processes, it is told with the engines of the latter.
+fn name_processes(cells: &mut [Cell<'_>]) {
+    let are = |cell: &Cell<'_>, workers| cell.key.workers == workers;
+    if !cells.iter().any(|cell| are(cell, Workers::Threads)) {
+        return;
+    }
+    for cell in cells.iter_mut().filter(|cell| are(cell, Workers::Processes)) {
+        cell.key.engine.push_str(", processes");
+    }
 }
 
 /// Where cells of one key differ in a word, it is told of all cells with the name that it belongs to.

@@ -4,6 +4,7 @@
 //! `format` prints for terminals and for Markdown and `page` puts between charts. CSV and JSON share the columns in
 //! `format/columns.rs`, a row a trial.
 
+mod against;
 mod apart;
 mod charts;
 mod error;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use kvdyno_record::folder::Results;
 
+pub use against::{Paper, UnknownPaper, against, can_hold};
 pub use error::ReportError;
 pub use format::{Format, UnknownFormat};
 use study::{Contents, Study};

@@ -148,7 +148,8 @@ pub(crate) fn title(record: &Record) -> String {
         Phase::Load => String::new(),
         Phase::Run => format!(", {}", threads(trial.readers, trial.writers)),
     };
-    format!("{} {}{threads}, repeat {}", trial.engine, trial.workload, trial.repeat)
+    let processes = if trial.processes() > 1 { " as processes" } else { "" };
+    format!("{} {}{threads}{processes}, repeat {}", trial.engine, trial.workload, trial.repeat)
 }
 
 /// `4 readers, 1 writer`.

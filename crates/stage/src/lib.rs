@@ -1,9 +1,10 @@
-//! What surrounds a trial: the measured [`process`], the [`storage`] below its database, the [`machine`] it runs on,
+//! What surrounds a trial: the measured [`process`] or a [`crew`] of several, the [`storage`] below its database, the [`machine`] it runs on,
 //! what disturbs it ([`watch`]), and the [`lock`] that keeps two runs out of one folder.
 //!
 //! Linux only: what a trial costs is read from the kernel's own accounts. A figure that the kernel does not give is
 //! absent, never guessed.
 
+pub mod crew;
 pub mod lock;
 pub mod machine;
 pub mod process;

@@ -1,7 +1,8 @@
 //! The measured process: how it is started, watched, ended and accounted.
 //!
 //! [`spawn`] starts a worker that cannot outlive its parent and that a terminal's Ctrl-C does not reach;
-//! [`Worker::try_finish`] gives what `time` would have said of it, and what `/proc` adds to that.
+//! [`Worker::try_finish`] gives what `time` would have said of it, and what `/proc` adds to that. [`crate::crew`] makes
+//! one of several.
 
 use std::fmt;
 use std::io;
@@ -183,6 +184,11 @@ impl Worker {
         self.started
     }
 
+    /// What becomes readable when it has ended.
+    pub(crate) fn pidfd(&self) -> &OwnedFd {
+        &self.pidfd
+    }
+
     /// Waits until the worker has ended, but no longer than `timeout`. Whether it has ended. A signal to the caller
     /// may cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<bool> {
@@ -250,6 +256,7 @@ impl Worker {
             sys_s: sys.as_secs_f64(),
             cpu_pct: cpu_pct(user, sys, wall),
             peak_rss_kb,
+            peak_pss_kb: None,
             ctx_voluntary: usage.ru_nvcsw as u64,
             ctx_involuntary: usage.ru_nivcsw as u64,
             fs_in_ops: usage.ru_inblock as u64,
@@ -348,7 +355,7 @@ fn duration(time: libc::timeval) -> Duration {
 }
 
 /// As GNU time has it: whole milliseconds, divided as integers.
-fn cpu_pct(user: Duration, sys: Duration, wall: Duration) -> u64 {
+pub(crate) fn cpu_pct(user: Duration, sys: Duration, wall: Duration) -> u64 {
     let cpu_ms = user.as_millis() + sys.as_millis();
     (cpu_ms * 100).checked_div(wall.as_millis()).unwrap_or(0) as u64
 }

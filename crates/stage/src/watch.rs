@@ -56,6 +56,12 @@ struct Usage {
     threads: u32,
 }
 
+impl Usage {
+    fn and(self, other: Usage) -> Usage {
+        Usage { cpu_s: self.cpu_s + other.cpu_s, threads: self.threads + other.threads }
+    }
+}
+
 /// What was not the worker's, summed over the intervals in which the worker was seen at both ends.
 #[derive(Debug, Default)]
 struct Others {
@@ -69,14 +75,14 @@ impl Watch {
     /// Takes the first look, without a worker.
     pub fn new() -> Self {
         let mut new = Self::blank();
-        new.look(None);
+        new.look(&[]);
         new
     }
 
-    /// Takes a look; about once a second is enough. Of a worker of several processes those count that its first thread
-    /// started, and their descendants likewise.
-    pub fn sample(&mut self, worker_pid: u32) {
-        self.look(Some(worker_pid));
+    /// Takes a look; about once a second is enough. Of a worker that starts processes those count that its first thread
+    /// started, and their descendants likewise. Of several workers all must live, or the look is without a worker.
+    pub fn sample(&mut self, worker_pids: &[u32]) {
+        self.look(worker_pids);
     }
 
     /// What was worth a note, a clause each: "1.8 % of CPU time was stolen by the hypervisor". Empty for a quiet
@@ -100,8 +106,8 @@ impl Watch {
         Self { origin: Instant::now(), first: None, last: None, least_available_kb: None, others }
     }
 
-    fn look(&mut self, worker: Option<u32>) {
-        if let Some(reading) = read(self.origin, worker) {
+    fn look(&mut self, workers: &[u32]) {
+        if let Some(reading) = read(self.origin, workers) {
             self.add(reading);
         }
     }
@@ -172,7 +178,7 @@ fn share(part: f64, whole: f64) -> Option<f64> {
 }
 
 /// `None` where the kernel does not show its accounts.
-fn read(origin: Instant, worker: Option<u32>) -> Option<Reading> {
+fn read(origin: Instant, workers: &[u32]) -> Option<Reading> {
     let stats = KernelStats::current().ok()?;
     let ticks = procfs::ticks_per_second() as f64;
     let cpu = &stats.total;
@@ -192,7 +198,7 @@ fn read(origin: Instant, worker: Option<u32>) -> Option<Reading> {
         memory_kb: memory.as_ref().map(|memory| memory.mem_total / 1024),
         available_kb: memory.as_ref().and_then(|memory| memory.mem_available).map(|bytes| bytes / 1024),
         stalled_s: pressure.map(|pressure| pressure.some.total as f64 / 1e6),
-        worker: worker.and_then(|pid| usage(pid, ticks)),
+        worker: workers.iter().map(|pid| usage(*pid, ticks)).reduce(|sum, more| Some(sum?.and(more?))).flatten(),
     })
 }
 
@@ -207,12 +213,7 @@ fn usage(pid: u32, ticks: f64) -> Option<Usage> {
     };
     // Kernels built without the list have none.
     let children = process.task_main_thread().and_then(|thread| thread.children()).unwrap_or_default();
-    Some(
-        children
-            .into_iter()
-            .filter_map(|child| usage(child, ticks))
-            .fold(own, |sum, child| Usage { cpu_s: sum.cpu_s + child.cpu_s, threads: sum.threads + child.threads }),
-    )
+    Some(children.into_iter().filter_map(|child| usage(child, ticks)).fold(own, Usage::and))
 }
 
 #[cfg(test)]
@@ -308,11 +309,15 @@ mod tests {
     #[test]
     fn this_machine_can_be_read() {
         let mut watch = Watch::new();
-        watch.sample(std::process::id());
+        watch.sample(&[std::process::id()]);
         let reading = watch.last.as_ref().unwrap();
         assert!(reading.cpus > 0 && reading.total_s > reading.busy_s && reading.available_kb.is_some(), "{reading:?}");
         assert!(reading.worker.unwrap().threads > 0, "{reading:?}");
-        watch.sample(u32::MAX >> 1);
+        let one = reading.worker.unwrap();
+        watch.sample(&[std::process::id(), std::process::id()]);
+        let two = watch.last.as_ref().unwrap().worker.unwrap();
+        assert!(two.threads > one.threads && two.cpu_s >= one.cpu_s, "{two:?}");
+        watch.sample(&[std::process::id(), u32::MAX >> 1]);
         assert_eq!(watch.last.unwrap().worker, None);
     }
 }

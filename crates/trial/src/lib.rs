@@ -1,18 +1,20 @@
 //! The measured process, from both sides.
 //!
-//! [`worker::run`] is what happens inside it: it opens the engine, starts the threads, and lets each run one of the
-//! [`loops`]. [`Observer`] is how the parent looks on: everything that a loop counts lies in [`shared`] memory, so that
+//! [`worker::run`] is what happens inside it, or inside each of several: it opens the engine, starts the threads, and lets
+//! each run one of the [`loops`]. [`Observer`] is how the parent looks on: everything that a loop counts lies in [`shared`] memory, so that
 //! looking costs the worker nothing and what was counted outlives its crash.
 
 pub mod clock;
+mod gate;
 mod histogram;
 mod loops;
 mod observer;
 mod recall;
+mod seats;
 pub mod shared;
 mod spec;
 pub mod worker;
 
 pub use histogram::TickHistogram;
 pub use observer::{KindTotals, Observer, Snapshot};
-pub use spec::{DriverCheck, TrialSpec, WorkerReport};
+pub use spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};

@@ -1,9 +1,10 @@
 //! Memory that worker and parent share.
 //!
-//! Two segments: the board of a trial (control block and one lane for each thread), and the ledger of a database, which
-//! lives from its load to its removal. Both are anonymous files that the parent makes and the worker inherits.
+//! Two segments: the board of a trial (control block and one lane for each reader and writer), and the ledger of a
+//! database, which lives from its load to its removal. Both are anonymous files that the parent makes and the worker, or
+//! each of several worker processes, inherits.
 //!
-//! In the measured loop a thread writes its own lane alone, and reads of the control block only the moment at which to
+//! In the measured loop a reader or writer writes its own lane alone, and reads of the control block only the moment at which to
 //! stop, which is written twice in a trial; so no cache line is written by two threads.
 
 use std::io;
@@ -17,6 +18,7 @@ use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
+use crate::gate::Gates;
 use crate::histogram::TickHistogram;
 
 /// What the worker is at.
@@ -108,6 +110,8 @@ pub struct Control {
     message_size: AtomicU32,
     ticks_per_ns: AtomicU64,
     message: [AtomicU32; MESSAGE / 4],
+    /// Where threads and processes wait for each other.
+    pub gates: Gates,
 }
 
 impl Control {
@@ -185,13 +189,14 @@ pub struct Tally {
     pub latency: TickHistogram,
 }
 
-/// What one thread counts. Nobody else writes it.
+/// What one reader or writer counts. Nobody else writes it.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Lane {
     /// [`OpKind`].
     pub kind: AtomicU32,
-    _pad: u32,
+    /// 1 once the process of this lane has done everything that it had to, and only leaves.
+    through: AtomicU32,
     /// Reads that found nothing where a record must be.
     pub missing: AtomicU64,
     /// Calls that the engine answered with an error.
@@ -214,6 +219,16 @@ pub struct Lane {
 }
 
 impl Lane {
+    /// Says that its process has done everything that it had to.
+    pub fn set_through(&self) {
+        self.through.store(1, Ordering::Release);
+    }
+
+    /// Whether its process came to its orderly end.
+    pub fn is_through(&self) -> bool {
+        self.through.load(Ordering::Acquire) == 1
+    }
+
     /// The kind of its operations.
     pub fn op_kind(&self) -> OpKind {
         OpKind::ALL.get(self.kind.load(Ordering::Relaxed) as usize).copied().unwrap_or(OpKind::Get)
@@ -312,7 +327,7 @@ impl Board {
         unsafe { &*self.segment.map.as_ptr().cast::<Control>() }
     }
 
-    /// The lanes, a thread each.
+    /// The lanes, one for each reader and writer.
     pub fn lanes(&self) -> &[Lane] {
         // SAFETY: the lanes follow the control block, whose size is a multiple of their alignment; they are made of
         // atomics valid for any bytes, and the segment has room for all of them.

@@ -1,13 +1,14 @@
 //! What the parent asks of a worker, and what the worker answers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kvdyno_engine::{LabSettings, OptionText};
-use kvdyno_record::{Failure, Setting, Window};
+use kvdyno_record::{Failure, Setting, Window, Workers};
 use kvdyno_workload::Workload;
 use serde::{Deserialize, Serialize};
 
-/// Everything a worker needs to know.
+/// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is told
+/// its seat beside it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// The adapter's file.
@@ -22,6 +23,8 @@ pub struct TrialSpec {
     pub lab: LabSettings,
     /// What to do.
     pub workload: Workload,
+    /// Whether readers and writers are threads of one process or processes of their own.
+    pub workers: Workers,
     /// The database's folder.
     pub database: PathBuf,
     /// Whether to make a new database in it.
@@ -32,8 +35,33 @@ pub struct TrialSpec {
     pub board_fd: i32,
     /// Inherited: the database's ledger.
     pub ledger_fd: i32,
-    /// Where to write the [`WorkerReport`].
+    /// Where to write the [`WorkerReport`]; of several processes see [`of_process`].
     pub report: PathBuf,
+}
+
+impl TrialSpec {
+    /// How many processes the trial has.
+    pub fn processes(&self) -> u32 {
+        self.workers.processes(self.workload.roles().len() as u32)
+    }
+}
+
+/// The file of one of several processes, counted from 0: `worker.json` becomes `worker-3.json`.
+pub fn of_process(file: &Path, number: usize) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{stem}-{}.{extension}", number + 1))
+}
+
+/// What a process needs to know that gives back what an engine keeps outside a database's folder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DestroySpec {
+    /// The adapter's file.
+    pub adapter: PathBuf,
+    /// The engine's library, if not the system's.
+    pub library: Option<PathBuf>,
+    /// The database's folder.
+    pub database: PathBuf,
 }
 
 /// What a worker says of itself at its orderly end.

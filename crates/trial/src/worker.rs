@@ -1,20 +1,17 @@
-//! What happens inside the measured process.
+//! What happens inside the measured process, or inside each of several.
 
+use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Barrier, Mutex};
-use std::time::Duration;
-use std::{io, mem, thread};
 
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe};
-use kvdyno_record::{Failure, FailureKind, Setting, Window, files};
-use kvdyno_workload::{Data, End, Keys, Ledger, Role, Values, Watch, Workload};
+use kvdyno_record::{Failure, FailureKind, Setting, Window, Workers, files};
+use kvdyno_workload::{Data, Values, Workload};
 
 use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};
-use crate::loops::{self, Driver, Limit};
-use crate::recall::RecallContext;
+use crate::seats::{Measured, Unplayed};
 use crate::shared::{Board, Control, Lane, LedgerMemory, Stage};
-use crate::spec::{DriverCheck, TrialSpec, WorkerReport};
+use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
 
 /// Why a worker could not even begin.
 #[derive(Debug, thiserror::Error)]
@@ -25,77 +22,141 @@ pub enum WorkerError {
     /// The specification is not one.
     #[error("the trial's specification cannot be read: {0}")]
     Spec(#[from] serde_json::Error),
+    /// The engine could not give back what it keeps outside the folder.
+    #[error("{0}")]
+    Destroy(String),
 }
 
-/// Runs the trial that is specified in the file `spec`, and leaves a [`WorkerReport`].
+/// Runs the trial that is specified in the file `spec`, or, where readers and writers are processes, the part of the one
+/// whose number this process is given; and leaves a [`WorkerReport`].
 ///
 /// # Errors
 /// If it cannot even begin. What goes wrong later is in the report.
-pub fn run(spec: &Path) -> Result<(), WorkerError> {
+pub fn run(spec: &Path, process: Option<usize>) -> Result<(), WorkerError> {
     let spec: TrialSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
     let lanes = spec.workload.roles().len();
+    if process.is_some() != (spec.workers == Workers::Processes) || process.is_some_and(|number| number >= lanes) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("process {process:?} of {lanes}")).into());
+    }
     // SAFETY: the parent made both for this worker, and nothing else here uses these numbers.
     let (board, ledger) = unsafe { (Board::inherit(spec.board_fd, lanes)?, LedgerMemory::inherit(spec.ledger_fd)?) };
-    let report = match clock::has_invariant_tsc() {
-        true => Trial { clock: Tsc, spec: &spec, board: &board, ledger: &ledger }.run(),
-        false => Trial { clock: Monotonic, spec: &spec, board: &board, ledger: &ledger }.run(),
-    };
-    files::write_json(&spec.report, &report)?;
-    board.control().enter(Stage::Done);
-    Ok(())
+    match clock::has_invariant_tsc() {
+        true => Trial { clock: Tsc, spec: &spec, board: &board, ledger: &ledger, process }.run(),
+        false => Trial { clock: Monotonic, spec: &spec, board: &board, ledger: &ledger, process }.run(),
+    }
 }
 
-struct Trial<'a, C> {
-    clock: C,
-    spec: &'a TrialSpec,
-    board: &'a Board,
-    ledger: &'a LedgerMemory,
-}
-
-/// What threads leave beside their lanes.
-#[derive(Debug, Default)]
-struct Measured {
-    warmup_seconds: f64,
-    user_s: f64,
-    sys_s: f64,
+/// One process's part of a trial.
+pub(crate) struct Trial<'a, C> {
+    pub(crate) clock: C,
+    pub(crate) spec: &'a TrialSpec,
+    pub(crate) board: &'a Board,
+    pub(crate) ledger: &'a LedgerMemory,
+    /// Which of several this is; absent if all readers and writers are threads of this one.
+    pub(crate) process: Option<usize>,
 }
 
 impl<C: Clock + 'static> Trial<'_, C> {
-    fn run(&self) -> WorkerReport {
+    fn run(&self) -> Result<(), WorkerError> {
         let mut report = WorkerReport { failure: None, version: String::new(), window: None, statistics: Vec::new() };
-        report.failure = self.measure(&mut report).err();
-        report
+        let ended = self.measure(&mut report);
+        if ended.is_err() {
+            self.call_off();
+        }
+        if !self.leads() {
+            self.control().gates.left.arrive(self.spec.processes() - 1);
+        }
+        report.failure = ended.err().and_then(|unplayed| match unplayed {
+            Unplayed::Failed(failure) => Some(failure),
+            Unplayed::CalledOff => None,
+        });
+        let file =
+            self.process.map_or_else(|| self.spec.report.clone(), |number| of_process(&self.spec.report, number));
+        files::write_json(&file, &report)?;
+        self.lanes().iter().for_each(Lane::set_through);
+        if self.leads() {
+            self.control().enter(Stage::Done);
+        }
+        Ok(())
     }
 
-    fn control(&self) -> &Control {
+    pub(crate) fn control(&self) -> &Control {
         self.board.control()
     }
 
-    fn measure(&self, report: &mut WorkerReport) -> Result<(), Failure> {
+    /// Whether this process opens the database before the others and closes it after them.
+    pub(crate) fn leads(&self) -> bool {
+        self.process.is_none_or(|number| number == 0)
+    }
+
+    /// The lanes of this process.
+    fn lanes(&self) -> &[Lane] {
+        let all = self.board.lanes();
+        self.process.map_or(all, |number| &all[number..=number])
+    }
+
+    /// Nobody need wait for this process any more.
+    pub(crate) fn call_off(&self) {
+        self.control().ask_to_stop();
+        self.control().gates.call_off();
+    }
+
+    fn measure(&self, report: &mut WorkerReport) -> Result<(), Unplayed> {
         let control = self.control();
         let calibration = Calibration::begin(self.clock);
-        control.set_ticks_per_ns(calibration.settle());
+        if self.leads() {
+            control.set_ticks_per_ns(calibration.settle());
+        }
         let choice = choose(self.spec)?;
         if let Probe::Available { version } = choice.adapter().probe(choice.library()) {
             report.version = version;
         }
-        control.enter(Stage::Opening);
-        let hints = hints(&self.spec.workload);
-        let database = Database::open(&choice, &self.spec.lab, &hints, &self.spec.database, self.spec.create)
-            .map_err(|error| failed("opening the database", &error))?;
-        let measured = self.run_threads(&database);
-        control.enter(Stage::Finishing);
-        let ticks_per_ns = calibration.ticks_per_ns();
-        control.set_ticks_per_ns(ticks_per_ns);
-        report.window = measured.as_ref().ok().map(|measured| self.window(measured, ticks_per_ns));
-        let entry = |(topic, name, value)| Setting { topic, name, value };
-        report.statistics = database.statistics().into_iter().map(entry).collect();
-        control.enter(Stage::Closing);
-        let closed = database.close().map_err(|error| failed("closing the database", &error));
-        measured.and(closed)
+        let database = self.open(&choice)?;
+        let measured = match self.process {
+            None => self.play_on_threads(&database),
+            Some(number) => self.play_alone(&database, number),
+        };
+        if self.leads() {
+            control.enter(Stage::Finishing);
+            control.set_ticks_per_ns(calibration.ticks_per_ns());
+            let entry = |(topic, name, value)| Setting { topic, name, value };
+            report.statistics = database.statistics().into_iter().map(entry).collect();
+            control.enter(Stage::Closing);
+        }
+        report.window = measured.as_ref().ok().map(|measured| self.window(measured));
+        let closed = self.close(database);
+        measured?;
+        Ok(closed?)
     }
 
-    fn window(&self, measured: &Measured, ticks_per_ns: f64) -> Window {
+    /// The first process opens the database, creating or recovering it, before the others do.
+    fn open(&self, choice: &Choice) -> Result<Database, Unplayed> {
+        let (spec, gates) = (self.spec, &self.control().gates);
+        if self.leads() {
+            self.control().enter(Stage::Opening);
+        } else if !gates.opened.wait_for(1) {
+            return Err(Unplayed::CalledOff);
+        }
+        let hints = hints(&spec.workload, spec.workers);
+        let database = Database::open(choice, &spec.lab, &hints, &spec.database, spec.create && self.leads())
+            .map_err(|error| failed("opening the database", &error))?;
+        if self.leads() {
+            gates.opened.arrive(1);
+        }
+        Ok(database)
+    }
+
+    /// The first process closes the database after the others did.
+    fn close(&self, database: Database) -> Result<(), Failure> {
+        if self.leads() {
+            // That gate is never called off: a process that does not come to it has crashed, and the parent ends us.
+            let _ = self.control().gates.left.wait_for(self.spec.processes() - 1);
+        }
+        database.close().map_err(|error| failed("closing the database", &error))
+    }
+
+    fn window(&self, measured: &Measured) -> Window {
+        let ticks_per_ns = self.control().ticks_per_ns();
         let from = self.control().measured_from.load(Ordering::Relaxed);
         let until = self.board.lanes().iter().map(|lane| lane.measured.until.load(Ordering::Relaxed)).max();
         Window {
@@ -106,188 +167,18 @@ impl<C: Clock + 'static> Trial<'_, C> {
             clock: clock::describe(ticks_per_ns),
         }
     }
-
-    /// Starts a thread for each role and lets them work: all open their sessions, then all begin at once.
-    fn run_threads(&self, database: &Database) -> Result<Measured, Failure> {
-        let workload = &self.spec.workload;
-        let roles = workload.roles();
-        let keys = workload
-            .data
-            .keys()
-            .map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
-        let values = values_of(&workload.data);
-        let ledger = Ledger::new(self.ledger.slots(), Watch::over(workload.data.records));
-        let gate = Gate::new(roles.len() + 1);
-        let failure = Mutex::new(None);
-        let primary = if workload.readers > 0 { workload.readers } else { workload.writers };
-        self.control().primary_left.store(primary, Ordering::SeqCst);
-        let measured = thread::scope(|scope| {
-            for (number, (role, lane)) in roles.iter().zip(self.board.lanes()).enumerate() {
-                let (role, keys, values, gate, failure) = (*role, &keys, &values, &gate, &failure);
-                scope.spawn(move || {
-                    let seat = Seat { number, role, lane, keys, values, ledger };
-                    if let Err(error) = self.thread(database, seat, gate) {
-                        self.control().ask_to_stop();
-                        let mut first = failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                        first.get_or_insert(failed("opening a session", &error));
-                    }
-                });
-            }
-            self.conduct(&gate)
-        });
-        match failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            Some(failure) => Err(failure),
-            None => Ok(measured),
-        }
-    }
-
-    /// The main thread's part: sets the times, opens the gate, and takes the CPU time of the measured window.
-    fn conduct(&self, gate: &Gate) -> Measured {
-        let (control, workload) = (self.control(), &self.spec.workload);
-        gate.ready.wait();
-        let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
-        let warmup = if workload.kind.loads() { Duration::ZERO } else { workload.warmup };
-        let begin = self.clock.now();
-        let warm_until = begin + ticks(warmup);
-        let run_until = match workload.end {
-            End::After(duration) if !workload.kind.loads() => warm_until + ticks(duration),
-            _ => u64::MAX,
-        };
-        control.warm_until.store(warm_until, Ordering::SeqCst);
-        control.run_until.store(run_until, Ordering::SeqCst);
-        control.measured_from.store(warm_until, Ordering::SeqCst);
-        if control.is_stop_asked() {
-            control.ask_to_stop();
-        }
-        control.enter(if warmup.is_zero() { Stage::Measuring } else { Stage::Warming });
-        gate.go.wait();
-        sleep_until(warmup, || control.is_stop_asked());
-        control.enter(Stage::Measuring);
-        let before = cpu_seconds();
-        gate.end.wait();
-        let after = cpu_seconds();
-        Measured { warmup_seconds: warmup.as_secs_f64(), user_s: after.0 - before.0, sys_s: after.1 - before.1 }
-    }
-
-    /// One thread's life.
-    fn thread(&self, database: &Database, seat: Seat<'_>, gate: &Gate) -> Result<(), EngineError> {
-        let workload = &self.spec.workload;
-        let has_updates = workload.writers > 0 || self.spec.last_version > 0;
-        let recall =
-            RecallContext::new(seat.keys, seat.values, workload.data.records, has_updates.then_some(seat.ledger));
-        let host = recall.host();
-        seat.lane.kind.store(loops::op_kind(seat.role, workload) as u32, Ordering::Relaxed);
-        seat.lane.version.store(self.spec.last_version, Ordering::Relaxed);
-        // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
-        let session = unsafe { database.session(&host) };
-        gate.ready.wait();
-        gate.go.wait();
-        let result = session.map(|session| {
-            let driver = Driver {
-                clock: self.clock,
-                control: self.control(),
-                lane: seat.lane,
-                workload,
-                keys: seat.keys,
-                values: seat.values,
-                ledger: seat.ledger,
-                recall: &recall,
-                session,
-                index: seat.index(workload),
-            };
-            self.work(driver, seat.role);
-        });
-        gate.end.wait();
-        result
-    }
-
-    fn work(&self, mut driver: Driver<'_, C>, role: Role) {
-        let (control, lane, workload) = (self.control(), driver.lane, driver.workload);
-        let mut work = loops::work_of(role, &driver);
-        let primary = !role.writes() || workload.readers == 0;
-        if !workload.kind.loads() {
-            lane.warmup.from.store(self.clock.now(), Ordering::Relaxed);
-            let limit = Limit { until: &control.warm_until, operations: u64::MAX };
-            if self.clock.now() < control.warm_until.load(Ordering::Relaxed) {
-                work.run(&mut driver, &lane.warmup, limit);
-            }
-        }
-        let operations = match workload.end {
-            End::Operations(operations) if primary && !workload.kind.loads() => operations,
-            _ => u64::MAX,
-        };
-        let limit = Limit { until: &control.run_until, operations };
-        lane.measured.from.store(self.clock.now(), Ordering::Relaxed);
-        if !control.is_stop_asked() {
-            work.run(&mut driver, &lane.measured, limit);
-        }
-        if primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1 {
-            control.run_until.store(0, Ordering::SeqCst);
-        }
-    }
-}
-
-/// A thread's place.
-struct Seat<'a> {
-    number: usize,
-    role: Role,
-    lane: &'a Lane,
-    keys: &'a Keys,
-    values: &'a Values,
-    ledger: Ledger<'a>,
-}
-
-impl Seat<'_> {
-    /// Which of the readers, or of the writers.
-    fn index(&self, workload: &Workload) -> u64 {
-        let readers = workload.roles().iter().filter(|role| !role.writes()).count();
-        (if self.role.writes() { self.number - readers } else { self.number }) as u64
-    }
-}
-
-/// Where threads wait for each other.
-struct Gate {
-    ready: Barrier,
-    go: Barrier,
-    end: Barrier,
-}
-
-impl Gate {
-    fn new(threads: usize) -> Gate {
-        Gate { ready: Barrier::new(threads), go: Barrier::new(threads), end: Barrier::new(threads) }
-    }
-}
-
-fn sleep_until(duration: Duration, is_over: impl Fn() -> bool) {
-    let step = Duration::from_millis(20);
-    let mut left = duration;
-    while !left.is_zero() && !is_over() {
-        thread::sleep(left.min(step));
-        left = left.saturating_sub(step);
-    }
-}
-
-/// User and system CPU seconds of this process so far.
-fn cpu_seconds() -> (f64, f64) {
-    let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    (seconds(usage.ru_utime), seconds(usage.ru_stime))
 }
 
 /// What an engine gets to know beforehand of a workload.
-pub fn hints(workload: &Workload) -> Hints {
+pub fn hints(workload: &Workload, workers: Workers) -> Hints {
+    let roles = workload.roles().len() as u32;
     Hints {
         records: workload.data.records,
         key_size: workload.data.key_size,
         value_size: workload.data.value_size,
         prefix_size: 0,
-        sessions: workload.roles().len() as u32,
-        processes: 1,
+        sessions: workers.sessions(roles),
+        processes: workers.processes(roles),
     }
 }
 
@@ -303,9 +194,21 @@ fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
         .map_err(|error: ChoiceError| failure(error.to_string()))
 }
 
-fn failed(what: &str, error: &EngineError) -> Failure {
+pub(crate) fn failed(what: &str, error: &EngineError) -> Failure {
     let kind = if error.is_no_space() { FailureKind::NoSpace } else { FailureKind::EngineError };
     Failure { kind, reason: format!("{what}: {}", error.reason) }
+}
+
+/// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's folder.
+///
+/// # Errors
+/// What the engine reports.
+pub fn destroy(spec: &str) -> Result<(), WorkerError> {
+    let spec: DestroySpec = serde_json::from_str(spec)?;
+    let failure = |error: &dyn ToString| WorkerError::Destroy(error.to_string());
+    let adapter = Adapter::load(&spec.adapter).map_err(|error| failure(&error))?;
+    let choice = Choice::new(adapter, None, &[], spec.library).map_err(|error| failure(&error))?;
+    choice.destroy(&spec.database).map_err(|error| failure(&error))
 }
 
 /// Runs `workload` on `threads`, in this process, against the engine of `choice`, for what the driver itself costs.
@@ -316,18 +219,21 @@ pub fn driver_check(choice: &Choice, spec: &TrialSpec) -> Result<DriverCheck, Fa
     let failure = |error: io::Error| Failure { kind: FailureKind::EngineError, reason: error.to_string() };
     let board = Board::create(spec.workload.roles().len()).map_err(failure)?;
     let ledger = LedgerMemory::create().map_err(failure)?;
-    let database = Database::open(choice, &spec.lab, &hints(&spec.workload), &spec.database, spec.create)
+    let hints = hints(&spec.workload, Workers::Threads);
+    let database = Database::open(choice, &spec.lab, &hints, &spec.database, spec.create)
         .map_err(|error| failed("opening the database", &error))?;
     match clock::has_invariant_tsc() {
-        true => check(Trial { clock: Tsc, spec, board: &board, ledger: &ledger }, &database),
-        false => check(Trial { clock: Monotonic, spec, board: &board, ledger: &ledger }, &database),
+        true => check(Trial { clock: Tsc, spec, board: &board, ledger: &ledger, process: None }, &database),
+        false => check(Trial { clock: Monotonic, spec, board: &board, ledger: &ledger, process: None }, &database),
     }
 }
 
 fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result<DriverCheck, Failure> {
     let rate = Calibration::begin(trial.clock).settle();
     trial.control().set_ticks_per_ns(rate);
-    trial.run_threads(database)?;
+    if let Err(Unplayed::Failed(failure)) = trial.play_on_threads(database) {
+        return Err(failure);
+    }
     let mut counts = vec![0; crate::histogram::BUCKETS];
     let mut ticks = 0;
     for lane in trial.board.lanes() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_record::{Phase, Record, SeriesRow, TrialKey, WorkloadFacts};
+use kvdyno_record::{Phase, Record, SeriesRow, TrialKey, Workers, WorkloadFacts};
 use serde::Serialize;
 
 use crate::Estimate;
@@ -15,24 +15,30 @@ pub type Series = BTreeMap<TrialKey, Vec<SeriesRow>>;
 pub struct CellKey {
     /// The engine as the user named it.
     pub engine: String,
+    /// Which of the experiment's variants; empty if it has none.
+    pub variant: String,
     /// Loading or running.
     pub phase: Phase,
     /// `fillseq`, `readwhilewriting`.
     pub workload: String,
-    /// Threads that read.
+    /// Threads or processes that read.
     pub readers: u32,
-    /// Threads that write.
+    /// Threads or processes that write.
     pub writers: u32,
+    /// Which of the two they are.
+    pub workers: Workers,
 }
 
 impl From<&TrialKey> for CellKey {
     fn from(trial: &TrialKey) -> Self {
         CellKey {
             engine: trial.engine.clone(),
+            variant: trial.variant.clone(),
             phase: trial.phase,
             workload: trial.workload.clone(),
             readers: trial.readers,
             writers: trial.writers,
+            workers: trial.workers,
         }
     }
 }

@@ -4,12 +4,14 @@
 //! or says that it has none; [`check`] holds a record against itself and against its machine, and gives a [`Doubt`] for
 //! each thing that does not fit. Nothing here reads a file or prints.
 
+mod agreement;
 mod cells;
 mod doubts;
 mod estimate;
 #[cfg(test)]
 mod testing;
 
+pub use agreement::{Agreement, agreement};
 pub use cells::{Cell, CellKey, Series, cells};
 pub use doubts::{Doubt, check};
 pub use estimate::{Estimate, Method};

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use kvdyno_record::{
     Answers, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, Operations, OsFacts,
-    Outcome, Phase, Record, SCHEMA, SeriesRow, Space, TrialKey, Window, WorkloadFacts,
+    Outcome, Phase, Record, SCHEMA, SeriesRow, Space, TrialKey, Window, Workers, WorkloadFacts,
 };
 
 /// A trial of 10 s with one kind of operation, `get`.
@@ -13,10 +13,12 @@ pub(crate) fn record(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         trial: TrialKey {
             number: 10 * readers + repeat,
             engine: engine.into(),
+            variant: String::new(),
             phase: Phase::Run,
             workload: "readrandom".into(),
             readers,
             writers: 0,
+            workers: Workers::Threads,
             repeat,
         },
         engine: engine_facts(engine),

@@ -10,11 +10,14 @@ use kvdyno_abi::adapter::{
     self, ALL_DURABILITIES, Answers, Batch, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
     Housekeeping, Keys, Listing, Opt, Record, Session, Step,
 };
-use kvdyno_abi::{CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, export_engine};
+use kvdyno_abi::{
+    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, export_engine,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 mod fault;
+mod outside;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -29,11 +32,11 @@ struct Faulty {
     faults: Faults,
 }
 
-export_engine!(Faulty);
+export_engine!(table = kvdyno_abi::Engine { destroy: Some(outside::destroy), ..adapter::table::<Faulty>() });
 
 impl Engine for Faulty {
     const DESCRIPTION: Description = Description {
-        capabilities: CAN_SCAN | CAN_SCAN_REVERSE | CAN_DELETE | CAN_BATCH | CAN_MULTI_GET,
+        capabilities: CAN_SCAN | CAN_SCAN_REVERSE | CAN_DELETE | CAN_BATCH | CAN_MULTI_GET | CAN_SHARE_PROCESSES,
         durabilities: ALL_DURABILITIES,
         // Within what a frame keeps in 32 bits.
         options: &[
@@ -41,6 +44,7 @@ impl Engine for Faulty {
             Opt::integer(c"every", c"1000", 1, i64::MAX, c"each so-manieth operation that the fault can hit is hit"),
             Opt::integer(c"after", c"0", 0, i64::MAX, c"operations that are left alone before the count begins"),
             Opt::size(c"fill_limit", c"1GiB", 0, i64::MAX, c"fill-disk gives up when it has written this much"),
+            Opt::bool(c"outside", false, c"keep something in shared memory, which only its destroy gives back"),
         ],
         housekeeping: Housekeeping { flush: true, statistics: true, ..Housekeeping::NONE },
         ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand: tests the lab")
@@ -54,6 +58,7 @@ impl Engine for Faulty {
     }
 
     fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
+        shares(config)?;
         let log = match config.durability() {
             Durability::None => "no log; all records are saved at close".into(),
             Durability::Process => "each write is appended to a log with write(2), not synced".into(),
@@ -68,6 +73,7 @@ impl Engine for Faulty {
         list.say("options", "every", config.integer("every"));
         list.say("options", "after", config.integer("after"));
         list.say("options", "fill_limit", config.size("fill_limit"));
+        list.say("options", "outside", config.bool("outside"));
         Ok(())
     }
 
@@ -78,7 +84,10 @@ impl Engine for Faulty {
         let number = |option| config.integer(option).unsigned_abs();
         let faults = Faults::new(fault, number("after"), number("every").max(1), config.size("fill_limit"));
         faults.at_open()?;
-        let store = Store::open(path, config.create(), config.durability())?;
+        if config.bool("outside") {
+            outside::leave(path)?;
+        }
+        let store = Store::open(path, config.create(), config.durability(), shares(config)?)?;
         Ok(Self { folder: path.into(), store: RwLock::new(store), faults })
     }
 
@@ -104,8 +113,24 @@ impl Engine for Faulty {
     }
 }
 
+/// Whether other processes have the database open too.
+fn shares(config: &Config<'_>) -> Result<bool, Error> {
+    match (config.processes() > 1, config.durability()) {
+        (true, Durability::None) => {
+            Err(Error::unsupported("durability: what processes share is the log, and none has no log"))
+        }
+        (shared, _) => Ok(shared),
+    }
+}
+
 impl Faulty {
     fn reading(&self) -> Result<RwLockReadGuard<'_, Store>, Error> {
+        let store = self.store.read().map_err(Error::new)?;
+        if !store.is_behind()? {
+            return Ok(store);
+        }
+        drop(store);
+        self.writing()?.look()?;
         self.store.read().map_err(Error::new)
     }
 

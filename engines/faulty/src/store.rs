@@ -2,12 +2,16 @@
 //!
 //! Both files hold frames: length, checksum, and the steps of one put, delete or batch. The saved file is a log
 //! that was written at once: of each key the previous version, then the newest, so that reading it gives both back.
+//!
+//! Where processes share a database, each has its own map, and the log is what they share: a process writes under a lock
+//! on it and reads what others have added before it answers. Then nothing but the log is written, so that it only grows.
 
 use kvdyno_abi::adapter::{Durability, Error, Step};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -29,16 +33,18 @@ pub struct Store {
     folder: PathBuf,
     records: BTreeMap<Blob, Version>,
     log: Option<Log>,
+    /// Other processes may write to the log.
+    shared: bool,
 }
 
 impl Store {
     /// Makes a database in an empty folder, or reads the one that is there.
-    pub fn open(folder: &Path, create: bool, durability: Durability) -> Result<Self, Error> {
-        let mut store = Self { folder: folder.into(), records: BTreeMap::new(), log: None };
+    pub fn open(folder: &Path, create: bool, durability: Durability, shared: bool) -> Result<Self, Error> {
+        let mut store = Self { folder: folder.into(), records: BTreeMap::new(), log: None, shared };
         let (saved, log) = (store.saved(), store.log());
         match (create, saved.exists()) {
             (true, true) => return Err(Error::new(format_args!("{} is there already", saved.display()))),
-            (true, false) => store.save(|_| true)?,
+            (true, false) => store.save_records(|_| true)?,
             (false, true) => {
                 let whole = fs::metadata(&saved)?.len();
                 if store.replay(&saved)? != whole {
@@ -47,23 +53,72 @@ impl Store {
             }
             (false, false) => return Err(Error::new(format_args!("{} is not there", saved.display()))),
         }
-        // The last frame may be cut short where the process was killed: it was never acknowledged.
-        let whole = if log.exists() { store.replay(&log)? } else { 0 };
         if durability > Durability::None {
-            store.log = Some(Log::open(&log, whole, durability)?);
+            store.log = Some(Log::open(&log, durability)?);
+            return store.alone(Store::catch_up).map(|()| store);
+        }
+        if log.exists() {
+            store.replay(&log)?;
         }
         Ok(store)
     }
 
     /// Logs the steps, and then applies them: all or none.
     pub fn apply(&mut self, steps: &[Step<'_>]) -> Result<(), Error> {
-        if let Some(log) = &mut self.log {
-            log.append(&frame(steps))?;
+        self.alone(|store| {
+            if store.shared {
+                store.catch_up()?;
+            }
+            if let Some(log) = &mut store.log {
+                log.append(&frame(steps))?;
+            }
+            for step in steps {
+                store.change(*step);
+            }
+            Ok(())
+        })
+    }
+
+    /// Does something while no other process writes.
+    fn alone<T>(&mut self, work: impl FnOnce(&mut Store) -> Result<T, Error>) -> Result<T, Error> {
+        let file = match &self.log {
+            Some(log) if self.shared => Some(log.file.try_clone()?),
+            _ => None,
+        };
+        file.as_ref().map_or(Ok(()), File::lock)?;
+        let done = work(self);
+        file.as_ref().map_or(Ok(()), File::unlock)?;
+        done
+    }
+
+    /// Whether others have logged something that is not in our records.
+    pub fn is_behind(&self) -> Result<bool, Error> {
+        match &self.log {
+            Some(log) if self.shared => Ok(log.file.metadata()?.len() > log.size),
+            _ => Ok(false),
         }
-        for step in steps {
-            self.change(*step);
+    }
+
+    /// Applies what others have logged. A frame at the end that is cut short is being written, and not acknowledged yet.
+    pub fn look(&mut self) -> Result<(), Error> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let mut bytes = vec![0; log.file.metadata()?.len().saturating_sub(log.size) as usize];
+        log.file.read_exact_at(&mut bytes, log.size)?;
+        let whole = self.apply_frames(&bytes);
+        if let Some(log) = &mut self.log {
+            log.size += whole;
         }
         Ok(())
+    }
+
+    /// The same while nobody writes: a frame at the end that is cut short is what a process left that was killed. It was
+    /// never acknowledged, and must not stand before the next one.
+    fn catch_up(&mut self) -> Result<(), Error> {
+        self.look()?;
+        match &mut self.log {
+            Some(log) if log.file.metadata()?.len() > log.size => Ok(log.file.set_len(log.size)?),
+            _ => Ok(()),
+        }
     }
 
     fn change(&mut self, step: Step<'_>) {
@@ -112,6 +167,13 @@ impl Store {
 
     /// Saves the records that `keep` chooses by their place in the order; with them the log is no longer needed.
     pub fn save(&mut self, keep: impl Fn(usize) -> bool) -> Result<(), Error> {
+        match &self.log {
+            Some(log) if self.shared => Ok(log.file.sync_all()?),
+            _ => self.save_records(keep),
+        }
+    }
+
+    fn save_records(&mut self, keep: impl Fn(usize) -> bool) -> Result<(), Error> {
         let new = self.folder.join("faulty.new");
         let mut file = BufWriter::new(File::create(&new)?);
         for (_, (key, version)) in self.records.iter().enumerate().filter(|(place, _)| keep(*place)) {
@@ -143,15 +205,19 @@ impl Store {
 
     /// Applies a file's frames; the length of those that are whole.
     fn replay(&mut self, path: &Path) -> Result<u64, Error> {
-        let bytes = fs::read(path)?;
-        let mut rest = &bytes[..];
+        Ok(self.apply_frames(&fs::read(path)?))
+    }
+
+    /// Applies frames; the length of those that are whole.
+    fn apply_frames(&mut self, bytes: &[u8]) -> u64 {
+        let mut rest = bytes;
         while let Some((steps, after)) = next_frame(rest) {
             for step in steps {
                 self.change(step);
             }
             rest = after;
         }
-        Ok((bytes.len() - rest.len()) as u64)
+        (bytes.len() - rest.len()) as u64
     }
 }
 
@@ -173,9 +239,8 @@ enum Sync {
 }
 
 impl Log {
-    fn open(path: &Path, size: u64, durability: Durability) -> Result<Self, Error> {
-        let file = File::options().create(true).append(true).open(path)?;
-        file.set_len(size)?;
+    fn open(path: &Path, durability: Durability) -> Result<Self, Error> {
+        let file = File::options().create(true).read(true).append(true).open(path)?;
         let sync = match durability {
             Durability::None | Durability::Process => Sync::Never,
             Durability::Commit => Sync::First,
@@ -191,7 +256,7 @@ impl Log {
             file.sync_all()?;
             File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?;
         }
-        Ok(Self { file, size, sync })
+        Ok(Self { file, size: 0, sync })
     }
 
     fn append(&mut self, frame: &[u8]) -> Result<(), Error> {

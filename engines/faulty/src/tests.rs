@@ -103,6 +103,9 @@ impl Db {
             value_size: 0,
             options: options.as_ptr(),
             option_count: options.len(),
+            prefix_size: 0,
+            processes: 1,
+            reserved: 0,
         };
         let (mut database, mut session, mut error) = (ptr::null_mut(), ptr::null_mut(), ErrorText::new());
         // SAFETY: everything is there, as the header asks.

@@ -48,6 +48,9 @@ fn config() -> abi::Config {
         value_size: 0,
         options: ptr::null(),
         option_count: 0,
+        prefix_size: 0,
+        processes: 1,
+        reserved: 0,
     }
 }
 

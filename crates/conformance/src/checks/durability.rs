@@ -125,6 +125,7 @@ fn writing(bench: &Bench, place: &Place<'_>, from: u64, group: u64, until: Until
         hints: place.hints,
         from,
         groups: 150,
+        first: 0,
         group,
         acknowledged: bench.folder.join("acknowledged"),
         until,

@@ -181,6 +181,9 @@ fn close_unused(bench: &Bench) -> Result<(), Finding> {
 }
 
 fn two_databases(bench: &Bench) -> Result<(), Finding> {
+    if bench.can(abi::IS_SINGLE) {
+        return Err(Finding::NotApplicable("it has no threads: one session a process".to_owned()));
+    }
     let records = bench.records();
     bench.with_database(|one| {
         bench.with_database(|two| {

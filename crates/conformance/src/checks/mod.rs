@@ -3,6 +3,7 @@
 mod durability;
 mod lifecycle;
 mod options;
+mod processes;
 mod reads_and_writes;
 mod scans;
 mod sessions;
@@ -23,6 +24,7 @@ pub fn checks() -> &'static [Check] {
             scans::CHECKS,
             snapshots::CHECKS,
             sessions::CHECKS,
+            processes::CHECKS,
             durability::CHECKS,
             options::CHECKS,
         ]

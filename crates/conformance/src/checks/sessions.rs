@@ -7,11 +7,9 @@ use std::time::Duration;
 use kvdyno_engine::{Answer, Database, EngineError, Session, abi};
 
 use crate::bench::{Bench, has_text, session};
-use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};
-use crate::process::start_writer;
+use crate::check::{Check, During, Finding, Needs, ensure, wrong};
 use crate::records::{Records, expect};
 use crate::together::{beside, elsewhere, joined, side_by_side};
-use crate::writer::{Until, Writing};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -73,12 +71,6 @@ pub(super) const CHECKS: &[Check] = &[
         what: "After an error session_error says why, and the session goes on.",
         needs: Needs::STORE,
         run: session_error,
-    },
-    Check {
-        name: "processes-share",
-        what: "Another process writes to the open database, and what it wrote is seen here.",
-        needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
-        run: processes_share,
     },
 ];
 
@@ -299,37 +291,5 @@ fn session_error(bench: &Bench) -> Result<(), Finding> {
         }
         records.put(session, 2, 1)?;
         records.expect(session, 2, 1)
-    })
-}
-
-fn processes_share(bench: &Bench) -> Result<(), Finding> {
-    const WRITES: u64 = 500;
-    let records = bench.records();
-    let place = bench.place()?;
-    place.created(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 1_000..1_100, 1)?;
-        let writing = Writing {
-            database: place.folder.clone(),
-            create: false,
-            lab: place.lab.clone(),
-            hints: place.hints,
-            from: 1,
-            groups: 100,
-            group: 1,
-            acknowledged: bench.folder.join("acknowledged"),
-            until: Until::Closed(WRITES),
-        };
-        match start_writer(bench, "writer", writing.clone())?.verdict(Duration::from_secs(30))? {
-            Verdict::Failed(how) => return Err(wrong(how)),
-            Verdict::Passed | Verdict::NotApplicable(_) => {}
-        }
-        for id in 0..writing.groups {
-            let number = writing.newest(id, WRITES).ok_or_else(|| wrong("the check itself failed: too few writes"))?;
-            records.expect(&mut session, id, number).during("what the other process wrote")?;
-        }
-        records.expect_all(&mut session, 1_000..1_100, 1)?;
-        records.put(&mut session, 1, 10_000)?;
-        records.expect(&mut session, 1, 10_000)
     })
 }

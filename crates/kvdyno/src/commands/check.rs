@@ -5,7 +5,10 @@ use std::io::{self, Write, stdout};
 use std::process::Command;
 
 use kvdyno_conformance::{Outcome, Subject, Suite, Verdict, checks, child};
-use kvdyno_engine::closest;
+use kvdyno_engine::catalog::EngineName;
+use kvdyno_engine::inspect::Request;
+use kvdyno_engine::{Probe, closest};
+use kvdyno_lab::inspection;
 
 use crate::cli::Check;
 use crate::error::Error;
@@ -82,15 +85,20 @@ fn known(names: &[String]) -> Result<(), Error> {
 
 fn subject(arguments: &Check, engine: &str) -> Result<Subject, Error> {
     let mut subject = Subject::named(engine).map_err(|error| Error::Input(error.to_string()))?;
-    subject.library.clone_from(&arguments.library);
     for item in &arguments.option {
         let form = || Error::Input(format!("--option {item}: it must be of the form OPTION=VALUE"));
         let (name, value) = item.split_once('=').ok_or_else(form)?;
         subject.options.push((name.to_owned(), value.to_owned()));
     }
-    match subject.obstacle() {
-        None => Ok(subject),
-        Some(reason) => Err(Error::Input(format!("{engine} cannot be checked: {reason}"))),
+    let cannot = |reason: &str| Error::Input(format!("{engine} cannot be checked: {reason}"));
+    let name = EngineName::parse(engine);
+    let request =
+        inspection::request(&name, arguments.library.clone()).map_err(|obstacle| cannot(&obstacle.message))?;
+    let request = Request { options: subject.options.clone(), ..request };
+    let found = inspection::inspect_apart(&request).map_err(|obstacle| cannot(&obstacle.message))?;
+    match found.probe {
+        Probe::Available { .. } => Ok(Subject { library: found.library, ..subject }),
+        Probe::Missing { reason } => Err(cannot(&reason)),
     }
 }
 

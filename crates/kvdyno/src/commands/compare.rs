@@ -38,6 +38,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
         workload: placed(arguments.load),
         batch: placed(arguments.batch),
         sync: arguments.sync,
+        workers: placed(arguments.workers),
         ..LoadSection::default()
     };
     experiment.run = arguments.workload.iter().map(|&kind| run_section(arguments, kind)).collect();
@@ -54,6 +55,7 @@ fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
     RunSection {
         workload: placed(kind),
         readers: placed(arguments.readers.clone()),
+        workers: placed(arguments.workers),
         duration: arguments.operations.is_none().then(|| placed(arguments.duration)),
         operations: arguments.operations,
         warmup: arguments.warmup,

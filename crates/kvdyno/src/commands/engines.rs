@@ -2,10 +2,15 @@
 
 use std::io::{Write, stdout};
 use std::path::Path;
+use std::thread;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use kvdyno_engine::catalog::{self, EngineName};
-use kvdyno_engine::{Adapter, Compression, Durability, OptionKind, Probe};
+use kvdyno_engine::inspect::{Declared, Inspection, Request};
+use kvdyno_engine::installed::{self, Installed};
+use kvdyno_engine::{Compression, Durability, OptionKind, Probe};
+use kvdyno_install::{Recipe, recipes};
+use kvdyno_lab::inspection;
 
 use crate::cli::Engines;
 use crate::error::Error;
@@ -14,7 +19,7 @@ use crate::error::Error;
 pub fn run(arguments: Engines) -> Result<(), Error> {
     let text = match arguments.name {
         Some(name) => describe(&name, arguments.library.as_deref())?,
-        None => list(),
+        None => list()?,
     };
     stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
 }
@@ -29,39 +34,97 @@ fn table(header: &[&str]) -> Table {
     table
 }
 
-/// A line for each adapter that is found, also for those that cannot be used here.
-fn list() -> String {
-    let mut rows = table(&["engine", "version", "what it is"]);
-    for (name, path) in catalog::list() {
-        match Adapter::load(&path) {
-            Err(error) => {
-                rows.add_row([name, "unusable".to_owned(), error.to_string()]);
-            }
-            Ok(adapter) => {
-                let (version, more) = match adapter.probe(None) {
-                    Probe::Available { version } => (version, String::new()),
-                    Probe::Missing { reason } => ("missing".to_owned(), format!(" — {reason}")),
-                };
-                rows.add_row([adapter.name.clone(), version, format!("{}{more}", adapter.summary)]);
-                for preset in &adapter.presets {
-                    let help = preset.help.clone();
-                    rows.add_row([format!("{}:{}", adapter.name, preset.name), String::new(), help]);
-                }
-            }
-        }
+/// A row for each engine that is known: those that are here, and those that a recipe can bring.
+fn list() -> Result<String, Error> {
+    let recipes = recipes().map_err(|error| Error::Input(error.to_string()))?;
+    let mut names: Vec<String> = catalog::list().into_keys().chain(recipes.iter().map(|r| r.name.clone())).collect();
+    names.extend(installed::all(&catalog::folders()).into_iter().map(|one| one.name));
+    names.sort();
+    names.dedup();
+    let all: Vec<(String, Option<Installed>)> = names.iter().flat_map(|name| entries(name)).collect();
+    // Each is asked in a process of its own, so they can be asked side by side.
+    let found: Vec<_> = thread::scope(|scope| {
+        let asked: Vec<_> = all.iter().map(|(name, installed)| scope.spawn(|| ask(name, installed.as_ref()))).collect();
+        asked.into_iter().map(|one| one.join()).collect()
+    });
+    let mut rows = table(&["engine", "version", "where from, what it is, what it can do"]);
+    for ((name, installed), found) in all.iter().zip(found) {
+        let recipe = recipes.iter().find(|recipe| recipe.name == *name);
+        let found = found.unwrap_or_else(|_| Err("asking it failed".to_owned()));
+        rows.add_row(row(name, installed.as_ref(), recipe, found));
     }
-    format!(
+    Ok(format!(
         "{}\n\nMore of one: kvdyno engines NAME. Any other adapter: give its path, ./libmine.so.\n",
         rows.trim_fmt()
-    )
+    ))
+}
+
+/// The engine with the system's library, and each version that was installed.
+fn entries(name: &str) -> Vec<(String, Option<Installed>)> {
+    let versions = installed::versions(name, &catalog::folders());
+    let plain = (name.to_owned(), None);
+    let of_its_own = versions.iter().any(|one| one.adapter.is_some()) && !catalog::list().contains_key(name);
+    let first = (!of_its_own).then_some(plain);
+    first.into_iter().chain(versions.into_iter().map(|one| (name.to_owned(), Some(one)))).collect()
+}
+
+/// `None` if there is no adapter at all.
+fn ask(name: &str, installed: Option<&Installed>) -> Result<Option<Inspection>, String> {
+    let version = installed.map(|one| one.version.clone());
+    let name = EngineName { adapter: name.to_owned(), version, preset: None };
+    match inspection::request(&name, None) {
+        Err(_) => Ok(None),
+        Ok(request) => {
+            let request = Request { fallback: None, ..request };
+            inspection::inspect_apart(&request).map(Some).map_err(|obstacle| obstacle.message)
+        }
+    }
+}
+
+fn row(
+    name: &str,
+    installed: Option<&Installed>,
+    recipe: Option<&Recipe>,
+    found: Result<Option<Inspection>, String>,
+) -> [String; 3] {
+    let label = installed.map_or(name.to_owned(), |one| format!("{name}@{}", one.version));
+    let here = match found {
+        Err(problem) => return [label, "unusable".to_owned(), problem],
+        Ok(here) => here,
+    };
+    let mut lines = Vec::new();
+    let version = match here.as_ref().map(|here| &here.probe) {
+        Some(Probe::Available { version }) => version.clone(),
+        Some(Probe::Missing { .. }) | None => "–".to_owned(),
+    };
+    let declared = here.as_ref().map(|here| &here.declared);
+    let origin = installed.map(|one| one.source.clone()).or_else(|| declared.map(|it| it.origin.clone()));
+    match recipe.filter(|_| version == "–") {
+        Some(Recipe { default: Some(_), .. }) => {
+            lines.push(format!("not here; to get it: kvdyno engines install {name}"))
+        }
+        Some(Recipe { manual: Some(manual), .. }) => {
+            lines.push(format!("not here: {} (see {})", manual.hint, manual.page))
+        }
+        _ => lines.extend(origin),
+    }
+    if let Some(declared) = declared.filter(|_| installed.is_none() || !catalog::list().contains_key(name)) {
+        lines.push(declared.summary.clone());
+        lines.push(declared.capabilities().join(", "));
+        lines.extend(declared.presets.iter().map(|preset| format!("{name}:{} — {}", preset.name, preset.help)));
+    }
+    [label, version, lines.join("\n")]
 }
 
 fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
     let name = EngineName::parse(name);
-    let adapter = name.load().map_err(|error| Error::Input(error.to_string()))?;
-    let mut text = format!("{} — {}\n\n", adapter.name, adapter.summary);
-    let version = match adapter.probe(library) {
-        Probe::Available { version } => version,
+    let request = inspection::request(&name, library.map(Path::to_owned));
+    let found = request.and_then(|request| inspection::inspect_apart(&request).map(|found| (request, found)));
+    let (request, found) = found.map_err(|obstacle| Error::Input(obstacle.message))?;
+    let engine = &found.declared;
+    let mut text = format!("{} — {}\n\n", engine.name, engine.summary);
+    let version = match &found.probe {
+        Probe::Available { version } => version.clone(),
         Probe::Missing { reason } => format!("missing: {reason}"),
     };
     let mut facts = table(&[]);
@@ -69,18 +132,17 @@ fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
         facts.add_row([what.to_owned(), value]);
     };
     fact("version", version);
-    fact("library", adapter.origin.clone());
-    fact("adapter", adapter.path.display().to_string());
-    fact("can", adapter.capabilities().join(", "));
-    let declared = adapter.table();
+    fact("library", found.library.map_or(engine.origin.clone(), |path| path.display().to_string()));
+    fact("adapter", request.adapter.display().to_string());
+    fact("can", engine.capabilities().join(", "));
     let listed = |words: Vec<String>| words.join(", ");
-    fact("durability", listed(words(Durability::ALL, declared.durabilities, |level| level.code())));
-    fact("compression", listed(words(Compression::ALL, declared.compressions, |kind| kind.code())));
-    fact("key size", bounds(declared.min_key_size, declared.max_key_size));
-    fact("value size", bounds(0, declared.max_value_size));
+    fact("durability", listed(words(Durability::ALL, engine.durabilities, |level| level.code())));
+    fact("compression", listed(words(Compression::ALL, engine.compressions, |kind| kind.code())));
+    fact("key size", bounds(engine.min_key_size, engine.max_key_size));
+    fact("value size", bounds(0, engine.max_value_size));
     text.push_str(&facts.trim_fmt());
     text.push_str("\n\n");
-    text.push_str(&presets_and_options(&adapter));
+    text.push_str(&presets_and_options(engine));
     Ok(text)
 }
 
@@ -95,7 +157,7 @@ fn bounds(least: u64, most: u64) -> String {
     }
 }
 
-fn presets_and_options(adapter: &Adapter) -> String {
+fn presets_and_options(adapter: &Declared) -> String {
     let mut text = String::new();
     if !adapter.presets.is_empty() {
         let mut rows = table(&["preset", "sets", "for"]);

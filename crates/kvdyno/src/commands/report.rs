@@ -3,14 +3,20 @@
 use std::io::{IsTerminal, Write, stdout};
 
 use kvdyno_record::folder::Results;
-use kvdyno_report::{Format, render, render_coloured, write_page};
+use kvdyno_report::{Format, against, can_hold, render, render_coloured, write_page};
 
 use crate::cli::Report;
 use crate::error::Error;
 
 /// Runs the command.
 pub fn run(arguments: Report) -> Result<(), Error> {
-    show(&Results::open(arguments.folder)?, arguments.format)
+    let results = Results::open(arguments.folder)?;
+    let Some(paper) = arguments.against else { return show(&results, arguments.format) };
+    if !can_hold(arguments.format) {
+        return Err(Error::Input(format!("--against is printed as table or md, not as {}", arguments.format)));
+    }
+    let text = against(&results, paper, arguments.format == Format::Markdown)?;
+    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
 }
 
 /// Prints the tables, and makes the page.

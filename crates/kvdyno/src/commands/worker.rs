@@ -1,10 +1,21 @@
-//! The measured process.
+//! The processes in which adapters are loaded: the measured one, and the one that only asks.
 
 use std::path::Path;
 
+use kvdyno_trial::worker::{destroy, run as run_trial};
+
+use crate::cli::Worker;
 use crate::error::Error;
 
-/// Runs one trial.
-pub fn run(spec: &Path) -> Result<(), Error> {
-    Ok(kvdyno_trial::worker::run(spec)?)
+/// Runs one trial, or one process's part of it; or lets an engine clean up.
+pub fn run(arguments: Worker) -> Result<(), Error> {
+    Ok(match arguments.destroy {
+        Some(spec) => destroy(&spec)?,
+        None => run_trial(&arguments.spec.unwrap_or_default(), arguments.process)?,
+    })
+}
+
+/// Asks one adapter about itself.
+pub fn inspect(request: &Path, answer: &Path) -> Result<(), Error> {
+    kvdyno_lab::inspection::answer(request, answer).map_err(Error::io("cannot hand over what the adapter says"))
 }

@@ -98,18 +98,25 @@ impl Drop for Running {
 }
 
 impl Lab {
-    /// Workers of this lab that live.
+    /// Workers of this lab that live, by their command lines.
     pub fn workers(&self) -> Vec<String> {
+        self.worker_processes().into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// The same, by their numbers.
+    pub fn worker_pids(&self) -> Vec<i32> {
+        self.worker_processes().into_iter().map(|(pid, _)| pid).collect()
+    }
+
+    fn worker_processes(&self) -> Vec<(i32, String)> {
         let home = self.path("").canonicalize().unwrap().join("");
-        let of_this_lab = |line: &String| line.contains("worker") && line.contains(&*home.to_string_lossy());
-        let command_line = |entry: fs::DirEntry| fs::read(entry.path().join("cmdline")).ok();
-        fs::read_dir("/proc")
-            .unwrap()
-            .flatten()
-            .filter_map(command_line)
-            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-            .filter(of_this_lab)
-            .collect()
+        let of_this_lab = |line: &str| line.contains("worker") && line.contains(&*home.to_string_lossy());
+        let process = |entry: fs::DirEntry| {
+            let line = String::from_utf8_lossy(&fs::read(entry.path().join("cmdline")).ok()?).replace('\0', " ");
+            Some((entry.file_name().to_str()?.parse().ok()?, line))
+        };
+        let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(process);
+        processes.filter(|(_, line)| of_this_lab(line)).collect()
     }
 
     /// No worker outlives the run that started it.

@@ -1,6 +1,8 @@
-//! One trial, from the parent's side: starts the worker, watches it ([`watching`]), and makes the record ([`record`]).
+//! One trial, from the parent's side: starts the worker, watches it ([`watching`]), collects what it says of itself
+//! ([`reports`]), and makes the record ([`record`]).
 
 mod record;
+mod reports;
 mod watching;
 
 use std::fs::{self, File};
@@ -14,14 +16,15 @@ use std::time::Duration;
 use hdrhistogram::serialization::{V2Serializer, interval_log::IntervalLogWriterBuilder};
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
-use kvdyno_record::{Record, SeriesRow, Setting, Space, files};
-use kvdyno_stage::process::spawn;
+use kvdyno_record::{Record, SeriesRow, Space, Workers, files};
+use kvdyno_stage::crew::Crew;
 use kvdyno_stage::storage::{DeviceCounters, allocated_kb, free_bytes, settle};
 use kvdyno_trial::shared::{Board, LedgerMemory};
-use kvdyno_trial::{Observer, TrialSpec, WorkerReport};
+use kvdyno_trial::{Observer, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::check::Setup;
+use crate::destroyer::Destroyer;
 use crate::experiment::LabSection;
 use crate::plan::PlannedTrial;
 use crate::progress::Live;
@@ -29,15 +32,19 @@ use crate::stop::Stop;
 
 use record::OsExtras;
 pub use record::{not_run, workload_facts};
+use reports::Reports;
 use watching::Watching;
+
+/// What the engine and the worker print, in the trial's folder.
+const WORKER_LOG: &str = "worker.log";
 
 /// Everything that a trial needs.
 pub struct Ask<'a> {
     pub planned: &'a PlannedTrial,
     pub setup: &'a Setup,
+    pub destroyer: Destroyer<'a>,
     pub lab: &'a LabSection,
     pub settings: LabSettings,
-    pub engine_settings: &'a [Setting],
     pub database: PathBuf,
     pub create: bool,
     pub ledger: &'a LedgerMemory,
@@ -65,14 +72,12 @@ pub struct Ended {
 pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     fs::create_dir_all(ask.folder)?;
     let board = Board::create(ask.planned.workload.roles().len())?;
-    let report_file = ask.folder.join("worker.json");
-    remove_if_there(&report_file)?;
-    let mut command = worker_command(ask, &board, &report_file)?;
+    let reports = Reports::none_in(ask)?;
+    let mut commands = worker_commands(ask, &board, &reports)?;
     settle(&ask.database)?;
     let device_before = DeviceCounters::read(&ask.database);
     let started = Timestamp::now();
-    let worker = spawn(&mut command)?;
-    let watching = Watching::new(ask, &board, worker);
+    let watching = Watching::new(ask, &board, Crew::start(&mut commands)?);
     let Some(watched) = watching.until_end(live)? else {
         return Ok(Ended { record: None, series: Vec::new(), last_version: 0 });
     };
@@ -82,13 +87,13 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
         _ => None,
     };
     let observer = Observer::new(&board);
-    let report: Option<WorkerReport> = fs::read(&report_file).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let space = space(&ask.database, watched.db_peak_kb)?;
     let last_version = observer.last_version().max(ask.last_version);
     let series = watched.series.clone();
-    let record = record::record(ask, &observer, report, watched, OsExtras { started, device, space });
+    let mut record = record::record(ask, &observer, reports.read(), watched, OsExtras { started, device, space });
     if !record.is_finished() && free_bytes(&ask.database)? < ask.lab.min_free.0 {
         // The record may have to go onto the same storage, and nobody uses a database that did not fit.
+        record.notes.extend(ask.destroyer.destroy(&ask.database)?);
         fs::remove_dir_all(&ask.database)?;
         fs::create_dir(&ask.database)?;
     }
@@ -96,15 +101,9 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     Ok(Ended { record: Some(record), series, last_version })
 }
 
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// The command that starts the worker, and the specification that it reads.
-fn worker_command(ask: &Ask<'_>, board: &Board, report: &Path) -> io::Result<Command> {
+/// The commands that start the processes of a worker, and the specification that they read.
+fn worker_commands(ask: &Ask<'_>, board: &Board, reports: &Reports) -> io::Result<Vec<Command>> {
+    let key = &ask.planned.key;
     let spec = TrialSpec {
         adapter: ask.setup.adapter.clone(),
         preset: ask.setup.preset.clone(),
@@ -112,19 +111,35 @@ fn worker_command(ask: &Ask<'_>, board: &Board, report: &Path) -> io::Result<Com
         library: ask.setup.library.clone(),
         lab: ask.settings.clone(),
         workload: ask.planned.workload.clone(),
+        workers: key.workers,
         database: ask.database.clone(),
         create: ask.create,
         last_version: ask.last_version,
         board_fd: board.fd(),
         ledger_fd: ask.ledger.fd(),
-        report: report.to_owned(),
+        report: reports.file.clone(),
     };
     let spec_file = ask.folder.join("spec.json");
     files::write_json(&spec_file, &spec)?;
-    let log = File::create(ask.folder.join("worker.log"))?;
+    let log = ask.folder.join(WORKER_LOG);
+    match key.workers {
+        Workers::Threads => Ok(vec![worker_command(ask, board, &spec_file, &log)?]),
+        Workers::Processes => {
+            let one = |number: usize| {
+                let mut command = worker_command(ask, board, &spec_file, &of_process(&log, number))?;
+                command.arg("--process").arg(number.to_string());
+                Ok(command)
+            };
+            (0..key.processes() as usize).map(one).collect()
+        }
+    }
+}
+
+fn worker_command(ask: &Ask<'_>, board: &Board, spec: &Path, log: &Path) -> io::Result<Command> {
+    let log = File::create(log)?;
     let (program, arguments) = ask.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    command.args(arguments).arg(spec_file).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    command.args(arguments).arg(spec).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
     let inherited = [board.fd(), ask.ledger.fd()];
     // SAFETY: the hook makes one system call for each descriptor, which is allowed between fork and exec.
     unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(keep_across_exec)) };

@@ -1,19 +1,19 @@
 //! The record of a trial, from what was watched, counted and reported.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
-use kvdyno_record::{Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, WorkloadFacts};
+use kvdyno_record::{Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, Workers, WorkloadFacts};
+use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
-use kvdyno_trial::shared::Stage;
-use kvdyno_trial::{Observer, WorkerReport};
+use kvdyno_trial::{Observer, WorkerReport, of_process};
 use kvdyno_workload::{Verify, Workload};
 
-use super::Ask;
 use super::watching::{Verdict, Watched};
+use super::{Ask, WORKER_LOG};
 use crate::check::Setup;
 use crate::plan::PlannedTrial;
 
@@ -36,27 +36,38 @@ pub(super) fn record(
     let outcome = outcome(ask, observer, report.as_ref(), &watched);
     let mut notes = ask.notes.clone();
     notes.extend(watched.disturbances);
-    if !watched.finished.peak_rss_exact {
-        notes.push("the peak resident size is the highest that was seen, not the kernel's own figure".to_owned());
-    }
-    let mut engine = ask.setup.facts.clone();
-    engine.settings = ask.engine_settings.to_vec();
+    notes.extend(memory_notes(ask, &watched.account));
     Record {
         schema: SCHEMA,
         trial: ask.planned.key.clone(),
-        engine,
+        engine: ask.setup.facts(&ask.planned.key),
         workload: workload_facts(&ask.planned.workload, &ask.settings),
         outcome,
         started: extras.started,
         window: report.as_ref().and_then(|report| report.window.clone()),
         operations: observer.operations(),
         answers,
-        os: OsFacts { device: extras.device, ..watched.finished.os },
+        os: OsFacts { device: extras.device, ..watched.account.os },
         space: extras.space,
         user_bytes_written: observer.user_bytes(),
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
     }
+}
+
+/// What must be known of the peak sizes before they are compared.
+fn memory_notes(ask: &Ask<'_>, account: &Account) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !account.peak_rss_exact {
+        notes.push("the peak resident size is the highest that was seen, not the kernel's own figure".to_owned());
+    }
+    let processes = ask.planned.key.processes();
+    if processes > 1 && account.os.peak_pss_kb.is_none() {
+        notes.push(format!(
+            "the peak resident size is the sum of {processes} processes: pages that they share count in each"
+        ));
+    }
+    notes
 }
 
 /// A workload as records have it.
@@ -99,18 +110,36 @@ fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>
         }
         None => {}
     }
-    let last_words = || last_words(&ask.folder.join("worker.log"));
-    match (&watched.finished.exit, watched.last_stage) {
-        (Exit::Signal { number, name }, _) => {
-            failed(FailureKind::Crashed, format!("signal {number} ({name}) while {during}{}", last_words()))
+    // A worker that cannot even write its report for want of space leaves with an error code.
+    let no_space = || {
+        let said = observer.control().no_space.load(Ordering::SeqCst) == 1;
+        said.then(|| failed(FailureKind::NoSpace, observer.answers().first_failure.unwrap_or_default()))
+    };
+    let Some(culprit) = &watched.culprit else {
+        return no_space().unwrap_or_else(|| judged_by_answers(observer, report));
+    };
+    let (log, which) = culprit_of(ask, culprit.number);
+    let words = last_words(&log);
+    match &culprit.exit {
+        Exit::Signal { number, name } => {
+            failed(FailureKind::Crashed, format!("signal {number} ({name}) while {during}{which}{words}"))
         }
-        // A worker that cannot even write its report for want of space leaves with an error code.
-        (Exit::Code(_), _) if observer.control().no_space.load(Ordering::SeqCst) == 1 => {
-            failed(FailureKind::NoSpace, observer.answers().first_failure.unwrap_or_default())
-        }
-        (Exit::Code(0), Stage::Done) => judged_by_answers(observer, report),
-        (Exit::Code(code), _) => {
-            failed(FailureKind::Exited, format!("the process exited with code {code} while {during}{}", last_words()))
+        Exit::Code(code) => no_space().unwrap_or_else(|| {
+            failed(FailureKind::Exited, format!("the process exited with code {code} while {during}{which}{words}"))
+        }),
+    }
+}
+
+/// Where a process wrote what it had to say; and, if there are several, which it is.
+fn culprit_of(ask: &Ask<'_>, number: usize) -> (PathBuf, String) {
+    let log = ask.folder.join(WORKER_LOG);
+    match ask.planned.key.workers {
+        Workers::Threads => (log, String::new()),
+        Workers::Processes => {
+            let roles = ask.planned.workload.roles();
+            let role = if roles[number].writes() { "writer" } else { "reader" };
+            let which = format!(", in process {} of {}, a {role}", number + 1, roles.len());
+            (of_process(&log, number), which)
         }
     }
 }
@@ -154,7 +183,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
     Record {
         schema: SCHEMA,
         trial: planned.key.clone(),
-        engine: setup.facts.clone(),
+        engine: setup.facts(&planned.key),
         workload,
         outcome: Outcome::Failed(Failure { kind: FailureKind::NotRun, reason }),
         started: Timestamp::now(),

@@ -1,14 +1,16 @@
-//! Looking at a worker until it ends, and ending it if it hangs or fills the storage.
+//! Looking at a worker, of one process or of several, until it ends, and ending it if it hangs or fills the storage, or if
+//! one of several processes ended before its time.
 
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use kvdyno_record::{Phase, SeriesRow};
-use kvdyno_stage::process::{Finished, Worker};
+use kvdyno_record::{Phase, SeriesRow, Workers};
+use kvdyno_stage::crew::{Account, Crew};
+use kvdyno_stage::process::Exit;
 use kvdyno_stage::storage::{allocated_kb, free_bytes};
 use kvdyno_stage::watch::Watch;
-use kvdyno_trial::shared::{Board, Stage};
+use kvdyno_trial::shared::{Board, Lane, Stage};
 use kvdyno_trial::{Observer, Snapshot};
 use kvdyno_workload::End;
 
@@ -26,21 +28,31 @@ pub(super) enum Verdict {
     NoSpace(u64),
 }
 
+/// The process that did not come to its orderly end, and so ended the trial.
+pub(super) struct Culprit {
+    pub(super) number: usize,
+    pub(super) exit: Exit,
+}
+
 /// What watching gave.
 pub(super) struct Watched {
-    pub(super) finished: Finished,
+    pub(super) account: Account,
     pub(super) verdict: Option<Verdict>,
+    pub(super) culprit: Option<Culprit>,
+    /// What was going on when the trial ended, or a culprit ended it.
     pub(super) last_stage: Stage,
     pub(super) series: Vec<SeriesRow>,
     pub(super) db_peak_kb: u64,
     pub(super) disturbances: Vec<String>,
 }
 
-/// Looks at a worker until it ends, and ends it if it hangs or fills the storage.
+/// Looks at a worker until it ends.
 pub(super) struct Watching<'a> {
     ask: &'a Ask<'a>,
+    board: &'a Board,
     observer: Observer<'a>,
-    worker: Worker,
+    crew: Crew,
+    culprit: Option<(Culprit, Stage)>,
     watch: Watch,
     begun: Instant,
     /// Stage and operations at the last change, and when that was.
@@ -55,14 +67,16 @@ pub(super) struct Watching<'a> {
 }
 
 impl<'a> Watching<'a> {
-    pub(super) fn new(ask: &'a Ask<'a>, board: &'a Board, worker: Worker) -> Self {
+    pub(super) fn new(ask: &'a Ask<'a>, board: &'a Board, crew: Crew) -> Self {
         let now = Instant::now();
         // Some twenty rows for a short trial, one a second for a long one.
         let interval = ask.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
         Watching {
             ask,
+            board,
             observer: Observer::new(board),
-            worker,
+            crew,
+            culprit: None,
             watch: Watch::new(),
             begun: now,
             last_change: (Stage::Starting, 0, now),
@@ -80,16 +94,19 @@ impl<'a> Watching<'a> {
     pub(super) fn until_end(mut self, live: &mut dyn FnMut(&Live)) -> io::Result<Option<Watched>> {
         let mut verdict = None;
         loop {
-            self.worker.wait_event(TICK.min(self.interval))?;
-            if let Some(finished) = self.worker.try_finish()? {
+            self.crew.wait_event(TICK.min(self.interval))?;
+            self.reap()?;
+            if let Some(account) = self.crew.account() {
                 self.row();
                 if self.interrupted.is_some() {
                     return Ok(None);
                 }
+                let last_stage = self.culprit.as_ref().map_or(self.observer.control().stage(), |(_, stage)| *stage);
                 return Ok(Some(Watched {
-                    finished,
+                    account,
                     verdict,
-                    last_stage: self.observer.control().stage(),
+                    culprit: self.culprit.map(|(culprit, _)| culprit),
+                    last_stage,
                     series: self.series,
                     db_peak_kb: self.db_peak_kb,
                     disturbances: self.watch.finish(),
@@ -101,11 +118,31 @@ impl<'a> Watching<'a> {
             if verdict.is_none() {
                 verdict = self.judge()?;
                 if verdict.is_some() {
-                    self.worker.kill()?;
+                    self.crew.kill()?;
                 }
             }
             self.heed_interruption()?;
             live(&self.live());
+        }
+    }
+
+    /// Takes note of processes that have ended. If one did so before it was through, the others are ended too.
+    fn reap(&mut self) -> io::Result<()> {
+        for (number, exit) in self.crew.reap()? {
+            let orderly = exit == Exit::Code(0) && self.lanes(number).iter().all(Lane::is_through);
+            if !orderly && self.culprit.is_none() {
+                self.culprit = Some((Culprit { number, exit }, self.observer.control().stage()));
+                self.crew.kill()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The lanes of a process.
+    fn lanes(&self, number: usize) -> &[Lane] {
+        match self.ask.planned.key.workers {
+            Workers::Threads => self.board.lanes(),
+            Workers::Processes => &self.board.lanes()[number..=number],
         }
     }
 
@@ -127,7 +164,7 @@ impl<'a> Watching<'a> {
         }
         if now - self.second >= Duration::from_secs(1) {
             self.second = now;
-            self.watch.sample(self.worker.pid());
+            self.watch.sample(&self.crew.pids());
             self.db_peak_kb = self.db_peak_kb.max(allocated_kb(&self.ask.database)?);
         }
         // A fast disk fills in a second: this look is cheap, so it is taken each time.
@@ -141,7 +178,7 @@ impl<'a> Watching<'a> {
                 self.observer.control().ask_to_stop();
                 self.interrupted = Some(Instant::now());
             }
-            Some(since) if since.elapsed() > GRACE || self.ask.stop.is_urgent() => self.worker.kill()?,
+            Some(since) if since.elapsed() > GRACE || self.ask.stop.is_urgent() => self.crew.kill()?,
             _ => {}
         }
         Ok(())

@@ -43,7 +43,7 @@ const SIZES: Bars = Bars {
     unit: "KB",
     parts: [
         ("database", 4, |r| r.space.db_kb as f64),
-        ("process", 3, |r| r.os.peak_rss_kb as f64),
+        ("process", 3, |r| r.process_kb() as f64),
         ("total", 6, |r| r.total_kb() as f64),
     ],
     print: grouped,

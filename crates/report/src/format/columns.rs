@@ -42,7 +42,7 @@ fn published_costs() -> Vec<Column> {
         figure("sys_s", |r| cents(r.os.sys_s)),
         figure("cpu_pct", |r| r.os.cpu_pct.into()),
         figure("db_kb", |r| r.space.db_kb.into()),
-        figure("process_kb", |r| r.os.peak_rss_kb.into()),
+        figure("process_kb", |r| r.process_kb().into()),
         figure("total_kb", |r| r.total_kb().into()),
         figure("ctx_voluntary", |r| r.os.ctx_voluntary.into()),
         figure("ctx_involuntary", |r| r.os.ctx_involuntary.into()),
@@ -60,6 +60,8 @@ fn own_names(phase: Phase) -> Vec<Column> {
         name("version", |r| r.engine.version.clone().into()),
         name("workload", |r| r.trial.workload.clone().into()),
         name("writers", |r| r.trial.writers.into()),
+        name("workers", |r| r.trial.workers.to_string().into()),
+        name("processes", |r| r.trial.processes().into()),
         name("repeat", |r| r.trial.repeat.into()),
         name("trial", |r| r.trial.number.into()),
     ]);
@@ -69,6 +71,8 @@ fn own_names(phase: Phase) -> Vec<Column> {
 fn own_figures() -> Vec<Column> {
     vec![
         figure("db_peak_kb", |r| r.space.db_peak_kb.into()),
+        figure("peak_rss_kb", |r| r.os.peak_rss_kb.into()),
+        figure("peak_pss_kb", |r| r.os.peak_pss_kb.into()),
         figure("fs_in_ops", |r| r.os.fs_in_ops.into()),
         figure("fs_out_ops", |r| r.os.fs_out_ops.into()),
         figure("minor_faults", |r| r.os.minor_faults.into()),

@@ -46,6 +46,11 @@ fn remarks(study: &Study<'_>) -> String {
     if all.is_empty() { lines } else { format!("## Doubts and notes\n\n{lines}") }
 }
 
+/// One table.
+pub(crate) fn grid(grid: &Grid) -> String {
+    section(2, grid)
+}
+
 fn section(level: usize, grid: &Grid) -> String {
     let heads: Vec<String> = grid.columns.iter().map(|column| escaped(&column.head)).collect();
     let rules: Vec<&str> = grid.columns.iter().map(rule).collect();

@@ -63,6 +63,11 @@ fn wrapped(parts: &[String], between: &str) -> String {
     text
 }
 
+/// One table without colour.
+pub(crate) fn grid(grid: &Grid) -> String {
+    section(grid, false)
+}
+
 fn section(grid: &Grid, colour: bool) -> String {
     let mut text = painted(&grid.title, BOLD, colour);
     text.push('\n');

@@ -38,6 +38,9 @@ pub(super) const ONLY_READERS: Field =
     Field { head: "threads", number: false, value: |cell| threads(cell.key.readers, 0) };
 pub(super) const WRITERS: Field = Field::number("writers", |cell| cell.key.writers.to_string());
 
+/// The head of a column that needs an explanation where there are several processes.
+pub(super) const PROCESS_KB: &str = "process KB";
+
 /// What `time` said, and what the reports add to it, in their order.
 pub(super) const COSTS: [Field; 9] = [
     Field::number("wall", |cell| median(cell, clock, |r| r.os.wall_s)),
@@ -45,7 +48,7 @@ pub(super) const COSTS: [Field; 9] = [
     Field::number("sys", |cell| median(cell, clock, |r| r.os.sys_s)),
     Field::number("CPU %", |cell| median(cell, grouped, |r| r.os.cpu_pct as f64)),
     Field::number("DB KB", |cell| median(cell, grouped, |r| r.space.db_kb as f64)),
-    Field::number("process KB", |cell| median(cell, grouped, |r| r.os.peak_rss_kb as f64)),
+    Field::number(PROCESS_KB, |cell| median(cell, grouped, |r| r.process_kb() as f64)),
     Field::number("total KB", |cell| median(cell, grouped, |r| r.total_kb() as f64)),
     Field::number("ctx vol", |cell| median(cell, grouped, |r| r.os.ctx_voluntary as f64)),
     Field::number("ctx invol", |cell| median(cell, grouped, |r| r.os.ctx_involuntary as f64)),

@@ -110,7 +110,8 @@ impl Grid {
     /// tell which cell it is, and stand in the rows of failures too.
     fn of_cells(title: String, cells: &[&Cell<'_>], fields: &[Field], names: usize) -> Grid {
         let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
-        let mut grid = Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note: note(cells) };
+        let mut grid =
+            Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note: notes(cells, fields) };
         grid.leave_out_empty_columns(names);
         grid
     }
@@ -130,7 +131,21 @@ impl Grid {
     }
 }
 
-fn note(cells: &[&Cell<'_>]) -> String {
+/// What must be known of the figures.
+fn notes(cells: &[&Cell<'_>], fields: &[Field]) -> String {
+    let memory = fields.iter().any(|field| field.head == fields::PROCESS_KB) && cells.iter().any(|cell| shares(cell));
+    let told =
+        memory.then(|| "Of several processes, process KB is what they hold together, shared pages counted once.");
+    let both = [repeats(cells), told.map(str::to_owned).unwrap_or_default()];
+    both.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether several processes shared the database, and it is known what they held together.
+fn shares(cell: &Cell<'_>) -> bool {
+    cell.finished.iter().any(|record| record.os.peak_pss_kb.is_some())
+}
+
+fn repeats(cells: &[&Cell<'_>]) -> String {
     let repeats = || cells.iter().map(|cell| cell.finished.len()).filter(|repeats| *repeats > 0);
     let (fewest, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
     let repeats = if fewest == most { format!("{most} repeats") } else { format!("{fewest} to {most} repeats") };

@@ -1,6 +1,6 @@
 //! What an experiment was set to, and what it ran on.
 
-use kvdyno_record::{Machine, Phase, Record, Setting};
+use kvdyno_record::{Machine, Phase, Record, Setting, Workers};
 
 use super::{Column, Grid, Row, Text};
 use crate::numbers::{bytes, grouped};
@@ -11,7 +11,7 @@ pub(crate) type Fact = (String, String);
 
 type Word = fn(&Record) -> Option<String>;
 
-const SETTINGS: [(&str, Word); 12] = [
+const SETTINGS: [(&str, Word); 13] = [
     ("records", |r| Some(grouped(r.workload.records as f64))),
     ("key + value", |r| {
         Some(format!("{} + {} bytes", grouped(r.workload.key_size as f64), grouped(r.workload.value_size as f64)))
@@ -25,13 +25,16 @@ const SETTINGS: [(&str, Word); 12] = [
     ("verify", |r| Some(r.workload.verify.clone())),
     ("batch", |r| Some(grouped(r.workload.batch as f64))),
     ("reads a transaction", |r| (r.trial.readers > 0).then(|| grouped(r.workload.reads_per_transaction as f64))),
+    ("workers", |r| Some(r.trial.workers.to_string())),
     ("writes limited to", |r| r.workload.write_rate.map(|rate| format!("{}/s", grouped(rate)))),
 ];
 
-/// The lab-wide settings. One that differs between workloads is told for each.
+/// The lab-wide settings. One that differs between workloads is told for each. That readers and writers are threads goes
+/// without saying.
 pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
     let fact = |(name, word): (&str, Word)| told(study.records, word).map(|value| (name.to_owned(), value));
-    SETTINGS.into_iter().filter_map(fact).collect()
+    let plain = |(_, value): &Fact| *value != Workers::Threads.to_string();
+    SETTINGS.into_iter().filter_map(fact).filter(plain).collect()
 }
 
 fn told(records: &[Record], word: Word) -> Option<String> {

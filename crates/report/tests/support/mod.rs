@@ -9,8 +9,8 @@ use std::path::Path;
 use kvdyno_record::folder::Results;
 use kvdyno_record::{
     Answers, Cache, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, NumaNode,
-    Operations, OsFacts, Outcome, Phase, Record, SCHEMA, SeriesRow, Setting, Space, TrialKey, Window, WorkloadFacts,
-    files,
+    Operations, OsFacts, Outcome, Phase, Record, SCHEMA, SeriesRow, Setting, Space, TrialKey, Window, Workers,
+    WorkloadFacts, files,
 };
 
 /// What the made-up figures of an engine are made from.
@@ -207,7 +207,17 @@ fn key(engine: &Engine, number: u32, repeat: u32, phase: Phase, readers: u32) ->
         Phase::Load => "fillseq",
         Phase::Run => "readwhilewriting",
     };
-    TrialKey { number, engine: engine.named.into(), phase, workload: workload.into(), readers, writers: 1, repeat }
+    TrialKey {
+        number,
+        engine: engine.named.into(),
+        variant: String::new(),
+        phase,
+        workload: workload.into(),
+        readers,
+        writers: 1,
+        workers: Workers::Threads,
+        repeat,
+    }
 }
 
 fn load(engine: &Engine, number: u32, repeat: u32) -> Record {
@@ -265,6 +275,7 @@ fn os(engine: &Engine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
         sys_s: cents(wall_s * sys),
         cpu_pct: (100.0 * (user + sys)) as u64,
         peak_rss_kb: engine.rss_kb,
+        peak_pss_kb: None,
         ctx_voluntary: (wall_s * 900.0 * (1.0 + engine.noise * 40.0)) as u64,
         ctx_involuntary: (wall_s * 31.0) as u64,
         fs_in_ops: 16,

@@ -1,0 +1,206 @@
+//! Several processes on one database. This one opens it before the others do, and closes it after them.
+
+use std::time::Duration;
+
+use kvdyno_engine::{Session, abi};
+
+use crate::bench::{Bench, Place, session};
+use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::process::{Errand, Running, start, start_writer};
+use crate::reader::{ReadUntil, Reading};
+use crate::writer::{Until, Writing};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "processes-share",
+        what: "Another process writes to the open database, and what it wrote is seen here.",
+        needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
+        run: processes_share,
+    },
+    Check {
+        name: "processes-read",
+        what: "One and three other processes see what this one writes as soon as it was acknowledged.",
+        needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
+        run: |bench| [2, 4].into_iter().try_for_each(|processes| processes_read(bench, processes)),
+    },
+    Check {
+        name: "processes-write",
+        what: "Four processes write at once, each records of its own, and all of it is there afterwards.",
+        needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
+        run: processes_write,
+    },
+    Check {
+        name: "process-killed",
+        what: "A reader process that is killed between two calls stops neither the others nor one that comes after it.",
+        needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
+        run: process_killed,
+    },
+    Check {
+        name: "destroy",
+        what: "What a killed process left outside the folder is given back, and where nothing is left nothing is wrong.",
+        needs: Needs::STORE,
+        run: destroy,
+    },
+];
+
+/// Records that are written again and again.
+const GROUPS: u64 = 100;
+/// What a process may take for its part.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A place for a database that so many processes share.
+fn shared_place(bench: &Bench, processes: u32) -> Result<Place<'_>, Finding> {
+    let mut place = bench.place()?;
+    place.hints.processes = processes;
+    Ok(place)
+}
+
+/// Puts into `place`, as far as `last`.
+fn writing(bench: &Bench, place: &Place<'_>, last: u64) -> Writing {
+    Writing {
+        database: place.folder.clone(),
+        create: false,
+        lab: place.lab.clone(),
+        hints: place.hints,
+        from: 1,
+        groups: GROUPS,
+        first: 0,
+        group: 1,
+        acknowledged: bench.folder.join("acknowledged"),
+        until: Until::Closed(last),
+    }
+}
+
+fn start_reader(bench: &Bench, name: &str, writing: &Writing, until: ReadUntil) -> Result<Running, Finding> {
+    let ready = bench.folder.join(format!("{name}-is-ready"));
+    let reading = Reading { writing: writing.clone(), ready: ready.clone(), until };
+    start(bench, name, Errand::Read(reading))?.has_made(&ready, PATIENCE)
+}
+
+/// All records are as the last of so many writes left them.
+fn expect_written(bench: &Bench, session: &mut Session<'_>, writing: &Writing, last: u64) -> Result<(), Finding> {
+    let records = bench.records();
+    for group in 0..GROUPS {
+        let number = writing.newest(group, last).ok_or_else(|| wrong("the check itself failed: too few writes"))?;
+        records.expect(session, writing.first + group, number)?;
+    }
+    Ok(())
+}
+
+fn processes_share(bench: &Bench) -> Result<(), Finding> {
+    const WRITES: u64 = 500;
+    let records = bench.records();
+    let place = shared_place(bench, 2)?;
+    place.created(|database| {
+        let mut session = session(database)?;
+        records.put_all(&mut session, 1_000..1_100, 1)?;
+        bench.step("another process writes to the database that this one has open");
+        let writing = writing(bench, &place, WRITES);
+        start_writer(bench, "writer", writing.clone())?.passes(PATIENCE)?;
+        expect_written(bench, &mut session, &writing, WRITES).during("what the other process wrote")?;
+        records.expect_all(&mut session, 1_000..1_100, 1)?;
+        records.put(&mut session, 1, 10_000)?;
+        records.expect(&mut session, 1, 10_000)
+    })
+}
+
+fn processes_read(bench: &Bench, processes: u32) -> Result<(), Finding> {
+    const WRITES: u64 = 20_000;
+    let place = shared_place(bench, processes)?;
+    let writing = Writing {
+        acknowledged: bench.folder.join(format!("acknowledged-of-{processes}")),
+        ..writing(bench, &place, WRITES)
+    };
+    place.created(|database| {
+        let mut session = session(database)?;
+        writing.write_all(bench, &mut session, 1..=GROUPS)?;
+        bench.step("other processes open the database that this one has open");
+        let start =
+            |number| start_reader(bench, &format!("reader-{number}-of-{processes}"), &writing, ReadUntil::Seen(WRITES));
+        let readers = (2..=processes).map(start).collect::<Result<Vec<_>, _>>()?;
+        bench.step("other processes read what this one writes");
+        writing.write_all(bench, &mut session, GROUPS + 1..=WRITES)?;
+        readers.into_iter().try_for_each(|reader| reader.passes(PATIENCE))
+    })?;
+    place.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
+}
+
+fn processes_write(bench: &Bench) -> Result<(), Finding> {
+    const WRITES: u64 = 2_000;
+    let place = shared_place(bench, 4)?;
+    let of = |number: u64| Writing {
+        first: number * GROUPS,
+        acknowledged: bench.folder.join(format!("acknowledged-{number}")),
+        ..writing(bench, &place, WRITES)
+    };
+    place.created(|database| {
+        let mut session = session(database)?;
+        let writers = (1..4).map(|number| start_writer(bench, &format!("writer-{number}"), of(number)));
+        let writers = writers.collect::<Result<Vec<_>, _>>()?;
+        bench.step("four processes write at once");
+        of(0).write_all(bench, &mut session, 1..=WRITES)?;
+        writers.into_iter().try_for_each(|writer| writer.passes(PATIENCE))?;
+        (0..4).try_for_each(|number| expect_written(bench, &mut session, &of(number), WRITES))
+    })?;
+    place.opened(|database| {
+        let mut session = session(database)?;
+        (0..4).try_for_each(|number| expect_written(bench, &mut session, &of(number), WRITES))
+    })
+}
+
+fn process_killed(bench: &Bench) -> Result<(), Finding> {
+    const WRITES: u64 = 5_000;
+    let place = shared_place(bench, 3)?;
+    let writing = writing(bench, &place, WRITES);
+    place.created(|database| {
+        let mut session = session(database)?;
+        writing.write_all(bench, &mut session, 1..=GROUPS)?;
+        let follower = start_reader(bench, "follower", &writing, ReadUntil::Seen(WRITES))?;
+        let killed = start_reader(bench, "killed", &writing, ReadUntil::Killed)?;
+        killed.kill()?;
+        bench.step("writing after a reader's process was killed");
+        writing.write_all(bench, &mut session, GROUPS + 1..=WRITES).during("after a reader's process was killed")?;
+        bench.step("reading in another process after a reader's process was killed");
+        follower.passes(PATIENCE)?;
+        bench.step("opening the database in another process after a reader's process was killed");
+        start_reader(bench, "late", &writing, ReadUntil::Seen(WRITES))?.passes(PATIENCE)
+    })?;
+    place.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
+}
+
+fn destroy(bench: &Bench) -> Result<(), Finding> {
+    if bench.adapter().table().destroy.is_none() {
+        return Err(Finding::NotApplicable("it keeps nothing outside the folder".to_owned()));
+    }
+    let place = bench.place()?;
+    let destroy = |name: &str| start(bench, name, Errand::Destroy(place.folder.clone()))?.passes(PATIENCE);
+    bench.step("destroy where there is no database");
+    destroy("nothing-there")?;
+    let writing = Writing { create: true, until: Until::Killed, ..writing(bench, &place, 0) };
+    let writer = start_writer(bench, "writer", writing.clone())?.has_made(&writing.acknowledged, PATIENCE)?;
+    let pid = writer.pid();
+    writer.kill()?;
+    bench.step("destroy after a process was killed");
+    destroy("after-a-kill")?;
+    let left = left_by(pid)?;
+    ensure!(left.is_empty(), "of the process that was killed there is left, after destroy: {}", left.join(", "));
+    destroy("again")?;
+    std::fs::remove_dir_all(&place.folder)?;
+    std::fs::create_dir(&place.folder)?;
+    bench.step("a new database where one was destroyed");
+    place.created(|database| bench.records().put(&mut session(database)?, 1, 1))
+}
+
+/// What a process made of System V's memory and is there still.
+fn left_by(pid: u32) -> Result<Vec<String>, Finding> {
+    let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let mut lines = table.lines();
+    let heads: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let place = |head: &str| heads.iter().position(|found| *found == head);
+    let (Some(id), Some(creator)) = (place("shmid"), place("cpid")) else { return Ok(Vec::new()) };
+    let of = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        (fields.get(creator)? == &pid.to_string()).then(|| format!("shared memory {}", fields.get(id).unwrap_or(&"")))
+    };
+    Ok(lines.filter_map(of).collect())
+}

@@ -1,0 +1,114 @@
+//! Package clients: each fetches one archive, from wherever the user has told it to.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command::{self, Failed};
+use crate::install::InstallError;
+use crate::recipe::{Client, Version};
+
+/// Maven's plugin that copies an artifact into a folder. A fixed version: what it does is what was tried.
+const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
+
+/// The command that the client is.
+pub fn program(client: Client) -> &'static str {
+    match client {
+        Client::Apt => "apt-get",
+        Client::Cargo => "cargo",
+        Client::Go => "go",
+        Client::Maven => "mvn",
+        Client::Npm => "npm",
+        Client::Pip => "python3",
+        Client::None => "sh",
+    }
+}
+
+/// Fetches the version's archive into `folder`, which is empty. `None` if there is none to fetch: Go and Rust adapters
+/// name what they need in their own lock files, and their build fetches it.
+pub fn fetch(version: &Version, folder: &Path, log: &Path) -> Result<Option<PathBuf>, InstallError> {
+    let (package, number) = (&version.package, version.package_version());
+    let what = format!("fetching {}", version.source());
+    match version.client {
+        Client::Npm => {
+            let mut command = Command::new("npm");
+            command.arg("pack").arg(format!("{package}@{number}")).arg("--pack-destination").arg(folder);
+            command::run(&what, command.current_dir(folder), log)?;
+            only_file(folder, &what).map(Some)
+        }
+        Client::Maven => {
+            let mut command = Command::new("mvn");
+            // Strict checksums: Maven holds the archive against the registry's own sum.
+            command.args(["--batch-mode", "--strict-checksums", MAVEN_COPY]);
+            command.arg(format!("-Dartifact={package}:{number}"));
+            command.arg(format!("-DoutputDirectory={}", folder.display()));
+            command::run(&what, command.current_dir(folder), log)?;
+            only_file(folder, &what).map(Some)
+        }
+        Client::Pip => {
+            let mut command = Command::new("python3");
+            command.args(["-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]);
+            command.arg("--dest").arg(folder).arg(format!("{package}=={number}"));
+            command::run(&what, command.current_dir(folder), log)?;
+            only_file(folder, &what).map(Some)
+        }
+        Client::Cargo if version.sha256.is_some() => crate_archive(version, folder, &what, log).map(Some),
+        Client::Cargo | Client::Go | Client::Apt | Client::None => Ok(None),
+    }
+}
+
+/// Installs the distribution's package.
+pub fn install_system(version: &Version, log: &Path) -> Result<(), InstallError> {
+    let root = rustix::process::geteuid().is_root();
+    if !root && command::find("sudo").is_none() {
+        return Err(InstallError::Rights(format!("apt-get install {}", version.package)));
+    }
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new(if root { "env" } else { "sudo" });
+        command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]).args(arguments);
+        command
+    };
+    let what = format!("apt-get install {}", version.package);
+    let mut install = apt(&["install", "-y", "--no-install-recommends"]);
+    install.args(version.package.split_whitespace());
+    if command::run(&what, &mut install, log).is_err() {
+        // The list of packages may be old, or not there yet.
+        command::run("apt-get update", &mut apt(&["update"]), log)?;
+        command::run(&what, &mut install, log)?;
+    }
+    Ok(())
+}
+
+/// A crate's archive, by way of a project that depends on it: cargo has no command for one archive.
+fn crate_archive(version: &Version, folder: &Path, what: &str, log: &Path) -> Result<PathBuf, InstallError> {
+    let (package, number) = (&version.package, version.package_version());
+    let manifest = format!(
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[lib]\npath = \"lib.rs\"\n\
+         [workspace]\n[dependencies]\n{package} = {{ version = \"={number}\", default-features = false }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    fs::write(folder.join("lib.rs"), "")?;
+    command::run(what, Command::new("cargo").arg("fetch").current_dir(folder), log)?;
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+    let caches = home.map(|home| home.join("registry/cache")).and_then(|cache| fs::read_dir(cache).ok());
+    let file = format!("{package}-{number}.crate");
+    let mut archives = caches.into_iter().flatten().flatten().map(|registry| registry.path().join(&file));
+    let archive = archives.find(|path| path.is_file());
+    archive.ok_or_else(|| InstallError::Fetched(format!("{what}: cargo left no {file} in its registry cache")))
+}
+
+fn only_file(folder: &Path, what: &str) -> Result<PathBuf, InstallError> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+    match (files.len(), files.pop()) {
+        (1, Some(file)) => Ok(file),
+        (count, _) => Err(InstallError::Fetched(format!("{what}: the client left {count} files, not one"))),
+    }
+}
+
+impl From<Failed> for InstallError {
+    fn from(failed: Failed) -> Self {
+        InstallError::Command(failed.to_string())
+    }
+}

@@ -1,0 +1,321 @@
+//! Following a recipe.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use kvdyno_engine::installed::{NOTE, Note};
+use rustix::fs::{FlockOperation, flock};
+
+use crate::recipe::{Recipe, Version};
+use crate::{archive, client, command, sources};
+
+/// Unfinished work is in folders of this name, which no engine has.
+const STAGING: &str = ".installing-";
+
+/// What happens, for people to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The client works.
+    Fetching(String),
+    /// The archive is held against this checksum; `None`: the recipe has none, and the client's own check stands.
+    Checking(Option<String>),
+    /// The build works.
+    Building,
+    /// The result is tried.
+    Trying,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is in this folder, at this version as the engine itself says it.
+    Installed {
+        /// The folder.
+        folder: PathBuf,
+        /// As found.
+        version: String,
+    },
+    /// It was there already.
+    AlreadyThere(PathBuf),
+    /// The distribution's package is installed.
+    System {
+        /// As found.
+        version: String,
+    },
+}
+
+/// Why it is not installed. Nothing is left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    /// A command is missing.
+    #[error("`{command}` is needed and not here; it comes with {package}")]
+    Needs {
+        /// Which.
+        command: String,
+        /// What has it.
+        package: &'static str,
+    },
+    /// The archive is not the one that the recipe knows.
+    #[error(
+        "{file} has the checksum {found}, the recipe says {wanted}: it was changed or not fetched whole; nothing of it \
+         was used"
+    )]
+    Checksum {
+        /// The archive.
+        file: String,
+        /// SHA-256 of what was fetched.
+        found: String,
+        /// SHA-256 that the recipe has.
+        wanted: String,
+    },
+    /// What was fetched is not what was expected.
+    #[error("{0}")]
+    Fetched(String),
+    /// A client or a build failed; with the end of what it said.
+    #[error("{0}")]
+    Command(String),
+    /// The result does not work.
+    #[error("it was built but is no good: {0}")]
+    NoGood(String),
+    /// Another version than the recipe's came out.
+    #[error("{wanted} was asked for, and the library says that it is {found}")]
+    WrongVersion {
+        /// By the recipe.
+        wanted: String,
+        /// By the library.
+        found: String,
+    },
+    /// It needs root.
+    #[error("this needs root: {0}")]
+    Rights(String),
+    /// Files could not be read or written.
+    #[error("cannot work in the folder for engines: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Tries what was built: the adapter in the first file, or the one that is there for the engine anyway, with the library
+/// in the second. Answers the version that the engine says it has.
+pub type Trial<'a> = &'a dyn Fn(Option<&Path>, Option<&Path>) -> Result<String, String>;
+
+/// Brings `version` of the recipe's engine into `root`, the user's folder for engines.
+///
+/// # Errors
+/// With the reason; then nothing of it is left.
+pub fn install(
+    recipe: &Recipe,
+    version: &Version,
+    root: &Path,
+    trial: Trial<'_>,
+    tell: &dyn Fn(Event),
+) -> Result<Outcome, InstallError> {
+    let place = root.join(format!("{}@{}", recipe.name, version.version));
+    // What a user built may have changed since.
+    if version.prefix.is_none() && place.join(NOTE).is_file() {
+        return Ok(Outcome::AlreadyThere(place));
+    }
+    for command in [client::program(version.client).to_owned()].iter().chain(&version.needs) {
+        if command::find(command).is_none() {
+            return Err(InstallError::Needs { command: command.clone(), package: command::package_of(command) });
+        }
+    }
+    fs::create_dir_all(root)?;
+    let staging = Staging::new(root)?;
+    let log = staging.path("log");
+    if version.is_system() {
+        tell(Event::Fetching(version.source()));
+        client::install_system(version, &log)?;
+        tell(Event::Trying);
+        return match trial(None, None) {
+            Ok(version) => Ok(Outcome::System { version }),
+            Err(reason) => Err(InstallError::NoGood(reason)),
+        };
+    }
+    let note = make(recipe, version, &staging, &log, tell)?;
+    let out = staging.path("out");
+    tell(Event::Trying);
+    let file = |name: &Option<String>| name.as_ref().map(|name| out.join(name));
+    let found = trial(file(&note.adapter).as_deref(), file(&note.library).as_deref()).map_err(InstallError::NoGood)?;
+    let any = version.prefix.is_some() || found == "unknown";
+    if !any && !found.starts_with(&version.version) {
+        return Err(InstallError::WrongVersion { wanted: version.version.clone(), found });
+    }
+    let text = toml::to_string(&note).map_err(io::Error::other)?;
+    fs::write(out.join(NOTE), text)?;
+    if place.exists() {
+        // A build of the user's own that is replaced, or the rest of something that was broken off.
+        fs::remove_dir_all(&place)?;
+    }
+    fs::rename(&out, &place)?;
+    Ok(Outcome::Installed { folder: place, version: found })
+}
+
+/// Fetches, checks and builds, and says what is then in `out`.
+fn make(
+    recipe: &Recipe,
+    version: &Version,
+    staging: &Staging,
+    log: &Path,
+    tell: &dyn Fn(Event),
+) -> Result<Note, InstallError> {
+    let (out, fetched) = (staging.path("out"), staging.path("fetched"));
+    fs::create_dir_all(&out)?;
+    fs::create_dir_all(&fetched)?;
+    tell(Event::Fetching(version.source()));
+    let archive = client::fetch(version, &fetched, log)?;
+    let mut sha256 = None;
+    let mut source = staging.path("source");
+    if let Some(archive) = &archive {
+        tell(Event::Checking(version.sha256.clone()));
+        sha256 = Some(check_sum(version, archive)?);
+        match &version.extract {
+            Some(name) => archive::extract(archive, name, &out.join(name))
+                .map_err(|error| InstallError::Fetched(format!("no {name} in {}: {error}", archive.display())))?,
+            None => {
+                source = archive::unpack(archive, &source)
+                    .map_err(|error| InstallError::Fetched(format!("{}: {error}", archive.display())))?;
+            }
+        }
+    }
+    if let Some(script) = &version.build {
+        fs::create_dir_all(&source)?;
+        tell(Event::Building);
+        build((recipe, version), script, &source, staging, log)?;
+    }
+    let adapter = format!("libkvdyno_{}.so", recipe.name);
+    let adapter = out.join(&adapter).is_file().then_some(adapter);
+    let library = version.extract.clone().or_else(|| version.library.clone());
+    match &library {
+        Some(name) if !out.join(name).is_file() => Err(InstallError::NoGood(format!("the build left no {name}"))),
+        None if adapter.is_none() => Err(InstallError::NoGood("the build left neither adapter nor library".to_owned())),
+        _ => Ok(Note { source: version.source(), sha256, adapter, library }),
+    }
+}
+
+fn check_sum(version: &Version, archive: &Path) -> Result<String, InstallError> {
+    let found = archive::sha256(archive)?;
+    match &version.sha256 {
+        Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => Err(InstallError::Checksum {
+            file: archive.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            found,
+            wanted: wanted.clone(),
+        }),
+        _ => Ok(found),
+    }
+}
+
+fn build(
+    (recipe, version): (&Recipe, &Version),
+    script: &str,
+    source: &Path,
+    staging: &Staging,
+    log: &Path,
+) -> Result<(), InstallError> {
+    let project = staging.path("kvdyno");
+    sources::lay_out(&project)?;
+    let adapter = project.join("engines").join(&recipe.name);
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let mut command = Command::new("sh");
+    command.arg("-eu").arg(adapter.join(script)).current_dir(source);
+    command.env("SOURCE", source).env("ADAPTER", &adapter).env("INCLUDE", project.join("include"));
+    command.env("ABI", project.join("crates/abi")).env("OUT", staging.path("out")).env("JOBS", jobs.to_string());
+    // A caller's own choice of where cargo builds must not take the result elsewhere.
+    command.env("CARGO_TARGET_DIR", staging.path("target"));
+    if let Some(prefix) = &version.prefix {
+        command.env("PREFIX", prefix);
+    }
+    Ok(command::run(&format!("building {}", recipe.name), &mut command, log)?)
+}
+
+/// A folder for unfinished work, gone when it is dropped. One that a killed process left is removed by the next.
+struct Staging {
+    folder: tempfile::TempDir,
+    _lock: File,
+}
+
+impl Staging {
+    fn new(root: &Path) -> io::Result<Staging> {
+        sweep(root)?;
+        let folder = tempfile::Builder::new().prefix(STAGING).tempdir_in(root)?;
+        let lock = File::create_new(folder.path().join("lock"))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Staging { folder, _lock: lock })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+/// Removes what nobody works in any more.
+fn sweep(root: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(root)? {
+        let path = entry?.path();
+        let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(STAGING));
+        let lock = ours.then(|| File::open(path.join("lock")).ok()).flatten();
+        if lock.is_some_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()) {
+            fs::remove_dir_all(&path)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::Client;
+
+    #[test]
+    fn what_a_killed_process_left_is_swept_and_what_somebody_works_in_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let working = Staging::new(root.path()).unwrap();
+        let left = root.path().join(format!("{STAGING}left"));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("lock"), "").unwrap();
+        let other = root.path().join("lmdb@1");
+        fs::create_dir(&other).unwrap();
+        let second = Staging::new(root.path()).unwrap();
+        assert!(!left.exists() && other.exists() && working.path("lock").exists());
+        drop((working, second));
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    fn version(client: Client) -> Version {
+        Version {
+            version: "1".into(),
+            client,
+            package: "none".into(),
+            package_version: None,
+            sha256: None,
+            needs: vec!["surely-no-such-command".into()],
+            build: None,
+            extract: None,
+            library: None,
+            prefix: None,
+        }
+    }
+
+    #[test]
+    fn a_missing_command_is_named_before_anything_is_touched() {
+        let root = tempfile::tempdir().unwrap();
+        let place = root.path().join("engines");
+        let recipe = Recipe { name: "x".into(), default: None, versions: Vec::new(), any: None, manual: None };
+        let trial = |_: Option<&Path>, _: Option<&Path>| Ok(String::new());
+        let version = Version { client: Client::Go, ..version(Client::Go) };
+        let error = install(&recipe, &version, &place, &trial, &|_| ()).unwrap_err();
+        assert!(matches!(error, InstallError::Needs { .. }), "{error}");
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn another_checksum_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.tgz");
+        fs::write(&file, "abc").unwrap();
+        let wrong = Version { sha256: Some("0".repeat(64)), ..version(Client::Npm) };
+        let error = check_sum(&wrong, &file).unwrap_err().to_string();
+        assert!(error.contains("a.tgz has the checksum ba7816bf") && error.contains("000000"), "{error}");
+    }
+}

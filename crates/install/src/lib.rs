@@ -1,0 +1,15 @@
+//! Engines as things that a person can get.
+//!
+//! Each engine has a [`Recipe`], which says through which package client it comes and how it is built. [`install`]
+//! follows it in a folder of its own and moves the result into place whole, or leaves nothing behind. The adapters'
+//! sources travel inside the program ([`sources`]), so that nothing else is needed to build them.
+
+mod archive;
+mod client;
+mod command;
+mod install;
+mod recipe;
+mod sources;
+
+pub use install::{Event, InstallError, Outcome, install};
+pub use recipe::{Client, Manual, Recipe, RecipeError, Version, recipe, recipes};

@@ -1,0 +1,85 @@
+//! The adapters' sources, inside the program.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rust_embed::{Embed, EmbeddedFile};
+
+#[derive(Embed)]
+#[folder = "../../engines"]
+#[exclude = "*/target/*"]
+struct Engines;
+
+#[derive(Embed)]
+#[folder = "../abi"]
+#[exclude = "target/*"]
+#[exclude = "tests/*"]
+struct Abi;
+
+/// Files that pin what a build fetches by itself.
+#[cfg(test)]
+const PINS: [&str; 2] = ["Cargo.lock", "go.sum"];
+
+/// Name and text of every recipe, by name.
+pub fn recipes() -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Engines::iter()
+        .filter_map(|path| {
+            let name = path.strip_suffix("/recipe.toml")?.to_owned();
+            let file = Engines::get(&path)?;
+            Some((name, String::from_utf8_lossy(&file.data).into_owned()))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Whether the engine's folder has the file.
+#[cfg(test)]
+pub fn has(engine: &str, file: &str) -> bool {
+    Engines::get(&format!("{engine}/{file}")).is_some()
+}
+
+/// Whether the engine's folder has a lock file, which a build of its own keeps to.
+#[cfg(test)]
+pub fn pins(engine: &str) -> bool {
+    PINS.iter().any(|file| has(engine, file)) || has("go", "go.sum") && has(engine, "build.sh")
+}
+
+/// Lays the sources out below `root` as they are in the project, `engines/` and `crates/abi/`, and the headers that an
+/// adapter includes in `include/`.
+pub fn lay_out(root: &Path) -> io::Result<()> {
+    let write = |path: &Path, file: EmbeddedFile| -> io::Result<()> {
+        fs::create_dir_all(path.parent().unwrap_or(root))?;
+        fs::write(path, file.data)
+    };
+    for path in Engines::iter() {
+        if let Some(file) = Engines::get(&path) {
+            write(&root.join("engines").join(path.as_ref()), file)?;
+        }
+    }
+    for path in Abi::iter() {
+        if let Some(file) = Abi::get(&path) {
+            write(&root.join("crates/abi").join(path.as_ref()), file)?;
+        }
+    }
+    fs::create_dir_all(root.join("include"))?;
+    fs::copy(root.join("crates/abi/include/kvdyno.h"), root.join("include/kvdyno.h"))?;
+    fs::copy(root.join("engines/common/adapter.h"), root.join("include/adapter.h"))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_has_what_a_build_needs() {
+        let root = tempfile::tempdir().unwrap();
+        lay_out(root.path()).unwrap();
+        for file in ["include/kvdyno.h", "include/adapter.h", "crates/abi/src/lib.rs", "engines/skeleton/skeleton.c"] {
+            assert!(root.path().join(file).is_file(), "{file}");
+        }
+        assert_eq!(PINS.len(), 2);
+    }
+}

@@ -1,0 +1,143 @@
+//! `kvdyno engines install`: brings engines.
+
+use std::io::{IsTerminal, stderr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use kvdyno_engine::Probe;
+use kvdyno_engine::catalog::{self, EngineName};
+use kvdyno_engine::inspect::Request;
+use kvdyno_install::{Event, InstallError, Outcome, Recipe, Version, recipe, recipes};
+use kvdyno_lab::inspection::{inspect_apart, request};
+
+use crate::cli::Install;
+use crate::error::Error;
+
+/// Runs the command. Every name is looked up before the first engine is fetched; one that fails does not stop the rest.
+pub fn run(arguments: &Install) -> Result<(), Error> {
+    let wanted = wanted(arguments)?;
+    let root = catalog::own_folder()
+        .ok_or_else(|| Error::Input("neither XDG_DATA_HOME nor HOME says where your engines are to go".into()))?;
+    let mut failed = 0;
+    for (recipe, version) in &wanted {
+        let label = label(recipe, version);
+        let line = Line::new(&label);
+        let trial = |adapter: Option<&Path>, library: Option<&Path>| try_out(&recipe.name, adapter, library);
+        let outcome = kvdyno_install::install(recipe, version, &root, &trial, &|event| line.tell(&event));
+        failed += usize::from(outcome.is_err());
+        line.end(&outcome);
+    }
+    match failed {
+        0 => Ok(()),
+        failed => Err(Error::NotInstalled(failed, wanted.len())),
+    }
+}
+
+fn wanted(arguments: &Install) -> Result<Vec<(Recipe, Version)>, Error> {
+    let input = |error: kvdyno_install::RecipeError| Error::Input(error.to_string());
+    if arguments.all {
+        let all = recipes().map_err(input)?;
+        return Ok(all
+            .into_iter()
+            .flat_map(|one| one.versions.clone().into_iter().map(move |v| (one.clone(), v)))
+            .collect());
+    }
+    let mut wanted = Vec::new();
+    for text in &arguments.engines {
+        let name = EngineName::parse(text);
+        if let Some(preset) = &name.preset {
+            let message = format!("`{text}`: a preset is chosen when the engine is measured; leave out `:{preset}`");
+            return Err(Error::Input(message));
+        }
+        let recipe = recipe(&name.adapter).map_err(input)?;
+        let version = match &arguments.library {
+            Some(prefix) => own_version(&recipe, prefix)?,
+            None => recipe.version(name.version.as_deref()).map_err(input)?,
+        };
+        wanted.push((recipe, version));
+    }
+    Ok(wanted)
+}
+
+/// The version that is built against what the user has in `prefix`.
+fn own_version(recipe: &Recipe, prefix: &Path) -> Result<Version, Error> {
+    let prefix: PathBuf =
+        prefix.canonicalize().map_err(|error| Error::Input(format!("--library {}: {error}", prefix.display())))?;
+    recipe.own(&prefix).ok_or_else(|| {
+        let name = &recipe.name;
+        Error::Input(format!(
+            "{name} is not built against a library of your own; where it is to load one: kvdyno compare {name} --library {name}=PATH"
+        ))
+    })
+}
+
+fn label(recipe: &Recipe, version: &Version) -> String {
+    match version.is_system() {
+        true => recipe.name.clone(),
+        false => format!("{}@{}", recipe.name, version.version),
+    }
+}
+
+/// Loads what was built in a process of its own, and answers the version that the engine says it has.
+fn try_out(name: &str, adapter: Option<&Path>, library: Option<&Path>) -> Result<String, String> {
+    let request = match adapter {
+        Some(adapter) => Request { adapter: adapter.to_owned(), ..Request::default() },
+        None => request(&EngineName::parse(name), None).map_err(|error| error.message)?,
+    };
+    let request = Request { library: library.map(Path::to_owned), fallback: None, ..request };
+    let found = inspect_apart(&request).map_err(|error| error.message)?;
+    if found.declared.name != name {
+        return Err(format!("it is an adapter of {}, not of {name}", found.declared.name));
+    }
+    match found.probe {
+        Probe::Available { version } => Ok(version),
+        Probe::Missing { reason } => Err(reason),
+    }
+}
+
+/// What is seen of one engine while it is brought: a spinner on a terminal, else a line for each step.
+struct Line {
+    label: String,
+    spinner: Option<ProgressBar>,
+}
+
+impl Line {
+    fn new(label: &str) -> Line {
+        let spinner = stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{spinner:.cyan} {prefix:.bold} {msg} ({elapsed})")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner());
+            let spinner = ProgressBar::new_spinner().with_style(style).with_prefix(label.to_owned());
+            spinner.enable_steady_tick(Duration::from_millis(120));
+            spinner
+        });
+        Line { label: label.to_owned(), spinner }
+    }
+
+    fn tell(&self, event: &Event) {
+        let words = match event {
+            Event::Fetching(source) => format!("fetching {source}"),
+            Event::Checking(Some(_)) => "checking what came".to_owned(),
+            Event::Checking(None) => "no checksum is known beforehand: the client's own check counts".to_owned(),
+            Event::Building => "building".to_owned(),
+            Event::Trying => "trying it".to_owned(),
+        };
+        match &self.spinner {
+            Some(spinner) => spinner.set_message(words),
+            None => eprintln!("{}: {words}", self.label),
+        }
+    }
+
+    fn end(self, outcome: &Result<Outcome, InstallError>) {
+        let words = match outcome {
+            Ok(Outcome::Installed { folder, version }) => format!("version {version} is in {}", folder.display()),
+            Ok(Outcome::AlreadyThere(folder)) => format!("is in {} already", folder.display()),
+            Ok(Outcome::System { version }) => format!("version {version} is the system's"),
+            Err(error) => format!("NOT installed: {error}"),
+        };
+        if let Some(spinner) = self.spinner {
+            spinner.finish_and_clear();
+        }
+        eprintln!("{}: {words}", self.label);
+    }
+}

@@ -1,0 +1,295 @@
+//! Readers and writers that are processes of their own: they give what threads give, one that goes wrong ends the trial
+//! with its reason, and nothing stays behind.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs;
+
+use kvdyno_record::{Record, Workers};
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Comparison, Lab, Ran, Running, eventually};
+
+fn processes<const N: usize>(engines: [&str; N]) -> Comparison {
+    Lab::new().compare(engines).with("workers", "processes").with("readers", 2)
+}
+
+/// Reads at random in two processes, with a fault of which each suffers one operation in a hundred.
+fn faulty(fault: &str) -> Comparison {
+    processes(["faulty"]).workload("readrandom").operations(5000).fault(fault, 100)
+}
+
+#[track_caller]
+fn fails(comparison: Comparison, kind: &str, words: &str) -> Ran {
+    let ran = comparison.run();
+    ran.trial("faulty", "load").finished();
+    ran.trial("faulty", ran.workload()).failed(kind, words);
+    ran.exits(1).is_whole().reports_failures();
+    ran
+}
+
+// ---- what they give
+
+/// Two readers ask for the same keys, be they threads or processes, and get the same answers.
+#[test]
+fn they_give_what_threads_give() {
+    let work = |workers: &str| {
+        let lab = Lab::new().compare(["lmdb", "bdb", "faulty"]).with("readers", 2).with("workers", workers);
+        let ran = lab.workload("readrandom,readseq,readreverse").operations(3000).run();
+        ran.is_clean();
+        ran
+    };
+    let facts = |record: &Record| {
+        let done: Vec<_> = record.operations.iter().map(|o| (o.kind.clone(), o.operations, o.records)).collect();
+        (record.trial.number, record.answers.clone(), done, record.user_bytes_written)
+    };
+    let (threads, processes) = (work("threads").records(), work("processes").records());
+    assert_eq!(threads.iter().map(facts).collect::<Vec<_>>(), processes.iter().map(facts).collect::<Vec<_>>());
+    assert!(threads.iter().all(|record| record.trial.workers == Workers::Threads && record.trial.processes() == 1));
+    assert!(processes.iter().all(|record| record.trial.workers == Workers::Processes));
+}
+
+/// Every read beside a writer is held against what that writer's process had acknowledged.
+#[test]
+fn what_a_writer_acknowledged_is_read_by_other_processes() {
+    let ran = processes(["lmdb", "bdb", "bdb:snapshot", "faulty"]).workload("readwhilewriting,overwrite").run();
+    ran.is_clean();
+    for record in ran.records().iter().filter(|record| record.trial.workload == "readwhilewriting") {
+        assert!(record.reads_per_s() > 0.0 && record.writes_per_s() > 0.0, "{:?}", record.trial);
+    }
+}
+
+#[test]
+fn at_every_durability() {
+    for level in ["process", "interval", "commit"] {
+        let ran = processes(["lmdb", "bdb", "faulty"]).workload("readwhilewriting").with("durability", level).run();
+        ran.is_clean();
+    }
+}
+
+#[test]
+fn a_stale_value_is_told_whichever_process_wrote_the_newer_one() {
+    let ran = processes(["faulty"]).workload("readwhilewriting").milliseconds(300).with("records", 50);
+    fails(ran.fault("old-value", 100), "wrong-answer", "had been acknowledged");
+}
+
+#[test]
+fn several_load() {
+    let loading = processes(["lmdb", "bdb", "faulty"]).workload("readseq").operations(4000);
+    let ran = loading.file("load.writers", 3).run();
+    ran.is_clean();
+    assert_eq!(ran.trial("lmdb", "load").record.trial.processes(), 3);
+}
+
+#[test]
+fn operations_and_warm_up_are_common() {
+    let ran = processes(["lmdb"]).workload("readwhilewriting").with("warmup", "100ms").operations(2000).run();
+    ran.is_clean();
+    let trial = ran.trial("lmdb", "readwhilewriting");
+    assert_eq!(trial.record.operations.iter().find(|o| o.kind == "get").unwrap().operations, 4000);
+    assert_eq!(trial.record.window.as_ref().unwrap().warmup_seconds, 0.1);
+}
+
+// ---- what is told of them
+
+#[test]
+fn the_account_is_the_sum_over_all_of_them() {
+    let ran = processes(["lmdb"]).workload("readwhilewriting").milliseconds(500).run();
+    let trial = ran.trial("lmdb", "readwhilewriting");
+    let (record, mut parts) = (&trial.record, Vec::new());
+    for number in 1..=3 {
+        let report: serde_json::Value = serde_json::from_str(&trial.file(&format!("worker-{number}.json"))).unwrap();
+        parts.push(report["window"]["user_s"].as_f64().unwrap());
+    }
+    let window = record.window.as_ref().unwrap();
+    assert!((window.user_s - parts.iter().sum::<f64>()).abs() < 1e-9 && parts.iter().all(|part| *part > 0.0));
+    assert!(record.os.user_s >= window.user_s && record.os.wall_s >= 0.5, "{:?}", record.os);
+    let together = record.os.peak_pss_kb.unwrap();
+    assert!(together < record.os.peak_rss_kb && together > record.os.peak_rss_kb / 3, "{:?}", record.os);
+    assert_eq!(record.total_kb(), record.space.db_kb.max(together));
+    assert_eq!(ran.trial("lmdb", "load").record.os.peak_pss_kb, None);
+    let table = ran.lab.report("csv");
+    let run = table.split("\n\n").nth(1).unwrap();
+    let mut rows = csv::Reader::from_reader(run.as_bytes());
+    let heads = rows.headers().unwrap().clone();
+    let row = rows.records().next().unwrap().unwrap();
+    let field = |name: &str| &row[heads.iter().position(|head| head == name).unwrap()];
+    assert_eq!((field("workers"), field("processes")), ("processes", "3"));
+    assert_eq!(field("process_kb"), together.to_string());
+    assert!(ran.stdout.contains("shared pages counted once"), "{}", ran.stdout);
+}
+
+/// Threads and processes of one engine are two cells, and each is named.
+#[test]
+fn threads_and_processes_side_by_side() {
+    let lab = Lab::new();
+    lab.write(
+        "experiment.toml",
+        r#"
+        engines = ["lmdb"]
+        data.records = 1000
+        run = [
+            { workload = "readrandom", readers = [2], operations = 3000, warmup = "0s" },
+            { workload = "readrandom", readers = [2], operations = 3000, warmup = "0s", workers = "processes" },
+        ]
+        "#,
+    );
+    let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+    ran.is_clean();
+    assert_eq!(ran.trials("lmdb", "readrandom").len(), 2);
+    assert!(ran.stdout.lines().any(|line| line.starts_with("lmdb, processes ")), "{}", ran.stdout);
+}
+
+// ---- who cannot
+
+#[test]
+fn an_engine_that_processes_cannot_share() {
+    let lab = Lab::new();
+    let before = lab.tree();
+    let ran = lab.run(["compare", "lmdb", "leveldb", "--workers", "processes"]);
+    ran.exits(2).says("leveldb has no database that processes can share");
+    lab.write("experiment.toml", "engines = [\"leveldb\"]\n[[run]]\nworkers = \"processes\"\n");
+    let ran = lab.run(["run", "experiment.toml"]);
+    ran.exits(2).says("experiment.toml:3:11").says("leveldb has no database that processes can share");
+    fs::remove_file(lab.path("experiment.toml")).unwrap();
+    assert_eq!(lab.tree(), before);
+}
+
+#[test]
+fn settings_that_processes_cannot_share() {
+    let refused = |comparison: Comparison| {
+        let ran = comparison.run();
+        ran.exits(2);
+        assert!(!ran.lab.path("results").exists());
+        ran
+    };
+    refused(processes(["bdb"]).option("bdb.private=true")).says("private: 3 processes cannot share");
+    refused(processes(["faulty"]).with("durability", "none")).says("durability: what processes share is the log");
+}
+
+// ---- one goes wrong
+
+#[test]
+fn one_crashes() {
+    let ran = fails(faulty("segv-get"), "crashed", "signal 11 (SIGSEGV) while measuring, in process ");
+    ran.trial("faulty", "readrandom").failed("crashed", " of 2, a reader");
+}
+
+#[test]
+fn the_writer_crashes() {
+    let writing = faulty("segv-put").workload("readwhilewriting").milliseconds(200).option("faulty.after=0");
+    // Puts of the load are not hit: it has 2000, in its own process.
+    fails(writing.fault("segv-put", 2001), "crashed", "in process 3 of 3, a writer");
+}
+
+#[test]
+fn one_leaves_as_if_all_were_well() {
+    fails(faulty("exit-get"), "exited", "the process exited with code 0 while measuring, in process");
+}
+
+#[test]
+fn one_never_returns() {
+    fails(faulty("hang-get").file("lab.hang_timeout", "1s"), "hung", "nothing happened for 1 s while measuring");
+}
+
+#[test]
+fn one_gets_errors() {
+    fails(faulty("error-get"), "engine-error", "errors; the first: reading record");
+}
+
+#[test]
+fn the_crashed_ones_database_is_loaded_again() {
+    let ran = faulty("segv-get").workload("readrandom,readseq").run();
+    ran.trial("faulty", "readrandom").failed("crashed", "SIGSEGV");
+    ran.trial("faulty", "readseq").finished().notes("the database was loaded again before this trial");
+}
+
+/// A run of several seconds, once all its processes are at work.
+fn at_work(engine: &str) -> Running {
+    let long = processes([engine]).workload("readwhilewriting").milliseconds(20_000);
+    let running = long.file("lab.hang_timeout", "2s").start().has_records(1);
+    eventually("three processes that measure", || running.lab().worker_pids().len() == 3);
+    running.after(300)
+}
+
+fn send(running: &Running, which: usize, signal: Signal) {
+    let mut pids = running.lab().worker_pids();
+    pids.sort_unstable();
+    kill_process(Pid::from_raw(pids[which]).unwrap(), signal).unwrap();
+}
+
+#[test]
+fn one_is_killed() {
+    for (which, engine) in [(0, "lmdb"), (1, "bdb"), (2, "lmdb")] {
+        let running = at_work(engine);
+        send(&running, which, Signal::KILL);
+        let ran = running.ends();
+        ran.trial(engine, "readwhilewriting").failed("crashed", "signal 9 (SIGKILL) while measuring");
+        ran.trial(engine, "readwhilewriting").failed("crashed", &format!("in process {} of 3", which + 1));
+        ran.exits(1).is_whole().reports_failures();
+    }
+}
+
+// ---- the parent goes
+
+#[test]
+fn all_die_with_the_parent_and_the_run_goes_on() {
+    for engine in ["lmdb", "bdb", "faulty"] {
+        let short = processes([engine]).workload("readwhilewriting").milliseconds(700);
+        let running = short.start().has_records(1);
+        eventually("three processes", || running.lab().worker_pids().len() == 3);
+        let killed = running.after(200).killed();
+        killed.lab.has_no_workers();
+        let resumed = killed.lab.resume();
+        resumed.is_clean();
+        resumed.trial(engine, "readwhilewriting").notes("the database was loaded again before this trial");
+    }
+}
+
+#[test]
+fn interrupted_they_close_their_databases() {
+    for engine in ["lmdb", "bdb"] {
+        let ended = at_work(engine).interrupted().ends();
+        ended.exits(130);
+        assert!(ended.lab.workers().is_empty());
+        for log in 1..=3 {
+            let folder = ended.lab.path("results/trials").join(format!("0002-{engine}-readwhilewriting-2r1w"));
+            let report = fs::read_to_string(folder.join(format!("worker-{log}.json"))).unwrap();
+            assert!(report.contains("\"failure\": null"), "{report}");
+        }
+    }
+}
+
+// ---- what an engine keeps outside its folder
+
+/// What the faulty engine left in shared memory for databases of this lab.
+fn left_outside(lab: &Lab) -> Vec<String> {
+    let home = lab.path("").canonicalize().unwrap().to_string_lossy().replace('/', "-");
+    let names = fs::read_dir("/dev/shm").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.contains(home.trim_end_matches('-'))).collect()
+}
+
+#[test]
+fn what_is_outside_the_folder_is_given_back() {
+    let outside = |comparison: Comparison| comparison.option("faulty.outside=true").run();
+    let ran = outside(processes(["faulty"]).workload("readrandom").operations(100));
+    ran.is_clean();
+    assert_eq!(left_outside(&ran.lab), [""; 0]);
+    let crashed = outside(faulty("segv-get"));
+    crashed.trial("faulty", "readrandom").failed("crashed", "SIGSEGV");
+    assert_eq!(left_outside(&crashed.lab), [""; 0]);
+    let kept = outside(processes(["faulty"]).workload("readrandom").operations(100).arguments(["--keep"]));
+    assert_eq!(left_outside(&kept.lab).len(), 1, "a database that stays keeps what it has");
+    fs::remove_file(format!("/dev/shm/{}", left_outside(&kept.lab)[0])).unwrap();
+}
+
+#[test]
+fn what_is_outside_the_folder_is_given_back_after_a_kill() {
+    let long = processes(["faulty"]).workload("readrandom").milliseconds(1500).option("faulty.outside=true");
+    let killed = long.start().has_records(1).has_a_worker().after(200).killed();
+    killed.lab.has_no_workers();
+    assert_eq!(left_outside(&killed.lab).len(), 1);
+    killed.lab.resume().is_clean();
+    assert_eq!(left_outside(&killed.lab), [""; 0]);
+}

@@ -1,0 +1,348 @@
+//! The printed tables, `published/*.csv`, as contests.
+
+use kvdyno_record::Phase;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::Paper;
+use super::contests::{Contest, Entry, Figure, Pick};
+use crate::ReportError;
+use crate::study::distinct;
+
+const INMEM_LOAD: &str = include_str!("../../../../published/symas-2014-inmem-load.csv");
+const INMEM_RUN: &str = include_str!("../../../../published/symas-2014-inmem-numa-interleave.csv");
+const BDB_3N1: &str = include_str!("../../../../published/anderson-2011-bdb-3n1.csv");
+const SMT_VMSTAT: &str = include_str!("../../../../published/callaghan-2023-smt-vmstat.csv");
+const SMT_CPU: &str = include_str!("../../../../published/callaghan-2023-smt-cpu-per-op.csv");
+const OPTANE_LOAD: &str = include_str!("../../../../published/symas-2018-optane-load.csv");
+
+/// CPU % may differ from (user + system) / wall by this much, relatively, before it is called a slip: `time` cuts it to a
+/// whole number, and the times to hundredths of a second.
+const SLIP: f64 = 0.05;
+
+#[derive(Deserialize)]
+struct Accounts {
+    engine: String,
+    wall_s: f64,
+    user_s: f64,
+    sys_s: f64,
+    cpu_pct: f64,
+}
+
+#[derive(Deserialize)]
+struct InmemLoad {
+    numa_policy: String,
+    engine: String,
+    wall_s: f64,
+}
+
+#[derive(Deserialize)]
+struct InmemRun {
+    engine: String,
+    readers: u32,
+    reads_per_s: f64,
+    writes_per_s: f64,
+}
+
+#[derive(Deserialize)]
+struct ThreeNPlusOne {
+    cache_kb: u64,
+    threads: u32,
+    log_buffer_kb: Option<u64>,
+    nosync_txn: u8,
+    log_dsync: u8,
+    sort_by_length: u8,
+    partitions: u32,
+    n: u64,
+    wall_s: f64,
+    ops: f64,
+    ops_per_s: f64,
+    puts: f64,
+    gets: f64,
+}
+
+#[derive(Deserialize)]
+struct Vmstat {
+    benchmark: String,
+    threads: u32,
+    smt: String,
+    context_switches_per_s: f64,
+}
+
+#[derive(Deserialize)]
+struct CpuPerOperation {
+    benchmark: String,
+    threads: u32,
+    smt: String,
+    user_us_per_op: f64,
+    sys_us_per_op: f64,
+    total_us_per_op: f64,
+}
+
+#[derive(Deserialize)]
+struct OptaneLoad {
+    engine: String,
+    device: String,
+    filesystem: String,
+    journal: String,
+    wall_s: f64,
+    write_amp_ops_per_record: f64,
+    fs_out_ops: f64,
+}
+
+fn rows<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, ReportError> {
+    Ok(csv::Reader::from_reader(text.as_bytes()).deserialize().collect::<Result<_, _>>()?)
+}
+
+/// The contests of a paper, in the order of its tables.
+pub(super) fn contests(paper: Paper) -> Result<Vec<Contest>, ReportError> {
+    match paper {
+        Paper::InmemNuma => inmem(),
+        Paper::ThreeNPlusOne => three_n_plus_one(),
+        Paper::DbbenchSmt => smt(),
+        Paper::Storage => storage(),
+    }
+}
+
+fn inmem() -> Result<Vec<Contest>, ReportError> {
+    let loads: Vec<InmemLoad> = rows(INMEM_LOAD)?;
+    let runs: Vec<InmemRun> = rows(INMEM_RUN)?;
+    let pick = |engine: &str, variant: &str, phase| Pick {
+        engine: Some(engine.to_owned()),
+        variant: Some(variant.to_owned()),
+        phase: Some(phase),
+        ..Pick::default()
+    };
+    let load = |policy: &String| Contest {
+        title: format!("load, {policy} memory"),
+        contestant: "engine",
+        figure: Figure::Wall,
+        entries: loads
+            .iter()
+            .filter(|row| row.numa_policy == *policy)
+            .map(|row| Entry {
+                label: row.engine.clone(),
+                published: row.wall_s,
+                cell: pick(&row.engine, policy, Phase::Load),
+            })
+            .collect(),
+    };
+    let run = |readers: u32, figure: Figure| Contest {
+        title: format!(
+            "{} beside a writer, {readers} readers",
+            if figure == Figure::Reads { "reads" } else { "writes" }
+        ),
+        contestant: "engine",
+        figure,
+        entries: runs
+            .iter()
+            .filter(|row| row.readers == readers)
+            .map(|row| Entry {
+                label: row.engine.clone(),
+                published: if figure == Figure::Reads { row.reads_per_s } else { row.writes_per_s },
+                cell: Pick { readers: Some(readers), ..pick(&row.engine, "interleave", Phase::Run) },
+            })
+            .collect(),
+    };
+    let readers = distinct(runs.iter().map(|row| row.readers));
+    let mut contests: Vec<Contest> =
+        distinct(loads.iter().map(|row| row.numa_policy.clone())).iter().map(load).collect();
+    for figure in [Figure::Reads, Figure::Writes] {
+        contests.extend(readers.iter().map(|&readers| run(readers, figure)));
+    }
+    Ok(contests)
+}
+
+/// Rows are named by their place in the table: `row-07`, as the experiment's variants are.
+fn three_n_plus_one() -> Result<Vec<Contest>, ReportError> {
+    let rows: Vec<ThreeNPlusOne> = rows(BDB_3N1)?;
+    let entry = |(place, row): (usize, &ThreeNPlusOne)| Entry {
+        label: format!("{:02} {}", place + 1, settings(row)),
+        published: row.ops_per_s,
+        cell: Pick { variant: Some(format!("row-{:02}", place + 1)), phase: Some(Phase::Run), ..Pick::default() },
+    };
+    Ok(vec![Contest {
+        title: "3n+1 on Berkeley DB".to_owned(),
+        contestant: "settings",
+        figure: Figure::Operations,
+        entries: rows.iter().enumerate().map(entry).collect(),
+    }])
+}
+
+fn settings(row: &ThreeNPlusOne) -> String {
+    let mut words = vec![match row.cache_kb {
+        0 => "default cache".to_owned(),
+        kb => format!("cache {kb} KB"),
+    }];
+    words.push(format!("{} thread{}", row.threads, if row.threads == 1 { "" } else { "s" }));
+    words.extend(row.log_buffer_kb.map(|kb| format!("log buffer {kb} KB")));
+    let flags = [(row.nosync_txn, "NOSYNC"), (row.log_dsync, "DSYNC"), (row.sort_by_length, "by length")];
+    words.extend(flags.iter().filter(|(set, _)| *set == 1).map(|(_, word)| (*word).to_owned()));
+    words.extend((row.partitions > 1).then(|| format!("{} partitions", row.partitions)));
+    words.extend((row.n != 1_000_000).then(|| format!("N {}", row.n)));
+    words.join(", ")
+}
+
+/// Threads there are 10 to 50 on 30 cores; here they are what the machine has, so the paper's most threads are held
+/// against the experiment's most, whichever they are.
+fn smt() -> Result<Vec<Contest>, ReportError> {
+    let vmstat: Vec<Vmstat> = rows(SMT_VMSTAT)?;
+    let cpu: Vec<CpuPerOperation> = rows(SMT_CPU)?;
+    let most = vmstat.iter().map(|row| row.threads).max().unwrap_or(0);
+    let entry = |benchmark: &str, smt: &str, published: f64| Entry {
+        label: format!("{benchmark}, SMT {smt}"),
+        published,
+        cell: Pick {
+            variant: Some(format!("smt-{smt}")),
+            workload: Some(benchmark.to_owned()),
+            phase: Some(Phase::Run),
+            ..Pick::default()
+        },
+    };
+    let contest = |title: &str, figure, entries| Contest {
+        title: format!("{title}, {most} threads there"),
+        contestant: "benchmark",
+        figure,
+        entries,
+    };
+    let switches = vmstat.iter().filter(|row| row.threads == most);
+    let cpu = cpu.iter().filter(|row| row.threads == most);
+    Ok(vec![
+        contest(
+            "context switches",
+            Figure::Switches,
+            switches.map(|row| entry(&row.benchmark, &row.smt, row.context_switches_per_s)).collect(),
+        ),
+        contest(
+            "CPU for an operation",
+            Figure::CpuPerOperation,
+            cpu.map(|row| entry(&row.benchmark, &row.smt, row.total_us_per_op)).collect(),
+        ),
+    ])
+}
+
+fn storage() -> Result<Vec<Contest>, ReportError> {
+    let all: Vec<OptaneLoad> = rows(OPTANE_LOAD)?;
+    let contest = |device: &String, figure: Figure, title: &str| Contest {
+        title: format!("{title}, {device}"),
+        contestant: "engine, filesystem",
+        figure,
+        entries: all
+            .iter()
+            .filter(|row| row.device == *device)
+            .map(|row| Entry {
+                label: format!("{}, {}", row.engine, variant(row)),
+                published: if figure == Figure::Wall { row.wall_s } else { row.write_amp_ops_per_record },
+                cell: Pick {
+                    engine: Some(row.engine.clone()),
+                    variant: Some(variant(row)),
+                    phase: Some(Phase::Load),
+                    ..Pick::default()
+                },
+            })
+            .collect(),
+    };
+    let devices = distinct(all.iter().map(|row| row.device.clone()));
+    let figures = [(Figure::Wall, "load"), (Figure::OutputsPerRecord, "filesystem outputs of the load")];
+    Ok(figures
+        .iter()
+        .flat_map(|(figure, title)| devices.iter().map(|device| contest(device, *figure, title)).collect::<Vec<_>>())
+        .collect())
+}
+
+/// As the experiment's variants are called.
+fn variant(row: &OptaneLoad) -> String {
+    match (row.filesystem.as_str(), row.journal.as_str()) {
+        ("ext4", "no") => "ext4-nojournal".to_owned(),
+        (filesystem, _) => filesystem.to_owned(),
+    }
+}
+
+/// Where printed figures do not fit each other.
+pub(super) fn slips(paper: Paper) -> Result<Vec<String>, ReportError> {
+    match paper {
+        Paper::InmemNuma => {
+            let mut slips = account_slips("load", &rows(INMEM_LOAD)?);
+            slips.extend(account_slips("run", &rows(INMEM_RUN)?));
+            Ok(slips)
+        }
+        Paper::ThreeNPlusOne => Ok(rows::<ThreeNPlusOne>(BDB_3N1)?
+            .iter()
+            .enumerate()
+            .flat_map(|(place, row)| {
+                let name = format!("row {}", place + 1);
+                [
+                    slip(&format!("{name}: operations"), row.ops, "puts + gets", row.puts + row.gets),
+                    // Wall times are whole seconds in print.
+                    slip(
+                        &format!("{name}: operations/s"),
+                        row.ops_per_s,
+                        "operations over wall time",
+                        row.ops / row.wall_s,
+                    ),
+                ]
+            })
+            .flatten()
+            .collect()),
+        Paper::DbbenchSmt => Ok(rows::<CpuPerOperation>(SMT_CPU)?
+            .iter()
+            .filter_map(|row| {
+                let name = format!("{}, SMT {}: CPU µs", row.benchmark, row.smt);
+                slip(&name, row.total_us_per_op, "user + system", row.user_us_per_op + row.sys_us_per_op)
+            })
+            .collect()),
+        // 80 million records.
+        Paper::Storage => Ok(rows::<OptaneLoad>(OPTANE_LOAD)?
+            .iter()
+            .filter_map(|row| {
+                let name = format!("{} on {} {}: outputs a record", row.engine, row.device, variant(row));
+                slip(&name, row.write_amp_ops_per_record, "outputs over 80 million", row.fs_out_ops / 80e6)
+            })
+            .collect()),
+    }
+}
+
+fn account_slips(table: &str, rows: &[Accounts]) -> Vec<String> {
+    let name = |place: usize, row: &Accounts| {
+        let nth = rows[..place].iter().filter(|other| other.engine == row.engine).count() + 1;
+        format!("{table} table, {}, row {nth}: CPU %", row.engine)
+    };
+    rows.iter()
+        .enumerate()
+        .filter_map(|(place, row)| {
+            let own = 100.0 * (row.user_s + row.sys_s) / row.wall_s;
+            slip(&name(place, row), row.cpu_pct, "user + system over wall time", own)
+        })
+        .collect()
+}
+
+fn slip(what: &str, printed: f64, how: &str, own: f64) -> Option<String> {
+    // A whole number may stand for anything up to the next one.
+    let differs = (printed - own).abs() > (SLIP * own).max(1.0);
+    differs.then(|| format!("{what} is printed as {printed:.0}; {how} gives {own:.0}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_slip_is_found_and_no_other_in_its_tables() {
+        let slips = slips(Paper::InmemNuma).unwrap();
+        assert_eq!(slips.len(), 1, "{slips:?}");
+        assert!(slips[0].contains("wiredtiger-btree") && slips[0].contains("132") && slips[0].contains("227"));
+    }
+
+    #[test]
+    fn every_paper_has_contests_with_entries() {
+        for paper in Paper::ALL {
+            let contests = contests(paper).unwrap();
+            assert!(contests.iter().all(|contest| contest.entries.len() > 1), "{paper}");
+            assert!(slips(paper).is_ok());
+        }
+        let inmem = contests(Paper::InmemNuma).unwrap();
+        let reads = inmem.iter().find(|contest| contest.title == "reads beside a writer, 64 readers").unwrap();
+        assert_eq!(reads.entries.len(), 11);
+        assert_eq!(contests(Paper::ThreeNPlusOne).unwrap()[0].entries.len(), 20);
+    }
+}
