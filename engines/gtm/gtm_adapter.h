@@ -74,6 +74,8 @@ bool gt_is_journaled(const kvdyno_config *config);
 uint64_t gt_global_buffers(const kvdyno_config *config);
 /* In GT.M's blocks of 512 bytes. */
 uint64_t gt_journal_buffer(const kvdyno_config *config);
+/* Blocks by which the database grows. */
+int64_t gt_extension(const kvdyno_config *config);
 /* Whether GT.M can do what `config` asks for; if not, why. */
 bool gt_acceptable(const kvdyno_config *config, kvdyno_text *error);
 

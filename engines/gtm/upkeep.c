@@ -35,7 +35,7 @@ static bool write_global_directory(const gt_place *place, const char *folder, co
              "change -region DEFAULT -key_size=1019 -record_size=%d\n"
              "exit\n",
              option[ACCESS_METHOD].text, option[BLOCK_SIZE].integer, option[ALLOCATION].integer,
-             option[EXTENSION].integer, GT_MAX_VALUE);
+             gt_extension(config), GT_MAX_VALUE);
     if (!gt_write_file(folder, "kvdyno.gde", commands, error))
         return false;
     gt_path(input, folder, "kvdyno.gde");
