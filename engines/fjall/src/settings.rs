@@ -195,3 +195,26 @@ fn list_options(config: &Config<'_>, list: &mut Listing<'_>) {
     }
     list.say("options", "database", "OptimisticTxDatabase; until the first batch or transaction used as Database");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyspace_name_is_no_longer_than_fjall_takes() {
+        let longest = Made {
+            memtable: u64::MAX,
+            block: u32::MAX,
+            compression: CompressionType::None,
+            filter: false,
+            hits: false,
+            hash_ratio: std::f32::consts::PI,
+            blobs_from: Some(u32::MAX),
+            l0_threshold: u8::MAX,
+            table: u64::MAX,
+            level_ratio: u8::MAX,
+        };
+        let name = longest.name();
+        assert!(name.len() + "_manual".len() <= 255, "{name}");
+    }
+}
