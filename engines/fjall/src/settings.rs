@@ -23,7 +23,13 @@ pub const OPTIONS: &[Opt] = &[
     Opt::integer(c"l0_threshold", c"4", 1, 19, c"Tables in level 0 that start a compaction."),
     Opt::size(c"table_target_size", c"64MiB", 1 << 20, 4 << 30, c"Bytes of a table after a compaction."),
     Opt::integer(c"level_ratio", c"10", 2, 100, c"How many times as large as the one above a level may be."),
-    Opt::size(c"max_journaling_size", c"512MiB", 64 << 20, 1 << 40, c"Bytes of all journals before memtables go."),
+    Opt::size(
+        c"max_journaling_size",
+        c"512MiB",
+        64 << 20,
+        1 << 40,
+        c"Bytes of all journals from which memtables are flushed.",
+    ),
     Opt::integer(c"worker_threads", c"0", 0, 256, c"Threads that flush and compact; 0: a processor each, up to 4."),
     Opt::integer(c"max_cached_files", c"900", 10, 1 << 20, c"Table files that are kept open."),
     Opt::choice(
