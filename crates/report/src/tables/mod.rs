@@ -1,5 +1,6 @@
 //! What the reports print, as grids of text that know nothing of the format they will have.
 
+mod crossing;
 mod fields;
 mod load;
 mod matrix;
@@ -10,6 +11,7 @@ use kvdyno_record::{Failure, Record};
 use kvdyno_verdict::Cell;
 
 use crate::study::{distinct, failure, reason};
+use crossing::crossings;
 use fields::Field;
 
 pub(crate) use fields::{main_reads, main_writes};
@@ -28,7 +30,7 @@ pub(crate) struct Grid {
     pub(crate) columns: Vec<Column>,
     /// From the top.
     pub(crate) rows: Vec<Row>,
-    /// A line beneath; may be empty.
+    /// Lines beneath; may be empty.
     pub(crate) note: String,
 }
 
@@ -110,7 +112,12 @@ impl Grid {
     /// tell which cell it is, and stand in the rows of failures too.
     fn of_cells(title: String, cells: &[&Cell<'_>], fields: &[Field], names: usize) -> Grid {
         let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
-        let mut grid = Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note: note(cells) };
+        let mut grid = Grid {
+            title,
+            columns: fields.iter().map(Field::column).collect(),
+            rows,
+            note: notes(cells, repeats(cells)),
+        };
         grid.leave_out_empty_columns(names);
         grid
     }
@@ -130,7 +137,13 @@ impl Grid {
     }
 }
 
-fn note(cells: &[&Cell<'_>]) -> String {
+/// What stands beneath a table of these cells: `first`, and what every call into some of the engines pays.
+fn notes(cells: &[&Cell<'_>], first: String) -> String {
+    let lines = std::iter::once(first).chain(crossings(cells));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn repeats(cells: &[&Cell<'_>]) -> String {
     let repeats = || cells.iter().map(|cell| cell.finished.len()).filter(|repeats| *repeats > 0);
     let (fewest, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
     let repeats = if fewest == most { format!("{most} repeats") } else { format!("{fewest} to {most} repeats") };
