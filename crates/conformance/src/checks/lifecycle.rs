@@ -269,7 +269,7 @@ impl Belongings {
         let (old, new) = (before.files, self.files);
         ensure!(new <= old, "{old} file descriptors have become {new}");
         let (old, new) = (before.threads, self.threads);
-        ensure!(new <= old, "{old} threads have become {new}");
+        ensure!(new <= old + SPARE_THREADS, "{old} threads have become {new}");
         let (old, new) = (before.memory_kb, self.memory_kb);
         ensure!(new <= old + spare_kb, "{old} KiB of memory have become {new}");
         Ok(())
@@ -289,6 +289,9 @@ const OPENINGS: u64 = 1_000;
 const OPENINGS_TAKE: Duration = Duration::from_secs(30);
 /// After so many the process's own caches are full.
 const OPENINGS_SETTLE: u64 = 20;
+/// What the runtime of an engine's language may start for itself at any time, and keep: fewer than a thread for each
+/// opening come to.
+const SPARE_THREADS: i64 = 8;
 
 fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
@@ -321,7 +324,8 @@ fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
                 let mut cursor = session.cursor().during("opening a cursor")?;
                 cursor.seek(None, abi::FORWARD).during("seek")?;
             }
-            if round == 300 {
+            // A collector lets memory grow until there is enough to collect: by now it has.
+            if round == 1_500 {
                 before = Belongings::now()?;
             }
         }
@@ -338,7 +342,7 @@ fn reads_leave_nothing(bench: &Bench) -> Result<(), Finding> {
         for round in 0..50 {
             records.expect_all(&mut session, 0..2_000, 1)?;
             records.expect_missing(&mut session, 1 << 30)?;
-            if round == 5 {
+            if round == 25 {
                 before = Belongings::now()?;
             }
         }
