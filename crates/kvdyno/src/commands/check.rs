@@ -94,10 +94,10 @@ fn known(names: &[String]) -> Result<(), Error> {
 /// The engine and its version; `None` if it is not here and may be left out.
 fn subject(arguments: &Check, engine: &str) -> Result<Option<(Subject, String)>, Error> {
     let cannot = |reason: &str| Error::Input(format!("{engine} cannot be checked: {reason}"));
-    let (request, found, version) = match find(engine, arguments.library.as_deref())? {
-        Found::Here { request, inspection, version } => (request, inspection, version),
-        Found::Missing { .. } if arguments.skip_missing => return Ok(None),
-        Found::Missing { reason } => return Err(cannot(&reason)),
+    let here = match find(engine, arguments.library.as_deref())? {
+        Found::Here(here) => *here,
+        Found::Missing(_) if arguments.skip_missing => return Ok(None),
+        Found::Missing(reason) => return Err(cannot(&reason)),
     };
     let mut subject = Subject::named(engine).map_err(|error| Error::Input(error.to_string()))?;
     for item in &arguments.option {
@@ -105,9 +105,9 @@ fn subject(arguments: &Check, engine: &str) -> Result<Option<(Subject, String)>,
         let (name, value) = item.split_once('=').ok_or_else(form)?;
         subject.options.push((name.to_owned(), value.to_owned()));
     }
-    let request = Request { options: subject.options.clone(), ..request };
+    let request = Request { options: subject.options.clone(), ..here.request };
     inspection::inspect_apart(&request).map_err(|obstacle| cannot(&obstacle.message))?;
-    Ok(Some((Subject { library: found.library, ..subject }, version)))
+    Ok(Some((Subject { library: here.inspection.library, ..subject }, here.version)))
 }
 
 fn failure(outcome: &Outcome) -> Option<&str> {

@@ -24,34 +24,34 @@ pub fn run(arguments: Engines) -> Result<(), Error> {
     stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
 }
 
-/// An engine that a user named.
+/// An engine that a user named and that can be measured.
+pub struct Here {
+    /// What it was asked.
+    pub request: Request,
+    /// What it declares, and the library that it takes.
+    pub inspection: Inspection,
+    /// As it says itself.
+    pub version: String,
+}
+
+/// What came of looking for an engine.
 pub enum Found {
     /// It can be measured.
-    Here {
-        /// What it was asked.
-        request: Request,
-        /// What it declares, and the library that it takes.
-        inspection: Inspection,
-        /// As it says itself.
-        version: String,
-    },
-    /// There is no adapter, or it finds no library.
-    Missing {
-        /// Which.
-        reason: String,
-    },
+    Here(Box<Here>),
+    /// There is no adapter, or it finds no library, for this reason.
+    Missing(String),
 }
 
 /// Looks for an engine and asks it about itself. One that is there and cannot be used is an error.
 pub fn find(name: &str, library: Option<&Path>) -> Result<Found, Error> {
     let request = match inspection::request(&EngineName::parse(name), library.map(Path::to_owned)) {
         Ok(request) => request,
-        Err(obstacle) => return Ok(Found::Missing { reason: obstacle.message }),
+        Err(obstacle) => return Ok(Found::Missing(obstacle.message)),
     };
     let inspection = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
     Ok(match inspection.probe.clone() {
-        Probe::Available { version } => Found::Here { request, inspection, version },
-        Probe::Missing { reason } => Found::Missing { reason },
+        Probe::Available { version } => Found::Here(Box::new(Here { request, inspection, version })),
+        Probe::Missing { reason } => Found::Missing(reason),
     })
 }
 

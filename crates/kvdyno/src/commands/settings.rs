@@ -8,7 +8,7 @@ use kvdyno_engine::installed;
 use kvdyno_engine::{Compression, Durability, Hints, LabSettings};
 use kvdyno_lab::inspection;
 
-use super::engines::{Found, find, left_out, table};
+use super::engines::{Found, Here, find, left_out, table};
 use crate::cli::Settings;
 use crate::error::Error;
 
@@ -19,11 +19,9 @@ pub fn run(arguments: Settings) -> Result<(), Error> {
     let mut page = Page { sections: sections(&arguments), ..Page::default() };
     for name in names {
         match find(&name, None)? {
-            Found::Here { request, inspection, version } => {
-                page.add(&arguments, &name, &version, request, inspection)?
-            }
-            Found::Missing { .. } if skip_missing => page.missing.push(name),
-            Found::Missing { reason } => return Err(Error::Input(format!("{name} cannot be asked: {reason}"))),
+            Found::Here(here) => page.add(&arguments, &name, *here)?,
+            Found::Missing(_) if skip_missing => page.missing.push(name),
+            Found::Missing(reason) => return Err(Error::Input(format!("{name} cannot be asked: {reason}"))),
         }
     }
     let text = if arguments.format == "md" { page.markdown() } else { page.text() };
@@ -105,20 +103,13 @@ struct Page {
 }
 
 impl Page {
-    fn add(
-        &mut self,
-        arguments: &Settings,
-        name: &str,
-        version: &str,
-        request: Request,
-        found: Inspection,
-    ) -> Result<(), Error> {
-        let asked =
-            self.sections.iter().map(|section| (lab(arguments, &found.declared, section.level), HINTS)).collect();
-        let request = Request { settings: asked, library: found.library, ..request };
+    fn add(&mut self, arguments: &Settings, name: &str, here: Here) -> Result<(), Error> {
+        let Inspection { declared, library, .. } = here.inspection;
+        let asked = self.sections.iter().map(|section| (lab(arguments, &declared, section.level), HINTS)).collect();
+        let request = Request { settings: asked, library, ..here.request };
         let answers = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
         for (section, answer) in self.sections.iter_mut().zip(answers.settings) {
-            let prefix = format!("{} cannot be measured so: ", found.declared.name);
+            let prefix = format!("{} cannot be measured so: ", declared.name);
             let of_topic =
                 |(topic, name, value): (String, String, String)| (topic == section.topic).then_some((name, value));
             let answer = match answer {
@@ -127,7 +118,7 @@ impl Page {
             };
             section.rows.push((name.to_owned(), answer));
         }
-        self.engines.push(format!("{name} {version}"));
+        self.engines.push(format!("{name} {}", here.version));
         Ok(())
     }
 
