@@ -4,6 +4,8 @@
 # make build   only builds, into target/release
 # make engines brings every engine that a registry has, into the user's folder
 # make test-engines   brings the optional engines that CI looks after, and checks them
+# make sanitize     checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
+# make docs-tables  writes the tables in docs/engines, from the engines that are here
 
 CARGO ?= cargo
 ENGINES = target/release/engines
@@ -12,10 +14,10 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo test lint bench engines test-engines install clean
+.PHONY: help setup build adapters demo test lint bench engines test-engines sanitize docs-tables install clean
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# \(make \)/\1/p' Makefile
 
 setup:
 	@scripts/setup.sh
@@ -62,6 +64,15 @@ engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
 	target/release/kvdyno engines install --all
+
+# NAMES="lmdb bdb": only these.
+sanitize: setup
+	$(MAKE) build
+	scripts/sanitize.sh $(NAMES)
+
+docs-tables: setup
+	$(MAKE) build
+	scripts/docs-tables.sh $(NAMES)
 
 PREFIX ?= /usr/local
 install:
