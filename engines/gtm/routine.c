@@ -92,8 +92,8 @@ static const char routine[] =
     "sync ; a process of its own: flushes the journal until it is told to end\n"
     " new line,pause set pause=$zcmdline/1000\n"
     " if $data(^k)\n"
-    " for  read line:pause quit:$test!$zeof  view \"JNLFLUSH\":\"DEFAULT\"\n"
-    " if $zeof,$zsigproc($job,9) ; the writer died: nobody may close the database as if it were whole\n"
+    " for  read line:pause quit:line=\"end\"!$zeof  view \"JNLFLUSH\":\"DEFAULT\"\n"
+    " if line'=\"end\",$zsigproc($job,9) ; the writer died: nobody may close the database as if it were whole\n"
     " quit\n";
 
 static const char calls[] =
