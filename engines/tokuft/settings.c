@@ -193,6 +193,7 @@ kvdyno_status tokuft_settings(const kvdyno_config *config, kvdyno_emit emit, voi
     say_durability(config, emit, context);
     say_memory(config, emit, context);
     emit(context, "compression", "set_compression_method", method_name);
+    emit(context, "checksums", "x1764", "that of every part of a node that is read from the file");
     say_options(config, emit, context);
     return KVDYNO_OK;
 }
