@@ -141,6 +141,7 @@ static kvdyno_status gtm_settings(const kvdyno_config *config, kvdyno_emit emit,
     settings_durability(config, emit, context);
     settings_memory(config, emit, context);
     emit(context, "compression", "compression", "none");
+    emit(context, "checksums", "checksums", "none: blocks have none, only records of the journal");
     emit(context, "options", "access_method", option[ACCESS_METHOD].text);
     for (int i = BLOCK_SIZE; i <= EPOCH_INTERVAL; i++)
         emitf(emit, context, "options", gt_options[i].name, "%" PRId64,

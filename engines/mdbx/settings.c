@@ -225,6 +225,7 @@ kvdyno_status mx_settings(const kvdyno_config *config, kvdyno_emit emit, void *c
     emit(context, "write_buffer", "write_buffer", "none: a transaction's changed pages, written at its commit, or "
          "before if they are more than txn_dp_limit");
     emit(context, "compression", "compression", "none");
+    emit(context, "checksums", "checksums", "none: nothing checks the pages that are read");
     settings_options(config, &plan, emit, context);
     return KVDYNO_OK;
 }

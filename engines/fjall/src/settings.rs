@@ -165,6 +165,7 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
     );
     list.say("compression", "data_block_compression_policy", format_args!("{}, all levels", compression(config)));
     list.say("compression", "journal_compression", compression(config));
+    list.say("checksums", "xxh3", "that of every block that is read from a file, not of those found in the cache");
     list_options(config, list);
     Ok(())
 }
