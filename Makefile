@@ -3,8 +3,8 @@
 # make bench   what the driver itself costs, beside bare loops
 # make build   only builds, into target/release
 # make engines brings every engine that a registry has, into the user's folder
-# make test-engines   brings the optional engines that CI looks after, and checks them
-# make sanitize     checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
+# make test-engines  brings the optional engines that CI looks after, and checks them
+# make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
 
 CARGO ?= cargo

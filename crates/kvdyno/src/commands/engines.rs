@@ -113,10 +113,7 @@ fn ask(name: &str, installed: Option<&Installed>) -> Result<Option<Inspection>, 
     let name = EngineName { adapter: name.to_owned(), version, preset: None };
     match inspection::request(&name, None) {
         Err(_) => Ok(None),
-        Ok(request) => {
-            let request = Request { fallback: None, ..request };
-            inspection::inspect_apart(&request).map(Some).map_err(|obstacle| obstacle.message)
-        }
+        Ok(request) => inspection::inspect_apart(&request).map(Some).map_err(|obstacle| obstacle.message),
     }
 }
 
@@ -137,7 +134,11 @@ fn row(
         Some(Probe::Missing { .. }) | None => "–".to_owned(),
     };
     let declared = here.as_ref().map(|here| &here.declared);
-    let origin = installed.map(|one| one.source.clone()).or_else(|| declared.map(|it| it.origin.clone()));
+    let newest = here.as_ref().filter(|here| installed.is_none() && here.library.is_some());
+    let origin = installed
+        .map(|one| one.source.clone())
+        .or_else(|| newest.map(|_| "the newest that was installed: the system has none".to_owned()))
+        .or_else(|| declared.map(|it| it.origin.clone()));
     match recipe.filter(|_| version == "–") {
         Some(Recipe { default: Some(_), .. }) => {
             lines.push(format!("not here; to get it: kvdyno engines install {name}"))
