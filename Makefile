@@ -42,6 +42,7 @@ test: setup
 	$(MAKE) lint
 	$(CARGO) test --release --locked --workspace
 	target/release/kvdyno-bench --check
+	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
 
 lint:
 	$(CARGO) fmt --all --check
@@ -59,6 +60,7 @@ test-engines: setup
 	$(MAKE) build
 	target/release/kvdyno engines install $(TESTED)
 	target/release/kvdyno engines check $(TESTED)
+	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
 
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
