@@ -6,6 +6,7 @@
 # make test-engines  brings the optional engines that CI looks after, and checks them
 # make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
+# make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
 
 CARGO ?= cargo
 ENGINES = target/release/engines
@@ -14,7 +15,7 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo test lint bench engines test-engines sanitize docs-tables install clean
+.PHONY: help setup build adapters demo test lint bench engines test-engines test-outside sanitize docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -43,6 +44,12 @@ test: setup
 	$(CARGO) test --release --locked --workspace
 	target/release/kvdyno-bench --check
 	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
+
+test-outside: build
+	cd engines/go && test -z "$$(gofmt -l .)"
+	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go vet ./...
+	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go test ./...
+	scripts/outside.sh
 
 lint:
 	$(CARGO) fmt --all --check

@@ -14,7 +14,6 @@ var shown = []struct{ name, metric string }{
 	{"GOGC", "/gc/gogc:percent"},
 	{"collections", "/gc/cycles/total:gc-cycles"},
 	{"collector CPU s", "/cpu/classes/gc/total:cpu-seconds"},
-	{"user CPU s", "/cpu/classes/user:cpu-seconds"},
 	{"heap bytes", "/memory/classes/heap/objects:bytes"},
 	{"allocated bytes", "/gc/heap/allocs:bytes"},
 	{"goroutines", "/sched/goroutines:goroutines"},
