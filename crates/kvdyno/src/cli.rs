@@ -174,14 +174,21 @@ pub struct Output {
 #[command(after_help = "Examples:
   kvdyno compare lmdb rocksdb --dry-run > mine.toml     a file to start from
   kvdyno run mine.toml
+  kvdyno run theirs.toml --fit --budget 10m             at a size that this machine and ten minutes have room for
   kvdyno run --resume results/comparison-20260101-120000")]
 pub struct Run {
     /// The experiment file
     #[arg(required_unless_present = "resume", conflicts_with = "resume", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Go on with an interrupted experiment; finished trials are not repeated
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "dry_run"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "dry_run", "fit"])]
     pub resume: Option<PathBuf>,
+    /// Scale it down to this machine, keeping its ratios, and say what was changed
+    #[arg(long)]
+    pub fit: bool,
+    /// With --fit: the time that all of it may take, about
+    #[arg(long, value_name = "TIME", requires = "fit")]
+    pub budget: Option<Span>,
     #[command(flatten)]
     pub output: Output,
 }

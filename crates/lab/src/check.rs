@@ -116,7 +116,7 @@ pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
 fn of_variant(error: FileError, variant: &Variant) -> FileError {
     match variant.name.as_str() {
         "" => error,
-        name => FileError { message: format!("variant `{name}`: {}", error.message), ..error },
+        name => FileError { message: format!("variant `{name}`: {}", error.message), place: variant.place.clone() },
     }
 }
 

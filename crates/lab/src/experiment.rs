@@ -326,6 +326,12 @@ impl Experiment {
         })
     }
 
+    /// An experiment from a table of no file. By way of its text: a table keeps no places, and an experiment wants them.
+    pub(crate) fn from_table(table: &toml::Table) -> Result<Self, FileError> {
+        let text = toml::to_string(table).map_err(|error| FileError::new(error.to_string(), 0..0))?;
+        Experiment::parse(&text).map_err(|error| FileError { place: None, ..error })
+    }
+
     /// The file that gives this experiment, every key spelled out.
     ///
     /// # Errors

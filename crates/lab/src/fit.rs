@@ -58,7 +58,8 @@ const LEAST_LIMIT: u64 = 64 << 20;
 const LEAST_RUN: Duration = Duration::from_millis(500);
 
 impl Experiment {
-    /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each.
+    /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each. Places
+    /// in it are of no file.
     ///
     /// # Errors
     /// If its variants do not hold together.
@@ -74,10 +75,10 @@ impl Experiment {
             }
         });
         if let Some(budget) = room.budget {
-            let time = run_time(&parse(&table)?, budget)?;
+            let time = run_time(&Experiment::from_table(&table)?, budget)?;
             each_part(&mut table, &mut |part, name| shorten(part, name, time, &mut changes));
         }
-        Ok((parse(&table)?, changes))
+        Ok((Experiment::from_table(&table)?, changes))
     }
 
     /// By how much the data must shrink.
@@ -102,10 +103,6 @@ fn load_seconds(experiment: &Experiment) -> f64 {
     let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
-}
-
-fn parse(table: &Table) -> Result<Experiment, FileError> {
-    Experiment::deserialize(Value::Table(table.clone())).map_err(|error| FileError::new(error.message(), 0..0))
 }
 
 /// The experiment itself and each of its variants, with their names.

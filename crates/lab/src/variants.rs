@@ -8,7 +8,8 @@
 //!
 //! A variant is laid over the rest of the file, table by table; what it does not say stays. Each has databases of its own.
 
-use serde::Deserialize;
+use std::ops::Range;
+
 use toml::{Spanned, Table, Value};
 
 use crate::experiment::{Experiment, FileError};
@@ -21,8 +22,10 @@ const SECTIONS: [&str; 6] = ["data", "settings", "load", "run", "stage", "engine
 pub struct Variant {
     /// Empty if the experiment has no variants.
     pub name: String,
-    /// The whole of it.
+    /// The whole of it. Places in it are of no file: [`Variant::place`] stands for all of them.
     pub experiment: Experiment,
+    /// Where it stands in the file; absent if the experiment has no variants.
+    pub place: Option<Range<usize>>,
 }
 
 impl Experiment {
@@ -32,7 +35,7 @@ impl Experiment {
     /// If a variant has no name, the name of another, or a key that cannot be, with its place in the file.
     pub fn variants(&self) -> Result<Vec<Variant>, FileError> {
         if self.variant.is_empty() {
-            return Ok(vec![Variant { name: String::new(), experiment: self.clone() }]);
+            return Ok(vec![Variant { name: String::new(), experiment: self.clone(), place: None }]);
         }
         let base = Experiment { variant: Vec::new(), ..self.clone() };
         let base = Table::try_from(&base).map_err(|error| FileError::new(error.to_string(), 0..0))?;
@@ -61,9 +64,9 @@ fn variant(base: &Table, section: &Spanned<Table>) -> Result<Variant, FileError>
     }
     let mut table = base.clone();
     overlay(&mut table, changes);
-    let experiment = Experiment::deserialize(Value::Table(table))
-        .map_err(|error| wrong(format!("variant `{name}`: {}", error.message())))?;
-    Ok(Variant { name, experiment })
+    let experiment =
+        Experiment::from_table(&table).map_err(|error| wrong(format!("variant `{name}`: {}", error.message)))?;
+    Ok(Variant { name, experiment, place: Some(section.span()) })
 }
 
 /// Lays `changes` over `table`. A table over an array of tables is laid over each of them: `run.readers = [1]` changes

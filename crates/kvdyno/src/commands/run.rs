@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use kvdyno_lab::{Checked, Experiment, FileError, Stop, check, check_space};
-use kvdyno_record::files;
+use kvdyno_lab::{Checked, Experiment, FileError, Room, Span, Stop, check, check_space};
 use kvdyno_record::folder::Results;
+use kvdyno_record::{Phase, files};
 use kvdyno_stage::lock::FolderLock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -22,8 +22,41 @@ pub fn run(arguments: Run) -> Result<(), Error> {
         return resume(folder, &arguments.output);
     }
     let path = arguments.file.unwrap_or_default();
-    let (experiment, text) = read(&path)?;
-    start(experiment, Some((path, text)), &arguments.output)
+    let (mut experiment, text) = read(&path)?;
+    if !arguments.fit {
+        return start(experiment, Some((path, text)), &arguments.output);
+    }
+    experiment.make_paths_absolute(&base_of(Some(&path))?);
+    let fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
+    // What was changed stands at no place of the file any more.
+    start(fitted, None, &arguments.output)
+}
+
+/// What a file names lies beside it, what the command line names beside the user.
+fn base_of(file: Option<&Path>) -> Result<PathBuf, Error> {
+    let base = std::env::current_dir().map_err(Error::io("cannot tell the working folder"))?;
+    Ok(match file.and_then(Path::parent) {
+        Some(folder) => base.join(folder),
+        None => base,
+    })
+}
+
+/// The experiment at a size that this machine has room for; says what was changed.
+fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, FileError> {
+    let here = Path::new(".");
+    let machine = kvdyno_stage::machine::machine(here);
+    let storage = experiment.lab.dir.as_deref().unwrap_or(here);
+    let room = Room {
+        memory: machine.memory_kb << 10,
+        cores: machine.cpu.threads.max(1),
+        disk: kvdyno_stage::storage::free_bytes(storage).unwrap_or(u64::MAX),
+        budget: budget.map(|time| time.0),
+    };
+    let (experiment, changes) = experiment.fitted(&room)?;
+    for change in &changes {
+        eprintln!("fit: {change}");
+    }
+    Ok(experiment)
 }
 
 fn read(path: &Path) -> Result<(Experiment, String), Error> {
@@ -41,17 +74,12 @@ fn in_file(error: FileError, file: Option<(PathBuf, String)>) -> Error {
 
 /// Checks an experiment, makes its results folder and runs it. `file` is where it came from.
 pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output: &Output) -> Result<(), Error> {
-    let base = std::env::current_dir().map_err(Error::io("cannot tell the working folder"))?;
-    // What a file names lies beside it, what the command line names beside the user.
-    let base = match file.as_ref().and_then(|(path, _)| path.parent()) {
-        Some(folder) => base.join(folder),
-        None => base,
-    };
-    experiment.make_paths_absolute(&base);
+    experiment.make_paths_absolute(&base_of(file.as_ref().map(|(path, _)| path.as_path()))?);
     let checked = check(experiment).map_err(|error| in_file(error, file))?;
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if output.dry_run {
+        eprintln!("{}", extent(&checked));
         return stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"));
     }
     let folder = out_folder(&checked.experiment, output)?;
@@ -72,6 +100,20 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
     conduct(&checked, &results, output)
+}
+
+/// `36 trials: 6 loads and 30 runs of 5m in all, without loading`.
+fn extent(checked: &Checked) -> String {
+    let trials = &checked.plan.trials;
+    let runs: Vec<_> = trials.iter().filter_map(|trial| trial.planned_time()).collect();
+    let time =
+        humantime::format_duration(std::time::Duration::from_secs(runs.iter().sum::<std::time::Duration>().as_secs()));
+    let loads = trials.iter().filter(|trial| trial.key.phase == Phase::Load).count();
+    format!(
+        "{} trials: {loads} loads, and {} runs that take {time} without loading",
+        trials.len(),
+        trials.len() - loads
+    )
 }
 
 fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
