@@ -33,7 +33,7 @@ static bool find_folder(const kvdyno_config *config, char folder[PATH_MAX], kvdy
     if (!realpath(config->path, folder))
         say(error, "%s: %s", config->path, strerror(errno));
     else if (strpbrk(folder, " \t\"$,=") || strlen(folder) > 200)
-        say(error, "GT.M cannot work in %s: it takes at most 200 bytes, none of them a blank, \", $, comma or =", folder);
+        say(error, "GT.M cannot work in %s: at most 200 bytes, none of them a blank, a comma, \", $ or =", folder);
     else
         return true;
     return false;

@@ -109,7 +109,8 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
                                    "within a write may damage the database",
         [KVDYNO_DURABILITY_PROCESS] = "SET: a write and its journal record are in shared memory when it is "
                                       "acknowledged; that outlives the process, and the next opening recovers it",
-        [KVDYNO_DURABILITY_INTERVAL] = "SET: a write and its journal record are in shared memory when it is acknowledged",
+        [KVDYNO_DURABILITY_INTERVAL] = "SET: a write and its journal record are in shared memory when it is "
+                                       "acknowledged",
         [KVDYNO_DURABILITY_COMMIT] = "SET and VIEW \"JNLWAIT\", or TCOMMIT: the journal is synced before a write is "
                                      "acknowledged",
     };

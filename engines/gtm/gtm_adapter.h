@@ -214,7 +214,7 @@ struct kvdyno_cursor {
 /* The requests of a transaction; the routine knows them by number. */
 enum { GT_ABORT, GT_COMMIT, GT_GET, GT_PUT, GT_REMOVE, GT_FORWARD, GT_BACKWARD, GT_NEXT, GT_PREVIOUS };
 
-/* One request within the begun transaction, with a key and the value to be put. A read fills `value`, a move of a cursor
+/* One request within the begun transaction, with a key and the value to be put. A read fills `value`, a cursor's move
  * `found` too. A miss leaves the transaction as it is; a conflict or an error ends it. */
 kvdyno_status gt_ask(kvdyno_session *session, int request, gt_bytes key, gt_bytes given, gt_bytes *found,
                      gt_bytes *value);

@@ -138,17 +138,33 @@ static bool write_call_outs(const char *folder, kvdyno_text *error)
     return gt_write_file(folder, "kvdyno.xc", text, error);
 }
 
-bool gt_write_files(const gt_place *place, const char *folder, kvdyno_text *error)
+static bool holds(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_MAX], found[2 * sizeof routine];
+    gt_path(path, folder, name);
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(found, 1, sizeof found, file) : 0;
+    if (file)
+        fclose(file);
+    return file && size == strlen(text) && memcmp(found, text, size) == 0;
+}
+
+static bool compile(const gt_place *place, const char *folder, kvdyno_text *error)
 {
     char source[PATH_MAX], object[PATH_MAX + sizeof "-object="], said[GT_SAID];
-    if (!gt_write_file(folder, "kvdyno.m", routine, error) || !gt_write_file(folder, "kvdyno.ci", calls, error) ||
-        !write_call_outs(folder, error))
-        return false;
     gt_path(source, folder, "kvdyno.m");
     snprintf(object, sizeof object, "-object=%s/kvdyno.o", folder);
-    if (!gt_run(place, folder, "mumps", (const char *[]){object, source, NULL}, NULL, said)) {
+    bool compiled = gt_run(place, folder, "mumps", (const char *[]){object, source, NULL}, NULL, said);
+    if (!compiled)
         say(error, "GT.M does not compile its routine: %s", gt_gist(said));
+    return compiled;
+}
+
+/* An object that is missing GT.M makes itself. */
+bool gt_write_files(const gt_place *place, const char *folder, kvdyno_text *error)
+{
+    if (!gt_write_file(folder, "kvdyno.ci", calls, error) || !write_call_outs(folder, error))
         return false;
-    }
-    return true;
+    return holds(folder, "kvdyno.m", routine) ||
+           (gt_write_file(folder, "kvdyno.m", routine, error) && compile(place, folder, error));
 }

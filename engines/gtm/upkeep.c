@@ -106,13 +106,14 @@ bool gt_set(const gt_place *place, const char *folder, const kvdyno_config *conf
 
 /* ---- giving back what is outside the folder ---- */
 
-/* What MUPIP FTOK says the file has: "kvdyno.dat :: SEMAPHORE [...] :: SEGMENT [...] :: KEY [...] :: ...". Numbers of an
- * earlier start of the machine may be somebody else's now: then there is no semaphore of the file's own key. */
+/* What MUPIP FTOK says the file has: "kvdyno.dat :: SEMAPHORE [...] :: SEGMENT [...] :: KEY [...] :: ...". Numbers of
+ * an earlier start of the machine may be somebody else's now: then there is no semaphore of the file's own key. */
 static bool remove_shared(const char *said)
 {
     int semaphore, segment, key;
     const char *numbers = strstr(said, GT_DATABASE " :: ");
-    if (!numbers || sscanf(numbers, GT_DATABASE " :: %d [%*[^]]] :: %d [%*[^]]] :: %d", &semaphore, &segment, &key) != 3)
+    if (!numbers || sscanf(numbers + sizeof GT_DATABASE - 1, " :: %d [%*[^]]] :: %d [%*[^]]] :: %d", &semaphore,
+                           &segment, &key) != 3)
         return false;
     int own = semget((key_t)key, 0, 0);
     if (own < 0)
