@@ -3,7 +3,10 @@
 # make bench   what the driver itself costs, beside bare loops
 # make build   only builds, into target/release
 # make engines brings every engine that a registry has, into the user's folder
-# make test-engines   brings the optional engines that CI looks after, and checks them
+# make test-engines  brings the optional engines that CI looks after, and checks them
+# make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
+# make docs-tables  writes the tables in docs/engines, from the engines that are here
+# make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
 
 CARGO ?= cargo
 ENGINES = target/release/engines
@@ -12,10 +15,10 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo test lint bench engines test-engines install clean
+.PHONY: help setup build adapters demo test lint bench engines test-engines test-outside sanitize docs-tables install clean
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# \(make \)/\1/p' Makefile
 
 setup:
 	@scripts/setup.sh
@@ -40,6 +43,13 @@ test: setup
 	$(MAKE) lint
 	$(CARGO) test --release --locked --workspace
 	target/release/kvdyno-bench --check
+	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
+
+test-outside: build
+	cd engines/go && test -z "$$(gofmt -l .)"
+	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go vet ./...
+	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go test ./...
+	scripts/outside.sh
 
 lint:
 	$(CARGO) fmt --all --check
@@ -57,11 +67,21 @@ test-engines: setup
 	$(MAKE) build
 	target/release/kvdyno engines install $(TESTED)
 	target/release/kvdyno engines check $(TESTED)
+	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
 
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
 	target/release/kvdyno engines install --all
+
+# NAMES="lmdb bdb": only these.
+sanitize: setup
+	$(MAKE) build
+	scripts/sanitize.sh $(NAMES)
+
+docs-tables: setup
+	$(MAKE) build
+	scripts/docs-tables.sh $(NAMES)
 
 PREFIX ?= /usr/local
 install:

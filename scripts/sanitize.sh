@@ -28,7 +28,7 @@ for command in "$kvdyno" "$cc" setarch; do
 done
 
 runtime() { # the sanitizer's library, and C++'s, whose exceptions it has to know
-    echo "$("$cc" -print-file-name="lib$1.so") $("$cc" -print-file-name=libstdc++.so.6)"
+    echo "$("$cc" -print-file-name="lib$1.so") $("$cc" -print-file-name=libstdc++.so.6) $out/keep.so"
 }
 
 flags() {
@@ -44,12 +44,12 @@ flags() {
 check() {
     report=$logs/$2.$1
     rm -f "$report".*
-    set -- "$1" "$2" "$3" ${4:+--only "$4"}
+    set -- "$1" "$2" "$3" $skip_missing ${4:+--only "$4"}
     sanitizer=$1 adapter=$3
     shift 3
     case $sanitizer in
     address) set -- "LD_PRELOAD=$(runtime asan)" \
-        "ASAN_OPTIONS=log_path=$report:quarantine_size_mb=1:thread_local_quarantine_size_kb=64:detect_leaks=1" \
+        "ASAN_OPTIONS=log_path=$report:quarantine_size_mb=1:thread_local_quarantine_size_kb=64:$stacks" \
         "LSAN_OPTIONS=suppressions=$root/scripts/sanitize/leaks.txt:print_suppressions=0" \
         "UBSAN_OPTIONS=halt_on_error=1" \
         "$kvdyno" engines check "$adapter" --timeout "${TIMEOUT:-5m}" "$@" ;;
@@ -61,7 +61,7 @@ check() {
 }
 
 reports() { # those of the sanitizer itself, beside the suite's
-    find "$logs" -name "$2.$1.*" ! -name '*.suite' -exec cat {} +
+    find "$logs" -name "$2.$1.*" ! -name '*.suite' -exec cat {} + 2>/dev/null
 }
 
 build() { # build SANITIZER NAME
@@ -99,21 +99,40 @@ plant_all() {
         '/^static int toy_write/,/^}/ s/pthread_rwlock_[a-z]*(&map->lock);//'
 }
 
+# look_again NAME: a leak's stack ends where code without frame pointers begins, so the suppressions cannot be held
+# against it. What leaked is run once more, eight times slower, with whole stacks.
+look_again() {
+    leaking=$(sed -n 's/^  \([a-z-]*\) *FAILED: at the end of the process.*/\1/p' "$logs/$1.address.suite" | paste -sd ,)
+    ! reports address "$1" | grep -q 'ERROR: AddressSanitizer' || return 1
+    ! sed '/FAILED: at the end of the process/d' "$logs/$1.address.suite" | grep -q FAILED || return 1
+    stacks=fast_unwind_on_malloc=0
+    check address "$1" "$out/address/libkvdyno_$1.so" "$leaking"
+}
+
 # sanitize SANITIZER NAME: whether the adapter is clean.
 sanitize() {
     build "$1" "$2"
-    passed=true
+    passed=true stacks=$usual_stacks
     check "$1" "$2" "$out/$1/libkvdyno_$2.so" "${CHECKS:-}" || passed=false
-    echo "$2 under $1: $(grep -E '^[0-9]+ passed' "$logs/$2.$1.suite" || tail -n 3 "$logs/$2.$1.suite")"
+    suite=$(grep -E '^[0-9]+ passed' "$logs/$2.$1.suite" || true)
+    if [ "$1" = address ] && reports "$1" "$2" | grep -q 'ERROR: LeakSanitizer'; then
+        look_again "$2" && passed=true || passed=false
+        suite="$suite; of what leaked, again with whole stacks: $(grep -E '^[0-9]+ passed' "$logs/$2.$1.suite" || true)"
+    fi
+    echo "$2 under $1: ${suite:-$(tail -n 3 "$logs/$2.$1.suite")}"
     grep FAILED "$logs/$2.$1.suite" || true
     reports "$1" "$2" | head -n 60 | tee "$out/report"
     $passed && ! [ -s "$out/report" ]
 }
 
+skip_missing= usual_stacks=fast_unwind_on_malloc=1
+stacks=$usual_stacks
 mkdir -p "$logs"
+"$cc" -shared -fPIC -o "$out/keep.so" "$root/scripts/sanitize/keep.c"
 plant_all
 [ "${1:-}" != --planted ] || exit 0
 if [ $# = 0 ]; then
+    skip_missing=--skip-missing # an engine whose library is not here
     # shellcheck disable=SC2046 # a list of words
     set -- $(cd "$root/engines" && for folder in */; do [ ! -f "$folder${folder%/}.c" ] || echo "${folder%/}"; done)
 fi

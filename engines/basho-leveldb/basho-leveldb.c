@@ -22,7 +22,7 @@ static const kvdyno_option options[OPTION_COUNT] = {
 };
 
 static const kvdyno_preset presets[] = {
-    {.name = "riak", .options = "bloom_bits=16,bloom2=true", .help = "With the Bloom filters that Riak sets."},
+    {.name = "riak", .options = "bloom_bits=16,bloom2=true", .help = "With the Bloom filters that Basho advises."},
 };
 
 static const char *lacks(const leveldb_api *api, const kvdyno_value *option)
@@ -91,6 +91,7 @@ const family_member member = {
     .options = options,
     .option_count = OPTION_COUNT,
     .log = "written to the log, which is mapped",
+    .sync = "each write, or group of concurrent ones, is synced",
     .properties =
         (const char *const[]){"leveldb.stats", "leveldb.total-bytes", "leveldb.ThrottleGauge",
                               "leveldb.num-files-at-level0", "leveldb.num-files-at-level1",

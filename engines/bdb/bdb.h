@@ -117,6 +117,7 @@ struct kvdyno_session {
     kvdyno_database *database;
     DB_TXN *txn; /* the one that begin opened, or NULL */
     bdb_buffer value;
+    DBT key, item; /* of a get, filled in once but for what changes */
     kvdyno_cursor *cursors; /* this session's */
     char error[640];
 };

@@ -2,68 +2,18 @@
  *
  * database.c: opening, closing and what is asked of a database as a whole.
  *
- * A database may be open in several processes. Whoever finds it unused mends and sets it, which GT.M does only for a
- * database that is nowhere open, while the others wait. Two files that users and their syncers keep locked tell whether
- * it is: a lock ends with its process, however that ends.
+ * Whoever finds a database unused mends and sets it, which GT.M does only for one that is nowhere open; others who come
+ * meanwhile wait.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "gtm_adapter.h"
 
 /* GT.M is in the process once. */
 static bool entered;
-
-/* ---- who uses it ---- */
-
-static int lock_file(const char *folder, const char *name, kvdyno_text *error)
-{
-    char path[PATH_MAX];
-    gt_path(path, folder, name);
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0)
-        say(error, "cannot open %s: %s", path, strerror(errno));
-    return file;
-}
-
-static void unlock(kvdyno_database *database)
-{
-    close(database->users);
-    close(database->syncers);
-}
-
-static bool lock(int file, int how, kvdyno_text *error)
-{
-    int failed;
-    while ((failed = flock(file, how)) && errno == EINTR)
-        ;
-    if (failed)
-        say(error, "cannot lock the database: %s", strerror(errno));
-    return !failed;
-}
-
-/* Makes a database, or what has to be done to one that nobody has open. A syncer whose user is gone is about to go. */
-static bool prepare(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
-{
-    const gt_place *place = &database->place;
-    const char *folder = database->folder;
-    return lock(database->syncers, LOCK_EX, error) && gt_write_files(place, folder, error) &&
-           (config->create ? gt_create(place, folder, config, error) : gt_mend(place, folder, error)) &&
-           gt_set(place, folder, config, error) && lock(database->syncers, LOCK_UN, error);
-}
-
-static bool join_users(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
-{
-    bool first = flock(database->users, LOCK_EX | LOCK_NB) == 0;
-    if (!first && config->create) {
-        say(error, "another process has the database open");
-        return false;
-    }
-    return (!first || prepare(database, config, error)) && lock(database->users, LOCK_SH, error);
-}
 
 /* ---- opening ---- */
 
@@ -89,15 +39,49 @@ static bool find_folder(const kvdyno_config *config, char folder[PATH_MAX], kvdy
     return false;
 }
 
-static kvdyno_status open_locked(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
+/* Makes a database, or does to one that nobody has open what has to be done. */
+static bool prepare(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
-    if (!join_users(database, config, error) ||
-        !gt_enter(&database->library, &database->place, database->folder, error)) {
-        unlock(database);
-        return gt_status_of(error && error->data ? error->data : "");
-    }
-    entered = true;
-    return KVDYNO_OK;
+    const gt_place *place = &database->place;
+    const char *folder = database->folder;
+    int helpers = gt_meet(folder, GT_HELPERS, true, error); /* of users who died */
+    if (helpers < 0)
+        return false;
+    close(helpers);
+    return gt_write_files(place, folder, error) &&
+           (config->create ? gt_create(place, folder, config, error) : gt_mend(place, folder, error)) &&
+           gt_set(place, folder, config, error);
+}
+
+/* GT.M's programs that prepare it keep the door shut, should this process die. */
+static bool enter_first(kvdyno_database *database, const kvdyno_config *config, int openers, kvdyno_text *error)
+{
+    database->place.held = openers;
+    bool prepared = prepare(database, config, error);
+    database->place.held = -1;
+    if (prepared)
+        gt_let_others_join(database->users);
+    return prepared;
+}
+
+static bool enter(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
+{
+    bool first, done = false;
+    int openers = gt_meet(database->folder, GT_OPENERS, true, error);
+    if (openers < 0)
+        return false;
+    database->users = gt_join_users(database->folder, &first, error);
+    if (database->users >= 0 && first)
+        done = enter_first(database, config, openers, error);
+    else if (database->users >= 0 && config->create)
+        say(error, "another process has the database open");
+    else
+        done = database->users >= 0;
+    close(openers);
+    done = done && gt_enter(&database->library, &database->place, database->folder, error);
+    if (!done && database->users >= 0)
+        close(database->users);
+    return done;
 }
 
 static kvdyno_status open_place(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
@@ -107,15 +91,10 @@ static kvdyno_status open_place(kvdyno_database *database, const kvdyno_config *
     gt_unload(&database->library);
     if (!files_as_expected(config, error) || !find_folder(config, database->folder, error))
         return KVDYNO_ERROR;
-    database->users = lock_file(database->folder, "kvdyno.users", error);
-    if (database->users < 0)
-        return KVDYNO_ERROR;
-    database->syncers = lock_file(database->folder, "kvdyno.syncers", error);
-    if (database->syncers < 0) {
-        close(database->users);
-        return KVDYNO_ERROR;
-    }
-    return open_locked(database, config, error);
+    if (!enter(database, config, error))
+        return error && error->data ? gt_status_of(error->data) : KVDYNO_ERROR;
+    entered = true;
+    return KVDYNO_OK;
 }
 
 kvdyno_status gt_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error)
@@ -159,20 +138,20 @@ static bool sync_file(const char *folder, const char *name, kvdyno_text *error)
     return synced;
 }
 
-/* GT.M's own end leaves the blocks in shared memory while others have the database open, and syncs no header. */
+/* GT.M's own end leaves the blocks in shared memory while others have the database open, and syncs no header. The first
+ * failure is the one that is told. */
 kvdyno_status gt_close(kvdyno_database *database, kvdyno_text *error)
 {
     kvdyno_status status = database->wrote ? gt_flush(database, error) : KVDYNO_OK;
-    bool ended = gt_leave(&database->library, status == KVDYNO_OK ? error : NULL);
-    bool stopped = gt_stop_syncer(database);
-    if (!stopped && ended && status == KVDYNO_OK)
-        say(error, "the process that syncs the journal failed");
-    if (status == KVDYNO_OK && ended && stopped && database->wrote)
-        ended = sync_file(database->folder, GT_DATABASE, error) && sync_file(database->folder, GT_JOURNAL, error);
-    unlock(database);
-    entered = false;
+    kvdyno_text *untold = status == KVDYNO_OK ? error : NULL;
+    bool closed = gt_stop_syncer(database, untold);
+    closed = gt_leave(&database->library, closed ? untold : NULL) && closed;
+    if (closed && database->wrote)
+        closed = sync_file(database->folder, GT_DATABASE, untold) && sync_file(database->folder, GT_JOURNAL, untold);
+    close(database->users);
     free(database);
-    return status != KVDYNO_OK ? status : ended && stopped ? KVDYNO_OK : KVDYNO_ERROR;
+    entered = false;
+    return status == KVDYNO_OK && !closed ? KVDYNO_ERROR : status;
 }
 
 /* ---- housekeeping ---- */
@@ -199,7 +178,14 @@ kvdyno_status gt_compact(kvdyno_database *database, kvdyno_text *error)
 {
     char said[GT_SAID];
     const char *reorg[] = {"reorg", "-region", "DEFAULT", "-truncate", NULL};
-    if (gt_run(&database->place, database->folder, "mupip", reorg, NULL, said) || strstr(said, "NOSELECT"))
+    int helper = gt_meet(database->folder, GT_HELPERS, false, error);
+    if (helper < 0)
+        return KVDYNO_ERROR;
+    database->place.held = helper;
+    bool done = gt_run(&database->place, database->folder, "mupip", reorg, NULL, said);
+    database->place.held = -1;
+    close(helper);
+    if (done || strstr(said, "NOSELECT"))
         return KVDYNO_OK;
     kvdyno_status status = gt_status_of(said);
     say(error, "mupip reorg: %s", gt_gist(said));

@@ -22,8 +22,8 @@ const kvdyno_option gt_options[OPTION_COUNT] = {
                     .maximum = 65024, .help = "Bytes of a database block: a multiple of 512."},
     [ALLOCATION] = {.name = "allocation", .type = KVDYNO_OPTION_INTEGER, .default_value = "100", .minimum = 10,
                     .maximum = 1040187392, .help = "Blocks that a new database has."},
-    [EXTENSION] = {.name = "extension_count", .type = KVDYNO_OPTION_INTEGER, .default_value = "100", .minimum = 1,
-                   .maximum = 1048575, .help = "Blocks by which a full database grows."},
+    [EXTENSION] = {.name = "extension_count", .type = KVDYNO_OPTION_INTEGER, .default_value = "0", .maximum = 1048575,
+                   .help = "Blocks by which a full database grows; 0: a tenth of the expected data, from 100 up."},
     [EPOCH_INTERVAL] = {.name = "epoch_interval", .type = KVDYNO_OPTION_INTEGER, .default_value = "300", .minimum = 1,
                         .maximum = 32767, .help = "Seconds between epochs, at which all changed blocks are written."},
     [SYNC_IO] = {.name = "sync_io", .type = KVDYNO_OPTION_BOOL, .default_value = "false",
@@ -48,6 +48,17 @@ uint64_t gt_global_buffers(const kvdyno_config *config)
 uint64_t gt_journal_buffer(const kvdyno_config *config)
 {
     return config->write_buffer_bytes / JOURNAL_BLOCK;
+}
+
+/* GT.M's own 100 blocks make a load wait for the file to grow, time and again. */
+int64_t gt_extension(const kvdyno_config *config)
+{
+    const int64_t own = 100, most = gt_options[EXTENSION].maximum, asked = config->options[EXTENSION].integer;
+    if (asked)
+        return asked;
+    double bytes = (double)config->records * (double)(config->key_size + config->value_size);
+    double tenth = bytes / 10 / (double)config->options[BLOCK_SIZE].integer;
+    return tenth < (double)own ? own : tenth > (double)most ? most : (int64_t)tenth;
 }
 
 static bool cache_fits(const kvdyno_config *config, kvdyno_text *error)
@@ -130,9 +141,11 @@ static kvdyno_status gtm_settings(const kvdyno_config *config, kvdyno_emit emit,
     settings_durability(config, emit, context);
     settings_memory(config, emit, context);
     emit(context, "compression", "compression", "none");
+    emit(context, "checksums", "checksums", "none: blocks have none, only records of the journal");
     emit(context, "options", "access_method", option[ACCESS_METHOD].text);
     for (int i = BLOCK_SIZE; i <= EPOCH_INTERVAL; i++)
-        emitf(emit, context, "options", gt_options[i].name, "%" PRId64, option[i].integer);
+        emitf(emit, context, "options", gt_options[i].name, "%" PRId64,
+              i == EXTENSION ? gt_extension(config) : option[i].integer);
     emit(context, "options", "sync_io", option[SYNC_IO].integer ? "true" : "false");
     emit(context, "options", "key_size", "1019");
     emitf(emit, context, "options", "record_size", "%d", GT_MAX_VALUE);

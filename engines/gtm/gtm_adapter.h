@@ -74,6 +74,8 @@ bool gt_is_journaled(const kvdyno_config *config);
 uint64_t gt_global_buffers(const kvdyno_config *config);
 /* In GT.M's blocks of 512 bytes. */
 uint64_t gt_journal_buffer(const kvdyno_config *config);
+/* Blocks by which the database grows. */
+int64_t gt_extension(const kvdyno_config *config);
 /* Whether GT.M can do what `config` asks for; if not, why. */
 bool gt_acceptable(const kvdyno_config *config, kvdyno_text *error);
 
@@ -82,6 +84,7 @@ bool gt_acceptable(const kvdyno_config *config, kvdyno_text *error);
 typedef struct gt_place {
     char dist[PATH_MAX];    /* $gtm_dist */
     char library[PATH_MAX]; /* libgtmshr.so in it */
+    int held;               /* what its programs keep open as long as they run, or -1 */
 } gt_place;
 
 bool gt_find(const char *chosen, gt_place *place, kvdyno_text *error);
@@ -104,11 +107,21 @@ bool gt_run_alone(const gt_place *place, const char *folder, const char *program
 const char *gt_gist(char *said);
 /* The file of this adapter. */
 bool gt_own_file(char path[PATH_MAX]);
-/* The same, without waiting: returns the process, or -1. It reads from `input` and keeps `held` open. */
-pid_t gt_start(const gt_place *place, const char *folder, const char *program, const char *const *arguments, int input,
-               int held);
+/* The same, without waiting: returns the process, or -1. It reads from the file `input`. */
+pid_t gt_start(const gt_place *place, const char *folder, const char *program, const char *const *arguments, int input);
 /* Waits for it. */
 bool gt_ended_well(pid_t child);
+
+/* ---- who is at a database: lock.c ---- */
+
+/* Openers, who come one at a time; users; programs that work beside a user and end soon after him. */
+enum { GT_OPENERS, GT_USERS, GT_HELPERS };
+
+/* Waits until one may be in that company, alone or with others. Returns a file that is to be closed afterwards. */
+int gt_meet(const char *folder, int company, bool alone, kvdyno_text *error);
+/* Becomes a user. The first one is alone until he lets others join. */
+int gt_join_users(const char *folder, bool *first, kvdyno_text *error);
+void gt_let_others_join(int users);
 
 /* ---- the library, as a guest in this process: library.c, heap.c ---- */
 
@@ -154,10 +167,10 @@ struct kvdyno_database {
     char folder[PATH_MAX];
     pthread_t thread;
     uint32_t durability, interval_ms;
-    int users, syncers; /* files that are locked while the database is in use */
+    int users; /* the lock of a user */
     bool wrote;
     pid_t syncer;
-    int syncer_end; /* the syncer ends when this is closed */
+    int syncer_end; /* where the syncer is told to end */
     kvdyno_session *session;
 };
 
@@ -169,7 +182,7 @@ bool gt_set(const gt_place *place, const char *folder, const kvdyno_config *conf
 kvdyno_status gt_destroy(const kvdyno_config *config, kvdyno_text *error);
 
 bool gt_start_syncer(kvdyno_database *database, kvdyno_text *error);
-bool gt_stop_syncer(kvdyno_database *database);
+bool gt_stop_syncer(kvdyno_database *database, kvdyno_text *error);
 
 /* ---- sessions and cursors: session.c, transaction.c, cursor.c ---- */
 

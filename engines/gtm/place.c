@@ -59,6 +59,7 @@ bool gt_find(const char *chosen, gt_place *place, kvdyno_text *error)
     }
     snprintf(place->dist, sizeof place->dist, "%s", place->library);
     *strrchr(place->dist, '/') = '\0';
+    place->held = -1;
     return true;
 }
 

@@ -43,11 +43,13 @@ static const char routine[] =
     " quit\n"
     "next(key,found,value) ; whose record somebody removes before it is read is passed over\n"
     " set found=key\n"
-    " for  set found=$order(^k(found)) quit:found=\"\"  do get(found,.value) quit:$data(value)\n"
+    " for  set found=$order(^k(found)) quit:found=\"\"  set value=$get(^k(found),\"<missing 1>\")"
+    " quit:value'=\"<missing 1>\"  do get(found,.value) quit:$data(value)\n"
     " quit\n"
     "previous(key,found,value)\n"
     " set found=key\n"
-    " for  set found=$order(^k(found),-1) quit:found=\"\"  do get(found,.value) quit:$data(value)\n"
+    " for  set found=$order(^k(found),-1) quit:found=\"\"  set value=$get(^k(found),\"<missing 1>\")"
+    " quit:value'=\"<missing 1>\"  do get(found,.value) quit:$data(value)\n"
     " quit\n"
     "write(id) ; a batch; GT.M starts it again if another process was faster\n"
     " new kind,key,value,$etrap set $etrap=\"trollback:$tlevel\"\n"
@@ -90,8 +92,8 @@ static const char routine[] =
     "sync ; a process of its own: flushes the journal until it is told to end\n"
     " new line,pause set pause=$zcmdline/1000\n"
     " if $data(^k)\n"
-    " for  read line:pause quit:$test!$zeof  view \"JNLFLUSH\":\"DEFAULT\"\n"
-    " if $zeof,$zsigproc($job,9) ; the writer died: nobody may close the database as if it were whole\n"
+    " for  read line:pause quit:line=\"end\"!$zeof  view \"JNLFLUSH\":\"DEFAULT\"\n"
+    " if line'=\"end\",$zsigproc($job,9) ; the writer died: nobody may close the database as if it were whole\n"
     " quit\n";
 
 static const char calls[] =

@@ -9,40 +9,30 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "gtm_adapter.h"
 
-/* It holds a lock as long as it lives: a lock of its own, by an open file that it inherits. */
-static int syncer_lock(const kvdyno_database *database)
-{
-    char path[PATH_MAX];
-    gt_path(path, database->folder, "kvdyno.syncers");
-    int file = open(path, O_RDWR | O_CLOEXEC);
-    if (file >= 0 && flock(file, LOCK_SH)) {
-        close(file);
-        return -1;
-    }
-    return file;
-}
-
+/* It is a helper as long as it lives: whoever opens the database next waits for its end. */
 bool gt_start_syncer(kvdyno_database *database, kvdyno_text *error)
 {
     char interval[32];
-    int ends[2], held = syncer_lock(database);
-    if (held < 0 || pipe2(ends, O_CLOEXEC)) {
+    int ends[2], helper = gt_meet(database->folder, GT_HELPERS, false, error);
+    if (helper < 0)
+        return false;
+    if (pipe2(ends, O_CLOEXEC)) {
         say(error, "cannot start the process that syncs the journal: %s", strerror(errno));
-        if (held >= 0)
-            close(held);
+        close(helper);
         return false;
     }
     snprintf(interval, sizeof interval, "%" PRIu32, database->interval_ms ? database->interval_ms : 1);
     const char *sync[] = {"-run", "sync^kvdyno", interval, NULL};
-    database->syncer = gt_start(&database->place, database->folder, "mumps", sync, ends[0], held);
+    database->place.held = helper;
+    database->syncer = gt_start(&database->place, database->folder, "mumps", sync, ends[0]);
+    database->place.held = -1;
     if (database->syncer < 0)
         say(error, "cannot start the process that syncs the journal: %s", strerror(errno));
-    close(held);
+    close(helper);
     close(ends[0]);
     if (database->syncer < 0)
         close(ends[1]);
@@ -51,11 +41,14 @@ bool gt_start_syncer(kvdyno_database *database, kvdyno_text *error)
     return database->syncer > 0;
 }
 
-bool gt_stop_syncer(kvdyno_database *database)
+bool gt_stop_syncer(kvdyno_database *database, kvdyno_text *error)
 {
     if (database->syncer <= 0)
         return true;
-    bool told = write(database->syncer_end, "\n", 1) == 1;
+    bool told = write(database->syncer_end, "end\n", 4) == 4;
     close(database->syncer_end);
-    return gt_ended_well(database->syncer) && told;
+    bool ended = gt_ended_well(database->syncer) && told;
+    if (!ended)
+        say(error, "the process that syncs the journal failed");
+    return ended;
 }

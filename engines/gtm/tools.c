@@ -22,8 +22,8 @@ typedef struct gt_task {
     const char *preload; /* or NULL */
 } gt_task;
 
-/* Starts it with these standard streams. It keeps `held` open, if that is not negative. */
-static pid_t start(const gt_task *task, int input, int output, int held)
+/* Starts it with these standard streams. */
+static pid_t start(const gt_task *task, int input, int output)
 {
     char path[PATH_MAX];
     gt_path(path, task->place->dist, task->program);
@@ -36,8 +36,8 @@ static pid_t start(const gt_task *task, int input, int output, int held)
     posix_spawn_file_actions_adddup2(&actions, input, 0);
     posix_spawn_file_actions_adddup2(&actions, output, 1);
     posix_spawn_file_actions_adddup2(&actions, output, 2);
-    if (held >= 0)
-        posix_spawn_file_actions_adddup2(&actions, held, 3);
+    if (task->place->held >= 0)
+        posix_spawn_file_actions_adddup2(&actions, task->place->held, 3);
     pid_t child = -1;
     int failed = environment ? posix_spawn(&child, path, &actions, NULL, all, environment) : ENOMEM;
     posix_spawn_file_actions_destroy(&actions);
@@ -46,12 +46,11 @@ static pid_t start(const gt_task *task, int input, int output, int held)
     return failed ? -1 : child;
 }
 
-pid_t gt_start(const gt_place *place, const char *folder, const char *program, const char *const *arguments, int input,
-               int held)
+pid_t gt_start(const gt_place *place, const char *folder, const char *program, const char *const *arguments, int input)
 {
     const gt_task task = {place, folder, program, arguments, NULL};
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    pid_t child = nowhere < 0 ? -1 : start(&task, input, nowhere, held);
+    pid_t child = nowhere < 0 ? -1 : start(&task, input, nowhere);
     int failed = errno;
     close(nowhere);
     errno = failed;
@@ -106,7 +105,7 @@ static bool run(const gt_task *task, const char *input, char said[GT_SAID])
             close(in);
         return false;
     }
-    pid_t child = start(task, in, ends[1], -1);
+    pid_t child = start(task, in, ends[1]);
     int failed = errno;
     close(in);
     close(ends[1]);

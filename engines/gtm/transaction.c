@@ -54,7 +54,13 @@ static void inside(void)
     this->ended = true;
 }
 
-/* Lets the routine go on until it asks again or has ended. */
+static void forget(kvdyno_session *session)
+{
+    free(session->begun);
+    session->begun = running = NULL;
+}
+
+/* Lets the routine go on until it asks again or has ended. What failed stays begun until its caller ends it. */
 static kvdyno_status go_on(gt_transaction *this)
 {
     kvdyno_session *session = this->session;
@@ -63,12 +69,11 @@ static kvdyno_status go_on(gt_transaction *this)
         return gt_refuse(session, KVDYNO_ERROR, "cannot change to the stack of the transaction");
     if (!this->ended)
         return KVDYNO_OK;
-    kvdyno_status status = this->failed     ? gt_fail(session, "a transaction")
-                           : this->committed ? KVDYNO_OK
-                                             : gt_refuse(session, KVDYNO_CONFLICT, "GT.M restarts the transaction");
-    session->begun = running = NULL;
-    free(this);
-    return status;
+    if (this->failed)
+        return gt_fail(session, "a transaction");
+    bool committed = this->committed;
+    forget(session);
+    return committed ? KVDYNO_OK : gt_refuse(session, KVDYNO_CONFLICT, "GT.M restarts the transaction");
 }
 
 /* The value comes on GT.M's stack, and the key too: both have to be there until the caller is back. */
@@ -102,6 +107,8 @@ kvdyno_status gt_ask(kvdyno_session *session, int request, gt_bytes key, gt_byte
 {
     gt_transaction *this = session->begun;
     const gt_bytes nothing = {0, (char *)""};
+    if (this->ended)
+        return gt_refuse(session, KVDYNO_ERROR, "the transaction has failed and can only be aborted");
     this->request = request;
     this->key = key.length ? key : nothing;
     this->value = given.length ? given : nothing;
@@ -136,14 +143,23 @@ kvdyno_status gt_begin(kvdyno_session *session, uint32_t kind)
     makecontext(&this->inside, inside, 0);
     this->session = session;
     session->begun = this;
-    return go_on(this);
+    kvdyno_status status = go_on(this);
+    if (status != KVDYNO_OK)
+        forget(session);
+    return status;
 }
 
+/* GT.M itself has rolled back what failed. */
 static kvdyno_status end(kvdyno_session *session, int how)
 {
     if (!session->begun)
         return gt_refuse(session, KVDYNO_ERROR, "no transaction is open");
-    return gt_ask(session, how, (gt_bytes){0, NULL}, (gt_bytes){0, NULL}, NULL, NULL);
+    kvdyno_status status = session->begun->ended && how == GT_ABORT
+                               ? KVDYNO_OK
+                               : gt_ask(session, how, (gt_bytes){0, NULL}, (gt_bytes){0, NULL}, NULL, NULL);
+    if (session->begun)
+        forget(session);
+    return status;
 }
 
 kvdyno_status gt_commit(kvdyno_session *session)

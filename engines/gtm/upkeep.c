@@ -35,7 +35,7 @@ static bool write_global_directory(const gt_place *place, const char *folder, co
              "change -region DEFAULT -key_size=1019 -record_size=%d\n"
              "exit\n",
              option[ACCESS_METHOD].text, option[BLOCK_SIZE].integer, option[ALLOCATION].integer,
-             option[EXTENSION].integer, GT_MAX_VALUE);
+             gt_extension(config), GT_MAX_VALUE);
     if (!gt_write_file(folder, "kvdyno.gde", commands, error))
         return false;
     gt_path(input, folder, "kvdyno.gde");
@@ -122,18 +122,30 @@ static bool remove_shared(const char *said)
 }
 
 /* MUPIP RUNDOWN writes first what the shared memory holds, and keeps that if the storage is full. */
+static bool rundown(const gt_place *place, const char *folder, const char *database, kvdyno_text *error)
+{
+    char said[GT_SAID];
+    const char *flush[] = {"rundown", "-file", database, "-override", NULL}, *ftok[] = {"ftok", database, NULL};
+    return mupip(place, folder, flush, error) ||
+           (gt_run(place, folder, "mupip", ftok, NULL, said) && remove_shared(said));
+}
+
 kvdyno_status gt_destroy(const kvdyno_config *config, kvdyno_text *error)
 {
     gt_place place;
-    char database[PATH_MAX], said[GT_SAID];
+    char database[PATH_MAX];
     gt_path(database, config->path, GT_DATABASE);
     if (access(database, F_OK))
         return KVDYNO_OK;
     if (!gt_find(config->library, &place, error))
         return KVDYNO_NO_LIBRARY;
-    const char *rundown[] = {"rundown", "-file", database, "-override", NULL}, *ftok[] = {"ftok", database, NULL};
-    if (mupip(&place, config->path, rundown, error))
-        return KVDYNO_OK;
-    bool removed = gt_run(&place, config->path, "mupip", ftok, NULL, said) && remove_shared(said);
-    return removed ? KVDYNO_OK : KVDYNO_ERROR;
+    /* What a user who died had started may be about to end. */
+    int openers = gt_meet(config->path, GT_OPENERS, true, error);
+    int helpers = openers < 0 ? -1 : gt_meet(config->path, GT_HELPERS, true, error);
+    bool gone = helpers >= 0 && rundown(&place, config->path, database, error);
+    if (helpers >= 0)
+        close(helpers);
+    if (openers >= 0)
+        close(openers);
+    return gone ? KVDYNO_OK : KVDYNO_ERROR;
 }

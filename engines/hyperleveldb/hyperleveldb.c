@@ -59,6 +59,8 @@ const family_member member = {
     .options = options,
     .option_count = SHARED_OPTION_COUNT,
     .log = "written to the log, which is mapped",
+    .sync = "each write is synced; one of several at once may return while another's sync, which carries it too, is "
+            "still under way",
     .properties =
         (const char *const[]){"leveldb.stats", "leveldb.num-files-at-level0", "leveldb.num-files-at-level1",
                               "leveldb.num-files-at-level2", "leveldb.num-files-at-level3",

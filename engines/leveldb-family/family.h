@@ -90,6 +90,7 @@ typedef struct family_member {
     const kvdyno_option *options;
     size_t option_count;
     const char *log;               /* how a write that is not synced is kept */
+    const char *sync;              /* what sync=true comes to */
     const char *const *properties; /* for statistics, ended by NULL */
     const char *const *counters;   /* properties that count for more than this database: told as growth since open */
     size_t counter_count;          /* at most MOST_COUNTERS */

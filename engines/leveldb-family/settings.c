@@ -72,7 +72,7 @@ kvdyno_status family_accepts(const leveldb_api *api, const kvdyno_config *config
 static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     if (config->durability == KVDYNO_DURABILITY_COMMIT) {
-        emit(context, "durability", "WriteOptions", "sync=true: each write, or group of concurrent ones, is synced");
+        emitf(emit, context, "durability", "WriteOptions", "sync=true: %s", member.sync);
         return;
     }
     emitf(emit, context, "durability", "WriteOptions", "sync=false: %s, not synced%s%s%s", member.log,

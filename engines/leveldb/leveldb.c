@@ -40,6 +40,7 @@ const family_member member = {
     .options = options,
     .option_count = OPTION_COUNT,
     .log = "written to the log",
+    .sync = "each write, or group of concurrent ones, is synced",
     .properties =
         (const char *const[]){"leveldb.stats", "leveldb.approximate-memory-usage", "leveldb.num-files-at-level0",
                               "leveldb.num-files-at-level1", "leveldb.num-files-at-level2",

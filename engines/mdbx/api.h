@@ -6,6 +6,7 @@
 #ifndef KVDYNO_MDBX_API_H
 #define KVDYNO_MDBX_API_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,10 +26,11 @@
     X(MDBX_TXN_READWRITE, 0) X(MDBX_TXN_RDONLY, 0x20000) X(MDBX_UPSERT, 0) X(MDBX_APPEND, 0x20000)                     \
     X(MDBX_DB_DEFAULTS, 0) X(MDBX_opt_max_readers, 1) X(MDBX_opt_txn_dp_limit, 7)                                      \
     X(MDBX_FIRST, 0) X(MDBX_LAST, 6) X(MDBX_NEXT, 8) X(MDBX_PREV, 12) X(MDBX_SET_RANGE, 17)                            \
-    X(MDBX_TO_KEY_LESSER_OR_EQUAL, 22)
+    X(MDBX_TO_KEY_LESSER_OR_EQUAL, 22) X(MDBX_LOG_ERROR, 1) X(MDBX_DBG_DONTCHANGE, -1)
 
 #define MDBX_FUNCTIONS(X)                                                                                              \
     X(const char *, mdbx_strerror_r, (int code, char *buffer, size_t size))                                            \
+    X(int, mdbx_setup_debug, (MDBX_log_level_t level, MDBX_debug_flags_t flags, MDBX_debug_func logger))               \
     X(int, mdbx_env_create, (MDBX_env **env))                                                                          \
     X(int, mdbx_env_set_option, (MDBX_env *env, MDBX_option_t option, uint64_t value))                                 \
     X(int, mdbx_env_set_geometry, (MDBX_env *env, intptr_t lower, intptr_t now, intptr_t upper, intptr_t growth,       \
@@ -98,7 +100,10 @@ typedef int (*MDBX_defrag_notify_func)(void *context, const MDBX_defrag_result_t
 typedef struct iovec MDBX_val;
 typedef uint32_t MDBX_dbi;
 typedef unsigned MDBX_env_flags_t, MDBX_db_flags_t, MDBX_put_flags_t, MDBX_option_t, MDBX_cursor_op;
-typedef int MDBX_txn_flags_t;
+typedef int MDBX_txn_flags_t, MDBX_log_level_t, MDBX_debug_flags_t;
+typedef void (*MDBX_debug_func)(MDBX_log_level_t level, const char *function, int line, const char *format,
+                                va_list arguments);
+#define MDBX_LOGGER_DONTCHANGE ((MDBX_debug_func)(intptr_t)-1)
 
 #define DECLARE_CONSTANT(name, value) name = value,
 enum { MDBX_CONSTANTS(DECLARE_CONSTANT) };

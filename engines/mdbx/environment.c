@@ -66,6 +66,8 @@ static int open_env(const kvdyno_config *config, const mx_plan *plan, kvdyno_dat
     const mx_api *api = &database->api;
     const mode_t mode = config->create ? 0666 : 0; /* 0: open what is there, make nothing */
     int code;
+    /* Otherwise it tells on stderr each time that the file grows. */
+    api->mdbx_setup_debug(MDBX_LOG_ERROR, MDBX_DBG_DONTCHANGE, MDBX_LOGGER_DONTCHANGE);
     if ((*what = "mdbx_env_create", code = api->mdbx_env_create(&database->env)) ||
         (*what = "max_readers",
          code = api->mdbx_env_set_option(database->env, MDBX_opt_max_readers, plan->max_readers)) ||

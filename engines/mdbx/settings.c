@@ -45,7 +45,7 @@ const kvdyno_option mx_options[OPTION_COUNT] = {
                     .help = "The most bytes that the database may grow to; 0: 4 times the expected data, from 1 GiB "
                             "up."},
     [GROWTH_STEP] = {.name = "growth_step", .type = KVDYNO_OPTION_SIZE, .default_value = "0", .maximum = 4 * GIB,
-                     .help = "Bytes by which the file grows when it is full; 0: libmdbx's choice, 1/42 of size_upper."},
+                     .help = "Bytes by which the file grows when it is full; 0: libmdbx's choice, 16 MiB."},
     [PAGE_SIZE] = {.name = "page_size", .type = KVDYNO_OPTION_CHOICE, .default_value = "auto",
                    .choices = "auto|4096|8192|16384|32768|65536",
                    .help = "Bytes of a page; auto: libmdbx's choice, the page of the system."},
@@ -225,6 +225,7 @@ kvdyno_status mx_settings(const kvdyno_config *config, kvdyno_emit emit, void *c
     emit(context, "write_buffer", "write_buffer", "none: a transaction's changed pages, written at its commit, or "
          "before if they are more than txn_dp_limit");
     emit(context, "compression", "compression", "none");
+    emit(context, "checksums", "checksums", "none: nothing checks the pages that are read");
     settings_options(config, &plan, emit, context);
     return KVDYNO_OK;
 }

@@ -51,7 +51,7 @@ void rdb_set_prefix(kvdyno_database *database, const kvdyno_config *config)
         transform = api->rocksdb_slicetransform_create_noop();
     } else {
         snprintf(prefix->name, sizeof prefix->name, "kvdyno.CappedPrefix.%zu", prefix->size);
-        transform = api->rocksdb_slicetransform_create(prefix, capped_end, capped_transform, capped_holds, capped_holds,
+        transform = api->rocksdb_slicetransform_create(prefix, capped_end, capped_transform, capped_holds, capped_name,
                                                        capped_name);
     }
     api->rocksdb_options_set_prefix_extractor(database->options, transform);

@@ -98,7 +98,7 @@ typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
     X(void, rocksdb_pinnableslice_destroy, (rocksdb_pinnableslice_t *))                                                \
     X(void, rocksdb_flush_wal, (rocksdb_t *, unsigned char, char **))                                                  \
     X(void, rocksdb_block_based_options_set_index_type, (rocksdb_table_options_t *, int))                              \
-    /* eight arguments since 8.0; earlier versions look at the first five */                                           \
+    /* eight arguments in 8.5.4 and later; up to 7.8.3 the library looks at the first five */                          \
     X(void, rocksdb_options_set_plain_table_factory, (rocksdb_options_t *, uint32_t, int, double, size_t, size_t,      \
                                                      char, unsigned char, unsigned char))                              \
     X(void, rocksdb_options_set_hash_skip_list_rep, (rocksdb_options_t *, size_t, int32_t, int32_t))                   \
@@ -106,10 +106,10 @@ typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
     X(void, rocksdb_options_set_memtable_prefix_bloom_size_ratio, (rocksdb_options_t *, double))                       \
     X(void, rocksdb_options_set_prefix_extractor, (rocksdb_options_t *, rocksdb_slicetransform_t *))                   \
     X(rocksdb_slicetransform_t *, rocksdb_slicetransform_create_noop, (void))                                          \
+    /* the name is the sixth argument, and in 11.8.1 the fifth, where in_range was, which RocksDB does not call */     \
     X(rocksdb_slicetransform_t *, rocksdb_slicetransform_create,                                                       \
       (void *, void (*)(void *), char *(*)(void *, const char *, size_t, size_t *),                                    \
-       unsigned char (*)(void *, const char *, size_t), unsigned char (*)(void *, const char *, size_t),               \
-       const char *(*)(void *)))                                                                                       \
+       unsigned char (*)(void *, const char *, size_t), const char *(*)(void *), const char *(*)(void *)))             \
     X(void, rocksdb_readoptions_set_total_order_seek, (rocksdb_readoptions_t *, unsigned char))                        \
     X(void, rocksdb_options_set_bottommost_compression, (rocksdb_options_t *, int))
 

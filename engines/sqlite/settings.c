@@ -210,6 +210,9 @@ static void say_memory(const sqlite_plan *plan, kvdyno_emit emit, void *context)
          "none: a transaction's changed pages wait in its connection's cache, and are written at the commit or when "
          "that is full");
     emit(context, "compression", "compression", "none");
+    emit(context, "checksums", "checksums",
+         plan->wal ? "none of pages; those of the write-ahead log are checked when it is recovered, not when it is read"
+                   : "none of pages");
 }
 
 static const char *secure_delete(const sqlite_api *api, const sqlite_plan *plan)

@@ -76,6 +76,8 @@ static void narrow(const kvdyno_config *config, kvdyno_declared *declared)
 {
     if (strcmp(config->options[JOURNAL_MODE].text, "wal") != 0)
         declared->capabilities &= ~KVDYNO_CAN_SNAPSHOT;
+    if (strcmp(config->options[JOURNAL_MODE].text, "memory") == 0)
+        declared->durabilities = 1u << KVDYNO_DURABILITY_NONE;
     if (config->options[MMAP_SIZE].integer == 0)
         declared->capabilities &= ~KVDYNO_IS_MAPPED;
 }

@@ -109,18 +109,22 @@ static int keep_value(const DBT *key, const DBT *value, void *context)
 
 kvdyno_status tokuft_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
-    DB_TXN *txn = session->txn;
-    DBT item;
-    int code = tokuft_input(&item, key, key_size);
-    if (code == 0 && !txn)
-        code = tokuft_begin_snapshot(session, &txn);
-    if (code == 0) {
-        code = session->db->getf_set(session->db, txn, 0, &item, keep_value, session);
-        int ended = session->txn ? 0 : txn->commit(txn, 0);
-        code = code ? code : ended;
+    DB_TXN *own = NULL, *txn = session->txn;
+    if (__builtin_expect(key_size > UINT32_MAX, 0))
+        return tokuft_answer(session, "get", EINVAL);
+    session->key.data = (void *)key;
+    session->key.size = (uint32_t)key_size;
+    int code = 0, ended = 0;
+    if (!txn) {
+        code = session->env->txn_begin(session->env, NULL, &own, DB_TXN_SNAPSHOT | DB_TXN_READ_ONLY);
+        txn = own;
     }
-    if (__builtin_expect(code != 0, 0))
-        return tokuft_answer(session, "get", code);
+    if (code == 0)
+        code = session->db->getf_set(session->db, txn, 0, &session->key, keep_value, session);
+    if (own)
+        ended = own->commit(own, 0);
+    if (__builtin_expect((code | ended) != 0, 0))
+        return tokuft_answer(session, "get", code ? code : ended);
     *value = (kvdyno_bytes){session->value.data, session->value_size};
     return KVDYNO_OK;
 }

@@ -193,6 +193,7 @@ kvdyno_status tokuft_settings(const kvdyno_config *config, kvdyno_emit emit, voi
     say_durability(config, emit, context);
     say_memory(config, emit, context);
     emit(context, "compression", "set_compression_method", method_name);
+    emit(context, "checksums", "checksums", "of every block of a node, checked when it is read from the file");
     say_options(config, emit, context);
     return KVDYNO_OK;
 }

@@ -110,6 +110,7 @@ struct kvdyno_session {
     bool writing; /* and it is for writing */
     growing value;
     size_t value_size;
+    DBT key; /* of a get, filled in once but for what changes */
     kvdyno_cursor *cursors;
     char error[640];
 };

@@ -114,6 +114,7 @@ struct kvdyno_session {
     kvdyno_database *database;
     WT_SESSION *session;
     WT_CURSOR *point; /* gets and puts go through it; after a get it holds the value's page */
+    WT_ITEM item; /* of a get */
     bool in_transaction;
     kvdyno_cursor *cursors;
     void *copy; /* of a value that `modify` was given and that lies in the page it replaces */

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_engine::{Choice, Compression, Database, Durability, LabSettings};
+use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, Probe};
 use kvdyno_record::Workers;
 use kvdyno_trial::TrialSpec;
 use kvdyno_trial::worker::{driver_check, hints, values_of};
@@ -86,8 +86,14 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
 
 fn choice(engine: &str) -> Result<Choice, BenchError> {
     let failed = |error: String| BenchError::Program(error);
-    let adapter = EngineName::parse(engine).load().map_err(|error| failed(error.to_string()))?;
-    Choice::new(adapter, None, &[], None).map_err(|error| failed(error.to_string()))
+    let name = EngineName::parse(engine);
+    let place = name.find().map_err(|error| failed(error.to_string()))?;
+    let adapter = Adapter::load(&place.adapter).map_err(|error| failed(error.to_string()))?;
+    let library = match adapter.probe(place.library.as_deref()) {
+        Probe::Available { .. } => place.library,
+        Probe::Missing { .. } => name.fallback(),
+    };
+    Choice::new(adapter, name.preset.as_deref(), &[], library).map_err(|error| failed(error.to_string()))
 }
 
 fn spec(drive: &Drive<'_>) -> TrialSpec {
@@ -144,11 +150,11 @@ fn settings() -> LabSettings {
     }
 }
 
-/// Makes a database of all records in `folder`.
-pub fn load(engine: &str, folder: &Path) -> Result<(), BenchError> {
+/// Makes a database of so many records in `folder`.
+pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError> {
     let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
     let kind = Kind::ReadRandom;
-    let drive = Drive { engine, folder, kind, records: RECORDS, threads: 1, operations: 0, reads_per_transaction: 1 };
+    let drive = Drive { engine, folder, kind, records, threads: 1, operations: 0, reads_per_transaction: 1 };
     let workload = spec(&drive).workload;
     let keys = workload.data.keys().map_err(|error| failed(&error))?;
     let values = values_of(&workload.data);
@@ -162,7 +168,7 @@ pub fn load(engine: &str, folder: &Path) -> Result<(), BenchError> {
         let mut key = keys.blank();
         let mut value = vec![0; values.size()];
         const BATCH: u64 = 1000;
-        for first in (0..RECORDS).step_by(BATCH as usize) {
+        for first in (0..records).step_by(BATCH as usize) {
             let batch: Vec<(Vec<u8>, Vec<u8>)> = (first..first + BATCH)
                 .map(|id| {
                     keys.write(id, &mut key);

@@ -3,9 +3,11 @@
 //! ```text
 //! kvdyno-bench                  everything, as a table
 //! kvdyno-bench --check          instructions only, held against the limits in limits.rs; fails if one is passed
+//! kvdyno-bench adapters NAME…   what adapters of C libraries spend on a get themselves
 //! kvdyno-bench drive …          one loop in this process (started by the above)
 //! ```
 
+mod adapters;
 mod bare;
 mod counting;
 mod drive;
@@ -35,8 +37,9 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["drive", rest @ ..] => drive::run(rest),
         ["--check"] => limits::check(),
+        ["adapters", engines @ ..] if !engines.is_empty() => adapters::run(engines),
         [] => table::run(),
-        _ => Err(BenchError::Program("usage: kvdyno-bench [--check]".to_owned())),
+        _ => Err(BenchError::Program("usage: kvdyno-bench [--check | adapters ENGINE…]".to_owned())),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -62,7 +62,7 @@ pub fn costs(counter: Counter) -> Result<Costs, BenchError> {
     let place = tempfile::tempdir()?;
     let lmdb = place.path().join("lmdb");
     std::fs::create_dir(&lmdb)?;
-    load("lmdb", &lmdb)?;
+    load("lmdb", &lmdb, RECORDS)?;
     costs_of(counter, place.path(), &lmdb)
 }
 
@@ -82,7 +82,7 @@ pub fn run() -> Result<(), BenchError> {
     std::fs::create_dir(&lmdb)?;
     let mut out = std::io::stdout();
     writeln!(out, "loading {RECORDS} records of 16 + 100 bytes into LMDB")?;
-    load("lmdb", &lmdb)?;
+    load("lmdb", &lmdb, RECORDS)?;
     let counter = Counter::choose();
     writeln!(out, "counting instructions with {counter}\n")?;
     let costs = costs_of(counter, place.path(), &lmdb)?;

@@ -99,11 +99,18 @@ impl Choice {
     /// # Errors
     /// [`ChoiceError::Refused`] if the engine cannot honour a setting, with the reason.
     pub fn settings(&self, lab: &LabSettings, hints: &Hints) -> Result<Resolved, ChoiceError> {
-        self.check_declared(lab, hints)?;
         let refused = |reason: String| ChoiceError::Refused { engine: self.adapter.name.clone(), reason };
+        match self.undeclared_level(lab) {
+            Some((setting, reason)) => Err(refused(reason + &self.own_words(setting, lab, hints))),
+            None => self.sizes_fit(hints).and_then(|()| self.ask(lab, hints)).map_err(refused),
+        }
+    }
+
+    /// What the adapter says, or why it refuses.
+    fn ask(&self, lab: &LabSettings, hints: &Hints) -> Result<Resolved, String> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut error = TextBuffer::new();
-        let call = self.adapter.table().settings.ok_or_else(|| refused("it has no `settings`".into()))?;
+        let call = self.adapter.table().settings.ok_or("it has no `settings`")?;
         let config = ConfigBuffer::new(self, lab, hints, None, false);
         // SAFETY: `config` outlives the call, `collect` gets the vector it expects, the text has the room it says.
         let status = unsafe {
@@ -112,7 +119,7 @@ impl Choice {
         };
         match status {
             abi::OK => Ok(entries),
-            _ => Err(refused(error.read("the adapter gives no reason"))),
+            _ => Err(error.read("the adapter gives no reason")),
         }
     }
 
@@ -129,10 +136,16 @@ impl Choice {
         checked("destroy", |error| unsafe { call(&config, error) })
     }
 
-    /// What the declarations alone rule out.
-    fn check_declared(&self, lab: &LabSettings, hints: &Hints) -> Result<(), ChoiceError> {
+    /// Why the adapter itself does not do what it does not declare, if it says more than that.
+    fn own_words(&self, setting: &str, lab: &LabSettings, hints: &Hints) -> String {
+        let words = self.ask(lab, hints).err();
+        let words = words.as_deref().and_then(|words| words.strip_prefix(setting)?.strip_prefix(": "));
+        words.map(|words| format!(": {words}")).unwrap_or_default()
+    }
+
+    /// The setting whose level is not declared, and what is.
+    fn undeclared_level(&self, lab: &LabSettings) -> Option<(&'static str, String)> {
         let table = self.adapter.table();
-        let refused = |reason: String| Err(ChoiceError::Refused { engine: self.adapter.name.clone(), reason });
         let named = |bits: u32, all: &[(u32, String)]| {
             all.iter()
                 .filter(|(code, _)| bits >> code & 1 == 1)
@@ -142,20 +155,28 @@ impl Choice {
         };
         if table.durabilities >> lab.durability.code() & 1 == 0 {
             let all: Vec<_> = Durability::ALL.iter().map(|level| (level.code(), level.to_string())).collect();
-            return refused(format!("durability `{}`; it has {}", lab.durability, named(table.durabilities, &all)));
+            let has = named(table.durabilities, &all);
+            return Some(("durability", format!("durability `{}`; it has {has}", lab.durability)));
         }
         if table.compressions >> lab.compression.code() & 1 == 0 {
             let all: Vec<_> = Compression::ALL.iter().map(|kind| (kind.code(), kind.to_string())).collect();
-            return refused(format!("compression `{}`; it has {}", lab.compression, named(table.compressions, &all)));
+            let has = named(table.compressions, &all);
+            return Some(("compression", format!("compression `{}`; it has {has}", lab.compression)));
         }
+        None
+    }
+
+    /// Whether keys and values are within the declared limits.
+    fn sizes_fit(&self, hints: &Hints) -> Result<(), String> {
+        let table = self.adapter.table();
         let (least, most) = (table.min_key_size, table.max_key_size);
         if hints.key_size < least || (most > 0 && hints.key_size > most) {
             let bounds = if most > 0 { format!("{least} to {most}") } else { format!("at least {least}") };
-            return refused(format!("keys of {} bytes; its keys have {bounds} bytes", hints.key_size));
+            return Err(format!("keys of {} bytes; its keys have {bounds} bytes", hints.key_size));
         }
         if table.max_value_size > 0 && hints.value_size > table.max_value_size {
             let most = table.max_value_size;
-            return refused(format!("values of {} bytes; its values have at most {most} bytes", hints.value_size));
+            return Err(format!("values of {} bytes; its values have at most {most} bytes", hints.value_size));
         }
         Ok(())
     }

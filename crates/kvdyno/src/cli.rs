@@ -220,6 +220,8 @@ pub struct Engines {
 pub enum EnginesCommand {
     /// Check whether adapters keep what the ABI promises; without an engine, list the checks
     Check(Box<Check>),
+    /// Say what each of the lab's settings comes to in engines, in their own words, or why it is refused
+    Settings(Settings),
     /// Fetch and build engines, through the package clients of this machine
     Install(Install),
 }
@@ -275,12 +277,41 @@ pub struct Check {
     /// How long a check may take: one that takes longer hangs
     #[arg(long, default_value = "60s", value_name = "TIME")]
     pub timeout: Span,
+    /// Leave out engines that are not here, and say so
+    #[arg(long)]
+    pub skip_missing: bool,
     /// How the outcome is printed: table or md
     #[arg(long, default_value = "table", value_parser = ["table", "md"], value_name = "FORMAT")]
     pub format: String,
     /// Run one check (started by `check` itself)
     #[arg(long, hide = true, exclusive = true, value_name = "TASK")]
     pub child: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kvdyno engines settings rocksdb leveldb                 how the two differ in what they do
+  kvdyno engines settings wiredtiger:lsm --cache 16MiB    with another cache
+  kvdyno engines settings --format md                     every engine that is here, as a page")]
+pub struct Settings {
+    /// Engines: NAME, NAME@VERSION, NAME:PRESET, or the path of an adapter [default: all that are here]
+    #[arg(value_name = "ENGINE")]
+    pub engines: Vec<String>,
+    /// What every engine may cache in memory of its own
+    #[arg(long, default_value = "512MiB", value_name = "SIZE")]
+    pub cache: Bytes,
+    /// New writes that every engine may gather before it writes them out
+    #[arg(long, default_value = "64MiB", value_name = "SIZE")]
+    pub write_buffer: Bytes,
+    /// Between syncs at durability interval
+    #[arg(long, default_value = "1s", value_name = "TIME")]
+    pub interval: Span,
+    /// Leave out engines that are not here, and say so
+    #[arg(long)]
+    pub skip_missing: bool,
+    /// How it is printed: table or md
+    #[arg(long, default_value = "table", value_parser = ["table", "md"], value_name = "FORMAT")]
+    pub format: String,
 }
 
 #[derive(Debug, Args)]

@@ -33,6 +33,9 @@ fn main() -> ExitCode {
         Command::Engines(Engines { command: Some(EnginesCommand::Install(arguments)), .. }) => {
             commands::install::run(&arguments)
         }
+        Command::Engines(Engines { command: Some(EnginesCommand::Settings(arguments)), .. }) => {
+            commands::settings::run(arguments)
+        }
         Command::Engines(arguments) => commands::engines::run(arguments),
         Command::Workloads => commands::workloads::run(),
         Command::Machine(arguments) => commands::machine::run(arguments),

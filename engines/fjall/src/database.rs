@@ -162,3 +162,40 @@ fn stored_keyspace(db: &OptimisticTxDatabase, asked: &str) -> Result<(String, bo
     }
     Ok((stored.to_string(), made.is_some()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fjall::KeyspaceCreateOptions;
+    use kvdyno_abi::adapter::Status;
+
+    fn database_with(keyspaces: &[&str]) -> (tempfile::TempDir, OptimisticTxDatabase) {
+        let folder = tempfile::tempdir().unwrap();
+        let db = OptimisticTxDatabase::builder(folder.path()).open().unwrap();
+        for name in keyspaces {
+            db.keyspace(name, KeyspaceCreateOptions::default).unwrap();
+        }
+        (folder, db)
+    }
+
+    #[test]
+    fn a_keyspace_is_opened_as_it_was_made_and_no_other_way() {
+        let (_folder, db) = database_with(&["memtable-4096"]);
+        assert_eq!(stored_keyspace(&db, "memtable-4096"), Ok(("memtable-4096".into(), false)));
+        let refused = stored_keyspace(&db, "memtable-8192").unwrap_err();
+        assert_eq!(refused.status(), Status::Unsupported);
+        assert!(refused.text().contains("memtable-4096") && refused.text().contains("memtable-8192"));
+    }
+
+    #[test]
+    fn whether_it_writes_its_journal_out_is_known_whatever_is_asked_for() {
+        let (_folder, db) = database_with(&["memtable-4096_manual"]);
+        assert_eq!(stored_keyspace(&db, "memtable-4096"), Ok(("memtable-4096_manual".into(), true)));
+    }
+
+    #[test]
+    fn a_database_of_somebody_else_is_refused() {
+        let (_folder, db) = database_with(&["one", "two"]);
+        assert!(stored_keyspace(&db, "one").is_err());
+    }
+}

@@ -23,7 +23,13 @@ pub const OPTIONS: &[Opt] = &[
     Opt::integer(c"l0_threshold", c"4", 1, 19, c"Tables in level 0 that start a compaction."),
     Opt::size(c"table_target_size", c"64MiB", 1 << 20, 4 << 30, c"Bytes of a table after a compaction."),
     Opt::integer(c"level_ratio", c"10", 2, 100, c"How many times as large as the one above a level may be."),
-    Opt::size(c"max_journaling_size", c"512MiB", 64 << 20, 1 << 40, c"Bytes of all journals before memtables go."),
+    Opt::size(
+        c"max_journaling_size",
+        c"512MiB",
+        64 << 20,
+        1 << 40,
+        c"Bytes of all journals from which memtables are flushed.",
+    ),
     Opt::integer(c"worker_threads", c"0", 0, 256, c"Threads that flush and compact; 0: a processor each, up to 4."),
     Opt::integer(c"max_cached_files", c"900", 10, 1 << 20, c"Table files that are kept open."),
     Opt::choice(
@@ -159,6 +165,7 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
     );
     list.say("compression", "data_block_compression_policy", format_args!("{}, all levels", compression(config)));
     list.say("compression", "journal_compression", compression(config));
+    list.say("checksums", "xxh3", "that of every block that is read from a file, not of those found in the cache");
     list_options(config, list);
     Ok(())
 }
@@ -194,4 +201,27 @@ fn list_options(config: &Config<'_>, list: &mut Listing<'_>) {
         threads => list.say("options", "worker_threads", threads),
     }
     list.say("options", "database", "OptimisticTxDatabase; until the first batch or transaction used as Database");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyspace_name_is_no_longer_than_fjall_takes() {
+        let longest = Made {
+            memtable: u64::MAX,
+            block: u32::MAX,
+            compression: CompressionType::None,
+            filter: false,
+            hits: false,
+            hash_ratio: std::f32::consts::PI,
+            blobs_from: Some(u32::MAX),
+            l0_threshold: u8::MAX,
+            table: u64::MAX,
+            level_ratio: u8::MAX,
+        };
+        let name = longest.name();
+        assert!(name.len() + "_manual".len() <= 255, "{name}");
+    }
 }

@@ -89,6 +89,11 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
     );
     list.say("write_buffer", "write_buffer", "none of its own: changed pages take up to half of the cache");
     list.say("compression", "compression", "none");
+    list.say(
+        "checksums",
+        "check_integrity",
+        "pages have checksums; redb checks them as it repairs a database, not on reads",
+    );
     list_options(config, list);
     Ok(())
 }

@@ -93,6 +93,7 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         _ => "none".into(),
     };
     list.say("compression", "use_compression", compression);
+    list.say("checksums", "crc32", "that of every message that is read from the log, which is all there is");
     list.say("options", "mode", config.text("mode"));
     list.say("options", "compression_factor", config.integer("compression_factor"));
     Ok(())

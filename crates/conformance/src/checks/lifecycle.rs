@@ -252,12 +252,24 @@ impl Belongings {
         look().map_err(unreadable)
     }
 
+    /// As [`Belongings::expect_no_more`], of now or a moment later: a thread says that it is done before it is gone.
+    fn settled(before: Belongings, spare_kb: u64) -> Result<(), Finding> {
+        let patience = Instant::now() + Duration::from_secs(2);
+        loop {
+            let found = Belongings::now()?.expect_no_more(before, spare_kb);
+            if found.is_ok() || Instant::now() >= patience {
+                return found;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// That since `before` nothing has come to stay, but for `spare_kb` of memory.
     fn expect_no_more(self, before: Belongings, spare_kb: u64) -> Result<(), Finding> {
         let (old, new) = (before.files, self.files);
         ensure!(new <= old, "{old} file descriptors have become {new}");
         let (old, new) = (before.threads, self.threads);
-        ensure!(new <= old, "{old} threads have become {new}");
+        ensure!(new <= old + SPARE_THREADS, "{old} threads have become {new}");
         let (old, new) = (before.memory_kb, self.memory_kb);
         ensure!(new <= old + spare_kb, "{old} KiB of memory have become {new}");
         Ok(())
@@ -277,6 +289,9 @@ const OPENINGS: u64 = 1_000;
 const OPENINGS_TAKE: Duration = Duration::from_secs(30);
 /// After so many the process's own caches are full.
 const OPENINGS_SETTLE: u64 = 20;
+/// What the runtime of an engine's language may start for itself at any time, and keep: fewer than a thread for each
+/// opening come to.
+const SPARE_THREADS: i64 = 8;
 
 fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
@@ -294,7 +309,7 @@ fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     if done < OPENINGS {
         bench.remark(&format!("{done} openings and closings in {} s", started.elapsed().as_secs()));
     }
-    Belongings::now()?.expect_no_more(before, SPARE_KB)
+    Belongings::settled(before, SPARE_KB)
 }
 
 fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
@@ -309,11 +324,12 @@ fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
                 let mut cursor = session.cursor().during("opening a cursor")?;
                 cursor.seek(None, abi::FORWARD).during("seek")?;
             }
-            if round == 300 {
+            // A collector lets memory grow until there is enough to collect: by now it has.
+            if round == 1_500 {
                 before = Belongings::now()?;
             }
         }
-        Belongings::now()?.expect_no_more(before, SPARE_KB)
+        Belongings::settled(before, SPARE_KB)
     })
 }
 
@@ -326,10 +342,10 @@ fn reads_leave_nothing(bench: &Bench) -> Result<(), Finding> {
         for round in 0..50 {
             records.expect_all(&mut session, 0..2_000, 1)?;
             records.expect_missing(&mut session, 1 << 30)?;
-            if round == 5 {
+            if round == 25 {
                 before = Belongings::now()?;
             }
         }
-        Belongings::now()?.expect_no_more(before, SPARE_KB)
+        Belongings::settled(before, SPARE_KB)
     })
 }

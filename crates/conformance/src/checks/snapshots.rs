@@ -303,15 +303,15 @@ fn snapshot_scan(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
     bench.with_database(|database| {
         let mut session = session(database)?;
-        records.put_all(&mut session, (0..500).map(|id| 2 * id), 1)?;
+        records.put_all(&mut session, (0..150).map(|id| 2 * id), 1)?;
         session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
         records.expect(&mut session, 0, 1)?;
         for round in 2..5 {
             bench.step("another session writes beside a snapshot");
             elsewhere(database, |other| {
-                records.put_all(other, 0..1_000, round)?;
+                records.put_all(other, 0..300, round)?;
                 match bench.can(abi::CAN_DELETE) {
-                    true => (0..1_000)
+                    true => (0..300)
                         .step_by(5)
                         .try_for_each(|id| other.delete(&records.key(id)).map(|_| ()).during("delete")),
                     false => Ok(()),
@@ -319,7 +319,7 @@ fn snapshot_scan(bench: &Bench) -> Result<(), Finding> {
             })?;
             let mut cursor = session.cursor().during("opening a cursor")?;
             let mut found = cursor.seek(None, abi::FORWARD).during("seek")?;
-            for id in (0..1_000).step_by(2) {
+            for id in (0..300).step_by(2) {
                 let Answer::Hit((key, value)) = found else {
                     return Err(wrong(format!("no record {id} in the snapshot")));
                 };

@@ -5,11 +5,11 @@ use std::io::{self, Write, stdout};
 use std::process::Command;
 
 use kvdyno_conformance::{Outcome, Subject, Suite, Verdict, checks, child};
-use kvdyno_engine::catalog::EngineName;
+use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
-use kvdyno_engine::{Probe, closest};
 use kvdyno_lab::inspection;
 
+use super::engines::{Found, find, left_out};
 use crate::cli::Check;
 use crate::error::Error;
 
@@ -22,14 +22,20 @@ pub fn run(arguments: Check) -> Result<(), Error> {
         return list();
     }
     known(&arguments.only)?;
-    let subjects = arguments.engines.iter().map(|engine| subject(&arguments, engine));
-    let subjects = subjects.collect::<Result<Vec<_>, _>>()?;
+    let mut subjects = Vec::new();
+    let mut missing = Vec::new();
+    for engine in &arguments.engines {
+        match subject(&arguments, engine)? {
+            Some((subject, version)) => subjects.push((engine.as_str(), version, subject)),
+            None => missing.push(engine.as_str()),
+        }
+    }
     let cannot = || Error::io("cannot run the checks");
     let dir = arguments.dir.clone().unwrap_or_else(env::temp_dir);
     let folder = tempfile::Builder::new().prefix("kvdyno-check-").tempdir_in(dir).map_err(cannot())?;
     let table = arguments.format == "table";
     let mut columns = Vec::new();
-    for (name, subject) in arguments.engines.iter().zip(subjects) {
+    for (name, version, subject) in subjects {
         let suite = Suite {
             patience: arguments.timeout.0,
             only: arguments.only.clone(),
@@ -46,12 +52,14 @@ pub fn run(arguments: Check) -> Result<(), Error> {
         };
         let outcomes = suite.run(row).map_err(cannot())?;
         print(&if table { format!("{}\n\n", summary(&outcomes)) } else { String::new() })?;
-        columns.push((name.as_str(), outcomes));
+        columns.push(Column { name, version, outcomes });
     }
     if !table {
         print(&markdown(&columns))?;
     }
-    let failed = columns.iter().flat_map(|(_, outcomes)| outcomes).filter(|outcome| failure(outcome).is_some()).count();
+    print(&left_out(&missing))?;
+    let failed =
+        columns.iter().flat_map(|column| &column.outcomes).filter(|outcome| failure(outcome).is_some()).count();
     if failed == 0 { Ok(()) } else { Err(Error::Checks(failed)) }
 }
 
@@ -83,23 +91,23 @@ fn known(names: &[String]) -> Result<(), Error> {
     }
 }
 
-fn subject(arguments: &Check, engine: &str) -> Result<Subject, Error> {
+/// The engine and its version; `None` if it is not here and may be left out.
+fn subject(arguments: &Check, engine: &str) -> Result<Option<(Subject, String)>, Error> {
+    let cannot = |reason: &str| Error::Input(format!("{engine} cannot be checked: {reason}"));
+    let here = match find(engine, arguments.library.as_deref())? {
+        Found::Here(here) => *here,
+        Found::Missing(_) if arguments.skip_missing => return Ok(None),
+        Found::Missing(reason) => return Err(cannot(&reason)),
+    };
     let mut subject = Subject::named(engine).map_err(|error| Error::Input(error.to_string()))?;
     for item in &arguments.option {
         let form = || Error::Input(format!("--option {item}: it must be of the form OPTION=VALUE"));
         let (name, value) = item.split_once('=').ok_or_else(form)?;
         subject.options.push((name.to_owned(), value.to_owned()));
     }
-    let cannot = |reason: &str| Error::Input(format!("{engine} cannot be checked: {reason}"));
-    let name = EngineName::parse(engine);
-    let request =
-        inspection::request(&name, arguments.library.clone()).map_err(|obstacle| cannot(&obstacle.message))?;
-    let request = Request { options: subject.options.clone(), ..request };
-    let found = inspection::inspect_apart(&request).map_err(|obstacle| cannot(&obstacle.message))?;
-    match found.probe {
-        Probe::Available { .. } => Ok(Subject { library: found.library, ..subject }),
-        Probe::Missing { reason } => Err(cannot(&reason)),
-    }
+    let request = Request { options: subject.options.clone(), ..here.request };
+    inspection::inspect_apart(&request).map_err(|obstacle| cannot(&obstacle.message))?;
+    Ok(Some((Subject { library: here.inspection.library, ..subject }, here.version)))
 }
 
 fn failure(outcome: &Outcome) -> Option<&str> {
@@ -117,7 +125,8 @@ fn row(outcome: &Outcome) -> String {
         Verdict::Failed(how) => format!("FAILED: {how}"),
         Verdict::NotApplicable(why) => format!("not applicable: {why}"),
     };
-    format!("  {:<24} {result}\n", outcome.check.name)
+    let remark = outcome.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
+    format!("  {:<24} {result}{remark}\n", outcome.check.name)
 }
 
 fn summary(outcomes: &[Outcome]) -> String {
@@ -130,22 +139,29 @@ fn summary(outcomes: &[Outcome]) -> String {
     )
 }
 
+/// What came of an engine's checks.
+struct Column<'a> {
+    name: &'a str,
+    version: String,
+    outcomes: Vec<Outcome>,
+}
+
 /// A row for each check, a column for each engine; below it how checks failed.
-fn markdown(columns: &[(&str, Vec<Outcome>)]) -> String {
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+fn markdown(columns: &[Column<'_>]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let mut text = format!("| check | {} | what must hold |\n", names.join(" | "));
     text.push_str(&format!("| --- |{} --- |\n", " :-: |".repeat(columns.len())));
-    let Some((_, first)) = columns.first() else { return text };
-    for (place, outcome) in first.iter().enumerate() {
-        let cells: Vec<&str> = columns.iter().map(|(_, outcomes)| sign(&outcomes[place].verdict)).collect();
+    let Some(first) = columns.first() else { return text };
+    for (place, outcome) in first.outcomes.iter().enumerate() {
+        let cells: Vec<&str> = columns.iter().map(|column| sign(&column.outcomes[place].verdict)).collect();
         text.push_str(&format!("| {} | {} | {} |\n", outcome.check.name, cells.join(" | "), outcome.check.what));
     }
     text.push('\n');
-    for (name, outcomes) in columns {
-        text.push_str(&format!("- {name}: {}\n", summary(outcomes)));
+    for Column { name, version, outcomes } in columns {
+        text.push_str(&format!("- {name} {version}: {}\n", summary(outcomes)));
         for outcome in outcomes {
-            if let Some(how) = failure(outcome) {
-                text.push_str(&format!("  - {}: {how}\n", outcome.check.name));
+            for word in failure(outcome).into_iter().chain(outcome.remark.as_deref()) {
+                text.push_str(&format!("  - {}: {word}\n", outcome.check.name));
             }
         }
     }
@@ -171,19 +187,22 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_a_row_for_each_check_a_column_for_each_engine_and_says_how_checks_failed() {
+    fn a_page_has_a_row_for_each_check_a_column_for_each_engine_and_says_how_checks_failed_and_what_is_to_be_known() {
         let (passed, not) = (Verdict::Passed, Verdict::NotApplicable("it has none".to_owned()));
         let one = outcomes([passed.clone(), not.clone(), passed.clone()]);
-        let two = outcomes([passed, Verdict::Failed("no end after 60s".to_owned()), not]);
-        let page = markdown(&[("one", one), ("two:x", two)]);
+        let mut two = outcomes([passed, Verdict::Failed("no end after 60s".to_owned()), not]);
+        two[2].remark = Some("3 rounds in 30 s".to_owned());
+        let column = |name, version: &str, outcomes| Column { name, version: version.to_owned(), outcomes };
+        let page = markdown(&[column("one", "1.2", one), column("two:x", "3", two)]);
         let lines: Vec<&str> = page.lines().collect();
-        let [first, second, ..] = checks() else { panic!("no checks") };
+        let [first, second, third, ..] = checks() else { panic!("no checks") };
         assert_eq!(lines[..2], ["| check | one | two:x | what must hold |", "| --- | :-: | :-: | --- |"]);
         assert_eq!(lines[2], format!("| {} | yes | yes | {} |", first.name, first.what));
         assert_eq!(lines[3], format!("| {} | – | **no** | {} |", second.name, second.what));
         let failure = format!("  - {}: no end after 60s", second.name);
         let summaries =
-            ["- one: 2 passed, 0 failed, 1 not applicable", "- two:x: 1 passed, 1 failed, 1 not applicable"];
-        assert_eq!(lines[6..], [summaries[0], summaries[1], &failure]);
+            ["- one 1.2: 2 passed, 0 failed, 1 not applicable", "- two:x 3: 1 passed, 1 failed, 1 not applicable"];
+        let remark = format!("  - {}: 3 rounds in 30 s", third.name);
+        assert_eq!(lines[6..], [summaries[0], summaries[1], &failure, &remark]);
     }
 }

@@ -24,7 +24,46 @@ pub fn run(arguments: Engines) -> Result<(), Error> {
     stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
 }
 
-fn table(header: &[&str]) -> Table {
+/// An engine that a user named and that can be measured.
+pub struct Here {
+    /// What it was asked.
+    pub request: Request,
+    /// What it declares, and the library that it takes.
+    pub inspection: Inspection,
+    /// As it says itself.
+    pub version: String,
+}
+
+/// What came of looking for an engine.
+pub enum Found {
+    /// It can be measured.
+    Here(Box<Here>),
+    /// There is no adapter, or it finds no library, for this reason.
+    Missing(String),
+}
+
+/// Looks for an engine and asks it about itself. One that is there and cannot be used is an error.
+pub fn find(name: &str, library: Option<&Path>) -> Result<Found, Error> {
+    let request = match inspection::request(&EngineName::parse(name), library.map(Path::to_owned)) {
+        Ok(request) => request,
+        Err(obstacle) => return Ok(Found::Missing(obstacle.message)),
+    };
+    let inspection = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
+    Ok(match inspection.probe.clone() {
+        Probe::Available { version } => Found::Here(Box::new(Here { request, inspection, version })),
+        Probe::Missing { reason } => Found::Missing(reason),
+    })
+}
+
+/// A line that names the engines that were asked for and are not here; empty if there are none.
+pub(super) fn left_out(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        names => format!("\nLeft out, for they are not here: {}.\n", names.join(", ")),
+    }
+}
+
+pub(super) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     if std::env::var_os("COLUMNS").is_none() && !std::io::IsTerminal::is_terminal(&stdout()) {
@@ -74,10 +113,7 @@ fn ask(name: &str, installed: Option<&Installed>) -> Result<Option<Inspection>, 
     let name = EngineName { adapter: name.to_owned(), version, preset: None };
     match inspection::request(&name, None) {
         Err(_) => Ok(None),
-        Ok(request) => {
-            let request = Request { fallback: None, ..request };
-            inspection::inspect_apart(&request).map(Some).map_err(|obstacle| obstacle.message)
-        }
+        Ok(request) => inspection::inspect_apart(&request).map(Some).map_err(|obstacle| obstacle.message),
     }
 }
 
@@ -98,7 +134,11 @@ fn row(
         Some(Probe::Missing { .. }) | None => "–".to_owned(),
     };
     let declared = here.as_ref().map(|here| &here.declared);
-    let origin = installed.map(|one| one.source.clone()).or_else(|| declared.map(|it| it.origin.clone()));
+    let newest = here.as_ref().filter(|here| installed.is_none() && here.library.is_some());
+    let origin = installed
+        .map(|one| one.source.clone())
+        .or_else(|| newest.map(|_| "the newest that was installed: the system has none".to_owned()))
+        .or_else(|| declared.map(|it| it.origin.clone()));
     match recipe.filter(|_| version == "–") {
         Some(Recipe { default: Some(_), .. }) => {
             lines.push(format!("not here; to get it: kvdyno engines install {name}"))

@@ -7,5 +7,6 @@ pub mod install;
 pub mod machine;
 pub mod report;
 pub mod run;
+pub mod settings;
 pub mod worker;
 pub mod workloads;

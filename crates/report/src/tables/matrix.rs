@@ -2,7 +2,7 @@
 
 use kvdyno_verdict::{Cell, Estimate};
 
-use super::{Column, Grid, Mark, Row, Text};
+use super::{Column, Grid, Mark, Row, Text, notes};
 use crate::numbers::rate;
 use crate::study::{Study, counted, distinct};
 
@@ -43,7 +43,7 @@ fn matrix(study: &Study<'_>, workload: &str, cells: &[&Cell<'_>], what: &str, fi
         title: format!("{workload}: {what}"),
         columns: std::iter::once(Column::words("engine")).chain(heads).collect(),
         rows: engines.iter().enumerate().map(row).collect(),
-        note: if engines.len() > 1 { LEGEND.to_owned() } else { String::new() },
+        note: notes(cells, if engines.len() > 1 { LEGEND.to_owned() } else { String::new() }),
     })
 }
 

@@ -1,5 +1,6 @@
 //! What the reports print, as grids of text that know nothing of the format they will have.
 
+mod crossing;
 mod fields;
 mod load;
 mod matrix;
@@ -10,6 +11,7 @@ use kvdyno_record::{Failure, Record};
 use kvdyno_verdict::Cell;
 
 use crate::study::{distinct, failure, reason};
+use crossing::crossings;
 use fields::Field;
 
 pub(crate) use fields::{main_reads, main_writes};
@@ -28,7 +30,7 @@ pub(crate) struct Grid {
     pub(crate) columns: Vec<Column>,
     /// From the top.
     pub(crate) rows: Vec<Row>,
-    /// A line beneath; may be empty.
+    /// Lines beneath; may be empty.
     pub(crate) note: String,
 }
 
@@ -110,8 +112,8 @@ impl Grid {
     /// tell which cell it is, and stand in the rows of failures too.
     fn of_cells(title: String, cells: &[&Cell<'_>], fields: &[Field], names: usize) -> Grid {
         let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
-        let mut grid =
-            Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note: notes(cells, fields) };
+        let note = notes(cells, [repeats(cells), memory(cells, fields)].join(" ").trim().to_owned());
+        let mut grid = Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note };
         grid.leave_out_empty_columns(names);
         grid
     }
@@ -131,13 +133,18 @@ impl Grid {
     }
 }
 
-/// What must be known of the figures.
-fn notes(cells: &[&Cell<'_>], fields: &[Field]) -> String {
-    let memory = fields.iter().any(|field| field.head == fields::PROCESS_KB) && cells.iter().any(|cell| shares(cell));
+/// What stands beneath a table of these cells: `first`, and what every call into some of the engines pays.
+fn notes(cells: &[&Cell<'_>], first: String) -> String {
+    let lines = std::iter::once(first).chain(crossings(cells));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// What must be known of memory where several processes shared the database.
+fn memory(cells: &[&Cell<'_>], fields: &[Field]) -> String {
+    let shown = fields.iter().any(|field| field.head == fields::PROCESS_KB) && cells.iter().any(|cell| shares(cell));
     let told =
-        memory.then_some("Of several processes, process KB is what they hold together, shared pages counted once.");
-    let both = [repeats(cells), told.map(str::to_owned).unwrap_or_default()];
-    both.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join(" ")
+        shown.then_some("Of several processes, process KB is what they hold together, shared pages counted once.");
+    told.unwrap_or_default().to_owned()
 }
 
 /// Whether several processes shared the database, and it is known what they held together.

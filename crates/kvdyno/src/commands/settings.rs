@@ -1,0 +1,171 @@
+//! `kvdyno engines settings`: what the lab's settings come to in engines, in their own words.
+
+use std::io::{Write, stdout};
+
+use kvdyno_engine::catalog;
+use kvdyno_engine::inspect::{Declared, Inspection, Request};
+use kvdyno_engine::installed;
+use kvdyno_engine::{Compression, Durability, Hints, LabSettings};
+use kvdyno_lab::inspection;
+
+use super::engines::{Found, Here, find, left_out, table};
+use crate::cli::Settings;
+use crate::error::Error;
+
+/// Runs the command.
+pub fn run(arguments: Settings) -> Result<(), Error> {
+    let skip_missing = arguments.skip_missing || arguments.engines.is_empty();
+    let names = if arguments.engines.is_empty() { all_here() } else { arguments.engines.clone() };
+    let mut page = Page { sections: sections(&arguments), ..Page::default() };
+    for name in names {
+        match find(&name, None)? {
+            Found::Here(here) => page.add(&arguments, &name, *here)?,
+            Found::Missing(_) if skip_missing => page.missing.push(name),
+            Found::Missing(reason) => return Err(Error::Input(format!("{name} cannot be asked: {reason}"))),
+        }
+    }
+    let text = if arguments.format == "md" { page.markdown() } else { page.text() };
+    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+}
+
+/// Every adapter, and every version that was installed.
+fn all_here() -> Vec<String> {
+    let installed = installed::all(&catalog::folders()).into_iter().map(|one| format!("{}@{}", one.name, one.version));
+    let mut names: Vec<String> = catalog::list().into_keys().chain(installed).collect();
+    names.sort();
+    names
+}
+
+/// One of the lab's settings, and what every engine says to it.
+#[derive(Debug)]
+struct Section {
+    title: String,
+    topic: &'static str,
+    level: Level,
+    rows: Vec<(String, Answer)>,
+}
+
+/// What is asked beside the usual settings.
+#[derive(Clone, Copy, Debug)]
+enum Level {
+    Usual,
+    Durability(Durability),
+    Compression(Compression),
+}
+
+/// Names and values in the engine's words, or why it refuses.
+type Answer = Result<Vec<(String, String)>, String>;
+
+fn sections(arguments: &Settings) -> Vec<Section> {
+    let section = |title: String, topic, level| Section { title, topic, level, rows: Vec::new() };
+    let usual = |title, topic| section(title, topic, Level::Usual);
+    let durability = |&level: &Durability| {
+        let every = if level == Durability::Interval { format!(", {}", arguments.interval) } else { String::new() };
+        section(format!("durability {level}{every}"), "durability", Level::Durability(level))
+    };
+    let compression =
+        |&kind: &Compression| section(format!("compression {kind}"), "compression", Level::Compression(kind));
+    let mut all: Vec<Section> = Durability::ALL.iter().map(durability).collect();
+    all.push(usual(format!("cache {}", arguments.cache), "cache"));
+    all.push(usual(format!("write buffer {}", arguments.write_buffer), "write_buffer"));
+    all.extend(Compression::ALL.iter().map(compression));
+    all.push(usual("checksums on reads".to_owned(), "checksums"));
+    all
+}
+
+/// The settings that `level` stands for; in all else what the lab asks for by default, if the engine declares it.
+fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
+    let meets = |level: &&Durability| engine.durabilities >> level.code() & 1 == 1;
+    let has = |kind: &&Compression| engine.compressions >> kind.code() & 1 == 1;
+    let levels = [Durability::Process, Durability::Interval, Durability::Commit, Durability::None];
+    let durability = levels.iter().find(meets).copied().unwrap_or(Durability::Process);
+    let compression = Compression::ALL.iter().find(has).copied().unwrap_or(Compression::None);
+    LabSettings {
+        durability: if let Level::Durability(asked) = level { asked } else { durability },
+        compression: if let Level::Compression(asked) = level { asked } else { compression },
+        interval_ms: arguments.interval.0.as_millis().try_into().unwrap_or(u32::MAX),
+        cache_bytes: arguments.cache.0,
+        write_buffer_bytes: arguments.write_buffer.0,
+    }
+}
+
+/// What a comparison has if nothing else is asked for.
+const HINTS: Hints =
+    Hints { records: 1_000_000, key_size: 16, value_size: 100, prefix_size: 0, sessions: 5, processes: 1 };
+
+/// All that is printed.
+#[derive(Debug, Default)]
+struct Page {
+    /// With their versions.
+    engines: Vec<String>,
+    sections: Vec<Section>,
+    missing: Vec<String>,
+}
+
+impl Page {
+    fn add(&mut self, arguments: &Settings, name: &str, here: Here) -> Result<(), Error> {
+        let Inspection { declared, library, .. } = here.inspection;
+        let asked = self.sections.iter().map(|section| (lab(arguments, &declared, section.level), HINTS)).collect();
+        let request = Request { settings: asked, library, ..here.request };
+        let answers = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
+        for (section, answer) in self.sections.iter_mut().zip(answers.settings) {
+            let prefix = format!("{} cannot be measured so: ", declared.name);
+            let of_topic =
+                |(topic, name, value): (String, String, String)| (topic == section.topic).then_some((name, value));
+            let answer = match answer {
+                Ok(entries) => Ok(entries.into_iter().filter_map(of_topic).collect()),
+                Err(reason) => Err(reason.strip_prefix(&prefix).unwrap_or(&reason).to_owned()),
+            };
+            section.rows.push((name.to_owned(), answer));
+        }
+        self.engines.push(format!("{name} {}", here.version));
+        Ok(())
+    }
+
+    fn markdown(&self) -> String {
+        let mut text = format!("{}.\n", self.asked());
+        for section in &self.sections {
+            text.push_str(&format!("\n## {}\n\n| engine | what is set |\n| --- | --- |\n", capital(&section.title)));
+            for (engine, answer) in &section.rows {
+                text.push_str(&format!("| {engine} | {} |\n", lines(answer, "`").join("<br>").replace('|', "\\|")));
+            }
+        }
+        text + &self.left_out()
+    }
+
+    fn text(&self) -> String {
+        let mut rows = table(&["setting", "engine", "what is set"]);
+        for section in &self.sections {
+            for (place, (engine, answer)) in section.rows.iter().enumerate() {
+                let title = if place == 0 { section.title.as_str() } else { "" };
+                rows.add_row([title, engine, &lines(answer, "").join("\n")]);
+            }
+        }
+        format!("{}\n{}", rows.trim_fmt(), self.left_out())
+    }
+
+    fn asked(&self) -> String {
+        match self.engines.as_slice() {
+            [] => "No engine is here".to_owned(),
+            engines => format!("Asked: {}", engines.join(", ")),
+        }
+    }
+
+    fn left_out(&self) -> String {
+        left_out(&self.missing.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}
+
+/// A line for each name and its value; `quote` goes round the name.
+fn lines(answer: &Answer, quote: &str) -> Vec<String> {
+    match answer {
+        Err(reason) => vec![format!("refused: {reason}")],
+        Ok(entries) if entries.is_empty() => vec!["not said".to_owned()],
+        Ok(entries) => entries.iter().map(|(name, value)| format!("{quote}{name}{quote}: {value}")).collect(),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

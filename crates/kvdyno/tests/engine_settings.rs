@@ -1,0 +1,55 @@
+//! What the lab's settings come to in engines, as a page.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use insta::assert_snapshot;
+use support::Lab;
+
+#[test]
+fn a_page_says_of_each_setting_what_is_set_or_why_it_is_refused_and_who_is_not_here() {
+    let ran = Lab::with_null().run([
+        "engines",
+        "settings",
+        "skeleton",
+        "null",
+        "nobody-has-it",
+        "--skip-missing",
+        "--interval",
+        "250ms",
+        "--format",
+        "md",
+    ]);
+    ran.exits(0);
+    assert_snapshot!(ran.stdout.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+}
+
+#[test]
+fn every_setting_is_said_of_every_engine_that_is_here() {
+    let ran = Lab::with_null().run(["engines", "settings", "--format", "md"]);
+    ran.exits(0);
+    assert!(!ran.stdout.contains("not said"), "an adapter says nothing of a setting:\n{}", ran.stdout);
+    let told = |engine: &str| ran.stdout.lines().filter(|line| line.starts_with(&format!("| {engine} |"))).count();
+    for engine in ["null", "skeleton", "lmdb", "leveldb", "rocksdb"] {
+        assert_eq!(told(engine), 12, "{engine} in\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn an_engine_that_is_not_here_is_refused_unless_it_may_be_left_out() {
+    let ran = Lab::new().run(["engines", "settings", "lmdb", "lmbd"]);
+    ran.exits(2);
+    ran.says("lmbd cannot be asked: there is no engine `lmbd`; did you mean `lmdb`?");
+    let ran = Lab::new().run(["engines", "check", "lmbd", "--skip-missing"]);
+    ran.exits(0);
+    assert_eq!(ran.stdout, "\nLeft out, for they are not here: lmbd.\n");
+}
+
+#[test]
+fn a_cache_that_is_too_small_is_refused_with_the_engines_reason() {
+    let ran = Lab::new().run(["engines", "settings", "wiredtiger", "--cache", "64KiB", "--format", "md"]);
+    ran.exits(0);
+    let cell = "| wiredtiger | refused: cache: WiredTiger takes no less than 1 MiB |";
+    assert!(ran.stdout.contains(cell), "{}", ran.stdout);
+}

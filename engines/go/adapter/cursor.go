@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+package adapter
+
+// #include "kvdyno.h"
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+)
+
+// cursor is what the package keeps for a cursor of the engine's.
+type cursor struct {
+	session *session
+	engine  Cursor
+	record  Record
+	place   place
+}
+
+// place is where a cursor stands.
+type place int
+
+const (
+	nowhere place = iota
+	onRecord
+	beforeFirst
+	afterLast
+)
+
+var cursors handles[cursor]
+
+func cursorAt(handle C.uintptr_t) *cursor { return cursors.at(uintptr(handle)) }
+
+var errNoPlace = errors.New("the cursor has no place: seek first")
+
+//export kvdynoCursorOpen
+func kvdynoCursorOpen(handle C.uintptr_t, opened *C.uintptr_t) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	engine, err := session.engine.Cursor()
+	if err != nil {
+		return session.answer(err)
+	}
+	cursor := &cursor{session: session, engine: engine}
+	session.cursors[cursor] = struct{}{}
+	*opened = C.uintptr_t(cursors.add(cursor))
+	return C.KVDYNO_OK
+}
+
+//export kvdynoCursorClose
+func kvdynoCursorClose(handle C.uintptr_t) {
+	cursor := cursorAt(handle)
+	_ = caught(func() error {
+		cursor.engine.Close()
+		return nil
+	})
+	cursor.record.Key.free()
+	cursor.record.Value.free()
+	delete(cursor.session.cursors, cursor)
+	cursors.remove(uintptr(handle))
+}
+
+// resetCursors lets go of every record, where a transaction begins or ends: no cursor looks into two states.
+func (session *session) resetCursors() {
+	for cursor := range session.cursors {
+		cursor.place = nowhere
+		cursor.engine.Reset()
+	}
+}
+
+//export kvdynoCursorSeek
+func kvdynoCursorSeek(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, direction C.uint32_t,
+	found, value *C.kvdyno_bytes) (status C.kvdyno_status) {
+	cursor := cursorAt(handle)
+	defer cursor.session.rescue(&status)
+	from := []byte(nil)
+	if key != nil {
+		from = hosts(key, int(size))
+	}
+	return cursor.seek(from, direction == C.KVDYNO_BACKWARD, found, value)
+}
+
+func (cursor *cursor) seek(from []byte, backward bool, found, value *C.kvdyno_bytes) C.kvdyno_status {
+	cursor.place = nowhere
+	there, err := cursor.engine.Seek(from, backward, &cursor.record)
+	return cursor.answer(there, err, backward, found, value)
+}
+
+//export kvdynoCursorStep
+func kvdynoCursorStep(handle C.uintptr_t, direction C.uint32_t, found, value *C.kvdyno_bytes) (status C.kvdyno_status) {
+	cursor := cursorAt(handle)
+	defer cursor.session.rescue(&status)
+	backward := direction == C.KVDYNO_BACKWARD
+	switch cursor.place {
+	case nowhere:
+		return cursor.session.answer(errNoPlace)
+	case beforeFirst, afterLast:
+		if backward == (cursor.place == beforeFirst) {
+			return C.KVDYNO_MISS
+		}
+		return cursor.seek(nil, backward, found, value)
+	}
+	if backward {
+		there, err := cursor.engine.Previous(&cursor.record)
+		return cursor.answer(there, err, backward, found, value)
+	}
+	there, err := cursor.engine.Next(&cursor.record)
+	return cursor.answer(there, err, backward, found, value)
+}
+
+// answer notes where the cursor stands, and hands out the record.
+func (cursor *cursor) answer(there bool, err error, backward bool, found, value *C.kvdyno_bytes) C.kvdyno_status {
+	switch {
+	case err != nil:
+		cursor.place = nowhere
+		return cursor.session.answer(err)
+	case there:
+		cursor.place = onRecord
+		*found = C.kvdyno_bytes{cursor.record.Key.data, C.size_t(cursor.record.Key.size)}
+		*value = C.kvdyno_bytes{cursor.record.Value.data, C.size_t(cursor.record.Value.size)}
+		return C.KVDYNO_OK
+	case backward:
+		cursor.place = beforeFirst
+	default:
+		cursor.place = afterLast
+	}
+	return C.KVDYNO_MISS
+}

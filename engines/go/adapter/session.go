@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+package adapter
+
+// #include "shim.h"
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+)
+
+// session is what the package keeps for a session of the engine's.
+type session struct {
+	engine  Session
+	value   Bytes
+	values  []Bytes // of a multi-get
+	steps   []Step
+	begun   transaction
+	cursors map[*cursor]struct{}
+	err     error
+}
+
+type transaction int
+
+const (
+	noTransaction transaction = iota
+	reading
+	writing
+)
+
+var sessions handles[session]
+
+func sessionAt(handle C.uintptr_t) *session { return sessions.at(uintptr(handle)) }
+
+var (
+	errReadOnly = Unsupported("a read-only transaction is open on this session")
+	errNested   = errors.New("a transaction is open already: they do not nest")
+	errNotBegun = errors.New("no transaction is open")
+)
+
+// rescue makes an error of a panic.
+func (session *session) rescue(status *C.kvdyno_status) {
+	if cause := recover(); cause != nil {
+		*status = session.answer(recovered(cause))
+	}
+}
+
+// answer is an error's status. The error is kept for session_error.
+func (session *session) answer(err error) C.kvdyno_status {
+	if err == nil {
+		return C.KVDYNO_OK
+	}
+	session.err = err
+	return statusOf(err)
+}
+
+//export kvdynoSessionOpen
+func kvdynoSessionOpen(database C.uintptr_t, handle *C.uintptr_t, text *C.kvdyno_text) C.kvdyno_status {
+	return answer(caught(func() error {
+		engine, err := (*databases.at(uintptr(database))).Session()
+		if err == nil {
+			*handle = C.uintptr_t(sessions.add(&session{engine: engine, cursors: map[*cursor]struct{}{}}))
+		}
+		return err
+	}), text)
+}
+
+//export kvdynoSessionClose
+func kvdynoSessionClose(handle C.uintptr_t) {
+	session := sessionAt(handle)
+	_ = caught(func() error {
+		session.resetCursors()
+		session.engine.Close()
+		return nil
+	})
+	session.value.free()
+	for place := range session.values {
+		session.values[place].free()
+	}
+	sessions.remove(uintptr(handle))
+}
+
+//export kvdynoSessionError
+func kvdynoSessionError(handle C.uintptr_t, text *C.kvdyno_text) {
+	if err := sessionAt(handle).err; err != nil {
+		tell(text, err.Error())
+	}
+}
+
+// ---- reading ----
+
+//export kvdynoGet
+func kvdynoGet(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, value *C.kvdyno_bytes) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	found, err := session.engine.Get(hosts(key, int(size)), &session.value)
+	return session.found(found, err, &session.value, value)
+}
+
+// found hands out what was found, or says that nothing was.
+func (session *session) found(found bool, err error, from *Bytes, value *C.kvdyno_bytes) C.kvdyno_status {
+	if err != nil {
+		return session.answer(err)
+	}
+	if !found {
+		return C.KVDYNO_MISS
+	}
+	value.data, value.size = from.data, C.size_t(from.size)
+	return C.KVDYNO_OK
+}
+
+// kvdynoMultiGet crosses once for all keys, and looks into one state: the begun transaction's, or that of now.
+//
+//export kvdynoMultiGet
+func kvdynoMultiGet(handle C.uintptr_t, keys *C.kvdyno_bytes, count C.size_t, values *C.kvdyno_bytes,
+	statuses *C.kvdyno_status) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	for len(session.values) < int(count) {
+		session.values = append(session.values, Bytes{copies: true})
+	}
+	if session.begun == noTransaction {
+		if err := session.engine.Begin(false); err != nil {
+			return session.answer(err)
+		}
+		defer session.engine.Abort()
+	}
+	answers, lent := unsafe.Slice(statuses, count), unsafe.Slice(values, count)
+	for place, key := range unsafe.Slice(keys, count) {
+		into := &session.values[place]
+		found, err := session.engine.Get(hosts(key.data, int(key.size)), into)
+		answers[place] = session.found(found, err, into, &lent[place])
+		if answers[place] < 0 {
+			status = answers[place]
+		}
+	}
+	return status
+}
+
+// ---- writing ----
+
+// mayWrite is nil unless the session is in a transaction that only reads.
+func (session *session) mayWrite() error {
+	if session.begun == reading {
+		return errReadOnly
+	}
+	return nil
+}
+
+//export kvdynoPut
+func kvdynoPut(handle C.uintptr_t, key unsafe.Pointer, keySize C.size_t, value unsafe.Pointer,
+	valueSize C.size_t) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	if err := session.mayWrite(); err != nil {
+		return session.answer(err)
+	}
+	return session.answer(session.engine.Put(hosts(key, int(keySize)), hosts(value, int(valueSize))))
+}
+
+//export kvdynoRemove
+func kvdynoRemove(handle C.uintptr_t, key unsafe.Pointer, keySize C.size_t) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	if err := session.mayWrite(); err != nil {
+		return session.answer(err)
+	}
+	return session.answer(session.engine.Remove(hosts(key, int(keySize))))
+}
+
+//export kvdynoWrite
+func kvdynoWrite(handle C.uintptr_t, steps *C.kvdyno_step, count C.size_t) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	if err := session.mayWrite(); err != nil || count == 0 {
+		return session.answer(err)
+	}
+	session.steps = session.steps[:0]
+	for place := range unsafe.Slice(steps, count) {
+		step := &unsafe.Slice(steps, count)[place]
+		session.steps = append(session.steps, Step{
+			Delete: step.kind == C.KVDYNO_DELETE,
+			Key:    hosts(step.key.data, int(step.key.size)),
+			Value:  hosts(step.value.data, int(step.value.size)),
+		})
+	}
+	return session.answer(session.engine.Write(session.steps))
+}
+
+//export kvdynoModify
+func kvdynoModify(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, modifier C.kvdyno_modifier,
+	context unsafe.Pointer) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	if err := session.mayWrite(); err != nil {
+		return session.answer(err)
+	}
+	change := func(old []byte) ([]byte, error) {
+		var value C.kvdyno_bytes
+		if old != nil {
+			session.value.Copy(old)
+		} else {
+			session.value.data, session.value.size = nil, 0
+		}
+		status := C.kvdyno_go_modify(modifier, context, session.value.data, C.size_t(session.value.size), &value)
+		if status != C.KVDYNO_OK {
+			return nil, failure{status, "the change was given up"}
+		}
+		return hosts(value.data, int(value.size)), nil
+	}
+	return session.answer(session.engine.(Modifier).Modify(hosts(key, int(size)), change))
+}
+
+// ---- transactions ----
+
+//export kvdynoBegin
+func kvdynoBegin(handle C.uintptr_t, kind C.uint32_t) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	needs, next := CanSnapshot, reading
+	if kind == C.KVDYNO_READ_WRITE {
+		needs, next = CanTransact, writing
+	}
+	switch {
+	case exported.Capabilities&needs == 0:
+		return session.answer(Unsupported("%s has no such transactions", exported.Name))
+	case session.begun != noTransaction:
+		return session.answer(errNested)
+	}
+	err := session.engine.Begin(next == writing)
+	if err == nil {
+		session.resetCursors()
+		session.begun = next
+	}
+	return session.answer(err)
+}
+
+//export kvdynoEnd
+func kvdynoEnd(handle C.uintptr_t, commit C.int) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	if session.begun == noTransaction {
+		return session.answer(errNotBegun)
+	}
+	session.resetCursors()
+	session.begun = noTransaction
+	if commit != 0 {
+		return session.answer(session.engine.Commit())
+	}
+	return session.answer(session.engine.Abort())
+}
