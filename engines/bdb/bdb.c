@@ -68,7 +68,14 @@ static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text
     return KVDYNO_OK;
 }
 
-/* Not declared, since they depend on an option: read-only transactions (`snapshot`). */
+/* Processes cannot share what is private. */
+static void narrow(const kvdyno_config *config, kvdyno_declared *declared)
+{
+    if (strcmp(config->options[BDB_PRIVATE].text, "true") == 0)
+        declared->capabilities &= ~KVDYNO_CAN_SHARE_PROCESSES;
+}
+
+/* Not declared: read-only transactions, which with `snapshot` see the state of their first read, not of their begin. */
 static const kvdyno_engine engine = {
     .size = sizeof(kvdyno_engine),
     .abi_version = KVDYNO_ABI_VERSION,
@@ -110,6 +117,7 @@ static const kvdyno_engine engine = {
     .flush = bdb_flush,
     .compact = bdb_compact,
     .statistics = bdb_statistics,
+    .narrow = narrow,
 };
 
 const kvdyno_engine *kvdyno_engine_v1(void)

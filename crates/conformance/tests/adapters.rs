@@ -7,6 +7,7 @@ mod support;
 
 use std::time::Duration;
 
+use kvdyno_conformance::Verdict;
 use support::{failures, run, subject};
 
 #[test]
@@ -52,6 +53,23 @@ fn faulty() {
     let subject = subject("faulty");
     let names: Vec<&str> = failures(&run(subject, &[], PATIENCE)).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["option-values"]);
+}
+
+/// Without threads: what wants several sessions in one process does not apply, what processes do does.
+#[test]
+fn an_engine_without_threads() {
+    let mut subject = subject("faulty");
+    subject.options = vec![("single".to_owned(), "true".to_owned())];
+    let several = ["many-sessions", "same-key", "idle-reader", "value-stays-readable", "two-databases"];
+    for outcome in run(subject.clone(), &several, PATIENCE) {
+        let Verdict::NotApplicable(reason) = outcome.verdict else {
+            panic!("{}: {:?}", outcome.check.name, outcome.verdict)
+        };
+        assert!(reason.starts_with("it has no threads"), "{reason}");
+    }
+    let others =
+        ["get-after-put", "scan-forward", "kill-process", "processes-read", "processes-write", "process-killed"];
+    assert!(run(subject, &others, PATIENCE).iter().all(|outcome| outcome.verdict == Verdict::Passed));
 }
 
 #[test]

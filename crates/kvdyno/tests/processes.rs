@@ -91,6 +91,19 @@ fn operations_and_warm_up_are_common() {
     assert_eq!(trial.record.window.as_ref().unwrap().warmup_seconds, 0.1);
 }
 
+/// Whatever is asked: one reader is one process, and so is the writer of a load.
+#[test]
+fn an_engine_without_threads_gets_processes() {
+    let lab = Lab::new().compare(["faulty"]).with("readers", "1,3").option("faulty.single=true");
+    let ran = lab.workload("readwhilewriting,readrandom,readseq").run();
+    ran.is_clean();
+    for record in ran.records() {
+        let key = &record.trial;
+        assert_eq!((key.workers, key.processes()), (Workers::Processes, key.readers + key.writers), "{key:?}");
+    }
+    assert_eq!(ran.trial("faulty", "load").record.trial.processes(), 1);
+}
+
 // ---- what is told of them
 
 #[test]

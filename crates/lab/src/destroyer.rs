@@ -30,7 +30,7 @@ impl Destroyer<'_> {
     /// # Errors
     /// If no process can be started.
     pub fn destroy(&self, database: &Path) -> io::Result<Option<String>> {
-        if !self.setup.destroys || !database.is_dir() {
+        if !self.setup.destroys || !database.exists() {
             return Ok(None);
         }
         let spec = DestroySpec {

@@ -2,6 +2,9 @@
 
 use std::io;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use kvdyno_record::OsFacts;
@@ -41,7 +44,7 @@ impl Crew {
     pub fn start(commands: &mut [Command]) -> io::Result<Crew> {
         let started = Instant::now();
         let workers = commands.iter_mut().map(spawn).collect::<io::Result<Vec<_>>>()?;
-        let together = Together::new(&workers);
+        let together = Together::new(&workers)?;
         Ok(Crew { ended: workers.iter().map(|_| None).collect(), workers, started, over: None, together })
     }
 
@@ -53,7 +56,6 @@ impl Crew {
     /// Waits until one of the processes has ended that had not, but no longer than `timeout`. A signal to the caller may
     /// cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<()> {
-        self.together.look();
         let living = || self.workers.iter().zip(&self.ended).filter(|(_, ended)| ended.is_none());
         let mut events: Vec<_> = living().map(|(worker, _)| PollFd::new(worker.pidfd(), PollFlags::IN)).collect();
         let timeout = Timespec {
@@ -93,7 +95,8 @@ impl Crew {
             os.wall_s = wall.as_secs_f64();
             os.cpu_pct = cpu_pct(Duration::from_secs_f64(os.user_s), Duration::from_secs_f64(os.sys_s), wall);
             let largest_kb = finished.iter().map(|finished| finished.os.peak_rss_kb).max();
-            os.peak_pss_kb = self.together.peak_kb.max(largest_kb.filter(|_| self.together.peak_kb.is_some()));
+            // They held no less together than the largest of them alone.
+            os.peak_pss_kb = self.together.peak_kb().map(|seen_kb| largest_kb.map_or(seen_kb, |kb| kb.max(seen_kb)));
         }
         Some(Account { os, peak_rss_exact: finished.iter().all(|finished| finished.peak_rss_exact) })
     }
@@ -126,14 +129,13 @@ fn add(one: &OsFacts, other: &OsFacts) -> OsFacts {
 }
 
 /// What several processes hold in memory together, a page that they share counted once: the sum of their proportional
-/// set sizes, and no less than the largest of them held alone. The kernel walks all their pages to tell, so looks are as
-/// rare as that takes long.
+/// set sizes. The kernel walks all their pages to tell, which for large maps takes seconds: so a thread looks, and as
+/// rarely as that takes long.
 #[derive(Debug)]
 struct Together {
-    /// Their folders in `/proc`, held open; none of a single process, whose resident size tells as much.
-    processes: Vec<Process>,
-    peak_kb: Option<u64>,
-    next: Instant,
+    /// The highest sum that was seen, KiB; 0: none was.
+    peak_kb: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
 }
 
 /// Looks may take one part in so many of a processor's time.
@@ -142,22 +144,45 @@ const LOOK_SHARE: u32 = 100;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 impl Together {
-    fn new(workers: &[Worker]) -> Together {
+    /// Looks from now on. A single process's resident size tells as much, so nobody looks at that.
+    fn new(workers: &[Worker]) -> io::Result<Together> {
+        let together = Together { peak_kb: Arc::default(), over: Arc::default() };
+        // Held open, so that a later process of the same number is not mistaken for one of them.
         let open = |worker: &Worker| Process::new(worker.pid() as i32).ok();
-        let processes = if workers.len() > 1 { workers.iter().map(open).collect() } else { Some(Vec::new()) };
-        Together { processes: processes.unwrap_or_default(), peak_kb: None, next: Instant::now() }
+        if workers.len() > 1
+            && let Some(processes) = workers.iter().map(open).collect::<Option<Vec<_>>>()
+        {
+            let (peak_kb, over) = (Arc::clone(&together.peak_kb), Arc::clone(&together.over));
+            thread::Builder::new().name("memory".into()).spawn(move || look(&processes, &peak_kb, &over))?;
+        }
+        Ok(together)
     }
 
-    fn look(&mut self) {
-        if self.processes.is_empty() || Instant::now() < self.next {
+    fn peak_kb(&self) -> Option<u64> {
+        Some(self.peak_kb.load(Ordering::Relaxed)).filter(|kb| *kb > 0)
+    }
+}
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        // The thread ends by itself: it holds nothing that anybody waits for.
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Looks again and again until one of the processes has ended: then the others' sum would be another figure.
+fn look(processes: &[Process], peak_kb: &AtomicU64, over: &AtomicBool) {
+    // Not at once: until `exec` their memory is the parent's.
+    let mut pause = LOOK_PAUSE;
+    loop {
+        thread::sleep(pause);
+        let before = cpu_time();
+        let Some(sum) = processes.iter().map(proportional_kb).sum::<Option<u64>>() else { return };
+        if over.load(Ordering::Relaxed) {
             return;
         }
-        let before = cpu_time();
-        // Once one has ended the others' sum would be another figure.
-        if let Some(sum) = self.processes.iter().map(proportional_kb).sum::<Option<u64>>() {
-            self.peak_kb = self.peak_kb.max(Some(sum));
-        }
-        self.next = Instant::now() + LOOK_PAUSE.max((cpu_time() - before) * LOOK_SHARE);
+        peak_kb.fetch_max(sum, Ordering::Relaxed);
+        pause = LOOK_PAUSE.max((cpu_time() - before) * LOOK_SHARE);
     }
 }
 

@@ -11,18 +11,20 @@ use kvdyno_abi::adapter::{
     Housekeeping, Keys, Listing, Opt, Record, Session, Step,
 };
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, export_engine,
+    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, IS_SINGLE, export_engine,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 mod fault;
 mod outside;
+mod single;
 mod store;
 #[cfg(test)]
 mod tests;
 
 use fault::{Fault, Faults};
+use single::{Guest, Home};
 use store::{Blob, Store, Version};
 
 /// An open database.
@@ -30,13 +32,26 @@ struct Faulty {
     folder: PathBuf,
     store: RwLock<Store>,
     faults: Faults,
+    home: Home,
 }
 
-export_engine!(table = kvdyno_abi::Engine { destroy: Some(outside::destroy), ..adapter::table::<Faulty>() });
+export_engine!(
+    table = kvdyno_abi::Engine {
+        destroy: Some(outside::destroy),
+        narrow: Some(single::narrow),
+        ..adapter::table::<Faulty>()
+    }
+);
 
 impl Engine for Faulty {
     const DESCRIPTION: Description = Description {
-        capabilities: CAN_SCAN | CAN_SCAN_REVERSE | CAN_DELETE | CAN_BATCH | CAN_MULTI_GET | CAN_SHARE_PROCESSES,
+        capabilities: CAN_SCAN
+            | CAN_SCAN_REVERSE
+            | CAN_DELETE
+            | CAN_BATCH
+            | CAN_MULTI_GET
+            | CAN_SHARE_PROCESSES
+            | IS_SINGLE,
         durabilities: ALL_DURABILITIES,
         // Within what a frame keeps in 32 bits.
         options: &[
@@ -45,6 +60,12 @@ impl Engine for Faulty {
             Opt::integer(c"after", c"0", 0, i64::MAX, c"operations that are left alone before the count begins"),
             Opt::size(c"fill_limit", c"1GiB", 0, i64::MAX, c"fill-disk gives up when it has written this much"),
             Opt::bool(c"outside", false, c"keep something in shared memory, which only its destroy gives back"),
+            // The last: see `single::narrow`.
+            Opt::bool(
+                c"single",
+                false,
+                c"know no threads: one session a process, called from the thread that opened it",
+            ),
         ],
         housekeeping: Housekeeping { flush: true, statistics: true, ..Housekeeping::NONE },
         ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand: tests the lab")
@@ -75,6 +96,7 @@ impl Engine for Faulty {
         list.say("options", "after", config.integer("after"));
         list.say("options", "fill_limit", config.size("fill_limit"));
         list.say("options", "outside", config.bool("outside"));
+        list.say("options", "single", config.bool("single"));
         Ok(())
     }
 
@@ -89,24 +111,27 @@ impl Engine for Faulty {
             outside::leave(path)?;
         }
         let store = Store::open(path, config.create(), config.durability(), shares(config)?)?;
-        Ok(Self { folder: path.into(), store: RwLock::new(store), faults })
+        Ok(Self { folder: path.into(), store: RwLock::new(store), faults, home: Home::new(config.bool("single")) })
     }
 
     fn close(self) -> Result<(), Error> {
+        self.home.check()?;
         self.faults.at_close();
         let lost = self.faults.fault == Fault::LostAtClose;
         self.writing()?.save(|place| !lost || place % 2 == 0)
     }
 
     fn session(&self, _host: Host) -> Result<FaultySession<'_>, Error> {
-        Ok(FaultySession { db: self, lent: None, lent_many: Vec::new() })
+        Ok(FaultySession { db: self, lent: None, lent_many: Vec::new(), _guest: self.home.enter()? })
     }
 
     fn flush(&self) -> Result<(), Error> {
+        self.home.check()?;
         self.writing()?.save(|_| true)
     }
 
     fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
+        self.home.check()?;
         let (seen, injected) = self.faults.counts();
         list.say("faults", "operations", seen);
         list.say("faults", "injected", injected);
@@ -167,6 +192,7 @@ struct FaultySession<'db> {
     db: &'db Faulty,
     lent: Option<Blob>,
     lent_many: Vec<Result<Option<Blob>, Error>>,
+    _guest: Guest<'db>,
 }
 
 impl<'db> Session for FaultySession<'db> {

@@ -105,7 +105,7 @@ fn processes_share(bench: &Bench) -> Result<(), Finding> {
 }
 
 fn processes_read(bench: &Bench, processes: u32) -> Result<(), Finding> {
-    const WRITES: u64 = 20_000;
+    const WRITES: u64 = 5_000;
     let place = shared_place(bench, processes)?;
     let writing = Writing {
         acknowledged: bench.folder.join(format!("acknowledged-of-{processes}")),

@@ -11,7 +11,7 @@ pub(crate) type Fact = (String, String);
 
 type Word = fn(&Record) -> Option<String>;
 
-const SETTINGS: [(&str, Word); 13] = [
+const SETTINGS: [(&str, Word); 12] = [
     ("records", |r| Some(grouped(r.workload.records as f64))),
     ("key + value", |r| {
         Some(format!("{} + {} bytes", grouped(r.workload.key_size as f64), grouped(r.workload.value_size as f64)))
@@ -25,16 +25,16 @@ const SETTINGS: [(&str, Word); 13] = [
     ("verify", |r| Some(r.workload.verify.clone())),
     ("batch", |r| Some(grouped(r.workload.batch as f64))),
     ("reads a transaction", |r| (r.trial.readers > 0).then(|| grouped(r.workload.reads_per_transaction as f64))),
-    ("workers", |r| Some(r.trial.workers.to_string())),
     ("writes limited to", |r| r.workload.write_rate.map(|rate| format!("{}/s", grouped(rate)))),
 ];
 
-/// The lab-wide settings. One that differs between workloads is told for each. That readers and writers are threads goes
-/// without saying.
+/// The lab-wide settings. One that differs between workloads is told for each. That readers and writers are processes is
+/// told if all are; where some are, the engines' names tell.
 pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
     let fact = |(name, word): (&str, Word)| told(study.records, word).map(|value| (name.to_owned(), value));
-    let plain = |(_, value): &Fact| *value != Workers::Threads.to_string();
-    SETTINGS.into_iter().filter_map(fact).filter(plain).collect()
+    let all = study.records.iter().all(|record| record.trial.workers == Workers::Processes);
+    let workers = (all && !study.records.is_empty()).then(|| ("workers".to_owned(), Workers::Processes.to_string()));
+    SETTINGS.into_iter().filter_map(fact).chain(workers).collect()
 }
 
 fn told(records: &[Record], word: Word) -> Option<String> {

@@ -1,0 +1,58 @@
+//! An engine without threads: with option `single` it has one session at a time, and is called from the thread that
+//! opened the database alone. Whoever does otherwise is told so.
+
+use kvdyno_abi::adapter::Error;
+use kvdyno_abi::{Config, Declared, IS_SINGLE};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, ThreadId};
+
+/// Where an open database may be called from; `None`: from anywhere.
+#[derive(Debug)]
+pub struct Home(Option<(ThreadId, AtomicBool)>);
+
+/// The one session that there may be.
+#[derive(Debug)]
+pub struct Guest<'db>(&'db Home);
+
+impl Home {
+    /// This thread alone, if it is to be so.
+    pub fn new(single: bool) -> Self {
+        Self(single.then(|| (thread::current().id(), AtomicBool::new(false))))
+    }
+
+    /// Whether the caller is on the right thread.
+    pub fn check(&self) -> Result<(), Error> {
+        match &self.0 {
+            Some((home, _)) if *home != thread::current().id() => Err(Error::new("single: called from another thread")),
+            _ => Ok(()),
+        }
+    }
+
+    /// A session begins.
+    pub fn enter(&self) -> Result<Guest<'_>, Error> {
+        self.check()?;
+        match &self.0 {
+            Some((_, busy)) if busy.swap(true, Relaxed) => Err(Error::new("single: there is a session already")),
+            _ => Ok(Guest(self)),
+        }
+    }
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        if let Some((_, busy)) = &self.0.0 {
+            busy.store(false, Relaxed);
+        }
+    }
+}
+
+/// `kvdyno_engine.narrow`. `single` is the last option.
+pub unsafe extern "C" fn narrow(config: *const Config, declared: *mut Declared) {
+    // SAFETY: the header says that both are there, and a value for each option.
+    unsafe {
+        let config = &*config;
+        if (*config.options.add(config.option_count - 1)).integer == 0 {
+            (*declared).capabilities &= !IS_SINGLE;
+        }
+    }
+}
