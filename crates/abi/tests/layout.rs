@@ -124,6 +124,7 @@ fn named_types() -> BTreeMap<&'static str, &'static str> {
         ("kvdyno_config", type_name::<abi::Config>()),
         ("kvdyno_host", type_name::<abi::Host>()),
         ("kvdyno_step", type_name::<abi::Step>()),
+        ("kvdyno_declared", type_name::<abi::Declared>()),
         ("kvdyno_engine", type_name::<abi::Engine>()),
     ])
 }
