@@ -30,7 +30,8 @@ pub(super) struct Entry {
     pub(super) cell: Pick,
 }
 
-/// Which cells of an experiment an entry is about. What is not said can be anything.
+/// Which cells of an experiment an entry is about. What is not said can be anything; an experiment without variants is
+/// held against all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pick {
     /// Normalised: `rocksdb-pfx`.
@@ -123,7 +124,7 @@ impl Pick {
         // What the trials were called, before names were made to tell them apart.
         let Some(key) = cell.finished.first().map(|record| &record.trial) else { return false };
         self.engine.as_ref().is_none_or(|engine| *engine == normal(&key.engine))
-            && self.variant.as_ref().is_none_or(|variant| *variant == key.variant)
+            && self.variant.as_ref().is_none_or(|variant| key.variant.is_empty() || *variant == key.variant)
             && self.phase.is_none_or(|phase| phase == key.phase)
             && self.workload.as_ref().is_none_or(|workload| *workload == key.workload)
             && self.readers.is_none_or(|readers| readers == key.readers)

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::Paper;
 use super::contests::{Contest, Entry, Figure, Pick};
 use crate::ReportError;
-use crate::study::distinct;
+use crate::study::{counted, distinct};
 
 const INMEM_LOAD: &str = include_str!("../../../../published/symas-2014-inmem-load.csv");
 const INMEM_RUN: &str = include_str!("../../../../published/symas-2014-inmem-numa-interleave.csv");
@@ -129,8 +129,9 @@ fn inmem() -> Result<Vec<Contest>, ReportError> {
     };
     let run = |readers: u32, figure: Figure| Contest {
         title: format!(
-            "{} beside a writer, {readers} readers",
-            if figure == Figure::Reads { "reads" } else { "writes" }
+            "{} beside a writer, {}",
+            if figure == Figure::Reads { "reads" } else { "writes" },
+            counted(readers, "reader")
         ),
         contestant: "engine",
         figure,
