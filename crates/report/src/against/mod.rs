@@ -171,11 +171,18 @@ fn summary(paper: Paper, compared: &[Compared<'_>]) -> Grid {
     Grid {
         title: format!("Against: {}", paper.title()),
         columns: vec![words("table"), number("in both"), number("tau"), number("95 % interval")],
-        rows: compared.iter().map(line).collect(),
-        note:
-            "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse. No interval for \
-               fewer than 5."
-                .to_owned(),
+        rows: compared.iter().filter(|compared| !compared.pairs.is_empty()).map(line).collect(),
+        note: nothing_of(compared)
+            + "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse. No interval for \
+               fewer than 5.",
+    }
+}
+
+/// What of the paper's tables has no counterpart.
+fn nothing_of(compared: &[Compared<'_>]) -> String {
+    match compared.iter().filter(|compared| compared.pairs.is_empty()).count() {
+        0 => String::new(),
+        count => format!("{count} of the report's {} columns have nothing measured beside them. ", compared.len()),
     }
 }
 
