@@ -51,6 +51,12 @@ test-outside: build
 	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go test ./...
 	scripts/outside.sh
 
+test-outside: build
+	cd engines/go && test -z "$$(gofmt -l .)"
+	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go vet ./...
+	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go test ./...
+	scripts/outside.sh
+
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings

@@ -13,7 +13,7 @@ pages=$root/docs/engines
 if [ $# = 0 ]; then
     for folder in "$root"/engines/*/; do
         case $(basename "$folder") in
-        common | faulty) ;; # no engines to be measured
+        common | faulty | go) ;; # no engines to be measured
         bdb) set -- "$@" bdb bdb:snapshot ;;
         wiredtiger) set -- "$@" wiredtiger:btree wiredtiger:lsm ;;
         *) set -- "$@" "$(basename "$folder")" ;;

@@ -33,7 +33,8 @@ for adapter in ./libskeleton.so ./libbbolt.so; do
     run "$kvdyno" engines check "$adapter"
 done
 run "$kvdyno" compare ./libskeleton.so ./libbbolt.so --records 20k --readers 1,2 --duration 1s --warmup 100ms \
-    --out results --format md | tee table.md
+    --out results --format md >table.md
+cat table.md
 
 # What calls into the one in Go pay stands beneath its tables, and under those of the other nothing.
 [ "$(grep -c '^### ' table.md)" -gt 2 ] || { echo "outside: there are no tables" >&2; exit 1; }

@@ -41,11 +41,11 @@ var presets = []adapter.Preset{
 }
 
 var durabilities = map[adapter.Durability]string{
-	adapter.None: "SyncWrites = false: copied into the mapped logs, which survive the process; " +
+	adapter.None: "false: copied into the mapped logs, which survive the process; " +
 		"Badger has no weaker mode on a disk",
-	adapter.Process:  "SyncWrites = false: copied into the mapped logs, which survive the process",
-	adapter.Interval: "SyncWrites = false: copied into the mapped logs, which survive the process",
-	adapter.Commit:   "SyncWrites = true: msync of the logs; transactions that wait together share one",
+	adapter.Process:  "false: copied into the mapped logs, which survive the process",
+	adapter.Interval: "false: copied into the mapped logs, which survive the process",
+	adapter.Commit:   "true: msync of the logs; transactions that wait together share one",
 }
 
 var kinds = map[adapter.Compression]compressions.CompressionType{
@@ -59,6 +59,13 @@ var checksumModes = map[string]compressions.ChecksumVerificationMode{
 	"table": compressions.OnTableRead,
 	"block": compressions.OnBlockRead,
 	"both":  compressions.OnTableAndBlockRead,
+}
+
+var checksumWords = map[string]string{
+	"none":  "NoVerification: blocks of tables are read unchecked",
+	"table": "OnTableRead: those of a whole table when it is opened",
+	"block": "OnBlockRead: that of every block that is read, but for those found in the cache",
+	"both":  "OnTableAndBlockRead: those of a table when it is opened, and that of every block that is read",
 }
 
 // leastMemtable keeps Badger's own value threshold, and batches of 10,000 records, within 15 % of a memtable: more a
@@ -113,6 +120,8 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 	list("compression", "Compression", map[adapter.Compression]string{
 		adapter.Uncompressed: "none", adapter.Snappy: "snappy", adapter.Zstd: "zstd",
 	}[config.Compression])
+	list("checksums", "ChecksumVerificationMode", checksumWords[config.Text("checksums")])
+	list.Say("checksums", "VerifyValueChecksum", "%t", config.Bool("verify_values"))
 	list.Options(config)
 	return nil
 }

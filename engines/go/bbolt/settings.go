@@ -34,13 +34,14 @@ var durabilities = map[adapter.Durability]string{
 }
 
 func settings(config *adapter.Config, list adapter.Listing) error {
-	list("durability", "sync", durabilities[config.Durability])
+	list("durability", "flags", durabilities[config.Durability])
 	if config.Durability == adapter.Interval {
 		list.Say("durability", "background", "DB.Sync every %d ms", config.IntervalMs)
 	}
 	list("cache", "cache", "none of its own: the database is mapped, the OS caches it")
 	list("write_buffer", "write_buffer", "none: a transaction's changed pages, in Go's heap, written at its commit")
 	list("compression", "compression", "none")
+	list("checksums", "checksums", "none: pages have none, only the meta pages, whose is checked at opening")
 	list.Say("options", "InitialMmapSize", "%d", mapSize(config))
 	list.Options(config)
 	return nil

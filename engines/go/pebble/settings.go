@@ -72,7 +72,7 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 	if config.WriteBufferBytes >= most {
 		return adapter.Unsupported("write_buffer: Pebble's memtables have to be smaller than 4 GiB")
 	}
-	list("durability", "write", durability(config))
+	list("durability", "WriteOptions", durability(config))
 	if config.Durability == adapter.Interval {
 		list.Say("durability", "background", "the log is synced every %d ms, and when it is full", config.IntervalMs)
 	}
@@ -80,6 +80,7 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 	list.Say("write_buffer", "MemTableSize", "%d", config.WriteBufferBytes)
 	list.Say("write_buffer", "MemTableStopWritesThreshold", "%d memtables", config.Int("mem_table_stop_writes_threshold"))
 	list("compression", "Compression", profiles[config.Compression].Name)
+	list("checksums", "CRC-32C", "that of every block that is read from a file, not of those found in the cache")
 	list.Options(config)
 	return nil
 }
