@@ -85,8 +85,8 @@ fn a_section_for_no_engine() {
 
 #[test]
 fn an_option_that_the_engine_does_not_have() {
-    let ran = refused(["compare", "faulty", "--option", "faulty.falt=segv-get"]);
-    assert_snapshot!(ran.stderr, @"  × faulty has no option `falt`; did you mean `fault`? (it has fault, every, after, fill_limit, outside)");
+    refused(["compare", "faulty", "--option", "faulty.falt=segv-get"])
+        .says("  × faulty has no option `falt`; did you mean `fault`? (it has fault, every, after,");
     refused(["compare", "lmdb", "--option", "lmdb.page_size=4096"])
         .says("lmdb has no option `page_size`")
         .says("map_size");
