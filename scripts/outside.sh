@@ -1,6 +1,6 @@
 #!/bin/sh
-# make test-outside: is kvdyno.h really all that an adapter needs? An adapter in C and one in Go are copied into an empty
-# folder with nothing of kvdyno beside them but that header, built there with one command each, those that
+# make test-outside: is kvdyno.h really all that an adapter needs? An adapter in C and one in Go are copied into an
+# empty folder with nothing of kvdyno beside them but that header, built there with one command each, those that
 # docs/engine-abi.md gives, checked and measured.
 set -eu
 

@@ -52,7 +52,8 @@ func listing(emit C.kvdyno_emit, context unsafe.Pointer) Listing {
 }
 
 //export kvdynoSettings
-func kvdynoSettings(raw *C.kvdyno_config, emit C.kvdyno_emit, context unsafe.Pointer, text *C.kvdyno_text) C.kvdyno_status {
+func kvdynoSettings(raw *C.kvdyno_config, emit C.kvdyno_emit, context unsafe.Pointer,
+	text *C.kvdyno_text) C.kvdyno_status {
 	return answer(caught(func() error {
 		list, config := listing(emit, context), configOf(raw)
 		if err := acceptable(config, list); err != nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Package adapter puts a storage engine that is written in Go behind kvdyno's engine ABI, kvdyno.h. An adapter is a main
-// package that describes its engine to [Export] and is built with -buildmode=c-shared. The package needs nothing of
-// kvdyno but the header, whose folder CGO_CFLAGS names.
+// Package adapter puts a storage engine that is written in Go behind kvdyno's engine ABI, kvdyno.h. An adapter is a
+// main package that describes its engine to [Export] and is built with -buildmode=c-shared. The package needs nothing
+// of kvdyno but the header, whose folder CGO_CFLAGS names.
 package adapter
 
 // #include "kvdyno.h"
@@ -84,8 +84,8 @@ type Waiter interface{ WaitIdle() error }
 // Session is a thread's view of a database. Keys and values that it is given lie in the host's memory: they are good
 // until the call returns, and must not be kept.
 //
-// What is not declared in [Engine.Capabilities] is never called. Transactions do not nest, nothing is written in one that
-// only reads, and no cursor stands anywhere when one ends: the package sees to that.
+// What is not declared in [Engine.Capabilities] is never called. Transactions do not nest, nothing is written in one
+// that only reads, and no cursor stands anywhere when one ends: the package sees to that.
 type Session interface {
 	// Get leaves the value that it finds in value.
 	Get(key []byte, value *Bytes) (bool, error)

@@ -26,8 +26,8 @@ func (bytes *Bytes) Copy(from []byte) {
 	bytes.data, bytes.size = bytes.room, len(from)
 }
 
-// Lend lends the bytes themselves. They must lie outside of Go's heap, in a map for instance, and stay as they are until
-// the session's next call.
+// Lend lends the bytes themselves. They must lie outside of Go's heap, in a map for instance, and stay as they are
+// until the session's next call.
 func (bytes *Bytes) Lend(from []byte) {
 	if bytes.copies || len(from) == 0 {
 		bytes.Copy(from)

@@ -65,8 +65,8 @@ func recordBytes(keySize, valueSize uint64) uint64 {
 	return roundUp(pageHead+size, pageSize)
 }
 
-// mapSize is generous: what is mapped beyond the file costs nothing, while a file that outgrows its map makes the writer
-// wait until no transaction reads, and all that would begin to read wait for the writer.
+// mapSize is generous: what is mapped beyond the file costs nothing, while a file that outgrows its map makes the
+// writer wait until no transaction reads, and all that would begin to read wait for the writer.
 func mapSize(config *adapter.Config) uint64 {
 	const most = 1 << 46
 	if asked := uint64(config.Int("map_size")); asked != 0 {

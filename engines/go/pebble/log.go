@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// logFS is a file system in which logs are not synced when Pebble asks for it. A commit with Sync = true then comes back
-// when the log writer has written it to the OS: nothing else makes Pebble wait for that, and not for the storage too.
+// logFS is a file system in which logs are not synced when Pebble asks for it. A commit with Sync = true then comes
+// back when the log writer has written it to the OS: nothing else makes Pebble wait for that, and not for the storage.
 type logFS struct {
 	vfs.FS
 	syncAtClose bool // of a log that is full

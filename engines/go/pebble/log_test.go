@@ -95,8 +95,8 @@ func TestAnAcknowledgedWriteIsInTheFileAndNotSynced(t *testing.T) {
 	}
 }
 
-// Why durability process cannot be met by Sync = false: the log writer keeps what does not fill its buffer. The day this
-// fails, logFS is needed no more.
+// Why durability process cannot be met by Sync = false: the log writer keeps what does not fill its buffer. The day
+// this fails, logFS is needed no more.
 func TestWithoutSyncAWriteStaysInTheProcess(t *testing.T) {
 	opened, _, _, folder := opened(t, false)
 	defer opened.Close()

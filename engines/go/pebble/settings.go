@@ -31,7 +31,8 @@ var options = []adapter.Option{
 	adapter.Integer("max_concurrent_compactions", 1, 1, 64,
 		"Compactions that may run at once (CompactionConcurrencyRange)."),
 	adapter.Integer("max_open_files", 1000, 50, 1_000_000, "Files that may be open (MaxOpenFiles)."),
-	adapter.Size("bytes_per_sync", 512<<10, 4096, 1<<40, "Bytes of a table after which it is written back (BytesPerSync)."),
+	adapter.Size("bytes_per_sync", 512<<10, 4096, 1<<40,
+		"Bytes of a table after which it is written back (BytesPerSync)."),
 	adapter.Size("wal_bytes_per_sync", 0, 0, 1<<40,
 		"Bytes of the log after which it is written back (WALBytesPerSync); 0: never."),
 	adapter.Integer("wal_min_sync_interval_us", 0, 0, 1_000_000,
@@ -48,10 +49,11 @@ var presets = []adapter.Preset{{
 
 var durabilities = map[adapter.Durability]string{
 	adapter.None: "DisableWAL: no log; what is in a memtable alone is gone with the process, close writes it out",
-	adapter.Process: "Sync = true on a log whose sync does nothing (Options.FS): acknowledged when it was written to the " +
-		"OS; with Sync = false it could still be in the log writer's memory",
-	adapter.Interval: "Sync = true on a log whose sync does nothing (Options.FS): acknowledged when it was written to the OS",
-	adapter.Commit:   "Sync = true: acknowledged when the log was synced; writers that wait together share a sync",
+	adapter.Process: "Sync = true on a log whose sync does nothing (Options.FS): acknowledged when it was written to " +
+		"the OS; with Sync = false it could still be in the log writer's memory",
+	adapter.Interval: "Sync = true on a log whose sync does nothing (Options.FS): acknowledged when it was written to " +
+		"the OS",
+	adapter.Commit: "Sync = true: acknowledged when the log was synced; writers that wait together share a sync",
 }
 
 func durability(config *adapter.Config) string {

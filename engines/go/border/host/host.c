@@ -79,7 +79,8 @@ static kvdyno_config config(const char *mood)
 {
     static kvdyno_value option[2];
     option[0].text = mood;
-    return (kvdyno_config){.size = sizeof(kvdyno_config), .create = 1, .path = "/", .options = option, .option_count = 2};
+    return (kvdyno_config){
+        .size = sizeof(kvdyno_config), .create = 1, .path = "/", .options = option, .option_count = 2};
 }
 
 int main(int count, char **arguments)
