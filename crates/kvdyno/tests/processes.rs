@@ -177,7 +177,7 @@ fn settings_that_processes_cannot_share() {
         assert!(!ran.lab.path("results").exists());
         ran
     };
-    refused(processes(["bdb"]).option("bdb.private=true")).says("private: 3 processes cannot share");
+    refused(processes(["bdb"]).option("bdb.private=true")).says("bdb has no database that processes can share");
     refused(processes(["faulty"]).with("durability", "none")).says("durability: what processes share is the log");
 }
 
