@@ -66,13 +66,16 @@ bench: setup
 	target/release/kvdyno-bench
 
 # Engines that CI brings through every client, and checks, beside those that `make test` has.
-TESTED = hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 gtm mdbx sqlite redb fjall bbolt
+TESTED = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 gtm mdbx sqlite redb fjall bbolt
+# These lose memory or files at each close, by themselves: docs/engines/hyperleveldb.md, basho-leveldb.md.
+LEAKING = hyperleveldb basho-leveldb
 test-engines: export XDG_DATA_HOME = $(CURDIR)/target/data
 test-engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
-	target/release/kvdyno engines install $(TESTED)
-	target/release/kvdyno engines check $(TESTED)
+	target/release/kvdyno engines install $(TESTED) $(LEAKING)
+	target/release/kvdyno engines check $(TESTED) --timeout 180s
+	target/release/kvdyno engines check $(LEAKING) --known open-and-close --timeout 600s
 	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
 
 engines: setup

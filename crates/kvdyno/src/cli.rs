@@ -272,6 +272,9 @@ pub struct Check {
     /// Only these checks
     #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
     pub only: Vec<String>,
+    /// Checks that fail for a known reason in the engine itself: they are run and shown, and decide nothing
+    #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
+    pub known: Vec<String>,
     /// An option that the checks open databases with, for all engines given
     #[arg(long, value_name = "OPTION=VALUE")]
     pub option: Vec<String>,

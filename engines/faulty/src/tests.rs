@@ -86,6 +86,8 @@ impl Db {
             abi::OptionValue { integer: plan.every },
             abi::OptionValue { integer: plan.after },
             abi::OptionValue { integer: plan.fill_limit },
+            abi::OptionValue { integer: 0 },
+            abi::OptionValue { integer: 0 },
         ];
         let config = abi::Config {
             size: size_of::<abi::Config>() as u32,
