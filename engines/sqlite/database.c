@@ -11,7 +11,7 @@
 #include "sqlite_adapter.h"
 
 #define FILE_NAME "/data.sqlite3"
-#define CHECKPOINT_PATIENCE_MS 100 /* for readers whom a checkpoint in the background has to wait for */
+#define CHECKPOINT_PATIENCE_MS 100u /* the most that a checkpoint in the background waits for readers */
 #define KEEPER_PAGES 10
 
 /* ---- syncing ---- */
@@ -63,11 +63,14 @@ static int checkpoint(kvdyno_database *database, int mode)
     return (code & 0xff) == SQLITE_BUSY ? SQLITE_OK : code;
 }
 
+/* While it waits, writers wait; so it leaves them half of the time at least. */
 static int checkpoint_in_background(void *context)
 {
     kvdyno_database *database = context;
+    uint32_t patience = database->plan.checkpoint_ms / 2;
     pthread_mutex_lock(&database->keeper_lock);
-    database->api.busy_timeout(database->keeper, CHECKPOINT_PATIENCE_MS);
+    database->api.busy_timeout(database->keeper,
+                               (int)(patience < CHECKPOINT_PATIENCE_MS ? patience : CHECKPOINT_PATIENCE_MS));
     int code = checkpoint(database, database->plan.checkpoint_mode);
     sqlite_wait_for_ever(database, database->keeper);
     pthread_mutex_unlock(&database->keeper_lock);
@@ -176,15 +179,18 @@ static bool name_files(kvdyno_database *database, const char *folder)
     return database->folder && database->file;
 }
 
-/* Stops the threads and closes the keeper. Returns the first code that is no success. */
-static int stop(kvdyno_database *database)
+/* The first error of the background threads, which are over then: they use the keeper. */
+static int stop_threads(kvdyno_database *database)
 {
-    int first = interval_syncer_stop(&database->log_syncer);
-    int code = interval_syncer_stop(&database->checkpointer);
-    first = first ? first : code;
-    code = database->keeper ? database->api.close(database->keeper) : SQLITE_OK;
+    int first = interval_syncer_stop(&database->log_syncer), second = interval_syncer_stop(&database->checkpointer);
+    return first ? first : second;
+}
+
+static int close_keeper(kvdyno_database *database)
+{
+    int code = database->keeper ? database->api.close(database->keeper) : SQLITE_OK;
     database->keeper = NULL;
-    return first ? first : code;
+    return code;
 }
 
 static void dispose(kvdyno_database *database)
@@ -231,7 +237,8 @@ kvdyno_status sqlite_open(const kvdyno_config *config, kvdyno_database **opened,
         *opened = database;
         return KVDYNO_OK;
     }
-    stop(database);
+    stop_threads(database);
+    close_keeper(database);
     dispose(database);
     return status;
 }
@@ -252,13 +259,17 @@ static int finish(kvdyno_database *database)
 
 kvdyno_status sqlite_close(kvdyno_database *database, kvdyno_text *error)
 {
+    const sqlite_api *api = &database->api;
     kvdyno_status status = KVDYNO_OK;
-    int code = finish(database);
+    int code = stop_threads(database);
     if (code != SQLITE_OK)
-        status = sqlite_explain(&database->api, database->keeper, "close", code, error);
-    code = stop(database);
+        status = sqlite_explain(api, NULL, "a background thread", code, error);
+    code = finish(database);
     if (code != SQLITE_OK && status == KVDYNO_OK)
-        status = sqlite_explain(&database->api, NULL, "close, or a background thread", code, error);
+        status = sqlite_explain(api, database->keeper, "close", code, error);
+    code = close_keeper(database);
+    if (code != SQLITE_OK && status == KVDYNO_OK)
+        status = sqlite_explain(api, NULL, "close", code, error);
     int failed = sync_folder(database);
     if (failed && status == KVDYNO_OK) {
         say(error, "syncing %s: %s", database->folder, strerror(failed));

@@ -35,7 +35,7 @@ static const kvdyno_option options[OPTION_COUNT] = {
     [CHECKPOINT_MODE] = {.name = "checkpoint_mode", .type = KVDYNO_OPTION_CHOICE, .default_value = "passive",
                          .choices = "passive|full|restart|truncate",
                          .help = "How the thread of checkpoint_ms does it; all but passive keep writers waiting for "
-                                 "readers, for 100 ms at most."},
+                                 "readers, for half of that time and 100 ms at most."},
     [WITHOUT_ROWID] = {.name = "without_rowid", .type = KVDYNO_OPTION_BOOL, .default_value = "true",
                        .help = "One tree of records by key; false: a tree by row number and an index of keys, which "
                                "may suit large values."},
