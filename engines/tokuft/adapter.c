@@ -23,8 +23,8 @@ static const kvdyno_option options[OPTION_COUNT] = {
                 .maximum = 16384, .help = "DB->set_fanout: children of an inner node."},
     [CODEC] = {.name = "codec", .type = KVDYNO_OPTION_CHOICE, .default_value = "lab",
                .choices = "lab|quicklz|lzma|zlib-checksum",
-               .help = "In the place of the `compression` that the lab asked for, which must not be none: a method that "
-                       "it has no word for."},
+               .help = "In the place of the `compression` that the lab asked for, which must not be none: a method "
+                       "that it has no word for."},
     [CHECKPOINT_SECONDS] = {.name = "checkpoint_seconds", .type = KVDYNO_OPTION_INTEGER, .default_value = "60",
                             .maximum = 1000000, .help = "Seconds between checkpoints; 0: at close only."},
     [CLEANER_SECONDS] = {.name = "cleaner_seconds", .type = KVDYNO_OPTION_INTEGER, .default_value = "1",

@@ -5,8 +5,8 @@
  *
  * TokuFT shows records to a callback, which copies them, and goes on as long as the callback asks for more, up to the
  * end of a basement node. So records are read ahead: one at a seek, then twice as many each time. In a transaction for
- * writing each record that is read is locked; there one is read at a time. Whoever has read AHEAD_MOST in a row is taken
- * to scan to the end, and TokuFT is told so: then it reads the next node in the background.
+ * writing each record that is read is locked; there one is read at a time. Whoever has read AHEAD_MOST in a row is
+ * taken to scan to the end, and TokuFT is told so: then it reads the next node in the background.
  */
 #include "tokuft.h"
 

@@ -102,8 +102,8 @@ static bool as_expected(const kvdyno_config *config, kvdyno_text *error)
 
 static int open_environment(kvdyno_database *database, const kvdyno_config *config)
 {
-    const uint32_t flags = DB_CREATE | DB_PRIVATE | DB_THREAD | DB_RECOVER | DB_INIT_MPOOL | DB_INIT_LOCK | DB_INIT_LOG |
-                           DB_INIT_TXN;
+    const uint32_t flags = DB_CREATE | DB_PRIVATE | DB_THREAD | DB_RECOVER | DB_INIT_MPOOL | DB_INIT_LOCK |
+                           DB_INIT_LOG | DB_INIT_TXN;
     int code = database->library.env_create(&database->env, 0);
     if (code != 0) {
         database->env = NULL;

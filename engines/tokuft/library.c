@@ -62,9 +62,9 @@ kvdyno_status tokuft_library_open(const char *chosen, tokuft_library *library, k
 
 /* ---- syncs ---- */
 
-/* A commit of TokuFT's either syncs the log or leaves its records in the log's buffer. What lies between, written but not
- * synced, is had by leaving out the sync of a commit that would sync. Threads of TokuFT's own, and all that a session
- * does but commit, sync as ever. */
+/* A commit of TokuFT's either syncs the log or leaves its records in the log's buffer. What lies between, written but
+ * not synced, is had by leaving out the sync of a commit that would sync. Threads of TokuFT's own, and all that a
+ * session does but commit, sync as ever. */
 static __thread bool leave_out;
 
 static int sync_file(int fd)

@@ -3,8 +3,8 @@
  * session.c: reads, writes, batches and transactions.
  *
  * A get is a transaction of its own that sees the state of its begin and locks nothing. TokuFT shows the value to a
- * callback while it holds the node, so the value has to be copied. A write locks its key; who loses a deadlock, or waits
- * too long, is told so and tries again, as one does with Berkeley DB.
+ * callback while it holds the node, so the value has to be copied. A write locks its key; who loses a deadlock, or
+ * waits too long, is told so and tries again, as one does with Berkeley DB.
  */
 #include "tokuft.h"
 

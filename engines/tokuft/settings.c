@@ -60,7 +60,7 @@ kvdyno_status tokuft_check(const kvdyno_config *config, kvdyno_text *error)
     else if (tokuft_integer(config, BASEMENT_SIZE) > tokuft_integer(config, NODE_SIZE))
         say(error, "basement_size: a basement node is a part of a node, and cannot be larger");
     else if (config->cache_bytes < (uint64_t)(CACHE_NODES * tokuft_integer(config, NODE_SIZE)))
-        say(error, "cache: %" PRIu64 " bytes hold less than %d nodes of %" PRId64 "; option node_size makes them smaller",
+        say(error, "cache: %" PRIu64 " bytes hold less than %d nodes of %" PRId64 "; node_size makes them smaller",
             config->cache_bytes, CACHE_NODES, tokuft_integer(config, NODE_SIZE));
     else
         return KVDYNO_OK;

@@ -10,8 +10,8 @@
  *   cursor.c       scans
  *   statistics.c   TokuFT's own figures
  *
- * It is built by build.sh against the db.h that the library's own build has generated: that header's structs are full of
- * methods, and their order is that of this library alone. No file here is called tokuft.c, so the Makefile of the
+ * It is built by build.sh against the db.h that the library's own build has generated: that header's structs are full
+ * of methods, and their order is that of this library alone. No file here is called tokuft.c, so the Makefile of the
  * adapters passes the folder by.
  */
 #ifndef KVDYNO_TOKUFT_H
@@ -115,7 +115,7 @@ struct kvdyno_session {
     char error[640];
 };
 
-/* What a finished call answers: OK, MISS, or the error, kept for session_error. A lost lock ends an open transaction. */
+/* What a finished call answers: OK, MISS, or the error, kept for session_error. A lost lock ends a transaction. */
 kvdyno_status tokuft_answer(kvdyno_session *session, const char *what, int code);
 kvdyno_status tokuft_refuse(kvdyno_session *session, kvdyno_status status, const char *why);
 /* A transaction that sees the state of now and locks nothing. */
