@@ -74,7 +74,7 @@ test-engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
 	target/release/kvdyno engines install $(TESTED) $(LEAKING)
-	target/release/kvdyno engines check $(TESTED) --timeout 180s
+	target/release/kvdyno engines check $(TESTED) --timeout 600s
 	target/release/kvdyno engines check $(LEAKING) --known open-and-close --timeout 600s
 	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
 
