@@ -23,6 +23,9 @@ const RECORDS: u64 = 100_000;
 /// The difference of two runs is that of so many gets alone.
 const GETS: (u64, u64) = (2_000, 12_000);
 
+/// A profile takes some seconds; an engine that does not end under valgrind is an error, not a wait.
+const PATIENCE: &str = "300";
+
 /// Prints the instructions of each of `engines`; fails if one is above the limit.
 pub fn run(engines: &[&str]) -> Result<(), BenchError> {
     let mut out = std::io::stdout();
@@ -69,13 +72,19 @@ fn profile(engine: &str, database: &Path, gets: u64, out: &Path) -> Result<(), B
         operations: gets,
         reads_per_transaction: 1,
     };
-    let mut command = Command::new("valgrind");
-    command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
+    let mut command = Command::new("timeout");
+    command.args([PATIENCE, "valgrind"]);
+    // Valgrind runs one thread at a time; an engine that spins until its own threads move needs them to take turns.
+    command.args(["--tool=callgrind", "--fair-sched=yes"]).arg(format!("--callgrind-out-file={}", out.display()));
     command.arg(std::env::current_exe()?).args(drive.arguments());
     let output = command.output()?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(BenchError::Program(format!("valgrind: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+        false => Err(BenchError::Program(format!(
+            "{engine} under valgrind: {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        ))),
     }
 }
 
