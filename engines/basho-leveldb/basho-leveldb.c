@@ -6,7 +6,6 @@
  */
 #include <sys/ipc.h>
 #include <sys/shm.h>
-#include <unistd.h>
 
 #include "../leveldb-family/family.h"
 
@@ -65,13 +64,13 @@ static leveldb_filterpolicy_t *filter(const leveldb_api *api, const kvdyno_value
 }
 
 /* Basho counts in a System V segment that all processes of the machine share and none removes. One that this process
- * made, and shares with nobody yet, is marked to go with it. */
+ * shares with nobody, new or left by another, is marked to go with it. */
 static void opened(void)
 {
     const key_t basho = 41207;
     struct shmid_ds segment;
     int id = shmget(basho, 0, 0);
-    if (id >= 0 && shmctl(id, IPC_STAT, &segment) == 0 && segment.shm_cpid == getpid() && segment.shm_nattch == 1)
+    if (id >= 0 && shmctl(id, IPC_STAT, &segment) == 0 && segment.shm_nattch == 1)
         shmctl(id, IPC_RMID, NULL);
 }
 
