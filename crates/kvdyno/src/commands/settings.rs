@@ -118,7 +118,8 @@ impl Page {
             };
             section.rows.push((name.to_owned(), answer));
         }
-        self.engines.push(format!("{name} {}", here.version));
+        let told = name.ends_with(&format!("@{}", here.version));
+        self.engines.push(if told { name.to_owned() } else { format!("{name} {}", here.version) });
         Ok(())
     }
 
