@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Latency, Workers};
+use crate::{Latency, StageFacts, Workers};
 
 /// The version of the record's schema. A reader refuses a record with a higher one.
 pub const SCHEMA: u32 = 1;
@@ -31,6 +31,9 @@ pub struct Record {
     pub answers: Answers,
     /// What the operating system accounted to the worker, from its start to its end.
     pub os: OsFacts,
+    /// What surrounded it.
+    #[serde(default)]
+    pub stage: StageFacts,
     /// What the database took on the storage.
     pub space: Space,
     /// Bytes of keys and values that the workload wrote, over the worker's whole life.

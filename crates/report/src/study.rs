@@ -133,8 +133,10 @@ impl<'a> Study<'a> {
         let left_out = engines
             .into_iter()
             .map(|(engine, reason)| Remark { trial: format!("{engine} was left out"), text: reason.clone() });
-        let pairs = self.records.iter().flat_map(|record| record.notes.iter().map(move |note| (record, note)));
-        left_out.chain(pairs.map(|(record, note)| Remark { trial: title(record), text: note.clone() })).collect()
+        let notes =
+            |record: &Record| record.notes.iter().chain(&record.stage.disturbances).cloned().collect::<Vec<_>>();
+        let pairs = self.records.iter().flat_map(|record| notes(record).into_iter().map(move |note| (record, note)));
+        left_out.chain(pairs.map(|(record, note)| Remark { trial: title(record), text: note })).collect()
     }
 }
 

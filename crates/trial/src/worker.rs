@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe};
-use kvdyno_record::{Failure, FailureKind, Setting, Window, Workers, files};
+use kvdyno_record::{Failure, FailureKind, Setting, StageFacts, Window, Workers, files};
 use kvdyno_workload::{Data, Values, Workload};
 
 use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};
@@ -58,7 +58,13 @@ pub(crate) struct Trial<'a, C> {
 
 impl<C: Clock + 'static> Trial<'_, C> {
     fn run(&self) -> Result<(), WorkerError> {
-        let mut report = WorkerReport { failure: None, version: String::new(), window: None, statistics: Vec::new() };
+        let mut report = WorkerReport {
+            failure: None,
+            version: String::new(),
+            window: None,
+            statistics: Vec::new(),
+            stage: StageFacts::default(),
+        };
         let ended = self.measure(&mut report);
         if ended.is_err() {
             self.call_off();

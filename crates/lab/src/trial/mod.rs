@@ -28,6 +28,7 @@ use crate::destroyer::Destroyer;
 use crate::experiment::LabSection;
 use crate::plan::PlannedTrial;
 use crate::progress::Live;
+use crate::stage::Stage;
 use crate::stop::Stop;
 
 use record::OsExtras;
@@ -42,6 +43,7 @@ const WORKER_LOG: &str = "worker.log";
 pub struct Ask<'a> {
     pub planned: &'a PlannedTrial,
     pub setup: &'a Setup,
+    pub stage: &'a Stage,
     pub destroyer: Destroyer<'a>,
     pub lab: &'a LabSection,
     pub settings: LabSettings,

@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
-use kvdyno_record::{Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, Workers, WorkloadFacts};
+use kvdyno_record::{
+    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, StageFacts, Workers, WorkloadFacts,
+};
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
@@ -35,7 +37,6 @@ pub(super) fn record(
     let answers = observer.answers();
     let outcome = outcome(ask, observer, report.as_ref(), &watched);
     let mut notes = ask.notes.clone();
-    notes.extend(watched.disturbances);
     notes.extend(memory_notes(ask, &watched.account));
     Record {
         schema: SCHEMA,
@@ -48,11 +49,18 @@ pub(super) fn record(
         operations: observer.operations(),
         answers,
         os: OsFacts { device: extras.device, ..watched.account.os },
+        stage: stage_facts(ask, report.as_ref(), watched.disturbances),
         space: extras.space,
         user_bytes_written: observer.user_bytes(),
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
     }
+}
+
+/// What surrounded the trial: what the worker found of itself, and what the parent found around it.
+fn stage_facts(ask: &Ask<'_>, report: Option<&WorkerReport>, disturbances: Vec<String>) -> StageFacts {
+    let found = report.map(|report| report.stage.clone()).unwrap_or_default();
+    StageFacts { storage: ask.stage.asked.storage.to_string(), disturbances, ..found }
 }
 
 /// What must be known of the peak sizes before they are compared.
@@ -193,6 +201,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
         operations: Vec::new(),
         answers: Answers::default(),
         os: OsFacts::default(),
+        stage: StageFacts::default(),
         space: Space::default(),
         user_bytes_written: 0,
         statistics: Vec::new(),
