@@ -9,6 +9,7 @@ pub mod asked;
 pub mod crew;
 pub mod lock;
 pub mod machine;
+pub mod memory;
 pub mod process;
 pub mod storage;
 pub mod watch;
