@@ -193,6 +193,9 @@ pub struct Run {
     /// With --fit: the time that all of it may take, about
     #[arg(long, value_name = "TIME", requires = "fit")]
     pub budget: Option<Span>,
+    /// Where databases go: the storage to be measured [default: what the file says, or the results folder]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
+    pub dir: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,
 }

@@ -23,6 +23,10 @@ pub fn run(arguments: Run) -> Result<(), Error> {
     }
     let path = arguments.file.unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
+    if let Some(dir) = arguments.dir {
+        let dir = std::path::absolute(&dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
+        experiment.lab.dir = Some(dir);
+    }
     if !arguments.fit {
         return start(experiment, Some((path, text)), &arguments.output);
     }
@@ -51,6 +55,7 @@ fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, F
         cores: machine.cpu.threads.max(1),
         disk: kvdyno_stage::storage::free_bytes(storage).unwrap_or(u64::MAX),
         budget: budget.map(|time| time.0),
+        missing: experiment.missing_engines(),
     };
     let (experiment, changes) = experiment.fitted(&room)?;
     for change in &changes {
