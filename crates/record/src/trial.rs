@@ -212,6 +212,8 @@ pub enum FailureKind {
     EngineError,
     /// A read gave a wrong, torn, stale or missing value.
     WrongAnswer,
+    /// What surrounded it was not what was asked for.
+    Stage,
     /// It was not started, because what it needs had failed before.
     NotRun,
 }
