@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use kvdyno_stage::asked::{Allocator, Asked, CacheState, Cpus, NumaPolicy, Numbers, Refusal, Smt, Storage};
+use kvdyno_stage::surroundings::Surroundings;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -100,6 +101,8 @@ impl StageSection {
 pub struct Stage {
     /// What was asked for.
     pub asked: Asked,
+    /// CPUs, NUMA policy and allocator of the worker.
+    pub surroundings: Surroundings,
 }
 
 impl Stage {
@@ -113,6 +116,7 @@ impl Stage {
     }
 
     fn of(asked: Asked) -> Result<Stage, Refusal> {
-        Ok(Stage { asked })
+        let surroundings = Surroundings::resolve(&asked)?;
+        Ok(Stage { asked, surroundings })
     }
 }

@@ -10,9 +10,10 @@ pub struct StageFacts {
     pub cpus: String,
     /// Whether two of them were hardware threads of one core.
     pub smt: Option<bool>,
-    /// Where the worker's memory came from, as `numa_maps` names it for its heap: `default`, `interleave:0-3`.
+    /// Where the worker's memory came from, as experiment files say it: `interleave:0-3`; `default` if nobody set it.
     pub numa_policy: Option<String>,
-    /// The worker's pages by node when its work was done, before it closed the database.
+    /// The worker's pages by node when its work was done, before it closed the database. Of several processes their sum, in
+    /// which a page that they share counts in each.
     pub numa_pages: Vec<NodePages>,
     /// The most memory that the worker could have, page cache included, bytes; absent if it was not limited.
     pub memory_limit: Option<u64>,
@@ -40,6 +41,9 @@ pub struct NodePages {
     pub node: u32,
     /// KiB of them.
     pub kb: u64,
+    /// The part of it in mappings of files and of shared memory, which may have been there before, KiB.
+    #[serde(default)]
+    pub file_kb: u64,
 }
 
 /// How much of a database the page cache held.

@@ -212,6 +212,8 @@ pub enum FailureKind {
     EngineError,
     /// A read gave a wrong, torn, stale or missing value.
     WrongAnswer,
+    /// What surrounded it was not what was asked for.
+    Stage,
     /// It was not started, because what it needs had failed before.
     NotRun,
 }
@@ -370,6 +372,24 @@ impl Record {
     pub fn write_amplification(&self) -> Option<f64> {
         let device = self.os.device.as_ref()?;
         (self.user_bytes_written > 0).then(|| device.write_bytes as f64 / self.user_bytes_written as f64)
+    }
+
+    /// Operations in the worker's whole life, warm-up included; of a load, the records that it loaded.
+    fn work(&self) -> u64 {
+        match self.trial.phase {
+            Phase::Load => self.workload.records,
+            Phase::Run => self.answers.right + self.answers.failures(),
+        }
+    }
+
+    /// Filesystem inputs for each operation, or for each record loaded, as Symas's reports count them.
+    pub fn fs_in_per_operation(&self) -> Option<f64> {
+        (self.work() > 0).then(|| self.os.fs_in_ops as f64 / self.work() as f64)
+    }
+
+    /// The same of filesystem outputs.
+    pub fn fs_out_per_operation(&self) -> Option<f64> {
+        (self.work() > 0).then(|| self.os.fs_out_ops as f64 / self.work() as f64)
     }
 
     /// Records read a second in the measured window, over all kinds of reads.

@@ -216,6 +216,7 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::NoSpace => "storage full",
         Kind::EngineError => "engine error",
         Kind::WrongAnswer => "wrong answer",
+        Kind::Stage => "not on the stage asked for",
         Kind::NotRun => "not run",
     };
     format!("{kind}: {}", failure.reason)

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe};
 use kvdyno_record::{Failure, FailureKind, Setting, StageFacts, Window, Workers, files};
+use kvdyno_stage::found;
 use kvdyno_workload::{Data, Values, Workload};
 
 use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};
@@ -127,6 +128,10 @@ impl<C: Clock + 'static> Trial<'_, C> {
             control.set_ticks_per_ns(calibration.ticks_per_ns());
             let entry = |(topic, name, value)| Setting { topic, name, value };
             report.statistics = database.statistics().into_iter().map(entry).collect();
+        }
+        // All readers and writers are through with what is measured, and the engine still has its memory.
+        report.stage = found::around_this_process();
+        if self.leads() {
             control.enter(Stage::Closing);
         }
         report.window = measured.as_ref().ok().map(|measured| self.window(measured));

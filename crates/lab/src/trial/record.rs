@@ -35,7 +35,8 @@ pub(super) fn record(
     extras: OsExtras,
 ) -> Record {
     let answers = observer.answers();
-    let outcome = outcome(ask, observer, report.as_ref(), &watched);
+    let stage = stage_facts(ask, report.as_ref(), watched.disturbances.clone());
+    let outcome = held_against(ask, &stage, outcome(ask, observer, report.as_ref(), &watched));
     let mut notes = ask.notes.clone();
     notes.extend(memory_notes(ask, &watched.account));
     Record {
@@ -49,7 +50,7 @@ pub(super) fn record(
         operations: observer.operations(),
         answers,
         os: OsFacts { device: extras.device, ..watched.account.os },
-        stage: stage_facts(ask, report.as_ref(), watched.disturbances),
+        stage,
         space: extras.space,
         user_bytes_written: observer.user_bytes(),
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
@@ -61,6 +62,14 @@ pub(super) fn record(
 fn stage_facts(ask: &Ask<'_>, report: Option<&WorkerReport>, disturbances: Vec<String>) -> StageFacts {
     let found = report.map(|report| report.stage.clone()).unwrap_or_default();
     StageFacts { storage: ask.stage.asked.storage.to_string(), disturbances, ..found }
+}
+
+/// A trial whose worker found a stage other than the one that was set measured something else.
+fn held_against(ask: &Ask<'_>, found: &StageFacts, outcome: Outcome) -> Outcome {
+    match ask.stage.surroundings.contradiction(found) {
+        Some(reason) if outcome == Outcome::Finished => Outcome::Failed(Failure { kind: FailureKind::Stage, reason }),
+        _ => outcome,
+    }
 }
 
 /// What must be known of the peak sizes before they are compared.

@@ -85,6 +85,15 @@ pub enum Cpus {
     List(Numbers),
 }
 
+/// As the command line says it: a number alone is how many; the one processor 5 is `5-5`.
+impl FromStr for Cpus {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map_or_else(|_| text.parse().map(Cpus::List), |count| Ok(Cpus::Count(count)))
+    }
+}
+
 impl fmt::Display for Cpus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
