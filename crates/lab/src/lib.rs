@@ -7,6 +7,7 @@ mod destroyer;
 mod driver;
 mod experiment;
 mod fit;
+mod ground;
 pub mod inspection;
 mod pace;
 mod plan;
