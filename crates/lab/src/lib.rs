@@ -1,6 +1,7 @@
 //! The laboratory: an [`Experiment`] file becomes a [`Plan`], [`check`] holds it against the engines and the machine
 //! before anything is touched, and [`run`] works it off, trial by trial, saving each before the next begins.
 
+mod capabilities;
 mod check;
 mod databases;
 mod destroyer;
@@ -31,5 +32,5 @@ pub use progress::{Live, Progress};
 pub use runner::{LabError, Summary, run};
 pub use space::{SpaceError, check_space};
 pub use stop::Stop;
-pub use units::{Bytes, Span};
+pub use units::{Bytes, Span, WriteRate};
 pub use variants::Variant;
