@@ -20,6 +20,7 @@ use kvdyno_workload::{KeyFormat, Kind};
   kvdyno compare lmdb rocksdb                       load both, then read beside a writer with 1, 2 and 4 readers
   kvdyno compare ./libmine.so lmdb --repeat 3       your own adapter beside LMDB, three times
   kvdyno run experiment.toml                        the same from a file, with everything in it
+  kvdyno run inmem-numa --fit --budget 10m          one of the published experiments, at this machine's size
   kvdyno run --resume results/comparison-…          go on where an interrupted run stopped
   kvdyno report results/comparison-… --format md    the tables again, and the page of charts
   kvdyno engines rocksdb                            what RocksDB's adapter can do and its options
@@ -34,12 +35,14 @@ pub struct Cli {
 pub enum Command {
     /// Compare engines: load each, then run the workload on the same databases, the engines taking turns
     Compare(Box<Compare>),
-    /// Run an experiment file, or go on with an interrupted one
+    /// Run an experiment, of a file or one that comes with kvdyno, or go on with an interrupted one
     Run(Run),
     /// Print the tables of a results folder again, and make its page of charts
     Report(Report),
     /// List the engines, or what one of them can do and its options
     Engines(Engines),
+    /// List the experiments that come with kvdyno, or print the file of one
+    Experiments(Experiments),
     /// List the workloads
     Workloads,
     /// Describe this machine and what the driver itself costs on it
@@ -174,10 +177,11 @@ pub struct Output {
 #[command(after_help = "Examples:
   kvdyno compare lmdb rocksdb --dry-run > mine.toml     a file to start from
   kvdyno run mine.toml
-  kvdyno run theirs.toml --fit --budget 10m             at a size that this machine and ten minutes have room for
+  kvdyno run inmem-numa --fit --budget 10m              one that comes with kvdyno (see `kvdyno experiments`), at a size
+                                                        that this machine and ten minutes have room for
   kvdyno run --resume results/comparison-20260101-120000")]
 pub struct Run {
-    /// The experiment file
+    /// The experiment file, or the name of an experiment that comes with kvdyno
     #[arg(required_unless_present = "resume", conflicts_with = "resume", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Go on with an interrupted experiment; finished trials are not repeated
@@ -189,6 +193,9 @@ pub struct Run {
     /// With --fit: the time that all of it may take, about
     #[arg(long, value_name = "TIME", requires = "fit")]
     pub budget: Option<Span>,
+    /// Where databases go: the storage to be measured [default: what the file says, or the results folder]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
+    pub dir: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,
 }
@@ -322,6 +329,16 @@ pub struct Settings {
     /// How it is printed: table or md
     #[arg(long, default_value = "table", value_parser = ["table", "md"], value_name = "FORMAT")]
     pub format: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kvdyno experiments                                    what there is
+  kvdyno experiments inmem-numa > mine.toml             a file to change, with every key explained")]
+pub struct Experiments {
+    /// Print the file of this one
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
 }
 
 #[derive(Debug, Args)]

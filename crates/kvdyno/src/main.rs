@@ -37,6 +37,7 @@ fn main() -> ExitCode {
             commands::settings::run(arguments)
         }
         Command::Engines(arguments) => commands::engines::run(arguments),
+        Command::Experiments(arguments) => commands::experiments::run(&arguments),
         Command::Workloads => commands::workloads::run(),
         Command::Machine(arguments) => commands::machine::run(arguments),
         Command::Worker(arguments) => commands::worker::run(arguments),

@@ -92,7 +92,7 @@ fn small_values_are_checked() {
 /// Reads beside a writer, and scans after one: an old value is right for its key, but not now.
 #[test]
 fn the_value_before_the_newest_is_stale() {
-    caught_in(faulty(&["readwhilewriting"]).milliseconds(200), "old-value", &["readwhilewriting"], STALE);
+    caught_in(faulty(&["readwhilewriting"]).milliseconds(1000), "old-value", &["readwhilewriting"], STALE);
     for scan in ["readrandom", "readseq", "readreverse"] {
         let after_updates = faulty(&["overwrite", scan]).milliseconds(200);
         caught_in(after_updates, "old-value", &[scan], STALE);
@@ -113,7 +113,7 @@ fn a_dropped_write_of_the_load_is_missing() {
 /// The run's: the record is there, but old.
 #[test]
 fn a_dropped_update_is_stale() {
-    let beside = faulty(&["readwhilewriting"]).milliseconds(200).option("faulty.after=1000");
+    let beside = faulty(&["readwhilewriting"]).milliseconds(1000).option("faulty.after=1000");
     caught_in(beside, "dropped-write", &["readwhilewriting"], STALE);
     for read in ["readrandom", "readseq", "readreverse"] {
         let after = faulty(&["overwrite", read]).milliseconds(200).option("faulty.after=1000");

@@ -13,6 +13,7 @@ use crate::capabilities::{cannot_run, check_keys_of, check_load_durability};
 use crate::experiment::{Experiment, FileError, Missing};
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
+use crate::stage::Stage;
 use crate::variants::Variant;
 use crate::workers::check_workers;
 
@@ -34,6 +35,8 @@ pub struct Checked {
 pub struct Part {
     /// With the engines that are here.
     pub variant: Variant,
+    /// What surrounds its trials.
+    pub stage: Stage,
     /// An engine each, in the variant's order.
     pub setups: Vec<Setup>,
 }
@@ -129,6 +132,7 @@ fn of_variant(error: FileError, variant: &Variant) -> FileError {
 
 /// A variant's set-ups. Engines that cannot be had are errors, or are left out if the experiment says so.
 fn part(place: usize, mut variant: Variant, plan: &mut Plan, left_out: &mut Vec<LeftOut>) -> Result<Part, FileError> {
+    let stage = Stage::check(&variant.experiment.stage).map_err(|error| of_variant(error, &variant))?;
     let mut setups = Vec::new();
     for engine in 0..variant.experiment.engines.len() {
         match setup(&variant, plan, (place, engine)) {
@@ -146,7 +150,7 @@ fn part(place: usize, mut variant: Variant, plan: &mut Plan, left_out: &mut Vec<
         }
     }
     variant.experiment.engines.retain(|name| setups.iter().any(|setup| setup.label == *name.get_ref()));
-    Ok(Part { variant, setups })
+    Ok(Part { variant, stage, setups })
 }
 
 fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::fit::FitSection;
+use crate::stage::StageSection;
 use crate::units::{Bytes, Span, WriteRate};
 
 /// An experiment: a matrix of engines, workloads and threads.
@@ -38,6 +39,9 @@ pub struct Experiment {
     /// What is then done with them, in this order, on the same databases.
     #[serde(default)]
     pub run: Vec<RunSection>,
+    /// What surrounds the trials.
+    #[serde(default)]
+    pub stage: StageSection,
     /// How the lab goes about it.
     #[serde(default)]
     pub lab: LabSection,
@@ -340,6 +344,7 @@ impl Experiment {
             settings: SettingsSection::default(),
             load: LoadSection::default(),
             run: vec![RunSection::default()],
+            stage: StageSection::default(),
             lab: LabSection::default(),
             engine: BTreeMap::new(),
             fit: FitSection::default(),

@@ -2,18 +2,20 @@
 //!
 //! What the original was about are ratios: database to memory, cache to database, readers to cores. So records, cache,
 //! write buffer and memory limit shrink by one factor, threads by another, and a budget of time is divided over the
-//! trials. Nothing ever grows. What was changed is told.
+//! trials. Where the least that makes sense is too much for the budget, parts are left out ([`crate::thin`]). Nothing ever
+//! grows. What was changed is told.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::experiment::{Experiment, FileError};
+use crate::experiment::{Experiment, FileError, Order};
 use crate::plan::Plan;
+use crate::thin::{LeaveOut, thin};
 use crate::units::{Bytes, Span};
 use crate::variants::overlay;
-use kvdyno_record::Phase;
 use kvdyno_workload::Kind;
 
 /// `[fit]`: the machine that the experiment was made for.
@@ -26,10 +28,13 @@ pub struct FitSection {
     /// Its cores, where the experiment is about threads for each core; absent: numbers of threads stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// What may be left out where a budget has no room for all of it, in this order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leave_out: Vec<LeaveOut>,
 }
 
 /// The machine that it is to fit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Room {
     /// Bytes of memory.
     pub memory: u64,
@@ -41,6 +46,8 @@ pub struct Room {
     pub disk: u64,
     /// The time that everything may take.
     pub budget: Option<Duration>,
+    /// Engines of the experiment that are not here: they take no time.
+    pub missing: BTreeSet<String>,
 }
 
 /// Of the free space, what databases may take by their keys and values; engines need more than those.
@@ -50,17 +57,18 @@ const LOAD_PART: f64 = 0.35;
 const RUN_PART: f64 = 0.45;
 /// Of a run's time, its warm-up.
 const WARMUP_PART: f64 = 0.1;
-/// What a slow engine loads at the least, on a small machine: for estimates of time, never for figures.
-const LOAD_BYTES_PER_S: f64 = 15e6;
-const LOAD_RECORDS_PER_S: f64 = 60e3;
+/// What engines load on a small machine, on average: for estimates of time, never for figures.
+const LOAD_BYTES_PER_S: f64 = 40e6;
+const LOAD_RECORDS_PER_S: f64 = 150e3;
 
 /// Below these an experiment would be about something else.
 const LEAST_RECORDS: u64 = 10_000;
 const LEAST_CACHE: u64 = 8 << 20;
-const LEAST_WRITE_BUFFER: u64 = 1 << 20;
-const LEAST_LIMIT: u64 = 64 << 20;
+const LEAST_WRITE_BUFFER: u64 = 4 << 20;
+/// Of a memory limit, what is for the programs themselves: see [`kvdyno_stage`].
+const LEAST_FOR_PROGRAMS: u64 = 64 << 20;
+pub(crate) const LEAST_RUN: Duration = Duration::from_millis(500);
 const LEAST_OPERATIONS: u64 = 1000;
-const LEAST_RUN: Duration = Duration::from_millis(500);
 
 impl Experiment {
     /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each. Places
@@ -85,9 +93,11 @@ impl Experiment {
             stand_in_for_smt(&mut table, &mut changes);
         }
         if let Some(budget) = room.budget {
-            let time = run_time(&Experiment::from_table(&table)?, budget)?;
+            thin(&mut table, budget, &self.fit.leave_out, &room.missing, &mut changes)?;
+            let time = run_time(&Experiment::from_table(&table)?, room, budget)?;
             each_part(&mut table, &mut |part, name| shorten(part, name, time, &mut changes));
         }
+        changes.retain(|line| !line.starts_with("records:") || !is_changed_by_all(&table));
         Ok((Experiment::from_table(&table)?, changes))
     }
 
@@ -95,22 +105,35 @@ impl Experiment {
     fn scale(&self, room: &Room) -> Result<f64, FileError> {
         let memory = self.fit.memory.map_or(1.0, |memory| room.memory as f64 / memory.0 as f64);
         let variants = self.variants()?;
+        let engines = |experiment: &Experiment| {
+            let here = |name: &&toml::Spanned<String>| !room.missing.contains(name.get_ref());
+            experiment.engines.iter().filter(here).count() as f64
+        };
         let size = |data: &kvdyno_workload::Data| data.records as f64 * (data.key_size + data.value_size) as f64;
-        let largest =
-            variants.iter().map(|variant| size(&variant.experiment.data()) * variant.experiment.engines.len() as f64);
+        let at_once = |experiment: &Experiment| match self.lab.order {
+            Order::Turns => engines(experiment),
+            Order::Engine => 1.0,
+        };
+        let largest = variants.iter().map(|one| size(&one.experiment.data()) * at_once(&one.experiment));
         let disk = DISK_PART * room.disk as f64 / largest.fold(1.0, f64::max);
-        let loading: f64 = variants
-            .iter()
-            .map(|variant| &variant.experiment)
-            .map(|one| (load_seconds(one) + part_seconds(one)) * one.engines.len() as f64)
-            .sum();
+        let seconds = |one: &Experiment| (load_seconds(one) + part_seconds(one)) * engines(one);
+        let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
         let loading = loading * f64::from(*self.lab.repeat.get_ref());
         let time = room.budget.map_or(1.0, |budget| LOAD_PART * budget.as_secs_f64() / loading);
-        Ok(memory.min(disk).min(time).min(1.0))
+        let least = variants.iter().map(|one| least_scale(&one.experiment)).fold(0.0, f64::max);
+        Ok(memory.min(disk).min(time).max(least).min(1.0))
     }
 }
 
-fn load_seconds(experiment: &Experiment) -> f64 {
+/// The scale at which a limit of memory still has room for the engine's cache and buffer and for the programs: data that
+/// shrank further would no longer be so many times the memory.
+fn least_scale(experiment: &Experiment) -> f64 {
+    let Some(limit) = experiment.stage.asked().memory else { return 0.0 };
+    let shared = limit.saturating_sub(experiment.settings.cache.0).saturating_sub(experiment.settings.write_buffer.0);
+    (LEAST_FOR_PROGRAMS + LEAST_WRITE_BUFFER) as f64 / shared.max(1) as f64
+}
+
+pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
     let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
@@ -125,12 +148,19 @@ fn part_seconds(experiment: &Experiment) -> f64 {
 }
 
 /// The experiment itself and each of its variants, with their names.
-fn each_part(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
+pub(crate) fn each_part(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
     change(table, "");
     for variant in variants_of(table) {
         let name = variant.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         change(variant, &format!("variant {name}: "));
     }
+}
+
+/// Whether each variant has its own number of records, so that the experiment's own stands for nothing.
+fn is_changed_by_all(table: &Table) -> bool {
+    let variants = table.get("variant").and_then(Value::as_array);
+    let has = |variant: &Value| variant.get("data").and_then(|data| data.get("records")).is_some();
+    variants.is_some_and(|variants| !variants.is_empty() && variants.iter().all(has))
 }
 
 fn section<'a>(part: &'a mut Table, name: &str) -> Option<&'a mut Table> {
@@ -154,12 +184,12 @@ fn shrink(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
     let sizes = [
         ("settings", "cache", LEAST_CACHE),
         ("settings", "write_buffer", LEAST_WRITE_BUFFER),
-        ("stage", "memory", LEAST_LIMIT),
+        ("stage", "memory", LEAST_FOR_PROGRAMS),
     ];
     for (place, key, least) in sizes {
         let Some(size) = section(part, place).and_then(|section| section.get_mut(key)) else { continue };
         let Some(old) = size.as_str().and_then(|text| text.parse::<Bytes>().ok()) else { continue };
-        let new = Bytes(((old.0 as f64 * scale) as u64 >> 20 << 20).max(least).min(old.0));
+        let new = Bytes(((old.0 as f64 * scale).ceil() as u64).next_multiple_of(1 << 20).max(least).min(old.0));
         tell(changes, &format!("{name}{key}"), &old, &new);
         *size = Value::String(new.to_string());
     }
@@ -178,7 +208,7 @@ fn fewer_threads(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<Str
 }
 
 /// `[[run]]`, or a variant's `run.…`.
-fn runs(part: &mut Table) -> Vec<&mut Table> {
+pub(crate) fn runs(part: &mut Table) -> Vec<&mut Table> {
     match part.get_mut("run") {
         Some(Value::Array(runs)) => runs.iter_mut().filter_map(Value::as_table_mut).collect(),
         Some(Value::Table(run)) => vec![run],
@@ -187,10 +217,13 @@ fn runs(part: &mut Table) -> Vec<&mut Table> {
 }
 
 /// What is left of the budget for each run.
-fn run_time(experiment: &Experiment, budget: Duration) -> Result<Duration, FileError> {
+fn run_time(experiment: &Experiment, room: &Room, budget: Duration) -> Result<Duration, FileError> {
     let plan = Plan::of(&experiment.variants()?);
-    let runs =
-        plan.trials.iter().filter(|trial| trial.key.phase == Phase::Run && trial.planned_time().is_some()).count();
+    let runs = plan
+        .trials
+        .iter()
+        .filter(|trial| trial.planned_time().is_some() && !room.missing.contains(&trial.key.engine))
+        .count();
     Ok((budget.mul_f64(RUN_PART) / runs.max(1) as u32).max(LEAST_RUN))
 }
 
@@ -291,7 +324,14 @@ mod tests {
     "#;
 
     fn room() -> Room {
-        Room { memory: 16 << 30, cores: 2, threads_per_core: 1, disk: 200 << 30, budget: None }
+        Room {
+            memory: 16 << 30,
+            cores: 2,
+            threads_per_core: 1,
+            disk: 200 << 30,
+            budget: None,
+            missing: BTreeSet::new(),
+        }
     }
 
     #[test]
@@ -353,7 +393,7 @@ mod tests {
     #[test]
     fn a_machine_with_room_changes_nothing() {
         let experiment = Experiment::parse(TEXT).unwrap();
-        let room = Room { memory: 64 << 30, cores: 64, threads_per_core: 2, disk: u64::MAX, budget: None };
+        let room = Room { memory: 64 << 30, cores: 64, disk: u64::MAX, ..room() };
         let (fitted, changes) = experiment.fitted(&room).unwrap();
         assert_eq!((fitted.to_toml().unwrap(), changes), (experiment.to_toml().unwrap(), Vec::new()));
     }
@@ -373,7 +413,7 @@ mod tests {
         #[test]
         fn nothing_grows_and_the_result_can_be_read(memory in 1u64..1 << 40, cores in 1u32..256, disk in 0u64..1 << 45) {
             let experiment = Experiment::parse(TEXT).unwrap();
-            let (fitted, _) = experiment.fitted(&Room { memory, cores, threads_per_core: 1, disk, budget: None }).unwrap();
+            let (fitted, _) = experiment.fitted(&Room { memory, cores, disk, ..room() }).unwrap();
             prop_assert!(fitted.data.records.get_ref() <= experiment.data.records.get_ref());
             prop_assert!(fitted.settings.cache.0 <= experiment.settings.cache.0);
             prop_assert!(Experiment::parse(&fitted.to_toml().unwrap()).is_ok());

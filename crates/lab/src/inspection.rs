@@ -1,14 +1,18 @@
 //! Asks adapters about themselves, each in a process of its own, so that one that crashes or hangs costs nothing else.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs, io, thread};
+use std::{fs, io, thread};
 
+use kvdyno_engine::Probe;
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::{Inspection, Obstacle, Request, inspect};
+
+use crate::experiment::Experiment;
 
 /// No library takes as long to load and to say its version.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,8 +47,8 @@ pub fn inspect_apart(request: &Request) -> Result<Inspection, Obstacle> {
     let (asked, answered) = (folder.path().join("request.json"), folder.path().join("answer.json"));
     let text = serde_json::to_vec(request).map_err(|error| obstacle(error.to_string()))?;
     fs::File::create_new(&asked).and_then(|mut file| file.write_all(&text)).map_err(broken)?;
-    let program = env::current_exe().map_err(broken)?;
-    let child = Command::new(program)
+    // Not by its name: the file may have been replaced by a newer one since this process began.
+    let child = Command::new("/proc/self/exe")
         .arg("inspect")
         .args([&asked, &answered])
         .stdin(Stdio::null())
@@ -95,5 +99,19 @@ fn how(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("died of signal {signal}"),
         (_, code) => format!("ended the process with exit code {}", code.unwrap_or_default()),
+    }
+}
+
+impl Experiment {
+    /// The engines that are not here, or cannot be loaded. Their options are not looked at.
+    pub fn missing_engines(&self) -> BTreeSet<String> {
+        let missing = |label: &&str| {
+            let section = self.engine.get(*label);
+            let name = section.and_then(|section| section.is.as_ref()).map_or(*label, |is| is.get_ref().as_str());
+            let library = section.and_then(|section| section.library.clone());
+            let inspected = request(&EngineName::parse(name), library).and_then(|request| inspect_apart(&request));
+            !inspected.is_ok_and(|engine| matches!(engine.probe, Probe::Available { .. }))
+        };
+        self.engines.iter().map(|name| name.get_ref().as_str()).filter(missing).map(str::to_owned).collect()
     }
 }

@@ -226,6 +226,7 @@ impl<'a> Runner<'a> {
         let ask = Ask {
             planned,
             setup: self.setup(planned),
+            stage: &self.part(planned).stage,
             destroyer: self.destroyer(planned),
             lab: &self.checked.experiment.lab,
             settings: self.settings(planned),

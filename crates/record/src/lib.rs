@@ -8,11 +8,13 @@ pub mod files;
 pub mod folder;
 mod machine;
 mod series;
+mod stage;
 mod trial;
 mod workers;
 
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
 pub use series::{Latency, SeriesRow};
+pub use stage::{CachedPages, NodePages, StageFacts};
 pub use trial::{
     Answers, Device, EngineFacts, Failure, FailureKind, LeftOut, Operations, OsFacts, Outcome, Phase, Record, SCHEMA,
     Setting, Settling, Space, TrialKey, Window, WorkloadFacts,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Latency, Workers};
+use crate::{Latency, StageFacts, Workers};
 
 /// The version of the record's schema. A reader refuses a record with a higher one.
 pub const SCHEMA: u32 = 1;
@@ -31,6 +31,9 @@ pub struct Record {
     pub answers: Answers,
     /// What the operating system accounted to the worker, from its start to its end.
     pub os: OsFacts,
+    /// What surrounded it.
+    #[serde(default)]
+    pub stage: StageFacts,
     /// What the database took on the storage.
     pub space: Space,
     /// Bytes of keys and values that the workload wrote, over the worker's whole life.
@@ -230,6 +233,8 @@ pub enum FailureKind {
     EngineError,
     /// A read gave a wrong, torn, stale or missing value.
     WrongAnswer,
+    /// What surrounded it was not what was asked for.
+    Stage,
     /// It was not started, because what it needs had failed before.
     NotRun,
 }
@@ -439,6 +444,24 @@ impl Record {
     fn main_operations(&self) -> impl Iterator<Item = &Operations> {
         let reads = self.operations.iter().any(|o| !o.writes());
         self.operations.iter().filter(move |o| o.writes() != reads)
+    }
+
+    /// Operations in the worker's whole life, warm-up included; of a load, the records that it loaded.
+    fn work(&self) -> u64 {
+        match self.trial.phase {
+            Phase::Load => self.workload.records,
+            Phase::Run => self.answers.right + self.answers.failures(),
+        }
+    }
+
+    /// Filesystem inputs for each operation, or for each record loaded, as Symas's reports count them.
+    pub fn fs_in_per_operation(&self) -> Option<f64> {
+        (self.work() > 0).then(|| self.os.fs_in_ops as f64 / self.work() as f64)
+    }
+
+    /// The same of filesystem outputs.
+    pub fn fs_out_per_operation(&self) -> Option<f64> {
+        (self.work() > 0).then(|| self.os.fs_out_ops as f64 / self.work() as f64)
     }
 
     /// Records read a second in the measured window, over all kinds of reads.

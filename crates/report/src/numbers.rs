@@ -18,6 +18,16 @@ pub(crate) fn rate(per_s: f64) -> String {
     if per_s > 0.0 && per_s < 10.0 { format!("{per_s:.1}") } else { grouped(per_s) }
 }
 
+/// A number that may be a small part of one: `0.0123`, `1.57`, `1,234`.
+pub(crate) fn part_of_one(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        n if n < 0.1 => format!("{number:.4}"),
+        n if n < 100.0 => format!("{number:.2}"),
+        _ => grouped(number),
+    }
+}
+
 /// Seconds as the reports print them: `10:23.66`, and `1:05:20.18` from an hour on.
 pub(crate) fn clock(seconds: f64) -> String {
     let cents = (seconds * 100.0).round() as u64;

@@ -134,8 +134,10 @@ impl<'a> Study<'a> {
             let of = if workload.is_empty() { String::new() } else { format!(" of {workload}") };
             Remark { trial: format!("{engine} was left out{of}"), text: reason.clone() }
         });
-        let pairs = self.records.iter().flat_map(|record| record.notes.iter().map(move |note| (record, note)));
-        left_out.chain(pairs.map(|(record, note)| Remark { trial: title(record), text: note.clone() })).collect()
+        let notes =
+            |record: &Record| record.notes.iter().chain(&record.stage.disturbances).cloned().collect::<Vec<_>>();
+        let pairs = self.records.iter().flat_map(|record| notes(record).into_iter().map(move |note| (record, note)));
+        left_out.chain(pairs.map(|(record, note)| Remark { trial: title(record), text: note })).collect()
     }
 }
 
@@ -215,6 +217,7 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::NoSpace => "storage full",
         Kind::EngineError => "engine error",
         Kind::WrongAnswer => "wrong answer",
+        Kind::Stage => "not on the stage asked for",
         Kind::NotRun => "not run",
     };
     format!("{kind}: {}", failure.reason)

@@ -166,3 +166,19 @@ fn the_null_engine_is_not_in_the_running() {
     assert!(!table.contains("* 638,499") && table.contains("638,499"), "{table}");
     assert!(table.contains("\nwiredtiger:btree  * 285,759"), "{table}");
 }
+
+/// Where memory was limited, tables say what went to and from the storage.
+#[test]
+fn a_limited_memory_shows_what_the_storage_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    assert!(!render(&results, Format::Table).unwrap().contains("to and from the storage"));
+    for mut record in results.records().unwrap() {
+        record.stage.memory_limit = Some(64 << 20);
+        record.os.fs_in_ops = 3 * (record.answers.right + record.answers.failures());
+        results.save(&record).unwrap();
+    }
+    let text = render(&results, Format::Table).unwrap();
+    let (_, table) = text.split_once("readwhilewriting: to and from the storage").unwrap();
+    assert!(table.contains("in/op") && table.contains(" 3.00 "), "{table}");
+}

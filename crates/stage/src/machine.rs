@@ -14,7 +14,10 @@ mod cpu;
 mod hypervisor;
 mod numa;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+
+pub(crate) use cpu::{siblings, usable as usable_cpus};
+pub(crate) use numa::nodes as numa_nodes;
 
 /// The machine as this process sees it, with the filesystem of `path`, where the databases will be.
 ///

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::{LabSettings, OptionText};
-use kvdyno_record::{Failure, Setting, Window, Workers};
+use kvdyno_record::{Failure, Setting, StageFacts, Window, Workers};
 use kvdyno_workload::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,8 @@ pub struct WorkerReport {
     pub window: Option<Window>,
     /// The engine's own statistics.
     pub statistics: Vec<Setting>,
+    /// What it found around itself when its work was done.
+    pub stage: StageFacts,
 }
 
 /// The driver's own cost, as measured by [`crate::worker::driver_check`].

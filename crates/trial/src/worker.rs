@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
-use kvdyno_record::{Failure, FailureKind, Setting, Settling, Window, Workers, files};
+use kvdyno_record::{Failure, FailureKind, Setting, Settling, StageFacts, Window, Workers, files};
+use kvdyno_stage::found;
 use kvdyno_workload::{Data, Values, Workload};
 
 use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};
@@ -59,7 +60,13 @@ pub(crate) struct Trial<'a, C> {
 
 impl<C: Clock + 'static> Trial<'_, C> {
     fn run(&self) -> Result<(), WorkerError> {
-        let mut report = WorkerReport { failure: None, version: String::new(), window: None, statistics: Vec::new() };
+        let mut report = WorkerReport {
+            failure: None,
+            version: String::new(),
+            window: None,
+            statistics: Vec::new(),
+            stage: StageFacts::default(),
+        };
         let ended = self.measure(&mut report);
         if ended.is_err() {
             self.call_off();
@@ -126,6 +133,10 @@ impl<C: Clock + 'static> Trial<'_, C> {
             control.set_ticks_per_ns(calibration.ticks_per_ns());
             let entry = |(topic, name, value)| Setting { topic, name, value };
             report.statistics = database.statistics().into_iter().map(entry).collect();
+        }
+        // All readers and writers are through with what is measured, and the engine still has its memory.
+        report.stage = found::around_this_process();
+        if self.leads() {
             control.enter(Stage::Closing);
         }
         report.window =

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod compare;
 pub mod engines;
+pub mod experiments;
 pub mod install;
 pub mod machine;
 pub mod report;

@@ -5,14 +5,14 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use kvdyno_lab::{Checked, Experiment, FileError, Room, Span, Stop, check, check_space};
+use kvdyno_lab::{Checked, Experiment, FileError, Room, Shipped, Span, Stop, check, check_space};
 use kvdyno_record::folder::Results;
 use kvdyno_record::{Phase, files};
 use kvdyno_stage::lock::FolderLock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{Output, Run};
-use crate::commands::{machine, report};
+use crate::commands::{experiments, machine, report};
 use crate::error::Error;
 use crate::progress::Terminal;
 
@@ -22,7 +22,11 @@ pub fn run(arguments: Run) -> Result<(), Error> {
         return resume(folder, &arguments.output);
     }
     let path = arguments.file.unwrap_or_default();
-    let (mut experiment, text) = read(&path)?;
+    let (mut experiment, text) = file_or_shipped(&path)?;
+    if let Some(dir) = arguments.dir {
+        let dir = std::path::absolute(&dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
+        experiment.lab.dir = Some(dir);
+    }
     if !arguments.fit {
         return start(experiment, Some((path, text)), &arguments.output);
     }
@@ -52,6 +56,7 @@ fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, F
         threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
         disk: kvdyno_stage::storage::free_bytes(storage).unwrap_or(u64::MAX),
         budget: budget.map(|time| time.0),
+        missing: experiment.missing_engines(),
     };
     let (experiment, changes) = experiment.fitted(&room)?;
     for change in &changes {
@@ -60,11 +65,27 @@ fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, F
     Ok(experiment)
 }
 
+/// What `path` names: a file, or where there is none an experiment that comes with the program.
+fn file_or_shipped(path: &Path) -> Result<(Experiment, String), Error> {
+    match path.to_str().and_then(Shipped::named).filter(|_| !path.exists()) {
+        Some(shipped) => parse(shipped.text.to_owned(), path),
+        None => read(path),
+    }
+}
+
 fn read(path: &Path) -> Result<(Experiment, String), Error> {
     let text = fs::read_to_string(path).map_err(|cause| match cause.kind() {
-        ErrorKind::NotFound => Error::Input(format!("there is no file {}", path.display())),
+        ErrorKind::NotFound => Error::Input(format!(
+            "there is no file {}, nor does an experiment of that name come with kvdyno; there are {}",
+            path.display(),
+            experiments::names()
+        )),
         _ => Error::Io { what: format!("cannot read {}", path.display()), cause },
     })?;
+    parse(text, path)
+}
+
+fn parse(text: String, path: &Path) -> Result<(Experiment, String), Error> {
     let experiment = Experiment::parse(&text).map_err(|error| in_file(error, Some((path.to_owned(), text.clone()))))?;
     Ok((experiment, text))
 }

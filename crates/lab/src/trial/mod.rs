@@ -28,6 +28,7 @@ use crate::destroyer::Destroyer;
 use crate::experiment::LabSection;
 use crate::plan::PlannedTrial;
 use crate::progress::Live;
+use crate::stage::Stage;
 use crate::stop::Stop;
 
 use record::OsExtras;
@@ -42,6 +43,7 @@ const WORKER_LOG: &str = "worker.log";
 pub struct Ask<'a> {
     pub planned: &'a PlannedTrial,
     pub setup: &'a Setup,
+    pub stage: &'a Stage,
     pub destroyer: Destroyer<'a>,
     pub lab: &'a LabSection,
     pub settings: LabSettings,
@@ -140,6 +142,7 @@ fn worker_command(ask: &Ask<'_>, board: &Board, spec: &Path, log: &Path) -> io::
     let (program, arguments) = ask.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).arg(spec).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    ask.stage.surroundings.set_on(&mut command);
     let inherited = [board.fd(), ask.ledger.fd()];
     // SAFETY: the hook makes one system call for each descriptor, which is allowed between fork and exec.
     unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(keep_across_exec)) };

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_record::{
-    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Settling, Space, Workers, WorkloadFacts,
+    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Settling, Space, StageFacts, Workers,
+    WorkloadFacts,
 };
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
@@ -35,9 +36,9 @@ pub(super) fn record(
     extras: OsExtras,
 ) -> Record {
     let answers = observer.answers();
-    let outcome = outcome(ask, observer, report.as_ref(), &watched);
+    let stage = stage_facts(ask, report.as_ref(), watched.disturbances.clone());
+    let outcome = held_against(ask, &stage, outcome(ask, observer, report.as_ref(), &watched));
     let mut notes = ask.notes.clone();
-    notes.extend(watched.disturbances);
     notes.extend(memory_notes(ask, &watched.account));
     notes.extend(call_notes(ask, report.as_ref()));
     Record {
@@ -51,10 +52,25 @@ pub(super) fn record(
         operations: observer.operations(),
         answers,
         os: OsFacts { device: extras.device, ..watched.account.os },
+        stage,
         space: extras.space,
         user_bytes_written: observer.user_bytes(),
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
+    }
+}
+
+/// What surrounded the trial: what the worker found of itself, and what the parent found around it.
+fn stage_facts(ask: &Ask<'_>, report: Option<&WorkerReport>, disturbances: Vec<String>) -> StageFacts {
+    let found = report.map(|report| report.stage.clone()).unwrap_or_default();
+    StageFacts { storage: ask.stage.asked.storage.to_string(), disturbances, ..found }
+}
+
+/// A trial whose worker found a stage other than the one that was set measured something else.
+fn held_against(ask: &Ask<'_>, found: &StageFacts, outcome: Outcome) -> Outcome {
+    match ask.stage.surroundings.contradiction(found) {
+        Some(reason) if outcome == Outcome::Finished => Outcome::Failed(Failure { kind: FailureKind::Stage, reason }),
+        _ => outcome,
     }
 }
 
@@ -216,6 +232,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
         operations: Vec::new(),
         answers: Answers::default(),
         os: OsFacts::default(),
+        stage: StageFacts::default(),
         space: Space::default(),
         user_bytes_written: 0,
         statistics: Vec::new(),

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_record::{Window, Workers};
+use kvdyno_stage::found;
 use kvdyno_trial::{WorkerReport, of_process};
 
 use super::Ask;
@@ -34,8 +35,9 @@ impl Reports {
         let reports = reports?;
         let windows = reports.iter().map(|report| report.window.clone()).reduce(|sum, more| Some(both(sum?, more?)));
         let failure = reports.iter().find_map(|report| report.failure.clone());
+        let stage = found::together(reports.iter().map(|report| report.stage.clone()).collect());
         let first = reports.into_iter().next()?;
-        Some(WorkerReport { failure, window: windows.flatten(), ..first })
+        Some(WorkerReport { failure, window: windows.flatten(), stage, ..first })
     }
 }
 

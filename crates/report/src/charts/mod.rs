@@ -10,6 +10,7 @@ mod latency;
 mod marker;
 mod over_time;
 mod rates;
+mod storage;
 mod theme;
 mod ticks;
 
@@ -17,6 +18,7 @@ pub(crate) use bars::load_charts;
 pub(crate) use latency::latencies;
 pub(crate) use over_time::over_time;
 pub(crate) use rates::rates;
+pub(crate) use storage::storage;
 
 /// A chart, ready for the page.
 pub(crate) struct Figure {

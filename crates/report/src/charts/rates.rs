@@ -30,27 +30,51 @@ fn rate<'a>(cell: &'a Cell<'_>, side: Side) -> Option<&'a Estimate> {
 }
 
 fn chart(study: &Study<'_>, cells: &[&Cell<'_>], side: Side, workload: &str) -> Chart {
+    let height =
+        |cell: &Cell<'_>| rate(cell, side).map(|rate| Height { value: rate.value, interval: rate.low.zip(rate.high) });
+    let words = format!("{workload}: {} a second against threads, a line for each engine", side.noun());
+    against_threads(study, cells, words, &height, |most| Axis::rate(&format!("{}/s", side.noun()), most))
+}
+
+/// How high a point of a cell lies.
+pub(super) struct Height {
+    pub(super) value: f64,
+    /// The ends of its interval.
+    pub(super) interval: Option<(f64, f64)>,
+}
+
+/// A figure of cells against the number of threads, a line an engine. `axis` makes the axis for the highest point.
+pub(super) fn against_threads(
+    study: &Study<'_>,
+    cells: &[&Cell<'_>],
+    description: String,
+    height: &dyn Fn(&Cell<'_>) -> Option<Height>,
+    axis: impl FnOnce(f64) -> Axis,
+) -> Chart {
     let by_readers = cells.iter().any(|cell| cell.key.readers > 0);
     let threads = |cell: &Cell<'_>| if by_readers { cell.key.readers } else { cell.key.writers };
     let mut counts = distinct(cells.iter().map(|cell| threads(cell)));
     counts.sort_unstable();
-    let most = cells
-        .iter()
-        .filter_map(|cell| rate(cell, side))
-        .map(|rate| rate.high.unwrap_or(rate.value))
-        .fold(0.0, f64::max);
+    let heights = cells.iter().filter_map(|cell| height(cell));
+    let most = heights.map(|height| height.interval.map_or(height.value, |(_, high)| high)).fold(0.0, f64::max);
     Chart {
-        description: format!("{workload}: {} a second against threads, a line for each engine", side.noun()),
+        description,
         size: (480.0, 320.0),
         x: Axis::threads(if by_readers { "readers" } else { "writers" }, &counts),
-        y: Axis::rate(&format!("{}/s", side.noun()), most),
-        lines: lines(study, cells, side, by_readers),
+        y: axis(most),
+        lines: lines(study, cells, height, by_readers),
         markers: true,
     }
 }
 
-/// A line for each engine, broken where all its trials failed; where both numbers of threads vary, for each engine and number of writers.
-fn lines(study: &Study<'_>, cells: &[&Cell<'_>], side: Side, by_readers: bool) -> Vec<Line> {
+/// A line for each engine, broken where all its trials failed; where both numbers of threads vary, for each engine and number
+/// of writers.
+fn lines(
+    study: &Study<'_>,
+    cells: &[&Cell<'_>],
+    height: &dyn Fn(&Cell<'_>) -> Option<Height>,
+    by_readers: bool,
+) -> Vec<Line> {
     let engines = study.engines();
     let writers = |cell: &Cell<'_>| if by_readers { cell.key.writers } else { 0 };
     let vary = distinct(cells.iter().map(|cell| writers(cell))).len() > 1;
@@ -61,7 +85,7 @@ fn lines(study: &Study<'_>, cells: &[&Cell<'_>], side: Side, by_readers: bool) -
             .filter(|cell| cell.key.engine == engine && writers(cell) == count)
             .map(|cell| {
                 let threads = if by_readers { cell.key.readers } else { cell.key.writers };
-                (threads, rate(cell, side).map(|rate| point(threads, rate)))
+                (threads, height(cell).map(|height| point(threads, height)))
             })
             .collect();
         points.sort_by_key(|(threads, _)| *threads);
@@ -74,6 +98,6 @@ fn lines(study: &Study<'_>, cells: &[&Cell<'_>], side: Side, by_readers: bool) -
     groups.into_iter().map(line).collect()
 }
 
-fn point(threads: u32, rate: &Estimate) -> Point {
-    Point { x: f64::from(threads.max(1)).log2(), y: rate.value, interval: rate.low.zip(rate.high) }
+fn point(threads: u32, height: Height) -> Point {
+    Point { x: f64::from(threads.max(1)).log2(), y: height.value, interval: height.interval }
 }

@@ -76,6 +76,8 @@ fn own_figures() -> Vec<Column> {
         figure("peak_pss_kb", |r| r.os.peak_pss_kb.into()),
         figure("fs_in_ops", |r| r.os.fs_in_ops.into()),
         figure("fs_out_ops", |r| r.os.fs_out_ops.into()),
+        figure("fs_in_per_op", |r| r.fs_in_per_operation().map_or(Value::Null, thousandths)),
+        figure("fs_out_per_op", |r| r.fs_out_per_operation().map_or(Value::Null, thousandths)),
         figure("minor_faults", |r| r.os.minor_faults.into()),
         figure("major_faults", |r| r.os.major_faults.into()),
         figure("read_bytes", |r| r.os.read_bytes.into()),

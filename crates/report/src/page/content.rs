@@ -5,11 +5,11 @@ use jiff::tz::TimeZone;
 use kvdyno_record::{Record, Setting};
 
 use crate::ReportError;
-use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates};
+use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates, storage};
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
-    self, Grid, Mark, Room, engine_settings, key_facts, load, machine_facts, matrices, processors, run_grouped,
-    versions,
+    self, Grid, Mark, Room, engine_settings, key_facts, load, load_storage, machine_facts, matrices, processors,
+    run_grouped, run_storage, versions,
 };
 
 type Fact = (String, String);
@@ -28,6 +28,7 @@ pub(super) struct Page<'a> {
     doubts: Vec<Remark>,
     notes: Vec<Remark>,
     load: Option<Grid>,
+    load_storage: Option<Grid>,
     load_charts: Vec<Figure>,
     workloads: Vec<Workload<'a>>,
     engine_settings: Option<Grid>,
@@ -44,6 +45,8 @@ struct Workload<'a> {
     rates: Vec<Figure>,
     matrices: Vec<Grid>,
     table: Option<Grid>,
+    storage: Vec<Figure>,
+    storage_table: Option<Grid>,
     latency_table: Option<Grid>,
     latencies: Vec<Figures>,
     over_time: Vec<Figures>,
@@ -81,6 +84,7 @@ impl<'a> Page<'a> {
             doubts: study.doubts_told(),
             notes: study.notes(),
             load: load(study, Room::Page),
+            load_storage: load_storage(study),
             load_charts: load_charts(study)?,
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
             engine_settings: engine_settings(study),
@@ -106,6 +110,8 @@ impl<'a> Workload<'a> {
             rates: rates.into_iter().flatten().collect(),
             matrices: matrices(study, name),
             table: run_grouped(study, name),
+            storage: storage(study, name)?,
+            storage_table: run_storage(study, name),
             latency_table: tables::latencies(study, name),
             latencies: both(latencies)?.into_iter().flatten().collect(),
             over_time: both(over_time)?.into_iter().flatten().collect(),

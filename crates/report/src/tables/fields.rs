@@ -4,7 +4,7 @@ use kvdyno_record::{Operations, Record};
 use kvdyno_verdict::{Cell, Estimate};
 
 use super::Column;
-use crate::numbers::{clock, duration, grouped, plus_minus, rate};
+use crate::numbers::{clock, duration, grouped, part_of_one, plus_minus, rate};
 use crate::study::threads;
 
 /// A column of a table of cells.
@@ -94,6 +94,16 @@ pub(super) const WRITE_AMPLIFICATION: Field = Field::number("write amp.", |cell|
     cell.median(Record::write_amplification).map_or(NONE.to_owned(), |factor| format!("{factor:.2}"))
 });
 
+/// What went to and from the storage.
+pub(super) const STORAGE: [Field; 6] = [
+    Field::number("in/op", |cell| part(cell, Record::fs_in_per_operation)),
+    Field::number("out/op", |cell| part(cell, Record::fs_out_per_operation)),
+    Field::number("device read MB", |cell| part(cell, |r| Some(r.os.device.as_ref()?.read_bytes as f64 / 1e6))),
+    Field::number("written MB", |cell| part(cell, |r| Some(r.os.device.as_ref()?.write_bytes as f64 / 1e6))),
+    WRITE_AMPLIFICATION,
+    Field::number("DB KB", |cell| median(cell, grouped, |r| r.space.db_kb as f64)),
+];
+
 /// The kind of read that a trial made most of.
 pub(crate) fn main_reads(record: &Record) -> Option<&Operations> {
     record.operations.iter().filter(|o| !o.writes()).max_by_key(|o| o.operations)
@@ -106,6 +116,10 @@ pub(crate) fn main_writes(record: &Record) -> Option<&Operations> {
 
 fn median(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&Record) -> f64) -> String {
     cell.median(|record| Some(figure(record))).map_or(NONE.to_owned(), print)
+}
+
+fn part(cell: &Cell<'_>, figure: fn(&Record) -> Option<f64>) -> String {
+    cell.median(figure).map_or(NONE.to_owned(), part_of_one)
 }
 
 fn latency(cell: &Cell<'_>, of: fn(&Record) -> Option<&Operations>, percentile: fn(&Operations) -> u64) -> String {

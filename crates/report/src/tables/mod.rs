@@ -6,6 +6,7 @@ mod load;
 mod matrix;
 mod run;
 mod settings;
+mod storage;
 
 use kvdyno_record::{Failure, Record};
 use kvdyno_verdict::Cell;
@@ -19,6 +20,8 @@ pub(crate) use fields::{main_reads, main_writes};
 pub(crate) use load::load;
 pub(crate) use matrix::matrices;
 pub(crate) use run::{latencies, run_by_engine, run_by_workload, run_grouped};
+pub(crate) use storage::{load_storage, matters, run_storage};
+
 pub(crate) use settings::{engine_settings, key_facts, machine_facts, processors, versions};
 
 /// A table.

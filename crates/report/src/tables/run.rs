@@ -83,7 +83,7 @@ fn does(cells: &[&Cell<'_>], what: fn(&Cell<'_>) -> bool) -> bool {
 }
 
 /// The cells of a workload, those of an engine together.
-fn by_engine<'a, 'b>(study: &'a Study<'b>, workload: &str) -> Vec<&'a Cell<'b>> {
+pub(super) fn by_engine<'a, 'b>(study: &'a Study<'b>, workload: &str) -> Vec<&'a Cell<'b>> {
     let engines = study.engines();
     let mut cells = study.running(workload);
     cells.sort_by_key(|cell| engines.iter().position(|engine| *engine == cell.key.engine));
@@ -98,7 +98,7 @@ fn threads_in_words(cells: &[&Cell<'_>]) -> Field {
 }
 
 /// Readers where anything reads; writers where their number varies, or where nothing reads.
-fn thread_fields(cells: &[&Cell<'_>]) -> Vec<Field> {
+pub(super) fn thread_fields(cells: &[&Cell<'_>]) -> Vec<Field> {
     let reads = cells.iter().any(|cell| cell.key.readers > 0);
     let writers_vary = cells.windows(2).any(|pair| pair[0].key.writers != pair[1].key.writers);
     let readers = reads.then_some(READERS);
@@ -125,7 +125,7 @@ fn rate_fields(cells: &[&Cell<'_>]) -> Vec<Field> {
 }
 
 /// Leaves the engine's name in the first row of its group only.
-fn name_groups_once(rows: &mut [Row]) {
+pub(super) fn name_groups_once(rows: &mut [Row]) {
     let mut last = String::new();
     for row in rows {
         let Some(name) = row.cells.first_mut() else { continue };

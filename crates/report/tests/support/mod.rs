@@ -317,6 +317,7 @@ fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
         operations: if finished { operations } else { Vec::new() },
         answers: Answers { right: RECORDS, ..Answers::default() },
         os: if started { os } else { OsFacts::default() },
+        stage: Default::default(),
         space: Space { db_kb: engine.db_kb, db_peak_kb: engine.db_kb * 5 / 4 },
         user_bytes_written: RECORDS * 116,
         statistics: statistics(engine, &trial),

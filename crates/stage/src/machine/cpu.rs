@@ -9,7 +9,7 @@ use super::hypervisor;
 use crate::tree::{Tree, field, fields, number_list};
 
 /// The logical processors that this thread may use.
-pub(super) fn usable(tree: &Tree) -> Vec<u32> {
+pub(crate) fn usable(tree: &Tree) -> Vec<u32> {
     match sched_getaffinity(None) {
         Ok(set) => (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect(),
         // The kernel has more processors than the set.
@@ -46,11 +46,18 @@ fn topology(tree: &Tree, cpus: &[u32]) -> Option<(u32, u32)> {
     for cpu in cpus {
         let folder = format!("sys/devices/system/cpu/cpu{cpu}/topology");
         // `core_id` repeats, on some machines from die to die; the list of a core's threads does not.
-        let threads = ["core_cpus_list", "thread_siblings_list"];
-        cores.insert(threads.iter().find_map(|list| tree.text(format!("{folder}/{list}")))?);
+        cores.insert(siblings(tree, *cpu)?);
         sockets.insert(tree.text(format!("{folder}/physical_package_id"))?);
     }
     Some((cores.len() as u32, sockets.len() as u32))
+}
+
+/// The hardware threads of a logical processor's core, itself included.
+pub(crate) fn siblings(tree: &Tree, cpu: u32) -> Option<Vec<u32>> {
+    let folder = format!("sys/devices/system/cpu/cpu{cpu}/topology");
+    // The first is the newer name.
+    let lists = ["core_cpus_list", "thread_siblings_list"];
+    number_list(&lists.iter().find_map(|list| tree.text(format!("{folder}/{list}")))?)
 }
 
 /// The same from `/proc/cpuinfo`, which x86 fills in.

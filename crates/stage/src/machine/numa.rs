@@ -5,7 +5,7 @@ use kvdyno_record::NumaNode;
 use crate::tree::{Tree, fields, kilobytes};
 
 /// All nodes. None where the kernel was built without NUMA; one on a machine that has no more.
-pub(super) fn nodes(tree: &Tree) -> Vec<NumaNode> {
+pub(crate) fn nodes(tree: &Tree) -> Vec<NumaNode> {
     let folder = "sys/devices/system/node";
     tree.numbered(folder, "node").into_iter().filter_map(|node| one(tree, folder, node)).collect()
 }

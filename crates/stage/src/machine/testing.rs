@@ -21,14 +21,14 @@ const DISTANCES: [&str; 8] = [
 ];
 
 /// Nothing at all.
-pub(super) fn empty() -> (TempDir, Tree) {
+pub(crate) fn empty() -> (TempDir, Tree) {
     let root = tempfile::tempdir().unwrap();
     let tree = Tree::at(root.path());
     (root, tree)
 }
 
 /// Writes a file and the folders above it.
-pub(super) fn write(root: &Path, path: &str, text: &str) {
+pub(crate) fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -36,7 +36,7 @@ pub(super) fn write(root: &Path, path: &str, text: &str) {
 
 /// Two sockets of 32 cores with two threads each, eight nodes. As kernels number them: the second threads of all cores
 /// come after the first ones.
-pub(super) fn two_sockets() -> (TempDir, Tree) {
+pub(crate) fn two_sockets() -> (TempDir, Tree) {
     let (root, tree) = empty();
     let put = |path: &str, text: &str| write(root.path(), path, text);
     let mut cpuinfo = String::new();
@@ -92,7 +92,7 @@ pub(super) fn two_sockets() -> (TempDir, Tree) {
 }
 
 /// A virtual machine of four cores without NUMA, caches or a governor to be seen.
-pub(super) fn aarch64() -> (TempDir, Tree) {
+pub(crate) fn aarch64() -> (TempDir, Tree) {
     let (root, tree) = empty();
     let put = |path: &str, text: &str| write(root.path(), path, text);
     let mut cpuinfo = String::new();

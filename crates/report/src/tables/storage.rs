@@ -1,0 +1,48 @@
+//! What went to and from the storage, as the reports on databases larger than memory count it.
+
+use kvdyno_record::Phase;
+use kvdyno_verdict::Cell;
+
+use super::Grid;
+use super::fields::{ENGINE, STORAGE, WORKLOAD};
+use super::run::{by_engine, name_groups_once, thread_fields};
+use crate::study::Study;
+
+/// From so many inputs an operation on, the storage has a part in the rates.
+const WORTH_A_TABLE: f64 = 0.001;
+
+/// Whether the storage was what the experiment is about: the memory was limited, the storage was made for it, or reads
+/// went to it.
+pub(crate) fn matters(study: &Study<'_>) -> bool {
+    study.records.iter().any(|record| {
+        let stage = &record.stage;
+        let reads = record.trial.phase == Phase::Run && record.fs_in_per_operation() >= Some(WORTH_A_TABLE);
+        reads || stage.memory_limit.is_some() || !matches!(stage.storage.as_str(), "" | "folder")
+    })
+}
+
+/// For the load; none if the storage does not matter.
+pub(crate) fn load_storage(study: &Study<'_>) -> Option<Grid> {
+    let cells = study.cells(Phase::Load);
+    let fields: Vec<_> = [ENGINE, WORKLOAD].into_iter().chain(STORAGE).collect();
+    (matters(study) && !cells.is_empty())
+        .then(|| Grid::of_cells("Load: to and from the storage".to_owned(), &cells, &fields, 2))
+}
+
+/// For a workload; none if the storage does not matter.
+pub(crate) fn run_storage(study: &Study<'_>, workload: &str) -> Option<Grid> {
+    let cells: Vec<&Cell<'_>> = by_engine(study, workload);
+    let mut fields = vec![ENGINE];
+    fields.extend(thread_fields(&cells));
+    let names = fields.len();
+    fields.extend(STORAGE);
+    (matters(study) && !cells.is_empty()).then(|| {
+        let mut grid = Grid::of_cells(format!("{workload}: to and from the storage"), &cells, &fields, names);
+        grid.note = NOTE.to_owned();
+        name_groups_once(&mut grid.rows);
+        grid
+    })
+}
+
+const NOTE: &str = "in/op and out/op: blocks of 512 bytes that the process caused to be read and written (what `time` calls \
+                    filesystem inputs and outputs), for each operation; device: what its counters said.";
