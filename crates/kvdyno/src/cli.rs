@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use kvdyno_engine::{Compression, Durability};
-use kvdyno_lab::{Bytes, Order, Span};
+use kvdyno_lab::{Bytes, Order, Span, WriteRate};
 use kvdyno_record::Workers;
 use kvdyno_report::{Format, Paper};
 use kvdyno_workload::{KeyFormat, Kind};
@@ -105,7 +105,7 @@ pub struct Compare {
     /// What readers and writers are: threads of one process, or processes of their own that share the database
     #[arg(long, default_value_t = Workers::Threads, value_name = "WHAT")]
     pub workers: Workers,
-    /// How long each trial measures
+    /// How long each trial measures (overwritesome ends by its number of updates)
     #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
     pub duration: Span,
     /// Instead of --duration: operations of each reader
@@ -114,9 +114,9 @@ pub struct Compare {
     /// How long each trial runs before it measures
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub warmup: Span,
-    /// The most records written a second beside the readers [default: as many as the engine takes]
+    /// The most written a second: records, or bytes such as 2MiB/s [default: as much as the engine takes]
     #[arg(long, value_name = "RATE")]
-    pub write_rate: Option<f64>,
+    pub write_rate: Option<WriteRate>,
     /// How often everything is done, each time on new databases
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub repeat: u32,

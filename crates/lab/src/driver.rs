@@ -5,7 +5,7 @@ use std::time::Duration;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
 use kvdyno_record::{DriverCost, Failure, Workers};
 use kvdyno_trial::{DriverCheck, TrialSpec, worker::driver_check};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Verify, Workload};
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Verify, Workload};
 
 /// Rounds of which the median is taken.
 const ROUNDS: usize = 5;
@@ -69,6 +69,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
             writers: 0,
             batch: 1,
             reads_per_transaction: 1,
+            reads: Reads::default(),
             write_rate: None,
             warmup: duration / 10,
             end: End::After(duration),

@@ -16,7 +16,7 @@ use toml::Spanned;
 
 use crate::fit::FitSection;
 use crate::stage::StageSection;
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, WriteRate};
 
 /// An experiment: a matrix of engines, workloads and threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -114,6 +114,9 @@ pub struct LoadSection {
     pub batch: Spanned<u64>,
     /// Every write is synced before it is acknowledged, whatever `durability` says.
     pub sync: bool,
+    /// When a write of the load is acknowledged; absent: as `[settings]` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Spanned<Durability>>,
     /// Threads or processes that load.
     pub writers: Spanned<u32>,
     /// `threads` of one process, or `processes` of their own.
@@ -124,7 +127,7 @@ pub struct LoadSection {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSection {
-    /// `readwhilewriting`, `readrandom`, `readseq`, `readreverse` or `overwrite`.
+    /// Anything but a load: see `kvdyno workloads`.
     pub workload: Spanned<Kind>,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
     pub readers: Spanned<Vec<u32>>,
@@ -136,19 +139,43 @@ pub struct RunSection {
     /// Instead of `duration`: operations of each such thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
+    /// Instead of either: operations of all such threads together, as a part of the number of records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Spanned<f64>>,
     /// Before the measured part.
     pub warmup: Span,
     /// Records in each write.
     pub batch: Spanned<u64>,
     /// Reads in one read-only transaction (`readrandom`).
     pub reads_per_transaction: Spanned<u64>,
-    /// The most records written a second, by all writers; absent: as many as the engine takes.
+    /// Of ranges: steps after each seek; absent: 10.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_rate: Option<Spanned<f64>>,
+    pub nexts: Option<Spanned<u64>>,
+    /// Ranges begin at one of the first so many records; absent: at any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub among: Option<Spanned<u64>>,
+    /// Records in each call of `multireadrandom`; absent: 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_per_batch: Option<Spanned<u64>>,
+    /// The most written a second, by all writers: records, or bytes of keys and values; absent: as much as the engine
+    /// takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<Spanned<WriteRate>>,
 }
 
 /// What a run measures for unless it says otherwise.
 pub(crate) const DURATION: Duration = Duration::from_secs(10);
+/// Of the records, what `overwritesome` updates unless it says otherwise.
+pub(crate) const PART: f64 = 0.1;
+
+impl RunSection {
+    /// Operations of all threads that it is about, as a part of the number of records; absent if it ends otherwise.
+    pub(crate) fn ends_after_part(&self) -> Option<f64> {
+        let otherwise = self.operations.is_some() || self.duration.is_some();
+        let usual = (self.workload.get_ref().ends_by_part() && !otherwise).then_some(PART);
+        self.part.as_ref().map(|part| *part.get_ref()).or(usual)
+    }
+}
 
 /// `[lab]`
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -248,6 +275,7 @@ impl Default for LoadSection {
             workload: unplaced(Kind::FillSeq),
             batch: unplaced(1000),
             sync: false,
+            durability: None,
             writers: unplaced(1),
             workers: unplaced(Workers::Threads),
         }
@@ -262,9 +290,13 @@ impl Default for RunSection {
             workers: unplaced(Workers::Threads),
             duration: None,
             operations: None,
+            part: None,
             warmup: Span(Duration::from_secs(1)),
             batch: unplaced(1),
             reads_per_transaction: unplaced(1),
+            nexts: None,
+            among: None,
+            reads_per_batch: None,
             write_rate: None,
         }
     }
@@ -389,13 +421,12 @@ impl Experiment {
         }
     }
 
-    /// The settings for loading: synced loads are at `commit`.
+    /// The settings for loading: synced loads are at `commit`, and others may have a durability of their own.
     pub fn load_settings(&self) -> LabSettings {
-        let mut settings = self.lab_settings();
-        if self.load.sync {
-            settings.durability = Durability::Commit;
-        }
-        settings
+        let settings = self.lab_settings();
+        let own = self.load.durability.as_ref().map(|level| *level.get_ref());
+        let durability = if self.load.sync { Durability::Commit } else { own.unwrap_or(settings.durability) };
+        LabSettings { durability, ..settings }
     }
 }
 
@@ -446,7 +477,9 @@ mod tests {
         experiment
             .engine
             .insert("mine".into(), EngineSection { is: Some(unplaced("lmdb".into())), library: None, options });
-        experiment.run[0].write_rate = Some(unplaced(1000.0));
+        experiment.run[0].write_rate = Some(unplaced(WriteRate::Bytes(Bytes(2 << 20))));
+        experiment.run[0].part = Some(unplaced(0.25));
+        experiment.load.durability = Some(unplaced(Durability::None));
         let text = experiment.to_toml().unwrap();
         let again = Experiment::parse(&text).unwrap();
         assert_eq!(again.to_toml().unwrap(), text);

@@ -1,6 +1,7 @@
 //! The laboratory: an [`Experiment`] file becomes a [`Plan`], [`check`] holds it against the engines and the machine
 //! before anything is touched, and [`run`] works it off, trial by trial, saving each before the next begins.
 
+mod capabilities;
 mod check;
 mod databases;
 mod destroyer;
@@ -37,5 +38,5 @@ pub use space::{SpaceError, check_space};
 pub use stage::{Stage, StageSection};
 pub use stop::Stop;
 pub use thin::LeaveOut;
-pub use units::{Bytes, Span};
+pub use units::{Bytes, Span, WriteRate};
 pub use variants::Variant;

@@ -71,7 +71,7 @@ fn variant(base: &Table, section: &Spanned<Table>) -> Result<Variant, FileError>
 
 /// Lays `changes` over `table`. A table over an array of tables is laid over each of them: `run.readers = [1]` changes
 /// every `[[run]]`.
-fn overlay(table: &mut Table, changes: Table) {
+pub(crate) fn overlay(table: &mut Table, changes: Table) {
     for (key, change) in changes {
         match (table.get_mut(&key), change) {
             (Some(Value::Table(inner)), Value::Table(change)) => overlay(inner, change),

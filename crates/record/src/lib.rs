@@ -17,6 +17,6 @@ pub use series::{Latency, SeriesRow};
 pub use stage::{CachedPages, NodePages, StageFacts};
 pub use trial::{
     Answers, Device, EngineFacts, Failure, FailureKind, LeftOut, Operations, OsFacts, Outcome, Phase, Record, SCHEMA,
-    Setting, Space, TrialKey, Window, WorkloadFacts,
+    Setting, Settling, Space, TrialKey, Window, WorkloadFacts,
 };
 pub use workers::Workers;

@@ -106,7 +106,7 @@ impl<'a> Observer<'a> {
                 tally.latency.add_to(&mut totals.counts);
                 totals.records += tally.records.load(Ordering::Relaxed);
             }
-            // A read is a record; only writes count their records apart.
+            // A get is a record, and so is a step of a scan; the others count their records apart.
             if matches!(kind, OpKind::Get | OpKind::Scan) {
                 totals.records = totals.operations();
             }

@@ -30,17 +30,19 @@ pub enum Stage {
     Opening = 1,
     Warming = 2,
     Measuring = 3,
-    Finishing = 4,
-    Closing = 5,
-    Done = 6,
+    Settling = 4,
+    Finishing = 5,
+    Closing = 6,
+    Done = 7,
 }
 
 impl Stage {
-    const ALL: [Stage; 7] = [
+    const ALL: [Stage; 8] = [
         Stage::Starting,
         Stage::Opening,
         Stage::Warming,
         Stage::Measuring,
+        Stage::Settling,
         Stage::Finishing,
         Stage::Closing,
         Stage::Done,
@@ -53,6 +55,7 @@ impl Stage {
             Stage::Opening => "opening the database",
             Stage::Warming => "warming up",
             Stage::Measuring => "measuring",
+            Stage::Settling => "flushing and waiting for background work",
             Stage::Finishing => "reading the engine's statistics",
             Stage::Closing => "closing the database",
             Stage::Done => "done",
@@ -67,19 +70,24 @@ impl Stage {
 pub enum OpKind {
     Get = 0,
     Scan = 1,
-    Put = 2,
-    Batch = 3,
+    Range = 2,
+    MultiGet = 3,
+    Put = 4,
+    Batch = 5,
 }
 
 impl OpKind {
     /// Every kind, as records order them.
-    pub const ALL: [OpKind; 4] = [OpKind::Get, OpKind::Scan, OpKind::Put, OpKind::Batch];
+    pub const ALL: [OpKind; 6] =
+        [OpKind::Get, OpKind::Scan, OpKind::Range, OpKind::MultiGet, OpKind::Put, OpKind::Batch];
 
     /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
             OpKind::Get => "get",
             OpKind::Scan => "scan",
+            OpKind::Range => "range",
+            OpKind::MultiGet => "multiget",
             OpKind::Put => "put",
             OpKind::Batch => "batch",
         }
@@ -182,7 +190,7 @@ pub struct Tally {
     pub from: AtomicU64,
     /// When its last operation ended, ticks; 0 before.
     pub until: AtomicU64,
-    /// Records that batches wrote; where an operation is a record, the histogram counts them.
+    /// Records of batches and ranges; where an operation is a record, the histogram counts them.
     pub records: AtomicU64,
     _apart: [u64; 13],
     /// Latencies.

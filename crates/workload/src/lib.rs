@@ -19,5 +19,5 @@ pub use keys::{KeyError, KeyFormat, Keys};
 pub use ledger::{LEDGER_SLOTS, Ledger, Watch};
 pub use permutation::Permutation;
 pub use random::{Stream, subseed};
-pub use spec::{Data, End, Kind, Role, Verify, Workload, WorkloadError};
+pub use spec::{Data, End, Kind, Reads, Role, Verify, Workload, WorkloadError};
 pub use values::{Fault, Values};

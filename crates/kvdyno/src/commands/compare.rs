@@ -58,7 +58,7 @@ fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
         workload: placed(kind),
         readers: placed(arguments.readers.clone()),
         workers: placed(arguments.workers),
-        duration: arguments.operations.is_none().then(|| placed(arguments.duration)),
+        duration: (arguments.operations.is_none() && !kind.ends_by_part()).then(|| placed(arguments.duration)),
         operations: arguments.operations,
         warmup: arguments.warmup,
         write_rate: arguments.write_rate.filter(|_| kind.writes()).map(placed),

@@ -53,6 +53,7 @@ fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, F
     let room = Room {
         memory: machine.memory_kb << 10,
         cores: machine.cpu.threads.max(1),
+        threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
         disk: kvdyno_stage::storage::free_bytes(storage).unwrap_or(u64::MAX),
         budget: budget.map(|time| time.0),
         missing: experiment.missing_engines(),
@@ -195,8 +196,7 @@ fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), 
     let mut progress = Terminal::new();
     eprintln!("results: {}", results.root().display());
     for one in &checked.left_out {
-        let variant = if one.variant.is_empty() { String::new() } else { format!(" ({})", one.variant) };
-        eprintln!("left out: {}{variant}: {}", one.engine, one.reason);
+        eprintln!("left out: {}: {}", one.what(), one.reason);
     }
     let summary = kvdyno_lab::run(checked, results, &worker, &stop, &mut progress);
     progress.finish();

@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_record::{
-    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, StageFacts, Workers, WorkloadFacts,
+    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Settling, Space, StageFacts, Workers,
+    WorkloadFacts,
 };
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
-use kvdyno_workload::{Verify, Workload};
+use kvdyno_workload::{Kind, Verify, Workload};
 
 use super::watching::{Verdict, Watched};
 use super::{Ask, WORKER_LOG};
@@ -39,6 +40,7 @@ pub(super) fn record(
     let outcome = held_against(ask, &stage, outcome(ask, observer, report.as_ref(), &watched));
     let mut notes = ask.notes.clone();
     notes.extend(memory_notes(ask, &watched.account));
+    notes.extend(call_notes(ask, report.as_ref()));
     Record {
         schema: SCHEMA,
         trial: ask.planned.key.clone(),
@@ -87,6 +89,23 @@ fn memory_notes(ask: &Ask<'_>, account: &Account) -> Vec<String> {
     notes
 }
 
+/// What the engine has no call for, where the workload is about it.
+fn call_notes(ask: &Ask<'_>, report: Option<&WorkerReport>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if ask.planned.workload.kind == Kind::MultiReadRandom && !ask.setup.multi_gets {
+        notes.push("the engine has no multi-get: the records of a batch were read one after the other".to_owned());
+    }
+    match report.and_then(|report| report.window.as_ref()?.settling) {
+        Some(Settling { waited: true, .. }) | None => {}
+        Some(Settling { flushed: true, .. }) => {
+            notes
+                .push("the engine has no call that waits for background work: only a flush came at the end".to_owned());
+        }
+        Some(_) => notes.push("the engine has no call that flushes or waits: nothing came at the end".to_owned()),
+    }
+    notes
+}
+
 /// A workload as records have it.
 pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFacts {
     WorkloadFacts {
@@ -100,6 +119,9 @@ pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFa
         compressibility: workload.data.compressibility,
         batch: workload.batch,
         reads_per_transaction: workload.reads_per_transaction,
+        nexts: workload.kind.reads_ranges().then_some(workload.reads.nexts),
+        among: workload.reads.among.filter(|_| workload.kind.reads_ranges()),
+        reads_per_batch: (workload.kind == Kind::MultiReadRandom).then_some(workload.reads.per_batch),
         durability: settings.durability.to_string(),
         cache_bytes: settings.cache_bytes,
         write_buffer_bytes: settings.write_buffer_bytes,

@@ -155,7 +155,7 @@ impl<'a> Watching<'a> {
             self.last_change = (stage, operations, now);
         }
         let limit = match stage {
-            Stage::Opening | Stage::Closing | Stage::Finishing => self.ask.lab.close_timeout.0,
+            Stage::Opening | Stage::Settling | Stage::Finishing | Stage::Closing => self.ask.lab.close_timeout.0,
             _ => self.ask.lab.hang_timeout.0 + self.ask.planned.workload.longest_pause(),
         };
         let still = now - self.last_change.2;
@@ -224,7 +224,7 @@ impl<'a> Watching<'a> {
                 Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
             }
             (Phase::Run, End::Operations(operations)) => {
-                let threads = workload.readers.max(1);
+                let threads = if workload.readers > 0 { workload.readers } else { workload.writers.max(1) };
                 Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
             }
         };

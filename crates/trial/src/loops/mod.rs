@@ -4,8 +4,11 @@
 //! writes; what they need is made before, in [`Driver`] and by the roles' constructors. Failures leave the loop for a
 //! cold function. `docs/performance.md` has what a turn of each costs, in instructions.
 
+mod cursor;
 mod get;
+mod multi_get;
 mod pacer;
+mod range;
 mod scan;
 mod write;
 
@@ -67,6 +70,8 @@ pub fn work_of<C: Clock + 'static>(role: Role, driver: &Driver<'_, C>) -> Box<dy
     match role {
         Role::Get => get::work(stream, driver),
         Role::Scan { backward } => Box::new(scan::Scan::new(stream, backward, driver)),
+        Role::Range { backward } => Box::new(range::Range::new(stream, backward, driver)),
+        Role::MultiGet => multi_get::work(stream, driver),
         Role::Update | Role::Load { .. } => Box::new(write::Write::new(role, stream, driver)),
     }
 }
@@ -76,6 +81,8 @@ pub fn op_kind(role: Role, workload: &Workload) -> OpKind {
     match role {
         Role::Get => OpKind::Get,
         Role::Scan { .. } => OpKind::Scan,
+        Role::Range { .. } => OpKind::Range,
+        Role::MultiGet => OpKind::MultiGet,
         Role::Update | Role::Load { .. } if workload.batch == 1 => OpKind::Put,
         Role::Update | Role::Load { .. } => OpKind::Batch,
     }
@@ -84,6 +91,11 @@ pub fn op_kind(role: Role, workload: &Workload) -> OpKind {
 impl<C: Clock> Driver<'_, C> {
     fn verifies(&self) -> bool {
         self.workload.verify == Verify::Full
+    }
+
+    /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
+    fn may_have_updates(&self) -> bool {
+        self.workload.writers > 0 || self.lane.version.load(Ordering::Relaxed) > 0
     }
 
     /// Whether the trial should go on in spite of failures.
