@@ -7,6 +7,7 @@ mod databases;
 mod destroyer;
 mod driver;
 mod experiment;
+mod extent;
 mod fit;
 pub mod inspection;
 mod pace;
@@ -29,6 +30,7 @@ pub use experiment::{
     DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Missing, Order, RunSection,
     SettingsSection,
 };
+pub use extent::Extent;
 pub use fit::{FitSection, Room};
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};

@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use kvdyno_lab::{Checked, Experiment, FileError, Room, Shipped, Span, Stop, check, check_space};
+use kvdyno_lab::{Checked, Experiment, Extent, FileError, Room, Shipped, Span, Stop, check, check_space};
+use kvdyno_record::files;
 use kvdyno_record::folder::Results;
-use kvdyno_record::{Phase, files};
 use kvdyno_stage::lock::FolderLock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -101,7 +101,7 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if output.dry_run {
-        eprintln!("{}", extent(&checked));
+        eprintln!("{}", Extent::of(&checked));
         return stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"));
     }
     let folder = out_folder(&checked.experiment, output)?;
@@ -122,20 +122,6 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
     conduct(&checked, &results, output)
-}
-
-/// `36 trials: 6 loads and 30 runs of 5m in all, without loading`.
-fn extent(checked: &Checked) -> String {
-    let trials = &checked.plan.trials;
-    let runs: Vec<_> = trials.iter().filter_map(|trial| trial.planned_time()).collect();
-    let time =
-        humantime::format_duration(std::time::Duration::from_secs(runs.iter().sum::<std::time::Duration>().as_secs()));
-    let loads = trials.iter().filter(|trial| trial.key.phase == Phase::Load).count();
-    format!(
-        "{} trials: {loads} loads, and {} runs that take {time} without loading",
-        trials.len(),
-        trials.len() - loads
-    )
 }
 
 fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
@@ -198,6 +184,7 @@ fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), 
     for one in &checked.left_out {
         eprintln!("left out: {}: {}", one.what(), one.reason);
     }
+    eprintln!("{}", Extent::of(checked));
     let summary = kvdyno_lab::run(checked, results, &worker, &stop, &mut progress);
     progress.finish();
     let summary = summary?;
