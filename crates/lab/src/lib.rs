@@ -2,6 +2,7 @@
 //! before anything is touched, and [`run`] works it off, trial by trial, saving each before the next begins.
 
 mod check;
+mod cycles;
 mod databases;
 mod destroyer;
 mod driver;

@@ -14,7 +14,7 @@ mod workers;
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
 pub use series::{Latency, SeriesRow};
 pub use trial::{
-    Answers, Device, EngineFacts, Failure, FailureKind, LeftOut, Operations, OsFacts, Outcome, Phase, Record, SCHEMA,
-    Setting, Space, TrialKey, Window, WorkloadFacts,
+    Answers, Cycles, Device, EngineFacts, Failure, FailureKind, LeftOut, Operations, OsFacts, Outcome, Phase, Record,
+    SCHEMA, Setting, Space, TrialKey, Window, WorkloadFacts,
 };
 pub use workers::Workers;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cycles::{MOST_STARTS, Numbers, Spelling, numbers_expected};
 use crate::keys::{KeyError, KeyFormat, Keys};
 use crate::prefix::check_prefix_size;
 
@@ -27,6 +28,9 @@ pub enum Kind {
     ReadReverse,
     /// Reads random records while a writer updates random records.
     ReadWhileWriting,
+    /// Fills an empty database with the cycle lengths of the 3n+1 problem, looking up what is there already.
+    #[serde(rename = "3n1")]
+    ThreeNPlusOne,
 }
 
 /// What one thread does.
@@ -46,16 +50,18 @@ pub enum Role {
         /// In a random order.
         random: bool,
     },
+    /// Computes cycle lengths, chunk by chunk.
+    Cycles,
 }
 
 impl Role {
     /// Whether it writes.
     pub fn writes(self) -> bool {
-        matches!(self, Role::Update | Role::Load { .. })
+        matches!(self, Role::Update | Role::Load { .. } | Role::Cycles)
     }
 }
 
-const NAMES: [(Kind, &str, &str); 7] = [
+const NAMES: [(Kind, &str, &str); 8] = [
     (Kind::FillSeq, "fillseq", "write every record once, in key order"),
     (Kind::FillRandom, "fillrandom", "write every record once, in a random order"),
     (Kind::Overwrite, "overwrite", "update random records"),
@@ -63,6 +69,7 @@ const NAMES: [(Kind, &str, &str); 7] = [
     (Kind::ReadSeq, "readseq", "read all records in key order"),
     (Kind::ReadReverse, "readreverse", "read all records against key order"),
     (Kind::ReadWhileWriting, "readwhilewriting", "read random records while one writer updates random records"),
+    (Kind::ThreeNPlusOne, "3n1", "fill the database with cycle lengths of the 3n+1 problem, looking up known ones"),
 ];
 
 impl Kind {
@@ -73,7 +80,7 @@ impl Kind {
 
     /// Fills an empty database, as against working on a full one.
     pub fn loads(self) -> bool {
-        matches!(self, Kind::FillSeq | Kind::FillRandom)
+        matches!(self, Kind::FillSeq | Kind::FillRandom | Kind::ThreeNPlusOne)
     }
 
     /// Whether any of its threads writes.
@@ -87,7 +94,7 @@ impl Kind {
             Kind::ReadRandom | Kind::ReadWhileWriting => Some(Role::Get),
             Kind::ReadSeq => Some(Role::Scan { backward: false }),
             Kind::ReadReverse => Some(Role::Scan { backward: true }),
-            Kind::FillSeq | Kind::FillRandom | Kind::Overwrite => None,
+            Kind::FillSeq | Kind::FillRandom | Kind::Overwrite | Kind::ThreeNPlusOne => None,
         }
     }
 
@@ -97,6 +104,7 @@ impl Kind {
             Kind::FillSeq => Some(Role::Load { random: false }),
             Kind::FillRandom => Some(Role::Load { random: true }),
             Kind::Overwrite | Kind::ReadWhileWriting => Some(Role::Update),
+            Kind::ThreeNPlusOne => Some(Role::Cycles),
             Kind::ReadRandom | Kind::ReadSeq | Kind::ReadReverse => None,
         }
     }
@@ -150,9 +158,17 @@ pub struct Data {
     pub compressibility: f64,
     /// What values are made from.
     pub seed: u64,
+    /// How the 3n+1 workload writes its numbers.
+    #[serde(default)]
+    pub spelling: Spelling,
 }
 
 impl Data {
+    /// Numbers as keys and values of the 3n+1 workload.
+    pub fn numbers(&self) -> Numbers {
+        Numbers::new(self.spelling, self.key_format)
+    }
+
     /// The keys.
     ///
     /// # Errors
@@ -256,6 +272,10 @@ impl Workload {
         };
         let Data { records, value_size, compressibility, .. } = self.data;
         range("records", &records, "from 1 to 2^48", (1..=1 << 48).contains(&records))?;
+        if self.kind == Kind::ThreeNPlusOne {
+            let fits = (1..=MOST_STARTS).contains(&records);
+            range("records", &records, "from 1 to 300000000 starting points for 3n1", fits)?;
+        }
         range("value_size", &value_size, "at most 1 GiB", value_size <= LARGEST_VALUE)?;
         range("compressibility", &compressibility, "from 0 to 1", (0.0..=1.0).contains(&compressibility))?;
         range("batch", &self.batch, "from 1 to 1000000", (1..=1_000_000).contains(&self.batch))?;
@@ -271,6 +291,14 @@ impl Workload {
         range("write_rate", &rate, "above 0 writes a second", rate > 0.0 && rate.is_finite())?;
         self.data.keys()?;
         Ok(())
+    }
+
+    /// Records that the database has in the end; of the 3n+1 problem an estimate, for its starting points lead to others.
+    pub fn records_stored(&self) -> u64 {
+        match self.kind {
+            Kind::ThreeNPlusOne => numbers_expected(self.data.records),
+            _ => self.data.records,
+        }
     }
 
     /// How long a trial may be without an operation because it was asked to be slow.

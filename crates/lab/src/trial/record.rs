@@ -10,8 +10,9 @@ use kvdyno_record::{Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCH
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
-use kvdyno_workload::{Verify, Workload};
+use kvdyno_workload::{Spelling, Verify, Workload};
 
+use super::cycles::Found;
 use super::watching::{Verdict, Watched};
 use super::{Ask, WORKER_LOG};
 use crate::check::Setup;
@@ -33,8 +34,15 @@ pub(super) fn record(
     extras: OsExtras,
 ) -> Record {
     let answers = observer.answers();
-    let outcome = outcome(ask, observer, report.as_ref(), &watched);
+    let operations = observer.operations();
+    let found = observer.cycles().map(|found| Found::new(ask, found, &operations));
+    let outcome = match outcome(ask, observer, report.as_ref(), &watched) {
+        Outcome::Finished => found.as_ref().map_or(Outcome::Finished, Found::outcome),
+        failed => failed,
+    };
     let mut notes = ask.notes.clone();
+    notes.extend(found.iter().filter_map(Found::note));
+    let cycles = found.map(|found| found.facts);
     notes.extend(watched.disturbances);
     notes.extend(memory_notes(ask, &watched.account));
     Record {
@@ -45,8 +53,9 @@ pub(super) fn record(
         outcome,
         started: extras.started,
         window: report.as_ref().and_then(|report| report.window.clone()),
-        operations: observer.operations(),
+        operations,
         answers,
+        cycles,
         os: OsFacts { device: extras.device, ..watched.account.os },
         space: extras.space,
         user_bytes_written: observer.user_bytes(),
@@ -76,7 +85,10 @@ pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFa
         name: workload.kind.to_string(),
         records: workload.data.records,
         key_size: workload.data.key_size,
-        key_format: workload.data.key_format.to_string(),
+        key_format: match workload.data.spelling {
+            Spelling::Plain => workload.data.key_format.to_string(),
+            enhanced => enhanced.to_string(),
+        },
         prefix_size: workload.data.prefix_size,
         keys_per_prefix: workload.data.keys_per_prefix,
         value_size: workload.data.value_size,
@@ -192,6 +204,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
         window: None,
         operations: Vec::new(),
         answers: Answers::default(),
+        cycles: None,
         os: OsFacts::default(),
         space: Space::default(),
         user_bytes_written: 0,

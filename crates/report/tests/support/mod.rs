@@ -311,6 +311,7 @@ fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
         answers: Answers { right: RECORDS, ..Answers::default() },
         os: if started { os } else { OsFacts::default() },
         space: Space { db_kb: engine.db_kb, db_peak_kb: engine.db_kb * 5 / 4 },
+        cycles: None,
         user_bytes_written: RECORDS * 116,
         statistics: statistics(engine, &trial),
         notes: notes(engine, &trial),

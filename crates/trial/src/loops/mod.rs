@@ -4,6 +4,7 @@
 //! writes; what they need is made before, in [`Driver`] and by the roles' constructors. Failures leave the loop for a
 //! cold function. `docs/performance.md` has what a turn of each costs, in instructions.
 
+mod cycles;
 mod get;
 mod pacer;
 mod scan;
@@ -43,6 +44,8 @@ pub struct Driver<'a, C> {
     pub session: Session<'a>,
     /// Which of the readers, or of the writers, this is.
     pub index: u64,
+    /// The database was left by a worker that was killed, and the load goes on in it.
+    pub resumes: bool,
 }
 
 /// When a part of a trial ends for a thread.
@@ -68,16 +71,17 @@ pub fn work_of<C: Clock + 'static>(role: Role, driver: &Driver<'_, C>) -> Box<dy
         Role::Get => get::work(stream, driver),
         Role::Scan { backward } => Box::new(scan::Scan::new(stream, backward, driver)),
         Role::Update | Role::Load { .. } => Box::new(write::Write::new(role, stream, driver)),
+        Role::Cycles => Box::new(cycles::Cycles::new(driver)),
     }
 }
 
-/// The kind of operation that a role does.
+/// The kind of operation that a role does; that it writes by, if it also gets.
 pub fn op_kind(role: Role, workload: &Workload) -> OpKind {
     match role {
         Role::Get => OpKind::Get,
         Role::Scan { .. } => OpKind::Scan,
-        Role::Update | Role::Load { .. } if workload.batch == 1 => OpKind::Put,
-        Role::Update | Role::Load { .. } => OpKind::Batch,
+        Role::Update | Role::Load { .. } | Role::Cycles if workload.batch == 1 => OpKind::Put,
+        Role::Update | Role::Load { .. } | Role::Cycles => OpKind::Batch,
     }
 }
 
