@@ -8,7 +8,7 @@ use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSetti
 use kvdyno_record::Workers;
 use kvdyno_trial::TrialSpec;
 use kvdyno_trial::worker::{driver_check, hints, values_of};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Verify, Workload, subseed};
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload, subseed};
 
 use crate::BenchError;
 
@@ -138,6 +138,7 @@ fn data(records: u64) -> Data {
         value_size: 100,
         compressibility: 0.5,
         seed: SEED,
+        spelling: Spelling::Plain,
     }
 }
 

@@ -4,6 +4,7 @@ use kvdyno_engine::abi;
 use kvdyno_engine::inspect::Declared;
 use kvdyno_workload::Kind;
 
+use crate::cycles::is_cycles;
 use crate::experiment::{Experiment, FileError, LoadSection, Missing, RunSection};
 
 /// Refuses keys of a run that mean nothing to its workload, or contradict each other.
@@ -67,6 +68,9 @@ pub(crate) fn cannot_run(
     label: &str,
     engine: &Declared,
 ) -> Result<Vec<(usize, String)>, String> {
+    if is_cycles(experiment) && engine.can(abi::IS_VOLATILE) {
+        return Err(format!("{label} keeps nothing, so that `3n1` would never find what it has put; leave it out"));
+    }
     let reason = |(section, run)| Some((section, lacks(run, label, engine)?));
     let missing: Vec<_> = experiment.run.iter().enumerate().filter_map(reason).collect();
     match missing.first() {

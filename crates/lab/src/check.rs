@@ -10,6 +10,7 @@ use kvdyno_record::{EngineFacts, LeftOut, Phase, Setting, TrialKey, Workers};
 use kvdyno_workload::{KeyError, Workload, WorkloadError};
 
 use crate::capabilities::{cannot_run, check_keys_of, check_load_durability};
+use crate::cycles::check_cycles;
 use crate::experiment::{Experiment, FileError, Missing};
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
@@ -180,9 +181,10 @@ fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     }
     let load = &experiment.load.workload;
     if !load.get_ref().loads() {
-        let message = format!("`{}` does not load; it can be fillseq or fillrandom", load.get_ref());
+        let message = format!("`{}` does not load; it can be fillseq, fillrandom or 3n1", load.get_ref());
         return Err(FileError::new(message, load.span()));
     }
+    check_cycles(experiment)?;
     for run in &experiment.run {
         if run.workload.get_ref().loads() {
             let message = format!("`{}` loads, and so belongs into [load]", run.workload.get_ref());
@@ -228,12 +230,12 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
         WorkloadError::Keys(KeyError::NoPrefix | KeyError::NoKeys | KeyError::Suffixes { .. }) => {
             span_of(&data.keys_per_prefix)
         }
-        WorkloadError::Keys(_) => data.key_size.span(),
+        WorkloadError::Keys(_) => span_of(&data.key_size),
         WorkloadError::Range { what, .. } => match *what {
             "records" => data.records.span(),
-            "value_size" => data.value_size.span(),
+            "value_size" => span_of(&data.value_size),
             "compressibility" => data.compressibility.span(),
-            "batch" => in_run(load.batch.span(), |run| run.batch.span()),
+            "batch" => in_run(span_of(&load.batch), |run| run.batch.span()),
             "threads" => in_run(load.writers.span(), |run| run.readers.span()),
             "reads_per_transaction" => in_run(0..0, |run| run.reads_per_transaction.span()),
             "duration" => in_run(0..0, |run| span_of(&run.duration)),
@@ -327,8 +329,11 @@ fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (La
         Phase::Run => experiment.lab_settings(),
     };
     let data = experiment.data();
+    let records =
+        plan.trials.iter().find(|trial| trial.variant == variant).map(|trial| trial.workload.records_stored());
+    let records = records.unwrap_or(data.records);
     let hints = Hints {
-        records: data.records,
+        records,
         key_size: data.key_size,
         value_size: data.value_size,
         prefix_size: data.prefix_size.unwrap_or(0),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
 use kvdyno_record::{DriverCost, Failure, Workers};
 use kvdyno_trial::{DriverCheck, TrialSpec, worker::driver_check};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Verify, Workload};
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
 
 /// Rounds of which the median is taken.
 const ROUNDS: usize = 5;
@@ -64,6 +64,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
                 value_size: 100,
                 compressibility: 0.5,
                 seed: 1,
+                spelling: Spelling::Plain,
             },
             readers,
             writers: 0,

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use kvdyno_engine::{Compression, Durability, LabSettings, OptionText, closest};
 use kvdyno_record::Workers;
-use kvdyno_workload::{Data, KeyFormat, Kind, Verify};
+use kvdyno_workload::cycles::Numbers;
+use kvdyno_workload::{Data, KeyFormat, Kind, Spelling, Verify};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -60,6 +61,10 @@ fn is_default(fit: &FitSection) -> bool {
     *fit == FitSection::default()
 }
 
+fn is_plain(spelling: &Spanned<Spelling>) -> bool {
+    *spelling.get_ref() == Spelling::Plain
+}
+
 fn default_name() -> String {
     "comparison".to_owned()
 }
@@ -70,18 +75,23 @@ fn default_name() -> String {
 pub struct DataSection {
     /// How many records.
     pub records: Spanned<u64>,
-    /// Bytes of a key, from 8.
-    pub key_size: Spanned<u64>,
+    /// Bytes of a key, from 8; absent: 16, or of the 3n+1 workload what its numbers take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_size: Option<Spanned<u64>>,
     /// `hex`, `decimal` or `binary`.
     pub key_format: KeyFormat,
+    /// How the 3n+1 workload writes its numbers: `plain`, in `key_format`, or `enhanced`, by the names of their digits.
+    #[serde(skip_serializing_if = "is_plain")]
+    pub spelling: Spanned<Spelling>,
     /// The leading bytes of a key that engines are told to be its prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix_size: Option<Spanned<u64>>,
     /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys_per_prefix: Option<Spanned<u64>>,
-    /// Bytes of a value, from 0.
-    pub value_size: Spanned<u64>,
+    /// Bytes of a value, from 0; absent: 100, or of the 3n+1 workload what its numbers take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_size: Option<Spanned<u64>>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: Spanned<f64>,
 }
@@ -108,10 +118,11 @@ pub struct SettingsSection {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoadSection {
-    /// `fillseq` or `fillrandom`.
+    /// `fillseq`, `fillrandom` or `3n1`.
     pub workload: Spanned<Kind>,
-    /// Records in each write; 1 for single puts.
-    pub batch: Spanned<u64>,
+    /// Records in each write, 1 for single puts; absent: 1000, or 1 for `3n1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Spanned<u64>>,
     /// Every write is synced before it is acknowledged, whatever `durability` says.
     pub sync: bool,
     /// When a write of the load is acknowledged; absent: as `[settings]` says.
@@ -162,6 +173,11 @@ pub struct RunSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_rate: Option<Spanned<WriteRate>>,
 }
+
+/// What sizes and batches are unless the file says otherwise.
+const KEY_SIZE: u64 = 16;
+const VALUE_SIZE: u64 = 100;
+const BATCH: u64 = 1000;
 
 /// What a run measures for unless it says otherwise.
 pub(crate) const DURATION: Duration = Duration::from_secs(10);
@@ -246,11 +262,12 @@ impl Default for DataSection {
     fn default() -> Self {
         DataSection {
             records: unplaced(1_000_000),
-            key_size: unplaced(16),
+            key_size: None,
             key_format: KeyFormat::Hex,
+            spelling: unplaced(Spelling::Plain),
             prefix_size: None,
             keys_per_prefix: None,
-            value_size: unplaced(100),
+            value_size: None,
             compressibility: unplaced(0.5),
         }
     }
@@ -273,7 +290,7 @@ impl Default for LoadSection {
     fn default() -> Self {
         LoadSection {
             workload: unplaced(Kind::FillSeq),
-            batch: unplaced(1000),
+            batch: None,
             sync: false,
             durability: None,
             writers: unplaced(1),
@@ -398,16 +415,32 @@ impl Experiment {
 
     /// The records.
     pub fn data(&self) -> Data {
+        let spelling = *self.data.spelling.get_ref();
+        let (key_size, value_size) = match *self.load.workload.get_ref() {
+            Kind::ThreeNPlusOne => {
+                let numbers = Numbers::new(spelling, self.data.key_format);
+                (numbers.key_size(), numbers.value_size())
+            }
+            _ => (KEY_SIZE, VALUE_SIZE),
+        };
+        let size = |asked: &Option<Spanned<u64>>, otherwise| asked.as_ref().map_or(otherwise, |size| *size.get_ref());
         Data {
             records: *self.data.records.get_ref(),
-            key_size: *self.data.key_size.get_ref(),
+            key_size: size(&self.data.key_size, key_size),
             key_format: self.data.key_format,
             prefix_size: self.data.prefix_size.as_ref().map(|size| *size.get_ref()),
             keys_per_prefix: self.data.keys_per_prefix.as_ref().map(|keys| *keys.get_ref()),
-            value_size: *self.data.value_size.get_ref(),
+            value_size: size(&self.data.value_size, value_size),
             compressibility: *self.data.compressibility.get_ref(),
             seed: self.lab.seed,
+            spelling,
         }
+    }
+
+    /// Records in each write of the load.
+    pub fn load_batch(&self) -> u64 {
+        let otherwise = if *self.load.workload.get_ref() == Kind::ThreeNPlusOne { 1 } else { BATCH };
+        self.load.batch.as_ref().map_or(otherwise, |batch| *batch.get_ref())
     }
 
     /// The lab-wide settings.

@@ -3,6 +3,7 @@
 
 mod capabilities;
 mod check;
+mod cycles;
 mod databases;
 mod destroyer;
 mod driver;

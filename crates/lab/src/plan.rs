@@ -160,7 +160,7 @@ fn load(experiment: &Experiment, data: Data, seed: u64) -> Workload {
         data,
         readers: 0,
         writers: *load.writers.get_ref(),
-        batch: *load.batch.get_ref(),
+        batch: experiment.load_batch(),
         reads_per_transaction: 1,
         reads: Reads::default(),
         write_rate: None,

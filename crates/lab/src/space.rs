@@ -34,13 +34,12 @@ fn approximately(bytes: u64) -> String {
 
 /// Bytes of keys and values in a database of a variant, and how many such databases there are at a time.
 fn databases(part: &Part, order: Order) -> (u64, u64) {
-    let data = part.variant.experiment.data();
     let stored = part.setups.iter().filter(|setup| !setup.volatile).count() as u64;
     let count = match order {
         Order::Turns => stored,
         Order::Engine => stored.min(1),
     };
-    (data.records.saturating_mul(data.key_size + data.value_size), count)
+    (crate::cycles::stored_bytes(&part.variant.experiment), count)
 }
 
 /// Refuses what cannot fit below `folder`, which need not exist yet. An estimate: keys and values alone, which every

@@ -29,6 +29,9 @@ pub struct Record {
     pub operations: Vec<Operations>,
     /// What the answers were, warm-up included: a wrong answer counts whenever it comes.
     pub answers: Answers,
+    /// What the 3n+1 workload found; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<Cycles>,
     /// What the operating system accounted to the worker, from its start to its end.
     pub os: OsFacts,
     /// What surrounded it.
@@ -322,6 +325,30 @@ impl Answers {
     pub fn failures(&self) -> u64 {
         self.missing + self.errors + self.wrong + self.torn + self.stale
     }
+}
+
+/// What the 3n+1 workload found, for the starting points 1 to N.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cycles {
+    /// N.
+    pub starts: u64,
+    /// `plain` or `enhanced`.
+    pub spelling: String,
+    /// The longest cycle, both ends counted.
+    pub longest: u64,
+    /// The first starting point that has it.
+    pub longest_start: u64,
+    /// The highest number on any way.
+    pub highest: u64,
+    /// Cycle lengths put.
+    pub puts: u64,
+    /// Cycle lengths asked for.
+    pub gets: u64,
+    /// Puts and gets a second, of all threads together.
+    pub operations_per_s: f64,
+    /// Starting points that had their length in the database when their turn came: on the way of a smaller one, or put by
+    /// a worker before.
+    pub known: u64,
 }
 
 /// What the operating system accounted to the worker: as `time` would have said, and more. Of several processes it is the

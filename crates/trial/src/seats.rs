@@ -10,7 +10,7 @@ use std::{mem, panic, thread};
 
 use kvdyno_engine::Database;
 use kvdyno_record::{Failure, FailureKind};
-use kvdyno_workload::{End, Keys, Ledger, Role, Values, Watch, Workload};
+use kvdyno_workload::{End, Keys, Kind, Ledger, Role, Values, Watch, Workload};
 
 use crate::clock::Clock;
 use crate::loops::{self, Driver, Limit, Work};
@@ -202,6 +202,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
             RecallContext::new(&table.keys, &table.values, workload.data.records, has_updates.then_some(table.ledger));
         let host = recall.host();
         seat.lane.kind.store(loops::op_kind(seat.role, workload) as u32, Ordering::Relaxed);
+        seat.lane.also_gets.store((seat.role == Role::Cycles).into(), Ordering::Relaxed);
         seat.lane.version.store(self.spec.last_version, Ordering::Relaxed);
         // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
         let session = unsafe { database.session(&host) }.map_err(|error| {
@@ -226,6 +227,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
             recall: &recall,
             session,
             index: seat.index(workload),
+            resumes: workload.kind == Kind::ThreeNPlusOne && !self.spec.create,
         };
         self.work(driver, &seat, warmed_up);
         // Nobody calls off what has begun.
@@ -245,6 +247,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
         };
         let limit = Limit { until: &control.run_until, operations };
         lane.measured.from.store(self.clock.now(), Ordering::Relaxed);
+        lane.gets.from.store(lane.measured.from.load(Ordering::Relaxed), Ordering::Relaxed);
         if !control.is_stop_asked() {
             work.run(&mut driver, &lane.measured, limit);
         }

@@ -120,7 +120,14 @@ pub struct Control {
     message: [AtomicU32; MESSAGE / 4],
     /// Where threads and processes wait for each other.
     pub gates: Gates,
+    /// Of the 3n+1 workload: how many starting points were given out.
+    pub next_start: Apart,
 }
+
+/// A counter with a cache line of its own.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct Apart(pub AtomicU64);
 
 impl Control {
     /// What the worker is at.
@@ -219,11 +226,35 @@ pub struct Lane {
     pub user_bytes: AtomicU64,
     /// The newest version that was handed to the engine.
     pub version: AtomicU64,
-    _apart: [u64; 8],
+    /// What the 3n+1 workload found.
+    pub cycles: CycleCounts,
+    /// 1 if the role gets beside what it writes, and counts that in `gets`.
+    pub also_gets: AtomicU64,
+    _apart: [u64; 1],
     /// The warm-up.
     pub warmup: Tally,
     /// The measured part.
     pub measured: Tally,
+    /// In the measured part: the gets of a role that also writes.
+    pub gets: Tally,
+}
+
+/// What one thread found of the 3n+1 problem.
+#[repr(C)]
+#[derive(Debug)]
+pub struct CycleCounts {
+    /// The longest cycle.
+    pub longest: AtomicU64,
+    /// Its starting point.
+    pub longest_start: AtomicU64,
+    /// The highest number on any way.
+    pub highest: AtomicU64,
+    /// The cycle lengths of its starting points together.
+    pub total: AtomicU64,
+    /// Starting points.
+    pub starts: AtomicU64,
+    /// Starting points whose length was known when they were asked for.
+    pub known: AtomicU64,
 }
 
 impl Lane {

@@ -208,7 +208,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
 pub fn hints(workload: &Workload, workers: Workers) -> Hints {
     let roles = workload.roles().len() as u32;
     Hints {
-        records: workload.data.records,
+        records: workload.records_stored(),
         key_size: workload.data.key_size,
         value_size: workload.data.value_size,
         prefix_size: workload.data.prefix_size.unwrap_or(0),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cycles::{MOST_STARTS, Numbers, Spelling, numbers_expected};
 use crate::keys::{KeyError, KeyFormat, Keys};
 use crate::prefix::check_prefix_size;
 
@@ -41,6 +42,9 @@ pub enum Kind {
     OverwriteSome,
     /// Updates random records; then what was written is flushed, and the engine's background work waited for.
     OverwriteAndWait,
+    /// Fills an empty database with the cycle lengths of the 3n+1 problem, looking up what is there already.
+    #[serde(rename = "3n1")]
+    ThreeNPlusOne,
 }
 
 /// What one thread does.
@@ -67,16 +71,18 @@ pub enum Role {
         /// In a random order.
         random: bool,
     },
+    /// Computes cycle lengths, chunk by chunk.
+    Cycles,
 }
 
 impl Role {
     /// Whether it writes.
     pub fn writes(self) -> bool {
-        matches!(self, Role::Update | Role::Load { .. })
+        matches!(self, Role::Update | Role::Load { .. } | Role::Cycles)
     }
 }
 
-const NAMES: [(Kind, &str, &str); 14] = [
+const NAMES: [(Kind, &str, &str); 15] = [
     (Kind::FillSeq, "fillseq", "write every record once, in key order"),
     (Kind::FillRandom, "fillrandom", "write every record once, in a random order"),
     (Kind::Overwrite, "overwrite", "update random records"),
@@ -91,6 +97,7 @@ const NAMES: [(Kind, &str, &str); 14] = [
     (Kind::RevRangeWhileWriting, "revrangewhilewriting", "revrange while one writer updates random records"),
     (Kind::OverwriteSome, "overwritesome", "update random records, as many as a tenth of the database has"),
     (Kind::OverwriteAndWait, "overwriteandwait", "update random records, then flush and wait for background work"),
+    (Kind::ThreeNPlusOne, "3n1", "fill the database with cycle lengths of the 3n+1 problem, looking up known ones"),
 ];
 
 impl Kind {
@@ -101,7 +108,7 @@ impl Kind {
 
     /// Fills an empty database, as against working on a full one.
     pub fn loads(self) -> bool {
-        matches!(self, Kind::FillSeq | Kind::FillRandom)
+        matches!(self, Kind::FillSeq | Kind::FillRandom | Kind::ThreeNPlusOne)
     }
 
     /// Whether any of its threads writes.
@@ -118,7 +125,12 @@ impl Kind {
             Kind::MultiReadRandom => Some(Role::MultiGet),
             Kind::FwdRange | Kind::FwdRangeWhileWriting => Some(Role::Range { backward: false }),
             Kind::RevRange | Kind::RevRangeWhileWriting => Some(Role::Range { backward: true }),
-            Kind::FillSeq | Kind::FillRandom | Kind::Overwrite | Kind::OverwriteSome | Kind::OverwriteAndWait => None,
+            Kind::FillSeq
+            | Kind::FillRandom
+            | Kind::ThreeNPlusOne
+            | Kind::Overwrite
+            | Kind::OverwriteSome
+            | Kind::OverwriteAndWait => None,
         }
     }
 
@@ -131,6 +143,7 @@ impl Kind {
             Kind::ReadWhileWriting | Kind::FwdRangeWhileWriting | Kind::RevRangeWhileWriting => Some(Role::Update),
             Kind::ReadRandom | Kind::MultiReadRandom | Kind::ReadSeq | Kind::ReadReverse => None,
             Kind::FwdRange | Kind::RevRange => None,
+            Kind::ThreeNPlusOne => Some(Role::Cycles),
         }
     }
 
@@ -198,9 +211,17 @@ pub struct Data {
     pub compressibility: f64,
     /// What values are made from.
     pub seed: u64,
+    /// How the 3n+1 workload writes its numbers.
+    #[serde(default)]
+    pub spelling: Spelling,
 }
 
 impl Data {
+    /// Numbers as keys and values of the 3n+1 workload.
+    pub fn numbers(&self) -> Numbers {
+        Numbers::new(self.spelling, self.key_format)
+    }
+
     /// The keys.
     ///
     /// # Errors
@@ -324,6 +345,10 @@ impl Workload {
         };
         let Data { records, value_size, compressibility, .. } = self.data;
         range("records", &records, "from 1 to 2^48", (1..=1 << 48).contains(&records))?;
+        if self.kind == Kind::ThreeNPlusOne {
+            let fits = (1..=MOST_STARTS).contains(&records);
+            range("records", &records, "from 1 to 300000000 starting points for 3n1", fits)?;
+        }
         range("value_size", &value_size, "at most 1 GiB", value_size <= LARGEST_VALUE)?;
         range("compressibility", &compressibility, "from 0 to 1", (0.0..=1.0).contains(&compressibility))?;
         range("batch", &self.batch, "from 1 to 1000000", (1..=1_000_000).contains(&self.batch))?;
@@ -344,6 +369,14 @@ impl Workload {
         range("write_rate", &rate, "above 0 writes a second", rate > 0.0 && rate.is_finite())?;
         self.data.keys()?;
         Ok(())
+    }
+
+    /// Records that the database has in the end; of the 3n+1 problem an estimate, for its starting points lead to others.
+    pub fn records_stored(&self) -> u64 {
+        match self.kind {
+            Kind::ThreeNPlusOne => numbers_expected(self.data.records),
+            _ => self.data.records,
+        }
     }
 
     /// How long a trial may be without an operation because it was asked to be slow.

@@ -25,11 +25,11 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     let mut experiment = Experiment::on(&arguments.engines);
     experiment.name.clone_from(&arguments.name);
     experiment.data.records = placed(arguments.records);
-    experiment.data.key_size = placed(arguments.key_size);
+    experiment.data.key_size = Some(placed(arguments.key_size));
     experiment.data.key_format = arguments.key_format;
     experiment.data.prefix_size = arguments.prefix_size.map(placed);
     experiment.data.keys_per_prefix = arguments.keys_per_prefix.map(placed);
-    experiment.data.value_size = placed(arguments.value_size);
+    experiment.data.value_size = Some(placed(arguments.value_size));
     experiment.data.compressibility = placed(arguments.compressibility);
     experiment.settings.durability = arguments.durability;
     experiment.settings.cache = arguments.cache;
@@ -38,7 +38,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     experiment.settings.verify = if arguments.verify == "off" { Verify::Off } else { Verify::Full };
     experiment.load = LoadSection {
         workload: placed(arguments.load),
-        batch: placed(arguments.batch),
+        batch: Some(placed(arguments.batch)),
         sync: arguments.sync,
         workers: placed(arguments.workers),
         ..LoadSection::default()

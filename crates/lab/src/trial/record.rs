@@ -13,8 +13,9 @@ use kvdyno_record::{
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
-use kvdyno_workload::{Kind, Verify, Workload};
+use kvdyno_workload::{Kind, Spelling, Verify, Workload};
 
+use super::cycles::Found;
 use super::watching::{Verdict, Watched};
 use super::{Ask, WORKER_LOG};
 use crate::check::Setup;
@@ -37,8 +38,16 @@ pub(super) fn record(
 ) -> Record {
     let answers = observer.answers();
     let stage = stage_facts(ask, report.as_ref(), watched.disturbances.clone());
-    let outcome = held_against(ask, &stage, outcome(ask, observer, report.as_ref(), &watched));
+    let operations = observer.operations();
+    let found = observer.cycles().map(|found| Found::new(ask, found, &operations));
+    let outcome = match outcome(ask, observer, report.as_ref(), &watched) {
+        Outcome::Finished => found.as_ref().map_or(Outcome::Finished, Found::outcome),
+        failed => failed,
+    };
+    let outcome = held_against(ask, &stage, outcome);
     let mut notes = ask.notes.clone();
+    notes.extend(found.iter().filter_map(Found::note));
+    let cycles = found.map(|found| found.facts);
     notes.extend(memory_notes(ask, &watched.account));
     notes.extend(call_notes(ask, report.as_ref()));
     Record {
@@ -49,8 +58,9 @@ pub(super) fn record(
         outcome,
         started: extras.started,
         window: report.as_ref().and_then(|report| report.window.clone()),
-        operations: observer.operations(),
+        operations,
         answers,
+        cycles,
         os: OsFacts { device: extras.device, ..watched.account.os },
         stage,
         space: extras.space,
@@ -112,7 +122,10 @@ pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFa
         name: workload.kind.to_string(),
         records: workload.data.records,
         key_size: workload.data.key_size,
-        key_format: workload.data.key_format.to_string(),
+        key_format: match workload.data.spelling {
+            Spelling::Plain => workload.data.key_format.to_string(),
+            enhanced => enhanced.to_string(),
+        },
         prefix_size: workload.data.prefix_size,
         keys_per_prefix: workload.data.keys_per_prefix,
         value_size: workload.data.value_size,
@@ -231,6 +244,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
         window: None,
         operations: Vec::new(),
         answers: Answers::default(),
+        cycles: None,
         os: OsFacts::default(),
         stage: StageFacts::default(),
         space: Space::default(),

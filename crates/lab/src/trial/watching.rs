@@ -10,7 +10,7 @@ use kvdyno_stage::crew::{Account, Crew};
 use kvdyno_stage::process::Exit;
 use kvdyno_stage::storage::{allocated_kb, free_bytes};
 use kvdyno_stage::watch::Watch;
-use kvdyno_trial::shared::{Board, Lane, Stage};
+use kvdyno_trial::shared::{Board, Lane, OpKind, Stage};
 use kvdyno_trial::{Observer, Snapshot};
 use kvdyno_workload::End;
 
@@ -64,6 +64,7 @@ pub(super) struct Watching<'a> {
     series: Vec<SeriesRow>,
     db_peak_kb: u64,
     interrupted: Option<Instant>,
+    told_at_work: bool,
 }
 
 impl<'a> Watching<'a> {
@@ -87,6 +88,7 @@ impl<'a> Watching<'a> {
             series: Vec::new(),
             db_peak_kb: 0,
             interrupted: None,
+            told_at_work: false,
         }
     }
 
@@ -122,6 +124,7 @@ impl<'a> Watching<'a> {
                 }
             }
             self.heed_interruption()?;
+            self.tell_at_work()?;
             live(&self.live());
         }
     }
@@ -172,6 +175,14 @@ impl<'a> Watching<'a> {
         Ok((free < self.ask.lab.min_free.0).then_some(Verdict::NoSpace(free)))
     }
 
+    fn tell_at_work(&mut self) -> io::Result<()> {
+        if self.told_at_work || self.observer.control().stage() < Stage::Measuring {
+            return Ok(());
+        }
+        self.told_at_work = true;
+        (self.ask.at_work)()
+    }
+
     fn heed_interruption(&mut self) -> io::Result<()> {
         match self.interrupted {
             None if self.ask.stop.is_asked() => {
@@ -217,9 +228,10 @@ impl<'a> Watching<'a> {
     fn live(&self) -> Live {
         let workload = &self.ask.planned.workload;
         let measured = self.observer.measured();
-        let records: u64 = measured.kinds.iter().map(|kind| kind.records).sum();
+        let writes = measured.kinds.iter().filter(|kind| matches!(kind.kind, OpKind::Put | OpKind::Batch));
+        let written: u64 = writes.map(|kind| kind.records).sum();
         let fraction = match (self.ask.planned.key.phase, workload.end) {
-            (Phase::Load, _) => Some(records as f64 / workload.data.records as f64),
+            (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
             (Phase::Run, End::After(duration)) => {
                 Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
             }

@@ -319,6 +319,7 @@ fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
         os: if started { os } else { OsFacts::default() },
         stage: Default::default(),
         space: Space { db_kb: engine.db_kb, db_peak_kb: engine.db_kb * 5 / 4 },
+        cycles: None,
         user_bytes_written: RECORDS * 116,
         statistics: statistics(engine, &trial),
         notes: notes(engine, &trial),
