@@ -1,5 +1,7 @@
 //! What can be said on the command line, with its help.
 
+mod stage;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -8,6 +10,8 @@ use kvdyno_lab::{Bytes, Order, Span, WriteRate};
 use kvdyno_record::Workers;
 use kvdyno_report::{Format, Paper};
 use kvdyno_workload::{KeyFormat, Kind};
+
+pub use stage::StageOptions;
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
 /// writes, how it scales with readers, and how sure the figure is.
@@ -156,6 +160,8 @@ pub struct Compare {
     /// What the results are called
     #[arg(long, default_value = "comparison")]
     pub name: String,
+    #[command(flatten)]
+    pub stage: StageOptions,
     #[command(flatten)]
     pub output: Output,
 }

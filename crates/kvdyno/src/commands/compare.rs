@@ -49,6 +49,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     experiment.lab.order = arguments.order;
     experiment.lab.dir.clone_from(&arguments.dir);
     experiment.lab.keep = arguments.keep;
+    experiment.stage = arguments.stage.section();
     experiment.engine = sections(arguments)?;
     Ok(experiment)
 }
