@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 /// The file in the folder that bears the lock. It stays when the lock goes: removing it would let two in.
 const NAME: &str = ".lock";
 
+/// The file that bears the lock of a folder.
+pub(crate) fn file_of(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
+
 /// A folder that nobody else may work in while this lives.
 ///
 /// The lock is the kernel's (`flock`), so it ends with its holder, however that dies. The file also names the holder,
@@ -44,7 +49,7 @@ fn holder(pid: Option<u32>) -> String {
 impl FolderLock {
     /// Locks the folder `path`, which exists. Does not wait.
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
-        let lock = path.join(NAME);
+        let lock = file_of(path);
         let failed = |source| LockError::Io { path: lock.clone(), source };
         // Closed on exec, as all files of the standard library are: a worker does not inherit the lock.
         let mut file =
