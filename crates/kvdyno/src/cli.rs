@@ -1,13 +1,17 @@
 //! What can be said on the command line, with its help.
 
+mod stage;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use kvdyno_engine::{Compression, Durability};
-use kvdyno_lab::{Bytes, Order, Span};
+use kvdyno_lab::{Bytes, Order, Span, WriteRate};
 use kvdyno_record::Workers;
 use kvdyno_report::{Format, Paper};
 use kvdyno_workload::{KeyFormat, Kind};
+
+pub use stage::StageOptions;
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
 /// writes, how it scales with readers, and how sure the figure is.
@@ -107,7 +111,7 @@ pub struct Compare {
     /// What readers and writers are: threads of one process, or processes of their own that share the database
     #[arg(long, default_value_t = Workers::Threads, value_name = "WHAT")]
     pub workers: Workers,
-    /// How long each trial measures
+    /// How long each trial measures (overwritesome ends by its number of updates)
     #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
     pub duration: Span,
     /// Instead of --duration: operations of each reader
@@ -116,9 +120,9 @@ pub struct Compare {
     /// How long each trial runs before it measures
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub warmup: Span,
-    /// The most records written a second beside the readers [default: as many as the engine takes]
+    /// The most written a second: records, or bytes such as 2MiB/s [default: as much as the engine takes]
     #[arg(long, value_name = "RATE")]
-    pub write_rate: Option<f64>,
+    pub write_rate: Option<WriteRate>,
     /// How often everything is done, each time on new databases
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub repeat: u32,
@@ -158,6 +162,8 @@ pub struct Compare {
     /// What the results are called
     #[arg(long, default_value = "comparison")]
     pub name: String,
+    #[command(flatten)]
+    pub stage: StageOptions,
     #[command(flatten)]
     pub erase: Erase,
     #[command(flatten)]

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kvdyno_engine::Durability;
 use kvdyno_record::{TrialKey, files};
 use kvdyno_stage::storage::ground::Ground;
 use kvdyno_trial::shared::LedgerMemory;
@@ -27,6 +28,14 @@ struct State {
     clean: bool,
     /// Versions up to this one have been written.
     last_version: u64,
+    /// The system's boot in which a load came to its measured part, so that the database is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    load_begun: Option<String>,
+}
+
+/// What the kernel calls the time since it was started.
+fn boot() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
 impl Slot {
@@ -94,7 +103,24 @@ impl Slot {
         if wrote {
             files::write_whole(&self.ledger_file(), &ledger.save())?;
         }
-        files::write_json(&self.state_file(), &State { clean: true, last_version })
+        files::write_json(&self.state_file(), &State { clean: true, last_version, load_begun: None })
+    }
+
+    /// Notes that the database was made and its load is under way.
+    pub fn begin_load(&self) -> io::Result<()> {
+        files::write_json(&self.state_file(), &State { load_begun: Some(boot()?), ..self.state() })
+    }
+
+    /// Whether a load that was ended in the middle left what it had acknowledged, by the promise of its durability: at
+    /// `commit` always, at the levels below as long as the system was not started again.
+    pub fn has_part_of_load(&self, durability: Durability) -> io::Result<bool> {
+        let State { clean: false, load_begun: Some(begun), .. } = self.state() else { return Ok(false) };
+        Ok(self.database().is_dir()
+            && match durability {
+                Durability::None => false,
+                Durability::Process | Durability::Interval => begun == boot()?,
+                Durability::Commit => true,
+            })
     }
 
     /// The ledger as it was after the last trial; a new one for a new database.

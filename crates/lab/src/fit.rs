@@ -15,6 +15,8 @@ use crate::experiment::{Experiment, FileError, Order};
 use crate::plan::Plan;
 use crate::thin::{LeaveOut, thin};
 use crate::units::{Bytes, Span};
+use crate::variants::overlay;
+use kvdyno_workload::Kind;
 
 /// `[fit]`: the machine that the experiment was made for.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -38,6 +40,8 @@ pub struct Room {
     pub memory: u64,
     /// Hardware threads.
     pub cores: u32,
+    /// How many of them a core has.
+    pub threads_per_core: u32,
     /// Bytes free where databases go.
     pub disk: u64,
     /// The time that everything may take.
@@ -64,6 +68,7 @@ const LEAST_WRITE_BUFFER: u64 = 4 << 20;
 /// Of a memory limit, what is for the programs themselves: see [`kvdyno_stage`].
 const LEAST_FOR_PROGRAMS: u64 = 64 << 20;
 pub(crate) const LEAST_RUN: Duration = Duration::from_millis(500);
+const LEAST_OPERATIONS: u64 = 1000;
 
 impl Experiment {
     /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each. Places
@@ -76,12 +81,17 @@ impl Experiment {
         let mut table = Table::try_from(self).map_err(whole)?;
         let mut changes = Vec::new();
         let scale = self.scale(room)?;
+        // Where hyperthreads are what it is about, threads are held against cores, not against those.
+        let here = if asks_for_smt(&table) { room.cores / room.threads_per_core.max(1) } else { room.cores };
         each_part(&mut table, &mut |part, name| {
             shrink(part, name, scale, &mut changes);
             if let Some(cores) = self.fit.cores {
-                fewer_threads(part, name, f64::from(room.cores) / f64::from(cores), &mut changes);
+                fewer_threads(part, name, f64::from(here) / f64::from(cores), &mut changes);
             }
         });
+        if room.threads_per_core <= 1 {
+            stand_in_for_smt(&mut table, &mut changes);
+        }
         if let Some(budget) = room.budget {
             thin(&mut table, budget, &self.fit.leave_out, &room.missing, &mut changes)?;
             let time = run_time(&Experiment::from_table(&table)?, room, budget)?;
@@ -106,7 +116,8 @@ impl Experiment {
         };
         let largest = variants.iter().map(|one| size(&one.experiment.data()) * at_once(&one.experiment));
         let disk = DISK_PART * room.disk as f64 / largest.fold(1.0, f64::max);
-        let loading: f64 = variants.iter().map(|one| load_seconds(&one.experiment) * engines(&one.experiment)).sum();
+        let seconds = |one: &Experiment| (load_seconds(one) + part_seconds(one)) * engines(one);
+        let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
         let loading = loading * f64::from(*self.lab.repeat.get_ref());
         let time = room.budget.map_or(1.0, |budget| LOAD_PART * budget.as_secs_f64() / loading);
         let least = variants.iter().map(|one| least_scale(&one.experiment)).fold(0.0, f64::max);
@@ -128,11 +139,18 @@ pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
 }
 
+/// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
+fn part_seconds(experiment: &Experiment) -> f64 {
+    let records = *experiment.data.records.get_ref() as f64;
+    let parts =
+        experiment.run.iter().filter_map(|run| Some(run.ends_after_part()? * run.readers.get_ref().len() as f64));
+    parts.map(|part| part * records / LOAD_RECORDS_PER_S).sum()
+}
+
 /// The experiment itself and each of its variants, with their names.
 pub(crate) fn each_part(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
     change(table, "");
-    let variants = table.get_mut("variant").and_then(Value::as_array_mut);
-    for variant in variants.into_iter().flatten().filter_map(Value::as_table_mut) {
+    for variant in variants_of(table) {
         let name = variant.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         change(variant, &format!("variant {name}: "));
     }
@@ -155,6 +173,13 @@ fn shrink(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
         let new = two_digits(old as f64 * scale).max(LEAST_RECORDS).min(old);
         tell(changes, &format!("{name}records"), &old, &new);
         *records = Value::Integer(new as i64);
+    }
+    for run in runs(part) {
+        let Some(operations) = run.get_mut("operations") else { continue };
+        let old = operations.as_integer().unwrap_or(0).max(0) as u64;
+        let new = two_digits(old as f64 * scale).max(LEAST_OPERATIONS).min(old);
+        tell(changes, &format!("{name}operations"), &old, &new);
+        *operations = Value::Integer(new as i64);
     }
     let sizes = [
         ("settings", "cache", LEAST_CACHE),
@@ -207,7 +232,7 @@ fn shorten(part: &mut Table, name: &str, time: Duration, changes: &mut Vec<Strin
     for run in runs(part) {
         let old = run.get("duration").and_then(Value::as_str).and_then(|text| text.parse::<Span>().ok());
         // A variant that says nothing of it has what the experiment has.
-        if run.contains_key("operations") || (of_variant && old.is_none()) {
+        if ends_by_itself(run) || (of_variant && old.is_none()) {
             continue;
         }
         let old = old.unwrap_or(Span(crate::experiment::DURATION));
@@ -216,6 +241,47 @@ fn shorten(part: &mut Table, name: &str, time: Duration, changes: &mut Vec<Strin
         run.insert("duration".to_owned(), Value::String(new.to_string()));
         let warmup = Span(Duration::from_millis(time.mul_f64(WARMUP_PART).as_millis() as u64));
         run.insert("warmup".to_owned(), Value::String(warmup.to_string()));
+    }
+}
+
+/// After a number of operations, not after a time.
+fn ends_by_itself(run: &Table) -> bool {
+    let kind = run.get("workload").and_then(Value::as_str).and_then(|name| name.parse::<Kind>().ok());
+    let by_part = kind.is_some_and(Kind::ends_by_part) && !run.contains_key("duration");
+    by_part || run.contains_key("operations") || run.contains_key("part")
+}
+
+fn variants_of(table: &mut Table) -> impl Iterator<Item = &mut Table> {
+    let variants = table.get_mut("variant").and_then(Value::as_array_mut);
+    variants.into_iter().flatten().filter_map(Value::as_table_mut)
+}
+
+/// Whether a variant is to have the hyperthreads of its cores.
+fn has_smt(variant: &Table) -> bool {
+    let smt = variant.get("stage").and_then(|stage| stage.get("smt"));
+    smt.and_then(Value::as_str) == Some("on")
+}
+
+fn asks_for_smt(table: &Table) -> bool {
+    let variants = table.get("variant").and_then(Value::as_array);
+    variants.into_iter().flatten().filter_map(Value::as_table).any(has_smt)
+}
+
+/// On a machine without hyperthreads, two threads for each core stand in for them: what has SMT gets twice the readers.
+fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<String>) {
+    let usual = table.get("run").and_then(Value::as_array).cloned().unwrap_or_default();
+    for variant in variants_of(table).filter(|variant| has_smt(variant)) {
+        let own = Table::from_iter(variant.remove("run").map(|run| ("run".to_owned(), run)));
+        let mut whole = Table::from_iter([("run".to_owned(), Value::Array(usual.clone()))]);
+        overlay(&mut whole, own);
+        for readers in runs(&mut whole).into_iter().filter_map(|run| run.get_mut("readers")?.as_array_mut()) {
+            *readers = readers.iter().filter_map(Value::as_integer).map(|count| Value::Integer(2 * count)).collect();
+        }
+        variant.extend(whole);
+        let name = variant.get("name").and_then(Value::as_str).unwrap_or_default();
+        changes.push(format!(
+            "variant {name}: twice the readers, two threads for each core, because this machine has no hyperthreads"
+        ));
     }
 }
 
@@ -258,7 +324,14 @@ mod tests {
     "#;
 
     fn room() -> Room {
-        Room { memory: 16 << 30, cores: 2, disk: 200 << 30, budget: None, missing: BTreeSet::new() }
+        Room {
+            memory: 16 << 30,
+            cores: 2,
+            threads_per_core: 1,
+            disk: 200 << 30,
+            budget: None,
+            missing: BTreeSet::new(),
+        }
     }
 
     #[test]
@@ -270,6 +343,51 @@ mod tests {
         let small = &fitted.variants().unwrap()[0].experiment;
         assert!((*small.data.records.get_ref() as f64 / 4e9 / scale - 1.0).abs() < 0.1);
         assert!(changes.iter().any(|line| line.starts_with("variant small: records")), "{changes:?}");
+    }
+
+    const STEPS: &str = r#"
+        engines = ["a"]
+        fit = { cores = 30 }
+        [data]
+        records = 40000000
+        [[run]]
+        workload = "readrandom"
+        readers = [10, 20, 30, 40, 50]
+        duration = "5m"
+        [[run]]
+        workload = "overwritesome"
+        readers = [10]
+        [[run]]
+        workload = "overwrite"
+        readers = [10]
+        operations = 4000000
+    "#;
+
+    #[test]
+    fn what_ends_by_itself_shrinks_with_the_data() {
+        let room = Room { cores: 4, budget: Some(Duration::from_secs(60)), ..room() };
+        let (fitted, changes) = Experiment::parse(STEPS).unwrap().fitted(&room).unwrap();
+        let scale = *fitted.data.records.get_ref() as f64 / 40e6;
+        let operations = fitted.run[2].operations.unwrap() as f64;
+        assert!((operations / 4e6 / scale - 1.0).abs() < 0.1, "{changes:?}");
+        assert!(fitted.run[1].duration.is_none() && fitted.run[2].duration.is_none());
+        assert!(fitted.run[0].duration.as_ref().unwrap().get_ref().0 < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn two_threads_for_each_core_stand_in_for_hyperthreads() {
+        let variants =
+            "[[variant]]\nname = \"off\"\nstage.smt = \"off\"\n[[variant]]\nname = \"on\"\nstage.smt = \"on\"\n";
+        let mut table: Table = format!("{STEPS}\n{variants}").parse().unwrap();
+        let mut changes = Vec::new();
+        assert!(asks_for_smt(&table));
+        stand_in_for_smt(&mut table, &mut changes);
+        let readers = |variant: &Value, run: usize| variant["run"][run]["readers"].as_array().unwrap().clone();
+        let variants = table["variant"].as_array().unwrap();
+        assert!(variants[0].get("run").is_none());
+        assert_eq!(readers(&variants[1], 0), [20, 40, 60, 80, 100].map(Value::Integer));
+        assert_eq!(readers(&variants[1], 2), [Value::Integer(20)]);
+        assert_eq!((changes.len(), changes[0].contains("no hyperthreads")), (1, true));
     }
 
     #[test]

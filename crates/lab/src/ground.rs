@@ -5,6 +5,7 @@ use std::path::Path;
 use kvdyno_stage::asked::{Asked, Refusal};
 use kvdyno_stage::storage::ground::{self, Ground};
 
+use crate::cycles::stored_bytes;
 use crate::experiment::{Experiment, FileError, Order};
 use crate::stage::Stage;
 use crate::units::Bytes;
@@ -20,15 +21,9 @@ pub(crate) fn of(experiment: &Experiment, asked: &Asked, place: &Path) -> Ground
     Ground::new(asked.storage, place, size(experiment, asked), asked.device.as_deref())
 }
 
-/// Bytes of keys and values.
-pub(crate) fn data_bytes(experiment: &Experiment) -> u64 {
-    let data = experiment.data();
-    data.records.saturating_mul(data.key_size + data.value_size)
-}
-
 /// Bytes of the file below each database.
 pub(crate) fn size(experiment: &Experiment, asked: &Asked) -> u64 {
-    let room = data_bytes(experiment).saturating_mul(FACTOR);
+    let room = stored_bytes(experiment).saturating_mul(FACTOR);
     let enough = room.saturating_add(TABLES).saturating_add(experiment.lab.min_free.0);
     let size = asked.storage_size.unwrap_or_else(|| enough.max(ground::least(asked.storage)));
     // Of whole large pages: some engines map a device by those.
@@ -51,7 +46,7 @@ fn check_size(experiment: &Experiment, asked: &Asked) -> Result<(), Refusal> {
         let message = format!("{} is too little for {}: {} is the least", Bytes(size), asked.storage, Bytes(least));
         return Err(Refusal::new("storage_size", message));
     }
-    let (data, min_free) = (data_bytes(experiment), experiment.lab.min_free.0);
+    let (data, min_free) = (stored_bytes(experiment), experiment.lab.min_free.0);
     if size < data.saturating_add(min_free) {
         let message = format!(
             "{} has no room for keys and values of {} and lab.min_free = {}; make it larger, or choose fewer records",

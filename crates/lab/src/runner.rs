@@ -11,6 +11,7 @@ use kvdyno_engine::LabSettings;
 use kvdyno_record::folder::{ReadError, Results};
 use kvdyno_record::{Phase, Record};
 use kvdyno_stage::lock::FolderLock;
+use kvdyno_workload::Kind;
 
 use crate::check::{Checked, Part, Setup};
 use crate::databases::Slot;
@@ -230,7 +231,12 @@ impl<'a> Runner<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Ended, LabError> {
         let what = || format!("cannot run trial {} ({})", planned.key.number, planned.key.engine);
-        let create = planned.key.phase == Phase::Load;
+        let settings = self.settings(planned);
+        let goes_on = self.goes_on(planned, slot, &settings).or_else(failed(what()))?;
+        let create = planned.key.phase == Phase::Load && !goes_on;
+        if goes_on {
+            progress.note(&format!("{}: going on with what the ended run has computed", planned.key.engine));
+        }
         let prepared = (|| {
             if create && let Some(complaint) = slot.prepare(self.destroyer(planned))? {
                 progress.note(&complaint);
@@ -244,7 +250,7 @@ impl<'a> Runner<'a> {
             stage: &self.part(planned).stage,
             destroyer: self.destroyer(planned),
             lab: &self.checked.experiment.lab,
-            settings: self.settings(planned),
+            settings,
             database: slot.database(),
             ground: slot.ground(),
             create,
@@ -253,6 +259,7 @@ impl<'a> Runner<'a> {
             folder,
             worker: self.worker,
             stop: self.stop,
+            at_work: &|| if create { slot.begin_load() } else { Ok(()) },
             notes,
         };
         let left = self.pace.left(&self.checked.plan.trials, planned.key.number);
@@ -265,6 +272,11 @@ impl<'a> Runner<'a> {
             slot.end_use(ended.last_version, wrote, &ledger).or_else(failed(what()))?;
         }
         Ok(ended)
+    }
+
+    /// Whether a load was ended in the middle and can go on there: the 3n+1 workload looks up what is known.
+    fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
+        Ok(planned.workload.kind == Kind::ThreeNPlusOne && slot.has_part_of_load(settings.durability)?)
     }
 
     /// Loads a database again that cannot be trusted any more, without measuring it.

@@ -129,10 +129,11 @@ impl<'a> Study<'a> {
 
     /// Engines that were not measured, and what the trials noted for their readers.
     pub(crate) fn notes(&self) -> Vec<Remark> {
-        let engines = distinct(self.left_out.iter().map(|one| (&one.engine, &one.reason)));
-        let left_out = engines
-            .into_iter()
-            .map(|(engine, reason)| Remark { trial: format!("{engine} was left out"), text: reason.clone() });
+        let engines = distinct(self.left_out.iter().map(|one| (&one.engine, &one.workload, &one.reason)));
+        let left_out = engines.into_iter().map(|(engine, workload, reason)| {
+            let of = if workload.is_empty() { String::new() } else { format!(" of {workload}") };
+            Remark { trial: format!("{engine} was left out{of}"), text: reason.clone() }
+        });
         let notes =
             |record: &Record| record.notes.iter().chain(&record.stage.disturbances).cloned().collect::<Vec<_>>();
         let pairs = self.records.iter().flat_map(|record| notes(record).into_iter().map(move |note| (record, note)));

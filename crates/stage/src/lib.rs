@@ -6,6 +6,7 @@
 //! Linux only: what a trial costs is read from the kernel's own accounts. A figure that the kernel does not give is
 //! absent, never guessed.
 
+pub mod abilities;
 pub mod asked;
 pub mod crew;
 pub mod found;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kvdyno_engine::{Choice, catalog::EngineName};
 use kvdyno_record::{DriverCost, Machine as Facts};
+use kvdyno_stage::abilities::abilities;
 use kvdyno_trial::clock::{self, Calibration, Tsc};
 
 use crate::cli::Machine;
@@ -82,6 +83,9 @@ fn words(facts: &Facts) -> String {
     line("clock", facts.clock.clone());
     line("driver", facts.driver.as_ref().map_or("not measured: the null engine is not installed".into(), driver_words));
     line("kvdyno", facts.kvdyno.clone());
+    for (number, (part, ability)) in abilities().into_iter().enumerate() {
+        line(if number == 0 { "stage" } else { "" }, format!("{part}: {ability}"));
+    }
     lines.join("\n") + "\n"
 }
 

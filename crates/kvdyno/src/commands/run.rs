@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use kvdyno_lab::{Checked, Experiment, FileError, Room, Shipped, Span, Stop, check, check_space};
+use kvdyno_lab::{Checked, Experiment, Extent, FileError, Room, Shipped, Span, Stop, check, check_space};
+use kvdyno_record::files;
 use kvdyno_record::folder::Results;
-use kvdyno_record::{Phase, files};
 use kvdyno_stage::lock::FolderLock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -71,6 +71,7 @@ fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, F
     let room = Room {
         memory: machine.memory_kb << 10,
         cores: machine.cpu.threads.max(1),
+        threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
         disk: kvdyno_stage::storage::free_bytes(storage).unwrap_or(u64::MAX),
         budget: budget.map(|time| time.0),
         missing: experiment.missing_engines(),
@@ -118,7 +119,7 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if output.dry_run {
-        eprintln!("{}", extent(&checked));
+        eprintln!("{}", Extent::of(&checked));
         return stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"));
     }
     let folder = out_folder(&checked.experiment, output)?;
@@ -139,20 +140,6 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
     conduct(&checked, &results, output)
-}
-
-/// `36 trials: 6 loads and 30 runs of 5m in all, without loading`.
-fn extent(checked: &Checked) -> String {
-    let trials = &checked.plan.trials;
-    let runs: Vec<_> = trials.iter().filter_map(|trial| trial.planned_time()).collect();
-    let time =
-        humantime::format_duration(std::time::Duration::from_secs(runs.iter().sum::<std::time::Duration>().as_secs()));
-    let loads = trials.iter().filter(|trial| trial.key.phase == Phase::Load).count();
-    format!(
-        "{} trials: {loads} loads, and {} runs that take {time} without loading",
-        trials.len(),
-        trials.len() - loads
-    )
 }
 
 fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
@@ -214,9 +201,9 @@ fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), 
     let mut progress = Terminal::new();
     eprintln!("results: {}", results.root().display());
     for one in &checked.left_out {
-        let variant = if one.variant.is_empty() { String::new() } else { format!(" ({})", one.variant) };
-        eprintln!("left out: {}{variant}: {}", one.engine, one.reason);
+        eprintln!("left out: {}: {}", one.what(), one.reason);
     }
+    eprintln!("{}", Extent::of(checked));
     let summary = kvdyno_lab::run(checked, results, &worker, &stop, &mut progress);
     progress.finish();
     let summary = summary?;

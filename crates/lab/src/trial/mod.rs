@@ -1,6 +1,7 @@
 //! One trial, from the parent's side: starts the worker, watches it ([`watching`]), collects what it says of itself
 //! ([`reports`]), and makes the record ([`record`]).
 
+mod cycles;
 mod record;
 mod reports;
 mod bounds;
@@ -59,6 +60,8 @@ pub struct Ask<'a> {
     /// Program and first arguments that start a worker; the specification's path follows.
     pub worker: &'a [std::ffi::OsString],
     pub stop: &'a Stop,
+    /// Called once when the worker comes to its measured part.
+    pub at_work: &'a dyn Fn() -> io::Result<()>,
     pub notes: Vec<String>,
 }
 

@@ -7,14 +7,16 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_record::{
-    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, StageFacts, Workers, WorkloadFacts,
+    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Settling, Space, StageFacts, Workers,
+    WorkloadFacts,
 };
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
-use kvdyno_workload::{Verify, Workload};
+use kvdyno_workload::{Kind, Spelling, Verify, Workload};
 
 use super::bounds::Bounds;
+use super::cycles::Found;
 use super::watching::{Verdict, Watched};
 use super::{Ask, WORKER_LOG};
 use crate::check::Setup;
@@ -38,11 +40,19 @@ pub(super) fn record(
 ) -> Record {
     let answers = observer.answers();
     let stage = stage_facts(ask, report.as_ref(), &watched, &extras.bounds);
-    let outcome = outcome(ask, observer, report.as_ref(), &watched, &extras.bounds);
+    let operations = observer.operations();
+    let found = observer.cycles().map(|found| Found::new(ask, found, &operations));
+    let outcome = match outcome(ask, observer, report.as_ref(), &watched, &extras.bounds) {
+        Outcome::Finished => found.as_ref().map_or(Outcome::Finished, Found::outcome),
+        failed => failed,
+    };
     let outcome = held_against(ask, &stage, outcome);
     let mut notes = ask.notes.clone();
+    notes.extend(found.iter().filter_map(Found::note));
+    let cycles = found.map(|found| found.facts);
     notes.extend(memory_notes(ask, &watched.account));
     notes.extend(extras.bounds.notes(ask));
+    notes.extend(call_notes(ask, report.as_ref()));
     Record {
         schema: SCHEMA,
         trial: ask.planned.key.clone(),
@@ -51,8 +61,9 @@ pub(super) fn record(
         outcome,
         started: extras.started,
         window: report.as_ref().and_then(|report| report.window.clone()),
-        operations: observer.operations(),
+        operations,
         answers,
+        cycles,
         os: OsFacts { device: extras.device, ..watched.account.os },
         stage,
         space: extras.space,
@@ -92,19 +103,42 @@ fn memory_notes(ask: &Ask<'_>, account: &Account) -> Vec<String> {
     notes
 }
 
+/// What the engine has no call for, where the workload is about it.
+fn call_notes(ask: &Ask<'_>, report: Option<&WorkerReport>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if ask.planned.workload.kind == Kind::MultiReadRandom && !ask.setup.multi_gets {
+        notes.push("the engine has no multi-get: the records of a batch were read one after the other".to_owned());
+    }
+    match report.and_then(|report| report.window.as_ref()?.settling) {
+        Some(Settling { waited: true, .. }) | None => {}
+        Some(Settling { flushed: true, .. }) => {
+            notes
+                .push("the engine has no call that waits for background work: only a flush came at the end".to_owned());
+        }
+        Some(_) => notes.push("the engine has no call that flushes or waits: nothing came at the end".to_owned()),
+    }
+    notes
+}
+
 /// A workload as records have it.
 pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFacts {
     WorkloadFacts {
         name: workload.kind.to_string(),
         records: workload.data.records,
         key_size: workload.data.key_size,
-        key_format: workload.data.key_format.to_string(),
+        key_format: match workload.data.spelling {
+            Spelling::Plain => workload.data.key_format.to_string(),
+            enhanced => enhanced.to_string(),
+        },
         prefix_size: workload.data.prefix_size,
         keys_per_prefix: workload.data.keys_per_prefix,
         value_size: workload.data.value_size,
         compressibility: workload.data.compressibility,
         batch: workload.batch,
         reads_per_transaction: workload.reads_per_transaction,
+        nexts: workload.kind.reads_ranges().then_some(workload.reads.nexts),
+        among: workload.reads.among.filter(|_| workload.kind.reads_ranges()),
+        reads_per_batch: (workload.kind == Kind::MultiReadRandom).then_some(workload.reads.per_batch),
         durability: settings.durability.to_string(),
         cache_bytes: settings.cache_bytes,
         write_buffer_bytes: settings.write_buffer_bytes,
@@ -223,6 +257,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
         window: None,
         operations: Vec::new(),
         answers: Answers::default(),
+        cycles: None,
         os: OsFacts::default(),
         stage: StageFacts::default(),
         space: Space::default(),

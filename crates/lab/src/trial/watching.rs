@@ -10,7 +10,7 @@ use kvdyno_stage::crew::{Account, Crew};
 use kvdyno_stage::process::Exit;
 use kvdyno_stage::storage::free_bytes;
 use kvdyno_stage::watch::Watch;
-use kvdyno_trial::shared::{Board, Lane, Stage};
+use kvdyno_trial::shared::{Board, Lane, OpKind, Stage};
 use kvdyno_trial::{Observer, Snapshot};
 use kvdyno_workload::End;
 
@@ -66,6 +66,7 @@ pub(super) struct Watching<'a> {
     series: Vec<SeriesRow>,
     db_peak_kb: u64,
     interrupted: Option<Instant>,
+    told_at_work: bool,
 }
 
 impl<'a> Watching<'a> {
@@ -79,7 +80,7 @@ impl<'a> Watching<'a> {
             observer: Observer::new(board),
             crew,
             culprit: None,
-            watch: Watch::new(),
+            watch: if ask.stage.memory.is_some() { Watch::new().of_limited() } else { Watch::new() },
             bounds,
             begun: now,
             last_change: (Stage::Starting, 0, now),
@@ -90,6 +91,7 @@ impl<'a> Watching<'a> {
             series: Vec::new(),
             db_peak_kb: 0,
             interrupted: None,
+            told_at_work: false,
         }
     }
 
@@ -125,6 +127,7 @@ impl<'a> Watching<'a> {
                 }
             }
             self.heed_interruption()?;
+            self.tell_at_work()?;
             live(&self.live());
         }
     }
@@ -158,7 +161,7 @@ impl<'a> Watching<'a> {
             self.last_change = (stage, operations, now);
         }
         let limit = match stage {
-            Stage::Opening | Stage::Closing | Stage::Finishing => self.ask.lab.close_timeout.0,
+            Stage::Opening | Stage::Settling | Stage::Finishing | Stage::Closing => self.ask.lab.close_timeout.0,
             _ => self.ask.lab.hang_timeout.0 + self.ask.planned.workload.longest_pause(),
         };
         let still = now - self.last_change.2;
@@ -174,6 +177,14 @@ impl<'a> Watching<'a> {
         // A fast disk fills in a second: this look is cheap, so it is taken each time.
         let free = free_bytes(&self.ask.database)?;
         Ok((free < self.ask.lab.min_free.0).then_some(Verdict::NoSpace(free)))
+    }
+
+    fn tell_at_work(&mut self) -> io::Result<()> {
+        if self.told_at_work || self.observer.control().stage() < Stage::Measuring {
+            return Ok(());
+        }
+        self.told_at_work = true;
+        (self.ask.at_work)()
     }
 
     fn heed_interruption(&mut self) -> io::Result<()> {
@@ -221,14 +232,15 @@ impl<'a> Watching<'a> {
     fn live(&self) -> Live {
         let workload = &self.ask.planned.workload;
         let measured = self.observer.measured();
-        let records: u64 = measured.kinds.iter().map(|kind| kind.records).sum();
+        let writes = measured.kinds.iter().filter(|kind| matches!(kind.kind, OpKind::Put | OpKind::Batch));
+        let written: u64 = writes.map(|kind| kind.records).sum();
         let fraction = match (self.ask.planned.key.phase, workload.end) {
-            (Phase::Load, _) => Some(records as f64 / workload.data.records as f64),
+            (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
             (Phase::Run, End::After(duration)) => {
                 Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
             }
             (Phase::Run, End::Operations(operations)) => {
-                let threads = workload.readers.max(1);
+                let threads = if workload.readers > 0 { workload.readers } else { workload.writers.max(1) };
                 Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
             }
         };

@@ -44,7 +44,9 @@ impl MemoryControl {
                 "the kernel's memory controller is not enabled ({} does not name it)",
                 two.point.join("cgroup.controllers").display()
             ))),
-            (None, None) => Err(refused("no control groups are mounted; /sys/fs/cgroup is where they should be".into())),
+            (None, None) => {
+                Err(refused("no control groups are mounted; /sys/fs/cgroup is where they should be".into()))
+            }
         }
     }
 
@@ -96,13 +98,11 @@ fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Refusal> {
     let own = &hierarchy.own;
     let alone = fs::read_to_string(own.join("cgroup.procs"))
         .is_ok_and(|text| text.split_whitespace().all(|pid| pid.parse() == Ok(std::process::id())));
-    if has(&own.join("cgroup.controllers"), "memory") && may_write(own) && may_write(&own.join("cgroup.procs")) && alone {
+    if has(&own.join("cgroup.controllers"), "memory") && may_write(own) && may_write(&own.join("cgroup.procs")) && alone
+    {
         return control(own, true);
     }
-    Err(refused(format!(
-        "this user may make no group beside or in {}; run it as root, or as `{SCOPE}`",
-        own.display()
-    )))
+    Err(refused(format!("this user may make no group beside or in {}; run it as root, or as `{SCOPE}`", own.display())))
 }
 
 fn may_write(path: &Path) -> bool {
@@ -143,10 +143,7 @@ fn own(point: &Path, root: &str, group: &str) -> PathBuf {
 
 /// The mount points of the hierarchies that could have groups of ours.
 pub(super) fn points() -> Vec<(Version, PathBuf)> {
-    [Version::One, Version::Two]
-        .into_iter()
-        .filter_map(|version| Some((version, hierarchy(version)?.point)))
-        .collect()
+    [Version::One, Version::Two].into_iter().filter_map(|version| Some((version, hierarchy(version)?.point))).collect()
 }
 
 #[cfg(test)]

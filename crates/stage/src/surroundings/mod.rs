@@ -71,6 +71,11 @@ impl Surroundings {
         self.set_numa().map_err(|error| Refusal::new("numa", refused(error)))
     }
 
+    /// The memory policy in words, its nodes counted out.
+    pub(crate) fn policy(&self) -> Option<String> {
+        self.numa.as_ref().map(Policy::words)
+    }
+
     /// Lets `command` start its process so.
     pub fn set_on(&self, command: &mut Command) {
         if let Some(preload) = &self.allocator {

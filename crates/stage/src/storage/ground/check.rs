@@ -56,13 +56,15 @@ pub fn check(asked: &Asked, given_up: Device<'_>) -> Result<(), Refusal> {
 }
 
 fn means_nothing(key: &'static str) -> Refusal {
-    let message = format!("{key} means nothing to storage = \"folder\"; choose ext4, ext4-nojournal, xfs, btrfs or raw");
+    let message =
+        format!("{key} means nothing to storage = \"folder\"; choose ext4, ext4-nojournal, xfs, btrfs or raw");
     Refusal::new(key, message)
 }
 
 fn no_root(storage: Storage) -> Refusal {
     let what = if storage == Storage::Raw { "a loop device" } else { "a filesystem" };
-    let message = format!("{storage} needs root, because {what} is made for it; run kvdyno as root, or measure a folder");
+    let message =
+        format!("{storage} needs root, because {what} is made for it; run kvdyno as root, or measure a folder");
     Refusal::new("storage", message)
 }
 
