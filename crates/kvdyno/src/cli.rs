@@ -51,6 +51,8 @@ pub enum Command {
     Workloads,
     /// Describe this machine and what the driver itself costs on it
     Machine(Machine),
+    /// Find and remove what runs left behind that were killed: mounts, loop devices, control groups, processes
+    Clean(Clean),
     /// Run one trial (started by `run` itself)
     #[command(hide = true)]
     Worker(Worker),
@@ -163,7 +165,29 @@ pub struct Compare {
     #[command(flatten)]
     pub stage: StageOptions,
     #[command(flatten)]
+    pub erase: Erase,
+    #[command(flatten)]
     pub output: Output,
+}
+
+/// A block device for the databases, and the user's word that it may be erased.
+#[derive(Debug, Args)]
+pub struct Erase {
+    /// The block device that databases go to, with a storage other than a folder; it is erased
+    #[arg(long, value_name = "PATH", requires = "yes_erase")]
+    pub device: Option<PathBuf>,
+    /// The same device again: everything on it is lost
+    #[arg(long, value_name = "PATH", requires = "device")]
+    pub yes_erase: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "What belongs to a run in progress is left alone. The files of a database stay in its results \
+                        folder: the run can be resumed.")]
+pub struct Clean {
+    /// Say what there is, and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -202,6 +226,8 @@ pub struct Run {
     /// Where databases go: the storage to be measured [default: what the file says, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     pub dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub erase: Erase,
     #[command(flatten)]
     pub output: Output,
 }

@@ -2,6 +2,7 @@
 
 use kvdyno_engine::abi;
 use kvdyno_engine::inspect::Declared;
+use kvdyno_stage::asked::Storage;
 use kvdyno_workload::Kind;
 
 use crate::cycles::is_cycles;
@@ -70,6 +71,9 @@ pub(crate) fn cannot_run(
 ) -> Result<Vec<(usize, String)>, String> {
     if is_cycles(experiment) && engine.can(abi::IS_VOLATILE) {
         return Err(format!("{label} keeps nothing, so that `3n1` would never find what it has put; leave it out"));
+    }
+    if experiment.stage.asked().storage == Storage::Raw && !engine.can(abi::CAN_RAW_DEVICE) {
+        return Err(format!("{label} cannot keep a database on a raw device, which storage = \"raw\" asks for"));
     }
     let reason = |(section, run)| Some((section, lacks(run, label, engine)?));
     let missing: Vec<_> = experiment.run.iter().enumerate().filter_map(reason).collect();

@@ -12,9 +12,10 @@ use kvdyno_workload::{KeyError, Workload, WorkloadError};
 use crate::capabilities::{cannot_run, check_keys_of, check_load_durability};
 use crate::cycles::check_cycles;
 use crate::experiment::{Experiment, FileError, Missing};
+use crate::ground;
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
-use crate::stage::Stage;
+use crate::stage::{Stage, check_room};
 use crate::variants::Variant;
 use crate::workers::check_workers;
 
@@ -92,7 +93,10 @@ impl Setup {
 /// # Errors
 /// The first thing that cannot be, with what would be right.
 pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
-    let variants = experiment.variants()?;
+    let mut variants = experiment.variants()?;
+    for variant in &mut variants {
+        variant.experiment.stage.yes_erase.clone_from(&experiment.stage.yes_erase);
+    }
     let mut plan = Plan::of(&variants);
     for variant in &variants {
         check_matrix(&variant.experiment).map_err(|error| of_variant(error, variant))?;
@@ -134,6 +138,7 @@ fn of_variant(error: FileError, variant: &Variant) -> FileError {
 /// A variant's set-ups. Engines that cannot be had are errors, or are left out if the experiment says so.
 fn part(place: usize, mut variant: Variant, plan: &mut Plan, left_out: &mut Vec<LeftOut>) -> Result<Part, FileError> {
     let stage = Stage::check(&variant.experiment.stage).map_err(|error| of_variant(error, &variant))?;
+    ground::check(&variant.experiment, &stage).map_err(|error| of_variant(error, &variant))?;
     let mut setups = Vec::new();
     for engine in 0..variant.experiment.engines.len() {
         match setup(&variant, plan, (place, engine)) {
@@ -272,6 +277,7 @@ fn setup(variant: &Variant, plan: &mut Plan, number: (usize, usize)) -> Result<(
         Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
     };
     let skips = cannot_run(experiment, label, &engine.declared).map_err(&wrong)?;
+    check_room(&experiment.stage, &experiment.lab_settings(), label, engine.declared.can(abi::IS_MAPPED))?;
     let single = engine.declared.can(abi::IS_SINGLE);
     if single {
         plan.use_processes(number.0, number.1);

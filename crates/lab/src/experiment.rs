@@ -411,6 +411,9 @@ impl Experiment {
             section.library = section.library.as_deref().map(absolute);
         }
         self.lab.dir = self.lab.dir.as_deref().map(absolute);
+        if let Some(device) = &mut self.stage.device {
+            *device.get_mut() = absolute(device.get_ref());
+        }
     }
 
     /// The records.

@@ -10,6 +10,7 @@ mod driver;
 mod experiment;
 mod extent;
 mod fit;
+mod ground;
 pub mod inspection;
 mod pace;
 mod plan;

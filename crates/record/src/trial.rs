@@ -232,6 +232,8 @@ pub enum FailureKind {
     Hung,
     /// The storage is full.
     NoSpace,
+    /// It needed more memory than it was allowed, and the kernel ended it.
+    NoMemory,
     /// The engine reported an error.
     EngineError,
     /// A read gave a wrong, torn, stale or missing value.

@@ -215,6 +215,7 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::Exited => "exited early",
         Kind::Hung => "hung",
         Kind::NoSpace => "storage full",
+        Kind::NoMemory => "out of memory",
         Kind::EngineError => "engine error",
         Kind::WrongAnswer => "wrong answer",
         Kind::Stage => "not on the stage asked for",

@@ -19,6 +19,7 @@ pub(crate) fn file_of(folder: &Path) -> PathBuf {
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
+    path: PathBuf,
 }
 
 /// Why a folder was not locked.
@@ -62,7 +63,14 @@ impl FolderLock {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         write_pid(&mut file).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self { _file: file, path: lock })
+    }
+
+    /// Removes the lock's file, for a folder that is about to go: whoever locks it after that has another file, so
+    /// nobody else may be waiting for this one.
+    pub fn remove(&self) {
+        // What stays keeps nobody out.
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -13,7 +13,8 @@ use crate::error::Error;
 
 /// Runs the command.
 pub fn run(arguments: Box<Compare>) -> Result<(), Error> {
-    let experiment = experiment(&arguments)?;
+    let mut experiment = experiment(&arguments)?;
+    run::give_up(&mut experiment, &arguments.erase)?;
     run::start(experiment, None, &arguments.output)
 }
 

@@ -11,7 +11,7 @@ use kvdyno_record::folder::Results;
 use kvdyno_stage::lock::FolderLock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::cli::{Output, Run};
+use crate::cli::{Erase, Output, Run};
 use crate::commands::{experiments, machine, report};
 use crate::error::Error;
 use crate::progress::Terminal;
@@ -19,21 +19,39 @@ use crate::progress::Terminal;
 /// Runs the command.
 pub fn run(arguments: Run) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
-        return resume(folder, &arguments.output);
+        return resume(folder, &arguments);
     }
-    let path = arguments.file.unwrap_or_default();
+    let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
-    if let Some(dir) = arguments.dir {
-        let dir = std::path::absolute(&dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
+    if let Some(dir) = &arguments.dir {
+        let dir = std::path::absolute(dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
         experiment.lab.dir = Some(dir);
     }
     if !arguments.fit {
+        give_up(&mut experiment, &arguments.erase)?;
         return start(experiment, Some((path, text)), &arguments.output);
     }
     experiment.make_paths_absolute(&base_of(Some(&path))?);
-    let fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
+    let mut fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
+    give_up(&mut fitted, &arguments.erase)?;
     // What was changed stands at no place of the file any more.
     start(fitted, None, &arguments.output)
+}
+
+/// Lets an experiment have the device that the command line gives up.
+pub fn give_up(experiment: &mut Experiment, erase: &Erase) -> Result<(), Error> {
+    let (Some(device), Some(confirmed)) = (&erase.device, &erase.yes_erase) else { return Ok(()) };
+    if device != confirmed {
+        return Err(Error::Input(format!(
+            "--yes-erase {} is not the device that would be erased, {}; name the same one twice if that is right",
+            confirmed.display(),
+            device.display()
+        )));
+    }
+    let device = std::path::absolute(device).map_err(Error::io(format!("cannot find {}", device.display())))?;
+    experiment.stage.device = Some(toml::Spanned::new(0..0, device.clone()));
+    experiment.stage.yes_erase = Some(device);
+    Ok(())
 }
 
 /// What a file names lies beside it, what the command line names beside the user.
@@ -124,14 +142,15 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     conduct(&checked, &results, output)
 }
 
-fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
+fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
     // Its databases have the same paths as before: an engine may know them by those.
     let found = Results::open(folder)?.root().canonicalize();
     let results = Results::at(found.map_err(Error::io(format!("cannot find {}", folder.display())))?);
-    let (experiment, text) = read(&results.experiment_file())?;
+    let (mut experiment, text) = read(&results.experiment_file())?;
+    give_up(&mut experiment, &arguments.erase)?;
     let _lock = lock(&results)?;
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
-    conduct(&checked, &results, output)
+    conduct(&checked, &results, &arguments.output)
 }
 
 /// Where results go: a folder that is not there yet, or is empty.

@@ -15,6 +15,7 @@ use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
 use kvdyno_workload::{Kind, Spelling, Verify, Workload};
 
+use super::bounds::Bounds;
 use super::cycles::Found;
 use super::watching::{Verdict, Watched};
 use super::{Ask, WORKER_LOG};
@@ -26,6 +27,7 @@ pub(super) struct OsExtras {
     pub(super) started: Timestamp,
     pub(super) device: Option<kvdyno_record::Device>,
     pub(super) space: Space,
+    pub(super) bounds: Bounds,
 }
 
 /// Puts everything together.
@@ -37,10 +39,10 @@ pub(super) fn record(
     extras: OsExtras,
 ) -> Record {
     let answers = observer.answers();
-    let stage = stage_facts(ask, report.as_ref(), watched.disturbances.clone());
+    let stage = stage_facts(ask, report.as_ref(), &watched, &extras.bounds);
     let operations = observer.operations();
     let found = observer.cycles().map(|found| Found::new(ask, found, &operations));
-    let outcome = match outcome(ask, observer, report.as_ref(), &watched) {
+    let outcome = match outcome(ask, observer, report.as_ref(), &watched, &extras.bounds) {
         Outcome::Finished => found.as_ref().map_or(Outcome::Finished, Found::outcome),
         failed => failed,
     };
@@ -50,6 +52,7 @@ pub(super) fn record(
     let cycles = found.map(|found| found.facts);
     notes.extend(memory_notes(ask, &watched.account));
     notes.extend(call_notes(ask, report.as_ref()));
+    notes.extend(extras.bounds.notes(ask));
     Record {
         schema: SCHEMA,
         trial: ask.planned.key.clone(),
@@ -71,9 +74,10 @@ pub(super) fn record(
 }
 
 /// What surrounded the trial: what the worker found of itself, and what the parent found around it.
-fn stage_facts(ask: &Ask<'_>, report: Option<&WorkerReport>, disturbances: Vec<String>) -> StageFacts {
+fn stage_facts(ask: &Ask<'_>, report: Option<&WorkerReport>, watched: &Watched, bounds: &Bounds) -> StageFacts {
     let found = report.map(|report| report.stage.clone()).unwrap_or_default();
-    StageFacts { storage: ask.stage.asked.storage.to_string(), disturbances, ..found }
+    let found = StageFacts { disturbances: watched.disturbances.clone(), ..found };
+    bounds.complete(ask, watched.account.os.wall_s, found)
 }
 
 /// A trial whose worker found a stage other than the one that was set measured something else.
@@ -149,7 +153,13 @@ pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFa
 }
 
 /// How the trial ended: the parent's own verdict first, then how the process ended, then what it says of itself.
-fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>, watched: &Watched) -> Outcome {
+fn outcome(
+    ask: &Ask<'_>,
+    observer: &Observer<'_>,
+    report: Option<&WorkerReport>,
+    watched: &Watched,
+    bounds: &Bounds,
+) -> Outcome {
     let failed = |kind, reason| Outcome::Failed(Failure { kind, reason });
     let during = watched.last_stage.words();
     match &watched.verdict {
@@ -173,6 +183,9 @@ fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>
         return no_space().unwrap_or_else(|| judged_by_answers(observer, report));
     };
     let (log, which) = culprit_of(ask, culprit.number);
+    if let Some(reason) = bounds.exceeded() {
+        return failed(FailureKind::NoMemory, format!("{reason} while {during}{which}"));
+    }
     let words = last_words(&log);
     match &culprit.exit {
         Exit::Signal { number, name } => {

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use kvdyno_record::{Phase, SeriesRow, Workers};
 use kvdyno_stage::crew::{Account, Crew};
 use kvdyno_stage::process::Exit;
-use kvdyno_stage::storage::{allocated_kb, free_bytes};
+use kvdyno_stage::storage::free_bytes;
 use kvdyno_stage::watch::Watch;
 use kvdyno_trial::shared::{Board, Lane, OpKind, Stage};
 use kvdyno_trial::{Observer, Snapshot};
 use kvdyno_workload::End;
 
-use super::Ask;
+use super::bounds::Bounds;
+use super::{Ask, taken_kb};
 use crate::progress::Live;
 
 /// Between two looks at the worker.
@@ -54,6 +55,7 @@ pub(super) struct Watching<'a> {
     crew: Crew,
     culprit: Option<(Culprit, Stage)>,
     watch: Watch,
+    bounds: &'a mut Bounds,
     begun: Instant,
     /// Stage and operations at the last change, and when that was.
     last_change: (Stage, u64, Instant),
@@ -68,7 +70,7 @@ pub(super) struct Watching<'a> {
 }
 
 impl<'a> Watching<'a> {
-    pub(super) fn new(ask: &'a Ask<'a>, board: &'a Board, crew: Crew) -> Self {
+    pub(super) fn new(ask: &'a Ask<'a>, board: &'a Board, crew: Crew, bounds: &'a mut Bounds) -> Self {
         let now = Instant::now();
         // Some twenty rows for a short trial, one a second for a long one.
         let interval = ask.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
@@ -79,6 +81,7 @@ impl<'a> Watching<'a> {
             crew,
             culprit: None,
             watch: Watch::new(),
+            bounds,
             begun: now,
             last_change: (Stage::Starting, 0, now),
             interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
@@ -168,7 +171,8 @@ impl<'a> Watching<'a> {
         if now - self.second >= Duration::from_secs(1) {
             self.second = now;
             self.watch.sample(&self.crew.pids());
-            self.db_peak_kb = self.db_peak_kb.max(allocated_kb(&self.ask.database)?);
+            self.db_peak_kb = self.db_peak_kb.max(taken_kb(self.ask)?);
+            self.bounds.look();
         }
         // A fast disk fills in a second: this look is cheap, so it is taken each time.
         let free = free_bytes(&self.ask.database)?;
