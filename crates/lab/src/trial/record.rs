@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
-use kvdyno_record::{Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, Workers, WorkloadFacts};
+use kvdyno_record::{
+    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Setting, Space, Workers, WorkloadFacts,
+};
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
@@ -41,6 +43,7 @@ pub(super) fn record(
         failed => failed,
     };
     let mut notes = ask.notes.clone();
+    notes.extend(ask.setup.settings(&ask.planned.key).iter().filter_map(taint));
     notes.extend(found.iter().filter_map(Found::note));
     let cycles = found.map(|found| found.facts);
     notes.extend(watched.disturbances);
@@ -62,6 +65,11 @@ pub(super) fn record(
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
     }
+}
+
+/// A setting that promises less durability than it seems to.
+fn taint(setting: &Setting) -> Option<String> {
+    (setting.topic == "tainted").then(|| format!("TAINTED by {}: {}", setting.name, setting.value))
 }
 
 /// What must be known of the peak sizes before they are compared.

@@ -2,7 +2,8 @@
 
 use crate::study::Study;
 use crate::tables::{
-    Column, Grid, Mark, Room, Row, Text, key_facts, load, machine_facts, matrices, run_by_engine, versions,
+    Column, Grid, Mark, Room, Row, Text, cycles_found, key_facts, load, machine_facts, matrices, run_by_engine,
+    versions,
 };
 
 /// The tables of the reports.
@@ -11,6 +12,9 @@ pub(crate) fn render(study: &Study<'_>) -> String {
     text.push_str(&list(study));
     text.push_str(&failures(study));
     if let Some(grid) = load(study, Room::Page) {
+        text.push_str(&section(2, &grid));
+    }
+    if let Some(grid) = cycles_found(study) {
         text.push_str(&section(2, &grid));
     }
     for workload in study.workloads() {

@@ -8,8 +8,8 @@ use crate::ReportError;
 use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates};
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
-    self, Grid, Mark, Room, engine_settings, key_facts, load, machine_facts, matrices, processors, run_grouped,
-    versions,
+    self, Grid, Mark, Room, cycles_found, engine_settings, key_facts, load, machine_facts, matrices, processors,
+    run_grouped, versions,
 };
 
 type Fact = (String, String);
@@ -28,6 +28,7 @@ pub(super) struct Page<'a> {
     doubts: Vec<Remark>,
     notes: Vec<Remark>,
     load: Option<Grid>,
+    cycles: Option<Grid>,
     load_charts: Vec<Figure>,
     workloads: Vec<Workload<'a>>,
     engine_settings: Option<Grid>,
@@ -81,6 +82,7 @@ impl<'a> Page<'a> {
             doubts: study.doubts_told(),
             notes: study.notes(),
             load: load(study, Room::Page),
+            cycles: cycles_found(study),
             load_charts: load_charts(study)?,
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
             engine_settings: engine_settings(study),
