@@ -54,6 +54,9 @@ enum {
 
 /* ---- a database ---- */
 
+/* How keys are ordered. */
+typedef int (*bdb_order)(DB *db, const DBT *a, const DBT *b);
+
 struct kvdyno_database {
     bdb_library library;
     DB_ENV *env;
@@ -64,6 +67,7 @@ struct kvdyno_database {
     bool shared;          /* other processes may use the environment */
     bool log_auto_remove;
     u_int32_t checkpoint_kb;
+    bdb_order order;
     size_t value_hint;    /* bytes a session's buffer begins with */
     interval_syncer log_syncer;
     interval_syncer checkpointer;
@@ -95,6 +99,7 @@ int bdb_make_environment(const bdb_library *library, engine_message *message, DB
 int bdb_set_all(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan);
 int bdb_set_table(DB *db, const kvdyno_config *config);
 void bdb_say_table(const kvdyno_config *config, kvdyno_emit emit, void *context);
+bdb_order bdb_order_of(const kvdyno_config *config);
 bool bdb_is_partitioned(const kvdyno_config *config);
 
 kvdyno_status bdb_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);

@@ -11,8 +11,10 @@ static int compare_numbers(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
-static int compare_bytes(const DBT *a, const DBT *b)
+/* Berkeley DB's own order. */
+static int by_bytes(DB *db, const DBT *a, const DBT *b)
 {
+    (void)db;
     int order = memcmp(a->data, b->data, a->size < b->size ? a->size : b->size);
     return order ? order : compare_numbers(a->size, b->size);
 }
@@ -34,9 +36,16 @@ static size_t spaces(const DBT *key)
 
 static int by_words(DB *db, const DBT *a, const DBT *b)
 {
-    (void)db;
     int order = compare_numbers(spaces(a), spaces(b));
-    return order ? order : compare_bytes(a, b);
+    return order ? order : by_bytes(db, a, b);
+}
+
+bdb_order bdb_order_of(const kvdyno_config *config)
+{
+    const char *comparator = config->options[BDB_COMPARATOR].text;
+    if (strcmp(comparator, "length") == 0)
+        return by_length;
+    return strcmp(comparator, "words") == 0 ? by_words : by_bytes;
 }
 
 /* ---- partitions ---- */
@@ -61,13 +70,11 @@ static u_int32_t partition_of(DB *db, DBT *key)
 
 int bdb_set_table(DB *db, const kvdyno_config *config)
 {
-    const char *comparator = config->options[BDB_COMPARATOR].text;
+    bdb_order order = bdb_order_of(config);
     u_int32_t page_size = (u_int32_t)bdb_integer_option(config, BDB_PAGE_SIZE);
     int code = page_size ? db->set_pagesize(db, page_size) : 0;
-    if (code == 0 && strcmp(comparator, "length") == 0)
-        code = db->set_bt_compare(db, by_length);
-    if (code == 0 && strcmp(comparator, "words") == 0)
-        code = db->set_bt_compare(db, by_words);
+    if (code == 0 && order != by_bytes)
+        code = db->set_bt_compare(db, order);
     if (code == 0 && bdb_is_partitioned(config))
         code = db->set_partition(db, (u_int32_t)bdb_integer_option(config, BDB_PARTITIONS), NULL, partition_of);
     return code;
@@ -75,16 +82,16 @@ int bdb_set_table(DB *db, const kvdyno_config *config)
 
 void bdb_say_table(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
-    const char *comparator = config->options[BDB_COMPARATOR].text;
+    bdb_order order = bdb_order_of(config);
     long long page_size = bdb_integer_option(config, BDB_PAGE_SIZE);
     if (page_size)
         emitf(emit, context, "options", "set_pagesize", "%lld", page_size);
     else
         emit(context, "options", "set_pagesize", "not set: the filesystem's block size");
     emit(context, "options", "set_bt_compare",
-         strcmp(comparator, "length") == 0  ? "shorter keys first, then by their bytes"
-         : strcmp(comparator, "words") == 0 ? "keys of fewer words first, then by their bytes"
-                                            : "not set: by their bytes");
+         order == by_length  ? "shorter keys first, then by their bytes"
+         : order == by_words ? "keys of fewer words first, then by their bytes"
+                             : "not set: by their bytes");
     if (bdb_is_partitioned(config))
         emitf(emit, context, "options", "set_partition", "%lld, by a hash of the key",
               (long long)bdb_integer_option(config, BDB_PARTITIONS));

@@ -1,6 +1,7 @@
 //! What is particular to the 3n+1 workload: its keys and values are its numbers, and it fills a database that no other
 //! workload reads.
 
+use kvdyno_engine::Durability;
 use kvdyno_workload::cycles::numbers_expected;
 use kvdyno_workload::{Kind, Spelling};
 
@@ -61,4 +62,20 @@ pub(crate) fn stored_bytes(experiment: &Experiment) -> u64 {
         (true, Spelling::Plain) => numbers_expected(data.records).saturating_mul(data.key_size + data.value_size),
         (false, _) => data.records.saturating_mul(data.key_size + data.value_size),
     }
+}
+
+/// Puts and gets a second of a slow engine on a small machine, and puts that it syncs: for estimates of time, never for
+/// figures.
+const OPERATIONS_PER_S: f64 = 60e3;
+const SYNCS_PER_S: f64 = 500.0;
+
+/// About how long the load takes.
+pub(crate) fn cycles_seconds(experiment: &Experiment) -> f64 {
+    let starts = experiment.data().records;
+    let puts = numbers_expected(starts) as f64;
+    let syncing = match experiment.load_settings().durability {
+        Durability::Commit => puts / SYNCS_PER_S / experiment.load_batch().min(2) as f64,
+        _ => 0.0,
+    };
+    (2.0 * puts + starts as f64) / OPERATIONS_PER_S + syncing
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::cycles::{cycles_seconds, is_cycles, stored_bytes};
 use crate::experiment::{Experiment, FileError, Order};
 use crate::plan::Plan;
 use crate::thin::{LeaveOut, thin};
@@ -63,12 +64,21 @@ const LOAD_RECORDS_PER_S: f64 = 150e3;
 
 /// Below these an experiment would be about something else.
 const LEAST_RECORDS: u64 = 10_000;
-const LEAST_CACHE: u64 = 8 << 20;
-const LEAST_WRITE_BUFFER: u64 = 4 << 20;
-/// Of a memory limit, what is for the programs themselves: see [`kvdyno_stage`].
-const LEAST_FOR_PROGRAMS: u64 = 64 << 20;
+const LEAST_CACHE: Least = Least { bytes: 8 << 20, unit: 1 << 20 };
+/// 3n+1 is about caches that are small beside a small database.
+const LEAST_CACHE_OF_CYCLES: Least = Least { bytes: 256 << 10, unit: 64 << 10 };
+const LEAST_WRITE_BUFFER: Least = Least { bytes: 4 << 20, unit: 1 << 20 };
+/// Of a memory limit, what is for the programs themselves.
+const LEAST_FOR_PROGRAMS: Least = Least { bytes: 64 << 20, unit: 1 << 20 };
 pub(crate) const LEAST_RUN: Duration = Duration::from_millis(500);
 const LEAST_OPERATIONS: u64 = 1000;
+
+/// A size that shrinks: how far, and in which steps.
+#[derive(Clone, Copy)]
+struct Least {
+    bytes: u64,
+    unit: u64,
+}
 
 impl Experiment {
     /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each. Places
@@ -83,8 +93,9 @@ impl Experiment {
         let scale = self.scale(room)?;
         // Where hyperthreads are what it is about, threads are held against cores, not against those.
         let here = if asks_for_smt(&table) { room.cores / room.threads_per_core.max(1) } else { room.cores };
+        let least_cache = if is_cycles(self) { LEAST_CACHE_OF_CYCLES } else { LEAST_CACHE };
         each_part(&mut table, &mut |part, name| {
-            shrink(part, name, scale, &mut changes);
+            shrink(part, name, scale, least_cache, &mut changes);
             if let Some(cores) = self.fit.cores {
                 fewer_threads(part, name, f64::from(here) / f64::from(cores), &mut changes);
             }
@@ -109,17 +120,17 @@ impl Experiment {
             let here = |name: &&toml::Spanned<String>| !room.missing.contains(name.get_ref());
             experiment.engines.iter().filter(here).count() as f64
         };
-        let size = |data: &kvdyno_workload::Data| data.records as f64 * (data.key_size + data.value_size) as f64;
         let at_once = |experiment: &Experiment| match self.lab.order {
             Order::Turns => engines(experiment),
             Order::Engine => 1.0,
         };
-        let largest = variants.iter().map(|one| size(&one.experiment.data()) * at_once(&one.experiment));
+        let largest = variants.iter().map(|one| stored_bytes(&one.experiment) as f64 * at_once(&one.experiment));
         let disk = DISK_PART * room.disk as f64 / largest.fold(1.0, f64::max);
         let seconds = |one: &Experiment| (load_seconds(one) + part_seconds(one)) * engines(one);
         let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
         let loading = loading * f64::from(*self.lab.repeat.get_ref());
-        let time = room.budget.map_or(1.0, |budget| LOAD_PART * budget.as_secs_f64() / loading);
+        let part = if self.run.is_empty() { LOAD_PART + RUN_PART } else { LOAD_PART };
+        let time = room.budget.map_or(1.0, |budget| part * budget.as_secs_f64() / loading);
         let least = variants.iter().map(|one| least_scale(&one.experiment)).fold(0.0, f64::max);
         Ok(memory.min(disk).min(time).max(least).min(1.0))
     }
@@ -130,10 +141,13 @@ impl Experiment {
 fn least_scale(experiment: &Experiment) -> f64 {
     let Some(limit) = experiment.stage.asked().memory else { return 0.0 };
     let shared = limit.saturating_sub(experiment.settings.cache.0).saturating_sub(experiment.settings.write_buffer.0);
-    (LEAST_FOR_PROGRAMS + LEAST_WRITE_BUFFER) as f64 / shared.max(1) as f64
+    (LEAST_FOR_PROGRAMS.bytes + LEAST_WRITE_BUFFER.bytes) as f64 / shared.max(1) as f64
 }
 
 pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
+    if is_cycles(experiment) {
+        return cycles_seconds(experiment);
+    }
     let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
@@ -167,7 +181,7 @@ fn section<'a>(part: &'a mut Table, name: &str) -> Option<&'a mut Table> {
     part.get_mut(name).and_then(Value::as_table_mut)
 }
 
-fn shrink(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
+fn shrink(part: &mut Table, name: &str, scale: f64, least_cache: Least, changes: &mut Vec<String>) {
     if let Some(records) = section(part, "data").and_then(|data| data.get_mut("records")) {
         let old = records.as_integer().unwrap_or(0).max(0) as u64;
         let new = two_digits(old as f64 * scale).max(LEAST_RECORDS).min(old);
@@ -182,14 +196,15 @@ fn shrink(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
         *operations = Value::Integer(new as i64);
     }
     let sizes = [
-        ("settings", "cache", LEAST_CACHE),
+        ("settings", "cache", least_cache),
         ("settings", "write_buffer", LEAST_WRITE_BUFFER),
         ("stage", "memory", LEAST_FOR_PROGRAMS),
     ];
     for (place, key, least) in sizes {
         let Some(size) = section(part, place).and_then(|section| section.get_mut(key)) else { continue };
         let Some(old) = size.as_str().and_then(|text| text.parse::<Bytes>().ok()) else { continue };
-        let new = Bytes(((old.0 as f64 * scale).ceil() as u64).next_multiple_of(1 << 20).max(least).min(old.0));
+        let new = ((old.0 as f64 * scale).ceil() as u64).next_multiple_of(least.unit);
+        let new = Bytes(new.max(least.bytes).min(old.0));
         tell(changes, &format!("{name}{key}"), &old, &new);
         *size = Value::String(new.to_string());
     }
@@ -407,6 +422,31 @@ mod tests {
         assert!(runs < Duration::from_secs(300) && runs > Duration::from_secs(200), "{runs:?}");
         let loads: f64 = fitted.variants().unwrap().iter().map(|one| 2.0 * load_seconds(&one.experiment)).sum();
         assert!(loads < 215.0, "{loads}");
+    }
+
+    /// Synced puts take the most of the time, and a cache stays as small beside its database as it was.
+    #[test]
+    fn cycles_shrink_with_their_cache() {
+        let text = |durability: &str| {
+            format!(
+                "engines = [\"bdb\"]\n[data]\nrecords = 1000000\n[settings]\ncache = \"20MiB\"\ndurability = \"{durability}\"\n\
+                 [load]\nworkload = \"3n1\"\n"
+            )
+        };
+        let fitted = |durability| {
+            let room = Room { budget: Some(Duration::from_secs(60)), ..room() };
+            Experiment::parse(&text(durability)).unwrap().fitted(&room).unwrap().0
+        };
+        let (synced, not) = (fitted("commit"), fitted("none"));
+        assert!(
+            synced.data().records < 20_000 && not.data().records > 300_000,
+            "{} {}",
+            synced.data().records,
+            not.data().records
+        );
+        let part = not.settings.cache.0 as f64 / (20u64 << 20) as f64;
+        assert!((part * 1e6 / not.data().records as f64 - 1.0).abs() < 0.1);
+        assert!(synced.settings.cache.0 < 1 << 20);
     }
 
     proptest! {

@@ -63,9 +63,9 @@ fn check_size(experiment: &Experiment, asked: &Asked) -> Result<(), Refusal> {
 fn check_one_at_a_time(experiment: &Experiment, asked: &Asked) -> Result<(), Refusal> {
     let refused = |message: &str| Err(Refusal::new("device", message));
     match &asked.device {
-        Some(_) if experiment.engines.len() > 1 && experiment.lab.order == Order::Turns => {
-            refused("a device has room for one database at a time, and engines take turns; choose lab.order = \"engine\"")
-        }
+        Some(_) if experiment.engines.len() > 1 && experiment.lab.order == Order::Turns => refused(
+            "a device has room for one database at a time, and engines take turns; choose lab.order = \"engine\"",
+        ),
         Some(_) if experiment.lab.keep => {
             refused("a device is erased for each database, so none can be kept; leave lab.keep out")
         }

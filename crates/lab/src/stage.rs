@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use kvdyno_engine::LabSettings;
 use kvdyno_stage::asked::{Allocator, Asked, CacheState, Cpus, NumaPolicy, Numbers, Refusal, Smt, Storage};
-use kvdyno_stage::surroundings::Surroundings;
 use kvdyno_stage::memory::{LEAST_LIMIT, MemoryControl};
+use kvdyno_stage::surroundings::Surroundings;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -140,7 +140,12 @@ fn memory_control(limit: Option<u64>) -> Result<Option<MemoryControl>, Refusal> 
 
 /// Refuses a limit that the engine's own cache and write buffer would exceed. An engine that maps its database has
 /// neither: what it caches is the page cache, which the kernel keeps below the limit.
-pub(crate) fn check_room(stage: &StageSection, settings: &LabSettings, label: &str, mapped: bool) -> Result<(), FileError> {
+pub(crate) fn check_room(
+    stage: &StageSection,
+    settings: &LabSettings,
+    label: &str,
+    mapped: bool,
+) -> Result<(), FileError> {
     let Some(limit) = value(&stage.memory).map(|limit| limit.0).filter(|_| !mapped) else { return Ok(()) };
     let needed = settings.cache_bytes.saturating_add(settings.write_buffer_bytes).saturating_add(LEAST_LIMIT);
     if limit >= needed {

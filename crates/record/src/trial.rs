@@ -422,6 +422,11 @@ impl Record {
         self.outcome == Outcome::Finished
     }
 
+    /// What in the engine's settings promises less durability than it seems to: settings of the topic `tainted`.
+    pub fn taints(&self) -> impl Iterator<Item = &Setting> {
+        self.engine.settings.iter().filter(|setting| setting.topic == "tainted")
+    }
+
     /// What the process held in memory at its peak, KiB; of several processes what they held together, as far as that is
     /// known.
     pub fn process_kb(&self) -> u64 {

@@ -88,6 +88,11 @@ impl<'a> Study<'a> {
         self.records.iter().filter(move |record| record.trial.phase == phase)
     }
 
+    /// Whether the 3n+1 workload ran in a phase.
+    pub(crate) fn has_cycles(&self, phase: Phase) -> bool {
+        self.trials(phase).any(|record| record.cycles.is_some())
+    }
+
     /// Engines as the user named them, in order; told apart where one name stands for several.
     pub(crate) fn engines(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.key.engine.as_str()))

@@ -84,7 +84,8 @@ impl Bounds {
             notes.push(format!("{cached} of the database's {total} could not be dropped from the page cache"));
         }
         if self.group.as_ref().is_some_and(MemoryGroup::can_swap) {
-            notes.push("the memory limit does not hold for what is swapped out: the kernel accounts no swap".to_owned());
+            notes
+                .push("the memory limit does not hold for what is swapped out: the kernel accounts no swap".to_owned());
         }
         if is_device(&ask.database) && ask.ground.device_kb().is_none() {
             notes.push("nobody knows what of the block device the database takes: its size counts as 0".to_owned());

@@ -1,10 +1,10 @@
 //! One trial, from the parent's side: starts the worker, watches it ([`watching`]), collects what it says of itself
 //! ([`reports`]), and makes the record ([`record`]).
 
+mod bounds;
 mod cycles;
 mod record;
 mod reports;
-mod bounds;
 mod watching;
 
 use std::fs::{self, File};
@@ -34,10 +34,10 @@ use crate::progress::Live;
 use crate::stage::Stage;
 use crate::stop::Stop;
 
+use bounds::Bounds;
 use record::OsExtras;
 pub use record::{not_run, workload_facts};
 use reports::Reports;
-use bounds::Bounds;
 use watching::Watching;
 
 /// What the engine and the worker print, in the trial's folder.
@@ -103,7 +103,8 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     let space = space(ask, watched.db_peak_kb)?;
     let last_version = observer.last_version().max(ask.last_version);
     let series = watched.series.clone();
-    let mut record = record::record(ask, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
+    let mut record =
+        record::record(ask, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
     if !record.is_finished() && free_bytes(&ask.database)? < ask.lab.min_free.0 {
         // The record may have to go onto the same storage, and nobody uses a database that did not fit.
         record.notes.extend(ask.destroyer.destroy(&ask.database)?);

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_record::{
-    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Settling, Space, StageFacts, Workers,
+    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Setting, Settling, Space, StageFacts, Workers,
     WorkloadFacts,
 };
 use kvdyno_stage::crew::Account;
@@ -48,6 +48,7 @@ pub(super) fn record(
     };
     let outcome = held_against(ask, &stage, outcome);
     let mut notes = ask.notes.clone();
+    notes.extend(ask.setup.settings(&ask.planned.key).iter().filter_map(taint));
     notes.extend(found.iter().filter_map(Found::note));
     let cycles = found.map(|found| found.facts);
     notes.extend(memory_notes(ask, &watched.account));
@@ -86,6 +87,11 @@ fn held_against(ask: &Ask<'_>, found: &StageFacts, outcome: Outcome) -> Outcome 
         Some(reason) if outcome == Outcome::Finished => Outcome::Failed(Failure { kind: FailureKind::Stage, reason }),
         _ => outcome,
     }
+}
+
+/// A setting that promises less durability than it seems to.
+fn taint(setting: &Setting) -> Option<String> {
+    (setting.topic == "tainted").then(|| format!("TAINTED by {}: {}", setting.name, setting.value))
 }
 
 /// What must be known of the peak sizes before they are compared.
