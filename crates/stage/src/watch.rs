@@ -30,6 +30,7 @@ pub struct Watch {
     last: Option<Reading>,
     least_available_kb: Option<u64>,
     others: Others,
+    is_limited: bool,
 }
 
 /// One look at the machine. CPU times are in seconds, over all processors.
@@ -79,6 +80,12 @@ impl Watch {
         new
     }
 
+    /// The worker's memory is limited: that it waits for some is then its own affair.
+    pub fn of_limited(mut self) -> Self {
+        self.is_limited = true;
+        self
+    }
+
     /// Takes a look; about once a second is enough. Of a worker that starts processes those count that its first thread
     /// started, and their descendants likewise. Of several workers all must live, or the look is without a worker.
     pub fn sample(&mut self, worker_pids: &[u32]) {
@@ -94,7 +101,7 @@ impl Watch {
             self.others.cpus(last.cpus),
             self.others.waiting(),
             least_available(self.least_available_kb, last.memory_kb),
-            stalled(first, last),
+            stalled(first, last).filter(|_| !self.is_limited),
         ]
         .into_iter()
         .flatten()
@@ -103,7 +110,7 @@ impl Watch {
 
     fn blank() -> Self {
         let others = Others::default();
-        Self { origin: Instant::now(), first: None, last: None, least_available_kb: None, others }
+        Self { origin: Instant::now(), first: None, last: None, least_available_kb: None, others, is_limited: false }
     }
 
     fn look(&mut self, workers: &[u32]) {

@@ -31,7 +31,10 @@ impl Bounds {
         let cached = match ask.planned.key.phase == Phase::Run && drops {
             true => {
                 pages::drop_cached(&ask.database)?;
-                Some(pages::cached(&ask.database)?)
+                let found = pages::cached(&ask.database)?;
+                // Of a device the database is a part.
+                let taken = ask.ground.device_kb().map_or(found.total, |kb| kb << 10);
+                Some(CachedPages { total: found.total.min(taken), ..found })
             }
             false => None,
         };

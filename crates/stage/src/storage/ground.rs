@@ -76,13 +76,15 @@ impl Ground {
         fs::create_dir_all(&self.place)?;
         if self.storage.is_made() {
             let device = match &self.device {
-                Some(device) => device.clone(),
+                Some(device) => {
+                    blank(device)?;
+                    device.clone()
+                }
                 None => {
                     File::create(self.image())?.set_len(self.size)?;
                     loops::attach(&self.image())?
                 }
             };
-            blank(&device)?;
             if self.storage != Storage::Raw {
                 format::format(self.storage, &device)?;
             }
