@@ -16,7 +16,7 @@ macro_rules! shipped {
 }
 
 /// All of them.
-pub const SHIPPED: [Shipped; 4] = shipped!["inmem-numa", "ondisk", "storage", "example"];
+pub const SHIPPED: [Shipped; 5] = shipped!["inmem-numa", "ondisk", "dbbench-smt", "storage", "example"];
 
 impl Shipped {
     /// The one of that name.
