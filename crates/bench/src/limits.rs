@@ -27,10 +27,11 @@ pub fn check() -> Result<(), BenchError> {
     }
 }
 
-fn figures(costs: &Costs) -> [(&'static str, f64, f64); 3] {
+fn figures(costs: &Costs) -> [(&'static str, f64, f64); 4] {
     [
         ("lmdb get above the bare loop, a transaction for each", costs.each.above(), LMDB_GET_ABOVE_BARE),
         ("lmdb get above the bare loop, one transaction for all", costs.one.above(), LMDB_GET_ABOVE_BARE),
         ("null get", costs.null, NULL_GET),
+        ("null get in a batch of ten", costs.null_batch, NULL_GET),
     ]
 }

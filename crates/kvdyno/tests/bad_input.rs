@@ -215,7 +215,7 @@ fn a_library_for_nobody() {
 fn a_key_that_the_file_does_not_have() {
     let ran = refused_file("engines = [\"lmdb\"]\n\n[data]\nrecrods = 5\n");
     assert_snapshot!(ran.stderr, @"
-     × unknown field `recrods`, expected one of `records`, `key_size`, `key_format`, `prefix_size`, `keys_per_prefix`, `value_size`, `compressibility`; did you mean `records`?
+     × unknown field `recrods`, expected one of `records`, `key_size`, `key_format`, `spelling`, `prefix_size`, `keys_per_prefix`, `value_size`, `compressibility`; did you mean `records`?
       ╭─[experiment.toml:4:1]
     3 │ [data]
     4 │ recrods = 5

@@ -65,8 +65,7 @@ fn an_engine_that_exceeds_the_limit_is_killed_and_told_apart() {
         return;
     }
     // What a transaction of LMDB's has changed is memory of its own until it is written, and this one changes 400 MB.
-    let ran = run(
-        r#"
+    let ran = run(r#"
         engines = ["lmdb"]
         stage.memory = "64MiB"
         settings.durability = "none"
@@ -75,8 +74,7 @@ fn an_engine_that_exceeds_the_limit_is_killed_and_told_apart() {
         [[run]]
         workload = "readrandom"
         operations = 10
-        "#,
-    );
+        "#);
     ran.exits(1).trial("lmdb", "load").failed("no-memory", "killed for exceeding stage.memory = 64MiB");
     ran.trial("lmdb", "readrandom").failed("not-run", "killed for exceeding stage.memory");
 }
@@ -125,7 +123,11 @@ fn what_a_killed_run_leaves_behind_is_found_and_removed() {
     assert!(of_this_run().len() == 1 && lab.mounts_and_loops().len() == 2, "nothing was removed");
     let cleaned = lab.run(["clean"]);
     let said = cleaned.exits(0).stdout.clone();
-    for line in [format!("removed the control group {name}"), "removed the mount at ".into(), "removed the loop device /dev/loop".into()] {
+    for line in [
+        format!("removed the control group {name}"),
+        "removed the mount at ".into(),
+        "removed the loop device /dev/loop".into(),
+    ] {
         assert!(said.contains(&line), "{said}");
     }
     assert_eq!(of_this_run(), Vec::<PathBuf>::new());

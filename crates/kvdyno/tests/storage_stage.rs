@@ -182,9 +182,9 @@ fn a_device_is_erased_only_if_it_is_named_twice() {
     let device = LoopDevice::new(&lab, "disk", 400).formatted();
     let before = device.head();
     let shown = device.path().display().to_string();
-    with_device(&lab, &device, &[])
-        .exits(2)
-        .says(&format!("{shown} would be erased, and holds ext4; if that is right, say so: --device {shown} --yes-erase {shown}"));
+    with_device(&lab, &device, &[]).exits(2).says(&format!(
+        "{shown} would be erased, and holds ext4; if that is right, say so: --device {shown} --yes-erase {shown}"
+    ));
     with_device(&lab, &device, &["--device", &shown]).exits(2).says("--yes-erase");
     with_device(&lab, &device, &["--device", &shown, "--yes-erase", "/dev/null"])
         .exits(2)
@@ -319,7 +319,8 @@ fn interrupted_it_gives_back_what_it_made() {
         return;
     }
     let lab = Lab::new();
-    let text = file("storage = \"btrfs\"\nstorage_size = \"200MiB\"").replace("operations = 3000", "duration = \"20s\"");
+    let text =
+        file("storage = \"btrfs\"\nstorage_size = \"200MiB\"").replace("operations = 3000", "duration = \"20s\"");
     lab.write("experiment.toml", &text);
     let running = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker().after(100);
     assert!(!lab.mounts_and_loops().is_empty());

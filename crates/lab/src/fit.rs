@@ -61,6 +61,8 @@ const WARMUP_PART: f64 = 0.1;
 /// What engines load on a small machine, on average: for estimates of time, never for figures.
 const LOAD_BYTES_PER_S: f64 = 40e6;
 const LOAD_RECORDS_PER_S: f64 = 150e3;
+/// The same one by one.
+const PUTS_PER_S: f64 = 40e3;
 
 /// Below these an experiment would be about something else.
 const LEAST_RECORDS: u64 = 10_000;
@@ -150,7 +152,8 @@ pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
     }
     let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
-    data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
+    let records_per_s = if *experiment.load.batch.get_ref() > 1 { LOAD_RECORDS_PER_S } else { PUTS_PER_S };
+    data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / records_per_s)
 }
 
 /// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
@@ -158,7 +161,7 @@ fn part_seconds(experiment: &Experiment) -> f64 {
     let records = *experiment.data.records.get_ref() as f64;
     let parts =
         experiment.run.iter().filter_map(|run| Some(run.ends_after_part()? * run.readers.get_ref().len() as f64));
-    parts.map(|part| part * records / LOAD_RECORDS_PER_S).sum()
+    parts.map(|part| part * records / PUTS_PER_S).sum()
 }
 
 /// The experiment itself and each of its variants, with their names.

@@ -31,6 +31,11 @@ impl BlockDevice {
         self.queue("rotational").map(|flag| flag != 0)
     }
 
+    /// What the kernel reads ahead of it, KiB.
+    pub(super) fn read_ahead_kb(&self) -> Option<u64> {
+        self.queue("read_ahead_kb").map(u64::from)
+    }
+
     /// What was done to it since the machine started.
     pub(super) fn counters(&self) -> Option<Device> {
         if self.queue("iostats") == Some(0) {
