@@ -3,7 +3,7 @@
 use crate::study::Study;
 use crate::tables::{
     Column, Grid, Mark, Room, Row, Text, key_facts, load, load_storage, machine_facts, matrices, run_by_engine,
-    run_storage, versions,
+    run_storage, stage, versions,
 };
 
 /// The tables of the reports.
@@ -21,6 +21,7 @@ pub(crate) fn render(study: &Study<'_>) -> String {
             text.push_str(&section(3, &grid));
         }
     }
+    text.extend(stage(study).map(|grid| section(2, &grid)));
     text.push_str(&remarks(study));
     text.trim_end().to_owned() + "\n"
 }

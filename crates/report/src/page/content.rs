@@ -9,7 +9,7 @@ use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates, stor
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
     self, Grid, Mark, Room, engine_settings, key_facts, load, load_storage, machine_facts, matrices, processors,
-    run_grouped, run_storage, versions,
+    run_grouped, run_storage, stage, versions,
 };
 
 type Fact = (String, String);
@@ -31,6 +31,7 @@ pub(super) struct Page<'a> {
     load_storage: Option<Grid>,
     load_charts: Vec<Figure>,
     workloads: Vec<Workload<'a>>,
+    stage: Option<Grid>,
     engine_settings: Option<Grid>,
     statistics: Vec<Statistics<'a>>,
     experiment: &'a str,
@@ -87,6 +88,7 @@ impl<'a> Page<'a> {
             load_storage: load_storage(study),
             load_charts: load_charts(study)?,
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
+            stage: stage(study),
             engine_settings: engine_settings(study),
             statistics: statistics(study),
             experiment: study.experiment,
