@@ -6,6 +6,7 @@
 # make test-engines  brings the optional engines that CI looks after, and checks them
 # make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
+# make test-numa  boots a guest of four NUMA nodes in QEMU, and shows there that each NUMA policy does what it says
 # make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
 
 CARGO ?= cargo
@@ -15,7 +16,7 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo test lint bench engines test-engines test-outside sanitize docs-tables install clean
+.PHONY: help setup build adapters demo test lint bench engines test-engines test-numa test-outside sanitize docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -65,7 +66,15 @@ TESTED = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 gtm mdbx sqlite redb fjall bbol
 # These lose memory or files at each close, by themselves: docs/engines/hyperleveldb.md, basho-leveldb.md.
 LEAKING = hyperleveldb basho-leveldb
 test-engines: export XDG_DATA_HOME = $(CURDIR)/target/data
-test-engines: setup
+test-# Policies and processors, as a machine of four NUMA nodes with SMT finds them: tests/numa/README.md.
+NUMA_GUEST = $(CURDIR)/target/numa
+test-numa: setup
+	WITH_GUEST=yes scripts/setup.sh
+	$(MAKE) build
+	tests/numa/run.sh target/release/kvdyno $(ENGINES) $(NUMA_GUEST)
+	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results $(CARGO) test --release --locked -p kvdyno --test numa_guest -- --ignored
+
+engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
 	target/release/kvdyno engines install $(TESTED) $(LEAKING)

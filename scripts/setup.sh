@@ -4,7 +4,7 @@
 set -eu
 
 least_rust=1.90
-packages="gcc g++ make valgrind e2fsprogs xfsprogs btrfs-progs liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev"
+packages="gcc g++ make valgrind e2fsprogs xfsprogs btrfs-progs liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev libjemalloc2"
 
 # WITH_CLIENTS=yes: also the package clients that `kvdyno engines install` calls, and what builds with them. A client
 # that is there already, from wherever, stays.
@@ -14,6 +14,11 @@ if [ "${WITH_CLIENTS:-no}" = yes ]; then
     command -v mvn >/dev/null 2>&1 || packages="$packages maven"
     command -v go >/dev/null 2>&1 || packages="$packages golang-go"
     python3 -m pip --version >/dev/null 2>&1 || packages="$packages python3-pip"
+fi
+
+# WITH_GUEST=yes: also what boots the machine of four NUMA nodes (tests/numa).
+if [ "${WITH_GUEST:-no}" = yes ]; then
+    packages="$packages qemu-system-x86 busybox-static cpio binutils"
 fi
 
 has_rust() {

@@ -10,7 +10,7 @@ use kvdyno_engine::{Compression, Durability, LabSettings};
 use kvdyno_record::Workers;
 use kvdyno_trial::TrialSpec;
 use kvdyno_trial::worker::driver_check;
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Spelling, Verify, Workload};
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
 
 use crate::BenchError;
 use crate::bare;
@@ -162,6 +162,7 @@ fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
             writers: threads,
             batch: 1,
             reads_per_transaction: 1,
+            reads: Reads::default(),
             write_rate: None,
             warmup: Duration::ZERO,
             end: End::Operations(u64::MAX),

@@ -152,7 +152,7 @@ pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
     }
     let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
-    let records_per_s = if *experiment.load.batch.get_ref() > 1 { LOAD_RECORDS_PER_S } else { PUTS_PER_S };
+    let records_per_s = if experiment.load_batch() > 1 { LOAD_RECORDS_PER_S } else { PUTS_PER_S };
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / records_per_s)
 }
 

@@ -5,6 +5,7 @@
 mod support;
 
 use kvdyno_record::folder::Results;
+use kvdyno_record::{CachedPages, NodePages, StageFacts};
 use kvdyno_report::{Format, ReportError, render, render_coloured, write_csv};
 use serde_json::Value;
 
@@ -214,4 +215,75 @@ fn a_limited_memory_shows_what_the_storage_did() {
     let text = render(&results, Format::Table).unwrap();
     let (_, table) = text.split_once("readwhilewriting: to and from the storage").unwrap();
     assert!(table.contains("in/op") && table.contains(" 3.00 "), "{table}");
+}
+
+/// The results with the runs of LMDB on another stage, as `change` makes it.
+fn on_another_stage(change: fn(&mut StageFacts)) -> (tempfile::TempDir, Results) {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    for mut record in results.records().unwrap() {
+        record.stage = StageFacts {
+            cpus: "0-7".into(),
+            smt: Some(true),
+            numa_policy: Some("default".into()),
+            numa_pages: vec![NodePages { node: 0, kb: 1000, file_kb: 0 }],
+            allocator: "libc".into(),
+            storage: "folder".into(),
+            ..StageFacts::default()
+        };
+        if record.trial.engine == "lmdb" {
+            change(&mut record.stage);
+        }
+        results.save(&record).unwrap();
+    }
+    (folder, results)
+}
+
+#[test]
+fn a_stage_that_nobody_asked_for_and_that_is_the_same_for_all_has_no_table() {
+    let (_folder, results) = on_another_stage(|_| ());
+    assert!(!render(&results, Format::Table).unwrap().contains("Stage, as it was found"));
+}
+
+#[test]
+fn a_stage_that_differs_is_told() {
+    let (_folder, results) = on_another_stage(|stage| {
+        stage.cpus = "1".into();
+        stage.numa_policy = Some("interleave:0-1".into());
+        stage.numa_pages = [(0, 3000), (1, 1000)].map(|(node, kb)| NodePages { node, kb, file_kb: 0 }).to_vec();
+        stage.memory_limit = Some(1 << 30);
+        stage.memory_peak = Some(1 << 29);
+        stage.memory_pressure = Some(0.125);
+        stage.cached = Some(CachedPages { cached: 1, total: 4 });
+    });
+    let table = render(&results, Format::Table).unwrap();
+    let found = table.split_once("Stage, as it was found\n").unwrap().1;
+    let rows: Vec<&str> = found.lines().take(4).collect();
+    insta::assert_snapshot!(rows.join("\n"), @"
+    engine            CPUs  SMT  memory from     pages by node     malloc  memory limit     peak  stalled  cached before
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    lmdb              1     on   interleave:0-1  0: 75 %, 1: 25 %  libc           1 GiB  512 MiB   12.5 %           25 %
+    rocksdb           0-7   on   default                           libc
+    ");
+    let csv = render(&results, Format::Csv).unwrap();
+    assert!(csv.contains(",1,on,interleave:0-1,0:3000;1:1000,libc,1073741824,536870912,0.125,1,4,folder,,"), "{csv}");
+    assert!(render(&results, Format::Markdown).unwrap().contains("## Stage, as it was found"));
+}
+
+#[test]
+fn a_stage_that_was_asked_for_is_told() {
+    let (folder, results) = on_another_stage(|_| ());
+    std::fs::write(folder.path().join("experiment.toml"), "[[variant]]\nname = \"a\"\nstage.cpus = 8\n").unwrap();
+    assert!(render(&results, Format::Table).unwrap().contains("Stage, as it was found"));
+}
+
+#[test]
+fn disturbed_trials_are_marked() {
+    let (_folder, results) =
+        on_another_stage(|stage| stage.disturbances = vec!["other processes used 1.2 CPUs".into()]);
+    let table = render(&results, Format::Table).unwrap();
+    assert!(table.contains("* ! 638,499"), "{table}");
+    assert!(table.contains("! a trial of it was disturbed: the notes say by what."), "{table}");
+    assert!(table.contains("lmdb fillseq, repeat 1: other processes used 1.2 CPUs"), "{table}");
+    assert!(!table.contains("! 285,759"), "{table}");
 }

@@ -1,12 +1,19 @@
-//! What disturbs a trial from outside: a stolen processor, other processes, too little memory.
+//! What disturbs a trial from outside: a stolen processor or a slow one, other processes, too little memory.
 //!
 //! Light: a handful of small files of `/proc` a second, read by the parent. It says what is worth a note beside the figures, and
 //! accuses nobody of what the worker may have done itself: CPU and I/O pressure are no disturbance in a benchmark.
+
+mod frequency;
 
 use std::time::Instant;
 
 use procfs::process::Process;
 use procfs::{Current, CurrentSI, KernelStats, Meminfo, MemoryPressure};
+
+use crate::tree::Tree;
+use frequency::{CpuTime, Frequency};
+
+pub use frequency::SLOWED_SHARE;
 
 /// From this share of all CPU time on, time stolen by the hypervisor is worth a note.
 pub const STOLEN_SHARE: f64 = 0.005;
@@ -31,6 +38,7 @@ pub struct Watch {
     least_available_kb: Option<u64>,
     others: Others,
     is_limited: bool,
+    frequency: Frequency,
 }
 
 /// One look at the machine. CPU times are in seconds, over all processors.
@@ -38,6 +46,8 @@ pub struct Watch {
 struct Reading {
     at_s: f64,
     cpus: u32,
+    /// Of each processor.
+    times: Vec<CpuTime>,
     total_s: f64,
     busy_s: f64,
     stolen_s: f64,
@@ -100,6 +110,7 @@ impl Watch {
             stolen(first, last),
             self.others.cpus(last.cpus),
             self.others.waiting(),
+            self.frequency.words(),
             least_available(self.least_available_kb, last.memory_kb),
             stalled(first, last).filter(|_| !self.is_limited),
         ]
@@ -110,7 +121,9 @@ impl Watch {
 
     fn blank() -> Self {
         let others = Others::default();
-        Self { origin: Instant::now(), first: None, last: None, least_available_kb: None, others, is_limited: false }
+        let frequency = Frequency::new(Tree::live());
+        let (first, last, least_available_kb) = (None, None, None);
+        Self { origin: Instant::now(), first, last, least_available_kb, others, is_limited: false, frequency }
     }
 
     fn look(&mut self, workers: &[u32]) {
@@ -127,6 +140,7 @@ impl Watch {
         if let Some(before) = &self.last {
             self.others.add(before, &now);
         }
+        self.frequency.look(&now.times);
         self.first.get_or_insert_with(|| now.clone());
         self.last = Some(now);
     }
@@ -188,25 +202,30 @@ fn share(part: f64, whole: f64) -> Option<f64> {
 fn read(origin: Instant, workers: &[u32]) -> Option<Reading> {
     let stats = KernelStats::current().ok()?;
     let ticks = procfs::ticks_per_second() as f64;
-    let cpu = &stats.total;
-    // Guests' time is in the user time already.
-    let busy = cpu.user + cpu.nice + cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
-    let stolen = cpu.steal.unwrap_or(0);
-    let total = busy + stolen + cpu.idle + cpu.iowait.unwrap_or(0);
+    let all = time(&stats.total, ticks);
     let memory = Meminfo::current().ok();
     let pressure = MemoryPressure::current().ok();
     Some(Reading {
         at_s: origin.elapsed().as_secs_f64(),
         cpus: stats.cpu_time.len() as u32,
-        total_s: total as f64 / ticks,
-        busy_s: busy as f64 / ticks,
-        stolen_s: stolen as f64 / ticks,
+        times: stats.cpu_time.iter().map(|cpu| time(cpu, ticks)).collect(),
+        total_s: all.total,
+        busy_s: all.busy,
+        stolen_s: stats.total.steal.unwrap_or(0) as f64 / ticks,
         runnable: stats.procs_running,
         memory_kb: memory.as_ref().map(|memory| memory.mem_total / 1024),
         available_kb: memory.as_ref().and_then(|memory| memory.mem_available).map(|bytes| bytes / 1024),
         stalled_s: pressure.map(|pressure| pressure.some.total as f64 / 1e6),
         worker: workers.iter().map(|pid| usage(*pid, ticks)).reduce(|sum, more| Some(sum?.and(more?))).flatten(),
     })
+}
+
+/// Seconds of a processor, or of all.
+fn time(cpu: &procfs::CpuTime, ticks: f64) -> CpuTime {
+    // Guests' time is in the user time already.
+    let busy = cpu.user + cpu.nice + cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
+    let total = busy + cpu.steal.unwrap_or(0) + cpu.idle + cpu.iowait.unwrap_or(0);
+    CpuTime { busy: busy as f64 / ticks, total: total as f64 / ticks }
 }
 
 /// `None` once the process has ended.
@@ -232,6 +251,7 @@ mod tests {
         Reading {
             at_s: seconds,
             cpus: 4,
+            times: Vec::new(),
             total_s: seconds * 4.0,
             busy_s: seconds * 2.0,
             stolen_s: 0.0,

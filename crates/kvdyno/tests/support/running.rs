@@ -22,7 +22,7 @@ pub struct Running {
 }
 
 impl Running {
-    pub(super) fn start(lab: Lab, mut command: Command) -> Running {
+    pub fn start(lab: Lab, mut command: Command) -> Running {
         let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
         Running { lab, child: command.spawn().unwrap(), out, err }

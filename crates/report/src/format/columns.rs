@@ -1,11 +1,11 @@
 //! The columns of the CSV files and of the rows in JSON: first those of the published tables, under their names and in
 //! their order, then ours. A failed trial has its names, its outcome and its reason, and no figures.
 
-use kvdyno_record::{Cycles, Failure, Latency, Operations, Phase, Record, Settling};
+use kvdyno_record::{Cycles, Failure, Latency, NodePages, Operations, Phase, Record, Settling};
 use serde_json::Value;
 
 use crate::study::failure;
-use crate::tables::{main_reads, main_writes};
+use crate::tables::{main_reads, main_writes, smt};
 
 /// A column and where it takes its value from; `Null` is an empty field.
 pub(crate) struct Column {
@@ -35,6 +35,7 @@ pub(crate) fn columns(phase: Phase, with_cycles: bool) -> Vec<Column> {
     columns.extend(latencies("read", main_reads));
     columns.extend(latencies("write", main_writes));
     columns.extend(asked());
+    columns.extend(stage());
     columns
 }
 
@@ -140,6 +141,34 @@ fn asked() -> Vec<Column> {
         name("verify", |r| r.workload.verify.clone().into()),
         name("seed", |r| r.workload.seed.into()),
     ]
+}
+
+/// What surrounded it, as it was found; of a failed trial too, for which it may be the reason.
+fn stage() -> Vec<Column> {
+    vec![
+        name("cpus", |r| text(&r.stage.cpus)),
+        name("smt", |r| smt(&r.stage).into()),
+        name("numa_policy", |r| r.stage.numa_policy.clone().into()),
+        name("numa_pages_kb", |r| text(&by_node(&r.stage.numa_pages))),
+        name("allocator", |r| text(&r.stage.allocator)),
+        name("memory_limit_bytes", |r| r.stage.memory_limit.into()),
+        name("memory_peak_bytes", |r| r.stage.memory_peak.into()),
+        name("memory_pressure", |r| r.stage.memory_pressure.map_or(Value::Null, thousandths)),
+        name("cached_bytes", |r| r.stage.cached.map(|pages| pages.cached).into()),
+        name("cached_of_bytes", |r| r.stage.cached.map(|pages| pages.total).into()),
+        name("storage", |r| text(&r.stage.storage)),
+        name("filesystem", |r| text(&r.stage.filesystem)),
+        name("disturbances", |r| text(&r.stage.disturbances.join("; "))),
+    ]
+}
+
+/// `0:123;1:456`
+fn by_node(pages: &[NodePages]) -> String {
+    pages.iter().map(|pages| format!("{}:{}", pages.node, pages.kb)).collect::<Vec<_>>().join(";")
+}
+
+fn text(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { text.into() }
 }
 
 /// `read_kind, read_p50_ns, …` of the kind of operation that the trial made most of.

@@ -9,7 +9,7 @@ use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates, stor
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
     self, Grid, Mark, Room, cycles_found, engine_settings, key_facts, load, load_storage, machine_facts, matrices,
-    processors, relative_grids, run_cpu, run_grouped, run_storage, versions,
+    processors, relative_grids, run_cpu, run_grouped, run_storage, stage, versions,
 };
 
 type Fact = (String, String);
@@ -33,6 +33,7 @@ pub(super) struct Page<'a> {
     load_charts: Vec<Figure>,
     relative: Vec<Grid>,
     workloads: Vec<Workload<'a>>,
+    stage: Option<Grid>,
     engine_settings: Option<Grid>,
     statistics: Vec<Statistics<'a>>,
     experiment: &'a str,
@@ -92,6 +93,7 @@ impl<'a> Page<'a> {
             load_charts: load_charts(study)?,
             relative: relative_grids(study),
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
+            stage: stage(study),
             engine_settings: engine_settings(study),
             statistics: statistics(study),
             experiment: study.experiment,

@@ -59,15 +59,15 @@ pub(super) const COSTS: [Field; 9] = [
 
 /// Rates with their uncertainty.
 pub(super) const WRITES: [Field; 2] = [
-    Field::number("writes/s", |cell| value(cell.writes_per_s.as_ref())),
+    Field::number("writes/s", |cell| marked_rate(cell, cell.writes_per_s.as_ref())),
     Field::number("±", |cell| relative(cell.writes_per_s.as_ref())),
 ];
 pub(super) const READS: [Field; 2] = [
-    Field::number("reads/s", |cell| value(cell.reads_per_s.as_ref())),
+    Field::number("reads/s", |cell| marked_rate(cell, cell.reads_per_s.as_ref())),
     Field::number("±", |cell| relative(cell.reads_per_s.as_ref())),
 ];
 pub(super) const LOADED: [Field; 2] = [
-    Field::number("records/s", |cell| value(cell.writes_per_s.as_ref())),
+    Field::number("records/s", |cell| marked_rate(cell, cell.writes_per_s.as_ref())),
     Field::number("±", |cell| relative(cell.writes_per_s.as_ref())),
 ];
 
@@ -157,8 +157,18 @@ fn latency(cell: &Cell<'_>, of: fn(&Record) -> Option<&Operations>, percentile: 
     cell.median(|record| of(record).map(|o| percentile(o) as f64)).map_or(NONE.to_owned(), duration)
 }
 
-fn value(estimate: Option<&Estimate>) -> String {
-    estimate.map_or(NONE.to_owned(), |estimate| rate(estimate.value))
+/// A rate, with a mark if one of the trials that it was made from was disturbed.
+pub(super) fn marked(cell: &Cell<'_>, estimate: &Estimate) -> String {
+    let mark = if is_disturbed(cell) { "! " } else { "" };
+    format!("{mark}{}", rate(estimate.value))
+}
+
+pub(super) fn is_disturbed(cell: &Cell<'_>) -> bool {
+    cell.finished.iter().any(|record| !record.stage.disturbances.is_empty())
+}
+
+fn marked_rate(cell: &Cell<'_>, estimate: Option<&Estimate>) -> String {
+    estimate.map_or(NONE.to_owned(), |estimate| marked(cell, estimate))
 }
 
 fn relative(estimate: Option<&Estimate>) -> String {

@@ -2,8 +2,8 @@
 
 use kvdyno_verdict::{Cell, Estimate};
 
-use super::{Column, Grid, Mark, Row, Text, notes};
-use crate::numbers::rate;
+use super::fields::marked;
+use super::{Column, Grid, Mark, Row, Text, disturbed, notes};
 use crate::study::{Study, counted, distinct};
 
 /// What the marks mean.
@@ -43,7 +43,7 @@ fn matrix(study: &Study<'_>, workload: &str, cells: &[&Cell<'_>], what: &str, fi
         title: format!("{workload}: {what}"),
         columns: std::iter::once(Column::words("engine")).chain(heads).collect(),
         rows: engines.iter().enumerate().map(row).collect(),
-        note: notes(cells, if engines.len() > 1 { LEGEND.to_owned() } else { String::new() }),
+        note: notes(cells, [if engines.len() > 1 { LEGEND } else { "" }, disturbed(cells)].join(" ").trim().to_owned()),
     })
 }
 
@@ -66,7 +66,7 @@ fn texts(study: &Study<'_>, column: &[Option<&Cell<'_>>], figure: Figure) -> Vec
     let text = |cell: &Option<&Cell<'_>>| match (cell, cell.and_then(figure)) {
         (Some(cell), Some(estimate)) => {
             let best = best.filter(|_| running(cell));
-            Text { text: rate(estimate.value), mark: best.map_or(Mark::Plain, |best| mark(&estimate, best)) }
+            Text { text: marked(cell, &estimate), mark: best.map_or(Mark::Plain, |best| mark(&estimate, best)) }
         }
         (Some(cell), None) if cell.finished.is_empty() => missing("failed"),
         _ => missing("–"),

@@ -9,6 +9,7 @@ mod matrix;
 mod relative;
 mod run;
 mod settings;
+mod stage;
 mod storage;
 
 use kvdyno_record::{Failure, Record};
@@ -29,6 +30,7 @@ pub(crate) use run::{latencies, run_by_engine, run_by_workload, run_grouped};
 pub(crate) use storage::{load_storage, matters, run_storage};
 
 pub(crate) use settings::{engine_settings, key_facts, machine_facts, processors, versions};
+pub(crate) use stage::{smt, stage};
 
 /// A table.
 #[derive(Clone, Debug, Default)]
@@ -121,7 +123,10 @@ impl Grid {
     /// tell which cell it is, and stand in the rows of failures too.
     fn of_cells(title: String, cells: &[&Cell<'_>], fields: &[Field], names: usize) -> Grid {
         let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
-        let note = notes(cells, [repeats(cells), memory(cells, fields)].join(" ").trim().to_owned());
+        let rates = fields.iter().any(|field| field.head.ends_with("/s"));
+        let mark = if rates { disturbed(cells) } else { "" };
+        let lines = [repeats(cells), memory(cells, fields), mark.to_owned()];
+        let note = notes(cells, lines.join(" ").trim().to_owned());
         let mut grid = Grid { title, columns: fields.iter().map(Field::column).collect(), rows, note };
         grid.leave_out_empty_columns(names);
         grid
@@ -146,6 +151,12 @@ impl Grid {
 fn notes(cells: &[&Cell<'_>], first: String) -> String {
     let lines = std::iter::once(first).chain(crossings(cells));
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// What the mark beside a rate means, if there is one.
+fn disturbed(cells: &[&Cell<'_>]) -> &'static str {
+    let any = cells.iter().any(|cell| fields::is_disturbed(cell));
+    if any { "! a trial of it was disturbed: the notes say by what." } else { "" }
 }
 
 /// What must be known of memory where several processes shared the database.
