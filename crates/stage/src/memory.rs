@@ -1,7 +1,7 @@
 //! A limit on a trial's memory, page cache included: a control group for each trial.
 //!
 //! Version 2 of the kernel's control groups is used where it has the memory controller, version 1 otherwise. A group is
-//! called `kvdyno-PID-NUMBER`, so that one whose kvdyno was killed is known as a [`leftovers`].
+//! called `kvdyno-PID-NUMBER`, so that one whose kvdyno was killed is known as one of the [`leftovers`].
 //!
 //! A page of a file is charged to the group that first touched it, and stays so even when that group is gone. What a
 //! trial is to pay for must therefore not be in the page cache when it begins.

@@ -80,8 +80,8 @@ impl MemoryGroup {
         self.seen = self.seen.max(usage.unwrap_or(0));
     }
 
-    /// The most that it ever used, bytes: the kernel's figure, or the highest that was seen where there is none (version
-    /// 2 before Linux 5.19).
+    /// The most that it ever used, bytes: the kernel's figure, or the highest that was seen where there is none
+    /// (version 2 before Linux 5.19).
     pub fn peak(&self) -> Option<u64> {
         let peak = self.number(match self.version {
             Version::One => "memory.max_usage_in_bytes",

@@ -1,9 +1,9 @@
 //! What a database lies on: a folder, a filesystem that is made for it alone, or a bare block device.
 //!
-//! A filesystem or device is made anew before each load: on a sparse file behind a loop device, or on a block device that
-//! the user gave up. The file is called `kvdyno-NAME.img` and the mount point `kvdyno-storage`, so that one whose kvdyno
-//! was killed is known as a [`leftovers`]. The loop device reads and writes the file directly: otherwise the file's own
-//! pages would be in the page cache beside the database's, and outside any limit.
+//! A filesystem or device is made anew before each load: on a sparse file behind a loop device, or on a block device
+//! that the user gave up. The file is called `kvdyno-NAME.img` and the mount point `kvdyno-storage`, so that those whose
+//! kvdyno was killed are known as [`leftovers`]. The loop device reads and writes the file directly: otherwise the file's
+//! own pages would be in the page cache beside the database's, and outside any limit.
 
 mod check;
 mod format;
@@ -96,8 +96,8 @@ impl Ground {
         }
     }
 
-    /// Whether what is at [`Ground::database`] now is this database's: a link of an earlier run may lead to a loop device
-    /// that has another file since.
+    /// Whether what is at [`Ground::database`] now is this database's: a link of an earlier run may lead to a loop
+    /// device that has another file since.
     pub fn is_available(&self) -> bool {
         !self.storage.is_made() || self.is_shown()
     }
