@@ -73,6 +73,7 @@ fn an_engine_that_exceeds_the_limit_is_killed_and_told_apart() {
         load.batch = 400
         [[run]]
         workload = "readrandom"
+        readers = [1]
         operations = 10
         "#);
     ran.exits(1).trial("lmdb", "load").failed("no-memory", "killed for exceeding stage.memory = 64MiB");

@@ -275,6 +275,15 @@ mod tests {
     }
 
     #[test]
+    fn a_limited_worker_waits_for_memory_by_itself() {
+        let mut watch = Watch::blank().of_limited();
+        for second in 0..=10 {
+            watch.add(Reading { stalled_s: Some(f64::from(second) * 0.5), ..quiet(second.into()) });
+        }
+        assert_eq!(watch.finish(), [""; 0]);
+    }
+
+    #[test]
     fn a_quiet_machine_is_worth_no_note() {
         assert_eq!(sentences(|_, _| {}), [""; 0]);
         assert_eq!(Watch::blank().finish(), [""; 0]);
