@@ -47,11 +47,12 @@ impl fmt::Display for Extent {
             time => humantime::format_duration(time).to_string(),
         };
         write!(f, "{} trials: {} loads of some {} in all", self.loads + self.runs, self.loads, time(self.load_time))?;
-        if self.runs > 0 {
-            write!(f, ", {} runs of {}", self.runs, time(self.run_time))?;
+        let timed = self.runs - self.unknown;
+        if timed > 0 {
+            write!(f, ", {timed} runs of {} in all", time(self.run_time))?;
         }
         if self.unknown > 0 {
-            write!(f, ", and {} of them as long as their operations take", self.unknown)?;
+            write!(f, ", {} runs as long as their operations take", self.unknown)?;
         }
         Ok(())
     }
