@@ -49,6 +49,16 @@ static const kvdyno_option options[BDB_OPTION_COUNT] = {
     [BDB_DIRECT_IO] = {"direct_io", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
                        "Read and write the table around the operating system's cache (DB_DIRECT_DB), where the library "
                        "was built for it; Debian's is not."},
+    [BDB_LOG_BUFFER] = {"log_buffer", KVDYNO_OPTION_SIZE, 0, "0", NULL, 0, 64 << 20,
+                        "Size of the log buffer (DB_ENV->set_lg_bsize), from 4 KiB; 0 takes the lab's write_buffer."},
+    [BDB_LOG_DSYNC] = {"log_dsync", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
+                       "Open the log so that each write of it is on the storage when it returns (DB_LOG_DSYNC, O_DSYNC)."},
+    [BDB_COMPARATOR] = {"comparator", KVDYNO_OPTION_CHOICE, 0, "bytes", "bytes|length|words", 0, 0,
+                        "The order of keys (DB->set_bt_compare): bytes, Berkeley DB's own; length, shorter ones first; "
+                        "words, those with fewer spaces first, which for spelled digits is fewer digits."},
+    [BDB_PARTITIONS] = {"partitions", KVDYNO_OPTION_INTEGER, 0, "1", NULL, 1, 1024,
+                        "Number of tables among which records are divided by a hash of their key (DB->set_partition); "
+                        "from 2 on there are no scans, for each table has an order of its own."},
 };
 
 static const kvdyno_preset presets[] = {
@@ -68,11 +78,13 @@ static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text
     return KVDYNO_OK;
 }
 
-/* Processes cannot share what is private. */
+/* Processes cannot share what is private, and a cursor goes through one partition after the other. */
 static void narrow(const kvdyno_config *config, kvdyno_declared *declared)
 {
     if (strcmp(config->options[BDB_PRIVATE].text, "true") == 0)
         declared->capabilities &= ~KVDYNO_CAN_SHARE_PROCESSES;
+    if (bdb_is_partitioned(config))
+        declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE);
 }
 
 /* Not declared: read-only transactions, which with `snapshot` see the state of their first read, not of their begin. */
@@ -84,7 +96,7 @@ static const kvdyno_engine engine = {
     .origin = "Debian package libdb5.3",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
                     KVDYNO_CAN_TRANSACT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY |
-                    KVDYNO_CAN_SHARE_PROCESSES,
+                    KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_CAN_COMPARE | KVDYNO_CAN_PARTITION,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
                     1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,

@@ -5,6 +5,7 @@
  *   bdb.c          the engine as kvdyno sees it: options, capabilities, the table of functions
  *   library.c      finding and checking libdb
  *   settings.c     from kvdyno's settings to an environment's
+ *   table.c        page size, order and partitions of the table
  *   environment.c  open and close; the background threads; errors
  *   session.c      reads, writes, batches, transactions
  *   cursor.c       scans
@@ -44,10 +45,17 @@ enum {
     BDB_CHECKPOINT_KB,
     BDB_LOCK_PARTITIONS,
     BDB_DIRECT_IO,
+    BDB_LOG_BUFFER,
+    BDB_LOG_DSYNC,
+    BDB_COMPARATOR,
+    BDB_PARTITIONS,
     BDB_OPTION_COUNT
 };
 
 /* ---- a database ---- */
+
+/* How keys are ordered. */
+typedef int (*bdb_order)(DB *db, const DBT *a, const DBT *b);
 
 struct kvdyno_database {
     bdb_library library;
@@ -59,6 +67,7 @@ struct kvdyno_database {
     bool shared;          /* other processes may use the environment */
     bool log_auto_remove;
     u_int32_t checkpoint_kb;
+    bdb_order order;
     size_t value_hint;    /* bytes a session's buffer begins with */
     interval_syncer log_syncer;
     interval_syncer checkpointer;
@@ -89,6 +98,9 @@ kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_
 int bdb_make_environment(const bdb_library *library, engine_message *message, DB_ENV **env);
 int bdb_set_all(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan);
 int bdb_set_table(DB *db, const kvdyno_config *config);
+void bdb_say_table(const kvdyno_config *config, kvdyno_emit emit, void *context);
+bdb_order bdb_order_of(const kvdyno_config *config);
+bool bdb_is_partitioned(const kvdyno_config *config);
 
 kvdyno_status bdb_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 kvdyno_status bdb_open(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error);

@@ -185,12 +185,13 @@ static int fetch(kvdyno_cursor *cursor, u_int32_t move, u_int32_t *value_size)
     }
 }
 
-/* The cursor's key against the one that is sought, in Berkeley DB's default order: bytes, then length. */
+/* The cursor's key against the one that is sought, in the table's order. */
 static int compare(const kvdyno_cursor *cursor)
 {
-    size_t common = cursor->key_size < cursor->sought_size ? cursor->key_size : cursor->sought_size;
-    int order = common ? memcmp(cursor->key.data, cursor->sought.data, common) : 0;
-    return order ? order : (cursor->key_size > cursor->sought_size) - (cursor->key_size < cursor->sought_size);
+    const kvdyno_database *database = cursor->session->database;
+    DBT key = {.data = cursor->key.data, .size = cursor->key_size};
+    DBT sought = {.data = cursor->sought.data, .size = cursor->sought_size};
+    return database->order(database->db, &key, &sought);
 }
 
 /* Goes to the nearest key from the sought one on; `beyond` leaves out the sought one itself. */

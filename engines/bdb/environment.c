@@ -135,6 +135,7 @@ static kvdyno_database *make_database(const kvdyno_config *config, const bdb_pla
     database->shared = plan->shared;
     database->log_auto_remove = bdb_integer_option(config, BDB_LOG_AUTO_REMOVE);
     database->checkpoint_kb = (u_int32_t)bdb_integer_option(config, BDB_CHECKPOINT_KB);
+    database->order = bdb_order_of(config);
     database->value_hint = bdb_at_most(config->value_size, VALUE_HINT_MOST) + 1024;
     engine_message_init(&database->message);
     pthread_mutex_init(&database->cursors_lock, NULL);

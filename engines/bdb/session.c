@@ -28,6 +28,15 @@ int bdb_input(DBT *item, const void *data, size_t size)
     return 0;
 }
 
+/* With an order of its own a table may find a key that is equal and not the same, which Berkeley DB would write back into
+ * the caller's. */
+static int bdb_sought(DBT *item, const void *key, size_t size)
+{
+    int code = bdb_input(item, key, size);
+    item->flags = DB_DBT_READONLY;
+    return code;
+}
+
 /* ---- answers ---- */
 
 bool bdb_try_again(kvdyno_session *session, int code, unsigned *tries)
@@ -75,6 +84,7 @@ kvdyno_status bdb_session_open(kvdyno_database *database, const kvdyno_host *hos
         return bdb_explain(database, "a session", ENOMEM, error);
     }
     made->database = database;
+    made->key.flags = DB_DBT_READONLY;
     made->item.flags = DB_DBT_USERMEM;
     *session = made;
     return KVDYNO_OK;
@@ -129,7 +139,7 @@ static kvdyno_status get_with_care(kvdyno_session *session, const void *key, siz
     bool versions = session->database->snapshot && !session->txn;
     unsigned tries = 0;
     DBT item;
-    int code = bdb_input(&item, key, key_size);
+    int code = bdb_sought(&item, key, key_size);
     if (code == 0)
         do
             code = versions ? read_snapshot(session, &item, value) : read_value(session, session->txn, &item, 0, value);
@@ -289,7 +299,7 @@ kvdyno_status bdb_modify(kvdyno_session *session, const void *key, size_t key_si
                          void *context)
 {
     bdb_change change = {.modifier = modifier, .context = context, .status = KVDYNO_OK};
-    int code = bdb_input(&change.key, key, key_size);
+    int code = bdb_sought(&change.key, key, key_size);
     if (code == 0)
         code = do_as_one(session, apply_change, &change);
     if (code != GIVEN_UP)

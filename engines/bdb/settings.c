@@ -14,6 +14,7 @@
 #define CACHE_ENLARGED_BELOW (500 * MIB)
 #define CACHE_REGION_MOST (4 * GIB)
 #define LOG_BUFFER_DEFAULT (32 * KIB)
+#define LOG_BUFFER_LEAST (4 * KIB)
 #define LOG_BUFFER_MOST (64 * MIB)
 #define LOG_FILE_DEFAULT (10 * MIB)
 #define LOG_FILE_LEAST (1 * MIB) /* a record, which may hold the image of a page, has to fit with room to spare */
@@ -42,7 +43,9 @@ static u_int32_t durability_flag(uint32_t durability)
 
 static void plan_log(const kvdyno_config *config, bdb_plan *plan)
 {
-    uint64_t buffer = config->write_buffer_bytes ? config->write_buffer_bytes : LOG_BUFFER_DEFAULT;
+    uint64_t asked = (uint64_t)bdb_integer_option(config, BDB_LOG_BUFFER);
+    uint64_t given = asked ? asked : config->write_buffer_bytes;
+    uint64_t buffer = given ? given : LOG_BUFFER_DEFAULT;
     uint64_t file = (uint64_t)bdb_integer_option(config, BDB_LOG_FILE_SIZE);
     plan->log_buffer = bdb_at_most(buffer, LOG_BUFFER_MOST);
     if (file)
@@ -96,6 +99,16 @@ kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_
     uint64_t log_file = (uint64_t)bdb_integer_option(config, BDB_LOG_FILE_SIZE);
     if (log_file && log_file < LOG_FILE_LEAST) {
         say(error, "log_file_size: %" PRIu64 " bytes are too few, it takes 1 MiB or 0", log_file);
+        return KVDYNO_UNSUPPORTED;
+    }
+    uint64_t log_buffer = (uint64_t)bdb_integer_option(config, BDB_LOG_BUFFER);
+    if (log_buffer && log_buffer < LOG_BUFFER_LEAST) {
+        say(error, "log_buffer: %" PRIu64 " bytes are too few, it takes 4 KiB or 0", log_buffer);
+        return KVDYNO_UNSUPPORTED;
+    }
+    if (log_file && log_file < LOG_FILE_BUFFERS * log_buffer) {
+        say(error, "log_file_size: %" PRIu64 " bytes are too few for a log_buffer of %" PRIu64 ", it takes four times that",
+            log_file, log_buffer);
         return KVDYNO_UNSUPPORTED;
     }
     if (!plan_sharing(config, plan, error))
@@ -178,6 +191,8 @@ static int set_flags(DB_ENV *env, const kvdyno_config *config, const bdb_plan *p
         code = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1);
     if (code == 0 && bdb_integer_option(config, BDB_LOG_ZERO))
         code = env->log_set_config(env, DB_LOG_ZERO, 1);
+    if (code == 0 && bdb_integer_option(config, BDB_LOG_DSYNC))
+        code = env->log_set_config(env, DB_LOG_DSYNC, 1);
     return code;
 }
 
@@ -201,12 +216,6 @@ int bdb_make_environment(const bdb_library *library, engine_message *message, DB
     (*env)->app_private = message;
     (*env)->set_errcall(*env, keep_message);
     return 0;
-}
-
-int bdb_set_table(DB *db, const kvdyno_config *config)
-{
-    u_int32_t page_size = (u_int32_t)bdb_integer_option(config, BDB_PAGE_SIZE);
-    return page_size ? db->set_pagesize(db, page_size) : 0;
 }
 
 /* ---- saying it ---- */
@@ -239,6 +248,10 @@ static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *
               checkpoint_kb);
     else
         emit(context, "durability", "txn_checkpoint", "at close only");
+    if (bdb_integer_option(config, BDB_LOG_DSYNC) && config->durability == KVDYNO_DURABILITY_NONE)
+        emit(context, "tainted", "DB_LOG_DSYNC with DB_TXN_NOSYNC",
+             "the log is synced whenever it is written, but no commit waits for that: what is in the log buffer is lost "
+             "with the process");
 }
 
 static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)
@@ -250,7 +263,8 @@ static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan 
     emitf(emit, context, "cache", "set_cachesize", "%" PRIu64 " bytes, regions: %d", plan->cache, plan->cache_regions);
     emitf(emit, context, "cache", "buffer pool", "%" PRIu64 " bytes in all%s", total,
           total > plan->cache ? ", with what Berkeley DB adds for its own book-keeping" : "");
-    bool cut = plan->log_buffer < config->write_buffer_bytes;
+    uint64_t asked = (uint64_t)bdb_integer_option(config, BDB_LOG_BUFFER);
+    bool cut = plan->log_buffer < (asked ? asked : config->write_buffer_bytes);
     emitf(emit, context, "write_buffer", "set_lg_bsize", "%" PRIu64 " bytes of log%s; changed pages wait in the cache",
           plan->log_buffer, cut ? ", the most this adapter sets: 64 MiB, and a quarter of a log file" : "");
     emitf(emit, context, "write_buffer", "set_lg_max", "%" PRIu64 " bytes a log file", plan->log_file);
@@ -260,13 +274,9 @@ static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan 
 
 static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)
 {
-    long long page_size = bdb_integer_option(config, BDB_PAGE_SIZE);
     long long partitions = bdb_integer_option(config, BDB_LOCK_PARTITIONS);
     bool versions = bdb_integer_option(config, BDB_SNAPSHOT);
-    if (page_size)
-        emitf(emit, context, "options", "set_pagesize", "%lld", page_size);
-    else
-        emit(context, "options", "set_pagesize", "not set: the filesystem's block size");
+    bdb_say_table(config, emit, context);
     emit(context, "options", "isolation", versions ? "DB_MULTIVERSION; reads and cursors with DB_TXN_SNAPSHOT"
                                                    : "page locks");
     emit(context, "options", "regions", plan->shared ? "DB_REGISTER: mapped files in the folder" : "DB_PRIVATE: heap");
@@ -274,6 +284,7 @@ static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyn
         emitf(emit, context, "options", "failchk", "every %u ms; set_thread_count %u", BDB_POLL_MS, plan->threads);
     emit(context, "options", "DB_LOG_AUTO_REMOVE", bdb_integer_option(config, BDB_LOG_AUTO_REMOVE) ? "on" : "off");
     emit(context, "options", "DB_LOG_ZERO", bdb_integer_option(config, BDB_LOG_ZERO) ? "on" : "off");
+    emit(context, "options", "DB_LOG_DSYNC", bdb_integer_option(config, BDB_LOG_DSYNC) ? "on" : "off");
     emit(context, "options", "DB_DIRECT_DB", bdb_integer_option(config, BDB_DIRECT_IO) ? "on" : "off");
     emit(context, "options", "set_lk_detect", "DB_LOCK_DEFAULT");
     emitf(emit, context, "options", "set_lk_max_lockers", "%u", plan->lockers);

@@ -8,7 +8,7 @@ use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSetti
 use kvdyno_record::Workers;
 use kvdyno_trial::TrialSpec;
 use kvdyno_trial::worker::{driver_check, hints, values_of};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Verify, Workload, subseed};
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload, subseed};
 
 use crate::BenchError;
 
@@ -111,6 +111,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
             writers,
             batch: 1,
             reads_per_transaction: drive.reads_per_transaction,
+            reads: Reads::default(),
             write_rate: None,
             warmup: Duration::ZERO,
             end: End::Operations(drive.operations),
@@ -137,6 +138,7 @@ fn data(records: u64) -> Data {
         value_size: 100,
         compressibility: 0.5,
         seed: SEED,
+        spelling: Spelling::Plain,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use kvdyno_engine::{Compression, Durability};
-use kvdyno_lab::{Bytes, Order, Span};
+use kvdyno_lab::{Bytes, Order, Span, WriteRate};
 use kvdyno_record::Workers;
 use kvdyno_report::{Format, Paper};
 use kvdyno_workload::{KeyFormat, Kind};
@@ -51,6 +51,8 @@ pub enum Command {
     Workloads,
     /// Describe this machine and what the driver itself costs on it
     Machine(Machine),
+    /// Find and remove what runs left behind that were killed: mounts, loop devices, control groups, processes
+    Clean(Clean),
     /// Run one trial (started by `run` itself)
     #[command(hide = true)]
     Worker(Worker),
@@ -109,7 +111,7 @@ pub struct Compare {
     /// What readers and writers are: threads of one process, or processes of their own that share the database
     #[arg(long, default_value_t = Workers::Threads, value_name = "WHAT")]
     pub workers: Workers,
-    /// How long each trial measures
+    /// How long each trial measures (overwritesome ends by its number of updates)
     #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
     pub duration: Span,
     /// Instead of --duration: operations of each reader
@@ -118,9 +120,9 @@ pub struct Compare {
     /// How long each trial runs before it measures
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub warmup: Span,
-    /// The most records written a second beside the readers [default: as many as the engine takes]
+    /// The most written a second: records, or bytes such as 2MiB/s [default: as much as the engine takes]
     #[arg(long, value_name = "RATE")]
-    pub write_rate: Option<f64>,
+    pub write_rate: Option<WriteRate>,
     /// How often everything is done, each time on new databases
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub repeat: u32,
@@ -163,7 +165,29 @@ pub struct Compare {
     #[command(flatten)]
     pub stage: StageOptions,
     #[command(flatten)]
+    pub erase: Erase,
+    #[command(flatten)]
     pub output: Output,
+}
+
+/// A block device for the databases, and the user's word that it may be erased.
+#[derive(Debug, Args)]
+pub struct Erase {
+    /// The block device that databases go to, with a storage other than a folder; it is erased
+    #[arg(long, value_name = "PATH", requires = "yes_erase")]
+    pub device: Option<PathBuf>,
+    /// The same device again: everything on it is lost
+    #[arg(long, value_name = "PATH", requires = "device")]
+    pub yes_erase: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "What belongs to a run in progress is left alone. The files of a database stay in its results \
+                        folder: the run can be resumed.")]
+pub struct Clean {
+    /// Say what there is, and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -202,6 +226,8 @@ pub struct Run {
     /// Where databases go: the storage to be measured [default: what the file says, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     pub dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub erase: Erase,
     #[command(flatten)]
     pub output: Output,
 }

@@ -61,6 +61,9 @@ pub enum Error {
     /// Engines could not be installed; which and why was printed.
     #[error("{0} of {1} engines could not be installed")]
     NotInstalled(usize, usize),
+    /// Something that a run left behind could not be removed; which and why was printed.
+    #[error("{0} of {1} could not be removed")]
+    NotCleaned(usize, usize),
     /// The user stopped it.
     #[error("interrupted; go on with: kvdyno run --resume {}", .0.display())]
     Interrupted(PathBuf),

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Experiments(arguments) => commands::experiments::run(&arguments),
         Command::Workloads => commands::workloads::run(),
         Command::Machine(arguments) => commands::machine::run(arguments),
+        Command::Clean(arguments) => commands::clean::run(&arguments),
         Command::Worker(arguments) => commands::worker::run(arguments),
         Command::Inspect(arguments) => commands::worker::inspect(&arguments.request, &arguments.answer),
     };

@@ -282,6 +282,18 @@ fn a_number_out_of_its_range() {
         ("3:11", "[[run]]\nreaders = []\n", "readers is empty; give at least one number, such as [1]"),
         ("3:11", "[[run]]\nreaders = [1, 5000]\n", "it must be from 1 to 4096"),
         ("3:14", "[[run]]\nwrite_rate = 0.0\n", "it must be above 0 writes a second"),
+        ("3:14", "[[run]]\nwrite_rate = \"2MiB\"\n", "`2MiB` is not a rate such as 1000 records or 2MiB/s"),
+        ("4:9", "[[run]]\nworkload = \"fwdrange\"\nnexts = 0\n", "nexts is 0; it must be from 1 to 1000000"),
+        (
+            "4:9",
+            "[[run]]\nworkload = \"fwdrange\"\namong = 0\n",
+            "among is 0; it must be from 1 to the number of records",
+        ),
+        ("3:9", "[[run]]\nnexts = 5\n", "`readwhilewriting` reads no ranges, so nexts means nothing to it"),
+        ("3:19", "[[run]]\nreads_per_batch = 5\n", "`readwhilewriting` reads one record at a time"),
+        ("4:8", "[[run]]\nworkload = \"overwrite\"\npart = 0.0\n", "part is 0; it must be above 0, at most 1000"),
+        ("3:8", "[[run]]\npart = 0.1\noperations = 5\n", "a run ends by part, by duration or by operations"),
+        ("4:14", "[load]\nsync = true\ndurability = \"none\"\n", "sync = true loads at durability commit"),
     ] {
         refused_at(place, &format!("engines = [\"lmdb\"]\n{text}")).says(words);
     }

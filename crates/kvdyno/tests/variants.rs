@@ -79,6 +79,30 @@ fn an_experiment_is_made_to_fit() {
     lab.run(["run", "sizes.toml", "--budget", "1m"]).exits(2).says("--fit");
 }
 
+/// What it can do it does, and its last trial is still the last on its database.
+#[test]
+fn an_engine_is_left_out_of_the_steps_that_it_cannot_do() {
+    let file = "engines = [\"null\", \"faulty\"]\nlab = { missing = \"skip\" }\n[data]\nrecords = 1000\n\
+                [[run]]\nworkload = \"readrandom\"\nreaders = [1, 2]\noperations = 200\nwarmup = \"0s\"\n\
+                [[run]]\nworkload = \"revrange\"\nreaders = [1, 2]\noperations = 200\nwarmup = \"0s\"\n";
+    let lab = Lab::with_null();
+    lab.write("steps.toml", file);
+    let ran = lab.run(["run", "steps.toml", "--out", "results"]);
+    ran.exits(0).says("left out: null, revrange: null cannot scan against key order, which `revrange` needs");
+    let done: Vec<String> =
+        ran.records().iter().map(|r| format!("{} {} {}", r.trial.number, r.trial.engine, r.trial.workload)).collect();
+    let (loads, reads) = (["1 null fillseq", "2 faulty fillseq"], ["3 null readrandom", "4 faulty readrandom"]);
+    let more = ["5 null readrandom", "6 faulty readrandom", "7 faulty revrange", "8 faulty revrange"];
+    assert_eq!(done, [&loads[..], &reads, &more].concat());
+    assert!(!lab.path("results/databases").exists());
+    assert!(lab.report("table").contains("null was left out of revrange: null cannot scan"), "{}", lab.report("table"));
+    // Where nothing may be missing, it is refused; and where nothing is left to do, it is left out altogether.
+    lab.write("strict.toml", &file.replace("skip", "refuse"));
+    lab.run(["run", "strict.toml"]).exits(2).says("null cannot scan against key order").says("strict.toml:1");
+    lab.write("none.toml", &file.replace("readrandom", "fwdrange"));
+    lab.run(["run", "none.toml", "--out", "none"]).exits(0).says("left out: null: null cannot scan");
+}
+
 #[test]
 fn an_experiment_without_any_engine_that_is_here_is_refused() {
     let lab = Lab::new();

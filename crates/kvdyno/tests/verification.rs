@@ -10,6 +10,8 @@ use support::{Comparison, Lab};
 const READS: [&str; 4] = ["readrandom", "readwhilewriting", "readseq", "readreverse"];
 const GETS: [&str; 2] = ["readrandom", "readwhilewriting"];
 const SCANS: [&str; 2] = ["readseq", "readreverse"];
+const RANGES: [&str; 4] = ["fwdrange", "revrange", "fwdrangewhilewriting", "revrangewhilewriting"];
+const BATCHES: [&str; 1] = ["multireadrandom"];
 
 /// What a fault is counted as.
 type Count = fn(&Answers) -> u64;
@@ -128,6 +130,51 @@ fn a_record_that_a_scan_passes_over_is_missing() {
 #[test]
 fn records_in_each_others_place_are_wrong() {
     caught("scan-order", &SCANS, WRONG);
+}
+
+// ---- ranges and batches of reads
+
+#[test]
+fn a_value_in_a_range_or_a_batch_is_checked_as_any_other() {
+    let both: Vec<&str> = RANGES.iter().chain(&BATCHES).copied().collect();
+    caught("other-key", &both, WRONG);
+    caught("short-value", &both, WRONG);
+    caught("flipped-bit", &both, |answers| answers.wrong + answers.torn);
+    caught("torn-value", &both, TORN);
+}
+
+#[test]
+fn a_record_that_a_range_passes_over_is_missing() {
+    caught("scan-skip", &RANGES, MISSING);
+}
+
+/// The first of the two seems passed over, and the range is given up there: what it gives afterwards is not judged.
+#[test]
+fn records_of_a_range_in_each_others_place_are_caught() {
+    caught("scan-order", &RANGES, MISSING);
+}
+
+#[test]
+fn a_miss_in_a_batch_is_missing() {
+    caught("missing", &BATCHES, MISSING);
+}
+
+/// Beside a writer and after one: what was acknowledged before the seek must be there.
+#[test]
+fn an_old_value_in_a_range_or_a_batch_is_stale() {
+    for workload in ["fwdrangewhilewriting", "revrangewhilewriting"] {
+        caught_in(faulty(&[workload]).milliseconds(200), "old-value", &[workload], STALE);
+    }
+    for workload in ["fwdrange", "revrange", "multireadrandom"] {
+        let after_updates = faulty(&["overwrite", workload]).milliseconds(200);
+        caught_in(after_updates, "old-value", &[workload], STALE);
+    }
+}
+
+/// The load's: a range finds a hole in the database.
+#[test]
+fn a_dropped_write_of_the_load_is_missing_in_ranges_and_batches() {
+    caught("dropped-write", &["fwdrange", "revrange", "multireadrandom"], MISSING);
 }
 
 #[test]

@@ -61,7 +61,150 @@ fn writes_keep_to_their_rate() {
     }
 }
 
+// ---- the steps of db_bench
+
+const RANGES: &str = "fwdrange,revrange,fwdrangewhilewriting,revrangewhilewriting";
+
+/// A range is a seek and ten steps, fewer at the end of the database; a batch is ten gets.
+#[test]
+fn ranges_and_batches_read_as_many_records_as_they_say() {
+    for threads in [1, 2] {
+        let steps = Lab::new().compare(["faulty", "lmdb", "leveldb", "rocksdb"]).with("readers", threads);
+        let ran = steps.workload(&format!("{RANGES},multireadrandom")).operations(1000).run();
+        for engine in ["faulty", "lmdb", "leveldb", "rocksdb"] {
+            for (workload, kind, most) in [
+                ("fwdrange", "range", 11),
+                ("revrange", "range", 11),
+                ("fwdrangewhilewriting", "range", 11),
+                ("revrangewhilewriting", "range", 11),
+                ("multireadrandom", "multiget", 10),
+            ] {
+                let record = ran.is_clean().trial(engine, workload).record;
+                let reads = record.operations.iter().find(|o| !o.writes()).unwrap();
+                assert_eq!((&*reads.kind, reads.operations, reads.threads), (kind, 1000 * u64::from(threads), threads));
+                let (records, all) = (reads.records, reads.operations * most);
+                // Of 2000 records ten begin a range that is cut short.
+                let expected = if kind == "range" { all * 99 / 100..all } else { all..all + 1 };
+                assert!(expected.contains(&records), "{engine} {workload}: {records} of {all}");
+                assert!((record.reads_per_s() / reads.operations_per_s - most as f64).abs() < 0.2);
+            }
+        }
+    }
+}
+
+/// At either end of a database that is shorter than a range, and of one record.
+#[test]
+fn ranges_end_where_the_database_does() {
+    for (records, per_range) in [(1, 1.0), (5, 3.0)] {
+        let short = Lab::new().compare(["faulty", "lmdb", "rocksdb"]).with("records", records);
+        let ran = short.workload(RANGES).operations(2000).run();
+        for engine in ["faulty", "lmdb", "rocksdb"] {
+            for workload in RANGES.split(',') {
+                let record = ran.is_clean().trial(engine, workload).record;
+                let reads = record.operations.iter().find(|o| !o.writes()).unwrap();
+                let mean = reads.records as f64 / reads.operations as f64;
+                assert!((mean - per_range).abs() < 0.2, "{engine} {workload}: {mean} records a range");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_length_of_ranges_and_batches_and_where_ranges_begin_can_be_said() {
+    let file = "engines = [\"faulty\"]\n[data]\nrecords = 1000\n[[run]]\nworkload = \"revrange\"\nreaders = [1]\n\
+                operations = 500\nwarmup = \"0s\"\nnexts = 3\namong = 1\n[[run]]\nworkload = \"fwdrange\"\n\
+                readers = [1]\noperations = 500\nwarmup = \"0s\"\nnexts = 3\namong = 1\n[[run]]\n\
+                workload = \"multireadrandom\"\nreaders = [1]\noperations = 500\nwarmup = \"0s\"\nreads_per_batch = 25\n";
+    let lab = Lab::new();
+    lab.write("steps.toml", file);
+    let ran = lab.run(["run", "steps.toml", "--out", "results"]);
+    let of = |workload: &str| ran.is_clean().trial("faulty", workload).record;
+    // All begin at record 0: before it there is none, after it there are three.
+    assert_eq!(of("revrange").operations[0].records, 500);
+    assert_eq!(of("fwdrange").operations[0].records, 500 * 4);
+    assert_eq!(of("multireadrandom").operations[0].records, 500 * 25);
+    assert_eq!((of("fwdrange").workload.nexts, of("fwdrange").workload.among), (Some(3), Some(1)));
+    assert_eq!(of("multireadrandom").workload.reads_per_batch, Some(25));
+}
+
+/// A tenth of the records, over all writers together.
+#[test]
+fn overwritesome_updates_a_tenth() {
+    let ran = Lab::new().compare(["faulty", "lmdb"]).workload("overwritesome").with("readers", 2).run();
+    for engine in ["faulty", "lmdb"] {
+        let record = ran.is_clean().trial(engine, "overwritesome").record;
+        assert_eq!((record.operations[0].operations, record.trial.writers), (200, 2));
+    }
+}
+
+#[test]
+fn overwriteandwait_flushes_and_says_how_long_that_took_or_that_it_could_not() {
+    for threads in [1, 2] {
+        let engines = Lab::new().compare(["faulty", "lmdb", "rocksdb"]).workload("overwriteandwait,readseq");
+        let ran = engines.with("readers", threads).operations(2000).run();
+        ran.is_clean();
+        let settling = |engine: &str| {
+            let record = ran.trial(engine, "overwriteandwait").record;
+            (record.window.unwrap().settling.unwrap(), record.notes.join("\n"))
+        };
+        let (rocksdb, notes) = settling("rocksdb");
+        assert!(rocksdb.flushed && rocksdb.waited && rocksdb.seconds > 0.0, "{rocksdb:?}");
+        assert!(!notes.contains("no call that waits"), "{notes}");
+        let (lmdb, notes) = settling("lmdb");
+        assert!(lmdb.flushed && !lmdb.waited, "{lmdb:?}");
+        assert!(notes.contains("no call that waits for background work"), "{notes}");
+        assert!(ran.trial("lmdb", "readseq").record.window.unwrap().settling.is_none());
+    }
+}
+
+/// The null engine has no multi-get: its gets one after the other are a batch all the same, and the record says so.
+#[test]
+fn an_engine_without_multi_get_reads_a_batch_one_by_one() {
+    let ran = Lab::with_null().compare(["null"]).workload("multireadrandom").with("readers", 2).operations(1000).run();
+    let record = ran.exits(0).trials("null", "multireadrandom").remove(0).record;
+    assert_eq!((record.operations[0].operations, record.operations[0].records), (2000, 20_000));
+    assert!(record.notes.iter().any(|note| note.contains("has no multi-get")), "{:?}", record.notes);
+    let ran = Lab::new().compare(["lmdb"]).workload("multireadrandom").operations(100).run();
+    assert!(ran.trial("lmdb", "multireadrandom").record.notes.iter().all(|note| !note.contains("multi-get")));
+}
+
+/// Bytes of keys and values, as db_bench's limit is.
+#[test]
+fn a_rate_of_writes_can_be_in_bytes() {
+    let limited = Lab::new().compare(["faulty"]).workload("fwdrangewhilewriting").milliseconds(500);
+    let record = limited.with("write-rate", "116KB/s").run().is_clean().trial("faulty", "fwdrangewhilewriting").record;
+    assert_eq!(record.workload.write_rate, Some(1000.0));
+    assert!((500.0..1200.0).contains(&record.writes_per_s()), "{}", record.writes_per_s());
+}
+
+/// What used CPU time, and how often it was switched, within the measured part alone.
+#[test]
+fn the_window_has_cpu_time_and_context_switches_of_its_own() {
+    let slow = Lab::new().compare(["faulty"]).workload("readrandom").milliseconds(300).fault("slow-get", 1);
+    let record = slow.run().is_clean().trial("faulty", "readrandom").record;
+    let switches = record.window.as_ref().unwrap().ctx_switches.unwrap();
+    let gets = record.operations[0].operations;
+    assert!((gets / 2..=record.os.ctx_voluntary + record.os.ctx_involuntary).contains(&switches), "{switches}, {gets}");
+    assert!(record.context_switches_per_s().unwrap() > 0.0 && record.cpu_us_per_operation().is_some());
+}
+
 // ---- loads
+
+/// The load without a log, the runs with one.
+#[test]
+fn a_load_may_have_a_durability_of_its_own() {
+    let lab = Lab::new();
+    lab.write(
+        "load.toml",
+        "engines = [\"faulty\", \"rocksdb\"]\n[data]\nrecords = 2000\n[load]\ndurability = \"none\"\n[[run]]\n\
+         workload = \"readseq\"\nreaders = [1]\noperations = 2000\nwarmup = \"0s\"\n",
+    );
+    let ran = lab.run(["run", "load.toml", "--out", "results"]);
+    for engine in ["faulty", "rocksdb"] {
+        let durability = |workload: &str| ran.is_clean().trial(engine, workload).record.workload.durability;
+        assert_eq!((durability("load"), durability("readseq")), ("none".to_owned(), "process".to_owned()));
+    }
+}
 
 /// All records come back in order, so all were loaded; as many were written as there are, so each was once.
 #[track_caller]

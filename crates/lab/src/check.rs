@@ -5,15 +5,17 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_engine::inspect::Declared;
 use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi, closest};
 use kvdyno_record::{EngineFacts, LeftOut, Phase, Setting, TrialKey, Workers};
-use kvdyno_workload::{KeyError, Kind, Workload, WorkloadError};
+use kvdyno_workload::{KeyError, Workload, WorkloadError};
 
+use crate::capabilities::{cannot_run, check_keys_of, check_load_durability};
+use crate::cycles::check_cycles;
 use crate::experiment::{Experiment, FileError, Missing};
+use crate::ground;
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
-use crate::stage::Stage;
+use crate::stage::{Stage, check_room};
 use crate::variants::Variant;
 use crate::workers::check_workers;
 
@@ -60,6 +62,10 @@ pub struct Setup {
     single: bool,
     /// It keeps something outside the database's folder, which it gives back when asked to.
     pub destroys: bool,
+    /// It has a call that reads several records.
+    pub multi_gets: bool,
+    /// The `[[run]]` sections that it cannot do and is left out of.
+    skips: Vec<usize>,
     /// For records, but for the settings.
     facts: EngineFacts,
     /// What it sets for each sort of trial.
@@ -87,7 +93,10 @@ impl Setup {
 /// # Errors
 /// The first thing that cannot be, with what would be right.
 pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
-    let variants = experiment.variants()?;
+    let mut variants = experiment.variants()?;
+    for variant in &mut variants {
+        variant.experiment.stage.yes_erase.clone_from(&experiment.stage.yes_erase);
+    }
     let mut plan = Plan::of(&variants);
     for variant in &variants {
         check_matrix(&variant.experiment).map_err(|error| of_variant(error, variant))?;
@@ -112,6 +121,9 @@ pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
         for (engine, _) in part.setups.iter().enumerate().filter(|(_, setup)| setup.single) {
             plan.use_processes(place, engine);
         }
+        for (engine, setup) in part.setups.iter().enumerate() {
+            plan.leave_out(place, engine, &setup.skips);
+        }
     }
     Ok(Checked { experiment, parts, left_out, plan })
 }
@@ -126,14 +138,19 @@ fn of_variant(error: FileError, variant: &Variant) -> FileError {
 /// A variant's set-ups. Engines that cannot be had are errors, or are left out if the experiment says so.
 fn part(place: usize, mut variant: Variant, plan: &mut Plan, left_out: &mut Vec<LeftOut>) -> Result<Part, FileError> {
     let stage = Stage::check(&variant.experiment.stage).map_err(|error| of_variant(error, &variant))?;
+    ground::check(&variant.experiment, &stage).map_err(|error| of_variant(error, &variant))?;
     let mut setups = Vec::new();
     for engine in 0..variant.experiment.engines.len() {
-        match setup(&variant.experiment, plan, (place, engine)) {
-            Ok(setup) => setups.push(setup),
+        match setup(&variant, plan, (place, engine)) {
+            Ok((setup, left_out_of)) => {
+                left_out.extend(left_out_of);
+                setups.push(setup);
+            }
             Err(error) if variant.experiment.lab.missing == Missing::Skip => left_out.push(LeftOut {
                 variant: variant.name.clone(),
                 engine: variant.experiment.engines[engine].get_ref().clone(),
                 reason: error.message,
+                workload: String::new(),
             }),
             Err(error) => return Err(of_variant(error, &variant)),
         }
@@ -169,36 +186,21 @@ fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     }
     let load = &experiment.load.workload;
     if !load.get_ref().loads() {
-        let message = format!("`{}` does not load; it can be fillseq or fillrandom", load.get_ref());
+        let message = format!("`{}` does not load; it can be fillseq, fillrandom or 3n1", load.get_ref());
         return Err(FileError::new(message, load.span()));
     }
+    check_cycles(experiment)?;
     for run in &experiment.run {
         if run.workload.get_ref().loads() {
             let message = format!("`{}` loads, and so belongs into [load]", run.workload.get_ref());
             return Err(FileError::new(message, run.workload.span()));
         }
-        if let (Some(duration), Some(_)) = (&run.duration, run.operations) {
-            return Err(FileError::new(
-                "duration and operations cannot both end a run; leave one of them out",
-                duration.span(),
-            ));
-        }
-        if !run.workload.get_ref().writes() {
-            let asked = [
-                run.write_rate.as_ref().map(|rate| ("write_rate", rate.span())),
-                (*run.batch.get_ref() > 1).then(|| ("batch", run.batch.span())),
-            ];
-            if let Some((key, place)) = asked.into_iter().flatten().next() {
-                return Err(FileError::new(
-                    format!("`{}` writes nothing, so {key} means nothing to it", run.workload.get_ref()),
-                    place,
-                ));
-            }
-        }
+        check_keys_of(run)?;
         if run.readers.get_ref().is_empty() {
             return Err(FileError::new("readers is empty; give at least one number, such as [1]", run.readers.span()));
         }
     }
+    check_load_durability(&experiment.load)?;
     let repeat = &experiment.lab.repeat;
     if !(1..=10_000).contains(repeat.get_ref()) {
         return Err(FileError::new(
@@ -233,23 +235,27 @@ fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError)
         WorkloadError::Keys(KeyError::NoPrefix | KeyError::NoKeys | KeyError::Suffixes { .. }) => {
             span_of(&data.keys_per_prefix)
         }
-        WorkloadError::Keys(_) => data.key_size.span(),
+        WorkloadError::Keys(_) => span_of(&data.key_size),
         WorkloadError::Range { what, .. } => match *what {
             "records" => data.records.span(),
-            "value_size" => data.value_size.span(),
+            "value_size" => span_of(&data.value_size),
             "compressibility" => data.compressibility.span(),
-            "batch" => in_run(load.batch.span(), |run| run.batch.span()),
+            "batch" => in_run(span_of(&load.batch), |run| run.batch.span()),
             "threads" => in_run(load.writers.span(), |run| run.readers.span()),
             "reads_per_transaction" => in_run(0..0, |run| run.reads_per_transaction.span()),
             "duration" => in_run(0..0, |run| span_of(&run.duration)),
             "write_rate" => in_run(0..0, |run| span_of(&run.write_rate)),
+            "nexts" => in_run(0..0, |run| span_of(&run.nexts)),
+            "among" => in_run(0..0, |run| span_of(&run.among)),
+            "reads_per_batch" => in_run(0..0, |run| span_of(&run.reads_per_batch)),
             _ => 0..0,
         },
     }
 }
 
-/// `number`: of the variant, and of the engine in it.
-fn setup(experiment: &Experiment, plan: &mut Plan, number: (usize, usize)) -> Result<Setup, FileError> {
+/// An engine's set-up, and what it is left out of. `number`: of the variant, and of the engine in it.
+fn setup(variant: &Variant, plan: &mut Plan, number: (usize, usize)) -> Result<(Setup, Vec<LeftOut>), FileError> {
+    let experiment = &variant.experiment;
     let named = &experiment.engines[number.1];
     let (label, place) = (named.get_ref().as_str(), named.span());
     let section = experiment.engine.get(label).cloned().unwrap_or_default();
@@ -270,7 +276,8 @@ fn setup(experiment: &Experiment, plan: &mut Plan, number: (usize, usize)) -> Re
         Probe::Available { version } => version,
         Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
     };
-    check_capabilities(experiment, label, &engine.declared).map_err(&wrong)?;
+    let skips = cannot_run(experiment, label, &engine.declared).map_err(&wrong)?;
+    check_room(&experiment.stage, &experiment.lab_settings(), label, engine.declared.can(abi::IS_MAPPED))?;
     let single = engine.declared.can(abi::IS_SINGLE);
     if single {
         plan.use_processes(number.0, number.1);
@@ -284,13 +291,22 @@ fn setup(experiment: &Experiment, plan: &mut Plan, number: (usize, usize)) -> Re
             resolved.push((sort, settings(answer.map_err(&wrong)?)));
         }
     }
-    Ok(Setup {
+    let left_out = skips.iter().map(|(section, reason)| LeftOut {
+        variant: variant.name.clone(),
+        engine: named.get_ref().clone(),
+        reason: reason.clone(),
+        workload: experiment.run[*section].workload.get_ref().to_string(),
+    });
+    let left_out = left_out.collect();
+    let setup = Setup {
         label: label.to_owned(),
         preset: name.preset,
         options: request.options,
         volatile: engine.declared.can(abi::IS_VOLATILE),
         single,
         destroys: engine.declared.destroys,
+        multi_gets: engine.declared.can(abi::CAN_MULTI_GET),
+        skips: skips.into_iter().map(|(section, _)| section).collect(),
         settings: resolved,
         facts: EngineFacts {
             name: engine.declared.name.clone(),
@@ -302,7 +318,8 @@ fn setup(experiment: &Experiment, plan: &mut Plan, number: (usize, usize)) -> Re
         },
         library: engine.library,
         adapter: request.adapter,
-    })
+    };
+    Ok((setup, left_out))
 }
 
 fn sort_of(trial: &PlannedTrial) -> Sort {
@@ -318,8 +335,11 @@ fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (La
         Phase::Run => experiment.lab_settings(),
     };
     let data = experiment.data();
+    let records =
+        plan.trials.iter().find(|trial| trial.variant == variant).map(|trial| trial.workload.records_stored());
+    let records = records.unwrap_or(data.records);
     let hints = Hints {
-        records: data.records,
+        records,
         key_size: data.key_size,
         value_size: data.value_size,
         prefix_size: data.prefix_size.unwrap_or(0),
@@ -331,22 +351,4 @@ fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (La
 
 fn settings(resolved: Resolved) -> Vec<Setting> {
     resolved.into_iter().map(|(topic, name, value)| Setting { topic, name, value }).collect()
-}
-
-fn check_capabilities(experiment: &Experiment, label: &str, adapter: &Declared) -> Result<(), String> {
-    for run in &experiment.run {
-        let (needs, what) = match *run.workload.get_ref() {
-            Kind::ReadSeq => (abi::CAN_SCAN, "scan"),
-            Kind::ReadReverse => (abi::CAN_SCAN_REVERSE, "scan against key order"),
-            Kind::ReadRandom if *run.reads_per_transaction.get_ref() > 1 => (abi::CAN_SNAPSHOT, "read in transactions"),
-            _ => continue,
-        };
-        if !adapter.can(needs) {
-            return Err(format!(
-                "{label} cannot {what}, which `{}` needs; leave one of them out",
-                run.workload.get_ref()
-            ));
-        }
-    }
-    Ok(())
 }

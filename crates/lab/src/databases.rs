@@ -7,7 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kvdyno_record::files;
+use kvdyno_engine::Durability;
+use kvdyno_record::{TrialKey, files};
+use kvdyno_stage::storage::ground::Ground;
 use kvdyno_trial::shared::LedgerMemory;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,7 @@ use crate::destroyer::Destroyer;
 #[derive(Debug)]
 pub struct Slot {
     folder: PathBuf,
+    ground: Ground,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -25,23 +28,39 @@ struct State {
     clean: bool,
     /// Versions up to this one have been written.
     last_version: u64,
+    /// The system's boot in which a load came to its measured part, so that the database is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    load_begun: Option<String>,
+}
+
+/// What the kernel calls the time since it was started.
+fn boot() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
 impl Slot {
-    /// The database of a variant's engine in a repeat, below `base`.
-    pub fn new(base: &Path, variant: &str, engine: &str, repeat: u32) -> Slot {
-        let label = if variant.is_empty() { engine.to_owned() } else { format!("{variant} {engine}") };
+    /// The database of a variant's engine in a repeat, below `base`. `ground` says what the folder that it is given
+    /// comes to.
+    pub fn new(base: &Path, key: &TrialKey, ground: impl FnOnce(&Path) -> Ground) -> Slot {
+        let (variant, engine, repeat) = (&key.variant, &key.engine, key.repeat);
+        let label = if variant.is_empty() { engine.clone() } else { format!("{variant} {engine}") };
         let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         // Two labels may come to one name; a hash of the label keeps them apart.
         let tag = label
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-        Slot { folder: base.join(format!("{}-{:04x}-{repeat}", name.trim_matches('-'), tag & 0xffff)) }
+        let folder = base.join(format!("{}-{:04x}-{repeat}", name.trim_matches('-'), tag & 0xffff));
+        Slot { ground: ground(&folder), folder }
     }
 
     /// Where the engine keeps its files.
     pub fn database(&self) -> PathBuf {
-        self.folder.join("database")
+        self.ground.database()
+    }
+
+    /// What the database lies on.
+    pub fn ground(&self) -> &Ground {
+        &self.ground
     }
 
     fn state_file(&self) -> PathBuf {
@@ -55,13 +74,17 @@ impl Slot {
     /// An empty place for a new database. Gives back what [`Slot::remove`] does.
     pub fn prepare(&self, engine: Destroyer<'_>) -> io::Result<Option<String>> {
         let complaint = self.remove(engine)?;
-        fs::create_dir_all(self.database())?;
+        self.ground.make()?;
         Ok(complaint)
     }
 
-    /// Whether the database is loaded and no trial was left in the middle.
-    pub fn is_clean(&self) -> bool {
-        self.state().clean && self.database().is_dir()
+    /// Whether the database is loaded and no trial was left in the middle. What it lies on is made available again if
+    /// it was not.
+    ///
+    /// # Errors
+    /// If it is there and cannot be made available.
+    pub fn is_clean(&self) -> io::Result<bool> {
+        Ok(self.state().clean && self.ground.reopen()?)
     }
 
     fn state(&self) -> State {
@@ -80,7 +103,24 @@ impl Slot {
         if wrote {
             files::write_whole(&self.ledger_file(), &ledger.save())?;
         }
-        files::write_json(&self.state_file(), &State { clean: true, last_version })
+        files::write_json(&self.state_file(), &State { clean: true, last_version, load_begun: None })
+    }
+
+    /// Notes that the database was made and its load is under way.
+    pub fn begin_load(&self) -> io::Result<()> {
+        files::write_json(&self.state_file(), &State { load_begun: Some(boot()?), ..self.state() })
+    }
+
+    /// Whether a load that was ended in the middle left what it had acknowledged, by the promise of its durability: at
+    /// `commit` always, at the levels below as long as the system was not started again.
+    pub fn has_part_of_load(&self, durability: Durability) -> io::Result<bool> {
+        let State { clean: false, load_begun: Some(begun), .. } = self.state() else { return Ok(false) };
+        Ok(self.database().is_dir()
+            && match durability {
+                Durability::None => false,
+                Durability::Process | Durability::Interval => begun == boot()?,
+                Durability::Commit => true,
+            })
     }
 
     /// The ledger as it was after the last trial; a new one for a new database.
@@ -98,9 +138,7 @@ impl Slot {
     /// engine could not.
     pub fn remove(&self, engine: Destroyer<'_>) -> io::Result<Option<String>> {
         let complaint = engine.destroy(&self.database())?;
-        match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(complaint),
-        }
+        self.ground.remove()?;
+        Ok(complaint)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
 use kvdyno_record::{DriverCost, Failure, Workers};
 use kvdyno_trial::{DriverCheck, TrialSpec, worker::driver_check};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Verify, Workload};
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
 
 /// Rounds of which the median is taken.
 const ROUNDS: usize = 5;
@@ -64,11 +64,13 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
                 value_size: 100,
                 compressibility: 0.5,
                 seed: 1,
+                spelling: Spelling::Plain,
             },
             readers,
             writers: 0,
             batch: 1,
             reads_per_transaction: 1,
+            reads: Reads::default(),
             write_rate: None,
             warmup: duration / 10,
             end: End::After(duration),

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use kvdyno_engine::{Compression, Durability, LabSettings, OptionText, closest};
 use kvdyno_record::Workers;
-use kvdyno_workload::{Data, KeyFormat, Kind, Verify};
+use kvdyno_workload::cycles::Numbers;
+use kvdyno_workload::{Data, KeyFormat, Kind, Spelling, Verify};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::fit::FitSection;
 use crate::stage::StageSection;
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, WriteRate};
 
 /// An experiment: a matrix of engines, workloads and threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -60,6 +61,10 @@ fn is_default(fit: &FitSection) -> bool {
     *fit == FitSection::default()
 }
 
+fn is_plain(spelling: &Spanned<Spelling>) -> bool {
+    *spelling.get_ref() == Spelling::Plain
+}
+
 fn default_name() -> String {
     "comparison".to_owned()
 }
@@ -70,18 +75,23 @@ fn default_name() -> String {
 pub struct DataSection {
     /// How many records.
     pub records: Spanned<u64>,
-    /// Bytes of a key, from 8.
-    pub key_size: Spanned<u64>,
+    /// Bytes of a key, from 8; absent: 16, or of the 3n+1 workload what its numbers take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_size: Option<Spanned<u64>>,
     /// `hex`, `decimal` or `binary`.
     pub key_format: KeyFormat,
+    /// How the 3n+1 workload writes its numbers: `plain`, in `key_format`, or `enhanced`, by the names of their digits.
+    #[serde(skip_serializing_if = "is_plain")]
+    pub spelling: Spanned<Spelling>,
     /// The leading bytes of a key that engines are told to be its prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix_size: Option<Spanned<u64>>,
     /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys_per_prefix: Option<Spanned<u64>>,
-    /// Bytes of a value, from 0.
-    pub value_size: Spanned<u64>,
+    /// Bytes of a value, from 0; absent: 100, or of the 3n+1 workload what its numbers take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_size: Option<Spanned<u64>>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: Spanned<f64>,
 }
@@ -108,12 +118,16 @@ pub struct SettingsSection {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoadSection {
-    /// `fillseq` or `fillrandom`.
+    /// `fillseq`, `fillrandom` or `3n1`.
     pub workload: Spanned<Kind>,
-    /// Records in each write; 1 for single puts.
-    pub batch: Spanned<u64>,
+    /// Records in each write, 1 for single puts; absent: 1000, or 1 for `3n1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Spanned<u64>>,
     /// Every write is synced before it is acknowledged, whatever `durability` says.
     pub sync: bool,
+    /// When a write of the load is acknowledged; absent: as `[settings]` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Spanned<Durability>>,
     /// Threads or processes that load.
     pub writers: Spanned<u32>,
     /// `threads` of one process, or `processes` of their own.
@@ -124,7 +138,7 @@ pub struct LoadSection {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSection {
-    /// `readwhilewriting`, `readrandom`, `readseq`, `readreverse` or `overwrite`.
+    /// Anything but a load: see `kvdyno workloads`.
     pub workload: Spanned<Kind>,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
     pub readers: Spanned<Vec<u32>>,
@@ -136,19 +150,48 @@ pub struct RunSection {
     /// Instead of `duration`: operations of each such thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
+    /// Instead of either: operations of all such threads together, as a part of the number of records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Spanned<f64>>,
     /// Before the measured part.
     pub warmup: Span,
     /// Records in each write.
     pub batch: Spanned<u64>,
     /// Reads in one read-only transaction (`readrandom`).
     pub reads_per_transaction: Spanned<u64>,
-    /// The most records written a second, by all writers; absent: as many as the engine takes.
+    /// Of ranges: steps after each seek; absent: 10.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_rate: Option<Spanned<f64>>,
+    pub nexts: Option<Spanned<u64>>,
+    /// Ranges begin at one of the first so many records; absent: at any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub among: Option<Spanned<u64>>,
+    /// Records in each call of `multireadrandom`; absent: 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_per_batch: Option<Spanned<u64>>,
+    /// The most written a second, by all writers: records, or bytes of keys and values; absent: as much as the engine
+    /// takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<Spanned<WriteRate>>,
 }
+
+/// What sizes and batches are unless the file says otherwise.
+const KEY_SIZE: u64 = 16;
+const VALUE_SIZE: u64 = 100;
+const BATCH: u64 = 1000;
 
 /// What a run measures for unless it says otherwise.
 pub(crate) const DURATION: Duration = Duration::from_secs(10);
+/// Of the records, what `overwritesome` updates unless it says otherwise.
+pub(crate) const PART: f64 = 0.1;
+
+impl RunSection {
+    /// Operations of all threads that it is about, as a part of the number of records; absent if it ends otherwise.
+    pub(crate) fn ends_after_part(&self) -> Option<f64> {
+        let otherwise = self.operations.is_some() || self.duration.is_some();
+        let usual = (self.workload.get_ref().ends_by_part() && !otherwise).then_some(PART);
+        self.part.as_ref().map(|part| *part.get_ref()).or(usual)
+    }
+}
 
 /// `[lab]`
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -219,11 +262,12 @@ impl Default for DataSection {
     fn default() -> Self {
         DataSection {
             records: unplaced(1_000_000),
-            key_size: unplaced(16),
+            key_size: None,
             key_format: KeyFormat::Hex,
+            spelling: unplaced(Spelling::Plain),
             prefix_size: None,
             keys_per_prefix: None,
-            value_size: unplaced(100),
+            value_size: None,
             compressibility: unplaced(0.5),
         }
     }
@@ -246,8 +290,9 @@ impl Default for LoadSection {
     fn default() -> Self {
         LoadSection {
             workload: unplaced(Kind::FillSeq),
-            batch: unplaced(1000),
+            batch: None,
             sync: false,
+            durability: None,
             writers: unplaced(1),
             workers: unplaced(Workers::Threads),
         }
@@ -262,9 +307,13 @@ impl Default for RunSection {
             workers: unplaced(Workers::Threads),
             duration: None,
             operations: None,
+            part: None,
             warmup: Span(Duration::from_secs(1)),
             batch: unplaced(1),
             reads_per_transaction: unplaced(1),
+            nexts: None,
+            among: None,
+            reads_per_batch: None,
             write_rate: None,
         }
     }
@@ -362,20 +411,39 @@ impl Experiment {
             section.library = section.library.as_deref().map(absolute);
         }
         self.lab.dir = self.lab.dir.as_deref().map(absolute);
+        if let Some(device) = &mut self.stage.device {
+            *device.get_mut() = absolute(device.get_ref());
+        }
     }
 
     /// The records.
     pub fn data(&self) -> Data {
+        let spelling = *self.data.spelling.get_ref();
+        let (key_size, value_size) = match *self.load.workload.get_ref() {
+            Kind::ThreeNPlusOne => {
+                let numbers = Numbers::new(spelling, self.data.key_format);
+                (numbers.key_size(), numbers.value_size())
+            }
+            _ => (KEY_SIZE, VALUE_SIZE),
+        };
+        let size = |asked: &Option<Spanned<u64>>, otherwise| asked.as_ref().map_or(otherwise, |size| *size.get_ref());
         Data {
             records: *self.data.records.get_ref(),
-            key_size: *self.data.key_size.get_ref(),
+            key_size: size(&self.data.key_size, key_size),
             key_format: self.data.key_format,
             prefix_size: self.data.prefix_size.as_ref().map(|size| *size.get_ref()),
             keys_per_prefix: self.data.keys_per_prefix.as_ref().map(|keys| *keys.get_ref()),
-            value_size: *self.data.value_size.get_ref(),
+            value_size: size(&self.data.value_size, value_size),
             compressibility: *self.data.compressibility.get_ref(),
             seed: self.lab.seed,
+            spelling,
         }
+    }
+
+    /// Records in each write of the load.
+    pub fn load_batch(&self) -> u64 {
+        let otherwise = if *self.load.workload.get_ref() == Kind::ThreeNPlusOne { 1 } else { BATCH };
+        self.load.batch.as_ref().map_or(otherwise, |batch| *batch.get_ref())
     }
 
     /// The lab-wide settings.
@@ -389,13 +457,12 @@ impl Experiment {
         }
     }
 
-    /// The settings for loading: synced loads are at `commit`.
+    /// The settings for loading: synced loads are at `commit`, and others may have a durability of their own.
     pub fn load_settings(&self) -> LabSettings {
-        let mut settings = self.lab_settings();
-        if self.load.sync {
-            settings.durability = Durability::Commit;
-        }
-        settings
+        let settings = self.lab_settings();
+        let own = self.load.durability.as_ref().map(|level| *level.get_ref());
+        let durability = if self.load.sync { Durability::Commit } else { own.unwrap_or(settings.durability) };
+        LabSettings { durability, ..settings }
     }
 }
 
@@ -446,7 +513,9 @@ mod tests {
         experiment
             .engine
             .insert("mine".into(), EngineSection { is: Some(unplaced("lmdb".into())), library: None, options });
-        experiment.run[0].write_rate = Some(unplaced(1000.0));
+        experiment.run[0].write_rate = Some(unplaced(WriteRate::Bytes(Bytes(2 << 20))));
+        experiment.run[0].part = Some(unplaced(0.25));
+        experiment.load.durability = Some(unplaced(Durability::None));
         let text = experiment.to_toml().unwrap();
         let again = Experiment::parse(&text).unwrap();
         assert_eq!(again.to_toml().unwrap(), text);

@@ -11,10 +11,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::cycles::{cycles_seconds, is_cycles, stored_bytes};
 use crate::experiment::{Experiment, FileError, Order};
 use crate::plan::Plan;
 use crate::thin::{LeaveOut, thin};
 use crate::units::{Bytes, Span};
+use crate::variants::overlay;
+use kvdyno_workload::Kind;
 
 /// `[fit]`: the machine that the experiment was made for.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -38,6 +41,8 @@ pub struct Room {
     pub memory: u64,
     /// Hardware threads.
     pub cores: u32,
+    /// How many of them a core has.
+    pub threads_per_core: u32,
     /// Bytes free where databases go.
     pub disk: u64,
     /// The time that everything may take.
@@ -59,11 +64,21 @@ const LOAD_RECORDS_PER_S: f64 = 150e3;
 
 /// Below these an experiment would be about something else.
 const LEAST_RECORDS: u64 = 10_000;
-const LEAST_CACHE: u64 = 8 << 20;
-const LEAST_WRITE_BUFFER: u64 = 4 << 20;
-/// Of a memory limit, what is for the programs themselves: see [`kvdyno_stage`].
-const LEAST_FOR_PROGRAMS: u64 = 64 << 20;
+const LEAST_CACHE: Least = Least { bytes: 8 << 20, unit: 1 << 20 };
+/// 3n+1 is about caches that are small beside a small database.
+const LEAST_CACHE_OF_CYCLES: Least = Least { bytes: 256 << 10, unit: 64 << 10 };
+const LEAST_WRITE_BUFFER: Least = Least { bytes: 4 << 20, unit: 1 << 20 };
+/// Of a memory limit, what is for the programs themselves.
+const LEAST_FOR_PROGRAMS: Least = Least { bytes: 64 << 20, unit: 1 << 20 };
 pub(crate) const LEAST_RUN: Duration = Duration::from_millis(500);
+const LEAST_OPERATIONS: u64 = 1000;
+
+/// A size that shrinks: how far, and in which steps.
+#[derive(Clone, Copy)]
+struct Least {
+    bytes: u64,
+    unit: u64,
+}
 
 impl Experiment {
     /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each. Places
@@ -76,12 +91,18 @@ impl Experiment {
         let mut table = Table::try_from(self).map_err(whole)?;
         let mut changes = Vec::new();
         let scale = self.scale(room)?;
+        // Where hyperthreads are what it is about, threads are held against cores, not against those.
+        let here = if asks_for_smt(&table) { room.cores / room.threads_per_core.max(1) } else { room.cores };
+        let least_cache = if is_cycles(self) { LEAST_CACHE_OF_CYCLES } else { LEAST_CACHE };
         each_part(&mut table, &mut |part, name| {
-            shrink(part, name, scale, &mut changes);
+            shrink(part, name, scale, least_cache, &mut changes);
             if let Some(cores) = self.fit.cores {
-                fewer_threads(part, name, f64::from(room.cores) / f64::from(cores), &mut changes);
+                fewer_threads(part, name, f64::from(here) / f64::from(cores), &mut changes);
             }
         });
+        if room.threads_per_core <= 1 {
+            stand_in_for_smt(&mut table, &mut changes);
+        }
         if let Some(budget) = room.budget {
             thin(&mut table, budget, &self.fit.leave_out, &room.missing, &mut changes)?;
             let time = run_time(&Experiment::from_table(&table)?, room, budget)?;
@@ -99,16 +120,17 @@ impl Experiment {
             let here = |name: &&toml::Spanned<String>| !room.missing.contains(name.get_ref());
             experiment.engines.iter().filter(here).count() as f64
         };
-        let size = |data: &kvdyno_workload::Data| data.records as f64 * (data.key_size + data.value_size) as f64;
         let at_once = |experiment: &Experiment| match self.lab.order {
             Order::Turns => engines(experiment),
             Order::Engine => 1.0,
         };
-        let largest = variants.iter().map(|one| size(&one.experiment.data()) * at_once(&one.experiment));
+        let largest = variants.iter().map(|one| stored_bytes(&one.experiment) as f64 * at_once(&one.experiment));
         let disk = DISK_PART * room.disk as f64 / largest.fold(1.0, f64::max);
-        let loading: f64 = variants.iter().map(|one| load_seconds(&one.experiment) * engines(&one.experiment)).sum();
+        let seconds = |one: &Experiment| (load_seconds(one) + part_seconds(one)) * engines(one);
+        let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
         let loading = loading * f64::from(*self.lab.repeat.get_ref());
-        let time = room.budget.map_or(1.0, |budget| LOAD_PART * budget.as_secs_f64() / loading);
+        let part = if self.run.is_empty() { LOAD_PART + RUN_PART } else { LOAD_PART };
+        let time = room.budget.map_or(1.0, |budget| part * budget.as_secs_f64() / loading);
         let least = variants.iter().map(|one| least_scale(&one.experiment)).fold(0.0, f64::max);
         Ok(memory.min(disk).min(time).max(least).min(1.0))
     }
@@ -119,20 +141,30 @@ impl Experiment {
 fn least_scale(experiment: &Experiment) -> f64 {
     let Some(limit) = experiment.stage.asked().memory else { return 0.0 };
     let shared = limit.saturating_sub(experiment.settings.cache.0).saturating_sub(experiment.settings.write_buffer.0);
-    (LEAST_FOR_PROGRAMS + LEAST_WRITE_BUFFER) as f64 / shared.max(1) as f64
+    (LEAST_FOR_PROGRAMS.bytes + LEAST_WRITE_BUFFER.bytes) as f64 / shared.max(1) as f64
 }
 
 pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
+    if is_cycles(experiment) {
+        return cycles_seconds(experiment);
+    }
     let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
 }
 
+/// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
+fn part_seconds(experiment: &Experiment) -> f64 {
+    let records = *experiment.data.records.get_ref() as f64;
+    let parts =
+        experiment.run.iter().filter_map(|run| Some(run.ends_after_part()? * run.readers.get_ref().len() as f64));
+    parts.map(|part| part * records / LOAD_RECORDS_PER_S).sum()
+}
+
 /// The experiment itself and each of its variants, with their names.
 pub(crate) fn each_part(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
     change(table, "");
-    let variants = table.get_mut("variant").and_then(Value::as_array_mut);
-    for variant in variants.into_iter().flatten().filter_map(Value::as_table_mut) {
+    for variant in variants_of(table) {
         let name = variant.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         change(variant, &format!("variant {name}: "));
     }
@@ -149,22 +181,30 @@ fn section<'a>(part: &'a mut Table, name: &str) -> Option<&'a mut Table> {
     part.get_mut(name).and_then(Value::as_table_mut)
 }
 
-fn shrink(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
+fn shrink(part: &mut Table, name: &str, scale: f64, least_cache: Least, changes: &mut Vec<String>) {
     if let Some(records) = section(part, "data").and_then(|data| data.get_mut("records")) {
         let old = records.as_integer().unwrap_or(0).max(0) as u64;
         let new = two_digits(old as f64 * scale).max(LEAST_RECORDS).min(old);
         tell(changes, &format!("{name}records"), &old, &new);
         *records = Value::Integer(new as i64);
     }
+    for run in runs(part) {
+        let Some(operations) = run.get_mut("operations") else { continue };
+        let old = operations.as_integer().unwrap_or(0).max(0) as u64;
+        let new = two_digits(old as f64 * scale).max(LEAST_OPERATIONS).min(old);
+        tell(changes, &format!("{name}operations"), &old, &new);
+        *operations = Value::Integer(new as i64);
+    }
     let sizes = [
-        ("settings", "cache", LEAST_CACHE),
+        ("settings", "cache", least_cache),
         ("settings", "write_buffer", LEAST_WRITE_BUFFER),
         ("stage", "memory", LEAST_FOR_PROGRAMS),
     ];
     for (place, key, least) in sizes {
         let Some(size) = section(part, place).and_then(|section| section.get_mut(key)) else { continue };
         let Some(old) = size.as_str().and_then(|text| text.parse::<Bytes>().ok()) else { continue };
-        let new = Bytes(((old.0 as f64 * scale).ceil() as u64).next_multiple_of(1 << 20).max(least).min(old.0));
+        let new = ((old.0 as f64 * scale).ceil() as u64).next_multiple_of(least.unit);
+        let new = Bytes(new.max(least.bytes).min(old.0));
         tell(changes, &format!("{name}{key}"), &old, &new);
         *size = Value::String(new.to_string());
     }
@@ -207,7 +247,7 @@ fn shorten(part: &mut Table, name: &str, time: Duration, changes: &mut Vec<Strin
     for run in runs(part) {
         let old = run.get("duration").and_then(Value::as_str).and_then(|text| text.parse::<Span>().ok());
         // A variant that says nothing of it has what the experiment has.
-        if run.contains_key("operations") || (of_variant && old.is_none()) {
+        if ends_by_itself(run) || (of_variant && old.is_none()) {
             continue;
         }
         let old = old.unwrap_or(Span(crate::experiment::DURATION));
@@ -216,6 +256,47 @@ fn shorten(part: &mut Table, name: &str, time: Duration, changes: &mut Vec<Strin
         run.insert("duration".to_owned(), Value::String(new.to_string()));
         let warmup = Span(Duration::from_millis(time.mul_f64(WARMUP_PART).as_millis() as u64));
         run.insert("warmup".to_owned(), Value::String(warmup.to_string()));
+    }
+}
+
+/// After a number of operations, not after a time.
+fn ends_by_itself(run: &Table) -> bool {
+    let kind = run.get("workload").and_then(Value::as_str).and_then(|name| name.parse::<Kind>().ok());
+    let by_part = kind.is_some_and(Kind::ends_by_part) && !run.contains_key("duration");
+    by_part || run.contains_key("operations") || run.contains_key("part")
+}
+
+fn variants_of(table: &mut Table) -> impl Iterator<Item = &mut Table> {
+    let variants = table.get_mut("variant").and_then(Value::as_array_mut);
+    variants.into_iter().flatten().filter_map(Value::as_table_mut)
+}
+
+/// Whether a variant is to have the hyperthreads of its cores.
+fn has_smt(variant: &Table) -> bool {
+    let smt = variant.get("stage").and_then(|stage| stage.get("smt"));
+    smt.and_then(Value::as_str) == Some("on")
+}
+
+fn asks_for_smt(table: &Table) -> bool {
+    let variants = table.get("variant").and_then(Value::as_array);
+    variants.into_iter().flatten().filter_map(Value::as_table).any(has_smt)
+}
+
+/// On a machine without hyperthreads, two threads for each core stand in for them: what has SMT gets twice the readers.
+fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<String>) {
+    let usual = table.get("run").and_then(Value::as_array).cloned().unwrap_or_default();
+    for variant in variants_of(table).filter(|variant| has_smt(variant)) {
+        let own = Table::from_iter(variant.remove("run").map(|run| ("run".to_owned(), run)));
+        let mut whole = Table::from_iter([("run".to_owned(), Value::Array(usual.clone()))]);
+        overlay(&mut whole, own);
+        for readers in runs(&mut whole).into_iter().filter_map(|run| run.get_mut("readers")?.as_array_mut()) {
+            *readers = readers.iter().filter_map(Value::as_integer).map(|count| Value::Integer(2 * count)).collect();
+        }
+        variant.extend(whole);
+        let name = variant.get("name").and_then(Value::as_str).unwrap_or_default();
+        changes.push(format!(
+            "variant {name}: twice the readers, two threads for each core, because this machine has no hyperthreads"
+        ));
     }
 }
 
@@ -258,7 +339,14 @@ mod tests {
     "#;
 
     fn room() -> Room {
-        Room { memory: 16 << 30, cores: 2, disk: 200 << 30, budget: None, missing: BTreeSet::new() }
+        Room {
+            memory: 16 << 30,
+            cores: 2,
+            threads_per_core: 1,
+            disk: 200 << 30,
+            budget: None,
+            missing: BTreeSet::new(),
+        }
     }
 
     #[test]
@@ -270,6 +358,51 @@ mod tests {
         let small = &fitted.variants().unwrap()[0].experiment;
         assert!((*small.data.records.get_ref() as f64 / 4e9 / scale - 1.0).abs() < 0.1);
         assert!(changes.iter().any(|line| line.starts_with("variant small: records")), "{changes:?}");
+    }
+
+    const STEPS: &str = r#"
+        engines = ["a"]
+        fit = { cores = 30 }
+        [data]
+        records = 40000000
+        [[run]]
+        workload = "readrandom"
+        readers = [10, 20, 30, 40, 50]
+        duration = "5m"
+        [[run]]
+        workload = "overwritesome"
+        readers = [10]
+        [[run]]
+        workload = "overwrite"
+        readers = [10]
+        operations = 4000000
+    "#;
+
+    #[test]
+    fn what_ends_by_itself_shrinks_with_the_data() {
+        let room = Room { cores: 4, budget: Some(Duration::from_secs(60)), ..room() };
+        let (fitted, changes) = Experiment::parse(STEPS).unwrap().fitted(&room).unwrap();
+        let scale = *fitted.data.records.get_ref() as f64 / 40e6;
+        let operations = fitted.run[2].operations.unwrap() as f64;
+        assert!((operations / 4e6 / scale - 1.0).abs() < 0.1, "{changes:?}");
+        assert!(fitted.run[1].duration.is_none() && fitted.run[2].duration.is_none());
+        assert!(fitted.run[0].duration.as_ref().unwrap().get_ref().0 < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn two_threads_for_each_core_stand_in_for_hyperthreads() {
+        let variants =
+            "[[variant]]\nname = \"off\"\nstage.smt = \"off\"\n[[variant]]\nname = \"on\"\nstage.smt = \"on\"\n";
+        let mut table: Table = format!("{STEPS}\n{variants}").parse().unwrap();
+        let mut changes = Vec::new();
+        assert!(asks_for_smt(&table));
+        stand_in_for_smt(&mut table, &mut changes);
+        let readers = |variant: &Value, run: usize| variant["run"][run]["readers"].as_array().unwrap().clone();
+        let variants = table["variant"].as_array().unwrap();
+        assert!(variants[0].get("run").is_none());
+        assert_eq!(readers(&variants[1], 0), [20, 40, 60, 80, 100].map(Value::Integer));
+        assert_eq!(readers(&variants[1], 2), [Value::Integer(20)]);
+        assert_eq!((changes.len(), changes[0].contains("no hyperthreads")), (1, true));
     }
 
     #[test]
@@ -289,6 +422,31 @@ mod tests {
         assert!(runs < Duration::from_secs(300) && runs > Duration::from_secs(200), "{runs:?}");
         let loads: f64 = fitted.variants().unwrap().iter().map(|one| 2.0 * load_seconds(&one.experiment)).sum();
         assert!(loads < 215.0, "{loads}");
+    }
+
+    /// Synced puts take the most of the time, and a cache stays as small beside its database as it was.
+    #[test]
+    fn cycles_shrink_with_their_cache() {
+        let text = |durability: &str| {
+            format!(
+                "engines = [\"bdb\"]\n[data]\nrecords = 1000000\n[settings]\ncache = \"20MiB\"\ndurability = \"{durability}\"\n\
+                 [load]\nworkload = \"3n1\"\n"
+            )
+        };
+        let fitted = |durability| {
+            let room = Room { budget: Some(Duration::from_secs(60)), ..room() };
+            Experiment::parse(&text(durability)).unwrap().fitted(&room).unwrap().0
+        };
+        let (synced, not) = (fitted("commit"), fitted("none"));
+        assert!(
+            synced.data().records < 20_000 && not.data().records > 300_000,
+            "{} {}",
+            synced.data().records,
+            not.data().records
+        );
+        let part = not.settings.cache.0 as f64 / (20u64 << 20) as f64;
+        assert!((part * 1e6 / not.data().records as f64 - 1.0).abs() < 0.1);
+        assert!(synced.settings.cache.0 < 1 << 20);
     }
 
     proptest! {

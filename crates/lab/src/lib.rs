@@ -1,12 +1,16 @@
 //! The laboratory: an [`Experiment`] file becomes a [`Plan`], [`check`] holds it against the engines and the machine
 //! before anything is touched, and [`run`] works it off, trial by trial, saving each before the next begins.
 
+mod capabilities;
 mod check;
+mod cycles;
 mod databases;
 mod destroyer;
 mod driver;
 mod experiment;
+mod extent;
 mod fit;
+mod ground;
 pub mod inspection;
 mod pace;
 mod plan;
@@ -28,6 +32,7 @@ pub use experiment::{
     DataSection, EngineSection, Experiment, FileError, LabSection, LoadSection, Missing, Order, RunSection,
     SettingsSection,
 };
+pub use extent::Extent;
 pub use fit::{FitSection, Room};
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};
@@ -37,5 +42,5 @@ pub use space::{SpaceError, check_space};
 pub use stage::{Stage, StageSection};
 pub use stop::Stop;
 pub use thin::LeaveOut;
-pub use units::{Bytes, Span};
+pub use units::{Bytes, Span, WriteRate};
 pub use variants::Variant;

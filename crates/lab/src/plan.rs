@@ -1,11 +1,13 @@
 //! Which trials an experiment comes to, in which order.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use kvdyno_record::{Phase, TrialKey, Workers};
-use kvdyno_workload::{Data, End, Kind, Workload, subseed};
+use kvdyno_workload::{Data, End, Kind, Reads, Workload, subseed};
+use toml::Spanned;
 
-use crate::experiment::{DURATION, Experiment, Order};
+use crate::experiment::{DURATION, Experiment, Order, RunSection};
 use crate::variants::Variant;
 
 /// Everything that will be done.
@@ -24,6 +26,8 @@ pub struct PlannedTrial {
     pub variant: usize,
     /// Which of its engines.
     pub engine: usize,
+    /// Which `[[run]]`; absent for a load.
+    pub section: Option<usize>,
     /// What it will do.
     pub workload: Workload,
     /// Nothing needs its database after it.
@@ -69,6 +73,22 @@ impl Plan {
             }
         }
         Plan { trials }
+    }
+
+    /// Leaves out what an engine cannot do: `[[run]]` sections of a variant.
+    pub fn leave_out(&mut self, variant: usize, engine: usize, sections: &[usize]) {
+        let left_out = |trial: &PlannedTrial| {
+            (trial.variant, trial.engine) == (variant, engine)
+                && trial.section.is_some_and(|section| sections.contains(&section))
+        };
+        self.trials.retain(|trial| !left_out(trial));
+        let mut used = HashSet::new();
+        for trial in self.trials.iter_mut().rev() {
+            trial.last_on_database = used.insert((trial.variant, trial.engine, trial.key.repeat));
+        }
+        for (trial, number) in self.trials.iter_mut().zip(1..) {
+            trial.key.number = number;
+        }
     }
 
     /// Makes the readers and writers of a variant's engine processes, whatever was asked for.
@@ -118,7 +138,11 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
         workers,
         repeat,
     };
-    PlannedTrial { key, variant: 0, engine, workload, last_on_database: false }
+    let section = match step {
+        Step::Load => None,
+        Step::Run { section, .. } => Some(section),
+    };
+    PlannedTrial { key, variant: 0, engine, section, workload, last_on_database: false }
 }
 
 /// The engine is not in it: all engines get the same streams, so that they are asked for the same keys.
@@ -136,8 +160,9 @@ fn load(experiment: &Experiment, data: Data, seed: u64) -> Workload {
         data,
         readers: 0,
         writers: *load.writers.get_ref(),
-        batch: *load.batch.get_ref(),
+        batch: experiment.load_batch(),
         reads_per_transaction: 1,
+        reads: Reads::default(),
         write_rate: None,
         warmup: Duration::ZERO,
         end: End::Operations(u64::MAX),
@@ -150,6 +175,7 @@ fn run(experiment: &Experiment, section: usize, threads: u32, data: Data, seed: 
     let run = &experiment.run[section];
     let kind: Kind = *run.workload.get_ref();
     let (readers, writers) = kind.threads(threads);
+    let (records, record_bytes) = (data.records, data.key_size + data.value_size);
     Workload {
         kind,
         data,
@@ -157,14 +183,30 @@ fn run(experiment: &Experiment, section: usize, threads: u32, data: Data, seed: 
         writers,
         batch: *run.batch.get_ref(),
         reads_per_transaction: *run.reads_per_transaction.get_ref(),
-        write_rate: run.write_rate.as_ref().map(|rate| *rate.get_ref()),
+        reads: reads(run),
+        write_rate: run.write_rate.as_ref().map(|rate| rate.get_ref().records_per_s(record_bytes)),
         warmup: run.warmup.0,
-        end: run.operations.map_or_else(
-            || End::After(run.duration.as_ref().map_or(DURATION, |time| time.get_ref().0)),
-            End::Operations,
-        ),
+        end: end(run, records, threads),
         verify: experiment.settings.verify,
         seed,
+    }
+}
+
+fn reads(run: &RunSection) -> Reads {
+    let usual = Reads::default();
+    let count = |asked: &Option<Spanned<u64>>| asked.as_ref().map(|count| *count.get_ref());
+    Reads {
+        nexts: count(&run.nexts).unwrap_or(usual.nexts),
+        per_batch: count(&run.reads_per_batch).unwrap_or(usual.per_batch),
+        among: count(&run.among),
+    }
+}
+
+fn end(run: &RunSection, records: u64, threads: u32) -> End {
+    match (run.operations, run.ends_after_part()) {
+        (Some(operations), _) => End::Operations(operations),
+        (None, Some(part)) => End::Operations((part * records as f64 / f64::from(threads.max(1))).ceil() as u64),
+        (None, None) => End::After(run.duration.as_ref().map_or(DURATION, |time| time.get_ref().0)),
     }
 }
 
@@ -210,6 +252,28 @@ mod tests {
         assert_eq!(seeds.len(), plan.trials.len() / 2);
         let again: Vec<_> = plan_of(&experiment).trials.into_iter().map(|trial| trial.key).collect();
         assert_eq!(again, plan.trials.into_iter().map(|trial| trial.key).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_an_engine_cannot_do_is_not_in_its_plan() {
+        let text =
+            "engines = [\"a\", \"b\"]\n[[run]]\nreaders = [1]\n[[run]]\nworkload = \"readreverse\"\nreaders = [2]\n";
+        let mut plan = plan_of(&Experiment::parse(text).unwrap());
+        plan.leave_out(0, 1, &[1]);
+        assert_eq!(labels(&plan).join(" "), "aload bload a1 b1! a2!");
+        assert_eq!(plan.trials.iter().map(|trial| trial.key.number).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_part_of_the_records_is_divided_over_the_threads() {
+        let text = "engines = [\"a\"]\n[data]\nrecords = 1005\nkey_size = 20\nvalue_size = 400\n[[run]]\n\
+                    workload = \"overwritesome\"\nreaders = [1, 4]\n[[run]]\nworkload = \"overwrite\"\n\
+                    readers = [2]\npart = 0.5\nwrite_rate = \"2MiB/s\"\n";
+        let plan = plan_of(&Experiment::parse(text).unwrap());
+        let ends: Vec<End> = plan.trials[1..].iter().map(|trial| trial.workload.end).collect();
+        assert_eq!(ends, [101, 26, 252].map(End::Operations));
+        let rate = plan.trials[3].workload.write_rate.unwrap();
+        assert!((rate - 2_097_152.0 / 420.0).abs() < 1e-9);
     }
 
     #[test]

@@ -10,10 +10,13 @@ use std::path::{Path, PathBuf};
 use kvdyno_engine::LabSettings;
 use kvdyno_record::folder::{ReadError, Results};
 use kvdyno_record::{Phase, Record};
+use kvdyno_stage::lock::FolderLock;
+use kvdyno_workload::Kind;
 
 use crate::check::{Checked, Part, Setup};
 use crate::databases::Slot;
 use crate::destroyer::Destroyer;
+use crate::ground;
 use crate::pace::Pace;
 use crate::plan::PlannedTrial;
 use crate::progress::{Live, Progress};
@@ -68,10 +71,11 @@ pub fn run(
 ) -> Result<Summary, LabError> {
     let mut runner = Runner::new(checked, results, worker, stop)?;
     let outcome = runner.work(progress);
+    let released = runner.release();
     if !checked.experiment.lab.keep && !runner.interrupted {
         runner.remove_base();
     }
-    outcome
+    outcome.and_then(|summary| released.map(|()| summary))
 }
 
 struct Runner<'a> {
@@ -87,6 +91,9 @@ struct Runner<'a> {
     unusable: HashMap<Place, String>,
     interrupted: bool,
     pace: Pace,
+    /// While what databases lie on is made for them: it is the mark of a run in progress, which `kvdyno clean` leaves
+    /// alone.
+    lock: Option<FolderLock>,
 }
 
 impl<'a> Runner<'a> {
@@ -98,6 +105,9 @@ impl<'a> Runner<'a> {
     ) -> Result<Self, LabError> {
         let base = database_base(checked, results);
         fs::create_dir_all(&base).or_else(failed(format!("cannot make {}", base.display())))?;
+        let makes = checked.parts.iter().any(|part| part.stage.asked.storage.is_made());
+        let lock = makes.then(|| FolderLock::acquire(&base)).transpose();
+        let lock = lock.map_err(io::Error::other).or_else(failed(format!("cannot lock {}", base.display())))?;
         let records = results.records()?.into_iter().map(|record| (record.trial.number, record)).collect();
         Ok(Runner {
             checked,
@@ -109,6 +119,7 @@ impl<'a> Runner<'a> {
             unusable: HashMap::new(),
             interrupted: false,
             pace: Pace::default(),
+            lock,
         })
     }
 
@@ -135,7 +146,8 @@ impl<'a> Runner<'a> {
     }
 
     fn slot(&self, planned: &PlannedTrial) -> Slot {
-        Slot::new(&self.base, &planned.key.variant, &planned.key.engine, planned.key.repeat)
+        let part = self.part(planned);
+        Slot::new(&self.base, &planned.key, |place| ground::of(&part.variant.experiment, &part.stage.asked, place))
     }
 
     /// Runs one trial and saves it. `None` if the user interrupted.
@@ -143,7 +155,11 @@ impl<'a> Runner<'a> {
         let place = place(planned);
         let slot = self.slot(planned);
         let mut notes = Vec::new();
-        if planned.key.phase == Phase::Run && !self.unusable.contains_key(&place) && !slot.is_clean() {
+        let unavailable = || format!("cannot make {} available", slot.database().display());
+        if planned.key.phase == Phase::Run
+            && !self.unusable.contains_key(&place)
+            && !slot.is_clean().or_else(failed(unavailable()))?
+        {
             progress.note(&format!("{}: loading the database again", planned.key.engine));
             match self.reload(planned, &slot, progress)? {
                 Reloaded::Interrupted => return Ok(None),
@@ -215,7 +231,12 @@ impl<'a> Runner<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Ended, LabError> {
         let what = || format!("cannot run trial {} ({})", planned.key.number, planned.key.engine);
-        let create = planned.key.phase == Phase::Load;
+        let settings = self.settings(planned);
+        let goes_on = self.goes_on(planned, slot, &settings).or_else(failed(what()))?;
+        let create = planned.key.phase == Phase::Load && !goes_on;
+        if goes_on {
+            progress.note(&format!("{}: going on with what the ended run has computed", planned.key.engine));
+        }
         let prepared = (|| {
             if create && let Some(complaint) = slot.prepare(self.destroyer(planned))? {
                 progress.note(&complaint);
@@ -229,14 +250,16 @@ impl<'a> Runner<'a> {
             stage: &self.part(planned).stage,
             destroyer: self.destroyer(planned),
             lab: &self.checked.experiment.lab,
-            settings: self.settings(planned),
+            settings,
             database: slot.database(),
+            ground: slot.ground(),
             create,
             ledger: &ledger,
             last_version,
             folder,
             worker: self.worker,
             stop: self.stop,
+            at_work: &|| if create { slot.begin_load() } else { Ok(()) },
             notes,
         };
         let left = self.pace.left(&self.checked.plan.trials, planned.key.number);
@@ -249,6 +272,11 @@ impl<'a> Runner<'a> {
             slot.end_use(ended.last_version, wrote, &ledger).or_else(failed(what()))?;
         }
         Ok(ended)
+    }
+
+    /// Whether a load was ended in the middle and can go on there: the 3n+1 workload looks up what is known.
+    fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
+        Ok(planned.workload.kind == Kind::ThreeNPlusOne && slot.has_part_of_load(settings.durability)?)
     }
 
     /// Loads a database again that cannot be trusted any more, without measuring it.
@@ -292,8 +320,24 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
+    /// Takes what databases lie on from the system: they stay in their files.
+    fn release(&self) -> Result<(), LabError> {
+        let slots = self.checked.plan.trials.iter().map(|planned| self.slot(planned));
+        let mut outcomes = slots.map(|slot| {
+            let what = || format!("cannot release {}", slot.database().display());
+            slot.ground().release().or_else(failed(what()))
+        });
+        // All are tried; the first complaint is told.
+        let first = outcomes.find(Result::is_err);
+        outcomes.for_each(drop);
+        first.unwrap_or(Ok(()))
+    }
+
     /// Removes the folder of the databases if nothing is left in it.
     fn remove_base(&self) {
+        if let Some(lock) = &self.lock {
+            lock.remove();
+        }
         // Not empty is no failure: somebody else's files stay.
         let _ = fs::remove_dir(&self.base);
     }

@@ -6,6 +6,7 @@ use kvdyno_stage::storage::free_bytes;
 
 use crate::check::{Checked, Part};
 use crate::experiment::Order;
+use crate::ground;
 use crate::units::Bytes;
 
 /// Databases that do not fit.
@@ -32,15 +33,21 @@ fn approximately(bytes: u64) -> String {
     }
 }
 
-/// Bytes of keys and values in a database of a variant, and how many such databases there are at a time.
+/// Bytes of keys and values in a database of a variant, or of the file that is made for it, and how many such databases
+/// there are at a time below the folder.
 fn databases(part: &Part, order: Order) -> (u64, u64) {
-    let data = part.variant.experiment.data();
-    let stored = part.setups.iter().filter(|setup| !setup.volatile).count() as u64;
+    let (experiment, asked) = (&part.variant.experiment, &part.stage.asked);
+    let made = asked.storage.is_made();
+    let stored = part.setups.iter().filter(|setup| made || !setup.volatile).count() as u64;
     let count = match order {
         Order::Turns => stored,
         Order::Engine => stored.min(1),
     };
-    (data.records.saturating_mul(data.key_size + data.value_size), count)
+    match (&asked.device, made) {
+        (Some(_), _) => (0, 0),
+        (None, true) => (ground::size(experiment, asked), count),
+        (None, false) => (crate::cycles::stored_bytes(experiment), count),
+    }
 }
 
 /// Refuses what cannot fit below `folder`, which need not exist yet. An estimate: keys and values alone, which every

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use kvdyno_engine::LabSettings;
 use kvdyno_stage::asked::{Allocator, Asked, CacheState, Cpus, NumaPolicy, Numbers, Refusal, Smt, Storage};
+use kvdyno_stage::memory::{LEAST_LIMIT, MemoryControl};
 use kvdyno_stage::surroundings::Surroundings;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -45,6 +47,9 @@ pub struct StageSection {
     /// The block device instead of a file. It is erased, if the command line confirms it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Spanned<PathBuf>>,
+    /// The device that the command line gave up. No file can.
+    #[serde(skip)]
+    pub yes_erase: Option<PathBuf>,
 }
 
 fn value<T: Clone>(key: &Option<Spanned<T>>) -> Option<T> {
@@ -103,6 +108,8 @@ pub struct Stage {
     pub asked: Asked,
     /// CPUs, NUMA policy and allocator of the worker.
     pub surroundings: Surroundings,
+    /// Where groups can be made that limit memory; absent if it is not limited.
+    pub memory: Option<MemoryControl>,
 }
 
 impl Stage {
@@ -117,6 +124,40 @@ impl Stage {
 
     fn of(asked: Asked) -> Result<Stage, Refusal> {
         let surroundings = Surroundings::resolve(&asked)?;
-        Ok(Stage { asked, surroundings })
+        let memory = memory_control(asked.memory)?;
+        Ok(Stage { asked, surroundings, memory })
     }
+}
+
+/// Where memory can be limited, if it is to be.
+fn memory_control(limit: Option<u64>) -> Result<Option<MemoryControl>, Refusal> {
+    if let Some(limit) = limit.filter(|limit| *limit < LEAST_LIMIT) {
+        let (limit, least) = (Bytes(limit), Bytes(LEAST_LIMIT));
+        return Err(Refusal::new("memory", format!("{limit} is too little for any engine; {least} is the least")));
+    }
+    limit.map(|_| MemoryControl::find()).transpose()
+}
+
+/// Refuses a limit that the engine's own cache and write buffer would exceed. An engine that maps its database has
+/// neither: what it caches is the page cache, which the kernel keeps below the limit.
+pub(crate) fn check_room(
+    stage: &StageSection,
+    settings: &LabSettings,
+    label: &str,
+    mapped: bool,
+) -> Result<(), FileError> {
+    let Some(limit) = value(&stage.memory).map(|limit| limit.0).filter(|_| !mapped) else { return Ok(()) };
+    let needed = settings.cache_bytes.saturating_add(settings.write_buffer_bytes).saturating_add(LEAST_LIMIT);
+    if limit >= needed {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is too little for {label}: settings.cache = {}, settings.write_buffer = {} and {} for the rest need {}",
+        Bytes(limit),
+        Bytes(settings.cache_bytes),
+        Bytes(settings.write_buffer_bytes),
+        Bytes(LEAST_LIMIT),
+        Bytes(needed)
+    );
+    Err(stage.refused(&Refusal::new("memory", message)))
 }

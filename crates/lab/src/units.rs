@@ -15,6 +15,46 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(pub Duration);
 
+/// A rate of writes: `1000` records a second, or `2MiB/s` of keys and values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WriteRate {
+    /// So many records.
+    Records(f64),
+    /// So many bytes of keys and values.
+    Bytes(Bytes),
+}
+
+impl WriteRate {
+    /// Records a second, where each has so many bytes.
+    pub fn records_per_s(self, record_bytes: u64) -> f64 {
+        match self {
+            WriteRate::Records(rate) => rate,
+            WriteRate::Bytes(bytes) => bytes.0 as f64 / record_bytes.max(1) as f64,
+        }
+    }
+}
+
+impl FromStr for WriteRate {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not a rate such as 1000 records or 2MiB/s");
+        match (text.parse(), text.strip_suffix("/s")) {
+            (Ok(rate), _) => Ok(WriteRate::Records(rate)),
+            (_, Some(bytes)) => bytes.parse().map(WriteRate::Bytes).map_err(|_| wrong()),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for WriteRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteRate::Records(rate) => rate.fmt(f),
+            WriteRate::Bytes(bytes) => f.pad(&format!("{bytes}/s")),
+        }
+    }
+}
+
 impl FromStr for Bytes {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
@@ -84,6 +124,37 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
+impl<'de> Deserialize<'de> for WriteRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RateVisitor;
+        impl de::Visitor<'_> for RateVisitor {
+            type Value = WriteRate;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("records a second, or a text such as \"2MiB/s\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<WriteRate, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<WriteRate, E> {
+                Ok(WriteRate::Records(number as f64))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<WriteRate, E> {
+                Ok(WriteRate::Records(number))
+            }
+        }
+        deserializer.deserialize_any(RateVisitor)
+    }
+}
+
+impl Serialize for WriteRate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            WriteRate::Records(rate) => serializer.serialize_f64(*rate),
+            WriteRate::Bytes(_) => serializer.collect_str(self),
+        }
+    }
+}
+
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -106,6 +177,10 @@ mod tests {
         assert_eq!("64MiB".parse(), Ok(Bytes(64 << 20)));
         assert_eq!("1GB".parse(), Ok(Bytes(1_000_000_000)));
         assert_eq!("10m".parse(), Ok(Span(Duration::from_secs(600))));
+        assert_eq!("1000".parse(), Ok(WriteRate::Records(1000.0)));
+        assert_eq!("2MiB/s".parse(), Ok(WriteRate::Bytes(Bytes(2 << 20))));
+        assert_eq!("2MiB/s".parse::<WriteRate>().unwrap().records_per_s(420).round(), 4993.0);
+        assert!("2MiB".parse::<WriteRate>().unwrap_err().contains("such as 1000 records or 2MiB/s"));
         assert!("5".parse::<Span>().unwrap_err().contains("such as 5s"));
         assert!("big".parse::<Bytes>().unwrap_err().contains("such as 64MiB"));
     }

@@ -15,7 +15,7 @@ use toml::{Spanned, Table, Value};
 use crate::experiment::{Experiment, FileError};
 
 /// What a variant may change.
-const SECTIONS: [&str; 6] = ["data", "settings", "load", "run", "stage", "engines"];
+const SECTIONS: [&str; 7] = ["data", "settings", "load", "run", "stage", "engines", "engine"];
 
 /// One variant, as an experiment that has none.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ fn variant(base: &Table, section: &Spanned<Table>) -> Result<Variant, FileError>
 
 /// Lays `changes` over `table`. A table over an array of tables is laid over each of them: `run.readers = [1]` changes
 /// every `[[run]]`.
-fn overlay(table: &mut Table, changes: Table) {
+pub(crate) fn overlay(table: &mut Table, changes: Table) {
     for (key, change) in changes {
         match (table.get_mut(&key), change) {
             (Some(Value::Table(inner)), Value::Table(change)) => overlay(inner, change),
@@ -102,8 +102,8 @@ mod tests {
         let found = variants(text).unwrap();
         assert_eq!(found.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         let (a, b) = (&found[0].experiment, &found[1].experiment);
-        assert_eq!((*a.data.records.get_ref(), *a.data.value_size.get_ref()), (5, 24));
-        assert_eq!((*b.data.records.get_ref(), *b.data.value_size.get_ref()), (5, 100));
+        assert_eq!((a.data().records, a.data().value_size), (5, 24));
+        assert_eq!((b.data().records, b.data().value_size), (5, 100));
         assert_eq!(a.run[0].readers.get_ref(), &[1, 2]);
         assert!(b.run.iter().all(|run| run.readers.get_ref() == &[7]) && b.run.len() == 2);
         assert!(a.variant.is_empty());

@@ -16,7 +16,7 @@ pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
 pub use series::{Latency, SeriesRow};
 pub use stage::{CachedPages, NodePages, StageFacts};
 pub use trial::{
-    Answers, Device, EngineFacts, Failure, FailureKind, LeftOut, Operations, OsFacts, Outcome, Phase, Record, SCHEMA,
-    Setting, Space, TrialKey, Window, WorkloadFacts,
+    Answers, Cycles, Device, EngineFacts, Failure, FailureKind, LeftOut, Operations, OsFacts, Outcome, Phase, Record,
+    SCHEMA, Setting, Settling, Space, TrialKey, Window, WorkloadFacts,
 };
 pub use workers::Workers;

@@ -29,6 +29,9 @@ pub struct Record {
     pub operations: Vec<Operations>,
     /// What the answers were, warm-up included: a wrong answer counts whenever it comes.
     pub answers: Answers,
+    /// What the 3n+1 workload found; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<Cycles>,
     /// What the operating system accounted to the worker, from its start to its end.
     pub os: OsFacts,
     /// What surrounded it.
@@ -85,6 +88,18 @@ pub struct LeftOut {
     pub engine: String,
     /// It is not here, or cannot do what is asked.
     pub reason: String,
+    /// The one workload that it is left out of; empty if it is left out of all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub workload: String,
+}
+
+impl LeftOut {
+    /// For people: `sled (smt-off), revrange`.
+    pub fn what(&self) -> String {
+        let variant = if self.variant.is_empty() { String::new() } else { format!(" ({})", self.variant) };
+        let workload = if self.workload.is_empty() { String::new() } else { format!(", {}", self.workload) };
+        format!("{}{variant}{workload}", self.engine)
+    }
 }
 
 /// What a trial is for.
@@ -150,6 +165,15 @@ pub struct WorkloadFacts {
     pub batch: u64,
     /// Reads in one read-only transaction; 1 where each read sees the newest state.
     pub reads_per_transaction: u64,
+    /// Of ranges: steps after each seek; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nexts: Option<u64>,
+    /// Of ranges: they begin among the first so many records; absent where they begin at any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among: Option<u64>,
+    /// Of batches of reads: records in each; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_per_batch: Option<u64>,
     /// `none`, `process`, `interval` or `commit`.
     pub durability: String,
     /// The engine's cache, bytes.
@@ -208,6 +232,8 @@ pub enum FailureKind {
     Hung,
     /// The storage is full.
     NoSpace,
+    /// It needed more memory than it was allowed, and the kernel ended it.
+    NoMemory,
     /// The engine reported an error.
     EngineError,
     /// A read gave a wrong, torn, stale or missing value.
@@ -229,14 +255,32 @@ pub struct Window {
     pub user_s: f64,
     /// System CPU seconds of the worker within it; of several processes their sum.
     pub sys_s: f64,
+    /// Context switches of the worker within it, voluntary or not; of several processes their sum. Absent in records of
+    /// before they were counted.
+    #[serde(default)]
+    pub ctx_switches: Option<u64>,
     /// What timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
+    /// What came after it, where the workload asks for that (`overwriteandwait`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Settling>,
+}
+
+/// Bringing a database to rest after the measured part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settling {
+    /// How long it took.
+    pub seconds: f64,
+    /// The engine has a call that brings what was written to the storage.
+    pub flushed: bool,
+    /// The engine has a call that waits for its background work.
+    pub waited: bool,
 }
 
 /// One kind of operation in the measured window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operations {
-    /// `get`, `put`, `batch`, `scan`.
+    /// `get`, `scan`, `range`, `multiget`, `put`, `batch`.
     pub kind: String,
     /// Threads that did it, be they of one process or of several.
     pub threads: u32,
@@ -283,6 +327,30 @@ impl Answers {
     pub fn failures(&self) -> u64 {
         self.missing + self.errors + self.wrong + self.torn + self.stale
     }
+}
+
+/// What the 3n+1 workload found, for the starting points 1 to N.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cycles {
+    /// N.
+    pub starts: u64,
+    /// `plain` or `enhanced`.
+    pub spelling: String,
+    /// The longest cycle, both ends counted.
+    pub longest: u64,
+    /// The first starting point that has it.
+    pub longest_start: u64,
+    /// The highest number on any way.
+    pub highest: u64,
+    /// Cycle lengths put.
+    pub puts: u64,
+    /// Cycle lengths asked for.
+    pub gets: u64,
+    /// Puts and gets a second, of all threads together.
+    pub operations_per_s: f64,
+    /// Starting points that had their length in the database when their turn came: on the way of a smaller one, or put by
+    /// a worker before.
+    pub known: u64,
 }
 
 /// What the operating system accounted to the worker: as `time` would have said, and more. Of several processes it is the
@@ -354,6 +422,11 @@ impl Record {
         self.outcome == Outcome::Finished
     }
 
+    /// What in the engine's settings promises less durability than it seems to: settings of the topic `tainted`.
+    pub fn taints(&self) -> impl Iterator<Item = &Setting> {
+        self.engine.settings.iter().filter(|setting| setting.topic == "tainted")
+    }
+
     /// What the process held in memory at its peak, KiB; of several processes what they held together, as far as that is
     /// known.
     pub fn process_kb(&self) -> u64 {
@@ -372,6 +445,39 @@ impl Record {
     pub fn write_amplification(&self) -> Option<f64> {
         let device = self.os.device.as_ref()?;
         (self.user_bytes_written > 0).then(|| device.write_bytes as f64 / self.user_bytes_written as f64)
+    }
+
+    /// Operations a second of the threads that the workload is about: what it reads where it does, else what it writes.
+    pub fn operations_per_s(&self) -> f64 {
+        self.main_operations().map(|o| o.operations_per_s).sum()
+    }
+
+    /// User and system CPU microseconds of the worker in the measured window for each operation of the threads that the
+    /// workload is about. The work of a writer beside them and of the engine's own threads is in it.
+    pub fn cpu_us_per_operation(&self) -> Option<(f64, f64)> {
+        let window = self.window.as_ref()?;
+        let operations: u64 = self.main_operations().map(|o| o.operations).sum();
+        let each = |seconds: f64| 1e6 * seconds / operations as f64;
+        (operations > 0).then(|| (each(window.user_s), each(window.sys_s)))
+    }
+
+    /// User and system CPU time of the worker over the length of the measured window, per cent: 100 is one processor.
+    pub fn window_cpu_pct(&self) -> Option<(f64, f64)> {
+        let window = self.window.as_ref().filter(|window| window.seconds > 0.0)?;
+        Some((100.0 * window.user_s / window.seconds, 100.0 * window.sys_s / window.seconds))
+    }
+
+    /// Context switches a second in the measured window; in records of before those were counted, in the worker's life.
+    pub fn context_switches_per_s(&self) -> Option<f64> {
+        let in_window = self.window.as_ref().and_then(|window| Some((window.ctx_switches?, window.seconds)));
+        let (switches, seconds) =
+            in_window.unwrap_or((self.os.ctx_voluntary + self.os.ctx_involuntary, self.os.wall_s));
+        (seconds > 0.0).then(|| switches as f64 / seconds)
+    }
+
+    fn main_operations(&self) -> impl Iterator<Item = &Operations> {
+        let reads = self.operations.iter().any(|o| !o.writes());
+        self.operations.iter().filter(move |o| o.writes() != reads)
     }
 
     /// Operations in the worker's whole life, warm-up included; of a load, the records that it loaded.

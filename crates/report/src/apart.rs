@@ -34,6 +34,15 @@ pub(crate) fn tell_apart(cells: &mut [Cell<'_>]) {
     }
     name_more(cells, ENGINE, |key| &mut key.engine);
     number(cells);
+    name_tainted(cells);
+}
+
+/// A row whose settings promise less durability than they seem to is marked wherever it stands; the notes say why.
+fn name_tainted(cells: &mut [Cell<'_>]) {
+    let is_tainted = |cell: &Cell<'_>| first(cell).is_some_and(|record| record.taints().next().is_some());
+    for cell in cells.iter_mut().filter(|cell| is_tainted(cell)) {
+        cell.key.engine.push_str(" TAINTED");
+    }
 }
 
 /// What a variant's trials do is told with its name.

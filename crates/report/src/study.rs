@@ -88,6 +88,11 @@ impl<'a> Study<'a> {
         self.records.iter().filter(move |record| record.trial.phase == phase)
     }
 
+    /// Whether the 3n+1 workload ran in a phase.
+    pub(crate) fn has_cycles(&self, phase: Phase) -> bool {
+        self.trials(phase).any(|record| record.cycles.is_some())
+    }
+
     /// Engines as the user named them, in order; told apart where one name stands for several.
     pub(crate) fn engines(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.key.engine.as_str()))
@@ -129,10 +134,11 @@ impl<'a> Study<'a> {
 
     /// Engines that were not measured, and what the trials noted for their readers.
     pub(crate) fn notes(&self) -> Vec<Remark> {
-        let engines = distinct(self.left_out.iter().map(|one| (&one.engine, &one.reason)));
-        let left_out = engines
-            .into_iter()
-            .map(|(engine, reason)| Remark { trial: format!("{engine} was left out"), text: reason.clone() });
+        let engines = distinct(self.left_out.iter().map(|one| (&one.engine, &one.workload, &one.reason)));
+        let left_out = engines.into_iter().map(|(engine, workload, reason)| {
+            let of = if workload.is_empty() { String::new() } else { format!(" of {workload}") };
+            Remark { trial: format!("{engine} was left out{of}"), text: reason.clone() }
+        });
         let notes =
             |record: &Record| record.notes.iter().chain(&record.stage.disturbances).cloned().collect::<Vec<_>>();
         let pairs = self.records.iter().flat_map(|record| notes(record).into_iter().map(move |note| (record, note)));
@@ -214,6 +220,7 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::Exited => "exited early",
         Kind::Hung => "hung",
         Kind::NoSpace => "storage full",
+        Kind::NoMemory => "out of memory",
         Kind::EngineError => "engine error",
         Kind::WrongAnswer => "wrong answer",
         Kind::Stage => "not on the stage asked for",

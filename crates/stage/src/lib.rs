@@ -12,6 +12,7 @@ pub mod crew;
 pub mod found;
 pub mod lock;
 pub mod machine;
+pub mod memory;
 pub mod process;
 pub mod storage;
 pub mod surroundings;

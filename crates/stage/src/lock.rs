@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 /// The file in the folder that bears the lock. It stays when the lock goes: removing it would let two in.
 const NAME: &str = ".lock";
 
+/// The file that bears the lock of a folder.
+pub(crate) fn file_of(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
+
 /// A folder that nobody else may work in while this lives.
 ///
 /// The lock is the kernel's (`flock`), so it ends with its holder, however that dies. The file also names the holder,
@@ -14,6 +19,7 @@ const NAME: &str = ".lock";
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
+    path: PathBuf,
 }
 
 /// Why a folder was not locked.
@@ -44,7 +50,7 @@ fn holder(pid: Option<u32>) -> String {
 impl FolderLock {
     /// Locks the folder `path`, which exists. Does not wait.
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
-        let lock = path.join(NAME);
+        let lock = file_of(path);
         let failed = |source| LockError::Io { path: lock.clone(), source };
         // Closed on exec, as all files of the standard library are: a worker does not inherit the lock.
         let mut file =
@@ -57,7 +63,14 @@ impl FolderLock {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         write_pid(&mut file).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self { _file: file, path: lock })
+    }
+
+    /// Removes the lock's file, for a folder that is about to go: whoever locks it after that has another file, so
+    /// nobody else may be waiting for this one.
+    pub fn remove(&self) {
+        // What stays keeps nobody out.
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

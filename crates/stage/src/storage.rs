@@ -12,13 +12,19 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 use crate::tree::Tree;
 
 mod device;
+pub mod ground;
 mod mount;
+pub mod pages;
 
 use device::BlockDevice;
 use mount::Mount;
 
-/// Bytes that this user may still write to the filesystem of `path`.
+/// Bytes that this user may still write to the filesystem of `path`. A block device has no end that the system would
+/// know of: the engine finds it.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    if is_device(path) {
+        return Ok(u64::MAX);
+    }
     let fs = rustix::fs::statvfs(path)?;
     Ok(fs.f_bavail * fs.f_frsize)
 }
@@ -74,6 +80,11 @@ fn device_of(path: &Path, mount: &Mount) -> Option<BlockDevice> {
     })
 }
 
+/// Whether `path` is a block device, or a link to one.
+pub fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device())
+}
+
 fn numbers(device: u64) -> (u32, u32) {
     (rustix::fs::major(device), rustix::fs::minor(device))
 }
@@ -105,9 +116,14 @@ impl DeviceCounters {
     }
 }
 
-/// Writes the dirty pages of the filesystem of `path` out, everybody's, so that the device's counters include them.
+/// Writes the dirty pages of the filesystem of `path` out, everybody's, so that the device's counters include them; of a
+/// block device its own.
 pub fn settle(path: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(File::open(path)?)?)
+    let file = File::open(path)?;
+    if is_device(path) {
+        return file.sync_all();
+    }
+    Ok(rustix::fs::syncfs(file)?)
 }
 
 /// KiB allocated for everything in a folder, its folders included, as `du -k` counts: holes take nothing, a file with

@@ -16,5 +16,5 @@ mod spec;
 pub mod worker;
 
 pub use histogram::TickHistogram;
-pub use observer::{KindTotals, Observer, Snapshot};
+pub use observer::{CyclesFound, KindTotals, Observer, Snapshot};
 pub use spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};

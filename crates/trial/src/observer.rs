@@ -1,12 +1,12 @@
 //! How the parent looks on.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hdrhistogram::Histogram;
 use kvdyno_record::{Answers, Latency, Operations, SeriesRow};
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
-use crate::shared::{Board, Control, Lane, OpKind, Tally};
+use crate::shared::{Board, Control, CycleCounts, Lane, OpKind, Tally};
 
 /// Reads a board while a worker writes it.
 #[derive(Debug)]
@@ -89,34 +89,40 @@ impl<'a> Observer<'a> {
 
     /// What the warm-up has come to.
     pub fn warmup(&self) -> Snapshot {
-        self.snapshot(|lane| &lane.warmup)
+        self.snapshot(|kind| self.lanes_of(kind).map(|lane| &lane.warmup).collect())
     }
 
     /// What the measured part has come to.
     pub fn measured(&self) -> Snapshot {
-        self.snapshot(|lane| &lane.measured)
+        self.snapshot(|kind| self.measured_of(kind))
     }
 
-    fn snapshot(&self, part: impl Fn(&Lane) -> &Tally) -> Snapshot {
+    fn snapshot(&self, part: impl Fn(OpKind) -> Vec<&'a Tally>) -> Snapshot {
         let of_kind = |kind| {
-            let lanes = self.lanes_of(kind);
+            let tallies = part(kind);
             let mut totals = KindTotals { kind, records: 0, counts: vec![0; BUCKETS] };
-            for lane in &lanes {
-                let tally = part(lane);
+            for tally in &tallies {
                 tally.latency.add_to(&mut totals.counts);
                 totals.records += tally.records.load(Ordering::Relaxed);
             }
-            // A read is a record; only writes count their records apart.
+            // A get is a record, and so is a step of a scan; the others count their records apart.
             if matches!(kind, OpKind::Get | OpKind::Scan) {
                 totals.records = totals.operations();
             }
-            (!lanes.is_empty()).then_some(totals)
+            (!tallies.is_empty()).then_some(totals)
         };
         Snapshot { kinds: OpKind::ALL.into_iter().filter_map(of_kind).collect() }
     }
 
-    fn lanes_of(&self, kind: OpKind) -> Vec<&Lane> {
-        self.board.lanes().iter().filter(|lane| lane.op_kind() == kind).collect()
+    fn lanes_of(&self, kind: OpKind) -> impl Iterator<Item = &'a Lane> {
+        self.board.lanes().iter().filter(move |lane| lane.op_kind() == kind)
+    }
+
+    /// Where operations of a kind are counted in the measured part: a thread that writes may also get.
+    fn measured_of(&self, kind: OpKind) -> Vec<&'a Tally> {
+        let gets =
+            self.board.lanes().iter().filter(|lane| kind == OpKind::Get && also_gets(lane)).map(|lane| &lane.gets);
+        self.lanes_of(kind).map(|lane| &lane.measured).chain(gets).collect()
     }
 
     /// The latencies of each kind in the measured part, nanoseconds.
@@ -134,13 +140,13 @@ impl<'a> Observer<'a> {
             .kinds
             .iter()
             .map(|totals| {
-                let lanes = self.lanes_of(totals.kind);
+                let tallies = self.measured_of(totals.kind);
                 let operations = totals.operations();
-                let operations_per_s: f64 = lanes.iter().map(|lane| lane_rate(&lane.measured, from, rate)).sum();
+                let operations_per_s: f64 = tallies.iter().map(|tally| lane_rate(tally, from, rate)).sum();
                 let records_per_operation = totals.records as f64 / operations.max(1) as f64;
                 Operations {
                     kind: totals.kind.name().to_owned(),
-                    threads: lanes.len() as u32,
+                    threads: tallies.len() as u32,
                     operations,
                     records: totals.records,
                     operations_per_s,
@@ -175,10 +181,50 @@ impl<'a> Observer<'a> {
         self.board.lanes().iter().map(|lane| lane.user_bytes.load(Ordering::Relaxed)).sum()
     }
 
+    /// What the 3n+1 workload found; absent if it was another.
+    pub fn cycles(&self) -> Option<CyclesFound> {
+        let lanes: Vec<_> = self.board.lanes().iter().filter(|lane| also_gets(lane)).map(|lane| &lane.cycles).collect();
+        let sum = |of: fn(&CycleCounts) -> &AtomicU64| lanes.iter().map(|lane| of(lane).load(Ordering::Relaxed)).sum();
+        let most = |of: fn(&CycleCounts) -> &AtomicU64| lanes.iter().map(|lane| of(lane).load(Ordering::Relaxed)).max();
+        let longest = most(|lane| &lane.longest)?;
+        let has_it = |lane: &&&CycleCounts| lane.longest.load(Ordering::Relaxed) == longest;
+        // Threads that found one as long: the first start counts, as it would with one thread.
+        let starts = lanes.iter().filter(has_it).map(|lane| lane.longest_start.load(Ordering::Relaxed));
+        Some(CyclesFound {
+            longest,
+            longest_start: starts.min().unwrap_or(0),
+            highest: most(|lane| &lane.highest)?,
+            total: sum(|lane| &lane.total),
+            starts: sum(|lane| &lane.starts),
+            known: sum(|lane| &lane.known),
+        })
+    }
+
     /// The newest version that was handed to the engine.
     pub fn last_version(&self) -> u64 {
         self.board.lanes().iter().map(|lane| lane.version.load(Ordering::Relaxed)).max().unwrap_or(0)
     }
+}
+
+fn also_gets(lane: &Lane) -> bool {
+    lane.also_gets.load(Ordering::Relaxed) == 1
+}
+
+/// What the threads of a 3n+1 trial found together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CyclesFound {
+    /// The longest cycle.
+    pub longest: u64,
+    /// The first starting point that has it.
+    pub longest_start: u64,
+    /// The highest number on any way.
+    pub highest: u64,
+    /// The cycle lengths of all starting points together.
+    pub total: u64,
+    /// Starting points.
+    pub starts: u64,
+    /// Starting points whose length was known when they were asked for.
+    pub known: u64,
 }
 
 /// Operations a second of one thread, from the moment at which all may begin to its own last operation's end. A thread

@@ -10,7 +10,7 @@ use std::{mem, panic, thread};
 
 use kvdyno_engine::Database;
 use kvdyno_record::{Failure, FailureKind};
-use kvdyno_workload::{End, Keys, Ledger, Role, Values, Watch, Workload};
+use kvdyno_workload::{End, Keys, Kind, Ledger, Role, Values, Watch, Workload};
 
 use crate::clock::Clock;
 use crate::loops::{self, Driver, Limit, Work};
@@ -37,8 +37,15 @@ impl From<Failure> for Unplayed {
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) warmup_seconds: f64,
+    pub(crate) used: Usage,
+}
+
+/// What a process has used so far, or between two moments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
     pub(crate) user_s: f64,
     pub(crate) sys_s: f64,
+    pub(crate) ctx_switches: u64,
 }
 
 /// What all readers and writers of a process have in common.
@@ -107,7 +114,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
         }
         sleep_until(warmup, || control.is_stop_asked());
         control.enter(Stage::Measuring);
-        let before = cpu_seconds();
+        let before = Usage::now();
         // Nobody calls off what has begun.
         let _ = gates.end.pass(party);
         self.measured_since(before)
@@ -121,7 +128,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
         if self.leads() {
             self.count_primary();
         }
-        let before = Cell::new((0.0, 0.0));
+        let before = Cell::new(Usage::default());
         let all_ready = || {
             if self.leads() {
                 self.set_times();
@@ -131,7 +138,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
             if self.leads() {
                 self.control().enter(Stage::Measuring);
             }
-            before.set(cpu_seconds());
+            before.set(Usage::now());
         };
         self.sit(database, seat, party, all_ready, warmed_up)?;
         Ok(self.measured_since(before.get()))
@@ -176,10 +183,8 @@ impl<C: Clock + 'static> Trial<'_, C> {
         warmup
     }
 
-    fn measured_since(&self, before: (f64, f64)) -> Measured {
-        let after = cpu_seconds();
-        let warmup_seconds = self.warmup().as_secs_f64();
-        Measured { warmup_seconds, user_s: after.0 - before.0, sys_s: after.1 - before.1 }
+    fn measured_since(&self, before: Usage) -> Measured {
+        Measured { warmup_seconds: self.warmup().as_secs_f64(), used: Usage::now().since(before) }
     }
 
     /// The life of a reader or writer, one of a `party` that waits for each other.
@@ -197,6 +202,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
             RecallContext::new(&table.keys, &table.values, workload.data.records, has_updates.then_some(table.ledger));
         let host = recall.host();
         seat.lane.kind.store(loops::op_kind(seat.role, workload) as u32, Ordering::Relaxed);
+        seat.lane.also_gets.store((seat.role == Role::Cycles).into(), Ordering::Relaxed);
         seat.lane.version.store(self.spec.last_version, Ordering::Relaxed);
         // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
         let session = unsafe { database.session(&host) }.map_err(|error| {
@@ -221,6 +227,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
             recall: &recall,
             session,
             index: seat.index(workload),
+            resumes: workload.kind == Kind::ThreeNPlusOne && !self.spec.create,
         };
         self.work(driver, &seat, warmed_up);
         // Nobody calls off what has begun.
@@ -240,6 +247,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
         };
         let limit = Limit { until: &control.run_until, operations };
         lane.measured.from.store(self.clock.now(), Ordering::Relaxed);
+        lane.gets.from.store(lane.measured.from.load(Ordering::Relaxed), Ordering::Relaxed);
         if !control.is_stop_asked() {
             work.run(&mut driver, &lane.measured, limit);
         }
@@ -270,14 +278,28 @@ fn sleep_until(duration: Duration, is_over: impl Fn() -> bool) {
     }
 }
 
-/// User and system CPU seconds of this process so far.
-fn cpu_seconds() -> (f64, f64) {
-    let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    (seconds(usage.ru_utime), seconds(usage.ru_stime))
+impl Usage {
+    /// What this process has used so far.
+    fn now() -> Usage {
+        let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        Usage {
+            user_s: seconds(usage.ru_utime),
+            sys_s: seconds(usage.ru_stime),
+            ctx_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+        }
+    }
+
+    fn since(self, before: Usage) -> Usage {
+        Usage {
+            user_s: self.user_s - before.user_s,
+            sys_s: self.sys_s - before.sys_s,
+            ctx_switches: self.ctx_switches - before.ctx_switches,
+        }
+    }
 }

@@ -30,17 +30,19 @@ pub enum Stage {
     Opening = 1,
     Warming = 2,
     Measuring = 3,
-    Finishing = 4,
-    Closing = 5,
-    Done = 6,
+    Settling = 4,
+    Finishing = 5,
+    Closing = 6,
+    Done = 7,
 }
 
 impl Stage {
-    const ALL: [Stage; 7] = [
+    const ALL: [Stage; 8] = [
         Stage::Starting,
         Stage::Opening,
         Stage::Warming,
         Stage::Measuring,
+        Stage::Settling,
         Stage::Finishing,
         Stage::Closing,
         Stage::Done,
@@ -53,6 +55,7 @@ impl Stage {
             Stage::Opening => "opening the database",
             Stage::Warming => "warming up",
             Stage::Measuring => "measuring",
+            Stage::Settling => "flushing and waiting for background work",
             Stage::Finishing => "reading the engine's statistics",
             Stage::Closing => "closing the database",
             Stage::Done => "done",
@@ -67,19 +70,24 @@ impl Stage {
 pub enum OpKind {
     Get = 0,
     Scan = 1,
-    Put = 2,
-    Batch = 3,
+    Range = 2,
+    MultiGet = 3,
+    Put = 4,
+    Batch = 5,
 }
 
 impl OpKind {
     /// Every kind, as records order them.
-    pub const ALL: [OpKind; 4] = [OpKind::Get, OpKind::Scan, OpKind::Put, OpKind::Batch];
+    pub const ALL: [OpKind; 6] =
+        [OpKind::Get, OpKind::Scan, OpKind::Range, OpKind::MultiGet, OpKind::Put, OpKind::Batch];
 
     /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
             OpKind::Get => "get",
             OpKind::Scan => "scan",
+            OpKind::Range => "range",
+            OpKind::MultiGet => "multiget",
             OpKind::Put => "put",
             OpKind::Batch => "batch",
         }
@@ -112,7 +120,14 @@ pub struct Control {
     message: [AtomicU32; MESSAGE / 4],
     /// Where threads and processes wait for each other.
     pub gates: Gates,
+    /// Of the 3n+1 workload: how many starting points were given out.
+    pub next_start: Apart,
 }
+
+/// A counter with a cache line of its own.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct Apart(pub AtomicU64);
 
 impl Control {
     /// What the worker is at.
@@ -182,7 +197,7 @@ pub struct Tally {
     pub from: AtomicU64,
     /// When its last operation ended, ticks; 0 before.
     pub until: AtomicU64,
-    /// Records that batches wrote; where an operation is a record, the histogram counts them.
+    /// Records of batches and ranges; where an operation is a record, the histogram counts them.
     pub records: AtomicU64,
     _apart: [u64; 13],
     /// Latencies.
@@ -211,11 +226,35 @@ pub struct Lane {
     pub user_bytes: AtomicU64,
     /// The newest version that was handed to the engine.
     pub version: AtomicU64,
-    _apart: [u64; 8],
+    /// What the 3n+1 workload found.
+    pub cycles: CycleCounts,
+    /// 1 if the role gets beside what it writes, and counts that in `gets`.
+    pub also_gets: AtomicU64,
+    _apart: [u64; 1],
     /// The warm-up.
     pub warmup: Tally,
     /// The measured part.
     pub measured: Tally,
+    /// In the measured part: the gets of a role that also writes.
+    pub gets: Tally,
+}
+
+/// What one thread found of the 3n+1 problem.
+#[repr(C)]
+#[derive(Debug)]
+pub struct CycleCounts {
+    /// The longest cycle.
+    pub longest: AtomicU64,
+    /// Its starting point.
+    pub longest_start: AtomicU64,
+    /// The highest number on any way.
+    pub highest: AtomicU64,
+    /// The cycle lengths of its starting points together.
+    pub total: AtomicU64,
+    /// Starting points.
+    pub starts: AtomicU64,
+    /// Starting points whose length was known when they were asked for.
+    pub known: AtomicU64,
 }
 
 impl Lane {

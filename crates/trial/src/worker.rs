@@ -3,9 +3,10 @@
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe};
-use kvdyno_record::{Failure, FailureKind, Setting, StageFacts, Window, Workers, files};
+use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
+use kvdyno_record::{Failure, FailureKind, Setting, Settling, StageFacts, Window, Workers, files};
 use kvdyno_stage::found;
 use kvdyno_workload::{Data, Values, Workload};
 
@@ -123,6 +124,10 @@ impl<C: Clock + 'static> Trial<'_, C> {
             None => self.play_on_threads(&database),
             Some(number) => self.play_alone(&database, number),
         };
+        let settled = match measured {
+            Ok(_) if self.leads() && self.spec.workload.kind.waits() => self.settle(&database).map(Some),
+            _ => Ok(None),
+        };
         if self.leads() {
             control.enter(Stage::Finishing);
             control.set_ticks_per_ns(calibration.ticks_per_ns());
@@ -134,9 +139,11 @@ impl<C: Clock + 'static> Trial<'_, C> {
         if self.leads() {
             control.enter(Stage::Closing);
         }
-        report.window = measured.as_ref().ok().map(|measured| self.window(measured));
+        report.window =
+            measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
         let closed = self.close(database);
         measured?;
+        settled?;
         Ok(closed?)
     }
 
@@ -166,16 +173,33 @@ impl<C: Clock + 'static> Trial<'_, C> {
         database.close().map_err(|error| failed("closing the database", &error))
     }
 
-    fn window(&self, measured: &Measured) -> Window {
+    /// Brings what was written to the storage and the engine's background work to its end, as far as the engine has calls
+    /// for that.
+    fn settle(&self, database: &Database) -> Result<Settling, Failure> {
+        self.control().enter(Stage::Settling);
+        let begun = Instant::now();
+        // A call that is there but cannot be had as the engine is set up is one that it does not have.
+        let done = |what: &str, call: Result<bool, EngineError>| match call {
+            Err(error) if error.status == abi::UNSUPPORTED => Ok(false),
+            other => other.map_err(|error| failed(what, &error)),
+        };
+        let flushed = done("flushing", database.flush())?;
+        let waited = done("waiting for background work", database.wait_idle())?;
+        Ok(Settling { seconds: begun.elapsed().as_secs_f64(), flushed, waited })
+    }
+
+    fn window(&self, measured: &Measured, settling: Option<Settling>) -> Window {
         let ticks_per_ns = self.control().ticks_per_ns();
         let from = self.control().measured_from.load(Ordering::Relaxed);
         let until = self.board.lanes().iter().map(|lane| lane.measured.until.load(Ordering::Relaxed)).max();
         Window {
             seconds: until.unwrap_or(from).saturating_sub(from) as f64 / ticks_per_ns / 1e9,
             warmup_seconds: measured.warmup_seconds,
-            user_s: measured.user_s,
-            sys_s: measured.sys_s,
+            user_s: measured.used.user_s,
+            sys_s: measured.used.sys_s,
+            ctx_switches: Some(measured.used.ctx_switches),
             clock: clock::describe(ticks_per_ns),
+            settling,
         }
     }
 }
@@ -184,7 +208,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
 pub fn hints(workload: &Workload, workers: Workers) -> Hints {
     let roles = workload.roles().len() as u32;
     Hints {
-        records: workload.data.records,
+        records: workload.records_stored(),
         key_size: workload.data.key_size,
         value_size: workload.data.value_size,
         prefix_size: workload.data.prefix_size.unwrap_or(0),

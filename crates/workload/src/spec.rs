@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cycles::{MOST_STARTS, Numbers, Spelling, numbers_expected};
 use crate::keys::{KeyError, KeyFormat, Keys};
 use crate::prefix::check_prefix_size;
 
@@ -27,6 +28,23 @@ pub enum Kind {
     ReadReverse,
     /// Reads random records while a writer updates random records.
     ReadWhileWriting,
+    /// Reads random records, several in each call.
+    MultiReadRandom,
+    /// Reads from random records on, in key order, so many each time.
+    FwdRange,
+    /// The same against key order.
+    RevRange,
+    /// The first while a writer updates random records.
+    FwdRangeWhileWriting,
+    /// The second while a writer does.
+    RevRangeWhileWriting,
+    /// Updates random records, as many as a part of the database has.
+    OverwriteSome,
+    /// Updates random records; then what was written is flushed, and the engine's background work waited for.
+    OverwriteAndWait,
+    /// Fills an empty database with the cycle lengths of the 3n+1 problem, looking up what is there already.
+    #[serde(rename = "3n1")]
+    ThreeNPlusOne,
 }
 
 /// What one thread does.
@@ -39,6 +57,13 @@ pub enum Role {
         /// Against key order.
         backward: bool,
     },
+    /// Seeks random records, and reads some that follow, forward or backward.
+    Range {
+        /// Against key order.
+        backward: bool,
+    },
+    /// Gets random records, several in each call.
+    MultiGet,
     /// Updates random records.
     Update,
     /// Writes its share of the records once.
@@ -46,16 +71,18 @@ pub enum Role {
         /// In a random order.
         random: bool,
     },
+    /// Computes cycle lengths, chunk by chunk.
+    Cycles,
 }
 
 impl Role {
     /// Whether it writes.
     pub fn writes(self) -> bool {
-        matches!(self, Role::Update | Role::Load { .. })
+        matches!(self, Role::Update | Role::Load { .. } | Role::Cycles)
     }
 }
 
-const NAMES: [(Kind, &str, &str); 7] = [
+const NAMES: [(Kind, &str, &str); 15] = [
     (Kind::FillSeq, "fillseq", "write every record once, in key order"),
     (Kind::FillRandom, "fillrandom", "write every record once, in a random order"),
     (Kind::Overwrite, "overwrite", "update random records"),
@@ -63,6 +90,14 @@ const NAMES: [(Kind, &str, &str); 7] = [
     (Kind::ReadSeq, "readseq", "read all records in key order"),
     (Kind::ReadReverse, "readreverse", "read all records against key order"),
     (Kind::ReadWhileWriting, "readwhilewriting", "read random records while one writer updates random records"),
+    (Kind::MultiReadRandom, "multireadrandom", "read random records, several in each call"),
+    (Kind::FwdRange, "fwdrange", "seek random records, each time read some that follow in key order"),
+    (Kind::RevRange, "revrange", "the same against key order"),
+    (Kind::FwdRangeWhileWriting, "fwdrangewhilewriting", "fwdrange while one writer updates random records"),
+    (Kind::RevRangeWhileWriting, "revrangewhilewriting", "revrange while one writer updates random records"),
+    (Kind::OverwriteSome, "overwritesome", "update random records, as many as a tenth of the database has"),
+    (Kind::OverwriteAndWait, "overwriteandwait", "update random records, then flush and wait for background work"),
+    (Kind::ThreeNPlusOne, "3n1", "fill the database with cycle lengths of the 3n+1 problem, looking up known ones"),
 ];
 
 impl Kind {
@@ -73,7 +108,7 @@ impl Kind {
 
     /// Fills an empty database, as against working on a full one.
     pub fn loads(self) -> bool {
-        matches!(self, Kind::FillSeq | Kind::FillRandom)
+        matches!(self, Kind::FillSeq | Kind::FillRandom | Kind::ThreeNPlusOne)
     }
 
     /// Whether any of its threads writes.
@@ -87,7 +122,15 @@ impl Kind {
             Kind::ReadRandom | Kind::ReadWhileWriting => Some(Role::Get),
             Kind::ReadSeq => Some(Role::Scan { backward: false }),
             Kind::ReadReverse => Some(Role::Scan { backward: true }),
-            Kind::FillSeq | Kind::FillRandom | Kind::Overwrite => None,
+            Kind::MultiReadRandom => Some(Role::MultiGet),
+            Kind::FwdRange | Kind::FwdRangeWhileWriting => Some(Role::Range { backward: false }),
+            Kind::RevRange | Kind::RevRangeWhileWriting => Some(Role::Range { backward: true }),
+            Kind::FillSeq
+            | Kind::FillRandom
+            | Kind::ThreeNPlusOne
+            | Kind::Overwrite
+            | Kind::OverwriteSome
+            | Kind::OverwriteAndWait => None,
         }
     }
 
@@ -96,18 +139,36 @@ impl Kind {
         match self {
             Kind::FillSeq => Some(Role::Load { random: false }),
             Kind::FillRandom => Some(Role::Load { random: true }),
-            Kind::Overwrite | Kind::ReadWhileWriting => Some(Role::Update),
-            Kind::ReadRandom | Kind::ReadSeq | Kind::ReadReverse => None,
+            Kind::Overwrite | Kind::OverwriteSome | Kind::OverwriteAndWait => Some(Role::Update),
+            Kind::ReadWhileWriting | Kind::FwdRangeWhileWriting | Kind::RevRangeWhileWriting => Some(Role::Update),
+            Kind::ReadRandom | Kind::MultiReadRandom | Kind::ReadSeq | Kind::ReadReverse => None,
+            Kind::FwdRange | Kind::RevRange => None,
+            Kind::ThreeNPlusOne => Some(Role::Cycles),
         }
     }
 
     /// Readers and writers, where `threads` are asked for: the threads that the workload is about.
     pub fn threads(self, threads: u32) -> (u32, u32) {
-        match self {
-            Kind::ReadWhileWriting => (threads, 1),
-            kind if kind.reader().is_some() => (threads, 0),
-            _ => (0, threads),
+        match (self.reader(), self.writer()) {
+            (Some(_), Some(_)) => (threads, 1),
+            (Some(_), None) => (threads, 0),
+            (None, _) => (0, threads),
         }
+    }
+
+    /// Whether it reads ranges of records: [`Reads::nexts`] is about those.
+    pub fn reads_ranges(self) -> bool {
+        matches!(self.reader(), Some(Role::Range { .. }))
+    }
+
+    /// Whether it ends, unless told otherwise, when as many operations were done as a part of the database has records.
+    pub fn ends_by_part(self) -> bool {
+        self == Kind::OverwriteSome
+    }
+
+    /// Whether what was written is flushed at its end, and background work waited for.
+    pub fn waits(self) -> bool {
+        self == Kind::OverwriteAndWait
     }
 }
 
@@ -150,9 +211,17 @@ pub struct Data {
     pub compressibility: f64,
     /// What values are made from.
     pub seed: u64,
+    /// How the 3n+1 workload writes its numbers.
+    #[serde(default)]
+    pub spelling: Spelling,
 }
 
 impl Data {
+    /// Numbers as keys and values of the 3n+1 workload.
+    pub fn numbers(&self) -> Numbers {
+        Numbers::new(self.spelling, self.key_format)
+    }
+
     /// The keys.
     ///
     /// # Errors
@@ -190,6 +259,23 @@ pub enum Verify {
     Off,
 }
 
+/// How a workload reads, where a read is more than a get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reads {
+    /// Steps of the cursor after each seek of a range.
+    pub nexts: u64,
+    /// Records in each call of `multireadrandom`.
+    pub per_batch: u64,
+    /// Ranges begin at one of the first so many records; absent: at any.
+    pub among: Option<u64>,
+}
+
+impl Default for Reads {
+    fn default() -> Self {
+        Reads { nexts: 10, per_batch: 10, among: None }
+    }
+}
+
 /// What a trial asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -205,6 +291,9 @@ pub struct Workload {
     pub batch: u64,
     /// Reads in one read-only transaction; 1: each read for itself.
     pub reads_per_transaction: u64,
+    /// How ranges and batches are read.
+    #[serde(default)]
+    pub reads: Reads,
     /// The most records written a second, by all writers together.
     pub write_rate: Option<f64>,
     /// Before the measured part.
@@ -256,6 +345,10 @@ impl Workload {
         };
         let Data { records, value_size, compressibility, .. } = self.data;
         range("records", &records, "from 1 to 2^48", (1..=1 << 48).contains(&records))?;
+        if self.kind == Kind::ThreeNPlusOne {
+            let fits = (1..=MOST_STARTS).contains(&records);
+            range("records", &records, "from 1 to 300000000 starting points for 3n1", fits)?;
+        }
         range("value_size", &value_size, "at most 1 GiB", value_size <= LARGEST_VALUE)?;
         range("compressibility", &compressibility, "from 0 to 1", (0.0..=1.0).contains(&compressibility))?;
         range("batch", &self.batch, "from 1 to 1000000", (1..=1_000_000).contains(&self.batch))?;
@@ -267,10 +360,23 @@ impl Workload {
         range("reads_per_transaction", &transaction, "at least 1", transaction >= 1)?;
         let alone = transaction == 1 || self.kind == Kind::ReadRandom;
         range("reads_per_transaction", &transaction, "1, but for readrandom", alone)?;
+        range("nexts", &self.reads.nexts, "from 1 to 1000000", (1..=1_000_000).contains(&self.reads.nexts))?;
+        let per_batch = self.reads.per_batch;
+        range("reads_per_batch", &per_batch, "from 1 to 100000", (1..=100_000).contains(&per_batch))?;
+        let among = self.reads.among.unwrap_or(records);
+        range("among", &among, "from 1 to the number of records", (1..=records).contains(&among))?;
         let rate = self.write_rate.unwrap_or(1.0);
         range("write_rate", &rate, "above 0 writes a second", rate > 0.0 && rate.is_finite())?;
         self.data.keys()?;
         Ok(())
+    }
+
+    /// Records that the database has in the end; of the 3n+1 problem an estimate, for its starting points lead to others.
+    pub fn records_stored(&self) -> u64 {
+        match self.kind {
+            Kind::ThreeNPlusOne => numbers_expected(self.data.records),
+            _ => self.data.records,
+        }
     }
 
     /// How long a trial may be without an operation because it was asked to be slow.

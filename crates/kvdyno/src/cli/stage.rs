@@ -55,7 +55,7 @@ impl StageOptions {
             cache_state: placed(&self.cache_state),
             storage: placed(&self.storage),
             storage_size: placed(&self.storage_size),
-            device: None,
+            ..StageSection::default()
         }
     }
 }

@@ -13,7 +13,8 @@ use crate::error::Error;
 
 /// Runs the command.
 pub fn run(arguments: Box<Compare>) -> Result<(), Error> {
-    let experiment = experiment(&arguments)?;
+    let mut experiment = experiment(&arguments)?;
+    run::give_up(&mut experiment, &arguments.erase)?;
     run::start(experiment, None, &arguments.output)
 }
 
@@ -25,11 +26,11 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     let mut experiment = Experiment::on(&arguments.engines);
     experiment.name.clone_from(&arguments.name);
     experiment.data.records = placed(arguments.records);
-    experiment.data.key_size = placed(arguments.key_size);
+    experiment.data.key_size = Some(placed(arguments.key_size));
     experiment.data.key_format = arguments.key_format;
     experiment.data.prefix_size = arguments.prefix_size.map(placed);
     experiment.data.keys_per_prefix = arguments.keys_per_prefix.map(placed);
-    experiment.data.value_size = placed(arguments.value_size);
+    experiment.data.value_size = Some(placed(arguments.value_size));
     experiment.data.compressibility = placed(arguments.compressibility);
     experiment.settings.durability = arguments.durability;
     experiment.settings.cache = arguments.cache;
@@ -38,7 +39,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     experiment.settings.verify = if arguments.verify == "off" { Verify::Off } else { Verify::Full };
     experiment.load = LoadSection {
         workload: placed(arguments.load),
-        batch: placed(arguments.batch),
+        batch: Some(placed(arguments.batch)),
         sync: arguments.sync,
         workers: placed(arguments.workers),
         ..LoadSection::default()
@@ -59,7 +60,7 @@ fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
         workload: placed(kind),
         readers: placed(arguments.readers.clone()),
         workers: placed(arguments.workers),
-        duration: arguments.operations.is_none().then(|| placed(arguments.duration)),
+        duration: (arguments.operations.is_none() && !kind.ends_by_part()).then(|| placed(arguments.duration)),
         operations: arguments.operations,
         warmup: arguments.warmup,
         write_rate: arguments.write_rate.filter(|_| kind.writes()).map(placed),

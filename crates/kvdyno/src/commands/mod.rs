@@ -1,6 +1,7 @@
 //! One file for each command.
 
 pub mod check;
+pub mod clean;
 pub mod compare;
 pub mod engines;
 pub mod experiments;

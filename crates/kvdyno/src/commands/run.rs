@@ -5,13 +5,13 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use kvdyno_lab::{Checked, Experiment, FileError, Room, Shipped, Span, Stop, check, check_space};
+use kvdyno_lab::{Checked, Experiment, Extent, FileError, Room, Shipped, Span, Stop, check, check_space};
+use kvdyno_record::files;
 use kvdyno_record::folder::Results;
-use kvdyno_record::{Phase, files};
 use kvdyno_stage::lock::FolderLock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::cli::{Output, Run};
+use crate::cli::{Erase, Output, Run};
 use crate::commands::{experiments, machine, report};
 use crate::error::Error;
 use crate::progress::Terminal;
@@ -19,21 +19,39 @@ use crate::progress::Terminal;
 /// Runs the command.
 pub fn run(arguments: Run) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
-        return resume(folder, &arguments.output);
+        return resume(folder, &arguments);
     }
-    let path = arguments.file.unwrap_or_default();
+    let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
-    if let Some(dir) = arguments.dir {
-        let dir = std::path::absolute(&dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
+    if let Some(dir) = &arguments.dir {
+        let dir = std::path::absolute(dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
         experiment.lab.dir = Some(dir);
     }
     if !arguments.fit {
+        give_up(&mut experiment, &arguments.erase)?;
         return start(experiment, Some((path, text)), &arguments.output);
     }
     experiment.make_paths_absolute(&base_of(Some(&path))?);
-    let fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
+    let mut fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
+    give_up(&mut fitted, &arguments.erase)?;
     // What was changed stands at no place of the file any more.
     start(fitted, None, &arguments.output)
+}
+
+/// Lets an experiment have the device that the command line gives up.
+pub fn give_up(experiment: &mut Experiment, erase: &Erase) -> Result<(), Error> {
+    let (Some(device), Some(confirmed)) = (&erase.device, &erase.yes_erase) else { return Ok(()) };
+    if device != confirmed {
+        return Err(Error::Input(format!(
+            "--yes-erase {} is not the device that would be erased, {}; name the same one twice if that is right",
+            confirmed.display(),
+            device.display()
+        )));
+    }
+    let device = std::path::absolute(device).map_err(Error::io(format!("cannot find {}", device.display())))?;
+    experiment.stage.device = Some(toml::Spanned::new(0..0, device.clone()));
+    experiment.stage.yes_erase = Some(device);
+    Ok(())
 }
 
 /// What a file names lies beside it, what the command line names beside the user.
@@ -53,6 +71,7 @@ fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, F
     let room = Room {
         memory: machine.memory_kb << 10,
         cores: machine.cpu.threads.max(1),
+        threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
         disk: kvdyno_stage::storage::free_bytes(storage).unwrap_or(u64::MAX),
         budget: budget.map(|time| time.0),
         missing: experiment.missing_engines(),
@@ -100,7 +119,7 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if output.dry_run {
-        eprintln!("{}", extent(&checked));
+        eprintln!("{}", Extent::of(&checked));
         return stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"));
     }
     let folder = out_folder(&checked.experiment, output)?;
@@ -123,28 +142,15 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     conduct(&checked, &results, output)
 }
 
-/// `36 trials: 6 loads and 30 runs of 5m in all, without loading`.
-fn extent(checked: &Checked) -> String {
-    let trials = &checked.plan.trials;
-    let runs: Vec<_> = trials.iter().filter_map(|trial| trial.planned_time()).collect();
-    let time =
-        humantime::format_duration(std::time::Duration::from_secs(runs.iter().sum::<std::time::Duration>().as_secs()));
-    let loads = trials.iter().filter(|trial| trial.key.phase == Phase::Load).count();
-    format!(
-        "{} trials: {loads} loads, and {} runs that take {time} without loading",
-        trials.len(),
-        trials.len() - loads
-    )
-}
-
-fn resume(folder: &Path, output: &Output) -> Result<(), Error> {
+fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
     // Its databases have the same paths as before: an engine may know them by those.
     let found = Results::open(folder)?.root().canonicalize();
     let results = Results::at(found.map_err(Error::io(format!("cannot find {}", folder.display())))?);
-    let (experiment, text) = read(&results.experiment_file())?;
+    let (mut experiment, text) = read(&results.experiment_file())?;
+    give_up(&mut experiment, &arguments.erase)?;
     let _lock = lock(&results)?;
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
-    conduct(&checked, &results, output)
+    conduct(&checked, &results, &arguments.output)
 }
 
 /// Where results go: a folder that is not there yet, or is empty.
@@ -195,9 +201,9 @@ fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), 
     let mut progress = Terminal::new();
     eprintln!("results: {}", results.root().display());
     for one in &checked.left_out {
-        let variant = if one.variant.is_empty() { String::new() } else { format!(" ({})", one.variant) };
-        eprintln!("left out: {}{variant}: {}", one.engine, one.reason);
+        eprintln!("left out: {}: {}", one.what(), one.reason);
     }
+    eprintln!("{}", Extent::of(checked));
     let summary = kvdyno_lab::run(checked, results, &worker, &stop, &mut progress);
     progress.finish();
     let summary = summary?;

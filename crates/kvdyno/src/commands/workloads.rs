@@ -11,7 +11,7 @@ pub fn run() -> Result<(), Error> {
     let mut out = stdout().lock();
     for (kind, does) in Kind::all() {
         let part = if kind.loads() { "load" } else { "run" };
-        writeln!(out, "{kind:<18} {part:<5} {does}").map_err(Error::io("cannot print"))?;
+        writeln!(out, "{kind:<21} {part:<5} {does}").map_err(Error::io("cannot print"))?;
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! One trial, from the parent's side: starts the worker, watches it ([`watching`]), collects what it says of itself
 //! ([`reports`]), and makes the record ([`record`]).
 
+mod bounds;
+mod cycles;
 mod record;
 mod reports;
 mod watching;
@@ -18,7 +20,8 @@ use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_record::{Record, SeriesRow, Space, Workers, files};
 use kvdyno_stage::crew::Crew;
-use kvdyno_stage::storage::{DeviceCounters, allocated_kb, free_bytes, settle};
+use kvdyno_stage::storage::ground::Ground;
+use kvdyno_stage::storage::{DeviceCounters, allocated_kb, free_bytes, is_device, settle};
 use kvdyno_trial::shared::{Board, LedgerMemory};
 use kvdyno_trial::{Observer, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -31,6 +34,7 @@ use crate::progress::Live;
 use crate::stage::Stage;
 use crate::stop::Stop;
 
+use bounds::Bounds;
 use record::OsExtras;
 pub use record::{not_run, workload_facts};
 use reports::Reports;
@@ -48,6 +52,7 @@ pub struct Ask<'a> {
     pub lab: &'a LabSection,
     pub settings: LabSettings,
     pub database: PathBuf,
+    pub ground: &'a Ground,
     pub create: bool,
     pub ledger: &'a LedgerMemory,
     pub last_version: u64,
@@ -55,6 +60,8 @@ pub struct Ask<'a> {
     /// Program and first arguments that start a worker; the specification's path follows.
     pub worker: &'a [std::ffi::OsString],
     pub stop: &'a Stop,
+    /// Called once when the worker comes to its measured part.
+    pub at_work: &'a dyn Fn() -> io::Result<()>,
     pub notes: Vec<String>,
 }
 
@@ -77,9 +84,13 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     let reports = Reports::none_in(ask)?;
     let mut commands = worker_commands(ask, &board, &reports)?;
     settle(&ask.database)?;
+    let mut bounds = Bounds::set(ask)?;
+    for command in &mut commands {
+        bounds.take_in(command)?;
+    }
     let device_before = DeviceCounters::read(&ask.database);
     let started = Timestamp::now();
-    let watching = Watching::new(ask, &board, Crew::start(&mut commands)?);
+    let watching = Watching::new(ask, &board, Crew::start(&mut commands)?, &mut bounds);
     let Some(watched) = watching.until_end(live)? else {
         return Ok(Ended { record: None, series: Vec::new(), last_version: 0 });
     };
@@ -89,15 +100,15 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
         _ => None,
     };
     let observer = Observer::new(&board);
-    let space = space(&ask.database, watched.db_peak_kb)?;
+    let space = space(ask, watched.db_peak_kb)?;
     let last_version = observer.last_version().max(ask.last_version);
     let series = watched.series.clone();
-    let mut record = record::record(ask, &observer, reports.read(), watched, OsExtras { started, device, space });
+    let mut record =
+        record::record(ask, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
     if !record.is_finished() && free_bytes(&ask.database)? < ask.lab.min_free.0 {
         // The record may have to go onto the same storage, and nobody uses a database that did not fit.
         record.notes.extend(ask.destroyer.destroy(&ask.database)?);
-        fs::remove_dir_all(&ask.database)?;
-        fs::create_dir(&ask.database)?;
+        empty(&ask.database)?;
     }
     save_latencies(ask.folder, &observer)?;
     Ok(Ended { record: Some(record), series, last_version })
@@ -137,6 +148,15 @@ fn worker_commands(ask: &Ask<'_>, board: &Board, reports: &Reports) -> io::Resul
     }
 }
 
+/// Removes what is in a folder; a device takes no more than it has.
+fn empty(database: &Path) -> io::Result<()> {
+    if is_device(database) {
+        return Ok(());
+    }
+    fs::remove_dir_all(database)?;
+    fs::create_dir(database)
+}
+
 fn worker_command(ask: &Ask<'_>, board: &Board, spec: &Path, log: &Path) -> io::Result<Command> {
     let log = File::create(log)?;
     let (program, arguments) = ask.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
@@ -155,8 +175,16 @@ fn keep_across_exec(fd: RawFd) -> io::Result<()> {
     Ok(fcntl_setfd(fd, FdFlags::empty())?)
 }
 
-fn space(database: &Path, peak_kb: u64) -> io::Result<Space> {
-    let db_kb = allocated_kb(database)?;
+/// KiB that the database takes.
+fn taken_kb(ask: &Ask<'_>) -> io::Result<u64> {
+    match is_device(&ask.database) {
+        true => Ok(ask.ground.device_kb().unwrap_or(0)),
+        false => allocated_kb(&ask.database),
+    }
+}
+
+fn space(ask: &Ask<'_>, peak_kb: u64) -> io::Result<Space> {
+    let db_kb = taken_kb(ask)?;
     Ok(Space { db_kb, db_peak_kb: peak_kb.max(db_kb) })
 }
 

@@ -7,13 +7,16 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_record::{
-    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Space, StageFacts, Workers, WorkloadFacts,
+    Answers, Failure, FailureKind, OsFacts, Outcome, Record, SCHEMA, Setting, Settling, Space, StageFacts, Workers,
+    WorkloadFacts,
 };
 use kvdyno_stage::crew::Account;
 use kvdyno_stage::process::Exit;
 use kvdyno_trial::{Observer, WorkerReport, of_process};
-use kvdyno_workload::{Verify, Workload};
+use kvdyno_workload::{Kind, Spelling, Verify, Workload};
 
+use super::bounds::Bounds;
+use super::cycles::Found;
 use super::watching::{Verdict, Watched};
 use super::{Ask, WORKER_LOG};
 use crate::check::Setup;
@@ -24,6 +27,7 @@ pub(super) struct OsExtras {
     pub(super) started: Timestamp,
     pub(super) device: Option<kvdyno_record::Device>,
     pub(super) space: Space,
+    pub(super) bounds: Bounds,
 }
 
 /// Puts everything together.
@@ -35,10 +39,21 @@ pub(super) fn record(
     extras: OsExtras,
 ) -> Record {
     let answers = observer.answers();
-    let stage = stage_facts(ask, report.as_ref(), watched.disturbances.clone());
-    let outcome = held_against(ask, &stage, outcome(ask, observer, report.as_ref(), &watched));
+    let stage = stage_facts(ask, report.as_ref(), &watched, &extras.bounds);
+    let operations = observer.operations();
+    let found = observer.cycles().map(|found| Found::new(ask, found, &operations));
+    let outcome = match outcome(ask, observer, report.as_ref(), &watched, &extras.bounds) {
+        Outcome::Finished => found.as_ref().map_or(Outcome::Finished, Found::outcome),
+        failed => failed,
+    };
+    let outcome = held_against(ask, &stage, outcome);
     let mut notes = ask.notes.clone();
+    notes.extend(ask.setup.settings(&ask.planned.key).iter().filter_map(taint));
+    notes.extend(found.iter().filter_map(Found::note));
+    let cycles = found.map(|found| found.facts);
     notes.extend(memory_notes(ask, &watched.account));
+    notes.extend(call_notes(ask, report.as_ref()));
+    notes.extend(extras.bounds.notes(ask));
     Record {
         schema: SCHEMA,
         trial: ask.planned.key.clone(),
@@ -47,8 +62,9 @@ pub(super) fn record(
         outcome,
         started: extras.started,
         window: report.as_ref().and_then(|report| report.window.clone()),
-        operations: observer.operations(),
+        operations,
         answers,
+        cycles,
         os: OsFacts { device: extras.device, ..watched.account.os },
         stage,
         space: extras.space,
@@ -59,9 +75,10 @@ pub(super) fn record(
 }
 
 /// What surrounded the trial: what the worker found of itself, and what the parent found around it.
-fn stage_facts(ask: &Ask<'_>, report: Option<&WorkerReport>, disturbances: Vec<String>) -> StageFacts {
+fn stage_facts(ask: &Ask<'_>, report: Option<&WorkerReport>, watched: &Watched, bounds: &Bounds) -> StageFacts {
     let found = report.map(|report| report.stage.clone()).unwrap_or_default();
-    StageFacts { storage: ask.stage.asked.storage.to_string(), disturbances, ..found }
+    let found = StageFacts { disturbances: watched.disturbances.clone(), ..found };
+    bounds.complete(ask, watched.account.os.wall_s, found)
 }
 
 /// A trial whose worker found a stage other than the one that was set measured something else.
@@ -70,6 +87,11 @@ fn held_against(ask: &Ask<'_>, found: &StageFacts, outcome: Outcome) -> Outcome 
         Some(reason) if outcome == Outcome::Finished => Outcome::Failed(Failure { kind: FailureKind::Stage, reason }),
         _ => outcome,
     }
+}
+
+/// A setting that promises less durability than it seems to.
+fn taint(setting: &Setting) -> Option<String> {
+    (setting.topic == "tainted").then(|| format!("TAINTED by {}: {}", setting.name, setting.value))
 }
 
 /// What must be known of the peak sizes before they are compared.
@@ -87,19 +109,42 @@ fn memory_notes(ask: &Ask<'_>, account: &Account) -> Vec<String> {
     notes
 }
 
+/// What the engine has no call for, where the workload is about it.
+fn call_notes(ask: &Ask<'_>, report: Option<&WorkerReport>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if ask.planned.workload.kind == Kind::MultiReadRandom && !ask.setup.multi_gets {
+        notes.push("the engine has no multi-get: the records of a batch were read one after the other".to_owned());
+    }
+    match report.and_then(|report| report.window.as_ref()?.settling) {
+        Some(Settling { waited: true, .. }) | None => {}
+        Some(Settling { flushed: true, .. }) => {
+            notes
+                .push("the engine has no call that waits for background work: only a flush came at the end".to_owned());
+        }
+        Some(_) => notes.push("the engine has no call that flushes or waits: nothing came at the end".to_owned()),
+    }
+    notes
+}
+
 /// A workload as records have it.
 pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFacts {
     WorkloadFacts {
         name: workload.kind.to_string(),
         records: workload.data.records,
         key_size: workload.data.key_size,
-        key_format: workload.data.key_format.to_string(),
+        key_format: match workload.data.spelling {
+            Spelling::Plain => workload.data.key_format.to_string(),
+            enhanced => enhanced.to_string(),
+        },
         prefix_size: workload.data.prefix_size,
         keys_per_prefix: workload.data.keys_per_prefix,
         value_size: workload.data.value_size,
         compressibility: workload.data.compressibility,
         batch: workload.batch,
         reads_per_transaction: workload.reads_per_transaction,
+        nexts: workload.kind.reads_ranges().then_some(workload.reads.nexts),
+        among: workload.reads.among.filter(|_| workload.kind.reads_ranges()),
+        reads_per_batch: (workload.kind == Kind::MultiReadRandom).then_some(workload.reads.per_batch),
         durability: settings.durability.to_string(),
         cache_bytes: settings.cache_bytes,
         write_buffer_bytes: settings.write_buffer_bytes,
@@ -114,7 +159,13 @@ pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFa
 }
 
 /// How the trial ended: the parent's own verdict first, then how the process ended, then what it says of itself.
-fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>, watched: &Watched) -> Outcome {
+fn outcome(
+    ask: &Ask<'_>,
+    observer: &Observer<'_>,
+    report: Option<&WorkerReport>,
+    watched: &Watched,
+    bounds: &Bounds,
+) -> Outcome {
     let failed = |kind, reason| Outcome::Failed(Failure { kind, reason });
     let during = watched.last_stage.words();
     match &watched.verdict {
@@ -138,6 +189,9 @@ fn outcome(ask: &Ask<'_>, observer: &Observer<'_>, report: Option<&WorkerReport>
         return no_space().unwrap_or_else(|| judged_by_answers(observer, report));
     };
     let (log, which) = culprit_of(ask, culprit.number);
+    if let Some(reason) = bounds.exceeded() {
+        return failed(FailureKind::NoMemory, format!("{reason} while {during}{which}"));
+    }
     let words = last_words(&log);
     match &culprit.exit {
         Exit::Signal { number, name } => {
@@ -209,6 +263,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
         window: None,
         operations: Vec::new(),
         answers: Answers::default(),
+        cycles: None,
         os: OsFacts::default(),
         stage: StageFacts::default(),
         space: Space::default(),

@@ -41,9 +41,10 @@ impl Reports {
     }
 }
 
-/// The first one's window, with the CPU time of the other.
+/// The first one's window, with what the other used too.
 fn both(first: Window, other: Window) -> Window {
-    Window { user_s: first.user_s + other.user_s, sys_s: first.sys_s + other.sys_s, ..first }
+    let ctx_switches = first.ctx_switches.zip(other.ctx_switches).map(|(first, other)| first + other);
+    Window { user_s: first.user_s + other.user_s, sys_s: first.sys_s + other.sys_s, ctx_switches, ..first }
 }
 
 fn read(file: &Path) -> Option<WorkerReport> {

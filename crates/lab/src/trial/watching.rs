@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use kvdyno_record::{Phase, SeriesRow, Workers};
 use kvdyno_stage::crew::{Account, Crew};
 use kvdyno_stage::process::Exit;
-use kvdyno_stage::storage::{allocated_kb, free_bytes};
+use kvdyno_stage::storage::free_bytes;
 use kvdyno_stage::watch::Watch;
-use kvdyno_trial::shared::{Board, Lane, Stage};
+use kvdyno_trial::shared::{Board, Lane, OpKind, Stage};
 use kvdyno_trial::{Observer, Snapshot};
 use kvdyno_workload::End;
 
-use super::Ask;
+use super::bounds::Bounds;
+use super::{Ask, taken_kb};
 use crate::progress::Live;
 
 /// Between two looks at the worker.
@@ -54,6 +55,7 @@ pub(super) struct Watching<'a> {
     crew: Crew,
     culprit: Option<(Culprit, Stage)>,
     watch: Watch,
+    bounds: &'a mut Bounds,
     begun: Instant,
     /// Stage and operations at the last change, and when that was.
     last_change: (Stage, u64, Instant),
@@ -64,10 +66,11 @@ pub(super) struct Watching<'a> {
     series: Vec<SeriesRow>,
     db_peak_kb: u64,
     interrupted: Option<Instant>,
+    told_at_work: bool,
 }
 
 impl<'a> Watching<'a> {
-    pub(super) fn new(ask: &'a Ask<'a>, board: &'a Board, crew: Crew) -> Self {
+    pub(super) fn new(ask: &'a Ask<'a>, board: &'a Board, crew: Crew, bounds: &'a mut Bounds) -> Self {
         let now = Instant::now();
         // Some twenty rows for a short trial, one a second for a long one.
         let interval = ask.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
@@ -78,6 +81,7 @@ impl<'a> Watching<'a> {
             crew,
             culprit: None,
             watch: Watch::new(),
+            bounds,
             begun: now,
             last_change: (Stage::Starting, 0, now),
             interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
@@ -87,6 +91,7 @@ impl<'a> Watching<'a> {
             series: Vec::new(),
             db_peak_kb: 0,
             interrupted: None,
+            told_at_work: false,
         }
     }
 
@@ -122,6 +127,7 @@ impl<'a> Watching<'a> {
                 }
             }
             self.heed_interruption()?;
+            self.tell_at_work()?;
             live(&self.live());
         }
     }
@@ -155,7 +161,7 @@ impl<'a> Watching<'a> {
             self.last_change = (stage, operations, now);
         }
         let limit = match stage {
-            Stage::Opening | Stage::Closing | Stage::Finishing => self.ask.lab.close_timeout.0,
+            Stage::Opening | Stage::Settling | Stage::Finishing | Stage::Closing => self.ask.lab.close_timeout.0,
             _ => self.ask.lab.hang_timeout.0 + self.ask.planned.workload.longest_pause(),
         };
         let still = now - self.last_change.2;
@@ -165,11 +171,20 @@ impl<'a> Watching<'a> {
         if now - self.second >= Duration::from_secs(1) {
             self.second = now;
             self.watch.sample(&self.crew.pids());
-            self.db_peak_kb = self.db_peak_kb.max(allocated_kb(&self.ask.database)?);
+            self.db_peak_kb = self.db_peak_kb.max(taken_kb(self.ask)?);
+            self.bounds.look();
         }
         // A fast disk fills in a second: this look is cheap, so it is taken each time.
         let free = free_bytes(&self.ask.database)?;
         Ok((free < self.ask.lab.min_free.0).then_some(Verdict::NoSpace(free)))
+    }
+
+    fn tell_at_work(&mut self) -> io::Result<()> {
+        if self.told_at_work || self.observer.control().stage() < Stage::Measuring {
+            return Ok(());
+        }
+        self.told_at_work = true;
+        (self.ask.at_work)()
     }
 
     fn heed_interruption(&mut self) -> io::Result<()> {
@@ -217,14 +232,15 @@ impl<'a> Watching<'a> {
     fn live(&self) -> Live {
         let workload = &self.ask.planned.workload;
         let measured = self.observer.measured();
-        let records: u64 = measured.kinds.iter().map(|kind| kind.records).sum();
+        let writes = measured.kinds.iter().filter(|kind| matches!(kind.kind, OpKind::Put | OpKind::Batch));
+        let written: u64 = writes.map(|kind| kind.records).sum();
         let fraction = match (self.ask.planned.key.phase, workload.end) {
-            (Phase::Load, _) => Some(records as f64 / workload.data.records as f64),
+            (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
             (Phase::Run, End::After(duration)) => {
                 Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
             }
             (Phase::Run, End::Operations(operations)) => {
-                let threads = workload.readers.max(1);
+                let threads = if workload.readers > 0 { workload.readers } else { workload.writers.max(1) };
                 Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
             }
         };

@@ -11,7 +11,7 @@ use super::theme::{GRID, INK, MUTED, px, series, width};
 use super::ticks::Axis;
 use crate::ReportError;
 use crate::numbers::{clock, grouped, short};
-use crate::study::Study;
+use crate::study::{Study, distinct};
 
 const WIDE: f64 = 480.0;
 const TOP: f64 = 30.0;
@@ -72,13 +72,14 @@ fn value(cell: &Cell<'_>, figure: fn(&Record) -> f64) -> f64 {
 fn draw(canvas: &Canvas<'_>, bars: &Bars, cells: &[&Cell<'_>], high: f64) -> Drawn {
     let all = cells.iter().flat_map(|cell| bars.parts.map(|(_, _, figure)| value(cell, figure)));
     let axis = Axis::from_zero(bars.unit, all.fold(0.0, f64::max), 5.0, short);
-    let longest = cells.iter().map(|cell| cell.key.engine.chars().count()).max().unwrap_or(0);
+    let labels = labels(cells);
+    let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let left = longest as f64 * 6.4 + 14.0;
     let right = WIDE - 60.0;
     let place = |value: f64| left + (right - left) * value / axis.range.1;
     scale(canvas, &axis, high, place)?;
-    for (nth, cell) in cells.iter().enumerate() {
-        band(canvas, bars, cell, TOP + BAND * nth as f64, place)?;
+    for (nth, (cell, label)) in cells.iter().zip(&labels).enumerate() {
+        band(canvas, bars, (cell, label), TOP + BAND * nth as f64, place)?;
     }
     let edge = [(px(left), px(TOP - 4.0)), (px(left), px(high - BOTTOM))];
     canvas.draw(&PathElement::new(edge, MUTED.stroke_width(width(1.0))))?;
@@ -96,8 +97,25 @@ fn scale(canvas: &Canvas<'_>, axis: &Axis, high: f64, place: impl Fn(f64) -> f64
     words(canvas, &axis.title, (place(axis.range.1 / 2.0), high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
 }
 
-fn band(canvas: &Canvas<'_>, bars: &Bars, cell: &Cell<'_>, top: f64, place: impl Fn(f64) -> f64) -> Drawn {
-    words(canvas, &cell.key.engine, (place(0.0) - 8.0, top + BAND / 2.0 - 2.0), INK, (HPos::Right, VPos::Center))?;
+/// The engines; with what tells their loads apart, the variant or the workload, where there are several.
+fn labels(cells: &[&Cell<'_>]) -> Vec<String> {
+    let workloads = distinct(cells.iter().map(|cell| cell.key.workload.as_str()));
+    let apart = |workload: &str| workload.split_once(", ").map_or(workload, |(_, variant)| variant).to_owned();
+    let label = |cell: &&Cell<'_>| match workloads.len() {
+        1 => cell.key.engine.clone(),
+        _ => format!("{}, {}", cell.key.engine, apart(&cell.key.workload)),
+    };
+    cells.iter().map(label).collect()
+}
+
+fn band(
+    canvas: &Canvas<'_>,
+    bars: &Bars,
+    (cell, label): (&Cell<'_>, &str),
+    top: f64,
+    place: impl Fn(f64) -> f64,
+) -> Drawn {
+    words(canvas, label, (place(0.0) - 8.0, top + BAND / 2.0 - 2.0), INK, (HPos::Right, VPos::Center))?;
     for (nth, (_, colour, figure)) in bars.parts.iter().enumerate() {
         let value = value(cell, *figure);
         let y = top + 3.0 + (BAR + 1.0) * nth as f64;

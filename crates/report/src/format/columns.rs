@@ -1,7 +1,7 @@
 //! The columns of the CSV files and of the rows in JSON: first those of the published tables, under their names and in
 //! their order, then ours. A failed trial has its names, its outcome and its reason, and no figures.
 
-use kvdyno_record::{Failure, Latency, NodePages, Operations, Phase, Record};
+use kvdyno_record::{Cycles, Failure, Latency, NodePages, Operations, Phase, Record};
 use serde_json::Value;
 
 use crate::study::failure;
@@ -15,8 +15,8 @@ pub(crate) struct Column {
     pub(crate) value: Box<dyn Fn(&Record) -> Value>,
 }
 
-/// The columns of a phase's table.
-pub(crate) fn columns(phase: Phase) -> Vec<Column> {
+/// The columns of a phase's table; those of the 3n+1 workload only if it ran.
+pub(crate) fn columns(phase: Phase, with_cycles: bool) -> Vec<Column> {
     let mut columns = vec![name("engine", |r| r.trial.engine.clone().into())];
     match phase {
         Phase::Load => columns.extend(published_costs()),
@@ -28,6 +28,9 @@ pub(crate) fn columns(phase: Phase) -> Vec<Column> {
         }
     }
     columns.extend(own_names(phase));
+    if with_cycles {
+        columns.extend(cycles());
+    }
     columns.extend(own_figures());
     columns.extend(latencies("read", main_reads));
     columns.extend(latencies("write", main_writes));
@@ -58,6 +61,10 @@ fn own_names(phase: Phase) -> Vec<Column> {
     columns.extend([
         name("outcome", |r| failure(r).map_or("finished".into(), failure_kind)),
         name("reason", |r| failure(r).map_or(Value::Null, |failure| failure.reason.clone().into())),
+        name("tainted", |r| match r.taints().map(|taint| taint.name.as_str()).collect::<Vec<_>>().as_slice() {
+            [] => Value::Null,
+            names => names.join(", ").into(),
+        }),
         name("version", |r| r.engine.version.clone().into()),
         name("workload", |r| r.trial.workload.clone().into()),
         name("variant", |r| r.trial.variant.clone().into()),
@@ -68,6 +75,25 @@ fn own_names(phase: Phase) -> Vec<Column> {
         name("trial", |r| r.trial.number.into()),
     ]);
     columns
+}
+
+/// What the 3n+1 workload found, under the published table's names where it has one.
+fn cycles() -> Vec<Column> {
+    let of = |column: &str, value: fn(&Cycles) -> Value| {
+        figure(column, move |r| r.cycles.as_ref().map_or(Value::Null, value))
+    };
+    vec![
+        of("n", |c| c.starts.into()),
+        of("spelling", |c| c.spelling.clone().into()),
+        of("longest_cycle", |c| c.longest.into()),
+        of("longest_start", |c| c.longest_start.into()),
+        of("highest", |c| c.highest.into()),
+        of("puts", |c| c.puts.into()),
+        of("gets", |c| c.gets.into()),
+        of("ops", |c| (c.puts + c.gets).into()),
+        of("ops_per_s", |c| whole(c.operations_per_s)),
+        of("known", |c| c.known.into()),
+    ]
 }
 
 fn own_figures() -> Vec<Column> {

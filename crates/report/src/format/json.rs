@@ -54,7 +54,7 @@ pub(crate) fn render(study: &Study<'_>) -> Result<String, ReportError> {
 }
 
 fn rows(study: &Study<'_>, phase: Phase) -> Vec<Map<String, Value>> {
-    let columns = columns(phase);
+    let columns = columns(phase, study.has_cycles(phase));
     let row = |record| columns.iter().map(|column| (column.name.clone(), (column.value)(record))).collect();
     study.trials(phase).map(row).collect()
 }

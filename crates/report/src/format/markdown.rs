@@ -2,8 +2,8 @@
 
 use crate::study::Study;
 use crate::tables::{
-    Column, Grid, Mark, Room, Row, Text, key_facts, load, load_storage, machine_facts, matrices, run_by_engine,
-    run_storage, stage, versions,
+    Column, Grid, Mark, Room, Row, Text, cycles_found, key_facts, load, load_storage, machine_facts, matrices,
+    run_by_engine, run_storage, stage, versions,
 };
 
 /// The tables of the reports.
@@ -12,6 +12,9 @@ pub(crate) fn render(study: &Study<'_>) -> String {
     text.push_str(&list(study));
     text.push_str(&failures(study));
     for grid in load(study, Room::Page).into_iter().chain(load_storage(study)) {
+        text.push_str(&section(2, &grid));
+    }
+    if let Some(grid) = cycles_found(study) {
         text.push_str(&section(2, &grid));
     }
     for workload in study.workloads() {

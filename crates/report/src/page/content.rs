@@ -8,8 +8,8 @@ use crate::ReportError;
 use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates, storage};
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
-    self, Grid, Mark, Room, engine_settings, key_facts, load, load_storage, machine_facts, matrices, processors,
-    run_grouped, run_storage, stage, versions,
+    self, Grid, Mark, Room, cycles_found, engine_settings, key_facts, load, load_storage, machine_facts, matrices,
+    processors, run_grouped, run_storage, stage, versions,
 };
 
 type Fact = (String, String);
@@ -29,6 +29,7 @@ pub(super) struct Page<'a> {
     notes: Vec<Remark>,
     load: Option<Grid>,
     load_storage: Option<Grid>,
+    cycles: Option<Grid>,
     load_charts: Vec<Figure>,
     workloads: Vec<Workload<'a>>,
     stage: Option<Grid>,
@@ -86,6 +87,7 @@ impl<'a> Page<'a> {
             notes: study.notes(),
             load: load(study, Room::Page),
             load_storage: load_storage(study),
+            cycles: cycles_found(study),
             load_charts: load_charts(study)?,
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
             stage: stage(study),

@@ -16,7 +16,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    const fn number(head: &'static str, value: fn(&Cell<'_>) -> String) -> Field {
+    pub(super) const fn number(head: &'static str, value: fn(&Cell<'_>) -> String) -> Field {
         Field { head, number: true, value }
     }
 
@@ -26,7 +26,7 @@ impl Field {
 }
 
 /// Stands where there is no figure.
-const NONE: &str = "–";
+pub(super) const NONE: &str = "–";
 
 pub(super) const ENGINE: Field = Field { head: "engine", number: false, value: |cell| cell.key.engine.clone() };
 pub(super) const WORKLOAD: Field = Field { head: "workload", number: false, value: |cell| cell.key.workload.clone() };
@@ -36,6 +36,8 @@ pub(super) const THREADS: Field =
     Field { head: "threads", number: false, value: |cell| threads(cell.key.readers, cell.key.writers) };
 pub(super) const ONLY_READERS: Field =
     Field { head: "threads", number: false, value: |cell| threads(cell.key.readers, 0) };
+/// Of a load.
+pub(super) const LOAD_THREADS: Field = Field::number("threads", |cell| cell.key.writers.to_string());
 pub(super) const WRITERS: Field = Field::number("writers", |cell| cell.key.writers.to_string());
 
 /// The head of a column that needs an explanation where there are several processes.

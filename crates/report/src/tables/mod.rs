@@ -1,6 +1,7 @@
 //! What the reports print, as grids of text that know nothing of the format they will have.
 
 mod crossing;
+mod cycles;
 mod fields;
 mod load;
 mod matrix;
@@ -16,6 +17,7 @@ use crate::study::{distinct, failure, reason};
 use crossing::crossings;
 use fields::Field;
 
+pub(crate) use cycles::cycles_found;
 pub(crate) use fields::{main_reads, main_writes};
 
 pub(crate) use load::load;

@@ -9,7 +9,7 @@ use super::run::{by_engine, name_groups_once, thread_fields};
 use crate::study::Study;
 
 /// From so many inputs an operation on, the storage has a part in the rates.
-const WORTH_A_TABLE: f64 = 0.001;
+const WORTH_A_TABLE: f64 = 0.01;
 
 /// Whether the storage was what the experiment is about: the memory was limited, the storage was made for it, or reads
 /// went to it.

@@ -298,8 +298,15 @@ fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
     let outcome = outcome(engine, trial.phase, trial.readers, trial.repeat);
     let finished = outcome == Outcome::Finished;
     let started = outcome_started(&outcome);
-    let window =
-        Window { seconds, warmup_seconds: 1.0, user_s: os.user_s, sys_s: os.sys_s, clock: "tsc at 2.1 GHz".into() };
+    let window = Window {
+        seconds,
+        warmup_seconds: 1.0,
+        user_s: os.user_s,
+        sys_s: os.sys_s,
+        ctx_switches: Some(os.ctx_voluntary + os.ctx_involuntary),
+        clock: "tsc at 2.1 GHz".into(),
+        settling: None,
+    };
     Record {
         schema: SCHEMA,
         engine: facts(engine, started),
@@ -312,6 +319,7 @@ fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
         os: if started { os } else { OsFacts::default() },
         stage: Default::default(),
         space: Space { db_kb: engine.db_kb, db_peak_kb: engine.db_kb * 5 / 4 },
+        cycles: None,
         user_bytes_written: RECORDS * 116,
         statistics: statistics(engine, &trial),
         notes: notes(engine, &trial),
@@ -365,6 +373,9 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
         compressibility: 0.5,
         batch: if trial.phase == Phase::Load { 1000 } else { 1 },
         reads_per_transaction: 1,
+        nexts: None,
+        among: None,
+        reads_per_batch: None,
         durability: "none".into(),
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,

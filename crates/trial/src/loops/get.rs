@@ -26,13 +26,6 @@ pub(super) fn work<C: Clock + 'static>(stream: Stream, driver: &Driver<'_, C>) -
     }
 }
 
-impl<C: Clock> Driver<'_, C> {
-    /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
-    fn may_have_updates(&self) -> bool {
-        self.workload.writers > 0 || self.lane.version.load(Ordering::Relaxed) > 0
-    }
-}
-
 impl<C: Clock, const FULL: bool, const LEDGER: bool> Work<C> for Get<FULL, LEDGER> {
     fn run(&mut self, driver: &mut Driver<'_, C>, tally: &Tally, limit: Limit<'_>) {
         let per_transaction = driver.workload.reads_per_transaction;

@@ -4,8 +4,12 @@
 //! writes; what they need is made before, in [`Driver`] and by the roles' constructors. Failures leave the loop for a
 //! cold function. `docs/performance.md` has what a turn of each costs, in instructions.
 
+mod cursor;
+mod cycles;
 mod get;
+mod multi_get;
 mod pacer;
+mod range;
 mod scan;
 mod write;
 
@@ -43,6 +47,8 @@ pub struct Driver<'a, C> {
     pub session: Session<'a>,
     /// Which of the readers, or of the writers, this is.
     pub index: u64,
+    /// The database was left by a worker that was killed, and the load goes on in it.
+    pub resumes: bool,
 }
 
 /// When a part of a trial ends for a thread.
@@ -67,23 +73,33 @@ pub fn work_of<C: Clock + 'static>(role: Role, driver: &Driver<'_, C>) -> Box<dy
     match role {
         Role::Get => get::work(stream, driver),
         Role::Scan { backward } => Box::new(scan::Scan::new(stream, backward, driver)),
+        Role::Range { backward } => Box::new(range::Range::new(stream, backward, driver)),
+        Role::MultiGet => multi_get::work(stream, driver),
         Role::Update | Role::Load { .. } => Box::new(write::Write::new(role, stream, driver)),
+        Role::Cycles => Box::new(cycles::Cycles::new(driver)),
     }
 }
 
-/// The kind of operation that a role does.
+/// The kind of operation that a role does; that it writes by, if it also gets.
 pub fn op_kind(role: Role, workload: &Workload) -> OpKind {
     match role {
         Role::Get => OpKind::Get,
         Role::Scan { .. } => OpKind::Scan,
-        Role::Update | Role::Load { .. } if workload.batch == 1 => OpKind::Put,
-        Role::Update | Role::Load { .. } => OpKind::Batch,
+        Role::Range { .. } => OpKind::Range,
+        Role::MultiGet => OpKind::MultiGet,
+        Role::Update | Role::Load { .. } | Role::Cycles if workload.batch == 1 => OpKind::Put,
+        Role::Update | Role::Load { .. } | Role::Cycles => OpKind::Batch,
     }
 }
 
 impl<C: Clock> Driver<'_, C> {
     fn verifies(&self) -> bool {
         self.workload.verify == Verify::Full
+    }
+
+    /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
+    fn may_have_updates(&self) -> bool {
+        self.workload.writers > 0 || self.lane.version.load(Ordering::Relaxed) > 0
     }
 
     /// Whether the trial should go on in spite of failures.

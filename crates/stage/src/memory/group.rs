@@ -1,0 +1,168 @@
+//! One group: its limit, what it uses, and its end.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::Version;
+
+/// How long the kernel may take to let a group's processes go.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The group of one trial. Dropping it ends what is left in it and removes it.
+#[derive(Debug)]
+pub struct MemoryGroup {
+    version: Version,
+    folder: PathBuf,
+    procs: File,
+    swap: Swap,
+    seen: u64,
+}
+
+/// Whether its processes can be swapped out beyond the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Swap {
+    Off,
+    /// The kernel does not account swap.
+    NotLimited,
+}
+
+impl MemoryGroup {
+    pub(super) fn make(version: Version, folder: &Path, limit: u64) -> io::Result<MemoryGroup> {
+        fs::create_dir(folder).map_err(|cause| told("cannot make", folder, &cause))?;
+        let made = limited(version, folder, limit).and_then(|swap| {
+            let procs = File::options().write(true).open(folder.join("cgroup.procs"))?;
+            Ok(MemoryGroup { version, folder: folder.to_owned(), procs, swap, seen: 0 })
+        });
+        made.inspect_err(|_| {
+            // What could not be limited is of no use; why not is told.
+            let _ = fs::remove_dir(folder);
+        })
+    }
+
+    /// Lets the process that `command` starts be in the group from its beginning.
+    pub fn take_in(&self, command: &mut Command) -> io::Result<()> {
+        let procs = self.procs.try_clone()?;
+        let join = move || rustix::io::write(&procs, b"0").map(drop).map_err(io::Error::from);
+        // SAFETY: the hook makes one system call, which is allowed between fork and exec.
+        unsafe { command.pre_exec(join) };
+        Ok(())
+    }
+
+    /// The limit that the kernel has, bytes.
+    pub fn limit(&self) -> Option<u64> {
+        self.number(match self.version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        })
+    }
+
+    /// Whether something could be swapped out, and so be beyond the limit.
+    pub fn can_swap(&self) -> bool {
+        let has_swap = || fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1);
+        self.swap == Swap::NotLimited && has_swap()
+    }
+
+    /// Looks at what it uses, page cache included; the highest is remembered.
+    pub fn look(&mut self) {
+        let usage = self.number(match self.version {
+            Version::One => "memory.usage_in_bytes",
+            Version::Two => "memory.current",
+        });
+        self.seen = self.seen.max(usage.unwrap_or(0));
+    }
+
+    /// The most that it ever used, bytes: the kernel's figure, or the highest that was seen where there is none (version
+    /// 2 before Linux 5.19).
+    pub fn peak(&self) -> Option<u64> {
+        let peak = self.number(match self.version {
+            Version::One => "memory.max_usage_in_bytes",
+            Version::Two => "memory.peak",
+        });
+        peak.max(Some(self.seen).filter(|seen| *seen > 0))
+    }
+
+    /// How long some thread of it waited for memory; absent in version 1 and without PSI.
+    pub fn stalled(&self) -> Option<Duration> {
+        let text = fs::read_to_string(self.folder.join("memory.pressure")).ok()?;
+        let some = text.lines().find(|line| line.starts_with("some "))?;
+        some.rsplit_once("total=")?.1.parse().ok().map(Duration::from_micros)
+    }
+
+    /// How many of its processes the kernel killed because the limit left no other way.
+    pub fn killed(&self) -> u64 {
+        let file = match self.version {
+            Version::One => "memory.oom_control",
+            Version::Two => "memory.events",
+        };
+        let text = fs::read_to_string(self.folder.join(file)).unwrap_or_default();
+        let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        count.and_then(|count| count.parse().ok()).unwrap_or(0)
+    }
+
+    /// `None` too for `max`.
+    fn number(&self, file: &str) -> Option<u64> {
+        fs::read_to_string(self.folder.join(file)).ok()?.trim().parse().ok()
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        // A destructor has nobody to tell; `kvdyno clean` finds what stays.
+        let _ = remove(&self.folder);
+    }
+}
+
+fn limited(version: Version, folder: &Path, limit: u64) -> io::Result<Swap> {
+    let set = |file: &str, text: &str| {
+        let file = folder.join(file);
+        fs::write(&file, text).map_err(|cause| told("cannot set", &file, &cause))
+    };
+    let limit = limit.to_string();
+    let swap = match version {
+        Version::One => {
+            set("memory.limit_in_bytes", &limit)?;
+            set("memory.memsw.limit_in_bytes", &limit)
+        }
+        Version::Two => {
+            set("memory.max", &limit)?;
+            set("memory.swap.max", "0")
+        }
+    };
+    Ok(if swap.is_ok() { Swap::Off } else { Swap::NotLimited })
+}
+
+fn told(what: &str, path: &Path, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("{what} {}: {cause}", path.display()))
+}
+
+/// Ends what is left in a group and removes it.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    let since = Instant::now();
+    loop {
+        for pid in processes(folder) {
+            // It may have ended just now.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        // Version 1 only: what the group still holds is given back rather than charged to a group that is no more.
+        let _ = fs::write(folder.join("memory.force_empty"), "0");
+        match fs::remove_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // Processes that were killed leave it a little later.
+            Err(_) if since.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(10)),
+            outcome => return outcome.map_err(|cause| told("cannot remove", folder, &cause)),
+        }
+    }
+}
+
+/// The processes of a group.
+pub(super) fn processes(folder: &Path) -> Vec<Pid> {
+    let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    text.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)).collect()
+}

@@ -1,0 +1,55 @@
+//! Groups of a kvdyno that is no more.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{group, hierarchy, owner};
+
+/// A group whose kvdyno is no more.
+#[derive(Debug)]
+pub struct LeftoverGroup {
+    /// Where it lies.
+    pub folder: PathBuf,
+    /// Processes that are still in it.
+    pub processes: Vec<u32>,
+}
+
+/// The groups whose kvdyno is no more.
+pub fn leftovers() -> Vec<LeftoverGroup> {
+    let mut found = Vec::new();
+    for (_, point) in hierarchy::points() {
+        search(&point, &mut found);
+    }
+    found
+}
+
+fn search(folder: &Path, found: &mut Vec<LeftoverGroup>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        match entry.file_name().to_str().and_then(owner) {
+            None => search(&entry.path(), found),
+            Some(pid) if lives(pid) => {}
+            Some(_) => {
+                let processes = group::processes(&entry.path()).into_iter();
+                let processes = processes.map(|pid| pid.as_raw_pid() as u32).collect();
+                found.push(LeftoverGroup { folder: entry.path(), processes });
+            }
+        }
+    }
+}
+
+/// Whether a process of this number lives, as a kvdyno: another program may have got the number since.
+fn lives(pid: u32) -> bool {
+    let name = |pid: u32| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+    name(pid).is_some_and(|other| name(std::process::id()) == Some(other))
+}
+
+impl LeftoverGroup {
+    /// Ends its processes and removes it.
+    pub fn remove(&self) -> io::Result<()> {
+        group::remove(&self.folder)
+    }
+}

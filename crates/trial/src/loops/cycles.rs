@@ -1,0 +1,222 @@
+//! The 3n+1 workload: chunks of starting points are taken from a counter that all share; from each the way is followed
+//! until a number whose cycle length the database knows, and the lengths of those on the way are put.
+//!
+//! The counter is the one cache line that threads share here, touched once for a thousand starting points.
+
+use std::sync::atomic::Ordering;
+
+use kvdyno_engine::abi;
+use kvdyno_workload::cycles::{self, CHUNK, LONGEST_CYCLE, NumberRoom, Numbers};
+
+use super::{Driver, Limit, NOTHING, Work, lent};
+use crate::clock::Clock;
+use crate::shared::{Tally, bump};
+
+/// One thread's part.
+pub(super) struct Cycles {
+    numbers: Numbers,
+    /// The numbers on the way that the database does not know, and how many they are.
+    way: Box<[u64; LONGEST_CYCLE as usize]>,
+    unknown: usize,
+    /// What is asked for.
+    key: NumberRoom,
+    /// A batch.
+    keys: Vec<NumberRoom>,
+    values: Vec<NumberRoom>,
+    steps: Vec<abi::Step>,
+}
+
+/// A starting point was given up, or the trial is.
+enum Stopped {
+    Start,
+    Trial,
+}
+
+impl Cycles {
+    pub(super) fn new<C: Clock>(driver: &Driver<'_, C>) -> Self {
+        let batch = driver.workload.batch.min(LONGEST_CYCLE) as usize;
+        Cycles {
+            numbers: driver.workload.data.numbers(),
+            way: Box::new([0; LONGEST_CYCLE as usize]),
+            unknown: 0,
+            key: Numbers::room(),
+            keys: vec![Numbers::room(); batch],
+            values: vec![Numbers::room(); batch],
+            steps: vec![abi::Step { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
+        }
+    }
+}
+
+impl<C: Clock> Work<C> for Cycles {
+    fn run(&mut self, driver: &mut Driver<'_, C>, tally: &Tally, limit: Limit<'_>) {
+        let starts = driver.workload.data.records;
+        loop {
+            let first = driver.control.next_start.0.fetch_add(CHUNK, Ordering::Relaxed) + 1;
+            if first > starts {
+                return;
+            }
+            for start in first..=starts.min(first + CHUNK - 1) {
+                match self.one(driver, tally, start) {
+                    Ok(length) => note(driver, start, length),
+                    Err(Stopped::Start) => {}
+                    Err(Stopped::Trial) => return,
+                }
+                if tally.until.load(Ordering::Relaxed) >= limit.until.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Counts a starting point.
+#[inline(always)]
+fn note<C>(driver: &Driver<'_, C>, start: u64, length: u64) {
+    let found = &driver.lane.cycles;
+    if length > found.longest.load(Ordering::Relaxed) {
+        found.longest.store(length, Ordering::Relaxed);
+        found.longest_start.store(start, Ordering::Relaxed);
+    }
+    bump(&found.total, length);
+    bump(&found.starts, 1);
+}
+
+impl Cycles {
+    /// The cycle length of `start`, which the database knows afterwards.
+    #[inline(always)]
+    fn one<C: Clock>(&mut self, driver: &Driver<'_, C>, tally: &Tally, start: u64) -> Result<u64, Stopped> {
+        let (known, length) = self.look_up(driver, start)?;
+        if self.unknown == 0 && start > 1 {
+            bump(&driver.lane.cycles.known, 1);
+        }
+        if driver.resumes {
+            // What follows was put by a worker that is no more, and nobody remembers how high it went. Below the start
+            // it is the way of a smaller start, which is asked for too: so all is seen that `cycles::solve` sees.
+            let mut number = known;
+            while number >= start && number > 1 {
+                reached(driver, number);
+                number = cycles::next(number);
+            }
+        }
+        let longest = length + self.unknown as u64;
+        self.put(driver, tally, length)?;
+        tally.until.store(driver.clock.now(), Ordering::Relaxed);
+        Ok(longest)
+    }
+
+    /// Follows the way from `start` to a known number; that, and its length.
+    #[inline(always)]
+    fn look_up<C: Clock>(&mut self, driver: &Driver<'_, C>, start: u64) -> Result<(u64, u64), Stopped> {
+        let (table, session) = driver.session.raw();
+        let Some(get) = table.get else { return Err(Stopped::Trial) };
+        let (clock, gets) = (driver.clock, &driver.lane.gets);
+        self.unknown = 0;
+        let mut number = start;
+        reached(driver, number);
+        while number > 1 {
+            let key = self.numbers.write(number, &mut self.key);
+            let mut value = NOTHING;
+            let begin = clock.now();
+            // SAFETY: the session is open and this thread's own; key and value live through the call.
+            let status = unsafe { get(session, key.as_ptr().cast(), key.len(), &mut value) };
+            let end = clock.now();
+            gets.latency.record(end.saturating_sub(begin));
+            gets.until.store(end, Ordering::Relaxed);
+            match status {
+                abi::OK => {
+                    // SAFETY: the engine lent it in the call just made.
+                    let value = unsafe { lent(value) };
+                    let length = self
+                        .numbers
+                        .read(value)
+                        .filter(|&length| !driver.verifies() || cycles::is_plausible(number, length));
+                    return length.map(|length| (number, length)).ok_or_else(|| driver.wrong_length(number, value));
+                }
+                abi::MISS => {}
+                status => return Err(driver.gave_up("reading a cycle length", status)),
+            }
+            let Some(place) = self.way.get_mut(self.unknown) else { return Err(driver.endless(start)) };
+            *place = number;
+            self.unknown += 1;
+            number = cycles::next(number);
+            reached(driver, number);
+        }
+        Ok((1, 1))
+    }
+
+    /// Puts the lengths of the unknown numbers, the last one's first: `length` is that of the number after it.
+    #[inline(always)]
+    fn put<C: Clock>(&mut self, driver: &Driver<'_, C>, tally: &Tally, mut length: u64) -> Result<(), Stopped> {
+        let mut left = self.unknown;
+        while left > 0 {
+            let count = left.min(self.steps.len());
+            let mut bytes = 0;
+            for place in 0..count {
+                left -= 1;
+                length += 1;
+                let key = self.numbers.write(self.way[left], &mut self.keys[place]);
+                let value = self.numbers.write(length, &mut self.values[place]);
+                bytes += key.len() + value.len();
+                self.steps[place].key = abi::Bytes { data: key.as_ptr().cast(), size: key.len() };
+                self.steps[place].value = abi::Bytes { data: value.as_ptr().cast(), size: value.len() };
+            }
+            self.issue(driver, tally, count)?;
+            bump(&tally.records, count as u64);
+            bump(&driver.lane.user_bytes, bytes as u64);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn issue<C: Clock>(&self, driver: &Driver<'_, C>, tally: &Tally, count: usize) -> Result<(), Stopped> {
+        let (table, session) = driver.session.raw();
+        let begin = driver.clock.now();
+        // SAFETY: the session is open and this thread's own; keys, values and steps live through the call.
+        let status = unsafe {
+            match (self.steps.len(), table.put, table.write) {
+                (1, Some(put), _) => {
+                    let abi::Step { key, value, .. } = self.steps[0];
+                    put(session, key.data, key.size, value.data, value.size)
+                }
+                (_, _, Some(write)) => write(session, self.steps.as_ptr(), count),
+                _ => abi::UNSUPPORTED,
+            }
+        };
+        tally.latency.record(driver.clock.now().saturating_sub(begin));
+        match status {
+            abi::OK => Ok(()),
+            status => Err(driver.gave_up("putting a cycle length", status)),
+        }
+    }
+}
+
+/// Notes how high a way went.
+#[inline(always)]
+fn reached<C>(driver: &Driver<'_, C>, number: u64) {
+    let highest = &driver.lane.cycles.highest;
+    if number > highest.load(Ordering::Relaxed) {
+        highest.store(number, Ordering::Relaxed);
+    }
+}
+
+impl<C: Clock> Driver<'_, C> {
+    #[cold]
+    fn gave_up(&self, what: &str, status: abi::Status) -> Stopped {
+        if self.engine_failed(what, status) { Stopped::Start } else { Stopped::Trial }
+    }
+
+    #[cold]
+    fn wrong_length(&self, number: u64, value: &[u8]) -> Stopped {
+        let text = format!("{number} has no cycle length that could be right: {:02x?}", &value[..value.len().min(80)]);
+        self.control.first_failure(&text);
+        bump(&self.lane.wrong, 1);
+        Stopped::Start
+    }
+
+    #[cold]
+    fn endless(&self, start: u64) -> Stopped {
+        self.control.first_failure(&format!("after {LONGEST_CYCLE} numbers the way from {start} was not at its end"));
+        bump(&self.lane.wrong, 1);
+        Stopped::Start
+    }
+}
