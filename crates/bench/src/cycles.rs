@@ -68,10 +68,25 @@ impl Program<'_> {
     }
 }
 
+/// Counting takes the difference of two runs, in which a starting point counts for so many operations: there are five in
+/// each, and putting makes them dear.
+const OPERATIONS_OF_START: u64 = 10;
+
+impl Program<'_> {
+    fn starting(&self, starts: u64) -> Command {
+        // What cannot be made is told by the program that finds no folder.
+        self.prepared(starts).unwrap_or_else(|_| Command::new("false"))
+    }
+
+    /// Instructions of a starting point.
+    fn instructions(&self, counter: Counter) -> Result<f64, BenchError> {
+        Ok(counter.per_operation(self)? * OPERATIONS_OF_START as f64)
+    }
+}
+
 impl Countable for Program<'_> {
     fn command(&self, operations: u64) -> Command {
-        // What cannot be made is told by the program that finds no folder.
-        self.prepared(operations).unwrap_or_else(|_| Command::new("false"))
+        self.starting(operations / OPERATIONS_OF_START)
     }
 }
 
@@ -83,7 +98,7 @@ pub fn run(words: &[&str]) -> Result<(), BenchError> {
     let program = bare::compile(folder.path(), "bare_3n1", include_str!("bare_3n1.c"), &["-ldb", "-pthread"])?;
     let side = |bare: Option<PathBuf>, threads| Program { bare, threads, folder: folder.path() };
     let (own, bare) = (side(None, size.threads), side(Some(program.clone()), size.threads));
-    let pairs = pairs::run(size.pairs, || own.command(size.starts), || bare.command(size.starts))?;
+    let pairs = pairs::run(size.pairs, || own.starting(size.starts), || bare.starting(size.starts))?;
     let mut out = std::io::stdout();
     let (low, high) = pairs.ratio_range;
     writeln!(
@@ -101,8 +116,8 @@ pub fn run(words: &[&str]) -> Result<(), BenchError> {
         1.0 / low
     )?;
     let counter = Counter::choose();
-    let ours = counter.per_operation(&side(None, 1))?;
-    let theirs = counter.per_operation(&side(Some(program), 1))?;
+    let ours = side(None, 1).instructions(counter)?;
+    let theirs = side(Some(program), 1).instructions(counter)?;
     writeln!(
         out,
         "instructions a starting point, one thread ({counter}): bare {theirs:.0}, kvdyno {ours:.0}, ratio {:.3}",

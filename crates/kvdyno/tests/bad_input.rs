@@ -348,7 +348,7 @@ fn a_word_that_is_none_of_its_kind() {
     for (name, word, words) in [
         ("--workload", "readrandm", "there is no workload `readrandm`; there are fillseq, fillrandom, overwrite"),
         ("--workload", "fillseq", "`fillseq` loads, and so belongs into [load]"),
-        ("--load", "readseq", "`readseq` does not load; it can be fillseq or fillrandom"),
+        ("--load", "readseq", "`readseq` does not load; it can be fillseq, fillrandom or 3n1"),
         ("--durability", "comit", "`comit` is not a durability level; it can be none, process, interval, commit"),
         ("--compression", "zst", "`zst`"),
         ("--key-format", "hexa", "`hexa` is not a key format; it can be hex, decimal or binary"),

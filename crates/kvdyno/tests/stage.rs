@@ -224,7 +224,7 @@ fn the_machine_says_what_of_a_stage_it_can_give() {
     let lab = Lab::new();
     let ran = lab.run(["machine"]);
     ran.exits(0);
-    for part in ["CPUs: ", "NUMA: ", "memory limit: ", "allocators: ", "filesystems: ", "user: "] {
+    for part in ["CPUs: ", "NUMA: ", "memory limit: ", "allocators: ", "storage: ", "user: "] {
         assert!(ran.stdout.contains(part), "{}", ran.stdout);
     }
 }

@@ -296,6 +296,8 @@ fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<String>) {
             *readers = readers.iter().filter_map(Value::as_integer).map(|count| Value::Integer(2 * count)).collect();
         }
         variant.extend(whole);
+        // What is not there cannot be had: the stage would refuse it.
+        section(variant, "stage").and_then(|stage| stage.remove("smt"));
         let name = variant.get("name").and_then(Value::as_str).unwrap_or_default();
         changes.push(format!(
             "variant {name}: twice the readers, two threads for each core, because this machine has no hyperthreads"
@@ -403,6 +405,7 @@ mod tests {
         let readers = |variant: &Value, run: usize| variant["run"][run]["readers"].as_array().unwrap().clone();
         let variants = table["variant"].as_array().unwrap();
         assert!(variants[0].get("run").is_none());
+        assert_eq!((variants[0]["stage"]["smt"].as_str(), variants[1]["stage"].get("smt")), (Some("off"), None));
         assert_eq!(readers(&variants[1], 0), [20, 40, 60, 80, 100].map(Value::Integer));
         assert_eq!(readers(&variants[1], 2), [Value::Integer(20)]);
         assert_eq!((changes.len(), changes[0].contains("no hyperthreads")), (1, true));

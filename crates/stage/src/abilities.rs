@@ -1,98 +1,70 @@
-//! What of a stage can be set on this machine, by this user: for people, a line for each part. Nothing is tried that changes
-//! anything.
+//! What of a stage can be set on this machine, by this user: for people, a line for each part. What is asked is what an
+//! experiment would ask; nothing is changed.
 
-use std::env;
-use std::path::PathBuf;
-
-use crate::asked::{Asked, NumaPolicy, Numbers, Smt};
+use crate::asked::{Asked, NumaPolicy, Numbers, Refusal, Smt, Storage};
 use crate::machine::usable_cpus;
+use crate::memory::MemoryControl;
+use crate::storage::ground;
 use crate::surroundings::{Surroundings, known_allocators};
 use crate::tree::Tree;
 
 /// Parts with what can be had of each.
 pub fn abilities() -> Vec<(&'static str, String)> {
-    let tree = Tree::live();
+    let allocators = known_allocators().into_iter().map(|(name, library)| (name, library.ok_or(None)));
     vec![
-        ("CPUs", cpus(&tree)),
+        ("CPUs", cpus()),
         ("NUMA", numa()),
-        ("memory limit", cgroups(&tree)),
-        ("allocators", listed(known_allocators().into_iter().map(|(name, library)| (name, library.is_some())))),
-        (
-            "filesystems",
-            listed(["ext4", "xfs", "btrfs"].map(|kind| (kind.to_owned(), has_tool(&format!("mkfs.{kind}"))))),
-        ),
+        ("memory limit", MemoryControl::find().map_or_else(|refusal| refusal.to_string(), |found| found.to_string())),
+        ("allocators", listed(allocators)),
+        ("storage", listed([Storage::Ext4, Storage::Xfs, Storage::Btrfs, Storage::Raw].map(made))),
         ("user", if rustix::process::geteuid().is_root() { "root" } else { "not root" }.to_owned()),
     ]
 }
 
-fn cpus(tree: &Tree) -> String {
-    let usable = Numbers::new(usable_cpus(tree)).map(String::from).unwrap_or_default();
+fn cpus() -> String {
+    let usable = Numbers::new(usable_cpus(&Tree::live())).map(String::from).unwrap_or_default();
     let smt = Surroundings::resolve(&Asked { smt: Some(Smt::On), ..Asked::default() });
-    let smt = smt.map_or_else(|refusal| format!("no SMT: {refusal}"), |_| "SMT on or off".to_owned());
-    format!("{usable}; {smt}")
+    format!("{usable}; {}", smt.map_or_else(|refusal| refusal.to_string(), |_| "SMT on or off".to_owned()))
 }
 
 fn numa() -> String {
     let tried = Surroundings::resolve(&Asked { numa: Some(NumaPolicy::Interleave(None)), ..Asked::default() });
     match tried {
         Ok(found) => format!("local, {}, bind, preferred", found.policy().unwrap_or_default()),
-        Err(refusal) => format!("none: {refusal}"),
+        Err(refusal) => refusal.to_string(),
     }
 }
 
-/// Which hierarchy has the controller of memory.
-fn cgroups(tree: &Tree) -> String {
-    let unified = tree.text("sys/fs/cgroup/cgroup.controllers");
-    let has_memory = |controllers: &str| controllers.split(' ').any(|controller| controller == "memory");
-    if unified.as_deref().is_some_and(has_memory) {
-        "cgroup v2".to_owned()
-    } else if tree.path("sys/fs/cgroup/memory/memory.limit_in_bytes").exists() {
-        "cgroup v1".to_owned()
-    } else {
-        "none: no cgroup controller of memory is here".to_owned()
-    }
+/// Whether a storage can be made of a file.
+fn made(storage: Storage) -> (String, Result<(), Option<Refusal>>) {
+    let asked = Asked { storage, ..Asked::default() };
+    (storage.to_string(), ground::check(&asked, None).map_err(Some))
 }
 
-/// `jemalloc; not here: tcmalloc, mimalloc`
-fn listed(all: impl IntoIterator<Item = (String, bool)>) -> String {
-    let (here, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, here)| *here);
-    let names = |some: Vec<(String, bool)>| some.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
-    let parts = [names(here), names(missing)];
-    match parts {
-        [here, missing] if missing.is_empty() => here,
-        [here, missing] if here.is_empty() => format!("not here: {missing}"),
-        [here, missing] => format!("{here}; not here: {missing}"),
-    }
-}
-
-/// Tools of root's are not in every user's path.
-fn has_tool(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let folders = env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
-    folders.map(|folder| folder.join(name)).any(|tool| tool.is_file())
+/// `jemalloc; not here: tcmalloc, mimalloc`, with the first reason if there is one.
+fn listed<T>(all: impl IntoIterator<Item = (String, Result<T, Option<Refusal>>)>) -> String {
+    let (here, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, tried)| tried.is_ok());
+    let why =
+        missing.iter().find_map(|(_, tried)| tried.as_ref().err()?.as_ref().map(|refusal| format!(" ({refusal})")));
+    let names = |some: Vec<(String, _)>| some.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+    let missing = if missing.is_empty() { None } else { Some(format!("not here: {}", names(missing))) };
+    let parts = [Some(names(here)).filter(|names| !names.is_empty()), missing];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ") + &why.unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::testing;
 
     #[test]
     fn lists_say_what_is_missing() {
-        let all = |here: [bool; 2]| listed(["a", "b"].map(str::to_owned).into_iter().zip(here));
-        assert_eq!(all([true, true]), "a, b");
-        assert_eq!(all([false, true]), "b; not here: a");
-        assert_eq!(all([false, false]), "not here: a, b");
-    }
-
-    #[test]
-    fn the_hierarchy_that_has_memory() {
-        let (root, tree) = testing::empty();
-        assert!(cgroups(&tree).starts_with("none"));
-        testing::write(root.path(), "sys/fs/cgroup/memory/memory.limit_in_bytes", "1");
-        assert_eq!(cgroups(&tree), "cgroup v1");
-        testing::write(root.path(), "sys/fs/cgroup/cgroup.controllers", "cpu memory");
-        assert_eq!(cgroups(&tree), "cgroup v2");
+        let all = |here: [bool; 2], why: Option<Refusal>| {
+            let tried = here.map(|here| if here { Ok(()) } else { Err(why.clone()) });
+            listed(["a", "b"].map(str::to_owned).into_iter().zip(tried))
+        };
+        assert_eq!(all([true, true], None), "a, b");
+        assert_eq!(all([false, true], None), "b; not here: a");
+        assert_eq!(all([false, false], Some(Refusal::new("storage", "no root"))), "not here: a, b (no root)");
     }
 
     #[test]

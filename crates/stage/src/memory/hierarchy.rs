@@ -1,5 +1,6 @@
 //! Where groups can be made.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,15 @@ impl MemoryControl {
             fs::write(own.join("cgroup.procs"), "0")?;
         }
         fs::write(self.parent.join("cgroup.subtree_control"), "+memory")
+    }
+}
+
+impl fmt::Display for MemoryControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.version {
+            Version::One => "control groups, version 1",
+            Version::Two => "control groups, version 2",
+        })
     }
 }
 
