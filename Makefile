@@ -66,21 +66,21 @@ TESTED = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 gtm mdbx sqlite redb fjall bbol
 # These lose memory or files at each close, by themselves: docs/engines/hyperleveldb.md, basho-leveldb.md.
 LEAKING = hyperleveldb basho-leveldb
 test-engines: export XDG_DATA_HOME = $(CURDIR)/target/data
-test-# Policies and processors, as a machine of four NUMA nodes with SMT finds them: tests/numa/README.md.
-NUMA_GUEST = $(CURDIR)/target/numa
-test-numa: setup
-	WITH_GUEST=yes scripts/setup.sh
-	$(MAKE) build
-	tests/numa/run.sh target/release/kvdyno $(ENGINES) $(NUMA_GUEST)
-	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results $(CARGO) test --release --locked -p kvdyno --test numa_guest -- --ignored
-
-engines: setup
+test-engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
 	target/release/kvdyno engines install $(TESTED) $(LEAKING)
 	target/release/kvdyno engines check $(TESTED) --timeout 600s
 	target/release/kvdyno engines check $(LEAKING) --known open-and-close --timeout 600s
 	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
+
+# Policies and processors, as a machine of four NUMA nodes with SMT finds them: tests/numa/README.md.
+NUMA_GUEST = $(CURDIR)/target/numa
+test-numa: setup
+	WITH_GUEST=yes scripts/setup.sh
+	$(MAKE) build
+	tests/numa/run.sh target/release/kvdyno $(ENGINES) $(NUMA_GUEST)
+	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results $(CARGO) test --release --locked -p kvdyno --test numa_guest -- --ignored
 
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh

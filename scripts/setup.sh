@@ -4,7 +4,7 @@
 set -eu
 
 least_rust=1.90
-packages="gcc g++ make valgrind liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev libjemalloc2"
+packages="gcc g++ make valgrind e2fsprogs xfsprogs btrfs-progs liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev libjemalloc2"
 
 # WITH_CLIENTS=yes: also the package clients that `kvdyno engines install` calls, and what builds with them. A client
 # that is there already, from wherever, stays.

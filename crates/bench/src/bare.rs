@@ -1,4 +1,4 @@
-//! The bare loop: compiled when it is needed, with the C compiler that the adapters need anyway.
+//! The bare loops: compiled when they are needed, with the C compiler that the adapters need anyway.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,14 +19,20 @@ pub struct BareLmdb {
 impl BareLmdb {
     /// Compiles it into `folder`, to read the database in `database`.
     pub fn compile(folder: &Path, database: &Path) -> Result<BareLmdb, BenchError> {
-        let (source, program) = (folder.join("bare_lmdb.c"), folder.join("bare_lmdb"));
-        std::fs::write(&source, include_str!("bare_lmdb.c"))?;
-        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-        let output = Command::new(&compiler).args(["-O2", "-o"]).args([&program, &source]).arg("-llmdb").output()?;
-        match output.status.success() {
-            true => Ok(BareLmdb { program, database: database.to_owned(), one_transaction: false }),
-            false => Err(BenchError::Program(format!("{compiler}: {}", String::from_utf8_lossy(&output.stderr)))),
-        }
+        let program = compile(folder, "bare_lmdb", include_str!("bare_lmdb.c"), &["-llmdb"])?;
+        Ok(BareLmdb { program, database: database.to_owned(), one_transaction: false })
+    }
+}
+
+/// Compiles the C program `name` into `folder`.
+pub fn compile(folder: &Path, name: &str, text: &str, libraries: &[&str]) -> Result<PathBuf, BenchError> {
+    let (source, program) = (folder.join(name).with_extension("c"), folder.join(name));
+    std::fs::write(&source, text)?;
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let output = Command::new(&compiler).args(["-O2", "-o"]).args([&program, &source]).args(libraries).output()?;
+    match output.status.success() {
+        true => Ok(program),
+        false => Err(BenchError::Program(format!("{compiler}: {}", String::from_utf8_lossy(&output.stderr)))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, Probe};
+use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, OptionText, Probe};
 use kvdyno_record::Workers;
 use kvdyno_trial::TrialSpec;
 use kvdyno_trial::worker::{driver_check, hints, values_of};
@@ -75,7 +75,8 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
         operations: operations.parse().map_err(|_| usage())?,
         reads_per_transaction: reads.parse().map_err(|_| usage())?,
     };
-    let check = driver_check(&choice(engine)?, &spec(&drive)).map_err(|failure| BenchError::Program(failure.reason))?;
+    let check =
+        driver_check(&choice(engine, &[])?, &spec(&drive)).map_err(|failure| BenchError::Program(failure.reason))?;
     if check.failures > 0 {
         return Err(BenchError::Program(format!("{} answers were not right", check.failures)));
     }
@@ -84,7 +85,8 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
     Ok(())
 }
 
-fn choice(engine: &str) -> Result<Choice, BenchError> {
+/// An engine with options beyond its preset.
+pub fn choice(engine: &str, options: &[OptionText]) -> Result<Choice, BenchError> {
     let failed = |error: String| BenchError::Program(error);
     let name = EngineName::parse(engine);
     let place = name.find().map_err(|error| failed(error.to_string()))?;
@@ -93,7 +95,7 @@ fn choice(engine: &str) -> Result<Choice, BenchError> {
         Probe::Available { .. } => place.library,
         Probe::Missing { .. } => name.fallback(),
     };
-    Choice::new(adapter, name.preset.as_deref(), &[], library).map_err(|error| failed(error.to_string()))
+    Choice::new(adapter, name.preset.as_deref(), options, library).map_err(|error| failed(error.to_string()))
 }
 
 fn spec(drive: &Drive<'_>) -> TrialSpec {
@@ -160,7 +162,7 @@ pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError>
     let workload = spec(&drive).workload;
     let keys = workload.data.keys().map_err(|error| failed(&error))?;
     let values = values_of(&workload.data);
-    let choice = choice(engine)?;
+    let choice = choice(engine, &[])?;
     let database = Database::open(&choice, &settings(), &hints(&workload, Workers::Threads), folder, true)
         .map_err(|error| failed(&error))?;
     {

@@ -4,12 +4,14 @@
 //! kvdyno-bench                  everything, as a table
 //! kvdyno-bench --check          instructions only, held against the limits in limits.rs; fails if one is passed
 //! kvdyno-bench adapters NAME…   what adapters of C libraries spend on a get themselves
+//! kvdyno-bench 3n1 [STARTS [THREADS [PAIRS]]]  the 3n+1 computation on Berkeley DB beside a bare C program
 //! kvdyno-bench drive …          one loop in this process (started by the above)
 //! ```
 
 mod adapters;
 mod bare;
 mod counting;
+mod cycles;
 mod drive;
 mod limits;
 mod pairs;
@@ -36,10 +38,14 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["drive", rest @ ..] => drive::run(rest),
+        ["3n1", rest @ ..] => cycles::run(rest),
+        ["drive-3n1", rest @ ..] => cycles::drive(rest),
         ["--check"] => limits::check(),
         ["adapters", engines @ ..] if !engines.is_empty() => adapters::run(engines),
         [] => table::run(),
-        _ => Err(BenchError::Program("usage: kvdyno-bench [--check | adapters ENGINE…]".to_owned())),
+        _ => Err(BenchError::Program(
+            "usage: kvdyno-bench [--check | adapters ENGINE… | 3n1 [STARTS [THREADS [PAIRS]]]]".to_owned(),
+        )),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use kvdyno_workload::Kind;
+use kvdyno_workload::{Kind, Reads};
 
 use crate::BenchError;
 use crate::bare::BareLmdb;
@@ -35,6 +35,8 @@ pub struct Costs {
     pub one: Beside,
     /// The null engine.
     pub null: f64,
+    /// A record of a batch of reads, the null engine's gets one after the other.
+    pub null_batch: f64,
 }
 
 /// This program, driving.
@@ -52,6 +54,11 @@ impl Countable for Driven<'_> {
 fn driven<'a>(engine: &'a str, folder: &'a Path, threads: u32, reads_per_transaction: u64) -> Driven<'a> {
     let records = if engine == "null" { NULL_RECORDS } else { RECORDS };
     Driven(Drive { engine, folder, kind: Kind::ReadRandom, records, threads, operations: 0, reads_per_transaction })
+}
+
+/// Batches of the null engine's records.
+fn batches(folder: &Path) -> Driven<'_> {
+    Driven(Drive { kind: Kind::MultiReadRandom, ..driven("null", folder, 1, 1).0 })
 }
 
 /// As many reads in a transaction as anybody asks for.
@@ -72,7 +79,8 @@ fn costs_of(counter: Counter, place: &Path, lmdb: &Path) -> Result<Costs, BenchE
     let each = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, 1))? };
     bare.one_transaction = true;
     let one = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, ALL))? };
-    Ok(Costs { each, one, null: count(&driven("null", place, 1, 1))? })
+    let null_batch = count(&batches(place))? / Reads::default().per_batch as f64;
+    Ok(Costs { each, one, null: count(&driven("null", place, 1, 1))?, null_batch })
 }
 
 /// Measures and prints everything.
@@ -93,7 +101,9 @@ pub fn run() -> Result<(), BenchError> {
     bare.one_transaction = true;
     let one = time(&bare, &driven("lmdb", &lmdb, 1, ALL))?;
     beside(&mut out, "lmdb readrandom, one transaction for all", &costs.one, &one)?;
-    null(&mut out, place.path(), costs.null)
+    null(&mut out, place.path(), costs.null)?;
+    writeln!(out, "{:<46} {:>12.1}", "null multireadrandom, for each record", costs.null_batch)?;
+    Ok(())
 }
 
 fn time(bare: &BareLmdb, ours: &Driven<'_>) -> Result<Pairs, BenchError> {

@@ -215,7 +215,7 @@ fn a_library_for_nobody() {
 fn a_key_that_the_file_does_not_have() {
     let ran = refused_file("engines = [\"lmdb\"]\n\n[data]\nrecrods = 5\n");
     assert_snapshot!(ran.stderr, @"
-     × unknown field `recrods`, expected one of `records`, `key_size`, `key_format`, `prefix_size`, `keys_per_prefix`, `value_size`, `compressibility`; did you mean `records`?
+     × unknown field `recrods`, expected one of `records`, `key_size`, `key_format`, `spelling`, `prefix_size`, `keys_per_prefix`, `value_size`, `compressibility`; did you mean `records`?
       ╭─[experiment.toml:4:1]
     3 │ [data]
     4 │ recrods = 5
@@ -348,7 +348,7 @@ fn a_word_that_is_none_of_its_kind() {
     for (name, word, words) in [
         ("--workload", "readrandm", "there is no workload `readrandm`; there are fillseq, fillrandom, overwrite"),
         ("--workload", "fillseq", "`fillseq` loads, and so belongs into [load]"),
-        ("--load", "readseq", "`readseq` does not load; it can be fillseq or fillrandom"),
+        ("--load", "readseq", "`readseq` does not load; it can be fillseq, fillrandom or 3n1"),
         ("--durability", "comit", "`comit` is not a durability level; it can be none, process, interval, commit"),
         ("--compression", "zst", "`zst`"),
         ("--key-format", "hexa", "`hexa` is not a key format; it can be hex, decimal or binary"),

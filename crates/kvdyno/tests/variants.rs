@@ -74,7 +74,7 @@ fn an_experiment_is_made_to_fit() {
     lab.write("sizes.toml", FILE);
     let ran = lab.run(["run", "sizes.toml", "--fit", "--dry-run"]);
     ran.exits(0).says("fit: records: 10000 instead of 20000").says("fit: readers: [1] instead of [1, 2]");
-    ran.says("6 trials: 3 loads, and 3 runs");
+    ran.says("6 trials: 3 loads of about a second in all, 3 runs as long as their operations take");
     assert!(ran.stdout.contains("records = 10000"), "{}", ran.stdout);
     lab.run(["run", "sizes.toml", "--budget", "1m"]).exits(2).says("--fit");
 }

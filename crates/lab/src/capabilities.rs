@@ -73,7 +73,7 @@ pub(crate) fn cannot_run(
         return Err(format!("{label} keeps nothing, so that `3n1` would never find what it has put; leave it out"));
     }
     if experiment.stage.asked().storage == Storage::Raw && !engine.can(abi::CAN_RAW_DEVICE) {
-        return Err(format!("{label} cannot keep a database on a raw device, which storage = \"raw\" asks for"));
+        return Err(format!("{label} cannot keep a database on a raw device, which stage.storage = \"raw\" asks for"));
     }
     let reason = |(section, run)| Some((section, lacks(run, label, engine)?));
     let missing: Vec<_> = experiment.run.iter().enumerate().filter_map(reason).collect();

@@ -137,7 +137,10 @@ impl Slot {
     /// Removes the database and what is known of it, and before that what the engine keeps outside. Gives back why the
     /// engine could not.
     pub fn remove(&self, engine: Destroyer<'_>) -> io::Result<Option<String>> {
-        let complaint = engine.destroy(&self.database())?;
+        let complaint = match self.ground.is_available() {
+            true => engine.destroy(&self.database())?,
+            false => None,
+        };
         self.ground.remove()?;
         Ok(complaint)
     }

@@ -414,6 +414,20 @@ impl Experiment {
         if let Some(device) = &mut self.stage.device {
             *device.get_mut() = absolute(device.get_ref());
         }
+        for variant in &mut self.variant {
+            let engines = variant.get_mut().get_mut("engine").and_then(toml::Value::as_table_mut);
+            for section in
+                engines.into_iter().flat_map(|table| table.iter_mut()).filter_map(|(_, one)| one.as_table_mut())
+            {
+                let (is, library) = (section.get("is").and_then(toml::Value::as_str).is_some_and(is_path), true);
+                for key in [("is", is), ("library", library)].into_iter().filter(|(_, path)| *path).map(|(key, _)| key)
+                {
+                    if let Some(toml::Value::String(path)) = section.get_mut(key) {
+                        *path = absolute(Path::new(path)).to_string_lossy().into_owned();
+                    }
+                }
+            }
+        }
     }
 
     /// The records.

@@ -43,15 +43,16 @@ impl Extent {
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = |time: Duration| match time {
-            Duration::ZERO => "less than a second".to_owned(),
+            Duration::ZERO => "a second".to_owned(),
             time => humantime::format_duration(time).to_string(),
         };
-        write!(f, "{} trials: {} loads of some {} in all", self.loads + self.runs, self.loads, time(self.load_time))?;
-        if self.runs > 0 {
-            write!(f, ", {} runs of {}", self.runs, time(self.run_time))?;
+        write!(f, "{} trials: {} loads of about {} in all", self.loads + self.runs, self.loads, time(self.load_time))?;
+        let timed = self.runs - self.unknown;
+        if timed > 0 {
+            write!(f, ", {timed} runs of {} in all", time(self.run_time))?;
         }
         if self.unknown > 0 {
-            write!(f, ", and {} of them as long as their operations take", self.unknown)?;
+            write!(f, ", {} runs as long as their operations take", self.unknown)?;
         }
         Ok(())
     }

@@ -61,6 +61,8 @@ const WARMUP_PART: f64 = 0.1;
 /// What engines load on a small machine, on average: for estimates of time, never for figures.
 const LOAD_BYTES_PER_S: f64 = 40e6;
 const LOAD_RECORDS_PER_S: f64 = 150e3;
+/// The same one by one.
+const PUTS_PER_S: f64 = 40e3;
 
 /// Below these an experiment would be about something else.
 const LEAST_RECORDS: u64 = 10_000;
@@ -150,7 +152,8 @@ pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
     }
     let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
-    data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / LOAD_RECORDS_PER_S)
+    let records_per_s = if experiment.load_batch() > 1 { LOAD_RECORDS_PER_S } else { PUTS_PER_S };
+    data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / records_per_s)
 }
 
 /// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
@@ -158,7 +161,7 @@ fn part_seconds(experiment: &Experiment) -> f64 {
     let records = *experiment.data.records.get_ref() as f64;
     let parts =
         experiment.run.iter().filter_map(|run| Some(run.ends_after_part()? * run.readers.get_ref().len() as f64));
-    parts.map(|part| part * records / LOAD_RECORDS_PER_S).sum()
+    parts.map(|part| part * records / PUTS_PER_S).sum()
 }
 
 /// The experiment itself and each of its variants, with their names.
@@ -293,6 +296,8 @@ fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<String>) {
             *readers = readers.iter().filter_map(Value::as_integer).map(|count| Value::Integer(2 * count)).collect();
         }
         variant.extend(whole);
+        // What is not there cannot be had: the stage would refuse it.
+        section(variant, "stage").and_then(|stage| stage.remove("smt"));
         let name = variant.get("name").and_then(Value::as_str).unwrap_or_default();
         changes.push(format!(
             "variant {name}: twice the readers, two threads for each core, because this machine has no hyperthreads"
@@ -400,6 +405,7 @@ mod tests {
         let readers = |variant: &Value, run: usize| variant["run"][run]["readers"].as_array().unwrap().clone();
         let variants = table["variant"].as_array().unwrap();
         assert!(variants[0].get("run").is_none());
+        assert_eq!((variants[0]["stage"]["smt"].as_str(), variants[1]["stage"].get("smt")), (Some("off"), None));
         assert_eq!(readers(&variants[1], 0), [20, 40, 60, 80, 100].map(Value::Integer));
         assert_eq!(readers(&variants[1], 2), [Value::Integer(20)]);
         assert_eq!((changes.len(), changes[0].contains("no hyperthreads")), (1, true));

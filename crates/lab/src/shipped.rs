@@ -16,7 +16,7 @@ macro_rules! shipped {
 }
 
 /// All of them.
-pub const SHIPPED: [Shipped; 4] = shipped!["inmem-numa", "ondisk", "storage", "example"];
+pub const SHIPPED: [Shipped; 6] = shipped!["inmem-numa", "ondisk", "3n1", "dbbench-smt", "storage", "example"];
 
 impl Shipped {
     /// The one of that name.

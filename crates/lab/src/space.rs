@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use kvdyno_stage::storage::free_bytes;
 
 use crate::check::{Checked, Part};
+use crate::cycles::stored_bytes;
 use crate::experiment::Order;
 use crate::ground;
 use crate::units::Bytes;
@@ -46,7 +47,7 @@ fn databases(part: &Part, order: Order) -> (u64, u64) {
     match (&asked.device, made) {
         (Some(_), _) => (0, 0),
         (None, true) => (ground::size(experiment, asked), count),
-        (None, false) => (crate::cycles::stored_bytes(experiment), count),
+        (None, false) => (stored_bytes(experiment), count),
     }
 }
 

@@ -81,6 +81,9 @@ pub struct Filesystem {
     pub device: Option<String>,
     /// Whether the device says it rotates.
     pub rotational: Option<bool>,
+    /// What the kernel reads ahead of it, KiB: what a page fault in a mapped file brings at the most.
+    #[serde(default)]
+    pub read_ahead_kb: Option<u64>,
     /// Bytes free.
     pub free_bytes: u64,
 }

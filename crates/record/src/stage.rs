@@ -30,6 +30,8 @@ pub struct StageFacts {
     pub storage: String,
     /// The filesystem below the database with its options; `raw` for a block device.
     pub filesystem: String,
+    /// What the kernel reads ahead of its block device, KiB.
+    pub read_ahead_kb: Option<u64>,
     /// What disturbed the trial, a clause each.
     pub disturbances: Vec<String>,
 }

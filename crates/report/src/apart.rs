@@ -10,12 +10,15 @@ use crate::study::distinct;
 /// What can differ, in words.
 type Word = fn(&Record) -> String;
 
-const WORKLOAD: [Word; 10] = [
+const WORKLOAD: [Word; 13] = [
     |r| format!("{} records", grouped(r.workload.records as f64)),
     |r| format!("{} + {} bytes", r.workload.key_size, r.workload.value_size),
     |r| format!("keys in {}", r.workload.keys()),
     |r| format!("batches of {}", grouped(r.workload.batch as f64)),
     |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
+    |r| r.workload.nexts.map_or(String::new(), |nexts| format!("{} steps a range", grouped(nexts as f64))),
+    |r| r.workload.among.map_or(String::new(), |among| format!("among {}", grouped(among as f64))),
+    |r| r.workload.reads_per_batch.map_or(String::new(), |reads| format!("{} reads a batch", grouped(reads as f64))),
     |r| format!("durability {}", r.workload.durability),
     |r| format!("cache {}", bytes(r.workload.cache_bytes as f64)),
     |r| format!("write buffer {}", bytes(r.workload.write_buffer_bytes as f64)),

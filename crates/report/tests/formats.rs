@@ -106,6 +106,39 @@ fn colour_only_when_asked_for_and_then_nothing_else_differs() {
     assert_eq!(words(&without_codes), words(&plain));
 }
 
+/// The second variant is a tenth faster, and twice as fast where it has twice the threads; a variant of other work is held
+/// against nothing.
+#[test]
+fn variants_of_the_same_work_stand_beside_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 1);
+    let all = results.records().unwrap();
+    let variants = [("smt-off", 1.0, 1), ("smt-on", 1.1, 1), ("doubled", 2.0, 2), ("small", 1.0, 1)];
+    for (place, (variant, faster, times)) in variants.into_iter().enumerate() {
+        for mut record in all.iter().filter(|r| ["lmdb", "rocksdb"].contains(&&*r.trial.engine)).cloned() {
+            record.trial.number += 1000 * (1 + place as u32);
+            record.trial.variant = variant.into();
+            record.trial.readers *= times;
+            record.workload.value_size = if variant == "small" { 24 } else { 100 };
+            record.operations.iter_mut().for_each(|o| o.records_per_s *= faster);
+            results.save(&record).unwrap();
+        }
+    }
+    for record in all.iter().filter(|record| record.trial.number < 1000) {
+        std::fs::remove_dir_all(results.trial_folder(&record.trial)).ok();
+    }
+    let table = render(&results, Format::Table).unwrap();
+    let begin = table.find("smt-on over smt-off").unwrap();
+    let end = table[begin..].find("readwhilewriting, smt-off").unwrap();
+    insta::assert_snapshot!(table[begin..begin + end].trim_end());
+    let document: Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
+    let relative = document["relative"].as_array().unwrap();
+    assert!(relative.iter().all(|one| one["over"] == "smt-off" && one["variant"] != "small"));
+    assert_eq!(relative.len(), 2 * 2 * (1 + 3));
+    let page = std::fs::read_to_string(kvdyno_report::write_page(&results).unwrap()).unwrap();
+    assert!(page.contains("Variants beside each other") && page.contains("doubled over smt-off: rates"));
+}
+
 fn strip_codes(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap().to_owned();

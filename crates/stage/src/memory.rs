@@ -29,11 +29,10 @@ fn name(pid: u32, number: u32) -> String {
     format!("kvdyno-{pid}-{number}")
 }
 
-/// The process whose group has this name.
-fn owner(name: &str) -> Option<u32> {
+/// The process whose group has this name, and the group's number.
+fn owner(name: &str) -> Option<(u32, u32)> {
     let (pid, number) = name.strip_prefix("kvdyno-")?.split_once('-')?;
-    number.parse::<u32>().ok()?;
-    pid.parse().ok()
+    Some((pid.parse().ok()?, number.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -42,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_name_tells_its_owner() {
-        assert_eq!(owner(&name(12, 3)), Some(12));
+        assert_eq!(owner(&name(12, 3)), Some((12, 3)));
         for other in ["kvdyno-12", "kvdyno-x-3", "kvdyno-12-3-4", "user-12-3", "kvdyno--3"] {
             assert_eq!(owner(other), None, "{other}");
         }

@@ -44,7 +44,12 @@ pub fn filesystem(path: &Path) -> Filesystem {
 fn filesystem_of(mount: Option<Mount>, device: Option<BlockDevice>, free_bytes: u64) -> Filesystem {
     let (kind, options) = mount.map(|mount| (mount.kind, mount.options)).unwrap_or_default();
     let rotational = device.as_ref().and_then(BlockDevice::rotational);
-    Filesystem { kind, options, device: device.map(|device| device.name), rotational, free_bytes }
+    let read_ahead_kb = device.as_ref().and_then(|device| match kind.as_str() {
+        // It has a setting of its own, and begins with much more than its device.
+        "btrfs" => device.btrfs_read_ahead_kb(),
+        _ => device.read_ahead_kb(),
+    });
+    Filesystem { kind, options, device: device.map(|device| device.name), rotational, read_ahead_kb, free_bytes }
 }
 
 fn existing(path: &Path) -> Option<&Path> {

@@ -37,6 +37,7 @@ pub struct Watch {
     last: Option<Reading>,
     least_available_kb: Option<u64>,
     others: Others,
+    is_limited: bool,
     frequency: Frequency,
 }
 
@@ -89,6 +90,12 @@ impl Watch {
         new
     }
 
+    /// The worker's memory is limited: that it waits for some is then its own affair.
+    pub fn of_limited(mut self) -> Self {
+        self.is_limited = true;
+        self
+    }
+
     /// Takes a look; about once a second is enough. Of a worker that starts processes those count that its first thread
     /// started, and their descendants likewise. Of several workers all must live, or the look is without a worker.
     pub fn sample(&mut self, worker_pids: &[u32]) {
@@ -105,7 +112,7 @@ impl Watch {
             self.others.waiting(),
             self.frequency.words(),
             least_available(self.least_available_kb, last.memory_kb),
-            stalled(first, last),
+            stalled(first, last).filter(|_| !self.is_limited),
         ]
         .into_iter()
         .flatten()
@@ -115,7 +122,8 @@ impl Watch {
     fn blank() -> Self {
         let others = Others::default();
         let frequency = Frequency::new(Tree::live());
-        Self { origin: Instant::now(), first: None, last: None, least_available_kb: None, others, frequency }
+        let (first, last, least_available_kb) = (None, None, None);
+        Self { origin: Instant::now(), first, last, least_available_kb, others, is_limited: false, frequency }
     }
 
     fn look(&mut self, workers: &[u32]) {
@@ -264,6 +272,15 @@ mod tests {
             watch.add(reading);
         }
         watch.finish()
+    }
+
+    #[test]
+    fn a_limited_worker_waits_for_memory_by_itself() {
+        let mut watch = Watch::blank().of_limited();
+        for second in 0..=10 {
+            watch.add(Reading { stalled_s: Some(f64::from(second) * 0.5), ..quiet(second.into()) });
+        }
+        assert_eq!(watch.finish(), [""; 0]);
     }
 
     #[test]

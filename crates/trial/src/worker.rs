@@ -273,6 +273,7 @@ fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result
     let mut ticks = 0;
     for lane in trial.board.lanes() {
         lane.measured.latency.add_to(&mut counts);
+        lane.gets.latency.add_to(&mut counts);
         ticks += lane.measured.until.load(Ordering::Relaxed).saturating_sub(lane.measured.from.load(Ordering::Relaxed));
     }
     let operations: u64 = counts.iter().sum();

@@ -89,6 +89,7 @@ pub(crate) fn machine() -> Machine {
             options: "rw".into(),
             device: None,
             rotational: None,
+            read_ahead_kb: None,
             free_bytes: 1 << 30,
         },
         clock: "tsc".into(),

@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, dead_code, unused_imports)]
 
 mod hlog;
+mod machine;
 mod outcome;
 mod running;
 
@@ -24,6 +25,7 @@ use kvdyno_record::folder::Results;
 use tempfile::TempDir;
 
 pub use hlog::interval_log;
+pub use machine::{LoopDevice, may_set_the_stage};
 pub use outcome::{Ran, Trial, squeezed};
 pub use running::{Running, eventually};
 
@@ -85,6 +87,13 @@ impl Lab {
     /// Runs `kvdyno` with these arguments to its end.
     pub fn run<const N: usize>(&self, arguments: [&str; N]) -> Ran {
         self.start(arguments).ends()
+    }
+
+    /// The same with arguments whose number is not known.
+    pub fn run_with(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.kvdyno();
+        command.args(arguments);
+        Running::start(self.clone(), command).ends()
     }
 
     /// Starts `kvdyno` with these arguments.

@@ -14,6 +14,9 @@ use crate::units::Bytes;
 /// From this share of a database on, what stays in the page cache is worth a note.
 const STAYING_SHARE: f64 = 0.01;
 
+/// From this much on, reading ahead decides what a small read of a mapped file costs.
+const MUCH_AHEAD_KB: u64 = 1024;
+
 /// Dropping it gives back what was set.
 pub(super) struct Bounds {
     group: Option<MemoryGroup>,
@@ -28,7 +31,10 @@ impl Bounds {
         let cached = match ask.planned.key.phase == Phase::Run && drops {
             true => {
                 pages::drop_cached(&ask.database)?;
-                Some(pages::cached(&ask.database)?)
+                let found = pages::cached(&ask.database)?;
+                // Of a device the database is a part.
+                let taken = ask.ground.device_kb().map_or(found.total, |kb| kb << 10);
+                Some(CachedPages { total: found.total.min(taken), ..found })
             }
             false => None,
         };
@@ -62,6 +68,7 @@ impl Bounds {
             cached: self.cached,
             storage: ask.stage.asked.storage.to_string(),
             filesystem: lies_on(ask),
+            read_ahead_kb: filesystem(&ask.database).read_ahead_kb,
             ..found
         }
     }
@@ -83,6 +90,14 @@ impl Bounds {
         if self.group.as_ref().is_some_and(MemoryGroup::can_swap) {
             notes
                 .push("the memory limit does not hold for what is swapped out: the kernel accounts no swap".to_owned());
+        }
+        let ahead = filesystem(&ask.database).read_ahead_kb.filter(|kb| self.group.is_some() && *kb > MUCH_AHEAD_KB);
+        if let Some(kb) = ahead {
+            notes.push(format!(
+                "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as much \
+                 (blockdev --setra)",
+                Bytes(kb << 10)
+            ));
         }
         if is_device(&ask.database) && ask.ground.device_kb().is_none() {
             notes.push("nobody knows what of the block device the database takes: its size counts as 0".to_owned());

@@ -18,7 +18,7 @@ use std::time::Duration;
 use hdrhistogram::serialization::{V2Serializer, interval_log::IntervalLogWriterBuilder};
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
-use kvdyno_record::{Record, SeriesRow, Space, Workers, files};
+use kvdyno_record::{Failure, FailureKind, Outcome, Record, SeriesRow, Space, Workers, files};
 use kvdyno_stage::crew::Crew;
 use kvdyno_stage::storage::ground::Ground;
 use kvdyno_stage::storage::{DeviceCounters, allocated_kb, free_bytes, is_device, settle};
@@ -94,7 +94,7 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     let Some(watched) = watching.until_end(live)? else {
         return Ok(Ended { record: None, series: Vec::new(), last_version: 0 });
     };
-    settle(&ask.database)?;
+    let unwritten = settled(&ask.database)?;
     let device = match (&device_before, DeviceCounters::read(&ask.database)) {
         (Some(before), Some(after)) => Some(after.since(before)),
         _ => None,
@@ -105,6 +105,9 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     let series = watched.series.clone();
     let mut record =
         record::record(ask, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
+    if let Some(failure) = unwritten.filter(|_| record.is_finished()) {
+        record.outcome = Outcome::Failed(failure);
+    }
     if !record.is_finished() && free_bytes(&ask.database)? < ask.lab.min_free.0 {
         // The record may have to go onto the same storage, and nobody uses a database that did not fit.
         record.notes.extend(ask.destroyer.destroy(&ask.database)?);
@@ -112,6 +115,18 @@ pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
     }
     save_latencies(ask.folder, &observer)?;
     Ok(Ended { record: Some(record), series, last_version })
+}
+
+/// Writes out what the trial left in the page cache. Gives back why that is a failure of the trial: pages that were written
+/// long ago may find no room only now, and then they are lost.
+fn settled(database: &Path) -> io::Result<Option<Failure>> {
+    match settle(database) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+            let reason = format!("the storage is full: pages that were written could not be written out: {error}");
+            Ok(Some(Failure { kind: FailureKind::NoSpace, reason }))
+        }
+        outcome => outcome.map(|()| None),
+    }
 }
 
 /// The commands that start the processes of a worker, and the specification that they read.

@@ -52,8 +52,8 @@ pub(super) fn record(
     notes.extend(found.iter().filter_map(Found::note));
     let cycles = found.map(|found| found.facts);
     notes.extend(memory_notes(ask, &watched.account));
-    notes.extend(call_notes(ask, report.as_ref()));
     notes.extend(extras.bounds.notes(ask));
+    notes.extend(call_notes(ask, report.as_ref()));
     Record {
         schema: SCHEMA,
         trial: ask.planned.key.clone(),

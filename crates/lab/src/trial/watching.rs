@@ -80,7 +80,7 @@ impl<'a> Watching<'a> {
             observer: Observer::new(board),
             crew,
             culprit: None,
-            watch: Watch::new(),
+            watch: if ask.stage.memory.is_some() { Watch::new().of_limited() } else { Watch::new() },
             bounds,
             begun: now,
             last_change: (Stage::Starting, 0, now),

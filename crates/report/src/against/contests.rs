@@ -1,5 +1,7 @@
 //! Contests: figures of one kind that are to be ranked, as they were printed and as they were measured.
 
+use std::cmp::Reverse;
+
 use kvdyno_record::{Phase, Record};
 use kvdyno_verdict::Cell;
 
@@ -40,6 +42,8 @@ pub(super) struct Pick {
     pub(super) phase: Option<Phase>,
     pub(super) workload: Option<String>,
     pub(super) readers: Option<u32>,
+    /// Of several cells, the one with the most threads.
+    pub(super) most_threads: bool,
 }
 
 /// What is compared.
@@ -92,7 +96,7 @@ impl Figure {
             Figure::Reads => estimate(&cell.reads_per_s),
             Figure::Writes => estimate(&cell.writes_per_s),
             Figure::Operations => cell.median(|record| Some(record.reads_per_s() + record.writes_per_s())),
-            Figure::Switches => cell.median(switches),
+            Figure::Switches => cell.median(Record::context_switches_per_s),
             Figure::CpuPerOperation => cell.median(cpu_per_operation),
             Figure::OutputsPerRecord => {
                 cell.median(|record| Some(record.os.fs_out_ops as f64 / record.workload.records.max(1) as f64))
@@ -101,21 +105,21 @@ impl Figure {
     }
 }
 
-fn switches(record: &Record) -> Option<f64> {
-    (record.os.wall_s > 0.0).then(|| (record.os.ctx_voluntary + record.os.ctx_involuntary) as f64 / record.os.wall_s)
-}
-
 fn cpu_per_operation(record: &Record) -> Option<f64> {
-    let window = record.window.as_ref()?;
-    let operations: u64 = record.operations.iter().map(|kind| kind.operations).sum();
-    (operations > 0).then(|| 1e6 * (window.user_s + window.sys_s) / operations as f64)
+    record.cpu_us_per_operation().map(|(user, sys)| user + sys)
 }
 
 impl Contest {
-    /// The figure of the first cell that fits the entry and has it.
+    /// The figure of the first cell that fits the entry and has it; where the entry is about the most threads, of the one
+    /// with the most.
     pub(super) fn measured(&self, entry: &Entry, study: &Study<'_>) -> Option<f64> {
         let phases = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
-        phases.filter(|cell| entry.cell.fits(cell)).find_map(|cell| self.figure.of(cell))
+        let mut fitting: Vec<_> = phases.filter(|cell| entry.cell.fits(cell)).collect();
+        if entry.cell.most_threads {
+            // Stable: of equal numbers the first stays first.
+            fitting.sort_by_key(|cell| Reverse(cell.key.readers + cell.key.writers));
+        }
+        fitting.into_iter().find_map(|cell| self.figure.of(cell))
     }
 }
 

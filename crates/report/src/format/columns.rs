@@ -1,7 +1,7 @@
 //! The columns of the CSV files and of the rows in JSON: first those of the published tables, under their names and in
 //! their order, then ours. A failed trial has its names, its outcome and its reason, and no figures.
 
-use kvdyno_record::{Cycles, Failure, Latency, NodePages, Operations, Phase, Record};
+use kvdyno_record::{Cycles, Failure, Latency, NodePages, Operations, Phase, Record, Settling};
 use serde_json::Value;
 
 use crate::study::failure;
@@ -113,7 +113,18 @@ fn own_figures() -> Vec<Column> {
         figure("device_write_bytes", |r| r.os.device.as_ref().map(|device| device.write_bytes).into()),
         figure("write_amplification", |r| r.write_amplification().map_or(Value::Null, thousandths)),
         figure("window_s", |r| r.window.as_ref().map_or(Value::Null, |window| thousandths(window.seconds))),
+        figure("operations_per_s", |r| whole(r.operations_per_s())),
+        figure("user_us_per_op", |r| r.cpu_us_per_operation().map_or(Value::Null, |(user, _)| thousandths(user))),
+        figure("sys_us_per_op", |r| r.cpu_us_per_operation().map_or(Value::Null, |(_, sys)| thousandths(sys))),
+        figure("switches_per_s", |r| r.context_switches_per_s().map_or(Value::Null, whole)),
+        figure("window_user_pct", |r| r.window_cpu_pct().map_or(Value::Null, |(user, _)| thousandths(user))),
+        figure("window_sys_pct", |r| r.window_cpu_pct().map_or(Value::Null, |(_, sys)| thousandths(sys))),
+        figure("settling_s", |r| settling(r).map_or(Value::Null, |settling| thousandths(settling.seconds))),
     ]
+}
+
+fn settling(record: &Record) -> Option<Settling> {
+    record.window.as_ref()?.settling
 }
 
 /// What was asked of the engine.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::columns::columns;
 use crate::ReportError;
 use crate::study::{Remark, Study, title};
-use crate::tables::key_facts;
+use crate::tables::{Relative, key_facts, relatives};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -18,6 +18,7 @@ struct Document<'a> {
     load: Vec<Map<String, Value>>,
     run: Vec<Map<String, Value>>,
     cells: Vec<CellFacts>,
+    relative: Vec<Relative>,
     doubts: Vec<Map<String, Value>>,
     notes: Vec<Map<String, Value>>,
 }
@@ -42,6 +43,7 @@ pub(crate) fn render(study: &Study<'_>) -> Result<String, ReportError> {
         machine: study.machine,
         load: rows(study, Phase::Load),
         run: rows(study, Phase::Run),
+        relative: relatives(study),
         cells: phases.iter().flat_map(|phase| study.cells(*phase)).map(facts).collect(),
         doubts: remarks(
             study.doubts().into_iter().map(|(r, doubt)| Remark { trial: title(r), text: doubt.to_string() }).collect(),

@@ -3,7 +3,7 @@
 use crate::study::Study;
 use crate::tables::{
     Column, Grid, Mark, Room, Row, Text, cycles_found, key_facts, load, load_storage, machine_facts, matrices,
-    run_by_engine, run_storage, stage, versions,
+    relative_grids, run_by_engine, run_cpu, run_storage, stage, versions,
 };
 
 /// The tables of the reports.
@@ -14,13 +14,17 @@ pub(crate) fn render(study: &Study<'_>) -> String {
     for grid in load(study, Room::Page).into_iter().chain(load_storage(study)) {
         text.push_str(&section(2, &grid));
     }
-    if let Some(grid) = cycles_found(study) {
+    for grid in cycles_found(study).into_iter().chain(relative_grids(study)) {
         text.push_str(&section(2, &grid));
     }
     for workload in study.workloads() {
         text.push_str(&format!("## {}\n\n", escaped(workload)));
         let matrices = matrices(study, workload).into_iter();
-        for grid in matrices.chain(run_by_engine(study, workload)).chain(run_storage(study, workload)) {
+        for grid in matrices
+            .chain(run_by_engine(study, workload))
+            .chain(run_cpu(study, workload))
+            .chain(run_storage(study, workload))
+        {
             text.push_str(&section(3, &grid));
         }
     }

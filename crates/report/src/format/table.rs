@@ -5,7 +5,7 @@ use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle}
 use crate::study::{Remark, Study};
 use crate::tables::{
     Column, Grid, Mark, Room, Row, Text, cycles_found, key_facts, load, load_storage, machine_facts, matrices,
-    run_by_workload, run_storage, stage, versions,
+    relative_grids, run_by_workload, run_cpu, run_storage, stage, versions,
 };
 
 /// No borders, a rule under the heads.
@@ -24,10 +24,13 @@ pub(crate) fn render(study: &Study<'_>, colour: bool) -> String {
     parts.extend(load(study, Room::Screen).map(|grid| section(&grid, colour)));
     parts.extend(cycles_found(study).map(|grid| section(&grid, colour)));
     parts.extend(load_storage(study).map(|grid| section(&grid, colour)));
+    parts.extend(relative_grids(study).iter().map(|grid| section(grid, colour)));
     for workload in study.workloads() {
         parts.extend(matrices(study, workload).iter().map(|grid| section(grid, colour)));
     }
     parts.extend(run_by_workload(study).iter().map(|grid| section(grid, colour)));
+    let cpu = study.workloads().into_iter().filter_map(|workload| run_cpu(study, workload));
+    parts.extend(cpu.map(|grid| section(&grid, colour)));
     let storage = study.workloads().into_iter().filter_map(|workload| run_storage(study, workload));
     parts.extend(storage.map(|grid| section(&grid, colour)));
     parts.extend(stage(study).map(|grid| section(&grid, colour)));

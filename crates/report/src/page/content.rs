@@ -9,7 +9,7 @@ use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates, stor
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
     self, Grid, Mark, Room, cycles_found, engine_settings, key_facts, load, load_storage, machine_facts, matrices,
-    processors, run_grouped, run_storage, stage, versions,
+    processors, relative_grids, run_cpu, run_grouped, run_storage, stage, versions,
 };
 
 type Fact = (String, String);
@@ -31,6 +31,7 @@ pub(super) struct Page<'a> {
     load_storage: Option<Grid>,
     cycles: Option<Grid>,
     load_charts: Vec<Figure>,
+    relative: Vec<Grid>,
     workloads: Vec<Workload<'a>>,
     stage: Option<Grid>,
     engine_settings: Option<Grid>,
@@ -47,6 +48,7 @@ struct Workload<'a> {
     rates: Vec<Figure>,
     matrices: Vec<Grid>,
     table: Option<Grid>,
+    cpu_table: Option<Grid>,
     storage: Vec<Figure>,
     storage_table: Option<Grid>,
     latency_table: Option<Grid>,
@@ -89,6 +91,7 @@ impl<'a> Page<'a> {
             load_storage: load_storage(study),
             cycles: cycles_found(study),
             load_charts: load_charts(study)?,
+            relative: relative_grids(study),
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
             stage: stage(study),
             engine_settings: engine_settings(study),
@@ -114,6 +117,7 @@ impl<'a> Workload<'a> {
             rates: rates.into_iter().flatten().collect(),
             matrices: matrices(study, name),
             table: run_grouped(study, name),
+            cpu_table: run_cpu(study, name),
             storage: storage(study, name)?,
             storage_table: run_storage(study, name),
             latency_table: tables::latencies(study, name),

@@ -4,6 +4,7 @@ use kvdyno_record::{Operations, Record};
 use kvdyno_verdict::{Cell, Estimate};
 
 use super::Column;
+use super::cpu::SETTLING;
 use crate::numbers::{clock, duration, grouped, part_of_one, plus_minus, rate};
 use crate::study::threads;
 
@@ -106,6 +107,19 @@ pub(super) const STORAGE: [Field; 6] = [
     Field::number("DB KB", |cell| median(cell, grouped, |r| r.space.db_kb as f64)),
 ];
 
+/// CPU time and context switches of the measured part.
+pub(super) const CPU: [Field; 7] = [
+    Field::number("ops/s", |cell| median(cell, rate, Record::operations_per_s)),
+    Field::number("user µs/op", |cell| known(cell, micros, |r| Some(r.cpu_us_per_operation()?.0))),
+    Field::number("sys µs/op", |cell| known(cell, micros, |r| Some(r.cpu_us_per_operation()?.1))),
+    Field::number("switches/s", |cell| known(cell, grouped, Record::context_switches_per_s)),
+    Field::number("us %", |cell| known(cell, grouped, |r| Some(r.window_cpu_pct()?.0))),
+    Field::number("sy %", |cell| known(cell, grouped, |r| Some(r.window_cpu_pct()?.1))),
+    Field::number(SETTLING, |cell| {
+        cell.median(|r| Some(r.window.as_ref()?.settling?.seconds)).map_or(String::new(), |s| duration(1e9 * s))
+    }),
+];
+
 /// The kind of read that a trial made most of.
 pub(crate) fn main_reads(record: &Record) -> Option<&Operations> {
     record.operations.iter().filter(|o| !o.writes()).max_by_key(|o| o.operations)
@@ -118,6 +132,21 @@ pub(crate) fn main_writes(record: &Record) -> Option<&Operations> {
 
 fn median(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&Record) -> f64) -> String {
     cell.median(|record| Some(figure(record))).map_or(NONE.to_owned(), print)
+}
+
+fn known(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&Record) -> Option<f64>) -> String {
+    cell.median(figure).map_or(NONE.to_owned(), print)
+}
+
+/// Microseconds, three digits of them.
+fn micros(us: f64) -> String {
+    if us < 9.995 {
+        format!("{us:.2}")
+    } else if us < 99.95 {
+        format!("{us:.1}")
+    } else {
+        grouped(us)
+    }
 }
 
 fn part(cell: &Cell<'_>, figure: fn(&Record) -> Option<f64>) -> String {

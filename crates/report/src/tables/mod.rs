@@ -1,10 +1,12 @@
 //! What the reports print, as grids of text that know nothing of the format they will have.
 
+mod cpu;
 mod crossing;
 mod cycles;
 mod fields;
 mod load;
 mod matrix;
+mod relative;
 mod run;
 mod settings;
 mod stage;
@@ -20,8 +22,10 @@ use fields::Field;
 pub(crate) use cycles::cycles_found;
 pub(crate) use fields::{main_reads, main_writes};
 
+pub(crate) use cpu::run_cpu;
 pub(crate) use load::load;
 pub(crate) use matrix::matrices;
+pub(crate) use relative::{Relative, relative_grids, relatives};
 pub(crate) use run::{latencies, run_by_engine, run_by_workload, run_grouped};
 pub(crate) use storage::{load_storage, matters, run_storage};
 

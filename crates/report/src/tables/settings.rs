@@ -104,7 +104,9 @@ fn filesystem(machine: &Machine) -> String {
     let filesystem = &machine.filesystem;
     let device = filesystem.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
     let spinning = if filesystem.rotational == Some(true) { ", rotational by its own word" } else { "" };
-    format!("{}{device}{spinning} ({})", filesystem.kind, filesystem.options)
+    let ahead = filesystem.read_ahead_kb.map(|kb| format!(", reads {} ahead", bytes(kb as f64 * 1024.0)));
+    let ahead = ahead.unwrap_or_default();
+    format!("{}{device}{spinning}{ahead} ({})", filesystem.kind, filesystem.options)
 }
 
 fn driver(machine: &Machine) -> Option<String> {

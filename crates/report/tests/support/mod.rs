@@ -443,6 +443,7 @@ fn machine() -> Machine {
             options: "rw,relatime".into(),
             device: Some("vda1".into()),
             rotational: Some(false),
+            read_ahead_kb: Some(128),
             free_bytes: 40 << 30,
         },
         clock: "tsc at 2.1 GHz, 20 ns apart".into(),

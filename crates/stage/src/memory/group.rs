@@ -35,6 +35,8 @@ enum Swap {
 
 impl MemoryGroup {
     pub(super) fn make(version: Version, folder: &Path, limit: u64) -> io::Result<MemoryGroup> {
+        // One that was left by a process of the same number.
+        remove(folder)?;
         fs::create_dir(folder).map_err(|cause| told("cannot make", folder, &cause))?;
         let made = limited(version, folder, limit).and_then(|swap| {
             let procs = File::options().write(true).open(folder.join("cgroup.procs"))?;

@@ -112,7 +112,14 @@ fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Refusal> {
     {
         return control(own, true);
     }
-    Err(refused(format!("this user may make no group beside or in {}; run it as root, or as `{SCOPE}`", own.display())))
+    let own = own.display();
+    Err(refused(match above {
+        Some(above) if may_write(&above.join("cgroup.subtree_control")) => format!(
+            "{0} does not hand the memory controller down; write +memory to {0}/cgroup.subtree_control",
+            above.display()
+        ),
+        _ => format!("this user may make no group beside or in {own}; run it as root, or as `{SCOPE}`"),
+    }))
 }
 
 fn may_write(path: &Path) -> bool {

@@ -31,6 +31,18 @@ impl BlockDevice {
         self.queue("rotational").map(|flag| flag != 0)
     }
 
+    /// What the kernel reads ahead of it, KiB.
+    pub(super) fn read_ahead_kb(&self) -> Option<u64> {
+        self.queue("read_ahead_kb").map(u64::from)
+    }
+
+    /// What a btrfs on it reads ahead, KiB.
+    pub(super) fn btrfs_read_ahead_kb(&self) -> Option<u64> {
+        let filesystems = self.tree.path("sys/fs/btrfs").read_dir().ok()?.flatten().map(|entry| entry.path());
+        let here = filesystems.filter(|filesystem| filesystem.join("devices").join(&self.name).exists());
+        here.filter_map(|filesystem| self.tree.value(filesystem.join("bdi/read_ahead_kb"))).next()
+    }
+
     /// What was done to it since the machine started.
     pub(super) fn counters(&self) -> Option<Device> {
         if self.queue("iostats") == Some(0) {

@@ -76,13 +76,15 @@ impl Ground {
         fs::create_dir_all(&self.place)?;
         if self.storage.is_made() {
             let device = match &self.device {
-                Some(device) => device.clone(),
+                Some(device) => {
+                    blank(device)?;
+                    device.clone()
+                }
                 None => {
                     File::create(self.image())?.set_len(self.size)?;
                     loops::attach(&self.image())?
                 }
             };
-            blank(&device)?;
             if self.storage != Storage::Raw {
                 format::format(self.storage, &device)?;
             }
@@ -94,12 +96,18 @@ impl Ground {
         }
     }
 
+    /// Whether what is at [`Ground::database`] now is this database's: a link of an earlier run may lead to a loop device
+    /// that has another file since.
+    pub fn is_available(&self) -> bool {
+        !self.storage.is_made() || self.is_shown()
+    }
+
     /// Makes it available again after [`Ground::release`], or a reboot. Whether a database can be there.
     ///
     /// # Errors
     /// If it is there and cannot be mounted.
     pub fn reopen(&self) -> io::Result<bool> {
-        if self.storage.is_made() && !self.is_shown() {
+        if !self.is_available() {
             let device = match &self.device {
                 Some(device) => device.clone(),
                 None if !self.image().is_file() => return Ok(false),

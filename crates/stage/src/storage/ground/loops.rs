@@ -7,6 +7,10 @@ use std::process::Command;
 
 use super::{patiently, tool};
 
+/// What the kernel reads ahead of a disk (`VM_READAHEAD_PAGES`, `include/linux/mm.h`). A loop device begins with much more
+/// where the disk below it prefers large requests, and each page of a mapped file then brings megabytes.
+const READ_AHEAD_KB: u64 = 128;
+
 /// A loop device and the file behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
@@ -40,6 +44,7 @@ pub(super) fn attach(file: &Path) -> io::Result<PathBuf> {
     command.args(["--find", "--show", "--direct-io=on"]).arg(file);
     let device = PathBuf::from(tool::says(&mut command)?);
     if is_direct(&device) {
+        read_ahead(&device, READ_AHEAD_KB)?;
         return Ok(device);
     }
     detach(&device)?;
@@ -47,6 +52,11 @@ pub(super) fn attach(file: &Path) -> io::Result<PathBuf> {
         "the filesystem of {} allows no direct I/O on a loop file: its pages would be cached twice; choose another lab.dir",
         file.display()
     )))
+}
+
+fn read_ahead(device: &Path, kb: u64) -> io::Result<()> {
+    let name = device.file_name().unwrap_or_default();
+    fs::write(Path::new("/sys/block").join(name).join("queue/read_ahead_kb"), kb.to_string())
 }
 
 fn is_direct(device: &Path) -> bool {

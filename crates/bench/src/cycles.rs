@@ -1,0 +1,195 @@
+//! `kvdyno-bench 3n1`: the 3n+1 computation on Berkeley DB with the report's best settings, by kvdyno's worker and by a
+//! bare program that does the same and verifies nothing.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use kvdyno_engine::{Compression, Durability, LabSettings};
+use kvdyno_record::Workers;
+use kvdyno_trial::TrialSpec;
+use kvdyno_trial::worker::driver_check;
+use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
+
+use crate::BenchError;
+use crate::bare;
+use crate::counting::{Countable, Counter};
+use crate::drive::choice;
+use crate::pairs;
+
+/// Row 13 of the report; checkpoints at close alone, as a bare program has them.
+const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kb", "0")];
+/// Five quarters of 300000 KiB, which the adapter makes of it.
+const CACHE: u64 = 375_000 << 10;
+
+/// What is asked of both.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    starts: u64,
+    threads: u32,
+    pairs: usize,
+}
+
+impl Size {
+    fn of(words: &[&str]) -> Option<Size> {
+        let number = |place: usize, otherwise: u64| words.get(place).map_or(Some(otherwise), |word| word.parse().ok());
+        let size = Size { starts: number(0, 1_000_000)?, threads: number(1, 3)? as u32, pairs: number(2, 5)? as usize };
+        (words.len() <= 3 && size.starts > 0 && size.threads > 0 && size.pairs > 0).then_some(size)
+    }
+}
+
+/// One of the two programs, with a new folder for each database.
+struct Program<'a> {
+    /// Absent for our own.
+    bare: Option<PathBuf>,
+    threads: u32,
+    folder: &'a Path,
+}
+
+impl Program<'_> {
+    /// It is given an empty folder: what was there is removed.
+    fn prepared(&self, starts: u64) -> std::io::Result<Command> {
+        let database = self.folder.join("database");
+        if database.exists() {
+            std::fs::remove_dir_all(&database)?;
+        }
+        std::fs::create_dir(&database)?;
+        let mut command = match &self.bare {
+            Some(bare) => Command::new(bare),
+            None => {
+                let mut command = Command::new(std::env::current_exe()?);
+                command.arg("drive-3n1");
+                command
+            }
+        };
+        command.arg(&database).arg(starts.to_string()).arg(self.threads.to_string());
+        Ok(command)
+    }
+}
+
+/// Counting takes the difference of two runs, in which a starting point counts for so many operations: there are five in
+/// each, and putting makes them dear.
+const OPERATIONS_OF_START: u64 = 10;
+
+impl Program<'_> {
+    fn starting(&self, starts: u64) -> Command {
+        // What cannot be made is told by the program that finds no folder.
+        self.prepared(starts).unwrap_or_else(|_| Command::new("false"))
+    }
+
+    /// Instructions of a starting point.
+    fn instructions(&self, counter: Counter) -> Result<f64, BenchError> {
+        Ok(counter.per_operation(self)? * OPERATIONS_OF_START as f64)
+    }
+}
+
+impl Countable for Program<'_> {
+    fn command(&self, operations: u64) -> Command {
+        self.starting(operations / OPERATIONS_OF_START)
+    }
+}
+
+/// Compares, and prints.
+pub fn run(words: &[&str]) -> Result<(), BenchError> {
+    let usage = || BenchError::Program("usage: kvdyno-bench 3n1 [STARTS [THREADS [PAIRS]]]".to_owned());
+    let size = Size::of(words).ok_or_else(usage)?;
+    let folder = tempfile::tempdir()?;
+    let program = bare::compile(folder.path(), "bare_3n1", include_str!("bare_3n1.c"), &["-ldb", "-pthread"])?;
+    let side = |bare: Option<PathBuf>, threads| Program { bare, threads, folder: folder.path() };
+    let (own, bare) = (side(None, size.threads), side(Some(program.clone()), size.threads));
+    let pairs = pairs::run(size.pairs, || own.starting(size.starts), || bare.starting(size.starts))?;
+    let mut out = std::io::stdout();
+    let (low, high) = pairs.ratio_range;
+    writeln!(
+        out,
+        "3n+1 on Berkeley DB, {} starting points, {} threads, {} pairs",
+        size.starts, size.threads, size.pairs
+    )?;
+    writeln!(out, "bare C program   {:>10.0} ops/s", rate(pairs.second_ns, size.threads))?;
+    writeln!(out, "kvdyno           {:>10.0} ops/s", rate(pairs.first_ns, size.threads))?;
+    writeln!(
+        out,
+        "kvdyno / bare    {:>10.3}       (quartiles {:.3} to {:.3})",
+        1.0 / pairs.ratio,
+        1.0 / high,
+        1.0 / low
+    )?;
+    let counter = Counter::choose();
+    let ours = side(None, 1).instructions(counter)?;
+    let theirs = side(Some(program), 1).instructions(counter)?;
+    writeln!(
+        out,
+        "instructions a starting point, one thread ({counter}): bare {theirs:.0}, kvdyno {ours:.0}, ratio {:.3}",
+        ours / theirs
+    )?;
+    Ok(())
+}
+
+/// Operations a second of all threads, from nanoseconds that one thread takes for one.
+fn rate(ns: f64, threads: u32) -> f64 {
+    f64::from(threads) * 1e9 / ns
+}
+
+/// kvdyno's side: `drive-3n1 FOLDER STARTS THREADS`. Prints nanoseconds of a thread for an operation, and operations.
+pub fn drive(words: &[&str]) -> Result<(), BenchError> {
+    let usage = || BenchError::Program("drive-3n1 FOLDER STARTS THREADS".to_owned());
+    let [folder, starts, threads] = words else { return Err(usage()) };
+    let (starts, threads) = (starts.parse().map_err(|_| usage())?, threads.parse().map_err(|_| usage())?);
+    let options = OPTIONS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let check = driver_check(&choice("bdb", &options)?, &spec(Path::new(folder), starts, threads))
+        .map_err(|failure| BenchError::Program(failure.reason))?;
+    if check.failures > 0 {
+        return Err(BenchError::Program(format!("{} answers were not right", check.failures)));
+    }
+    writeln!(std::io::stdout(), "{:.3} {}", check.ns, check.operations)?;
+    Ok(())
+}
+
+fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
+    let (spelling, key_format) = (Spelling::Plain, KeyFormat::Binary);
+    TrialSpec {
+        adapter: PathBuf::new(),
+        preset: None,
+        options: Vec::new(),
+        library: None,
+        lab: LabSettings {
+            durability: Durability::None,
+            interval_ms: 1000,
+            compression: Compression::None,
+            cache_bytes: CACHE,
+            write_buffer_bytes: 0,
+        },
+        workload: Workload {
+            kind: Kind::ThreeNPlusOne,
+            data: Data {
+                records: starts,
+                key_size: 8,
+                key_format,
+                prefix_size: None,
+                keys_per_prefix: None,
+                value_size: 8,
+                compressibility: 0.0,
+                seed: 1,
+                spelling,
+            },
+            readers: 0,
+            writers: threads,
+            batch: 1,
+            reads_per_transaction: 1,
+            reads: Reads::default(),
+            write_rate: None,
+            warmup: Duration::ZERO,
+            end: End::Operations(u64::MAX),
+            verify: Verify::Full,
+            seed: 1,
+        },
+        workers: Workers::Threads,
+        database: folder.to_owned(),
+        create: true,
+        last_version: 0,
+        board_fd: -1,
+        ledger_fd: -1,
+        report: PathBuf::new(),
+    }
+}

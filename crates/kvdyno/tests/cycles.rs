@@ -1,0 +1,221 @@
+//! The 3n+1 workload: the same answers from every engine, with any number of threads or processes, also after a crash.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use kvdyno_record::{Cycles, Record};
+use support::{Lab, Ran, eventually};
+
+/// Those that `make test` has.
+const ENGINES: [&str; 5] = ["lmdb", "leveldb", "rocksdb", "bdb", "wiredtiger"];
+
+/// What came out of it, from a program of its own: longest cycle, its start, highest number, puts and gets of one thread.
+struct Answer(u64, u64, u64, u64, u64);
+const HUNDRED_THOUSAND: Answer = Answer(351, 77_031, 1_570_824_736, 217_211, 317_209);
+const TWENTY_THOUSAND: Answer = Answer(279, 17_647, 27_114_424, 43_347, 63_345);
+const THREE_HUNDRED_THOUSAND: Answer = Answer(443, 230_631, 24_648_077_896, 651_570, 951_568);
+
+fn file(engines: &[&str], records: u64, more: &str) -> String {
+    format!(
+        "name = \"3n1\"\nengines = {engines:?}\nload.workload = \"3n1\"\nsettings.cache = \"32MiB\"\n\
+         data.records = {records}\n{more}"
+    )
+}
+
+fn run(lab: &Lab, engines: &[&str], records: u64, more: &str) -> Ran {
+    lab.write("3n1.toml", &file(engines, records, more));
+    lab.run(["run", "3n1.toml", "--out", "results"])
+}
+
+#[track_caller]
+fn cycles(record: &Record) -> &Cycles {
+    assert!(record.is_finished(), "{:?}: {:?}", record.trial, record.outcome);
+    record.cycles.as_ref().unwrap()
+}
+
+/// The answers are right; one thread did exactly what it had to, several did no less.
+#[track_caller]
+fn is_right(record: &Record, answer: &Answer) {
+    let found = cycles(record);
+    let Answer(longest, start, highest, puts, gets) = *answer;
+    assert_eq!((found.longest, found.longest_start, found.highest), (longest, start, highest), "{:?}", record.trial);
+    match record.trial.writers {
+        1 => assert_eq!((found.puts, found.gets), (puts, gets), "{:?}", record.trial),
+        _ => assert!(found.puts >= puts && found.gets >= gets, "{:?}: {found:?}", record.trial),
+    }
+}
+
+// ---- the answers
+
+#[test]
+fn the_published_answers_come_out() {
+    let lab = Lab::new();
+    let ran = run(&lab, &["bdb"], 100_000, "settings.durability = \"none\"\nsettings.write_buffer = \"1MiB\"\n");
+    ran.is_clean();
+    assert!(ran.stdout.contains("1,570,824,736"), "{}", ran.stdout);
+    let record = &ran.records()[0];
+    is_right(record, &HUNDRED_THOUSAND);
+    let kinds: Vec<(&str, u64)> = record.operations.iter().map(|o| (o.kind.as_str(), o.operations)).collect();
+    assert_eq!(kinds, [("get", 317_209), ("put", 217_211)]);
+    assert!(record.operations.iter().all(|o| o.latency.p50_ns > 0 && o.threads == 1));
+    let csv = lab.report("csv");
+    assert!(csv.contains("n,spelling,longest_cycle,longest_start,highest,puts,gets,ops,ops_per_s"), "{csv}");
+    assert!(csv.contains(",100000,plain,351,77031,1570824736,217211,317209,534420,"), "{csv}");
+    let page = fs::read_to_string(lab.path("results/report/index.html")).unwrap();
+    assert!(page.contains("<h3>3n+1</h3>") && page.contains("1,570,824,736"));
+}
+
+#[test]
+fn every_engine_gives_the_same_answers_with_any_number_of_threads() {
+    let lab = Lab::new();
+    let variants: String = [1, 2, 4].map(|n| format!("[[variant]]\nname = \"{n}\"\nload.writers = {n}\n")).concat();
+    let ran = run(&lab, &ENGINES, 20_000, &variants);
+    ran.is_clean();
+    let records = ran.records();
+    assert_eq!(records.len(), 3 * ENGINES.len());
+    records.iter().for_each(|record| is_right(record, &TWENTY_THOUSAND));
+}
+
+#[test]
+fn however_numbers_are_spelled() {
+    let lab = Lab::new();
+    let variants = "[[variant]]\nname = \"enhanced\"\ndata.spelling = \"enhanced\"\n\
+                    [[variant]]\nname = \"decimal\"\ndata.key_format = \"decimal\"\n\
+                    [[variant]]\nname = \"binary\"\ndata.key_format = \"binary\"\n\
+                    [[variant]]\nname = \"batches\"\nload.batch = 16\n";
+    let ran = run(&lab, &["lmdb", "faulty"], 20_000, variants);
+    ran.is_clean();
+    for record in ran.records() {
+        // A batch is an operation of many puts.
+        is_right(&record, &TWENTY_THOUSAND);
+        let put = record.operations.iter().find(|o| o.writes()).unwrap();
+        assert_eq!(
+            (put.kind == "batch", put.operations < put.records),
+            ((record.trial.variant == "batches"), put.kind == "batch")
+        );
+    }
+}
+
+#[test]
+fn processes_compute_as_threads_do() {
+    let lab = Lab::new();
+    let ran = run(&lab, &["lmdb", "bdb"], 20_000, "load.workers = \"processes\"\nload.writers = 2\n");
+    ran.is_clean();
+    ran.records().iter().for_each(|record| is_right(record, &TWENTY_THOUSAND));
+}
+
+/// The report's settings of Berkeley DB change nothing in the answers; the one that promises what it does not keep is told.
+#[test]
+fn the_settings_of_the_report() {
+    let lab = Lab::new();
+    let more = "settings.durability = \"none\"\ndata.spelling = \"enhanced\"\nload.writers = 3\n\
+                [engine.bdb.options]\nlog_buffer = \"100KiB\"\npartitions = 8\n\
+                [[variant]]\nname = \"words\"\nengine.bdb.options.comparator = \"words\"\n\
+                [[variant]]\nname = \"length\"\nengine.bdb.options.comparator = \"length\"\n\
+                [[variant]]\nname = \"dsync\"\nengine.bdb.options.log_dsync = true\n";
+    let ran = run(&lab, &["bdb"], 20_000, more);
+    ran.is_clean();
+    for words in ["bdb TAINTED", "TAINTED by DB_LOG_DSYNC with DB_TXN_NOSYNC: the log is synced whenever"] {
+        assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    }
+    for record in ran.records() {
+        is_right(&record, &TWENTY_THOUSAND);
+        assert_eq!(record.taints().count() == 1, record.trial.variant == "dsync");
+        assert_eq!(record.notes.iter().any(|note| note.starts_with("TAINTED")), record.trial.variant == "dsync");
+    }
+}
+
+// ---- what is wrong is found
+
+#[test]
+fn an_engine_that_forgets_or_lies_is_found_out() {
+    for (fault, kind) in [
+        ("dropped-write", "wrong-answer"),
+        ("missing", "wrong-answer"),
+        ("other-key", "wrong-answer"),
+        ("flipped-bit", "wrong-answer"),
+        ("short-value", "wrong-answer"),
+        ("error-get", "engine-error"),
+        ("error-put", "engine-error"),
+    ] {
+        let lab = Lab::new();
+        let options = format!("[engine.faulty.options]\nfault = \"{fault}\"\nevery = 200\n");
+        let ran = run(&lab, &["faulty"], 20_000, &options);
+        ran.exits(1);
+        ran.trial("faulty", "load").failed(kind, "");
+    }
+}
+
+#[test]
+fn what_means_nothing_to_it_is_refused() {
+    for (more, engines, words) in [
+        ("data.key_size = 20\n", &["lmdb"][..], "key_size means nothing to `3n1`"),
+        ("data.value_size = 20\n", &["lmdb"], "value_size means nothing to `3n1`"),
+        ("data.prefix_size = 4\n", &["lmdb"], "prefix_size means nothing to `3n1`"),
+        ("[[run]]\nworkload = \"readrandom\"\n", &["lmdb"], "`readrandom` cannot follow `3n1`"),
+        ("data.spelling = \"enhance\"\n", &["lmdb"], "unknown variant `enhance`"),
+        ("", &["null"], "null keeps nothing, so that `3n1` would never find what it has put"),
+    ] {
+        let lab = Lab::with_null();
+        run(&lab, engines, 1000, more).exits(2).says(words);
+        assert!(!lab.path("results").exists());
+    }
+    let lab = Lab::new();
+    run(&lab, &["lmdb"], 300_000_001, "").exits(2).says("from 1 to 300000000 starting points");
+    lab.write("other.toml", "engines = [\"lmdb\"]\ndata = { spelling = \"enhanced\" }\n");
+    lab.run(["run", "other.toml"]).exits(2).says("is for [load] workload = \"3n1\"");
+}
+
+// ---- crash and restart
+
+/// Killed in the middle: some of it is in the database, and none of it is a record.
+fn killed(engine: &str, more: &str) -> Lab {
+    let lab = Lab::new();
+    lab.write("3n1.toml", &file(&[engine], 300_000, more));
+    let running = lab.start(["run", "3n1.toml", "--out", "results"]);
+    let written = |lab: &Lab| -> u64 {
+        let files = lab.databases().into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+        files.filter_map(|file| file.metadata().ok()).map(|facts| facts.blocks() * 512).sum()
+    };
+    let states = |lab: &Lab| {
+        let folders = fs::read_dir(lab.path("results/databases")).into_iter().flatten().flatten();
+        folders.filter_map(|folder| fs::read_to_string(folder.path().join("state.json")).ok()).collect::<String>()
+    };
+    eventually("a load under way", || states(&lab).contains("load_begun"));
+    let at_first = written(&lab);
+    eventually("some of the database", || written(&lab) > at_first + (1 << 20));
+    let killed = running.killed();
+    killed.lab.has_no_workers();
+    assert!(lab.records().is_empty(), "it had ended already");
+    lab
+}
+
+#[test]
+fn a_killed_computation_goes_on_with_what_is_in_the_database() {
+    for (engine, more) in [("lmdb", ""), ("leveldb", "load.writers = 2\n"), ("lmdb", "load.workers = \"processes\"\n")]
+    {
+        let lab = killed(engine, more);
+        let ran = lab.resume();
+        ran.is_clean().says("going on with what the ended run has computed");
+        let record = &ran.records()[0];
+        let (found, Answer(longest, start, highest, puts, _)) = (cycles(record), THREE_HUNDRED_THOUSAND);
+        assert_eq!((found.longest, found.longest_start, found.highest), (longest, start, highest));
+        assert!(found.puts > 0 && found.puts + 10_000 < puts, "{engine}: {} of {puts} were put again", found.puts);
+        ran.trial(engine, "load").notes("went on in the database of a worker that was killed");
+    }
+}
+
+/// What nobody promised to keep is not relied on.
+#[test]
+fn without_durability_it_begins_anew() {
+    let lab = killed("lmdb", "settings.durability = \"none\"\n");
+    let ran = lab.resume();
+    ran.is_clean();
+    let record = &ran.records()[0];
+    is_right(record, &THREE_HUNDRED_THOUSAND);
+    assert!(record.notes.iter().all(|note| !note.contains("went on")), "{:?}", record.notes);
+}

@@ -1,0 +1,84 @@
+//! What a test makes of the machine, and whether it may.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Lab;
+
+/// Whether tests may mount, and make devices and control groups. `KVDYNO_TEST_MOUNT=skip` says that they may not; else
+/// they must be root's.
+pub fn may_set_the_stage() -> bool {
+    let skips = std::env::var_os("KVDYNO_TEST_MOUNT").is_some_and(|how| how == "skip");
+    if skips {
+        eprintln!("skipped: KVDYNO_TEST_MOUNT=skip");
+    }
+    !skips
+}
+
+impl Lab {
+    /// Mounts and loop devices that have to do with this lab.
+    pub fn mounts_and_loops(&self) -> Vec<String> {
+        let home = self.path("").canonicalize().unwrap();
+        let home = home.to_string_lossy().into_owned();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let mut found: Vec<String> = mounts.lines().filter(|line| line.contains(&home)).map(str::to_owned).collect();
+        for entry in fs::read_dir("/sys/block").unwrap().flatten() {
+            let file = fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
+            if file.contains(&home) {
+                found.push(format!("{} {file}", entry.path().display()));
+            }
+        }
+        found
+    }
+
+    /// Nothing of this lab is mounted or a device.
+    #[track_caller]
+    pub fn has_given_back(&self) -> &Self {
+        assert_eq!(self.mounts_and_loops(), Vec::<String>::new());
+        self
+    }
+}
+
+/// A file as a block device, for as long as this lives.
+pub struct LoopDevice(PathBuf);
+
+impl LoopDevice {
+    /// Over a new sparse file of a lab.
+    pub fn new(lab: &Lab, name: &str, megabytes: u64) -> LoopDevice {
+        let file = lab.path(name);
+        fs::File::create(&file).unwrap().set_len(megabytes << 20).unwrap();
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(&file).output().unwrap();
+        let advice = "these tests make loop devices: run them as root (in a container with SYS_ADMIN)";
+        assert!(made.status.success(), "{advice}: {}", String::from_utf8_lossy(&made.stderr));
+        LoopDevice(String::from_utf8(made.stdout).unwrap().trim().into())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// With a new ext4 on it.
+    pub fn formatted(self) -> LoopDevice {
+        let made = Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&self.0).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        self
+    }
+
+    /// Its first bytes.
+    pub fn head(&self) -> Vec<u8> {
+        use std::io::Read;
+        let mut head = vec![0; 1 << 16];
+        fs::File::open(&self.0).unwrap().read_exact(&mut head).unwrap();
+        head
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let given_back = Command::new("losetup").arg("--detach").arg(&self.0).status();
+        if !std::thread::panicking() {
+            assert!(given_back.unwrap().success(), "{} stays", self.0.display());
+        }
+    }
+}

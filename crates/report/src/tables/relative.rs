@@ -1,0 +1,181 @@
+//! Variants that ask for the same work, one over the other.
+
+use kvdyno_record::{Phase, Record, WorkloadFacts};
+use kvdyno_verdict::{Cell, Estimate};
+use serde::Serialize;
+
+use super::{Column, Grid, Row, Text};
+use crate::numbers::plus_minus;
+use crate::study::{Study, distinct};
+
+/// The rate of one cell over that of its counterpart.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Relative {
+    /// Whose rate stands above the line.
+    pub(crate) variant: String,
+    /// Whose rate stands below it: the experiment's first variant.
+    pub(crate) over: String,
+    /// As reports name it.
+    pub(crate) engine: String,
+    /// `load`, or what was run.
+    pub(crate) workload: String,
+    /// Threads that it was about, above the line.
+    pub(crate) threads: u32,
+    /// The same below it.
+    pub(crate) threads_over: u32,
+    /// The one rate over the other.
+    pub(crate) ratio: f64,
+    /// Half of its 95 % interval over its value, from the intervals of both (the relative errors of independent figures
+    /// add as squares); absent if one has none.
+    pub(crate) relative: Option<f64>,
+}
+
+/// For each variant but the first its rates over those of the first, wherever both did the same work. Numbers of threads
+/// are held against the same; where a step has others in one variant, as many of them, the first against the first.
+pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
+    let cells: Vec<Told<'_, '_>> =
+        [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase)).filter_map(Told::of).collect();
+    let variants = distinct(cells.iter().map(|cell| cell.record.trial.variant.as_str()));
+    let Some((first, others)) = variants.split_first() else { return Vec::new() };
+    let steps = distinct(cells.iter().map(Told::step));
+    let of = |variant: &str, step: &Step<'_>| {
+        let mut found: Vec<&Told<'_, '_>> =
+            cells.iter().filter(|cell| cell.record.trial.variant == variant && cell.step() == *step).collect();
+        found.sort_by_key(|cell| cell.threads());
+        found
+    };
+    let pairs =
+        others.iter().flat_map(|variant| steps.iter().flat_map(|step| pairs(of(first, step), of(variant, step))));
+    pairs.filter_map(|(below, above)| Told::over(above, below)).collect()
+}
+
+/// Tables of [`relatives`], one for each variant but the first.
+pub(crate) fn relative_grids(study: &Study<'_>) -> Vec<Grid> {
+    let all = relatives(study);
+    distinct(all.iter().map(|one| one.variant.as_str())).into_iter().map(|variant| grid(variant, &all)).collect()
+}
+
+fn grid(variant: &str, all: &[Relative]) -> Grid {
+    let of: Vec<&Relative> = all.iter().filter(|one| one.variant == variant).collect();
+    let over = of.first().map_or("", |one| one.over.as_str());
+    let mut threads = distinct(of.iter().map(|one| (one.threads_over, one.threads)));
+    threads.sort_unstable();
+    let mut rows = distinct(of.iter().map(|one| (one.engine.as_str(), one.workload.as_str())));
+    // Engines together, each with its steps in their order.
+    let engines = distinct(rows.iter().map(|(engine, _)| *engine));
+    rows.sort_by_key(|(engine, _)| engines.iter().position(|name| name == engine));
+    let text = |engine: &str, workload: &str, count: (u32, u32)| {
+        let here = |one: &&&Relative| {
+            (one.engine.as_str(), one.workload.as_str(), (one.threads_over, one.threads)) == (engine, workload, count)
+        };
+        Text::from(of.iter().find(here).map_or(String::new(), |one| one.text()))
+    };
+    let mut last = "";
+    let row = |(engine, workload): (&str, &str)| {
+        let begins = engine != std::mem::replace(&mut last, rows_name(engine, &engines));
+        let names = [if begins { engine } else { "" }, workload].map(|name| Text::from(name.to_owned()));
+        let figures = threads.iter().map(|count| text(engine, workload, *count));
+        let group = begins.then(|| engine.to_owned());
+        Row { cells: names.into_iter().chain(figures).collect(), group, ..Row::default() }
+    };
+    let rows = rows.iter().copied().map(row).collect();
+    let heads = threads.iter().map(|count| Column::number(&head(*count)));
+    Grid {
+        title: format!("{variant} over {over}: rates"),
+        columns: [Column::words("engine"), Column::words("step")].into_iter().chain(heads).collect(),
+        rows,
+        note: note(variant, over, &threads),
+    }
+}
+
+/// The same name, as long as the table lives.
+fn rows_name<'a>(engine: &str, engines: &[&'a str]) -> &'a str {
+    engines.iter().find(|name| **name == engine).copied().unwrap_or("")
+}
+
+fn head((over, threads): (u32, u32)) -> String {
+    if over == threads { format!("t{threads}") } else { format!("t{over}→{threads}") }
+}
+
+fn note(variant: &str, over: &str, threads: &[(u32, u32)]) -> String {
+    let other = threads.iter().find(|(over, threads)| over != threads);
+    let apart = other
+        .map_or(String::new(), |(below, above)| format!(" t{below}→{above}: {below} in {over}, {above} in {variant}."));
+    format!("Above 1: {variant} did more in the same time. Columns are numbers of threads.{apart}")
+}
+
+impl Relative {
+    fn text(&self) -> String {
+        let interval = self.relative.map_or(String::new(), |relative| format!(" {}", plus_minus(relative)));
+        format!("{:.2}{interval}", self.ratio)
+    }
+}
+
+/// A cell with figures, and its first trial, which tells what it was called before names were made to tell cells apart.
+struct Told<'c, 'r> {
+    cell: &'c Cell<'r>,
+    record: &'r Record,
+}
+
+/// Engine, phase and workload.
+type Step<'a> = (&'a str, Phase, &'a str);
+
+impl<'c, 'r> Told<'c, 'r> {
+    fn of(cell: &'c Cell<'r>) -> Option<Self> {
+        let record = *cell.finished.first()?;
+        (!record.trial.variant.is_empty()).then_some(Told { cell, record })
+    }
+
+    fn step(&self) -> Step<'_> {
+        let trial = &self.record.trial;
+        (&self.cell.key.engine, trial.phase, &trial.workload)
+    }
+
+    fn threads(&self) -> u32 {
+        let trial = &self.record.trial;
+        if trial.readers > 0 { trial.readers } else { trial.writers }
+    }
+
+    /// The rate of what it is about.
+    fn rate(&self) -> Option<&Estimate> {
+        self.cell.reads_per_s.as_ref().or(self.cell.writes_per_s.as_ref())
+    }
+
+    /// `None` if the two did not do the same work.
+    fn over(above: &Self, below: &Self) -> Option<Relative> {
+        let work = |told: &Self| WorkloadFacts { seed: 0, ..told.record.workload.clone() };
+        let same = work(above) == work(below) && above.record.engine.version == below.record.engine.version;
+        let (rate, over) = (above.rate()?, below.rate()?);
+        let relative = rate.relative().zip(over.relative()).map(|(one, other)| one.hypot(other));
+        (same && over.value > 0.0).then(|| Relative {
+            variant: above.record.trial.variant.clone(),
+            over: below.record.trial.variant.clone(),
+            engine: above.cell.key.engine.clone(),
+            workload: above.record.trial.workload.clone(),
+            threads: above.threads(),
+            threads_over: below.threads(),
+            ratio: rate.value / over.value,
+            relative,
+        })
+    }
+}
+
+/// Counterparts of one step in two variants.
+fn pairs<'t, 'c, 'r>(
+    below: Vec<&'t Told<'c, 'r>>,
+    above: Vec<&'t Told<'c, 'r>>,
+) -> Vec<(&'t Told<'c, 'r>, &'t Told<'c, 'r>)> {
+    let counts = |cells: &[&Told<'_, '_>]| cells.iter().map(|cell| cell.threads()).collect::<Vec<_>>();
+    let shared = counts(&below).iter().any(|count| counts(&above).contains(count));
+    let doubled =
+        below.len() == above.len() && below.iter().zip(&above).all(|(one, other)| other.threads() == 2 * one.threads());
+    match shared && !doubled {
+        true => {
+            let counterpart =
+                |one: &&'t Told<'c, 'r>| above.iter().find(|other| other.threads() == one.threads()).copied();
+            below.iter().filter_map(|one| Some((*one, counterpart(one)?))).collect()
+        }
+        false if below.len() == above.len() => below.into_iter().zip(above).collect(),
+        false => Vec::new(),
+    }
+}

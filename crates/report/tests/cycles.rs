@@ -1,0 +1,70 @@
+//! What the 3n+1 workload found, in every format; and rows whose settings are tainted.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use kvdyno_record::folder::Results;
+use kvdyno_record::{Cycles, Phase, Setting};
+use kvdyno_report::{Format, Paper, against, render};
+
+/// Loads of two engines that computed cycles, the second with a setting that taints.
+fn computed(folder: &std::path::Path) -> Results {
+    let results = support::write(folder, 1);
+    let loads = results.records().unwrap().into_iter().filter(|r| r.trial.phase == Phase::Load && r.is_finished());
+    for (place, mut record) in loads.take(2).enumerate() {
+        record.trial.workload = "3n1".to_owned();
+        record.trial.variant = format!("row-{:02}", 15 - 2 * place);
+        record.cycles = Some(Cycles {
+            starts: 1_000_000,
+            spelling: "enhanced".to_owned(),
+            longest: 525,
+            longest_start: 837_799,
+            highest: 56_991_483_520,
+            puts: 2_168_610,
+            gets: 3_168_608,
+            operations_per_s: 74_137.5,
+            known: 500_000,
+        });
+        if place == 1 {
+            let (topic, name, value) = ("tainted".into(), "DB_LOG_DSYNC".into(), "nobody waits for it".into());
+            record.engine.settings.push(Setting { topic, name, value });
+        }
+        results.save(&record).unwrap();
+    }
+    results
+}
+
+#[test]
+fn every_format_has_the_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = computed(folder.path());
+    let table = render(&results, Format::Table).unwrap();
+    let own: String = table.split("\n\n").filter(|part| part.starts_with("3n+1\n")).collect();
+    insta::assert_snapshot!(own);
+    let markdown = render(&results, Format::Markdown).unwrap();
+    assert!(markdown.contains("## 3n+1") && markdown.contains("| 56,991,483,520 | 2,168,610 | 3,168,608 | 74,138 |"));
+    let csv = render(&results, Format::Csv).unwrap();
+    assert!(csv.contains(",1000000,enhanced,525,837799,56991483520,2168610,3168608,5337218,74138,500000,"), "{csv}");
+    let json: serde_json::Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
+    let rows = json["load"].as_array().unwrap();
+    assert_eq!(rows.iter().filter(|row| row["longest_cycle"] == 525).count(), 2);
+    assert_eq!(rows.iter().filter(|row| row["tainted"] == "DB_LOG_DSYNC").count(), 1);
+    let page = std::fs::read_to_string(kvdyno_report::write_page(&results).unwrap()).unwrap();
+    assert!(page.contains("<h3>3n+1</h3>") && page.contains(" TAINTED"));
+}
+
+/// The published rows are held against the loads.
+#[test]
+fn rows_are_held_against_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = computed(folder.path());
+    // Trials of no variant would be held against every row.
+    for mut record in results.records().unwrap().into_iter().filter(|record| record.trial.variant.is_empty()) {
+        record.trial.variant = "other".to_owned();
+        results.save(&record).unwrap();
+    }
+    let text = against(&results, Paper::ThreeNPlusOne, false).unwrap();
+    assert!(text.contains("3n+1 on Berkeley DB  2 of 20"), "{text}");
+    assert!(text.contains("\n15 cache 300000 KB, 3 threads, log buffer 800 KB, NOSYNC, DSYNC, 8 partitions"), "{text}");
+}
