@@ -2,22 +2,34 @@
 //!
 //! What the original was about are ratios: database to memory, cache to database, readers to cores. So records, cache,
 //! write buffer and memory limit shrink by one factor, threads by another, and a budget of time is divided over the
-//! trials. Where the least that makes sense is too much for the budget, parts are left out ([`crate::thin`]). Nothing ever
+//! trials. Where the least that makes sense is too much for the budget, parts are left out ([`thin`]). Nothing ever
 //! grows. What was changed is told.
+
+mod data;
+mod estimate;
+mod parts;
+mod thin;
+mod threads;
+mod time;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
+use toml::Table;
 
-use crate::cycles::{cycles_seconds, is_cycles, stored_bytes};
+use crate::cycles::{is_cycles, stored_bytes};
 use crate::experiment::{Experiment, FileError, Order};
-use crate::plan::Plan;
-use crate::thin::{LeaveOut, thin};
-use crate::units::{Bytes, Span};
-use crate::variants::overlay;
-use kvdyno_workload::Kind;
+use crate::units::Bytes;
+use data::{LEAST_CACHE, LEAST_CACHE_OF_CYCLES, least_scale, shrink};
+use estimate::part_seconds;
+use parts::{each_part, is_changed_by_all};
+use thin::thin;
+use threads::{asks_for_smt, fewer_threads, stand_in_for_smt};
+use time::{run_time, shorten};
+
+pub(crate) use estimate::load_seconds;
+pub use thin::LeaveOut;
 
 /// `[fit]`: the machine that the experiment was made for.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -56,32 +68,6 @@ const DISK_PART: f64 = 0.3;
 /// Of the budget, what loading may take; the rest is for runs, their warm-ups, and opening and closing.
 const LOAD_PART: f64 = 0.35;
 const RUN_PART: f64 = 0.45;
-/// Of a run's time, its warm-up.
-const WARMUP_PART: f64 = 0.1;
-/// What engines load on a small machine, on average: for estimates of time, never for figures.
-const LOAD_BYTES_PER_S: f64 = 40e6;
-const LOAD_RECORDS_PER_S: f64 = 150e3;
-/// The same one by one.
-const PUTS_PER_S: f64 = 40e3;
-
-/// Below these an experiment would be about something else.
-const LEAST_RECORDS: u64 = 10_000;
-const LEAST_CACHE: Least = Least { bytes: 8 << 20, unit: 1 << 20 };
-/// 3n+1 is about caches that are small beside a small database.
-const LEAST_CACHE_OF_CYCLES: Least = Least { bytes: 256 << 10, unit: 64 << 10 };
-const LEAST_WRITE_BUFFER: Least = Least { bytes: 4 << 20, unit: 1 << 20 };
-/// Of a memory limit, what is for the programs themselves.
-const LEAST_FOR_PROGRAMS: Least = Least { bytes: 64 << 20, unit: 1 << 20 };
-pub(crate) const LEAST_RUN: Duration = Duration::from_millis(500);
-const LEAST_OPERATIONS: u64 = 1000;
-
-/// A size that shrinks: how far, and in which steps.
-#[derive(Clone, Copy)]
-struct Least {
-    bytes: u64,
-    unit: u64,
-}
-
 impl Experiment {
     /// The experiment at a size that this machine and the budget have room for, and what was changed, a line each. Places
     /// in it are of no file.
@@ -138,190 +124,12 @@ impl Experiment {
     }
 }
 
-/// The scale at which a limit of memory still has room for the engine's cache and buffer and for the programs: data that
-/// shrank further would no longer be so many times the memory.
-fn least_scale(experiment: &Experiment) -> f64 {
-    let Some(limit) = experiment.stage.asked().memory else { return 0.0 };
-    let shared = limit.saturating_sub(experiment.settings.cache.0).saturating_sub(experiment.settings.write_buffer.0);
-    (LEAST_FOR_PROGRAMS.bytes + LEAST_WRITE_BUFFER.bytes) as f64 / shared.max(1) as f64
-}
-
-pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
-    if is_cycles(experiment) {
-        return cycles_seconds(experiment);
-    }
-    let data = experiment.data();
-    let bytes = (data.key_size + data.value_size) as f64;
-    let records_per_s = if experiment.load_batch() > 1 { LOAD_RECORDS_PER_S } else { PUTS_PER_S };
-    data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / records_per_s)
-}
-
-/// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
-fn part_seconds(experiment: &Experiment) -> f64 {
-    let records = *experiment.data.records.get_ref() as f64;
-    let parts =
-        experiment.run.iter().filter_map(|run| Some(run.ends_after_part()? * run.readers.get_ref().len() as f64));
-    parts.map(|part| part * records / PUTS_PER_S).sum()
-}
-
-/// The experiment itself and each of its variants, with their names.
-pub(crate) fn each_part(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
-    change(table, "");
-    for variant in variants_of(table) {
-        let name = variant.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        change(variant, &format!("variant {name}: "));
-    }
-}
-
-/// Whether each variant has its own number of records, so that the experiment's own stands for nothing.
-fn is_changed_by_all(table: &Table) -> bool {
-    let variants = table.get("variant").and_then(Value::as_array);
-    let has = |variant: &Value| variant.get("data").and_then(|data| data.get("records")).is_some();
-    variants.is_some_and(|variants| !variants.is_empty() && variants.iter().all(has))
-}
-
-fn section<'a>(part: &'a mut Table, name: &str) -> Option<&'a mut Table> {
-    part.get_mut(name).and_then(Value::as_table_mut)
-}
-
-fn shrink(part: &mut Table, name: &str, scale: f64, least_cache: Least, changes: &mut Vec<String>) {
-    if let Some(records) = section(part, "data").and_then(|data| data.get_mut("records")) {
-        let old = records.as_integer().unwrap_or(0).max(0) as u64;
-        let new = two_digits(old as f64 * scale).max(LEAST_RECORDS).min(old);
-        tell(changes, &format!("{name}records"), &old, &new);
-        *records = Value::Integer(new as i64);
-    }
-    for run in runs(part) {
-        let Some(operations) = run.get_mut("operations") else { continue };
-        let old = operations.as_integer().unwrap_or(0).max(0) as u64;
-        let new = two_digits(old as f64 * scale).max(LEAST_OPERATIONS).min(old);
-        tell(changes, &format!("{name}operations"), &old, &new);
-        *operations = Value::Integer(new as i64);
-    }
-    let sizes = [
-        ("settings", "cache", least_cache),
-        ("settings", "write_buffer", LEAST_WRITE_BUFFER),
-        ("stage", "memory", LEAST_FOR_PROGRAMS),
-    ];
-    for (place, key, least) in sizes {
-        let Some(size) = section(part, place).and_then(|section| section.get_mut(key)) else { continue };
-        let Some(old) = size.as_str().and_then(|text| text.parse::<Bytes>().ok()) else { continue };
-        let new = ((old.0 as f64 * scale).ceil() as u64).next_multiple_of(least.unit);
-        let new = Bytes(new.max(least.bytes).min(old.0));
-        tell(changes, &format!("{name}{key}"), &old, &new);
-        *size = Value::String(new.to_string());
-    }
-}
-
-fn fewer_threads(part: &mut Table, name: &str, scale: f64, changes: &mut Vec<String>) {
-    for run in runs(part) {
-        let Some(readers) = run.get_mut("readers").and_then(Value::as_array_mut) else { continue };
-        let old: Vec<i64> = readers.iter().filter_map(Value::as_integer).collect();
-        let mut new: Vec<i64> =
-            old.iter().map(|&count| (count as f64 * scale.min(1.0)).ceil().max(1.0) as i64).collect();
-        new.dedup();
-        tell(changes, &format!("{name}readers"), &format!("{old:?}"), &format!("{new:?}"));
-        *readers = new.into_iter().map(Value::Integer).collect();
-    }
-}
-
-/// `[[run]]`, or a variant's `run.…`.
-pub(crate) fn runs(part: &mut Table) -> Vec<&mut Table> {
-    match part.get_mut("run") {
-        Some(Value::Array(runs)) => runs.iter_mut().filter_map(Value::as_table_mut).collect(),
-        Some(Value::Table(run)) => vec![run],
-        _ => Vec::new(),
-    }
-}
-
-/// What is left of the budget for each run.
-fn run_time(experiment: &Experiment, room: &Room, budget: Duration) -> Result<Duration, FileError> {
-    let plan = Plan::of(&experiment.variants()?);
-    let runs = plan
-        .trials
-        .iter()
-        .filter(|trial| trial.planned_time().is_some() && !room.missing.contains(&trial.key.engine))
-        .count();
-    Ok((budget.mul_f64(RUN_PART) / runs.max(1) as u32).max(LEAST_RUN))
-}
-
-fn shorten(part: &mut Table, name: &str, time: Duration, changes: &mut Vec<String>) {
-    let of_variant = !name.is_empty();
-    for run in runs(part) {
-        let old = run.get("duration").and_then(Value::as_str).and_then(|text| text.parse::<Span>().ok());
-        // A variant that says nothing of it has what the experiment has.
-        if ends_by_itself(run) || (of_variant && old.is_none()) {
-            continue;
-        }
-        let old = old.unwrap_or(Span(crate::experiment::DURATION));
-        let new = Span(Duration::from_millis(time.mul_f64(1.0 - WARMUP_PART).as_millis() as u64).min(old.0));
-        tell(changes, &format!("{name}duration"), &old, &new);
-        run.insert("duration".to_owned(), Value::String(new.to_string()));
-        let warmup = Span(Duration::from_millis(time.mul_f64(WARMUP_PART).as_millis() as u64));
-        run.insert("warmup".to_owned(), Value::String(warmup.to_string()));
-    }
-}
-
-/// After a number of operations, not after a time.
-fn ends_by_itself(run: &Table) -> bool {
-    let kind = run.get("workload").and_then(Value::as_str).and_then(|name| name.parse::<Kind>().ok());
-    let by_part = kind.is_some_and(Kind::ends_by_part) && !run.contains_key("duration");
-    by_part || run.contains_key("operations") || run.contains_key("part")
-}
-
-fn variants_of(table: &mut Table) -> impl Iterator<Item = &mut Table> {
-    let variants = table.get_mut("variant").and_then(Value::as_array_mut);
-    variants.into_iter().flatten().filter_map(Value::as_table_mut)
-}
-
-/// Whether a variant is to have the hyperthreads of its cores.
-fn has_smt(variant: &Table) -> bool {
-    let smt = variant.get("stage").and_then(|stage| stage.get("smt"));
-    smt.and_then(Value::as_str) == Some("on")
-}
-
-fn asks_for_smt(table: &Table) -> bool {
-    let variants = table.get("variant").and_then(Value::as_array);
-    variants.into_iter().flatten().filter_map(Value::as_table).any(has_smt)
-}
-
-/// On a machine without hyperthreads, two threads for each core stand in for them: what has SMT gets twice the readers.
-fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<String>) {
-    let usual = table.get("run").and_then(Value::as_array).cloned().unwrap_or_default();
-    for variant in variants_of(table).filter(|variant| has_smt(variant)) {
-        let own = Table::from_iter(variant.remove("run").map(|run| ("run".to_owned(), run)));
-        let mut whole = Table::from_iter([("run".to_owned(), Value::Array(usual.clone()))]);
-        overlay(&mut whole, own);
-        for readers in runs(&mut whole).into_iter().filter_map(|run| run.get_mut("readers")?.as_array_mut()) {
-            *readers = readers.iter().filter_map(Value::as_integer).map(|count| Value::Integer(2 * count)).collect();
-        }
-        variant.extend(whole);
-        // What is not there cannot be had: the stage would refuse it.
-        section(variant, "stage").and_then(|stage| stage.remove("smt"));
-        let name = variant.get("name").and_then(Value::as_str).unwrap_or_default();
-        changes.push(format!(
-            "variant {name}: twice the readers, two threads for each core, because this machine has no hyperthreads"
-        ));
-    }
-}
-
-fn tell<T: PartialEq + ToString>(changes: &mut Vec<String>, what: &str, old: &T, new: &T) {
-    let line = format!("{what}: {} instead of {}", new.to_string(), old.to_string());
-    if old != new && !changes.contains(&line) {
-        changes.push(line);
-    }
-}
-
-/// Down to two digits, so that numbers stay easy to read.
-fn two_digits(number: f64) -> u64 {
-    let unit = 10f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
-    ((number / unit).floor() * unit) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Plan;
     use proptest::prelude::*;
+    use toml::Value;
 
     const TEXT: &str = r#"
         engines = ["a", "b"]

@@ -20,7 +20,6 @@ mod shipped;
 mod space;
 mod stage;
 mod stop;
-mod thin;
 mod trial;
 mod units;
 mod variants;
@@ -33,7 +32,7 @@ pub use experiment::{
     SettingsSection,
 };
 pub use extent::Extent;
-pub use fit::{FitSection, Room};
+pub use fit::{FitSection, LeaveOut, Room};
 pub use plan::{Plan, PlannedTrial};
 pub use progress::{Live, Progress};
 pub use runner::{LabError, Summary, run};
@@ -41,6 +40,5 @@ pub use shipped::{SHIPPED, Shipped};
 pub use space::{SpaceError, check_space};
 pub use stage::{Stage, StageSection};
 pub use stop::Stop;
-pub use thin::LeaveOut;
 pub use units::{Bytes, Span, WriteRate};
 pub use variants::Variant;

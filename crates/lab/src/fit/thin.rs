@@ -12,8 +12,10 @@ use kvdyno_record::Phase;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use super::estimate::load_seconds;
+use super::parts::{each_part, runs};
+use super::time::LEAST_RUN;
 use crate::experiment::{Experiment, FileError};
-use crate::fit::{LEAST_RUN, each_part, load_seconds, runs};
 use crate::plan::Plan;
 
 /// Something of which an experiment can have less.
@@ -35,7 +37,7 @@ const LEAST: usize = 2;
 
 /// Leaves things out of `table`, an experiment, until the rest can be done in `budget` at the least length of runs; or until
 /// nothing more may be left out. `missing` are engines that will not be measured anyway.
-pub(crate) fn thin(
+pub(super) fn thin(
     table: &mut Table,
     budget: Duration,
     order: &[LeaveOut],
