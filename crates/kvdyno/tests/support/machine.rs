@@ -6,12 +6,12 @@ use std::process::Command;
 
 use super::Lab;
 
-/// Whether tests may mount, and make devices and control groups. `KVDYNO_TEST_MOUNT=skip` says that they may not; else
-/// they must be root's.
+/// Whether tests may mount, and make loop devices and control groups. `KVDYNO_TEST_STAGE=skip` says that they may not, as
+/// in a container that has none; else they must be root's.
 pub fn may_set_the_stage() -> bool {
-    let skips = std::env::var_os("KVDYNO_TEST_MOUNT").is_some_and(|how| how == "skip");
+    let skips = std::env::var_os("KVDYNO_TEST_STAGE").is_some_and(|how| how == "skip");
     if skips {
-        eprintln!("skipped: KVDYNO_TEST_MOUNT=skip");
+        eprintln!("skipped: KVDYNO_TEST_STAGE=skip");
     }
     !skips
 }
