@@ -108,7 +108,11 @@ impl Slot {
 
     /// Notes that the database was made and its load is under way.
     pub fn begin_load(&self) -> io::Result<()> {
-        files::write_json(&self.state_file(), &State { load_begun: Some(boot()?), ..self.state() })
+        match files::write_json(&self.state_file(), &State { load_begun: Some(boot()?), ..self.state() }) {
+            // The load will not get far either; all that is lost is that it could have gone on.
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => Ok(()),
+            written => written,
+        }
     }
 
     /// Whether a load that was ended in the middle left what it had acknowledged, by the promise of its durability: at

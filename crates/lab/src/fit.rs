@@ -26,7 +26,7 @@ use estimate::part_seconds;
 use parts::{each_part, is_changed_by_all};
 use thin::thin;
 use threads::{asks_for_smt, fewer_threads, stand_in_for_smt};
-use time::{run_time, shorten};
+use time::{limit_trials, run_time, shorten};
 
 pub(crate) use estimate::load_seconds;
 pub use thin::LeaveOut;
@@ -95,6 +95,7 @@ impl Experiment {
             thin(&mut table, budget, &self.fit.leave_out, &room.missing, &mut changes)?;
             let time = run_time(&Experiment::from_table(&table)?, room, budget)?;
             each_part(&mut table, &mut |part, name| shorten(part, name, time, &mut changes));
+            limit_trials(&mut table, budget, &mut changes);
         }
         changes.retain(|line| !line.starts_with("records:") || !is_changed_by_all(&table));
         Ok((Experiment::from_table(&table)?, changes))

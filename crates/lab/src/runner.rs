@@ -259,7 +259,7 @@ impl<'a> Runner<'a> {
             folder,
             worker: self.worker,
             stop: self.stop,
-            at_work: &|| if create { slot.begin_load() } else { Ok(()) },
+            at_work: &|| if create && can_go_on(planned) { slot.begin_load() } else { Ok(()) },
             notes,
         };
         let left = self.pace.left(&self.checked.plan.trials, planned.key.number);
@@ -276,7 +276,7 @@ impl<'a> Runner<'a> {
 
     /// Whether a load was ended in the middle and can go on there: the 3n+1 workload looks up what is known.
     fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
-        Ok(planned.workload.kind == Kind::ThreeNPlusOne && slot.has_part_of_load(settings.durability)?)
+        Ok(can_go_on(planned) && slot.has_part_of_load(settings.durability)?)
     }
 
     /// Loads a database again that cannot be trusted any more, without measuring it.
@@ -341,6 +341,11 @@ impl<'a> Runner<'a> {
         // Not empty is no failure: somebody else's files stay.
         let _ = fs::remove_dir(&self.base);
     }
+}
+
+/// Whether its load, ended in the middle, need not begin anew.
+fn can_go_on(planned: &PlannedTrial) -> bool {
+    planned.workload.kind == Kind::ThreeNPlusOne
 }
 
 /// Names a database: variant, engine, repeat.

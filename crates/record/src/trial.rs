@@ -230,6 +230,8 @@ pub enum FailureKind {
     Exited,
     /// Nothing happened for longer than the limit, and the worker was ended.
     Hung,
+    /// It took longer than a trial may, and the worker was ended.
+    TooSlow,
     /// The storage is full.
     NoSpace,
     /// It needed more memory than it was allowed, and the kernel ended it.

@@ -219,6 +219,7 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::Crashed => "crashed",
         Kind::Exited => "exited early",
         Kind::Hung => "hung",
+        Kind::TooSlow => "too slow",
         Kind::NoSpace => "storage full",
         Kind::NoMemory => "out of memory",
         Kind::EngineError => "engine error",

@@ -268,7 +268,7 @@ impl Comparison {
         let mut experiment: toml::Table = text.parse().unwrap();
         for (key, value) in &self.edits {
             let (section, key) = key.split_once('.').unwrap();
-            experiment[section][key] = value.clone();
+            experiment[section].as_table_mut().unwrap().insert(key.to_owned(), value.clone());
         }
         experiment.to_string()
     }

@@ -162,6 +162,9 @@ pub struct LabSection {
     pub hang_timeout: Span,
     /// The same while it opens or closes a database, where compaction may take its time.
     pub close_timeout: Span,
+    /// A trial that takes longer is ended, and has failed; absent: it takes what it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest: Option<Span>,
     /// A trial ends when the storage has less left than this.
     pub min_free: Bytes,
 }
@@ -278,6 +281,7 @@ impl Default for LabSection {
             missing: Missing::Refuse,
             hang_timeout: Span(Duration::from_secs(60)),
             close_timeout: Span(Duration::from_secs(1800)),
+            longest: None,
             min_free: Bytes(256 << 20),
         }
     }

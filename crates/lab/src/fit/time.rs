@@ -50,3 +50,17 @@ pub(super) fn ends_by_itself(run: &Table) -> bool {
     let by_part = kind.is_some_and(Kind::ends_by_part) && !run.contains_key("duration");
     by_part || run.contains_key("operations") || run.contains_key("part")
 }
+
+/// Of a budget, the most that one trial may take: an engine that is pathologically slow costs no more than that.
+const TRIAL_PART: f64 = 0.1;
+/// And the least that it may: opening and closing take their time.
+const LEAST_LIMIT: Duration = Duration::from_secs(30);
+
+/// Ends trials that would eat the budget.
+pub(super) fn limit_trials(table: &mut Table, budget: Duration, changes: &mut Vec<String>) {
+    let longest = Span(Duration::from_secs(budget.mul_f64(TRIAL_PART).max(LEAST_LIMIT).as_secs()));
+    let lab = table.entry("lab").or_insert_with(|| Value::Table(Table::new()));
+    let Some(lab) = lab.as_table_mut().filter(|lab| !lab.contains_key("longest")) else { return };
+    changes.push(format!("longest: a trial that is not done after {longest} is ended"));
+    lab.insert("longest".to_owned(), Value::String(longest.to_string()));
+}

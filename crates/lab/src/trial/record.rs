@@ -173,6 +173,10 @@ fn outcome(
             let reason = format!("nothing happened for {:.0} s while {}", still.as_secs_f64(), stage.words());
             return failed(FailureKind::Hung, reason);
         }
+        Some(Verdict::TooLong(longest)) => {
+            let reason = format!("not done after {longest}, which is as long as a trial may take; it was {during}");
+            return failed(FailureKind::TooSlow, reason);
+        }
         Some(Verdict::NoSpace(free)) => {
             let reason =
                 format!("the storage is full: {free} bytes left while {during}, min_free is {}", ask.lab.min_free);

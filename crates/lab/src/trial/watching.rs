@@ -17,6 +17,7 @@ use kvdyno_workload::End;
 use super::bounds::Bounds;
 use super::{Ask, taken_kb};
 use crate::progress::Live;
+use crate::units::Span;
 
 /// Between two looks at the worker.
 const TICK: Duration = Duration::from_millis(100);
@@ -26,6 +27,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Why the parent ended a worker.
 pub(super) enum Verdict {
     Hung(Stage, Duration),
+    TooLong(Span),
     NoSpace(u64),
 }
 
@@ -167,6 +169,9 @@ impl<'a> Watching<'a> {
         let still = now - self.last_change.2;
         if still > limit {
             return Ok(Some(Verdict::Hung(stage, still)));
+        }
+        if let Some(longest) = self.ask.lab.longest.filter(|longest| now - self.begun > longest.0) {
+            return Ok(Some(Verdict::TooLong(longest)));
         }
         if now - self.second >= Duration::from_secs(1) {
             self.second = now;
