@@ -4,7 +4,7 @@ use crate::cycles::{cycles_seconds, is_cycles};
 use crate::experiment::Experiment;
 
 /// What engines load on a small machine, on average: for estimates of time, never for figures.
-const LOAD_BYTES_PER_S: f64 = 40e6;
+const LOAD_BYTES_PER_S: f64 = 60e6;
 const LOAD_RECORDS_PER_S: f64 = 150e3;
 /// The same one by one.
 const PUTS_PER_S: f64 = 40e3;
