@@ -55,9 +55,12 @@ const LATE_S: f64 = 0.06;
 fn rates_are_operations_over_the_window(record: &Record) {
     let window = record.window.as_ref().unwrap().seconds;
     assert!(!record.operations.is_empty());
+    // The window ends with the last thread's last operation, which may wait for the disk while the others are through.
+    let longest = record.operations.iter().map(|o| o.latency.max_ns).max().unwrap() as f64 / 1e9;
     for o in &record.operations {
         let seconds = o.operations as f64 / o.operations_per_s;
-        assert!((seconds - window).abs() <= 0.05 * window + LATE_S, "{seconds}, {window}: {:?} {o:?}", record.trial);
+        let apart = 0.05 * window + LATE_S + longest;
+        assert!((seconds - window).abs() <= apart, "{seconds}, {window}: {:?} {o:?}", record.trial);
         let batch = o.records as f64 / o.operations as f64;
         assert!((o.records_per_s - o.operations_per_s * batch).abs() <= 0.001 * o.records_per_s, "{o:?}");
     }
