@@ -7,16 +7,18 @@
 pub mod files;
 pub mod folder;
 mod machine;
+mod os;
 mod series;
 mod stage;
 mod trial;
 mod workers;
 
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
+pub use os::{Device, OsFacts, Space};
 pub use series::{Latency, SeriesRow};
 pub use stage::{CachedPages, NodePages, StageFacts};
 pub use trial::{
-    Answers, Cycles, Device, EngineFacts, Failure, FailureKind, LeftOut, Operations, OsFacts, Outcome, Phase, Record,
-    SCHEMA, Setting, Settling, Space, TrialKey, Window, WorkloadFacts,
+    Answers, Cycles, EngineFacts, Failure, FailureKind, LeftOut, Operations, Outcome, Phase, Record, SCHEMA, Setting,
+    Settling, TrialKey, Window, WorkloadFacts,
 };
 pub use workers::Workers;
