@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::BenchError;
 
@@ -87,14 +87,24 @@ fn valgrind(command: &mut Command) -> Result<u64, BenchError> {
     }
 }
 
-/// Prints of a program that says nanoseconds for an operation first.
+/// What a program says first: nanoseconds for an operation.
+pub const NANOSECONDS: usize = 0;
+/// What one says third that can run beside another: nanoseconds of processor time for an operation.
+pub const CPU_NANOSECONDS: usize = 2;
+
+/// Nanoseconds for an operation.
 pub fn nanoseconds(command: &mut Command) -> Result<f64, BenchError> {
     let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    match (output.status.success(), text.split_whitespace().next().and_then(|ns| ns.parse().ok())) {
-        (true, Some(ns)) => Ok(ns),
+    figure(command, &output, NANOSECONDS)
+}
+
+/// The figure at `place` of those that `command` printed.
+pub fn figure(command: &Command, output: &Output, place: usize) -> Result<f64, BenchError> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    match (output.status.success(), text.split_whitespace().nth(place).and_then(|figure| figure.parse().ok())) {
+        (true, Some(figure)) => Ok(figure),
         _ => {
-            let program = Path::new(command.get_program()).display().to_string();
+            let program = Path::new(command.get_program()).display();
             Err(BenchError::Program(format!("{program}: {text}{}", String::from_utf8_lossy(&output.stderr))))
         }
     }

@@ -16,7 +16,8 @@ use crate::BenchError;
 use crate::bare;
 use crate::counting::{Countable, Counter};
 use crate::drive::choice;
-use crate::pairs;
+use crate::pairs::{self, Pairs};
+use crate::table::Beside;
 
 /// Row 13 of the report; checkpoints at close alone, as a bare program has them.
 const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kb", "0")];
@@ -50,7 +51,7 @@ struct Program<'a> {
 impl Program<'_> {
     /// It is given an empty folder: what was there is removed.
     fn prepared(&self, starts: u64) -> std::io::Result<Command> {
-        let database = self.folder.join("database");
+        let database = self.folder.join(if self.bare.is_some() { "bare" } else { "kvdyno" });
         if database.exists() {
             std::fs::remove_dir_all(&database)?;
         }
@@ -90,40 +91,59 @@ impl Countable for Program<'_> {
     }
 }
 
+/// Both programs, with folders for their databases beneath one.
+struct Both<'a> {
+    own: Program<'a>,
+    bare: Program<'a>,
+}
+
+impl<'a> Both<'a> {
+    fn prepare(folder: &'a Path, threads: u32) -> Result<Both<'a>, BenchError> {
+        let program = bare::compile(folder, "bare_3n1", include_str!("bare_3n1.c"), &["-ldb", "-pthread"])?;
+        let side = |bare: Option<PathBuf>| Program { bare, threads, folder };
+        Ok(Both { own: side(None), bare: side(Some(program)) })
+    }
+
+    /// Of a starting point.
+    fn instructions(&self, counter: Counter) -> Result<Beside, BenchError> {
+        Ok(Beside { bare: self.bare.instructions(counter)?, ours: self.own.instructions(counter)? })
+    }
+}
+
+/// Instructions of a starting point, with one thread.
+pub fn instructions(counter: Counter) -> Result<Beside, BenchError> {
+    let folder = tempfile::tempdir()?;
+    Both::prepare(folder.path(), 1)?.instructions(counter)
+}
+
 /// Compares, and prints.
 pub fn run(words: &[&str]) -> Result<(), BenchError> {
     let usage = || BenchError::Program("usage: kvdyno-bench 3n1 [STARTS [THREADS [PAIRS]]]".to_owned());
-    let size = Size::of(words).ok_or_else(usage)?;
+    let Size { starts, threads, pairs } = Size::of(words).ok_or_else(usage)?;
     let folder = tempfile::tempdir()?;
-    let program = bare::compile(folder.path(), "bare_3n1", include_str!("bare_3n1.c"), &["-ldb", "-pthread"])?;
-    let side = |bare: Option<PathBuf>, threads| Program { bare, threads, folder: folder.path() };
-    let (own, bare) = (side(None, size.threads), side(Some(program.clone()), size.threads));
-    let pairs = pairs::run(size.pairs, || own.starting(size.starts), || bare.starting(size.starts))?;
+    let Both { own, bare } = Both::prepare(folder.path(), threads)?;
     let mut out = std::io::stdout();
-    let (low, high) = pairs.ratio_range;
-    writeln!(
-        out,
-        "3n+1 on Berkeley DB, {} starting points, {} threads, {} pairs",
-        size.starts, size.threads, size.pairs
-    )?;
-    writeln!(out, "bare C program   {:>10.0} ops/s", rate(pairs.second_ns, size.threads))?;
-    writeln!(out, "kvdyno           {:>10.0} ops/s", rate(pairs.first_ns, size.threads))?;
-    writeln!(
-        out,
-        "kvdyno / bare    {:>10.3}       (quartiles {:.3} to {:.3})",
-        1.0 / pairs.ratio,
-        1.0 / high,
-        1.0 / low
-    )?;
+    writeln!(out, "3n+1 on Berkeley DB, {starts} starting points, {threads} threads, {pairs} pairs")?;
+    let turns = pairs::run(pairs, || own.starting(starts), || bare.starting(starts))?;
+    writeln!(out, "in turns:         bare C {:>8.0} ops/s", rate(turns.second_ns, threads))?;
+    writeln!(out, "                  kvdyno {:>8.0} ops/s    {}", rate(turns.first_ns, threads), ratio(&turns))?;
+    let beside = pairs::side_by_side(pairs, threads as usize, || own.starting(starts), || bare.starting(starts))?;
+    writeln!(out, "at the same time: bare C {:>8.0} CPU ns/op", beside.second_ns)?;
+    writeln!(out, "                  kvdyno {:>8.0} CPU ns/op  {}", beside.first_ns, ratio(&beside))?;
     let counter = Counter::choose();
-    let ours = side(None, 1).instructions(counter)?;
-    let theirs = side(Some(program), 1).instructions(counter)?;
+    let Beside { bare, ours } = instructions(counter)?;
     writeln!(
         out,
-        "instructions a starting point, one thread ({counter}): bare {theirs:.0}, kvdyno {ours:.0}, ratio {:.3}",
-        ours / theirs
+        "instructions a starting point, one thread ({counter}): bare {bare:.0}, kvdyno {ours:.0}, ratio {:.3}",
+        ours / bare
     )?;
     Ok(())
+}
+
+/// The ratio of rates, which is that of times upside down.
+fn ratio(pairs: &Pairs) -> String {
+    let (low, high) = pairs.ratio_range;
+    format!("kvdyno / bare {:.3} (quartiles {:.3} to {:.3})", 1.0 / pairs.ratio, 1.0 / high, 1.0 / low)
 }
 
 /// Operations a second of all threads, from nanoseconds that one thread takes for one.
@@ -131,7 +151,8 @@ fn rate(ns: f64, threads: u32) -> f64 {
     f64::from(threads) * 1e9 / ns
 }
 
-/// kvdyno's side: `drive-3n1 FOLDER STARTS THREADS`. Prints nanoseconds of a thread for an operation, and operations.
+/// kvdyno's side: `drive-3n1 FOLDER STARTS THREADS`. Prints nanoseconds of a thread for an operation, operations,
+/// and nanoseconds of CPU time for an operation.
 pub fn drive(words: &[&str]) -> Result<(), BenchError> {
     let usage = || BenchError::Program("drive-3n1 FOLDER STARTS THREADS".to_owned());
     let [folder, starts, threads] = words else { return Err(usage()) };
@@ -142,7 +163,7 @@ pub fn drive(words: &[&str]) -> Result<(), BenchError> {
     if check.failures > 0 {
         return Err(BenchError::Program(format!("{} answers were not right", check.failures)));
     }
-    writeln!(std::io::stdout(), "{:.3} {}", check.ns, check.operations)?;
+    writeln!(std::io::stdout(), "{:.3} {} {:.3}", check.ns, check.operations, check.cpu_ns)?;
     Ok(())
 }
 

@@ -12,6 +12,8 @@ const LMDB_GET_ABOVE_BARE: f64 = 100.0;
 const NULL_GET: f64 = 220.0;
 /// For one of a batch, which is drawn and noted before the batch is asked for.
 const NULL_BATCH_GET: f64 = 245.0;
+/// Above the bare program, for a starting point of the 3n+1 computation: some ten gets and puts.
+const START_ABOVE_BARE: f64 = 1000.0;
 
 /// Counts, and compares.
 pub fn check() -> Result<(), BenchError> {
@@ -29,11 +31,12 @@ pub fn check() -> Result<(), BenchError> {
     }
 }
 
-fn figures(costs: &Costs) -> [(&'static str, f64, f64); 4] {
+fn figures(costs: &Costs) -> [(&'static str, f64, f64); 5] {
     [
         ("lmdb get above the bare loop, a transaction for each", costs.each.above(), LMDB_GET_ABOVE_BARE),
         ("lmdb get above the bare loop, one transaction for all", costs.one.above(), LMDB_GET_ABOVE_BARE),
         ("null get", costs.null, NULL_GET),
         ("null get in a batch of ten", costs.null_batch, NULL_BATCH_GET),
+        ("bdb 3n+1 above the bare program, a starting point", costs.start.above(), START_ABOVE_BARE),
     ]
 }

@@ -9,14 +9,15 @@ use kvdyno_workload::{Kind, Reads};
 use crate::BenchError;
 use crate::bare::BareLmdb;
 use crate::counting::{Countable, Counter};
+use crate::cycles;
 use crate::drive::{Drive, NULL_RECORDS, RECORDS, load};
 use crate::pairs::{self, Pairs};
 
-/// Instructions of a get: the bare loop's and ours.
+/// Instructions of the same work: the bare loop's and ours.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside {
-    bare: f64,
-    ours: f64,
+    pub bare: f64,
+    pub ours: f64,
 }
 
 impl Beside {
@@ -37,6 +38,8 @@ pub struct Costs {
     pub null: f64,
     /// A record of a batch of reads, the null engine's gets one after the other.
     pub null_batch: f64,
+    /// Berkeley DB, a starting point of the 3n+1 computation.
+    pub start: Beside,
 }
 
 /// This program, driving.
@@ -80,7 +83,8 @@ fn costs_of(counter: Counter, place: &Path, lmdb: &Path) -> Result<Costs, BenchE
     bare.one_transaction = true;
     let one = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, ALL))? };
     let null_batch = count(&batches(place))? / Reads::default().per_batch as f64;
-    Ok(Costs { each, one, null: count(&driven("null", place, 1, 1))?, null_batch })
+    let start = cycles::instructions(counter)?;
+    Ok(Costs { each, one, null: count(&driven("null", place, 1, 1))?, null_batch, start })
 }
 
 /// Measures and prints everything.
@@ -103,6 +107,8 @@ pub fn run() -> Result<(), BenchError> {
     beside(&mut out, "lmdb readrandom, one transaction for all", &costs.one, &one)?;
     null(&mut out, place.path(), costs.null)?;
     writeln!(out, "{:<46} {:>12.1}", "null multireadrandom, for each record", costs.null_batch)?;
+    let start = "bdb 3n+1, for each starting point";
+    writeln!(out, "{start:<46} {:>12.1}, the bare loop {:.1}", costs.start.ours, costs.start.bare)?;
     Ok(())
 }
 

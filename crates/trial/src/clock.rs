@@ -38,10 +38,19 @@ impl Clock for Monotonic {
 
 /// Nanoseconds of `CLOCK_MONOTONIC`.
 pub fn monotonic_ns() -> u64 {
+    ns_of(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds that processors have worked for this process.
+pub fn process_cpu_ns() -> u64 {
+    ns_of(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn ns_of(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel writes the struct that it is given; it always has this clock. libc's call rather than rustix's,
-    // which reads the vDSO by itself and so cannot run under valgrind, where instructions are counted.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    // SAFETY: the kernel writes the struct that it is given; it always has these clocks. libc's call rather than
+    // rustix's, which reads the vDSO by itself and so cannot run under valgrind, where instructions are counted.
+    unsafe { libc::clock_gettime(clock, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 

@@ -86,6 +86,8 @@ pub struct DriverCheck {
     pub operations: u64,
     /// Nanoseconds a thread spent for one.
     pub ns: f64,
+    /// Nanoseconds of CPU time that the process spent for one, without opening and closing the database.
+    pub cpu_ns: f64,
     /// Answers that were not right.
     pub failures: u64,
 }

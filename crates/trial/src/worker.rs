@@ -266,9 +266,11 @@ pub fn driver_check(choice: &Choice, spec: &TrialSpec) -> Result<DriverCheck, Fa
 fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result<DriverCheck, Failure> {
     let rate = Calibration::begin(trial.clock).settle();
     trial.control().set_ticks_per_ns(rate);
+    let cpu_before = clock::process_cpu_ns();
     if let Err(Unplayed::Failed(failure)) = trial.play_on_threads(database) {
         return Err(failure);
     }
+    let cpu = clock::process_cpu_ns().saturating_sub(cpu_before);
     let mut counts = vec![0; crate::histogram::BUCKETS];
     let mut ticks = 0;
     for lane in trial.board.lanes() {
@@ -278,5 +280,6 @@ fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result
     }
     let operations: u64 = counts.iter().sum();
     let failures = crate::Observer::new(trial.board).answers().failures();
-    Ok(DriverCheck { operations, failures, ns: ticks as f64 / rate / operations.max(1) as f64 })
+    let of_one = |ns: f64| ns / operations.max(1) as f64;
+    Ok(DriverCheck { operations, failures, ns: of_one(ticks as f64 / rate), cpu_ns: of_one(cpu as f64) })
 }

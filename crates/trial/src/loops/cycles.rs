@@ -9,7 +9,7 @@ use kvdyno_engine::abi;
 use kvdyno_workload::cycles::{self, CHUNK, LONGEST_CYCLE, NumberRoom, Numbers};
 
 use super::{Driver, Limit, NOTHING, Work, lent};
-use crate::clock::Clock;
+use crate::clock::{Clock, Turnaround};
 use crate::shared::{Tally, bump};
 
 /// One thread's part.
@@ -24,6 +24,10 @@ pub(super) struct Cycles {
     keys: Vec<NumberRoom>,
     values: Vec<NumberRoom>,
     steps: Vec<abi::Step>,
+    /// When the last operation ended, and how long after that a get and a put begin.
+    end: u64,
+    before_get: Turnaround,
+    before_put: Turnaround,
 }
 
 /// A starting point was given up, or the trial is.
@@ -35,6 +39,7 @@ enum Stopped {
 impl Cycles {
     pub(super) fn new<C: Clock>(driver: &Driver<'_, C>) -> Self {
         let batch = driver.workload.batch.min(LONGEST_CYCLE) as usize;
+        let turnaround = Turnaround::new(driver.clock);
         Cycles {
             numbers: driver.workload.data.numbers(),
             way: Box::new([0; LONGEST_CYCLE as usize]),
@@ -43,6 +48,9 @@ impl Cycles {
             keys: vec![Numbers::room(); batch],
             values: vec![Numbers::room(); batch],
             steps: vec![abi::Step { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
+            end: driver.clock.now(),
+            before_get: turnaround,
+            before_put: turnaround,
         }
     }
 }
@@ -55,10 +63,12 @@ impl<C: Clock> Work<C> for Cycles {
             if first > starts {
                 return;
             }
+            self.end = driver.clock.now();
             for start in first..=starts.min(first + CHUNK - 1) {
                 match self.one(driver, tally, start) {
                     Ok(length) => note(driver, start, length),
-                    Err(Stopped::Start) => {}
+                    // What telling it took is not the next operation's.
+                    Err(Stopped::Start) => self.end = driver.clock.now(),
                     Err(Stopped::Trial) => return,
                 }
                 if tally.until.load(Ordering::Relaxed) >= limit.until.load(Ordering::Relaxed) {
@@ -97,10 +107,11 @@ impl Cycles {
                 reached(driver, number);
                 number = cycles::next(number);
             }
+            self.end = driver.clock.now();
         }
         let longest = length + self.unknown as u64;
         self.put(driver, tally, length)?;
-        tally.until.store(driver.clock.now(), Ordering::Relaxed);
+        tally.until.store(self.end, Ordering::Relaxed);
         Ok(longest)
     }
 
@@ -116,12 +127,12 @@ impl Cycles {
         while number > 1 {
             let key = self.numbers.write(number, &mut self.key);
             let mut value = NOTHING;
-            let begin = clock.now();
+            let begin = self.before_get.begin(clock, self.end);
             // SAFETY: the session is open and this thread's own; key and value live through the call.
             let status = unsafe { get(session, key.as_ptr().cast(), key.len(), &mut value) };
-            let end = clock.now();
-            gets.latency.record(end.saturating_sub(begin));
-            gets.until.store(end, Ordering::Relaxed);
+            self.end = clock.now();
+            gets.latency.record(self.end.saturating_sub(begin));
+            gets.until.store(self.end, Ordering::Relaxed);
             match status {
                 abi::OK => {
                     // SAFETY: the engine lent it in the call just made.
@@ -168,9 +179,13 @@ impl Cycles {
     }
 
     #[inline(always)]
-    fn issue<C: Clock>(&self, driver: &Driver<'_, C>, tally: &Tally, count: usize) -> Result<(), Stopped> {
+    fn issue<C: Clock>(&mut self, driver: &Driver<'_, C>, tally: &Tally, count: usize) -> Result<(), Stopped> {
         let (table, session) = driver.session.raw();
-        let begin = driver.clock.now();
+        // Spelling a batch takes now longer, now less.
+        let begin = match self.steps.len() {
+            1 => self.before_put.begin(driver.clock, self.end),
+            _ => driver.clock.now(),
+        };
         // SAFETY: the session is open and this thread's own; keys, values and steps live through the call.
         let status = unsafe {
             match (self.steps.len(), table.put, table.write) {
@@ -182,7 +197,8 @@ impl Cycles {
                 _ => abi::UNSUPPORTED,
             }
         };
-        tally.latency.record(driver.clock.now().saturating_sub(begin));
+        self.end = driver.clock.now();
+        tally.latency.record(self.end.saturating_sub(begin));
         match status {
             abi::OK => Ok(()),
             status => Err(driver.gave_up("putting a cycle length", status)),
