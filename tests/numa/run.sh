@@ -63,8 +63,9 @@ make_root() {
         put "$path"
         put_needed "$path"
     done
-    cp "$here/stages.toml" "$root/stages.toml"
+    cp "$here/stages.toml" "$here/limited.toml" "$root/"
     install -m 755 "$here/init" "$root/init"
+    install -m 755 "$here/systemd-run" "$root/bin/systemd-run"
     (cd "$root" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) > "$out/initramfs"
 }
 

@@ -147,6 +147,20 @@ fn processors_are_those_that_were_asked_for() {
 #[ignore = "make test-numa"]
 fn what_this_machine_has_not_is_refused() {
     let refused = fs::read_to_string(results().root().join("refused")).unwrap();
-    assert_eq!(refused.lines().count(), 5, "{refused}");
+    assert_eq!(refused.lines().count(), 6, "{refused}");
     assert!(refused.lines().all(|line| line.ends_with(": 2")), "{refused}");
+}
+
+#[test]
+#[ignore = "make test-numa"]
+fn a_user_without_rights_limits_memory_in_a_scope() {
+    let limit = 128 << 20;
+    let records = Results::at(results().root().join("scope")).records().unwrap();
+    assert_eq!(records.len(), 2, "a load and a run");
+    for record in records {
+        assert!(record.is_finished(), "{:?}: {:?}", record.trial, record.outcome);
+        assert_eq!(record.stage.memory_limit, Some(limit));
+        let peak = record.stage.memory_peak.unwrap();
+        assert!(peak > 1 << 20 && peak <= limit, "{peak}");
+    }
 }

@@ -49,6 +49,12 @@ impl Experiment {
         }
         Ok(variants)
     }
+
+    /// Whether a trial's memory is limited, in any of the variants. Not if they cannot be told: what is wrong with them is
+    /// said by the check.
+    pub fn limits_memory(&self) -> bool {
+        self.variants().is_ok_and(|variants| variants.iter().any(|one| one.experiment.stage.asked().memory.is_some()))
+    }
 }
 
 fn variant(base: &Table, section: &Spanned<Table>) -> Result<Variant, FileError> {

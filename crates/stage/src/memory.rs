@@ -9,6 +9,7 @@
 mod group;
 mod hierarchy;
 mod leftover;
+pub mod scope;
 
 pub use group::MemoryGroup;
 pub use hierarchy::MemoryControl;

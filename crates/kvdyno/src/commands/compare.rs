@@ -14,6 +14,7 @@ use crate::error::Error;
 /// Runs the command.
 pub fn run(arguments: Box<Compare>) -> Result<(), Error> {
     let mut experiment = experiment(&arguments)?;
+    run::enter_scope(&experiment);
     run::give_up(&mut experiment, &arguments.erase)?;
     run::start(experiment, None, &arguments.output)
 }

@@ -9,6 +9,7 @@ use kvdyno_lab::{Checked, Experiment, Extent, FileError, Room, Shipped, Span, St
 use kvdyno_record::files;
 use kvdyno_record::folder::Results;
 use kvdyno_stage::lock::FolderLock;
+use kvdyno_stage::memory::scope;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{Erase, Output, Run};
@@ -23,6 +24,7 @@ pub fn run(arguments: Run) -> Result<(), Error> {
     }
     let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
+    enter_scope(&experiment);
     if let Some(dir) = &arguments.dir {
         let dir = std::path::absolute(dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
         experiment.lab.dir = Some(dir);
@@ -36,6 +38,14 @@ pub fn run(arguments: Run) -> Result<(), Error> {
     give_up(&mut fitted, &arguments.erase)?;
     // What was changed stands at no place of the file any more.
     start(fitted, None, &arguments.output)
+}
+
+/// Where memory is to be limited and this user may do that in a scope of systemd's alone, goes on in one.
+pub fn enter_scope(experiment: &Experiment) {
+    let Some(command) = experiment.limits_memory().then(scope::command).flatten() else { return };
+    eprintln!("memory is limited in a systemd scope of this user's");
+    // Where it does not become that, the check refuses the limit, and says what would be right.
+    eprintln!("systemd-run could not be started: {}", scope::enter(command));
 }
 
 /// Lets an experiment have the device that the command line gives up.
@@ -147,6 +157,7 @@ fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
     let found = Results::open(folder)?.root().canonicalize();
     let results = Results::at(found.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (mut experiment, text) = read(&results.experiment_file())?;
+    enter_scope(&experiment);
     give_up(&mut experiment, &arguments.erase)?;
     let _lock = lock(&results)?;
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;

@@ -8,11 +8,8 @@ use std::path::{Path, PathBuf};
 use procfs::process::Process;
 use rustix::fs::{Access, access};
 
-use super::{MemoryGroup, Version, name};
+use super::{MemoryGroup, Version, name, scope};
 use crate::asked::Refusal;
-
-/// The advice where rights are missing.
-const SCOPE: &str = "systemd-run --user --scope -p Delegate=yes kvdyno …";
 
 /// Where this process can make groups that limit memory.
 #[derive(Clone, Debug)]
@@ -38,17 +35,7 @@ impl MemoryControl {
     /// # Errors
     /// If there is none for this user, with what would be right.
     pub fn find() -> Result<MemoryControl, Refusal> {
-        match (hierarchy(Version::Two), hierarchy(Version::One)) {
-            (Some(two), _) if has(&two.point.join("cgroup.controllers"), "memory") => in_version_2(&two),
-            (_, Some(one)) => in_version_1(&one),
-            (Some(two), None) => Err(refused(format!(
-                "the kernel's memory controller is not enabled ({} does not name it)",
-                two.point.join("cgroup.controllers").display()
-            ))),
-            (None, None) => {
-                Err(refused("no control groups are mounted; /sys/fs/cgroup is where they should be".into()))
-            }
-        }
+        find().map_err(|obstacle| obstacle.refusal)
     }
 
     /// Makes the group of a trial, limited to `limit` bytes.
@@ -82,11 +69,37 @@ impl fmt::Display for MemoryControl {
     }
 }
 
-fn refused(why: String) -> Refusal {
-    Refusal::new("memory", format!("memory cannot be limited here: {why}"))
+/// Why no group can be made.
+#[derive(Debug)]
+struct Obstacle {
+    refusal: Refusal,
+    /// In a scope of systemd's it could.
+    scope_helps: bool,
 }
 
-fn in_version_1(hierarchy: &Hierarchy) -> Result<MemoryControl, Refusal> {
+fn refused(why: String) -> Obstacle {
+    let refusal = Refusal::new("memory", format!("memory cannot be limited here: {why}"));
+    Obstacle { refusal, scope_helps: false }
+}
+
+/// Whether this process cannot limit memory, and in a scope of systemd's could.
+pub(super) fn scope_helps() -> bool {
+    find().is_err_and(|obstacle| obstacle.scope_helps)
+}
+
+fn find() -> Result<MemoryControl, Obstacle> {
+    match (hierarchy(Version::Two), hierarchy(Version::One)) {
+        (Some(two), _) if has(&two.point.join("cgroup.controllers"), "memory") => in_version_2(&two),
+        (_, Some(one)) => in_version_1(&one),
+        (Some(two), None) => Err(refused(format!(
+            "the kernel's memory controller is not enabled ({} does not name it)",
+            two.point.join("cgroup.controllers").display()
+        ))),
+        (None, None) => Err(refused("no control groups are mounted; /sys/fs/cgroup is where they should be".into())),
+    }
+}
+
+fn in_version_1(hierarchy: &Hierarchy) -> Result<MemoryControl, Obstacle> {
     match may_write(&hierarchy.own) {
         true => Ok(MemoryControl { version: Version::One, parent: hierarchy.own.clone(), leave: false }),
         false => Err(refused(format!("this user may make no group in {}; run it as root", hierarchy.own.display()))),
@@ -94,7 +107,7 @@ fn in_version_1(hierarchy: &Hierarchy) -> Result<MemoryControl, Refusal> {
 }
 
 /// Beside this process's group, where the group above hands the controller down; in it, where the user has it alone.
-fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Refusal> {
+fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Obstacle> {
     let control = |parent: &Path, leave| Ok(MemoryControl { version: Version::Two, parent: parent.to_owned(), leave });
     let is_top = hierarchy.own == hierarchy.point;
     let above = if is_top { Some(hierarchy.own.as_path()) } else { hierarchy.own.parent() };
@@ -113,13 +126,17 @@ fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Refusal> {
         return control(own, true);
     }
     let own = own.display();
-    Err(refused(match above {
-        Some(above) if may_write(&above.join("cgroup.subtree_control")) => format!(
+    Err(match above {
+        Some(above) if may_write(&above.join("cgroup.subtree_control")) => refused(format!(
             "{0} does not hand the memory controller down; write +memory to {0}/cgroup.subtree_control",
             above.display()
-        ),
-        _ => format!("this user may make no group beside or in {own}; run it as root, or as `{SCOPE}`"),
-    }))
+        )),
+        _ => {
+            let advice = scope::ADVICE;
+            let why = format!("this user may make no group beside or in {own}; run it as root, or as `{advice}`");
+            Obstacle { scope_helps: true, ..refused(why) }
+        }
+    })
 }
 
 fn may_write(path: &Path) -> bool {
@@ -207,8 +224,8 @@ mod tests {
     #[test]
     fn else_it_says_what_would_be_right() {
         let root = tree(&[("scope/cgroup.controllers", "memory"), ("scope/cgroup.procs", "1\n2\n")]);
-        let refusal = in_version_2(&hierarchy(&root, "/scope")).unwrap_err();
-        assert_eq!(refusal.key, "memory");
+        let Obstacle { refusal, scope_helps } = in_version_2(&hierarchy(&root, "/scope")).unwrap_err();
+        assert!(scope_helps && refusal.key == "memory");
         assert!(refusal.message.contains("systemd-run --user --scope"), "{refusal}");
     }
 

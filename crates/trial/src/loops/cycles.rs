@@ -180,23 +180,13 @@ impl Cycles {
 
     #[inline(always)]
     fn issue<C: Clock>(&mut self, driver: &Driver<'_, C>, tally: &Tally, count: usize) -> Result<(), Stopped> {
-        let (table, session) = driver.session.raw();
         // Spelling a batch takes now longer, now less.
         let begin = match self.steps.len() {
             1 => self.before_put.begin(driver.clock, self.end),
             _ => driver.clock.now(),
         };
-        // SAFETY: the session is open and this thread's own; keys, values and steps live through the call.
-        let status = unsafe {
-            match (self.steps.len(), table.put, table.write) {
-                (1, Some(put), _) => {
-                    let abi::Step { key, value, .. } = self.steps[0];
-                    put(session, key.data, key.size, value.data, value.size)
-                }
-                (_, _, Some(write)) => write(session, self.steps.as_ptr(), count),
-                _ => abi::UNSUPPORTED,
-            }
-        };
+        // SAFETY: keys and values are this thread's own.
+        let status = unsafe { driver.write(&self.steps, count) };
         self.end = driver.clock.now();
         tally.latency.record(self.end.saturating_sub(begin));
         match status {

@@ -102,6 +102,25 @@ impl<C: Clock> Driver<'_, C> {
         self.workload.writers > 0 || self.lane.version.load(Ordering::Relaxed) > 0
     }
 
+    /// Writes the first `count` of `steps`: by a put if there is never more than one, else by one call for all.
+    ///
+    /// # Safety
+    /// The keys and values that these steps point at live through the call.
+    #[inline(always)]
+    unsafe fn write(&self, steps: &[abi::Step], count: usize) -> abi::Status {
+        let (table, session) = self.session.raw();
+        // SAFETY: the session is open and this thread's own; the rest is the caller's promise.
+        unsafe {
+            match (steps, table.put, table.write) {
+                ([abi::Step { key, value, .. }], Some(put), _) => {
+                    put(session, key.data, key.size, value.data, value.size)
+                }
+                (_, _, Some(write)) => write(session, steps.as_ptr(), count),
+                _ => abi::UNSUPPORTED,
+            }
+        }
+    }
+
     /// Whether the trial should go on in spite of failures.
     #[cold]
     fn engine_failed(&self, what: &str, status: abi::Status) -> bool {

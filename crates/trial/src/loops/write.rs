@@ -110,19 +110,9 @@ impl Write {
     /// Writes what was prepared. The moments at which it began and ended, and how.
     #[inline(always)]
     fn issue<C: Clock>(&self, driver: &Driver<'_, C>, count: usize, due: Option<u64>) -> (u64, u64, abi::Status) {
-        let (table, session) = driver.session.raw();
         let start = due.unwrap_or_else(|| driver.clock.now());
-        // SAFETY: the session is open and this thread's own; keys, values and steps live through the call.
-        let status = unsafe {
-            match (self.steps.len(), table.put, table.write) {
-                (1, Some(put), _) => {
-                    let abi::Step { key, value, .. } = self.steps[0];
-                    put(session, key.data, key.size, value.data, value.size)
-                }
-                (_, _, Some(write)) => write(session, self.steps.as_ptr(), count),
-                _ => abi::UNSUPPORTED,
-            }
-        };
+        // SAFETY: keys and values are this writer's own.
+        let status = unsafe { driver.write(&self.steps, count) };
         (start, driver.clock.now(), status)
     }
 }
