@@ -46,6 +46,13 @@ fn pages(record: &Record) -> Pages {
     found
 }
 
+/// By how many KiB a node's share of `own` KiB can be short by chance: four standard deviations. Pages of files take their turn
+/// among a process's own, so on which node one of these falls is as good as drawn.
+fn chance_kb(own: u64, nodes: usize) -> f64 {
+    let (pages, share) = (own as f64 / 4.0, 1.0 / nodes as f64);
+    4.0 * 4.0 * (pages * share * (1.0 - share)).sqrt()
+}
+
 /// Every trial of a variant has the policy, and its memory on these nodes alone, each with at least `share` of it: its own
 /// pages strictly; those of files as far as the database's go, for programs were there before.
 #[track_caller]
@@ -57,7 +64,7 @@ fn memory(variant: &str, policy: &str, nodes: &[usize], share: f64) {
         let elsewhere: u64 = (0..NODES).filter(|node| !nodes.contains(node)).map(|node| pages.own[node]).sum();
         assert_eq!(elsewhere, 0, "{title}: {pages:?}");
         for node in nodes {
-            let least = (own as f64 * share) as u64;
+            let least = (own as f64 * share - chance_kb(own, nodes.len())).max(0.0) as u64;
             assert!(pages.own[*node] >= least, "{title}: less than {least} KiB on node {node}: {pages:?}");
         }
         let is_run = record.trial.phase == Phase::Run;
