@@ -28,6 +28,20 @@ impl fmt::Display for Counter {
     }
 }
 
+/// Instructions of the same work: the bare loop's and ours.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    pub bare: f64,
+    pub ours: f64,
+}
+
+impl Beside {
+    /// What ours has more.
+    pub fn above(&self) -> f64 {
+        self.ours - self.bare
+    }
+}
+
 /// A program whose cost is a matter of how many operations it is asked for.
 pub trait Countable {
     /// The program, asked for so many operations.

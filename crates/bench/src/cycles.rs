@@ -14,10 +14,9 @@ use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workl
 
 use crate::BenchError;
 use crate::bare;
-use crate::counting::{Countable, Counter};
+use crate::counting::{Beside, Countable, Counter};
 use crate::drive::choice;
 use crate::pairs::{self, Pairs};
-use crate::table::Beside;
 
 /// Row 13 of the report; checkpoints at close alone, as a bare program has them.
 const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kb", "0")];

@@ -8,24 +8,10 @@ use kvdyno_workload::{Kind, Reads};
 
 use crate::BenchError;
 use crate::bare::BareLmdb;
-use crate::counting::{Countable, Counter};
+use crate::counting::{Beside, Countable, Counter};
 use crate::cycles;
 use crate::drive::{Drive, NULL_RECORDS, RECORDS, load};
 use crate::pairs::{self, Pairs};
-
-/// Instructions of the same work: the bare loop's and ours.
-#[derive(Clone, Copy, Debug)]
-pub struct Beside {
-    pub bare: f64,
-    pub ours: f64,
-}
-
-impl Beside {
-    /// What ours has more.
-    pub fn above(&self) -> f64 {
-        self.ours - self.bare
-    }
-}
 
 /// Instructions of every loop that is measured.
 #[derive(Clone, Copy, Debug)]
