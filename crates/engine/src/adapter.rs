@@ -9,48 +9,8 @@ use kvdyno_abi as abi;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 
-use crate::options;
+use crate::options::{self, OptionInfo, OptionKind};
 use crate::text::{TextBuffer, optional};
-
-/// Type and bounds of an option.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OptionKind {
-    /// true or false.
-    Bool,
-    /// A whole number, bounds inclusive.
-    Integer {
-        /// Least.
-        minimum: i64,
-        /// Greatest.
-        maximum: i64,
-    },
-    /// Bytes, bounds inclusive.
-    Size {
-        /// Least.
-        minimum: i64,
-        /// Greatest.
-        maximum: i64,
-    },
-    /// A number.
-    Real,
-    /// Any text.
-    Text,
-    /// One of these.
-    Choice(Vec<String>),
-}
-
-/// One of an engine's own options, as its adapter declares it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OptionInfo {
-    /// Its name.
-    pub name: String,
-    /// Its type.
-    pub kind: OptionKind,
-    /// Spelled as a user would.
-    pub default_value: String,
-    /// What it does.
-    pub help: String,
-}
 
 /// A named set of option values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

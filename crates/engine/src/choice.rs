@@ -8,7 +8,7 @@ use std::{mem, ptr};
 use kvdyno_abi as abi;
 
 use crate::adapter::Adapter;
-use crate::database::{EngineError, checked};
+use crate::error::{EngineError, checked};
 use crate::lab::{Compression, Durability, Hints, LabSettings};
 use crate::options::{self, OptionError, OptionText, Value};
 use crate::text::{Entry, TextBuffer, collect};

@@ -9,28 +9,12 @@ use std::{mem, ptr, slice};
 use kvdyno_abi as abi;
 
 use crate::choice::{Choice, ConfigBuffer};
+use crate::error::{EngineError, checked};
 use crate::lab::{Hints, LabSettings};
 use crate::text::{Entry, TextBuffer, collect};
 
 /// What the host offers to a session; see `kvdyno_host` in the header.
 pub type Host = abi::Host;
-
-/// An error that the engine reported.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct EngineError {
-    /// The ABI's status.
-    pub status: abi::Status,
-    /// In the engine's words.
-    pub reason: String,
-}
-
-impl EngineError {
-    /// Whether the storage, or the engine's own limit on it, is full.
-    pub fn is_no_space(&self) -> bool {
-        self.status == abi::NO_SPACE
-    }
-}
 
 /// Hit or miss; an error is neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,19 +161,6 @@ impl Drop for Database {
         if let Some(call) = self.table.close {
             // SAFETY: the handle is open and given up here. An error has nowhere to go: `close` is the way that reports.
             unsafe { call(self.handle, &mut TextBuffer::new().as_abi()) };
-        }
-    }
-}
-
-/// Calls `f` with room for an error text and makes a `Result` of its status.
-pub(crate) fn checked(name: &str, f: impl FnOnce(*mut abi::Text) -> abi::Status) -> Result<(), EngineError> {
-    let mut error = TextBuffer::new();
-    let mut text = error.as_abi();
-    match f(&mut text) {
-        abi::OK => Ok(()),
-        status => {
-            let otherwise = format!("{name} failed with status {status} and no reason");
-            Err(EngineError { status, reason: error.read(&otherwise) })
         }
     }
 }

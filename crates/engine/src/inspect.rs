@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use kvdyno_abi as abi;
 use serde::{Deserialize, Serialize};
 
-use crate::adapter::{Adapter, OptionInfo, PresetInfo, Probe};
+use crate::adapter::{Adapter, PresetInfo, Probe};
 use crate::choice::{Choice, ChoiceError, Resolved};
 use crate::lab::{Hints, LabSettings};
+use crate::options::OptionInfo;
 use crate::options::{OptionError, OptionText};
 
 /// What is asked.

@@ -8,17 +8,19 @@ mod adapter;
 pub mod catalog;
 mod choice;
 mod database;
+mod error;
 pub mod inspect;
 pub mod installed;
 mod lab;
 mod options;
 mod text;
 
-pub use adapter::{Adapter, AdapterError, OptionInfo, OptionKind, PresetInfo, Probe};
+pub use adapter::{Adapter, AdapterError, PresetInfo, Probe};
 pub use choice::{Choice, ChoiceError, Resolved};
-pub use database::{Answer, Cursor, Database, EngineError, Host, Session};
+pub use database::{Answer, Cursor, Database, Host, Session};
+pub use error::EngineError;
 pub use lab::{Compression, Durability, Hints, LabSettings};
-pub use options::{OptionError, OptionText};
+pub use options::{OptionError, OptionInfo, OptionKind, OptionText};
 pub use text::closest;
 
 /// The raw ABI, for the measured loop.

@@ -1,9 +1,49 @@
 //! An engine's own options: what users write, parsed and checked against what the adapter declares.
 
 use bytesize::ByteSize;
+use serde::{Deserialize, Serialize};
 
-use crate::adapter::{OptionInfo, OptionKind};
 use crate::text::closest;
+
+/// Type and bounds of an option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OptionKind {
+    /// true or false.
+    Bool,
+    /// A whole number, bounds inclusive.
+    Integer {
+        /// Least.
+        minimum: i64,
+        /// Greatest.
+        maximum: i64,
+    },
+    /// Bytes, bounds inclusive.
+    Size {
+        /// Least.
+        minimum: i64,
+        /// Greatest.
+        maximum: i64,
+    },
+    /// A number.
+    Real,
+    /// Any text.
+    Text,
+    /// One of these.
+    Choice(Vec<String>),
+}
+
+/// One of an engine's own options, as its adapter declares it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OptionInfo {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: OptionKind,
+    /// Spelled as a user would.
+    pub default_value: String,
+    /// What it does.
+    pub help: String,
+}
 
 /// Option values as a user wrote them: name and text, in order; a later one replaces an earlier one of the same name.
 pub type OptionText = (String, String);

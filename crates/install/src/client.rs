@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{self, Failed};
-use crate::install::InstallError;
+use crate::command;
+use crate::error::InstallError;
 use crate::recipe::{Client, Version};
 
 /// Maven's plugin that copies an artifact into a folder. A fixed version: what it does is what was tried.
@@ -105,11 +105,5 @@ fn only_file(folder: &Path, what: &str) -> Result<PathBuf, InstallError> {
     match (files.len(), files.pop()) {
         (1, Some(file)) => Ok(file),
         (count, _) => Err(InstallError::Fetched(format!("{what}: the client left {count} files, not one"))),
-    }
-}
-
-impl From<Failed> for InstallError {
-    fn from(failed: Failed) -> Self {
-        InstallError::Command(failed.to_string())
     }
 }

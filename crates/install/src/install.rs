@@ -9,6 +9,7 @@ use std::thread;
 use kvdyno_engine::installed::{NOTE, Note};
 use rustix::fs::{FlockOperation, flock};
 
+use crate::error::InstallError;
 use crate::recipe::{Recipe, Version};
 use crate::{archive, client, command, sources};
 
@@ -45,55 +46,6 @@ pub enum Outcome {
         /// As found.
         version: String,
     },
-}
-
-/// Why it is not installed. Nothing is left behind.
-#[derive(Debug, thiserror::Error)]
-pub enum InstallError {
-    /// A command is missing.
-    #[error("`{command}` is needed and not here; it comes with {package}")]
-    Needs {
-        /// Which.
-        command: String,
-        /// What has it.
-        package: &'static str,
-    },
-    /// The archive is not the one that the recipe knows.
-    #[error(
-        "{file} has the checksum {found}, the recipe says {wanted}: it was changed or not fetched whole; nothing of it \
-         was used"
-    )]
-    Checksum {
-        /// The archive.
-        file: String,
-        /// SHA-256 of what was fetched.
-        found: String,
-        /// SHA-256 that the recipe has.
-        wanted: String,
-    },
-    /// What was fetched is not what was expected.
-    #[error("{0}")]
-    Fetched(String),
-    /// A client or a build failed; with the end of what it said.
-    #[error("{0}")]
-    Command(String),
-    /// The result does not work.
-    #[error("it was built but is no good: {0}")]
-    NoGood(String),
-    /// Another version than the recipe's came out.
-    #[error("{wanted} was asked for, and the library says that it is {found}")]
-    WrongVersion {
-        /// By the recipe.
-        wanted: String,
-        /// By the library.
-        found: String,
-    },
-    /// It needs root.
-    #[error("this needs root: {0}")]
-    Rights(String),
-    /// Files could not be read or written.
-    #[error("cannot work in the folder for engines: {0}")]
-    Io(#[from] io::Error),
 }
 
 /// Tries what was built: the adapter in the first file, or the one that is there for the engine anyway, with the library

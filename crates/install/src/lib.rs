@@ -7,9 +7,11 @@
 mod archive;
 mod client;
 mod command;
+mod error;
 mod install;
 mod recipe;
 mod sources;
 
-pub use install::{Event, InstallError, Outcome, install};
+pub use error::InstallError;
+pub use install::{Event, Outcome, install};
 pub use recipe::{Client, Manual, Recipe, RecipeError, Version, recipe, recipes};
