@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use procfs::process::Process;
 use rustix::fs::{Access, access};
 
-use super::{MemoryGroup, Version, name, scope};
+use super::{MemoryGroup, Version, name};
 use crate::asked::Refusal;
+
+/// The advice where a scope cannot be had just now.
+const SCOPE: &str = "systemd-run --user --scope -p Delegate=yes kvdyno …";
 
 /// Where this process can make groups that limit memory.
 #[derive(Clone, Debug)]
@@ -132,8 +135,7 @@ fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Obstacle> {
             above.display()
         )),
         _ => {
-            let advice = scope::ADVICE;
-            let why = format!("this user may make no group beside or in {own}; run it as root, or as `{advice}`");
+            let why = format!("this user may make no group beside or in {own}; run it as root, or as `{SCOPE}`");
             Obstacle { scope_helps: true, ..refused(why) }
         }
     })

@@ -10,9 +10,6 @@ use super::hierarchy;
 /// What tells the program that it has been started in a scope, so that it does not try again.
 const INSIDE: &str = "KVDYNO_SCOPE";
 
-/// The advice where a scope cannot be had just now.
-pub(super) const ADVICE: &str = "systemd-run --user --scope -p Delegate=yes kvdyno …";
-
 /// The command that starts this program once more, with the same arguments, in a scope of its own. Absent where memory
 /// can be limited without one, where one would not help, and where the user's systemd gives none.
 pub fn command() -> Option<Command> {
