@@ -117,7 +117,7 @@ static const kvdyno_engine engine = {
     .preset_count = sizeof presets / sizeof *presets,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

@@ -79,7 +79,7 @@ static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text
 }
 
 /* Processes cannot share what is private, and a cursor goes through one partition after the other. */
-static void narrow(const kvdyno_config *config, kvdyno_declared *declared)
+static void effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
 {
     if (strcmp(config->options[BDB_PRIVATE].text, "true") == 0)
         declared->capabilities &= ~KVDYNO_CAN_SHARE_PROCESSES;
@@ -95,10 +95,10 @@ static const kvdyno_engine engine = {
     .summary = "Berkeley DB 5.3: Btree with a write-ahead log, page locks and transactions",
     .origin = "Debian package libdb5.3",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY |
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY |
                     KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_CAN_COMPARE | KVDYNO_CAN_PARTITION,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
     .options = options,
     .option_count = BDB_OPTION_COUNT,
@@ -117,7 +117,7 @@ static const kvdyno_engine engine = {
     .put = bdb_put,
     .remove = bdb_remove,
     .write = bdb_write,
-    .modify = bdb_modify,
+    .read_modify_write = bdb_read_modify_write,
     .begin = bdb_begin,
     .commit = bdb_commit,
     .abort = bdb_abort,
@@ -129,10 +129,10 @@ static const kvdyno_engine engine = {
     .flush = bdb_flush,
     .compact = bdb_compact,
     .statistics = bdb_statistics,
-    .narrow = narrow,
+    .effective_capabilities = effective_capabilities,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

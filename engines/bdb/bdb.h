@@ -69,10 +69,10 @@ struct kvdyno_database {
     u_int32_t checkpoint_kb;
     bdb_order order;
     size_t value_hint;    /* bytes a session's buffer begins with */
-    interval_syncer log_syncer;
-    interval_syncer checkpointer;
+    periodic_syncer log_syncer;
+    periodic_syncer checkpointer;
     process_turn turn; /* which process does what these two threads do */
-    interval_syncer parker; /* see cursor.c */
+    periodic_syncer parker; /* see cursor.c */
     pthread_mutex_t cursors_lock;
     kvdyno_cursor *cursors; /* every open cursor, under cursors_lock */
 };
@@ -141,8 +141,8 @@ void bdb_session_error(kvdyno_session *session, kvdyno_text *error);
 kvdyno_status bdb_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
 kvdyno_status bdb_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size);
 kvdyno_status bdb_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status bdb_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
-kvdyno_status bdb_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status bdb_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
+kvdyno_status bdb_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                          void *context);
 kvdyno_status bdb_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status bdb_commit(kvdyno_session *session);

@@ -78,7 +78,7 @@ static int enlist(kvdyno_cursor *cursor)
     int code = 0;
     pthread_mutex_lock(&database->cursors_lock);
     if (!database->parker.running)
-        code = interval_syncer_start(&database->parker, PARK_MS, park_idle_cursors, database);
+        code = periodic_syncer_start(&database->parker, PARK_MS, park_idle_cursors, database);
     if (code == 0) {
         cursor->next_of_database = database->cursors;
         database->cursors = cursor;

@@ -91,10 +91,10 @@ static int do_rounds(void *context)
 }
 
 /* Of several processes one at a time does it. */
-static int start_thread(kvdyno_database *database, interval_syncer *thread, uint32_t interval_ms, int (*round)(void *))
+static int start_thread(kvdyno_database *database, periodic_syncer *thread, uint32_t sync_period_ms, int (*round)(void *))
 {
     thread->turn = &database->turn;
-    return interval_syncer_start(thread, interval_ms, round, database);
+    return periodic_syncer_start(thread, sync_period_ms, round, database);
 }
 
 static int start_threads(kvdyno_database *database, const kvdyno_config *config)
@@ -102,8 +102,8 @@ static int start_threads(kvdyno_database *database, const kvdyno_config *config)
     int code = database->shared ? process_turn_open(&database->turn, database->path) : 0;
     if (code == 0 && (database->checkpoint_kb || database->shared))
         code = start_thread(database, &database->checkpointer, BDB_POLL_MS, do_rounds);
-    if (code == 0 && config->durability == KVDYNO_DURABILITY_INTERVAL)
-        code = start_thread(database, &database->log_syncer, config->interval_ms, sync_log);
+    if (code == 0 && config->durability == KVDYNO_DURABILITY_PERIODIC)
+        code = start_thread(database, &database->log_syncer, config->sync_period_ms, sync_log);
     return code;
 }
 
@@ -167,9 +167,9 @@ static void note(bdb_failure *failure, const char *what, int code)
 
 static void stop_threads(kvdyno_database *database, bdb_failure *failure)
 {
-    note(failure, "the background parking of cursors", interval_syncer_stop(&database->parker));
-    note(failure, "the background log_flush", interval_syncer_stop(&database->log_syncer));
-    note(failure, "the background txn_checkpoint", interval_syncer_stop(&database->checkpointer));
+    note(failure, "the background parking of cursors", periodic_syncer_stop(&database->parker));
+    note(failure, "the background log_flush", periodic_syncer_stop(&database->log_syncer));
+    note(failure, "the background txn_checkpoint", periodic_syncer_stop(&database->checkpointer));
 }
 
 /* Region files that outlive their last user would decide the next one's cache and tables. If another process still uses

@@ -147,7 +147,7 @@ static kvdyno_status get_with_care(kvdyno_session *session, const void *key, siz
     return bdb_answer(session, "get", code);
 }
 
-/* As few steps as it takes in the usual case. */
+/* As few entries as it takes in the usual case. */
 kvdyno_status bdb_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
     const kvdyno_database *database = session->database;
@@ -201,7 +201,7 @@ kvdyno_status bdb_remove(kvdyno_session *session, const void *key, size_t key_si
     return bdb_answer(session, "remove", code);
 }
 
-/* ---- several steps as one ---- */
+/* ---- several entries as one ---- */
 
 /* Some work inside a transaction. It answers a code of Berkeley DB. */
 typedef int (*bdb_work)(kvdyno_session *session, DB_TXN *txn, void *context);
@@ -234,11 +234,11 @@ static int do_as_one(kvdyno_session *session, bdb_work work, void *context)
 }
 
 typedef struct bdb_batch {
-    const kvdyno_step *steps;
+    const kvdyno_batch_entry *entries;
     size_t count;
 } bdb_batch;
 
-static int apply_step(DB *db, DB_TXN *txn, const kvdyno_step *step)
+static int apply_step(DB *db, DB_TXN *txn, const kvdyno_batch_entry *step)
 {
     DBT key, value;
     int code = bdb_input(&key, step->key.data, step->key.size);
@@ -257,21 +257,21 @@ static int apply_batch(kvdyno_session *session, DB_TXN *txn, void *context)
     const bdb_batch *batch = context;
     int code = 0;
     for (size_t i = 0; i < batch->count && code == 0; i++)
-        code = apply_step(session->database->db, txn, &batch->steps[i]);
+        code = apply_step(session->database->db, txn, &batch->entries[i]);
     return code;
 }
 
-kvdyno_status bdb_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status bdb_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
-    bdb_batch batch = {steps, count};
+    bdb_batch batch = {entries, count};
     return bdb_answer(session, "write", do_as_one(session, apply_batch, &batch));
 }
 
 typedef struct bdb_change {
     DBT key;
-    kvdyno_modifier modifier;
+    kvdyno_update_fn update;
     void *context;
-    kvdyno_status status; /* what the modifier answered */
+    kvdyno_status status; /* what the update answered */
 } bdb_change;
 
 /* The code is that of no error of Berkeley DB's: it only makes the transaction be undone. */
@@ -287,7 +287,7 @@ static int apply_change(kvdyno_session *session, DB_TXN *txn, void *context)
         return code;
     if (code == DB_NOTFOUND)
         old = (kvdyno_bytes){NULL, 0};
-    change->status = change->modifier(change->context, old, &new);
+    change->status = change->update(change->context, old, &new);
     if (change->status != KVDYNO_OK)
         return GIVEN_UP;
     DBT value;
@@ -295,16 +295,16 @@ static int apply_change(kvdyno_session *session, DB_TXN *txn, void *context)
     return code ? code : db->put(db, txn, &change->key, &value, 0);
 }
 
-kvdyno_status bdb_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status bdb_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                          void *context)
 {
-    bdb_change change = {.modifier = modifier, .context = context, .status = KVDYNO_OK};
+    bdb_change change = {.update = update, .context = context, .status = KVDYNO_OK};
     int code = bdb_sought(&change.key, key, key_size);
     if (code == 0)
         code = do_as_one(session, apply_change, &change);
     if (code != GIVEN_UP)
-        return bdb_answer(session, "modify", code);
-    snprintf(session->error, sizeof session->error, "modify: the caller's modifier gave the change up");
+        return bdb_answer(session, "read_modify_write", code);
+    snprintf(session->error, sizeof session->error, "read_modify_write: the caller's update gave the change up");
     return change.status;
 }
 

@@ -228,7 +228,7 @@ static const char *durability_meaning(uint32_t durability)
                "checkpoint and at close";
     case KVDYNO_DURABILITY_PROCESS:
         return "DB_TXN_WRITE_NOSYNC: a commit writes the log to the operating system and does not sync it";
-    case KVDYNO_DURABILITY_INTERVAL:
+    case KVDYNO_DURABILITY_PERIODIC:
         return "DB_TXN_WRITE_NOSYNC, and a thread calls DB_ENV->log_flush, which syncs the log";
     default:
         return "the default: a commit writes and syncs the log; commits that wait together share a sync";
@@ -239,8 +239,8 @@ static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *
 {
     long long checkpoint_kb = bdb_integer_option(config, BDB_CHECKPOINT_KB);
     emit(context, "durability", "commit", durability_meaning(config->durability));
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
-        emitf(emit, context, "durability", "log_flush", "every %u ms%s", config->interval_ms,
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
+        emitf(emit, context, "durability", "log_flush", "every %u ms%s", config->sync_period_ms,
               config_processes(config) > 1 ? ", by one of the processes" : "");
     if (checkpoint_kb)
         emitf(emit, context, "durability", "txn_checkpoint",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What the C adapters of this project share: texts, the background syncer of durability level `interval`, finding an
+ * What the C adapters of this project share: texts, the background syncer of durability level `periodic`, finding an
  * engine's library at run time, and records read ahead. A convenience, not part of the ABI: an adapter needs kvdyno.h alone.
  */
 #ifndef KVDYNO_ADAPTER_H
@@ -126,29 +126,29 @@ static inline void process_turn_close(process_turn *turn)
     turn->asked = false;
 }
 
-/* ---- durability level `interval` ---- */
+/* ---- durability level `periodic` ---- */
 
 /* A thread that calls `sync` every interval until it is stopped. The first error it meets is kept for the stopper. */
-typedef struct interval_syncer {
+typedef struct periodic_syncer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool running, stopping;
     const process_turn *turn; /* NULL, or whether this process is to do it */
-    uint32_t interval_ms;
+    uint32_t sync_period_ms;
     int (*sync)(void *context); /* 0: done; anything else is kept */
     void *context;
     int first_error;
-} interval_syncer;
+} periodic_syncer;
 
-static inline void *interval_syncer_main(void *argument)
+static inline void *periodic_syncer_main(void *argument)
 {
-    interval_syncer *syncer = argument;
+    periodic_syncer *syncer = argument;
     struct timespec next;
     clock_gettime(CLOCK_MONOTONIC, &next);
     pthread_mutex_lock(&syncer->lock);
     while (!syncer->stopping) {
-        uint64_t ns = (uint64_t)next.tv_nsec + (uint64_t)syncer->interval_ms * 1000000u;
+        uint64_t ns = (uint64_t)next.tv_nsec + (uint64_t)syncer->sync_period_ms * 1000000u;
         next.tv_sec += (time_t)(ns / 1000000000u);
         next.tv_nsec = (long)(ns % 1000000000u);
         while (!syncer->stopping && pthread_cond_timedwait(&syncer->wake, &syncer->lock, &next) == 0)
@@ -167,7 +167,7 @@ static inline void *interval_syncer_main(void *argument)
 }
 
 /* Returns 0, or the errno of pthread_create. `syncer` must be zeroed, but for `turn`. */
-static inline int interval_syncer_start(interval_syncer *syncer, uint32_t interval_ms, int (*sync)(void *), void *context)
+static inline int periodic_syncer_start(periodic_syncer *syncer, uint32_t sync_period_ms, int (*sync)(void *), void *context)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -175,16 +175,16 @@ static inline int interval_syncer_start(interval_syncer *syncer, uint32_t interv
     pthread_cond_init(&syncer->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&syncer->lock, NULL);
-    syncer->interval_ms = interval_ms ? interval_ms : 1;
+    syncer->sync_period_ms = sync_period_ms ? sync_period_ms : 1;
     syncer->sync = sync;
     syncer->context = context;
-    int failed = pthread_create(&syncer->thread, NULL, interval_syncer_main, syncer);
+    int failed = pthread_create(&syncer->thread, NULL, periodic_syncer_main, syncer);
     syncer->running = !failed;
     return failed;
 }
 
 /* Ends the thread, if it was started, and returns the first error that it met, or 0. */
-static inline int interval_syncer_stop(interval_syncer *syncer)
+static inline int periodic_syncer_stop(periodic_syncer *syncer)
 {
     if (!syncer->running)
         return 0;

@@ -112,7 +112,7 @@ kvdyno_status gt_open(const kvdyno_config *config, kvdyno_database **opened, kvd
     }
     database->thread = pthread_self();
     database->durability = config->durability;
-    database->interval_ms = config->interval_ms;
+    database->sync_period_ms = config->sync_period_ms;
     kvdyno_status status = open_place(database, config, error);
     if (status == KVDYNO_OK)
         *opened = database;

@@ -109,16 +109,16 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
                                    "within a write may damage the database",
         [KVDYNO_DURABILITY_PROCESS] = "SET: a write and its journal record are in shared memory when it is "
                                       "acknowledged; that outlives the process, and the next opening recovers it",
-        [KVDYNO_DURABILITY_INTERVAL] = "SET: a write and its journal record are in shared memory when it is "
+        [KVDYNO_DURABILITY_PERIODIC] = "SET: a write and its journal record are in shared memory when it is "
                                        "acknowledged",
         [KVDYNO_DURABILITY_COMMIT] = "SET and VIEW \"JNLWAIT\", or TCOMMIT: the journal is synced before a write is "
                                      "acknowledged",
     };
     emit(context, "durability", "journal", gt_is_journaled(config) ? "before_images" : "disabled");
     emit(context, "durability", "writes", how[config->durability]);
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "VIEW \"JNLFLUSH\" every %" PRIu32 " ms, by a process beside "
-              "each process that writes", config->interval_ms);
+              "each process that writes", config->sync_period_ms);
 }
 
 static void settings_memory(const kvdyno_config *config, kvdyno_emit emit, void *context)
@@ -182,10 +182,10 @@ static const kvdyno_engine engine = {
     .summary = "GT.M: the database of the language M, B-trees in memory that processes share, without threads",
     .origin = "Debian package fis-gtm",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY |
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY |
                     KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_SINGLE,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
     .min_key_size = 0,
     .max_key_size = GT_MAX_KEY,
@@ -205,7 +205,7 @@ static const kvdyno_engine engine = {
     .put = gt_put,
     .remove = gt_remove,
     .write = gt_write,
-    .modify = gt_modify,
+    .read_modify_write = gt_read_modify_write,
     .begin = gt_begin,
     .commit = gt_commit,
     .abort = gt_abort,
@@ -220,7 +220,7 @@ static const kvdyno_engine engine = {
     .destroy = gt_destroy,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

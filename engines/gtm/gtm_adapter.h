@@ -43,7 +43,7 @@ typedef struct gt_api {
     X(next, "void next^kvdyno(I:gtm_string_t*,O:gtm_string_t*,O:gtm_string_t*)")             \
     X(previous, "void previous^kvdyno(I:gtm_string_t*,O:gtm_string_t*,O:gtm_string_t*)")     \
     X(write, "void write^kvdyno(I:gtm_string_t*)")                                           \
-    X(modify, "void modify^kvdyno(I:gtm_string_t*,I:gtm_string_t*)")                         \
+    X(read_modify_write, "void read_modify_write^kvdyno(I:gtm_string_t*,I:gtm_string_t*)")                         \
     X(transact, "gtm_int_t* transact^kvdyno(I:gtm_string_t*)")                               \
     X(flush, "void flush^kvdyno()")                                                          \
     X(statistics, "void statistics^kvdyno(O:gtm_string_t*)")
@@ -166,7 +166,7 @@ struct kvdyno_database {
     gt_library library;
     char folder[PATH_MAX];
     pthread_t thread;
-    uint32_t durability, interval_ms;
+    uint32_t durability, sync_period_ms;
     int users; /* the lock of a user */
     bool wrote;
     pid_t syncer;
@@ -196,11 +196,11 @@ struct kvdyno_session {
     char key[GT_MAX_KEY + 1];   /* the last key that was given, after its letter */
     gt_bytes batch_id;          /* TRANSACTIONID: BATCH commits without waiting for the journal */
     char *room;                 /* for the value lent out: GT_ROOM bytes */
-    const kvdyno_step *steps;   /* of the batch that is being written */
+    const kvdyno_batch_entry *entries;   /* of the batch that is being written */
     size_t step_count, step_next;
-    kvdyno_modifier modifier;   /* of the change that is being made */
-    void *modifier_context;
-    kvdyno_status modifier_status;
+    kvdyno_update_fn update;   /* of the change that is being made */
+    void *update_context;
+    kvdyno_status update_status;
     void *stack;                /* of transactions */
     char error[512];
 };
@@ -237,8 +237,8 @@ void gt_session_error(kvdyno_session *session, kvdyno_text *error);
 kvdyno_status gt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
 kvdyno_status gt_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size);
 kvdyno_status gt_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status gt_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
-kvdyno_status gt_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status gt_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
+kvdyno_status gt_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                         void *context);
 kvdyno_status gt_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status gt_commit(kvdyno_session *session);

@@ -58,7 +58,7 @@ static const char routine[] =
     " for  set kind=$&kvdyno.step(.key,.value) quit:'kind  set:kind=1 ^k(key)=value kill:kind=2 ^k(key)\n"
     " tcommit\n"
     " quit\n"
-    "modify(key,id)\n"
+    "read_modify_write(key,id)\n"
     " new there,value,$etrap set $etrap=\"trollback:$tlevel\"\n"
     " tstart ():(serial:transactionid=id)\n"
     " do get(key,.value) set there=$data(value) set:'there value=\"\"\n"

@@ -112,7 +112,7 @@ kvdyno_status gt_get(kvdyno_session *session, const void *key, size_t key_size, 
 static kvdyno_status first_write(kvdyno_session *session)
 {
     kvdyno_text error = {session->error, sizeof session->error};
-    if (session->database->durability == KVDYNO_DURABILITY_INTERVAL && !gt_start_syncer(session->database, &error))
+    if (session->database->durability == KVDYNO_DURABILITY_PERIODIC && !gt_start_syncer(session->database, &error))
         return KVDYNO_ERROR;
     session->database->wrote = true;
     return KVDYNO_OK;
@@ -157,28 +157,28 @@ kvdyno_status gt_remove(kvdyno_session *session, const void *key, size_t key_siz
     return session->library->api.gtm_cip(session->remove, &where) ? gt_fail(session, "KILL") : KVDYNO_OK;
 }
 
-/* ---- a batch: GT.M calls back for its steps ---- */
+/* ---- a batch: GT.M calls back for its entries ---- */
 
-static kvdyno_status write_within(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+static kvdyno_status write_within(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     kvdyno_status status = KVDYNO_OK;
     for (size_t i = 0; i < count && status == KVDYNO_OK; i++)
-        status = steps[i].kind == KVDYNO_PUT
-                     ? gt_put(session, steps[i].key.data, steps[i].key.size, steps[i].value.data, steps[i].value.size)
-                     : gt_remove(session, steps[i].key.data, steps[i].key.size);
+        status = entries[i].kind == KVDYNO_PUT
+                     ? gt_put(session, entries[i].key.data, entries[i].key.size, entries[i].value.data, entries[i].value.size)
+                     : gt_remove(session, entries[i].key.data, entries[i].key.size);
     return status;
 }
 
-kvdyno_status gt_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status gt_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     kvdyno_status status = will_write(session);
     for (size_t i = 0; i < count && status == KVDYNO_OK; i++)
-        status = check_sizes(session, steps[i].key.size, steps[i].kind == KVDYNO_PUT ? steps[i].value.size : 0);
+        status = check_sizes(session, entries[i].key.size, entries[i].kind == KVDYNO_PUT ? entries[i].value.size : 0);
     if (status != KVDYNO_OK)
         return status;
     if (session->begun)
-        return write_within(session, steps, count);
-    session->steps = steps;
+        return write_within(session, entries, count);
+    session->entries = entries;
     session->step_count = count;
     if (session->library->api.gtm_cip(&session->library->calls.write, &session->batch_id))
         return gt_fail(session, "a batch");
@@ -203,7 +203,7 @@ int kvdyno_gtm_step(int count, gt_bytes *key, gt_bytes *value)
     (void)count;
     if (current->step_next == current->step_count)
         return 0;
-    const kvdyno_step *step = &current->steps[current->step_next++];
+    const kvdyno_batch_entry *step = &current->entries[current->step_next++];
     bool put = step->kind == KVDYNO_PUT;
     *key = gt_named(current, step->key.data, step->key.size);
     *value = put ? (gt_bytes){(long)step->value.size, (char *)step->value.data} : (gt_bytes){0, (char *)""};
@@ -212,13 +212,13 @@ int kvdyno_gtm_step(int count, gt_bytes *key, gt_bytes *value)
 
 /* ---- a read-modify-write: GT.M calls back with the present value ---- */
 
-static kvdyno_status modify_within(kvdyno_session *session, gt_bytes key, kvdyno_modifier modifier, void *context)
+static kvdyno_status read_modify_write_within(kvdyno_session *session, gt_bytes key, kvdyno_update_fn update, void *context)
 {
     kvdyno_bytes old = {NULL, 0}, new = {NULL, 0};
     kvdyno_status status = get_within(session, key, &old);
     if (status < KVDYNO_OK || status == KVDYNO_CONFLICT)
         return status;
-    status = modifier(context, old, &new);
+    status = update(context, old, &new);
     if (status != KVDYNO_OK)
         return status;
     if (new.size > GT_MAX_VALUE)
@@ -226,7 +226,7 @@ static kvdyno_status modify_within(kvdyno_session *session, gt_bytes key, kvdyno
     return gt_ask(session, GT_PUT, key, (gt_bytes){(long)new.size, (char *)new.data}, NULL, NULL);
 }
 
-kvdyno_status gt_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status gt_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                         void *context)
 {
     kvdyno_status status = check_sizes(session, key_size, 0);
@@ -236,12 +236,12 @@ kvdyno_status gt_modify(kvdyno_session *session, const void *key, size_t key_siz
         return status;
     gt_bytes where = gt_named(session, key, key_size);
     if (session->begun)
-        return modify_within(session, where, modifier, context);
-    session->modifier = modifier;
-    session->modifier_context = context;
-    if (session->library->api.gtm_cip(&session->library->calls.modify, &where, &session->batch_id))
+        return read_modify_write_within(session, where, update, context);
+    session->update = update;
+    session->update_context = context;
+    if (session->library->api.gtm_cip(&session->library->calls.read_modify_write, &where, &session->batch_id))
         return gt_fail(session, "a read-modify-write");
-    return session->modifier_status;
+    return session->update_status;
 }
 
 /* 0: the new value is to be stored; else it is given up. GT.M may ask again, with a newer value. */
@@ -251,10 +251,10 @@ int kvdyno_gtm_change(int count, int there, gt_bytes *value)
     (void)count;
     const char *present = value->address ? value->address : "";
     kvdyno_bytes old = {there ? present : NULL, there ? (size_t)value->length : 0}, new = {NULL, 0};
-    current->modifier_status = current->modifier(current->modifier_context, old, &new);
-    if (current->modifier_status == KVDYNO_OK && new.size > GT_MAX_VALUE)
-        current->modifier_status = value_too_large(current, new.size);
-    if (current->modifier_status == KVDYNO_OK)
+    current->update_status = current->update(current->update_context, old, &new);
+    if (current->update_status == KVDYNO_OK && new.size > GT_MAX_VALUE)
+        current->update_status = value_too_large(current, new.size);
+    if (current->update_status == KVDYNO_OK)
         *value = (gt_bytes){(long)new.size, new.size ? (char *)new.data : (char *)""};
-    return current->modifier_status != KVDYNO_OK;
+    return current->update_status != KVDYNO_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * syncer.c: durability level `interval`. GT.M syncs its journal in the background only at epochs, of whole seconds, and
+ * syncer.c: durability level `periodic`. GT.M syncs its journal in the background only at epochs, of whole seconds, and
  * has no threads; so a process of GT.M's own stands beside a process that writes, and says VIEW "JNLFLUSH" as often as
  * asked. Meanwhile it reads from a pipe. At close it is told to end; if the pipe ends before, the writer has died, and
  * it kills itself: as the last process it would close the database for whole, and what the writer left half done would
@@ -25,7 +25,7 @@ bool gt_start_syncer(kvdyno_database *database, kvdyno_text *error)
         close(helper);
         return false;
     }
-    snprintf(interval, sizeof interval, "%" PRIu32, database->interval_ms ? database->interval_ms : 1);
+    snprintf(interval, sizeof interval, "%" PRIu32, database->sync_period_ms ? database->sync_period_ms : 1);
     const char *sync[] = {"-run", "sync^kvdyno", interval, NULL};
     database->place.held = helper;
     database->syncer = gt_start(&database->place, database->folder, "mumps", sync, ends[0]);

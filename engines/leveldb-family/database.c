@@ -132,8 +132,8 @@ static kvdyno_status open_db(kvdyno_database *database, const kvdyno_config *con
     if (problem)
         return family_explain(api, "cannot open", problem, error);
     start_counting(database);
-    int failed = config->durability == KVDYNO_DURABILITY_INTERVAL
-                     ? interval_syncer_start(&database->syncer, config->interval_ms, sync_in_background, database)
+    int failed = config->durability == KVDYNO_DURABILITY_PERIODIC
+                     ? periodic_syncer_start(&database->syncer, config->sync_period_ms, sync_in_background, database)
                      : 0;
     if (failed)
         say(error, "cannot start the syncing thread: %s", strerror(failed));
@@ -160,7 +160,7 @@ kvdyno_status family_open(const kvdyno_config *config, kvdyno_database **opened,
 kvdyno_status family_close(kvdyno_database *database, kvdyno_text *error)
 {
     kvdyno_status status = KVDYNO_OK;
-    if (interval_syncer_stop(&database->syncer)) {
+    if (periodic_syncer_stop(&database->syncer)) {
         say(error, "in the background: %s", database->syncer_error);
         status = KVDYNO_ERROR;
     } else if (database->durability != KVDYNO_DURABILITY_COMMIT) {

@@ -124,7 +124,7 @@ struct kvdyno_database {
     uint32_t durability;
     bool verify_checksums, fill_cache;
     uint64_t counted[MOST_COUNTERS]; /* the member's counters when it was opened */
-    interval_syncer syncer;
+    periodic_syncer syncer;
     char syncer_error[256];
 };
 
@@ -172,7 +172,7 @@ kvdyno_status family_session_multi_get(kvdyno_session *session, const kvdyno_byt
 kvdyno_status family_session_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                                  size_t value_size);
 kvdyno_status family_session_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status family_session_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
+kvdyno_status family_session_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
 kvdyno_status family_session_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status family_session_end(kvdyno_session *session);
 /* and of cursor.c. */
@@ -190,7 +190,7 @@ kvdyno_status family_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found,
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |                 \
                     KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_WRITE_CONCURRENTLY,                        \
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |                                   \
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,                                 \
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,                                 \
     .compressions = 1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY,                                   \
     /* lengths are stored in 32 bits, a key with 8 bytes of LevelDB's own */                                           \
     .max_key_size = UINT32_MAX - 8, .max_value_size = UINT32_MAX, .option_size = sizeof(kvdyno_option),                \

@@ -169,11 +169,11 @@ kvdyno_status family_session_remove(kvdyno_session *session, const void *key, si
     return answer(session, "leveldb_delete", problem);
 }
 
-static void gather(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+static void gather(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     const leveldb_api *api = session->api;
     api->leveldb_writebatch_clear(session->batch);
-    for (const kvdyno_step *step = steps; step < steps + count; step++) {
+    for (const kvdyno_batch_entry *step = entries; step < entries + count; step++) {
         if (step->kind == KVDYNO_PUT)
             api->leveldb_writebatch_put(session->batch, step->key.data, step->key.size, step->value.data,
                                         step->value.size);
@@ -182,12 +182,12 @@ static void gather(kvdyno_session *session, const kvdyno_step *steps, size_t cou
     }
 }
 
-kvdyno_status family_session_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status family_session_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     kvdyno_status status = may_write(session);
     if (status != KVDYNO_OK || count == 0)
         return status;
-    gather(session, steps, count);
+    gather(session, entries, count);
     char *problem = NULL;
     session->api->leveldb_write(session->db, session->database->write, session->batch, &problem);
     return answer(session, "leveldb_write", problem);

@@ -79,9 +79,9 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
           config->durability == KVDYNO_DURABILITY_NONE ? "; " : "",
           config->durability == KVDYNO_DURABILITY_NONE ? member.title : "",
           config->durability == KVDYNO_DURABILITY_NONE ? " cannot do without its log" : "");
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "an empty batch with sync=true every %" PRIu32 " ms",
-              config->interval_ms);
+              config->sync_period_ms);
     emitf(emit, context, "durability", "close", "the memtable is written to a table file, which %s syncs",
           member.title);
 }

@@ -60,7 +60,7 @@ static const kvdyno_engine engine = {
     .option_count = OPTION_COUNT,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

@@ -37,7 +37,7 @@ static kvdyno_status lmdb_probe(const char *library, kvdyno_text *version, kvdyn
     return KVDYNO_OK;
 }
 
-static void lmdb_narrow(const kvdyno_config *config, kvdyno_declared *declared)
+static void lmdb_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
 {
     lmdb_api api;
     char reason[256];
@@ -123,13 +123,13 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
     static const char *const how[] = {
         [KVDYNO_DURABILITY_NONE] = "MDB_NOSYNC: a commit writes to the OS, synced at close; LMDB has no weaker mode",
         [KVDYNO_DURABILITY_PROCESS] = "MDB_NOSYNC: a commit writes to the OS, synced at close",
-        [KVDYNO_DURABILITY_INTERVAL] = "MDB_NOSYNC: a commit writes to the OS; before it is synced, a loss of power "
+        [KVDYNO_DURABILITY_PERIODIC] = "MDB_NOSYNC: a commit writes to the OS; before it is synced, a loss of power "
                                        "may damage the database",
         [KVDYNO_DURABILITY_COMMIT] = "LMDB's default: each commit is synced",
     };
     emit(context, "durability", "flags", how[config->durability]);
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
-        emitf(emit, context, "durability", "background", "mdb_env_sync every %" PRIu32 " ms%s", config->interval_ms,
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
+        emitf(emit, context, "durability", "background", "mdb_env_sync every %" PRIu32 " ms%s", config->sync_period_ms,
               config_processes(config) > 1 ? ", by one of the processes" : "");
 }
 
@@ -220,7 +220,7 @@ static int start_syncer(kvdyno_database *database, const kvdyno_config *config)
 {
     int code = config_processes(config) > 1 ? process_turn_open(&database->turn, config->path) : 0;
     database->syncer.turn = &database->turn;
-    return code ? code : interval_syncer_start(&database->syncer, config->interval_ms, sync_env, database);
+    return code ? code : periodic_syncer_start(&database->syncer, config->sync_period_ms, sync_env, database);
 }
 
 static kvdyno_status open_env(const kvdyno_config *config, kvdyno_database *database, kvdyno_text *error)
@@ -250,7 +250,7 @@ static kvdyno_status open_env(const kvdyno_config *config, kvdyno_database *data
     code = open_dbi(database);
     if (code)
         return database_failed(database, "mdb_dbi_open", code, error);
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         code = start_syncer(database, config);
     return code ? database_failed(database, "the syncing thread", code, error) : KVDYNO_OK;
 }
@@ -290,7 +290,7 @@ static kvdyno_status lmdb_flush(kvdyno_database *database, kvdyno_text *error)
 
 static kvdyno_status lmdb_close(kvdyno_database *database, kvdyno_text *error)
 {
-    int code = interval_syncer_stop(&database->syncer);
+    int code = periodic_syncer_stop(&database->syncer);
     if (code)
         return database_failed(database, "mdb_env_sync in the background", code, error);
     code = sync_env(database);
@@ -311,10 +311,10 @@ static const kvdyno_engine engine = {
     .summary = "LMDB: a memory-mapped copy-on-write B+tree, one writer beside any number of readers",
     .origin = "Debian package liblmdb0; for raw devices 0.9.70 or later, such as the one in the crate lmdb-master3-sys",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY |
+                    KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_READ_MODIFY_WRITE |
                     KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_CAN_RAW_DEVICE | KVDYNO_IS_MAPPED,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
     .min_key_size = 1,
     .max_key_size = 511,
@@ -335,7 +335,7 @@ static const kvdyno_engine engine = {
     .remove = lmdb_remove,
     .write = lmdb_write,
     .multi_get = lmdb_multi_get,
-    .modify = lmdb_modify,
+    .read_modify_write = lmdb_read_modify_write,
     .begin = lmdb_begin,
     .commit = lmdb_commit,
     .abort = lmdb_abort,
@@ -345,13 +345,12 @@ static const kvdyno_engine engine = {
     .cursor_next = lmdb_cursor_next,
     .cursor_previous = lmdb_cursor_previous,
     .flush = lmdb_flush,
-    .size_bytes = lmdb_size_bytes,
     .statistics = lmdb_statistics,
     .destroy = lmdb_destroy,
-    .narrow = lmdb_narrow,
+    .effective_capabilities = lmdb_effective_capabilities,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

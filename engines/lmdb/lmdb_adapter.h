@@ -28,7 +28,7 @@ struct kvdyno_database {
     MDB_env *env;
     MDB_dbi dbi;
     unsigned append; /* MDB_APPEND or 0 */
-    interval_syncer syncer;
+    periodic_syncer syncer;
     process_turn turn;
 };
 
@@ -87,7 +87,6 @@ uint64_t lmdb_device_map(const char *path);
 kvdyno_status lmdb_destroy(const kvdyno_config *config, kvdyno_text *error);
 
 /* In statistics.c. */
-kvdyno_status lmdb_size_bytes(kvdyno_database *database, uint64_t *bytes);
 kvdyno_status lmdb_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
 
 /* The hooks of the session, in session.c, */
@@ -101,8 +100,8 @@ kvdyno_status lmdb_multi_get(kvdyno_session *session, const kvdyno_bytes *keys, 
 kvdyno_status lmdb_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                        size_t value_size);
 kvdyno_status lmdb_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status lmdb_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
-kvdyno_status lmdb_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status lmdb_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
+kvdyno_status lmdb_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                           void *context);
 kvdyno_status lmdb_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status lmdb_commit(kvdyno_session *session);

@@ -163,7 +163,7 @@ kvdyno_status lmdb_remove(kvdyno_session *session, const void *key, size_t key_s
     return writer_end(session, writer, discard(session, writer, (kvdyno_bytes){key, key_size}));
 }
 
-kvdyno_status lmdb_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status lmdb_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     MDB_txn *writer;
     kvdyno_status status = writer_begin(session, &writer);
@@ -171,10 +171,10 @@ kvdyno_status lmdb_write(kvdyno_session *session, const kvdyno_step *steps, size
         return status;
     unsigned append = session->database->append;
     for (size_t i = 0; i < count && status == KVDYNO_OK; i++) {
-        if (steps[i].kind == KVDYNO_PUT)
-            status = store(session, writer, steps[i].key, steps[i].value, &append);
+        if (entries[i].kind == KVDYNO_PUT)
+            status = store(session, writer, entries[i].key, entries[i].value, &append);
         else
-            status = discard(session, writer, steps[i].key);
+            status = discard(session, writer, entries[i].key);
         if (status == KVDYNO_MISS) /* nothing to delete is no reason to give the batch up */
             status = KVDYNO_OK;
     }
@@ -182,7 +182,7 @@ kvdyno_status lmdb_write(kvdyno_session *session, const kvdyno_step *steps, size
     return writer_end(session, writer, status);
 }
 
-kvdyno_status lmdb_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status lmdb_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                           void *context)
 {
     MDB_txn *writer;
@@ -195,7 +195,7 @@ kvdyno_status lmdb_modify(kvdyno_session *session, const void *key, size_t key_s
         return writer_end(session, writer, lmdb_fail(session, "mdb_get", code));
     kvdyno_bytes old = {code ? NULL : found.mv_data, code ? 0 : found.mv_size}, new = {NULL, 0};
     unsigned append = 0;
-    status = modifier(context, old, &new);
+    status = update(context, old, &new);
     if (status == KVDYNO_OK)
         status = store(session, writer, (kvdyno_bytes){key, key_size}, new, &append);
     return writer_end(session, writer, status);

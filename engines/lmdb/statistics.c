@@ -4,17 +4,6 @@
  */
 #include "lmdb_adapter.h"
 
-/* What is used of a map that may be a whole device. */
-kvdyno_status lmdb_size_bytes(kvdyno_database *database, uint64_t *bytes)
-{
-    MDB_stat stat;
-    MDB_envinfo info;
-    if (database->api.mdb_env_stat(database->env, &stat) || database->api.mdb_env_info(database->env, &info))
-        return KVDYNO_ERROR;
-    *bytes = (uint64_t)(info.me_last_pgno + 1) * stat.ms_psize;
-    return KVDYNO_OK;
-}
-
 kvdyno_status lmdb_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
     MDB_stat stat;

@@ -60,7 +60,7 @@ static int open_table(kvdyno_database *database)
     return code == MDBX_RESULT_TRUE ? 0 : code;
 }
 
-/* The steps of opening: the first that fails, and its code. */
+/* The entries of opening: the first that fails, and its code. */
 static int open_env(const kvdyno_config *config, const mx_plan *plan, kvdyno_database *database, const char **what)
 {
     const mx_api *api = &database->api;
@@ -104,9 +104,9 @@ kvdyno_status mx_open(const kvdyno_config *config, kvdyno_database **opened, kvd
     database->append = config->options[APPEND].integer ? MDBX_APPEND : 0;
     const char *what;
     int code = open_env(config, &plan, database, &what);
-    if (!code && config->durability == KVDYNO_DURABILITY_INTERVAL) {
+    if (!code && config->durability == KVDYNO_DURABILITY_PERIODIC) {
         what = "the syncing thread";
-        code = interval_syncer_start(&database->syncer, config->interval_ms, sync_env, database);
+        code = periodic_syncer_start(&database->syncer, config->sync_period_ms, sync_env, database);
     }
     if (code)
         return database_failed(database, what, code, error);
@@ -122,7 +122,7 @@ kvdyno_status mx_flush(kvdyno_database *database, kvdyno_text *error)
 
 kvdyno_status mx_close(kvdyno_database *database, kvdyno_text *error)
 {
-    int code = interval_syncer_stop(&database->syncer);
+    int code = periodic_syncer_stop(&database->syncer);
     if (code)
         return database_failed(database, "mdbx_env_sync in the background", code, error);
     code = sync_env(database);

@@ -16,10 +16,10 @@ static const kvdyno_engine engine = {
     .summary = "libmdbx: a memory-mapped copy-on-write B+tree that grew out of LMDB, one writer beside any readers",
     .origin = "crate mdbx-sys",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY |
+                    KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_READ_MODIFY_WRITE |
                     KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
     .max_key_size = MOST_KEY_BYTES,
     .max_value_size = 0x7ff00000,
@@ -39,7 +39,7 @@ static const kvdyno_engine engine = {
     .remove = mx_remove,
     .write = mx_write,
     .multi_get = mx_multi_get,
-    .modify = mx_modify,
+    .read_modify_write = mx_read_modify_write,
     .begin = mx_begin,
     .commit = mx_commit,
     .abort = mx_abort,
@@ -53,7 +53,7 @@ static const kvdyno_engine engine = {
     .statistics = mx_statistics,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

@@ -41,7 +41,7 @@ struct kvdyno_database {
     MDBX_env *env;
     MDBX_dbi dbi;
     unsigned append; /* MDBX_APPEND or 0 */
-    interval_syncer syncer;
+    periodic_syncer syncer;
 };
 
 struct kvdyno_session {
@@ -103,8 +103,8 @@ kvdyno_status mx_multi_get(kvdyno_session *session, const kvdyno_bytes *keys, si
 kvdyno_status mx_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                          size_t value_size);
 kvdyno_status mx_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status mx_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
-kvdyno_status mx_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status mx_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
+kvdyno_status mx_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                           void *context);
 kvdyno_status mx_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status mx_commit(kvdyno_session *session);

@@ -173,7 +173,7 @@ kvdyno_status mx_remove(kvdyno_session *session, const void *key, size_t key_siz
     return writer_end(session, writer, delete_one(session, writer, (kvdyno_bytes){key, key_size}));
 }
 
-kvdyno_status mx_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status mx_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     MDBX_txn *writer;
     kvdyno_status status = writer_begin(session, &writer);
@@ -181,10 +181,10 @@ kvdyno_status mx_write(kvdyno_session *session, const kvdyno_step *steps, size_t
         return status;
     unsigned append = session->database->append;
     for (size_t i = 0; i < count && status == KVDYNO_OK; i++) {
-        if (steps[i].kind == KVDYNO_PUT)
-            status = put_one(session, writer, steps[i].key, steps[i].value, &append);
+        if (entries[i].kind == KVDYNO_PUT)
+            status = put_one(session, writer, entries[i].key, entries[i].value, &append);
         else
-            status = delete_one(session, writer, steps[i].key);
+            status = delete_one(session, writer, entries[i].key);
         if (status == KVDYNO_MISS) /* nothing to delete is no reason to give the batch up */
             status = KVDYNO_OK;
     }
@@ -192,7 +192,7 @@ kvdyno_status mx_write(kvdyno_session *session, const kvdyno_step *steps, size_t
     return writer_end(session, writer, status);
 }
 
-kvdyno_status mx_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status mx_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                           void *context)
 {
     MDBX_txn *writer;
@@ -205,7 +205,7 @@ kvdyno_status mx_modify(kvdyno_session *session, const void *key, size_t key_siz
         return writer_end(session, writer, mx_fail(session, "mdbx_get", code));
     kvdyno_bytes old = {code ? NULL : found.iov_base, code ? 0 : found.iov_len}, new = {NULL, 0};
     unsigned append = 0;
-    status = modifier(context, old, &new);
+    status = update(context, old, &new);
     if (status == KVDYNO_OK)
         status = put_one(session, writer, (kvdyno_bytes){key, key_size}, new, &append);
     return writer_end(session, writer, status);

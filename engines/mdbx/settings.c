@@ -52,7 +52,7 @@ const kvdyno_option mx_options[OPTION_COUNT] = {
     [SYNC_MODE] = {.name = "sync_mode", .type = KVDYNO_OPTION_CHOICE, .default_value = "auto",
                    .choices = "auto|utterly_nosync|safe_nosync|nometasync",
                    .help = "How commits are written below durability commit; auto: utterly_nosync, and safe_nosync at "
-                           "durability interval."},
+                           "durability periodic."},
     [WRITEMAP] = {.name = "writemap", .type = KVDYNO_OPTION_BOOL, .default_value = "false",
                   .help = "Writes through a writable map instead of with pwrite (MDBX_WRITEMAP)."},
     [READAHEAD] = {.name = "readahead", .type = KVDYNO_OPTION_BOOL, .default_value = "true",
@@ -123,7 +123,7 @@ static unsigned sync_mode(const kvdyno_config *config, const char **name)
     if (config->durability == KVDYNO_DURABILITY_COMMIT)
         return MDBX_SYNC_DURABLE;
     if (strcmp(asked, "auto") == 0)
-        asked = config->durability == KVDYNO_DURABILITY_INTERVAL ? "safe_nosync" : "utterly_nosync";
+        asked = config->durability == KVDYNO_DURABILITY_PERIODIC ? "safe_nosync" : "utterly_nosync";
     size_t i = 0;
     while (strcmp(modes[i].option, asked) != 0)
         i++;
@@ -188,8 +188,8 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
         if (modes[i].flags == flags)
             emitf(emit, context, "durability", "mode", "%s: %s%s", name, modes[i].meaning,
                   config->durability == KVDYNO_DURABILITY_NONE ? "; libmdbx has no weaker mode" : "");
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
-        emitf(emit, context, "durability", "background", "mdbx_env_sync every %" PRIu32 " ms", config->interval_ms);
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
+        emitf(emit, context, "durability", "background", "mdbx_env_sync every %" PRIu32 " ms", config->sync_period_ms);
     if (config->durability != KVDYNO_DURABILITY_COMMIT)
         emit(context, "durability", "close", "mdbx_env_sync");
 }

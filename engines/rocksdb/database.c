@@ -126,8 +126,8 @@ static kvdyno_status open_db(kvdyno_database *database, const kvdyno_config *con
     database->db = database->api.rocksdb_open(database->options, config->path, &problem);
     if (problem)
         return rdb_explain(&database->api, "cannot open", problem, error);
-    int failed = config->durability == KVDYNO_DURABILITY_INTERVAL
-                     ? interval_syncer_start(&database->syncer, config->interval_ms, sync_in_background, database)
+    int failed = config->durability == KVDYNO_DURABILITY_PERIODIC
+                     ? periodic_syncer_start(&database->syncer, config->sync_period_ms, sync_in_background, database)
                      : 0;
     if (failed)
         say(error, "cannot start the syncing thread: %s", strerror(failed));
@@ -169,7 +169,7 @@ static kvdyno_status persist(kvdyno_database *database, kvdyno_text *error)
 kvdyno_status rdb_close(kvdyno_database *database, kvdyno_text *error)
 {
     kvdyno_status status;
-    if (interval_syncer_stop(&database->syncer)) {
+    if (periodic_syncer_stop(&database->syncer)) {
         say(error, "in the background: %s", database->syncer_error);
         status = KVDYNO_ERROR;
     } else {

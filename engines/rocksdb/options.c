@@ -249,8 +249,8 @@ static const char *exclusion(const kvdyno_config *config)
         return "direct_io_flush_compaction and mmap_reads exclude each other";
     if (option[DIRECT_IO_FLUSH_COMPACTION].integer && option[MMAP_WRITES].integer)
         return "direct_io_flush_compaction and mmap_writes exclude each other";
-    if (option[MMAP_WRITES].integer && config->durability == KVDYNO_DURABILITY_INTERVAL)
-        return "durability interval: RocksDB cannot sync its log in the background with mmap_writes";
+    if (option[MMAP_WRITES].integer && config->durability == KVDYNO_DURABILITY_PERIODIC)
+        return "durability periodic: RocksDB cannot sync its log in the background with mmap_writes";
     if (option[PIPELINED_WRITE].integer && option[UNORDERED_WRITE].integer)
         return "pipelined_write and unordered_write exclude each other";
     if (option[UNORDERED_WRITE].integer && !rdb_concurrent_memtable(config))
@@ -269,7 +269,7 @@ static const char *exclusion(const kvdyno_config *config)
     return NULL;
 }
 
-void rdb_narrow(const kvdyno_config *config, kvdyno_declared *declared)
+void rdb_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
 {
     if (!rdb_is(config, TABLE, "plain"))
         return;

@@ -13,7 +13,7 @@ static const kvdyno_engine engine = {
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
                     KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_CAN_PREFIX,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY | 1u << KVDYNO_COMPRESSION_LZ4 |
                     1u << KVDYNO_COMPRESSION_ZSTD | 1u << KVDYNO_COMPRESSION_ZLIB,
     .max_key_size = UINT32_MAX - 8, /* lengths are stored in 32 bits, a key with 8 bytes of RocksDB's own */
@@ -48,10 +48,10 @@ static const kvdyno_engine engine = {
     .compact = rdb_compact,
     .wait_idle = rdb_wait_idle,
     .statistics = rdb_statistics,
-    .narrow = rdb_narrow,
+    .effective_capabilities = rdb_effective_capabilities,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

@@ -49,7 +49,7 @@ struct kvdyno_database {
     bool mmap_writes, verify_checksums, fill_cache, statistics;
     bool plain; /* tables without cursors */
     capped_prefix prefix;
-    interval_syncer syncer;
+    periodic_syncer syncer;
     char syncer_error[256];
 };
 
@@ -80,7 +80,7 @@ kvdyno_status rdb_probe(const char *library, kvdyno_text *version, kvdyno_text *
 extern const kvdyno_option rdb_options[OPTION_COUNT];
 enum { RDB_PRESETS = 2 };
 extern const kvdyno_preset rdb_presets[RDB_PRESETS];
-void rdb_narrow(const kvdyno_config *config, kvdyno_declared *declared);
+void rdb_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared);
 bool rdb_acceptable(const kvdyno_config *config, kvdyno_text *error);
 bool rdb_library_can(const rocksdb_api *api, const kvdyno_config *config, kvdyno_text *error);
 /* Whether a CHOICE is `choice`. */
@@ -120,7 +120,7 @@ kvdyno_status rdb_multi_get(kvdyno_session *session, const kvdyno_bytes *keys, s
                             kvdyno_status *statuses);
 kvdyno_status rdb_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size);
 kvdyno_status rdb_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status rdb_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
+kvdyno_status rdb_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
 kvdyno_status rdb_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status rdb_end(kvdyno_session *session);
 /* As rdb_explain, and a refusal of the adapter's own, for session_error. */

@@ -223,11 +223,11 @@ kvdyno_status rdb_remove(kvdyno_session *session, const void *key, size_t key_si
     return answer(session, "rocksdb_delete", problem);
 }
 
-static void gather(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+static void gather(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     const rocksdb_api *api = session->api;
     api->rocksdb_writebatch_clear(session->batch);
-    for (const kvdyno_step *step = steps; step < steps + count; step++) {
+    for (const kvdyno_batch_entry *step = entries; step < entries + count; step++) {
         if (step->kind == KVDYNO_PUT)
             api->rocksdb_writebatch_put(session->batch, step->key.data, step->key.size, step->value.data,
                                         step->value.size);
@@ -236,12 +236,12 @@ static void gather(kvdyno_session *session, const kvdyno_step *steps, size_t cou
     }
 }
 
-kvdyno_status rdb_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status rdb_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     kvdyno_status status = may_write(session);
     if (status != KVDYNO_OK || count == 0)
         return status;
-    gather(session, steps, count);
+    gather(session, entries, count);
     char *problem = NULL;
     session->api->rocksdb_write(session->db, session->database->write, session->batch, &problem);
     return answer(session, "rocksdb_write", problem);

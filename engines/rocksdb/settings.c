@@ -15,13 +15,13 @@ static void durability(const rocksdb_api *api, const kvdyno_config *config, kvdy
     static const char *const how[][2] = {
         [KVDYNO_DURABILITY_NONE] = {"disableWAL=true", "the write buffers are flushed to table files"},
         [KVDYNO_DURABILITY_PROCESS] = {"sync=false: written to the log, not synced", "the log is synced"},
-        [KVDYNO_DURABILITY_INTERVAL] = {"sync=false: written to the log, not synced", "the log is synced"},
+        [KVDYNO_DURABILITY_PERIODIC] = {"sync=false: written to the log, not synced", "the log is synced"},
         [KVDYNO_DURABILITY_COMMIT] = {"sync=true: each write, or group of concurrent ones, is synced", NULL},
     };
     emit(context, "durability", "WriteOptions", how[config->durability][0]);
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "%s every %" PRIu32 " ms",
-              api->rocksdb_flush_wal ? "FlushWAL(sync=true)" : "an empty batch with sync=true", config->interval_ms);
+              api->rocksdb_flush_wal ? "FlushWAL(sync=true)" : "an empty batch with sync=true", config->sync_period_ms);
     if (how[config->durability][1])
         emit(context, "durability", "close", how[config->durability][1]);
 }

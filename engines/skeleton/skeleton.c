@@ -215,11 +215,11 @@ static kvdyno_status skeleton_get(kvdyno_session *session, const void *key, size
     return KVDYNO_OK;
 }
 
-/* R The steps, in order; all or nothing, since KVDYNO_CAN_BATCH is declared. Keys and values are copied before it
+/* R The entries, in order; all or nothing, since KVDYNO_CAN_BATCH is declared. Keys and values are copied before it
  * returns, for the host uses its buffers again. */
-static kvdyno_status skeleton_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+static kvdyno_status skeleton_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
-    int failed = count ? toy_write(session->map, steps, count) : 0;
+    int failed = count ? toy_write(session->map, entries, count) : 0;
     return failed ? fail(session, "write (full: the disk, or the option memory_limit)", failed) : KVDYNO_OK;
 }
 
@@ -227,14 +227,14 @@ static kvdyno_status skeleton_write(kvdyno_session *session, const kvdyno_step *
 static kvdyno_status skeleton_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                                   size_t value_size)
 {
-    kvdyno_step step = {KVDYNO_PUT, 0, {key, key_size}, {value, value_size}};
+    kvdyno_batch_entry step = {KVDYNO_PUT, 0, {key, key_size}, {value, value_size}};
     return skeleton_write(session, &step, 1);
 }
 
 /* For KVDYNO_CAN_DELETE. OK also where there was nothing to delete. */
 static kvdyno_status skeleton_remove(kvdyno_session *session, const void *key, size_t key_size)
 {
-    kvdyno_step step = {KVDYNO_DELETE, 0, {key, key_size}, {NULL, 0}};
+    kvdyno_batch_entry step = {KVDYNO_DELETE, 0, {key, key_size}, {NULL, 0}};
     return skeleton_write(session, &step, 1);
 }
 
@@ -333,12 +333,12 @@ static const kvdyno_engine engine = {
     .cursor_previous = skeleton_cursor_previous,
     .flush = skeleton_flush,
     .statistics = skeleton_statistics,
-    /* Not declared, so not here: multi_get, modify, begin, commit, abort, compact, wait_idle, size_bytes, destroy,
-     * narrow. */
+    /* Not declared, so not here: multi_get, read_modify_write, begin, commit, abort, compact, wait_idle, destroy,
+     * effective_capabilities. */
 };
 
 /* The one symbol that the host looks up. */
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

@@ -118,7 +118,7 @@ static bool keep(record **place, const record *from)
     return true;
 }
 
-/* ---- the log: steps in groups, each group whole or not at all ---- */
+/* ---- the log: entries in groups, each group whole or not at all ---- */
 
 typedef struct step_head {
     uint64_t kind, key_size, value_size; /* then the key, then the value */
@@ -140,17 +140,17 @@ static bool log_bytes(FILE *log, const void *bytes, size_t size, uint64_t *sum)
     return size == 0 || fwrite(bytes, 1, size, log) == size;
 }
 
-/* Writes the steps as the durability level asks. Returns an errno: after the first one the end of the file is not known
+/* Writes the entries as the durability level asks. Returns an errno: after the first one the end of the file is not known
  * any more, so whatever comes later fails as well. */
-static int log_steps(toy *map, const kvdyno_step *steps, size_t count)
+static int log_steps(toy *map, const kvdyno_batch_entry *entries, size_t count)
 {
     uint64_t sum = SUM_START;
     bool done = !map->log_error;
     for (size_t i = 0; i < count && done; i++) {
-        step_head head = {steps[i].kind, steps[i].key.size, steps[i].kind == KVDYNO_PUT ? steps[i].value.size : 0};
+        step_head head = {entries[i].kind, entries[i].key.size, entries[i].kind == KVDYNO_PUT ? entries[i].value.size : 0};
         done = log_bytes(map->log, &head, sizeof head, &sum) &&
-               log_bytes(map->log, steps[i].key.data, head.key_size, &sum) &&
-               log_bytes(map->log, steps[i].value.data, head.value_size, &sum);
+               log_bytes(map->log, entries[i].key.data, head.key_size, &sum) &&
+               log_bytes(map->log, entries[i].value.data, head.value_size, &sum);
     }
     step_head end = {GROUP_END, 0, sum};
     done = done && log_bytes(map->log, &end, sizeof end, &sum);
@@ -285,32 +285,32 @@ static int toy_close(toy *map)
 }
 
 /* Makes the records of the puts and adds up their bytes. */
-static bool records_new(const kvdyno_step *steps, size_t count, record **records, uint64_t *bytes)
+static bool records_new(const kvdyno_batch_entry *entries, size_t count, record **records, uint64_t *bytes)
 {
     for (size_t i = 0; i < count; i++) {
-        if (steps[i].kind != KVDYNO_PUT)
+        if (entries[i].kind != KVDYNO_PUT)
             continue;
-        records[i] = record_new(steps[i].key, steps[i].value);
+        records[i] = record_new(entries[i].key, entries[i].value);
         if (!records[i])
             return false;
-        *bytes += steps[i].key.size + steps[i].value.size;
+        *bytes += entries[i].key.size + entries[i].value.size;
     }
     return true;
 }
 
-/* All of the steps or none: so first all that can fail, the log as the last of it, then the change. */
-static int toy_write(toy *map, const kvdyno_step *steps, size_t count)
+/* All of the entries or none: so first all that can fail, the log as the last of it, then the change. */
+static int toy_write(toy *map, const kvdyno_batch_entry *entries, size_t count)
 {
     uint64_t bytes = 0;
     record **records = calloc(count + 1, sizeof *records);
-    int failed = records && records_new(steps, count, records, &bytes) ? 0 : ENOMEM;
+    int failed = records && records_new(entries, count, records, &bytes) ? 0 : ENOMEM;
     pthread_rwlock_wrlock(&map->lock);
     if (!failed && bytes && map->memory_limit && map->bytes + bytes > map->memory_limit)
         failed = ENOSPC;
     if (!failed)
-        failed = reserve(map, count) ? log_steps(map, steps, count) : ENOMEM;
+        failed = reserve(map, count) ? log_steps(map, entries, count) : ENOMEM;
     for (size_t i = 0; !failed && i < count; i++)
-        apply(map, steps[i].key, records[i]);
+        apply(map, entries[i].key, records[i]);
     pthread_rwlock_unlock(&map->lock);
     for (size_t i = 0; failed && records && i < count; i++)
         free(records[i]);

@@ -152,9 +152,9 @@ static kvdyno_status start_threads(kvdyno_database *database, kvdyno_text *error
     const sqlite_plan *plan = &database->plan;
     int failed = 0;
     if (plan->sync_ms)
-        failed = interval_syncer_start(&database->log_syncer, plan->sync_ms, sync_log, database);
+        failed = periodic_syncer_start(&database->log_syncer, plan->sync_ms, sync_log, database);
     if (!failed && plan->checkpoint_ms)
-        failed = interval_syncer_start(&database->checkpointer, plan->checkpoint_ms, checkpoint_in_background,
+        failed = periodic_syncer_start(&database->checkpointer, plan->checkpoint_ms, checkpoint_in_background,
                                        database);
     if (failed)
         say(error, "a background thread: %s", strerror(failed));
@@ -182,7 +182,7 @@ static bool name_files(kvdyno_database *database, const char *folder)
 /* The first error of the background threads, which are over then: they use the keeper. */
 static int stop_threads(kvdyno_database *database)
 {
-    int first = interval_syncer_stop(&database->log_syncer), second = interval_syncer_stop(&database->checkpointer);
+    int first = periodic_syncer_stop(&database->log_syncer), second = periodic_syncer_stop(&database->checkpointer);
     return first ? first : second;
 }
 

@@ -217,7 +217,7 @@ kvdyno_status sqlite_remove(kvdyno_session *session, const void *key, size_t key
     return status;
 }
 
-static kvdyno_status apply(kvdyno_session *session, const kvdyno_step *step)
+static kvdyno_status apply(kvdyno_session *session, const kvdyno_batch_entry *step)
 {
     if (step->kind == KVDYNO_PUT)
         return store(session, step->key, step->value);
@@ -225,13 +225,13 @@ static kvdyno_status apply(kvdyno_session *session, const kvdyno_step *step)
     return status == KVDYNO_MISS ? KVDYNO_OK : status; /* nothing to delete is no reason to give a batch up */
 }
 
-kvdyno_status sqlite_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status sqlite_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     kvdyno_status status = sqlite_write_begin(session);
     if (status != KVDYNO_OK)
         return status;
     for (size_t i = 0; i < count && status == KVDYNO_OK; i++)
-        status = apply(session, &steps[i]);
+        status = apply(session, &entries[i]);
     session->broken = session->begun && status != KVDYNO_OK;
     return sqlite_write_end(session, status);
 }
@@ -246,27 +246,27 @@ static kvdyno_status present(kvdyno_session *session, kvdyno_bytes key, kvdyno_b
         code = api->step(session->select);
     if (code == SQLITE_ROW)
         *old = sqlite_column(api, session->select, 0);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? KVDYNO_OK : sqlite_fail(session, "modify", code);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? KVDYNO_OK : sqlite_fail(session, "read_modify_write", code);
 }
 
-static kvdyno_status change(kvdyno_session *session, kvdyno_bytes key, kvdyno_modifier modifier, void *context)
+static kvdyno_status change(kvdyno_session *session, kvdyno_bytes key, kvdyno_update_fn update, void *context)
 {
     kvdyno_bytes old, new = {NULL, 0};
     kvdyno_status status = present(session, key, &old);
     if (status == KVDYNO_OK) {
-        status = modifier(context, old, &new);
+        status = update(context, old, &new);
         if (status != KVDYNO_OK)
-            sqlite_refuse(session, status, "modify: the caller's modifier gave the change up");
+            sqlite_refuse(session, status, "read_modify_write: the caller's update gave the change up");
     }
     session->api->reset(session->select);
     return status == KVDYNO_OK ? store(session, key, new) : status;
 }
 
-kvdyno_status sqlite_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status sqlite_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                             void *context)
 {
     kvdyno_status status = sqlite_write_begin(session);
     if (status != KVDYNO_OK)
         return status;
-    return sqlite_write_end(session, change(session, (kvdyno_bytes){key, key_size}, modifier, context));
+    return sqlite_write_end(session, change(session, (kvdyno_bytes){key, key_size}, update, context));
 }

@@ -36,7 +36,7 @@ static const char *synchronous(uint32_t durability, const sqlite_plan *plan)
 {
     if (durability == KVDYNO_DURABILITY_COMMIT)
         return strcmp(plan->journal_mode, "delete") == 0 ? "EXTRA" : "FULL";
-    return durability == KVDYNO_DURABILITY_INTERVAL && plan->wal ? "NORMAL" : "OFF";
+    return durability == KVDYNO_DURABILITY_PERIODIC && plan->wal ? "NORMAL" : "OFF";
 }
 
 static uint32_t process_count(const kvdyno_config *config)
@@ -124,7 +124,7 @@ kvdyno_status sqlite_make_plan(const kvdyno_config *config, const sqlite_api *ap
     plan->busy_sleep_us = (int)integer(config, BUSY_SLEEP_US);
     plan->count_memory = integer(config, COUNT_MEMORY);
     plan->synchronous = synchronous(config->durability, plan);
-    plan->sync_ms = config->durability == KVDYNO_DURABILITY_INTERVAL ? config->interval_ms : 0;
+    plan->sync_ms = config->durability == KVDYNO_DURABILITY_PERIODIC ? config->sync_period_ms : 0;
     plan_cache(config, plan);
     return acceptable(config, api, plan, error) ? KVDYNO_OK : KVDYNO_UNSUPPORTED;
 }
@@ -136,7 +136,7 @@ static const char *wal_meaning(uint32_t durability)
     switch (durability) {
     case KVDYNO_DURABILITY_COMMIT:
         return "FULL: a commit writes to the write-ahead log and syncs it";
-    case KVDYNO_DURABILITY_INTERVAL:
+    case KVDYNO_DURABILITY_PERIODIC:
         return "NORMAL: a commit writes to the write-ahead log and does not sync it; a checkpoint syncs the log, then "
                "the database";
     case KVDYNO_DURABILITY_NONE:
@@ -159,7 +159,7 @@ static const char *journal_meaning(uint32_t durability, const sqlite_plan *plan)
                    ? "EXTRA: a commit syncs the journal, the database, and the folder after the journal's removal; "
                      "with FULL, SQLite's default, a loss of power may bring the journal back and undo the commit"
                    : "FULL: a commit syncs the journal, the database, and the journal's end";
-    case KVDYNO_DURABILITY_INTERVAL:
+    case KVDYNO_DURABILITY_PERIODIC:
         return "OFF, and the database is synced in the background: there is no log to sync by itself, and a loss of "
                "power between may damage the database";
     case KVDYNO_DURABILITY_NONE:

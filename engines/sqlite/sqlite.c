@@ -72,7 +72,7 @@ static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text
     return KVDYNO_OK;
 }
 
-static void narrow(const kvdyno_config *config, kvdyno_declared *declared)
+static void effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
 {
     if (strcmp(config->options[JOURNAL_MODE].text, "wal") != 0)
         declared->capabilities &= ~KVDYNO_CAN_SNAPSHOT;
@@ -89,10 +89,10 @@ static const kvdyno_engine engine = {
     .summary = "SQLite 3: one table by key, a write-ahead log or a rollback journal, one writer",
     .origin = "Debian package libsqlite3-0",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_SHARE_PROCESSES |
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_SHARE_PROCESSES |
                     KVDYNO_IS_MAPPED,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
     .max_key_size = 1000000000,
     .max_value_size = 1000000000,
@@ -113,7 +113,7 @@ static const kvdyno_engine engine = {
     .put = sqlite_put,
     .remove = sqlite_remove,
     .write = sqlite_write,
-    .modify = sqlite_modify,
+    .read_modify_write = sqlite_read_modify_write,
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .abort = sqlite_abort,
@@ -125,10 +125,10 @@ static const kvdyno_engine engine = {
     .flush = sqlite_flush,
     .compact = sqlite_compact,
     .statistics = sqlite_statistics,
-    .narrow = narrow,
+    .effective_capabilities = effective_capabilities,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

@@ -81,7 +81,7 @@ struct kvdyno_database {
     sqlite3 *keeper;             /* a connection of the adapter's own, for all that is no session's */
     pthread_mutex_t keeper_lock;
     pthread_mutex_t writer_lock; /* see transaction.c */
-    interval_syncer log_syncer, checkpointer;
+    periodic_syncer log_syncer, checkpointer;
     uint64_t cache_figures[CACHE_FIGURES]; /* of sessions that were closed; atomic */
     uint64_t checkpoints;                  /* of the background thread; atomic */
 };
@@ -156,8 +156,8 @@ kvdyno_status sqlite_get(kvdyno_session *session, const void *key, size_t key_si
 kvdyno_status sqlite_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                          size_t value_size);
 kvdyno_status sqlite_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status sqlite_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
-kvdyno_status sqlite_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status sqlite_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
+kvdyno_status sqlite_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                             void *context);
 kvdyno_status sqlite_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status sqlite_commit(kvdyno_session *session);

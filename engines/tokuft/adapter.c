@@ -76,9 +76,9 @@ static const kvdyno_engine engine = {
     .summary = "TokuFT (PerconaFT): a fractal tree with a write-ahead log, row locks and snapshots",
     .origin = "no package has it: docs/engines/tokuft.md says how to build it",
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY,
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = 1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY | 1u << KVDYNO_COMPRESSION_ZLIB,
     .max_key_size = 32 << 10,
     .max_value_size = 32 << 20,
@@ -96,7 +96,7 @@ static const kvdyno_engine engine = {
     .put = tokuft_put,
     .remove = tokuft_remove,
     .write = tokuft_write,
-    .modify = tokuft_modify,
+    .read_modify_write = tokuft_read_modify_write,
     .begin = tokuft_begin,
     .commit = tokuft_end_commit,
     .abort = tokuft_end_abort,
@@ -110,7 +110,7 @@ static const kvdyno_engine engine = {
     .statistics = tokuft_statistics,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

@@ -169,8 +169,8 @@ static int open_all(kvdyno_database *database, const kvdyno_config *config)
     int code = open_environment(database, config);
     if (code == 0)
         code = open_table(database, config);
-    if (code == 0 && config->durability == KVDYNO_DURABILITY_INTERVAL)
-        code = interval_syncer_start(&database->syncer, config->interval_ms, sync_log_files, database);
+    if (code == 0 && config->durability == KVDYNO_DURABILITY_PERIODIC)
+        code = periodic_syncer_start(&database->syncer, config->sync_period_ms, sync_log_files, database);
     return code;
 }
 
@@ -186,7 +186,7 @@ static kvdyno_database *database_new(const kvdyno_config *config)
     database->path = path;
     database->commit_flags = config->durability == KVDYNO_DURABILITY_NONE ? DB_TXN_NOSYNC : 0;
     database->unsynced = config->durability == KVDYNO_DURABILITY_PROCESS ||
-                         config->durability == KVDYNO_DURABILITY_INTERVAL;
+                         config->durability == KVDYNO_DURABILITY_PERIODIC;
     engine_message_init(&database->message);
     pthread_mutex_init(&database->sync_lock, NULL);
     return database;
@@ -202,7 +202,7 @@ static void dispose(kvdyno_database *database)
 /* Closes what is open; the first code that is no success. The environment makes a checkpoint, which syncs. */
 static int close_handles(kvdyno_database *database)
 {
-    int first = interval_syncer_stop(&database->syncer);
+    int first = periodic_syncer_stop(&database->syncer);
     int code = database->db ? database->db->close(database->db, 0) : 0;
     first = first ? first : code;
     code = database->env ? database->env->close(database->env, 0) : 0;

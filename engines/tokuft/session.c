@@ -167,12 +167,12 @@ static kvdyno_status as_one(kvdyno_session *session, const char *what, work task
 }
 
 typedef struct batch {
-    const kvdyno_step *steps;
+    const kvdyno_batch_entry *entries;
     size_t count;
 } batch;
 
 /* A delete is a message like any other: it does not look whether the key is there. */
-static int apply_step(DB *db, DB_TXN *txn, const kvdyno_step *step)
+static int apply_step(DB *db, DB_TXN *txn, const kvdyno_batch_entry *step)
 {
     DBT key, value;
     int code = tokuft_input(&key, step->key.data, step->key.size);
@@ -189,36 +189,36 @@ static int apply_batch(kvdyno_session *session, DB_TXN *txn, void *context)
     const batch *all = context;
     int code = 0;
     for (size_t i = 0; i < all->count && code == 0; i++)
-        code = apply_step(session->db, txn, &all->steps[i]);
+        code = apply_step(session->db, txn, &all->entries[i]);
     return code;
 }
 
 kvdyno_status tokuft_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                          size_t value_size)
 {
-    const kvdyno_step step = {.kind = KVDYNO_PUT, .key = {key, key_size}, .value = {value, value_size}};
+    const kvdyno_batch_entry step = {.kind = KVDYNO_PUT, .key = {key, key_size}, .value = {value, value_size}};
     batch one = {&step, 1};
     return as_one(session, "put", apply_batch, &one);
 }
 
 kvdyno_status tokuft_remove(kvdyno_session *session, const void *key, size_t key_size)
 {
-    const kvdyno_step step = {.kind = KVDYNO_DELETE, .key = {key, key_size}};
+    const kvdyno_batch_entry step = {.kind = KVDYNO_DELETE, .key = {key, key_size}};
     batch one = {&step, 1};
     return as_one(session, "remove", apply_batch, &one);
 }
 
-kvdyno_status tokuft_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status tokuft_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
-    batch all = {steps, count};
+    batch all = {entries, count};
     return as_one(session, "write", apply_batch, &all);
 }
 
 typedef struct change {
     DBT key;
-    kvdyno_modifier modifier;
+    kvdyno_update_fn update;
     void *context;
-    kvdyno_status status; /* what the modifier answered */
+    kvdyno_status status; /* what the update answered */
 } change;
 
 /* No code of TokuFT's: it only makes the transaction be undone. */
@@ -233,7 +233,7 @@ static int apply_change(kvdyno_session *session, DB_TXN *txn, void *context)
         return code;
     if (code == 0)
         old = (kvdyno_bytes){session->value.data, session->value_size};
-    wanted->status = wanted->modifier(wanted->context, old, &new);
+    wanted->status = wanted->update(wanted->context, old, &new);
     if (wanted->status != KVDYNO_OK)
         return GIVEN_UP;
     DBT value;
@@ -241,17 +241,17 @@ static int apply_change(kvdyno_session *session, DB_TXN *txn, void *context)
     return code ? code : session->db->put(session->db, txn, &wanted->key, &value, 0);
 }
 
-kvdyno_status tokuft_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status tokuft_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                             void *context)
 {
-    change wanted = {.modifier = modifier, .context = context, .status = KVDYNO_OK};
+    change wanted = {.update = update, .context = context, .status = KVDYNO_OK};
     int code = tokuft_input(&wanted.key, key, key_size);
     if (code != 0)
-        return tokuft_answer(session, "modify", code);
-    kvdyno_status status = as_one(session, "modify", apply_change, &wanted);
+        return tokuft_answer(session, "read_modify_write", code);
+    kvdyno_status status = as_one(session, "read_modify_write", apply_change, &wanted);
     if (wanted.status == KVDYNO_OK)
         return status;
-    return tokuft_refuse(session, wanted.status, "modify: the caller's modifier gave the change up");
+    return tokuft_refuse(session, wanted.status, "read_modify_write: the caller's update gave the change up");
 }
 
 /* ---- transactions ---- */

@@ -122,14 +122,14 @@ static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *
                                    "when it is full, at a checkpoint and at close",
         [KVDYNO_DURABILITY_PROCESS] = "0, which writes the log and syncs it; the sync is left out "
                                       "(db_env_set_func_fsync), for TokuFT has no mode between the two",
-        [KVDYNO_DURABILITY_INTERVAL] = "0, which writes the log and syncs it; the sync is left out "
+        [KVDYNO_DURABILITY_PERIODIC] = "0, which writes the log and syncs it; the sync is left out "
                                        "(db_env_set_func_fsync), and a thread of the adapter's syncs the log files",
         [KVDYNO_DURABILITY_COMMIT] = "0: writes the log and syncs it; commits that wait together share a sync",
     };
     emit(context, "durability", "DB_TXN->commit", how[config->durability]);
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "fsync of the log files every %" PRIu32 " ms",
-              config->interval_ms);
+              config->sync_period_ms);
     if (tokuft_integer(config, CHECKPOINT_SECONDS))
         emitf(emit, context, "durability", "checkpointing_set_period",
               "%" PRId64 " seconds; a checkpoint writes and syncs at every level, and so does close",

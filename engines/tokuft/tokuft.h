@@ -89,7 +89,7 @@ struct kvdyno_database {
     bool unsynced;          /* a commit writes the log and does not sync it */
     pthread_mutex_t sync_lock;
     uint64_t synced_log;    /* the number of the newest log file that was synced, under sync_lock */
-    interval_syncer syncer;
+    periodic_syncer syncer;
 };
 
 kvdyno_status tokuft_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error);
@@ -131,8 +131,8 @@ kvdyno_status tokuft_get(kvdyno_session *session, const void *key, size_t key_si
 kvdyno_status tokuft_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                          size_t value_size);
 kvdyno_status tokuft_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status tokuft_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
-kvdyno_status tokuft_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status tokuft_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
+kvdyno_status tokuft_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                             void *context);
 kvdyno_status tokuft_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status tokuft_end_commit(kvdyno_session *session);

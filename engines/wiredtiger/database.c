@@ -61,10 +61,10 @@ static int sync_log(void *context)
 static int start_syncer(kvdyno_database *database, const kvdyno_config *config)
 {
     WT_CONNECTION *connection = database->connection;
-    if (config->durability != KVDYNO_DURABILITY_INTERVAL)
+    if (config->durability != KVDYNO_DURABILITY_PERIODIC)
         return 0;
     int code = connection->open_session(connection, NULL, NULL, &database->log_session);
-    return code ? code : interval_syncer_start(&database->log_syncer, config->interval_ms, sync_log,
+    return code ? code : periodic_syncer_start(&database->log_syncer, config->sync_period_ms, sync_log,
                                                database->log_session);
 }
 
@@ -117,7 +117,7 @@ kvdyno_status wt_open(const kvdyno_config *config, kvdyno_database **database, k
     }
     if (code != 0)
         status = explain(made, "opening the database and its table", code, error);
-    interval_syncer_stop(&made->log_syncer);
+    periodic_syncer_stop(&made->log_syncer);
     if (made->connection)
         close_connection(made);
     if (!wt_panicked(&made->listener))
@@ -130,7 +130,7 @@ kvdyno_status wt_open(const kvdyno_config *config, kvdyno_database **database, k
 kvdyno_status wt_close(kvdyno_database *database, kvdyno_text *error)
 {
     kvdyno_status status = KVDYNO_OK;
-    int code = interval_syncer_stop(&database->log_syncer);
+    int code = periodic_syncer_stop(&database->log_syncer);
     const char *what = "the background log_flush";
     int closed = close_connection(database);
     if (closed != 0) {

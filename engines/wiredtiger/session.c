@@ -162,7 +162,7 @@ static kvdyno_status get_with_care(kvdyno_session *session, const void *key, siz
     return wt_answer(session, "get", code);
 }
 
-/* As few steps as it takes in the usual case. */
+/* As few entries as it takes in the usual case. */
 kvdyno_status wt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
     WT_CURSOR *point = session->point;
@@ -207,7 +207,7 @@ kvdyno_status wt_remove(kvdyno_session *session, const void *key, size_t key_siz
     return wt_answer(session, "remove", code);
 }
 
-/* ---- several steps as one ---- */
+/* ---- several entries as one ---- */
 
 /* Some work inside a transaction. It answers a code of WiredTiger. */
 typedef int (*wt_work)(kvdyno_session *session, void *context);
@@ -241,11 +241,11 @@ static int do_as_one(kvdyno_session *session, wt_work work, void *context)
 }
 
 typedef struct wt_batch {
-    const kvdyno_step *steps;
+    const kvdyno_batch_entry *entries;
     size_t count;
 } wt_batch;
 
-static int apply_step(WT_CURSOR *point, const kvdyno_step *step)
+static int apply_step(WT_CURSOR *point, const kvdyno_batch_entry *step)
 {
     if (step->kind == KVDYNO_PUT)
         return store(point, step->key.data, step->key.size, step->value.data, step->value.size);
@@ -258,22 +258,22 @@ static int apply_batch(kvdyno_session *session, void *context)
     const wt_batch *batch = context;
     int code = 0;
     for (size_t i = 0; i < batch->count && code == 0; i++)
-        code = apply_step(session->point, &batch->steps[i]);
+        code = apply_step(session->point, &batch->entries[i]);
     return code;
 }
 
-kvdyno_status wt_write(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+kvdyno_status wt_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
-    wt_batch batch = {steps, count};
+    wt_batch batch = {entries, count};
     return wt_answer(session, "write", do_as_one(session, apply_batch, &batch));
 }
 
 typedef struct wt_change {
     const void *key;
     size_t key_size;
-    kvdyno_modifier modifier;
+    kvdyno_update_fn update;
     void *context;
-    kvdyno_status status; /* what the modifier answered */
+    kvdyno_status status; /* what the update answered */
 } wt_change;
 
 /* The code is that of no error of WiredTiger's: it only makes the transaction be undone. */
@@ -300,21 +300,21 @@ static int apply_change(kvdyno_session *session, void *context)
     int code = find(session->point, change->key, change->key_size, &old);
     if (code != 0 && code != WT_NOTFOUND)
         return code;
-    change->status = change->modifier(change->context, old, &new);
+    change->status = change->update(change->context, old, &new);
     if (change->status != KVDYNO_OK)
         return GIVEN_UP;
     code = keep_apart(session, old, &new);
     return code ? code : store(session->point, change->key, change->key_size, new.data, new.size);
 }
 
-kvdyno_status wt_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status wt_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                         void *context)
 {
-    wt_change change = {key, key_size, modifier, context, KVDYNO_OK};
+    wt_change change = {key, key_size, update, context, KVDYNO_OK};
     int code = do_as_one(session, apply_change, &change);
     if (code != GIVEN_UP)
-        return wt_answer(session, "modify", code);
-    snprintf(session->error, sizeof session->error, "modify: the caller's modifier gave the change up");
+        return wt_answer(session, "read_modify_write", code);
+    snprintf(session->error, sizeof session->error, "read_modify_write: the caller's update gave the change up");
     return change.status;
 }
 

@@ -179,7 +179,7 @@ static const char *durability_meaning(uint32_t durability)
         return "no log; what was written is on the storage after the next checkpoint";
     case KVDYNO_DURABILITY_PROCESS:
         return "a commit writes the log to the operating system and does not sync it";
-    case KVDYNO_DURABILITY_INTERVAL:
+    case KVDYNO_DURABILITY_PERIODIC:
         return "a commit writes the log to the operating system; a thread calls WT_SESSION::log_flush, which syncs it";
     default:
         return "a commit writes and syncs the log; commits that wait together share a sync";
@@ -192,8 +192,8 @@ static void say_durability(const kvdyno_config *config, const wt_plan *plan, kvd
     emit(context, "durability", "log", plan->logged ? "enabled=true" : "enabled=false");
     emit(context, "durability", "commit", log_sync(config->durability));
     emit(context, "durability", "meaning", durability_meaning(config->durability));
-    if (config->durability == KVDYNO_DURABILITY_INTERVAL)
-        emitf(emit, context, "durability", "log_flush", "sync=on every %u ms", config->interval_ms);
+    if (config->durability == KVDYNO_DURABILITY_PERIODIC)
+        emitf(emit, context, "durability", "log_flush", "sync=on every %u ms", config->sync_period_ms);
     if (seconds)
         emitf(emit, context, "durability", "checkpoint", "wait=%" PRId64 " s, and at close; it writes and syncs",
               seconds);

@@ -80,9 +80,9 @@ static const kvdyno_engine engine = {
     .summary = "WiredTiger " WT_RELEASE ": " WT_TREES " with a write-ahead log and snapshot isolation",
     .origin = WT_ORIGIN,
     .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_MODIFY | KVDYNO_CAN_WRITE_CONCURRENTLY,
+                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY,
     .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_INTERVAL | 1u << KVDYNO_DURABILITY_COMMIT,
+                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
     .compressions = WT_COMPRESSIONS,
     .min_key_size = 1, /* WiredTiger takes an empty key for one that was not set */
     .options = options,
@@ -102,7 +102,7 @@ static const kvdyno_engine engine = {
     .put = wt_put,
     .remove = wt_remove,
     .write = wt_write,
-    .modify = wt_modify,
+    .read_modify_write = wt_read_modify_write,
     .begin = wt_begin,
     .commit = wt_commit,
     .abort = wt_abort,
@@ -117,7 +117,7 @@ static const kvdyno_engine engine = {
     .statistics = wt_statistics,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     return &engine;
 }

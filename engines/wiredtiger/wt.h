@@ -95,7 +95,7 @@ struct kvdyno_database {
     WT_SESSION *log_session;  /* the syncer's */
     WT_SESSION *chore_session; /* for calls on the database, one at a time under `chores` */
     pthread_mutex_t chores;
-    interval_syncer log_syncer;
+    periodic_syncer log_syncer;
 };
 
 kvdyno_status wt_open(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error);
@@ -117,7 +117,7 @@ struct kvdyno_session {
     WT_ITEM item; /* of a get */
     bool in_transaction;
     kvdyno_cursor *cursors;
-    void *copy; /* of a value that `modify` was given and that lies in the page it replaces */
+    void *copy; /* of a value that `read_modify_write` was given and that lies in the page it replaces */
     char error[640];
 };
 
@@ -128,8 +128,8 @@ void wt_session_error(kvdyno_session *session, kvdyno_text *error);
 kvdyno_status wt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
 kvdyno_status wt_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size);
 kvdyno_status wt_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status wt_write(kvdyno_session *session, const kvdyno_step *steps, size_t count);
-kvdyno_status wt_modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+kvdyno_status wt_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
+kvdyno_status wt_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                         void *context);
 kvdyno_status wt_begin(kvdyno_session *session, uint32_t kind);
 kvdyno_status wt_commit(kvdyno_session *session);

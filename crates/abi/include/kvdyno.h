@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * kvdyno.h: the engine ABI, version 1.
+ * kvdyno.h: the engine ABI, version 2.
  *
  * An adapter is a shared library that puts one storage engine behind this header. It needs nothing else of kvdyno: no
  * other header, no symbol of the host, no rebuilding. It exports one function,
  *
- *     const kvdyno_engine *kvdyno_engine_v1(void);
+ *     const kvdyno_engine *kvdyno_engine_v2(void);
  *
  * and kvdyno measures it:
  *
@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-#define KVDYNO_ABI_VERSION 1u
+#define KVDYNO_ABI_VERSION 2u
 
 /* ---- answers -------------------------------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ typedef void (*kvdyno_emit)(void *context, const char *topic, const char *name, 
 /* Durability: one scale for all engines. When is a write acknowledged? */
 #define KVDYNO_DURABILITY_NONE 0u     /* at once: no log, or nothing need reach the OS before close */
 #define KVDYNO_DURABILITY_PROCESS 1u  /* when it would survive the death of the process: written to the OS, not synced */
-#define KVDYNO_DURABILITY_INTERVAL 2u /* as PROCESS, and the log is synced in the background every interval_ms */
+#define KVDYNO_DURABILITY_PERIODIC 2u /* as PROCESS, and the log is synced in the background every sync_period_ms */
 #define KVDYNO_DURABILITY_COMMIT 3u   /* when it would survive a loss of power: synced first */
 
 /* Compression of stored blocks. */
@@ -122,7 +122,7 @@ typedef struct kvdyno_config {
     const char *path;            /* a folder that exists; NULL in `settings` */
     const char *library;         /* the engine's own library to load, or NULL: the system's */
     uint32_t durability;         /* KVDYNO_DURABILITY_... */
-    uint32_t interval_ms;        /* for DURABILITY_INTERVAL */
+    uint32_t sync_period_ms;        /* for DURABILITY_PERIODIC */
     uint32_t compression;        /* KVDYNO_COMPRESSION_... */
     uint32_t sessions;           /* the most sessions that will be open at once */
     uint64_t cache_bytes;        /* what the engine may cache of its data, in its own memory */
@@ -147,7 +147,7 @@ typedef struct kvdyno_config {
 #define KVDYNO_CAN_MULTI_GET (1ull << 4)
 #define KVDYNO_CAN_TRANSACT (1ull << 5)      /* begin, commit, abort for reading and writing */
 #define KVDYNO_CAN_SNAPSHOT (1ull << 6)      /* begin with KVDYNO_READ_ONLY: reads until commit see one state */
-#define KVDYNO_CAN_MODIFY (1ull << 7)        /* `modify` is one atomic step */
+#define KVDYNO_CAN_READ_MODIFY_WRITE (1ull << 7)        /* `read_modify_write` is one atomic step */
 #define KVDYNO_CAN_WRITE_CONCURRENTLY (1ull << 8) /* writers of several sessions make progress side by side */
 #define KVDYNO_CAN_SHARE_PROCESSES (1ull << 9)    /* several processes may open one database at once */
 #define KVDYNO_CAN_RAW_DEVICE (1ull << 10)        /* `path` may be a block device */
@@ -174,19 +174,19 @@ typedef struct kvdyno_host {
     kvdyno_status (*recall)(void *context, const void *key, size_t key_size, kvdyno_bytes *value);
 } kvdyno_host;
 
-/* One step of a batch. */
+/* One entry of a batch. */
 #define KVDYNO_PUT 0u
 #define KVDYNO_DELETE 1u
-typedef struct kvdyno_step {
+typedef struct kvdyno_batch_entry {
     uint32_t kind; /* KVDYNO_PUT or KVDYNO_DELETE */
     uint32_t reserved;
     kvdyno_bytes key;
     kvdyno_bytes value; /* of a put */
-} kvdyno_step;
+} kvdyno_batch_entry;
 
-/* What `modify` calls: `old` is the present value or has data == NULL where there is none; `value`, set by the callee, is
- * good until it is called again. Anything but KVDYNO_OK gives the change up and is what `modify` then returns. */
-typedef kvdyno_status (*kvdyno_modifier)(void *context, kvdyno_bytes old, kvdyno_bytes *value);
+/* What `read_modify_write` calls: `old` is the present value or has data == NULL where there is none; `value`, set by the callee, is
+ * good until it is called again. Anything but KVDYNO_OK gives the change up and is what `read_modify_write` then returns. */
+typedef kvdyno_status (*kvdyno_update_fn)(void *context, kvdyno_bytes old, kvdyno_bytes *value);
 
 /* Kinds of transaction. */
 #define KVDYNO_READ_WRITE 0u
@@ -196,14 +196,14 @@ typedef kvdyno_status (*kvdyno_modifier)(void *context, kvdyno_bytes old, kvdyno
 #define KVDYNO_FORWARD 0u  /* seek: the first key at or after the given one; without one, the very first */
 #define KVDYNO_BACKWARD 1u /* seek: the last key at or before the given one; without one, the very last */
 
-/* What an engine declares, for `narrow` to take from. */
-typedef struct kvdyno_declared {
-    uint32_t size;         /* sizeof(kvdyno_declared) in the host */
+/* What an engine declares, for `effective_capabilities` to take from. */
+typedef struct kvdyno_capabilities {
+    uint32_t size;         /* sizeof(kvdyno_capabilities) in the host */
     uint32_t durabilities; /* these three as in kvdyno_engine */
     uint64_t capabilities;
     uint32_t compressions;
     uint32_t reserved; /* 0 */
-} kvdyno_declared;
+} kvdyno_capabilities;
 
 /* ---- the engine --------------------------------------------------------------------------------------------------- */
 
@@ -259,14 +259,14 @@ typedef struct kvdyno_engine {
                          size_t value_size);
     /* CAN_DELETE. OK whether the key was there or not; MISS is allowed where the engine knows that it was not. */
     kvdyno_status (*remove)(kvdyno_session *session, const void *key, size_t key_size);
-    /* R Applies the steps in order. CAN_BATCH says that it is all or nothing. */
-    kvdyno_status (*write)(kvdyno_session *session, const kvdyno_step *steps, size_t count);
+    /* R Applies the entries in order. CAN_BATCH says that it is all or nothing. */
+    kvdyno_status (*write)(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
     /* CAN_MULTI_GET. One status and one value for each key; the values are borrowed as in `get`. Returns OK if every
      * status is OK or MISS. */
     kvdyno_status (*multi_get)(kvdyno_session *session, const kvdyno_bytes *keys, size_t count, kvdyno_bytes *values,
                                kvdyno_status *statuses);
-    /* CAN_MODIFY. Reads, calls `modifier`, writes, as one atomic step. */
-    kvdyno_status (*modify)(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+    /* CAN_READ_MODIFY_WRITE. Reads, calls `update`, writes, as one atomic step. */
+    kvdyno_status (*read_modify_write)(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                             void *context);
 
     /* CAN_TRANSACT for KVDYNO_READ_WRITE, CAN_SNAPSHOT for KVDYNO_READ_ONLY. While a transaction is open the session's
@@ -288,7 +288,6 @@ typedef struct kvdyno_engine {
     kvdyno_status (*flush)(kvdyno_database *database, kvdyno_text *error);     /* all that was written is on storage */
     kvdyno_status (*compact)(kvdyno_database *database, kvdyno_text *error);   /* the whole key range, in full */
     kvdyno_status (*wait_idle)(kvdyno_database *database, kvdyno_text *error); /* background work has come to rest */
-    kvdyno_status (*size_bytes)(kvdyno_database *database, uint64_t *bytes);   /* where `path` is no folder */
     /* Statistics of the engine's own: topic is a group, name and value as the engine says them. */
     kvdyno_status (*statistics)(kvdyno_database *database, kvdyno_emit emit, void *context);
     /* Gives back what the engine keeps outside the folder (shared memory, semaphores), so that the folder can be
@@ -297,14 +296,14 @@ typedef struct kvdyno_engine {
     kvdyno_status (*destroy)(const kvdyno_config *config, kvdyno_text *error);
     /* Takes back what does not hold with these options or this library: clears bits of `declared`, which comes as the
      * table has it. Only `library` and `options` of `config` are set. NULL: all that is declared always holds. */
-    void (*narrow)(const kvdyno_config *config, kvdyno_declared *declared);
+    void (*effective_capabilities)(const kvdyno_config *config, kvdyno_capabilities *declared);
 } kvdyno_engine;
 
 /* What an adapter exports. The struct is static: it is never freed and never changes. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const kvdyno_engine *kvdyno_engine_v1(void);
+const kvdyno_engine *kvdyno_engine_v2(void);
 
 #ifdef __cplusplus
 }

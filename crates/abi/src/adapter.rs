@@ -97,7 +97,7 @@ pub mod support;
 mod tests;
 
 pub use border::table;
-pub use calls::{Answers, Batch, Change, Host, Keys, Listing, Step, write_text};
+pub use calls::{Answers, Batch, Change, Host, Keys, Listing, BatchEntry, write_text};
 pub use config::{Compression, Config, Durability};
 pub use describe::{ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Housekeeping, Opt, Preset, bits};
 pub use error::{Error, Status, refuse_library};
@@ -147,10 +147,6 @@ pub trait Engine: Sized + Send + Sync + 'static {
         Err(Error::unsupported("wait_idle"))
     }
 
-    /// [`Housekeeping::size_bytes`]: what the database occupies, where its path is no folder.
-    fn size_bytes(&self) -> Result<u64, Error> {
-        Err(Error::unsupported("size_bytes"))
-    }
 
     /// [`Housekeeping::statistics`]: lists the engine's own statistics.
     fn statistics(&self, _list: &mut Listing<'_>) -> Result<(), Error> {
@@ -174,12 +170,12 @@ pub trait Session {
         Err(Error::unsupported("remove"))
     }
 
-    /// Applies the steps in order; with `CAN_BATCH`, all or none of them. Without it, one after the other will do.
+    /// Applies the entries in order; with `CAN_BATCH`, all or none of them. Without it, one after the other will do.
     fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
         for step in batch {
             match step {
-                Step::Put { key, value } => self.put(key, value)?,
-                Step::Delete { key } => {
+                BatchEntry::Put { key, value } => self.put(key, value)?,
+                BatchEntry::Delete { key } => {
                     self.remove(key)?;
                 }
             }
@@ -192,9 +188,9 @@ pub trait Session {
         Err(Error::unsupported("multi_get"))
     }
 
-    /// `CAN_MODIFY`. Reads, asks `change` for the new value and writes it, as one atomic step.
-    fn modify(&mut self, _key: &[u8], _change: &mut Change<'_>) -> Result<(), Error> {
-        Err(Error::unsupported("modify"))
+    /// `CAN_READ_MODIFY_WRITE`. Reads, asks `change` for the new value and writes it, as one atomic step.
+    fn read_modify_write(&mut self, _key: &[u8], _change: &mut Change<'_>) -> Result<(), Error> {
+        Err(Error::unsupported("read_modify_write"))
     }
 
     /// `CAN_TRANSACT`, `CAN_SNAPSHOT`. Until `commit` or `abort` the session's calls belong to the transaction.
@@ -268,13 +264,13 @@ pub enum Transaction {
     ReadOnly,
 }
 
-/// Exports `kvdyno_engine_v1` for a type that implements [`Engine`], or for a table made by hand.
+/// Exports `kvdyno_engine_v2` for a type that implements [`Engine`], or for a table made by hand.
 #[macro_export]
 macro_rules! export_engine {
     (table = $table:expr) => {
         /// The adapter's entry: `include/kvdyno.h` says what it returns.
         #[unsafe(no_mangle)]
-        pub extern "C" fn kvdyno_engine_v1() -> *const $crate::Engine {
+        pub extern "C" fn kvdyno_engine_v2() -> *const $crate::Engine {
             static ENGINE: $crate::Engine = $table;
             &raw const ENGINE
         }

@@ -4,9 +4,9 @@
 use std::ffi::{c_char, c_void};
 
 /// The ABI version that this crate speaks.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 /// The function that an adapter exports.
-pub const ENTRY: &str = "kvdyno_engine_v1";
+pub const ENTRY: &str = "kvdyno_engine_v2";
 
 pub type Status = i32;
 pub const OK: Status = 0;
@@ -19,7 +19,7 @@ pub const NO_LIBRARY: Status = -4;
 
 pub const DURABILITY_NONE: u32 = 0;
 pub const DURABILITY_PROCESS: u32 = 1;
-pub const DURABILITY_INTERVAL: u32 = 2;
+pub const DURABILITY_PERIODIC: u32 = 2;
 pub const DURABILITY_COMMIT: u32 = 3;
 
 pub const COMPRESSION_NONE: u32 = 0;
@@ -42,7 +42,7 @@ pub const CAN_BATCH: u64 = 1 << 3;
 pub const CAN_MULTI_GET: u64 = 1 << 4;
 pub const CAN_TRANSACT: u64 = 1 << 5;
 pub const CAN_SNAPSHOT: u64 = 1 << 6;
-pub const CAN_MODIFY: u64 = 1 << 7;
+pub const CAN_READ_MODIFY_WRITE: u64 = 1 << 7;
 pub const CAN_WRITE_CONCURRENTLY: u64 = 1 << 8;
 pub const CAN_SHARE_PROCESSES: u64 = 1 << 9;
 pub const CAN_RAW_DEVICE: u64 = 1 << 10;
@@ -62,7 +62,7 @@ pub const CAPABILITIES: [(u64, &str); 17] = [
     (CAN_MULTI_GET, "multi-get"),
     (CAN_TRANSACT, "transactions"),
     (CAN_SNAPSHOT, "snapshots"),
-    (CAN_MODIFY, "read-modify-write"),
+    (CAN_READ_MODIFY_WRITE, "read-read_modify_write-write"),
     (CAN_WRITE_CONCURRENTLY, "concurrent writers"),
     (CAN_SHARE_PROCESSES, "several processes"),
     (CAN_RAW_DEVICE, "raw device"),
@@ -135,7 +135,7 @@ pub struct Config {
     pub path: *const c_char,
     pub library: *const c_char,
     pub durability: u32,
-    pub interval_ms: u32,
+    pub sync_period_ms: u32,
     pub compression: u32,
     pub sessions: u32,
     pub cache_bytes: u64,
@@ -171,14 +171,14 @@ pub struct Host {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct BatchEntry {
     pub kind: u32,
     pub reserved: u32,
     pub key: Bytes,
     pub value: Bytes,
 }
 
-pub type Modifier = unsafe extern "C" fn(context: *mut c_void, old: Bytes, value: *mut Bytes) -> Status;
+pub type UpdateFn = unsafe extern "C" fn(context: *mut c_void, old: Bytes, value: *mut Bytes) -> Status;
 
 pub type ProbeFn = unsafe extern "C" fn(library: *const c_char, version: *mut Text, error: *mut Text) -> Status;
 pub type SettingsFn =
@@ -203,7 +203,7 @@ pub type PutFn = unsafe extern "C" fn(
     value_size: usize,
 ) -> Status;
 pub type RemoveFn = unsafe extern "C" fn(session: *mut Session, key: *const c_void, key_size: usize) -> Status;
-pub type WriteFn = unsafe extern "C" fn(session: *mut Session, steps: *const Step, count: usize) -> Status;
+pub type WriteFn = unsafe extern "C" fn(session: *mut Session, entries: *const BatchEntry, count: usize) -> Status;
 pub type MultiGetFn = unsafe extern "C" fn(
     session: *mut Session,
     keys: *const Bytes,
@@ -211,11 +211,11 @@ pub type MultiGetFn = unsafe extern "C" fn(
     values: *mut Bytes,
     statuses: *mut Status,
 ) -> Status;
-pub type ModifyFn = unsafe extern "C" fn(
+pub type ReadModifyWriteFn = unsafe extern "C" fn(
     session: *mut Session,
     key: *const c_void,
     key_size: usize,
-    modifier: Modifier,
+    update: UpdateFn,
     context: *mut c_void,
 ) -> Status;
 pub type BeginFn = unsafe extern "C" fn(session: *mut Session, kind: u32) -> Status;
@@ -231,16 +231,15 @@ pub type CursorSeekFn = unsafe extern "C" fn(
     value: *mut Bytes,
 ) -> Status;
 pub type CursorStepFn = unsafe extern "C" fn(cursor: *mut Cursor, found: *mut Bytes, value: *mut Bytes) -> Status;
-pub type SizeFn = unsafe extern "C" fn(database: *mut Database, bytes: *mut u64) -> Status;
 pub type StatisticsFn = unsafe extern "C" fn(database: *mut Database, emit: Emit, context: *mut c_void) -> Status;
 pub type DestroyFn = unsafe extern "C" fn(config: *const Config, error: *mut Text) -> Status;
-pub type NarrowFn = unsafe extern "C" fn(config: *const Config, declared: *mut Declared);
+pub type EffectiveCapabilitiesFn = unsafe extern "C" fn(config: *const Config, declared: *mut Capabilities);
 /// The type of [`ENTRY`].
 pub type EntryFn = unsafe extern "C" fn() -> *const Engine;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Declared {
+pub struct Capabilities {
     pub size: u32,
     pub durabilities: u32,
     pub capabilities: u64,
@@ -280,7 +279,7 @@ pub struct Engine {
     pub remove: Option<RemoveFn>,
     pub write: Option<WriteFn>,
     pub multi_get: Option<MultiGetFn>,
-    pub modify: Option<ModifyFn>,
+    pub read_modify_write: Option<ReadModifyWriteFn>,
     pub begin: Option<BeginFn>,
     pub commit: Option<EndFn>,
     pub abort: Option<EndFn>,
@@ -292,10 +291,9 @@ pub struct Engine {
     pub flush: Option<HousekeepingFn>,
     pub compact: Option<HousekeepingFn>,
     pub wait_idle: Option<HousekeepingFn>,
-    pub size_bytes: Option<SizeFn>,
     pub statistics: Option<StatisticsFn>,
     pub destroy: Option<DestroyFn>,
-    pub narrow: Option<NarrowFn>,
+    pub effective_capabilities: Option<EffectiveCapabilitiesFn>,
 }
 
 // SAFETY: an engine's description is static and never changes (the header says so); the pointers in it are only read.

@@ -63,18 +63,18 @@ fn structs() -> Vec<Struct> {
         kvdyno_value = abi::OptionValue { integer, real, text }
         kvdyno_preset = abi::Preset { name, options, help }
         kvdyno_config = abi::Config {
-            size, create, path, library, durability, interval_ms, compression, sessions, cache_bytes,
+            size, create, path, library, durability, sync_period_ms, compression, sessions, cache_bytes,
             write_buffer_bytes, records, key_size, value_size, options, option_count, prefix_size, processes, reserved
         }
         kvdyno_host = abi::Host { size, reserved, context, recall }
-        kvdyno_step = abi::Step { kind, reserved, key, value }
-        kvdyno_declared = abi::Declared { size, durabilities, capabilities, compressions, reserved }
+        kvdyno_batch_entry = abi::BatchEntry { kind, reserved, key, value }
+        kvdyno_capabilities = abi::Capabilities { size, durabilities, capabilities, compressions, reserved }
         kvdyno_engine = abi::Engine {
             size, abi_version, name, summary, origin, capabilities, durabilities, compressions, min_key_size,
             max_key_size, max_value_size, options, option_count, option_size, presets, preset_count, preset_size,
             probe, settings, open, close, session_open, session_close, session_error, get, put, remove, write,
-            multi_get, modify, begin, commit, abort, cursor_open, cursor_close, cursor_seek, cursor_next,
-            cursor_previous, flush, compact, wait_idle, size_bytes, statistics, destroy, narrow
+            multi_get, read_modify_write, begin, commit, abort, cursor_open, cursor_close, cursor_seek, cursor_next,
+            cursor_previous, flush, compact, wait_idle, statistics, destroy, effective_capabilities
         }
     }
 }
@@ -89,10 +89,10 @@ fn constants() -> BTreeMap<&'static str, i128> {
     constants! {
         ABI_VERSION
         OK MISS CONFLICT ERROR UNSUPPORTED NO_SPACE NO_LIBRARY
-        DURABILITY_NONE DURABILITY_PROCESS DURABILITY_INTERVAL DURABILITY_COMMIT
+        DURABILITY_NONE DURABILITY_PROCESS DURABILITY_PERIODIC DURABILITY_COMMIT
         COMPRESSION_NONE COMPRESSION_SNAPPY COMPRESSION_LZ4 COMPRESSION_ZSTD COMPRESSION_ZLIB
         OPTION_BOOL OPTION_INTEGER OPTION_SIZE OPTION_REAL OPTION_TEXT OPTION_CHOICE
-        CAN_SCAN CAN_SCAN_REVERSE CAN_DELETE CAN_BATCH CAN_MULTI_GET CAN_TRANSACT CAN_SNAPSHOT CAN_MODIFY
+        CAN_SCAN CAN_SCAN_REVERSE CAN_DELETE CAN_BATCH CAN_MULTI_GET CAN_TRANSACT CAN_SNAPSHOT CAN_READ_MODIFY_WRITE
         CAN_WRITE_CONCURRENTLY CAN_SHARE_PROCESSES CAN_RAW_DEVICE CAN_COMPARE CAN_PARTITION CAN_PREFIX
         IS_MAPPED IS_VOLATILE IS_SINGLE
         PUT DELETE READ_WRITE READ_ONLY FORWARD BACKWARD
@@ -104,7 +104,7 @@ fn named_types() -> BTreeMap<&'static str, &'static str> {
     BTreeMap::from([
         ("kvdyno_status", type_name::<abi::Status>()),
         ("kvdyno_emit", type_name::<abi::Emit>()),
-        ("kvdyno_modifier", type_name::<abi::Modifier>()),
+        ("kvdyno_update_fn", type_name::<abi::UpdateFn>()),
         ("kvdyno_database", type_name::<abi::Database>()),
         ("kvdyno_session", type_name::<abi::Session>()),
         ("kvdyno_cursor", type_name::<abi::Cursor>()),
@@ -123,8 +123,8 @@ fn named_types() -> BTreeMap<&'static str, &'static str> {
         ("kvdyno_preset", type_name::<abi::Preset>()),
         ("kvdyno_config", type_name::<abi::Config>()),
         ("kvdyno_host", type_name::<abi::Host>()),
-        ("kvdyno_step", type_name::<abi::Step>()),
-        ("kvdyno_declared", type_name::<abi::Declared>()),
+        ("kvdyno_batch_entry", type_name::<abi::BatchEntry>()),
+        ("kvdyno_capabilities", type_name::<abi::Capabilities>()),
         ("kvdyno_engine", type_name::<abi::Engine>()),
     ])
 }
@@ -240,7 +240,7 @@ fn every_name_of_the_header_is_covered() {
     assert_eq!(covered, header, "structs and members: this test's, the header's");
     assert_eq!(constants().into_keys().collect::<BTreeSet<_>>(), constants_of_header(), "constants");
     let typedefs: BTreeSet<String> = typedefs_of_header().into_keys().collect();
-    assert_eq!(typedefs, BTreeSet::from(["kvdyno_emit", "kvdyno_modifier", "kvdyno_status"].map(str::to_owned)));
+    assert_eq!(typedefs, BTreeSet::from(["kvdyno_emit", "kvdyno_update_fn", "kvdyno_status"].map(str::to_owned)));
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn c_lays_everything_out_as_rust_does() {
 #[test]
 fn the_header_is_clean_c99_and_cpp() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let text = "#include <kvdyno.h>\nconst kvdyno_engine *kvdyno_engine_v1(void) { return NULL; }\n";
+    let text = "#include <kvdyno.h>\nconst kvdyno_engine *kvdyno_engine_v2(void) { return NULL; }\n";
     let strict = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"];
     let c = source(&folder, "header.c", text);
     run(compiler("CC", "cc").arg("-std=c99").args(strict).args(["-Wstrict-prototypes", "-Wc++-compat"]).arg(c));

@@ -175,7 +175,7 @@ fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
         library: None,
         lab: LabSettings {
             durability: Durability::None,
-            interval_ms: 1000,
+            sync_period_ms: 1000,
             compression: Compression::None,
             cache_bytes: CACHE,
             write_buffer_bytes: 0,

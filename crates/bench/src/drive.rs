@@ -147,7 +147,7 @@ fn data(records: u64) -> Data {
 fn settings() -> LabSettings {
     LabSettings {
         durability: Durability::Process,
-        interval_ms: 1000,
+        sync_period_ms: 1000,
         compression: Compression::None,
         cache_bytes: 512 << 20,
         write_buffer_bytes: 64 << 20,

@@ -80,11 +80,11 @@ impl Bench {
     /// The settings that a check opens databases with if it has no reason for others: a write buffer that little data
     /// fills, and a cache that holds all of it; durability `process` and no compression where there is a choice.
     pub fn lab(&self) -> LabSettings {
-        let durability = [Durability::Process, Durability::Interval, Durability::Commit, Durability::None];
+        let durability = [Durability::Process, Durability::Periodic, Durability::Commit, Durability::None];
         let compression = Compression::ALL.iter().copied().find(|kind| self.compresses(*kind));
         LabSettings {
             durability: durability.into_iter().find(|level| self.meets(*level)).unwrap_or(Durability::None),
-            interval_ms: 50,
+            sync_period_ms: 50,
             compression: compression.unwrap_or(Compression::None),
             cache_bytes: 64 << 20,
             write_buffer_bytes: 4 << 20,

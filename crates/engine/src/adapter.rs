@@ -135,7 +135,7 @@ impl Adapter {
         }
         let least = mem::offset_of!(abi::Engine, flush);
         if (size as usize) < least {
-            return Err(wrong(format!("its kvdyno_engine has {size} bytes, version 1 has at least {least}")));
+            return Err(wrong(format!("its kvdyno_engine has {size} bytes, version {} has at least {least}", abi::ABI_VERSION)));
         }
         // SAFETY: `size` bytes are there; what we know beyond them stays zero, which is NULL and absent.
         let table: abi::Engine = unsafe {
@@ -166,18 +166,18 @@ impl Adapter {
     }
 
     /// Takes back what does not hold with `config`.
-    pub(crate) fn narrow(&mut self, config: &abi::Config) {
-        let Some(narrow) = self.table.narrow else { return };
+    pub(crate) fn effective_capabilities(&mut self, config: &abi::Config) {
+        let Some(effective_capabilities) = self.table.effective_capabilities else { return };
         let table = &mut self.table;
-        let mut left = abi::Declared {
-            size: mem::size_of::<abi::Declared>() as u32,
+        let mut left = abi::Capabilities {
+            size: mem::size_of::<abi::Capabilities>() as u32,
             durabilities: table.durabilities,
             capabilities: table.capabilities,
             compressions: table.compressions,
             reserved: 0,
         };
         // SAFETY: both live through the call.
-        unsafe { narrow(config, &mut left) };
+        unsafe { effective_capabilities(config, &mut left) };
         table.capabilities &= left.capabilities;
         table.durabilities &= left.durabilities;
         table.compressions &= left.compressions;
@@ -261,7 +261,7 @@ impl Adapter {
             (abi::CAN_MULTI_GET, "multi-get", table.multi_get.is_some()),
             (abi::CAN_TRANSACT, "transactions", transaction),
             (abi::CAN_SNAPSHOT, "snapshots", transaction),
-            (abi::CAN_MODIFY, "read-modify-write", table.modify.is_some()),
+            (abi::CAN_READ_MODIFY_WRITE, "read-modify-write", table.read_modify_write.is_some()),
         ];
         match promised.iter().find(|(bit, _, there)| self.can(*bit) && !there) {
             Some((_, word, _)) => Err(format!("it declares `{word}` but has no functions for it")),

@@ -79,7 +79,7 @@ impl Choice {
         };
         texts.extend_from_slice(given);
         let values = options::resolve(&adapter.name, &adapter.options, &texts)?;
-        adapter.narrow(&Given::new(&values, library.as_deref()).as_abi());
+        adapter.effective_capabilities(&Given::new(&values, library.as_deref()).as_abi());
         // An adapter is never unloaded, so its description may live as long as its code.
         Ok(Choice { adapter: Box::leak(Box::new(adapter)), library, values })
     }
@@ -259,7 +259,7 @@ impl ConfigBuffer {
             create: self.create.into(),
             path: pointer(&self.path),
             durability: self.lab.durability.code(),
-            interval_ms: self.lab.interval_ms,
+            sync_period_ms: self.lab.sync_period_ms,
             compression: self.lab.compression.code(),
             sessions: self.hints.sessions,
             cache_bytes: self.lab.cache_bytes,

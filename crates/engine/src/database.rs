@@ -260,9 +260,9 @@ impl<'db> Session<'db> {
     /// What the engine reports.
     pub fn write(&mut self, steps: &[(&[u8], Option<&[u8]>)]) -> Result<(), EngineError> {
         let bytes = |slice: &[u8]| abi::Bytes { data: slice.as_ptr().cast(), size: slice.len() };
-        let steps: Vec<abi::Step> = steps
+        let steps: Vec<abi::BatchEntry> = steps
             .iter()
-            .map(|(key, value)| abi::Step {
+            .map(|(key, value)| abi::BatchEntry {
                 kind: if value.is_some() { abi::PUT } else { abi::DELETE },
                 reserved: 0,
                 key: bytes(key),
@@ -297,7 +297,7 @@ impl<'db> Session<'db> {
     ///
     /// # Errors
     /// What the engine reports.
-    pub fn modify(
+    pub fn read_modify_write(
         &mut self,
         key: &[u8],
         mut change: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
@@ -307,7 +307,7 @@ impl<'db> Session<'db> {
             change: Change<'a>,
             value: Vec<u8>,
         }
-        unsafe extern "C" fn modifier(context: *mut c_void, old: abi::Bytes, value: *mut abi::Bytes) -> abi::Status {
+        unsafe extern "C" fn update(context: *mut c_void, old: abi::Bytes, value: *mut abi::Bytes) -> abi::Status {
             // SAFETY: the context is the one passed below; `old` is lent for this call; `value` is to be filled.
             unsafe {
                 let context = &mut *context.cast::<Context<'_>>();
@@ -323,10 +323,10 @@ impl<'db> Session<'db> {
             }
         }
         let mut context = Context { change: &mut change, value: Vec::new() };
-        let call = self.table.modify.ok_or_else(|| missing("read-modify-write"))?;
+        let call = self.table.read_modify_write.ok_or_else(|| missing("read-modify-write"))?;
         // SAFETY: the session is open; the context outlives the call.
         let status =
-            unsafe { call(self.handle, key.as_ptr().cast(), key.len(), modifier, ptr::from_mut(&mut context).cast()) };
+            unsafe { call(self.handle, key.as_ptr().cast(), key.len(), update, ptr::from_mut(&mut context).cast()) };
         match status {
             abi::MISS => Ok(()),
             status => self.ended(status),

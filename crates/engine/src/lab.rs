@@ -15,7 +15,7 @@ pub enum Durability {
     /// When it would survive the death of the process.
     Process,
     /// As `Process`, and synced in the background.
-    Interval,
+    Periodic,
     /// When it would survive a loss of power.
     Commit,
 }
@@ -76,7 +76,7 @@ words!(
     "a durability level",
     None = "none" = abi::DURABILITY_NONE,
     Process = "process" = abi::DURABILITY_PROCESS,
-    Interval = "interval" = abi::DURABILITY_INTERVAL,
+    Periodic = "periodic" = abi::DURABILITY_PERIODIC,
     Commit = "commit" = abi::DURABILITY_COMMIT
 );
 
@@ -95,8 +95,8 @@ words!(
 pub struct LabSettings {
     /// When a write is acknowledged.
     pub durability: Durability,
-    /// For [`Durability::Interval`]: milliseconds between syncs.
-    pub interval_ms: u32,
+    /// For [`Durability::Periodic`]: milliseconds between syncs.
+    pub sync_period_ms: u32,
     /// Of stored blocks.
     pub compression: Compression,
     /// Bytes that the engine may cache of its data in its own memory.

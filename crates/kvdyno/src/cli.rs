@@ -132,7 +132,7 @@ pub struct Compare {
     /// New writes that every engine may gather before it writes them out
     #[arg(long, default_value = "64MiB", value_name = "SIZE")]
     pub write_buffer: Bytes,
-    /// When a write is acknowledged: none, process (it survives the process), interval, commit (synced)
+    /// When a write is acknowledged: none, process (it survives the process), periodic, commit (synced)
     #[arg(long, default_value_t = Durability::Process, value_name = "LEVEL")]
     pub durability: Durability,
     /// Compression of stored blocks: none, snappy, lz4, zstd, zlib
@@ -352,7 +352,7 @@ pub struct Settings {
     /// New writes that every engine may gather before it writes them out
     #[arg(long, default_value = "64MiB", value_name = "SIZE")]
     pub write_buffer: Bytes,
-    /// Between syncs at durability interval
+    /// Between syncs at durability periodic
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub interval: Span,
     /// Leave out engines that are not here, and say so

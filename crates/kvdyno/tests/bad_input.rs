@@ -135,7 +135,7 @@ fn an_adapter_that_is_no_library() {
 #[test]
 fn a_library_that_is_no_adapter() {
     let ran = refused(["compare", "/lib/x86_64-linux-gnu/libc.so.6"]);
-    ran.says("is a library but not an adapter: it does not export kvdyno_engine_v1; see include/kvdyno.h");
+    ran.says("is a library but not an adapter: it does not export kvdyno_engine_v2; see include/kvdyno.h");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn an_adapter_that_declares_what_does_not_fit() {
         refused_in(&lab, ["compare", "./libmine.so"]).says("declares what does not fit").says(words);
     }
     compile(&lab, ".size = 16, .abi_version = KVDYNO_ABI_VERSION");
-    refused_in(&lab, ["compare", "./libmine.so"]).says("its kvdyno_engine has 16 bytes, version 1 has at least");
+    refused_in(&lab, ["compare", "./libmine.so"]).says("its kvdyno_engine has 16 bytes, version 2 has at least");
 }
 
 /// A list of adapters says what is wrong with one, and still lists the others.
@@ -179,7 +179,7 @@ fn compile(lab: &Lab, declaration: &str) {
     let code = format!(
         "#include \"kvdyno.h\"\n\
          static const kvdyno_engine engine = {{{declaration}}};\n\
-         const kvdyno_engine *kvdyno_engine_v1(void) {{ return &engine; }}\n"
+         const kvdyno_engine *kvdyno_engine_v2(void) {{ return &engine; }}\n"
     );
     lab.write("mine.c", &code);
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../abi/include");
@@ -349,7 +349,7 @@ fn a_word_that_is_none_of_its_kind() {
         ("--workload", "readrandm", "there is no workload `readrandm`; there are fillseq, fillrandom, overwrite"),
         ("--workload", "fillseq", "`fillseq` loads, and so belongs into [load]"),
         ("--load", "readseq", "`readseq` does not load; it can be fillseq, fillrandom or 3n1"),
-        ("--durability", "comit", "`comit` is not a durability level; it can be none, process, interval, commit"),
+        ("--durability", "comit", "`comit` is not a durability level; it can be none, process, periodic, commit"),
         ("--compression", "zst", "`zst`"),
         ("--key-format", "hexa", "`hexa` is not a key format; it can be hex, decimal or binary"),
         ("--format", "cvs", "`cvs` is not a format; use table, csv, json or md"),

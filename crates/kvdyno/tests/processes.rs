@@ -62,7 +62,7 @@ fn what_a_writer_acknowledged_is_read_by_other_processes() {
 
 #[test]
 fn at_every_durability() {
-    for level in ["process", "interval", "commit"] {
+    for level in ["process", "periodic", "commit"] {
         let ran = processes(["lmdb", "bdb", "faulty"]).workload("readwhilewriting").with("durability", level).run();
         ran.is_clean();
     }

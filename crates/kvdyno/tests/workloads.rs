@@ -316,7 +316,7 @@ fn values_that_compress_are_right() {
 
 #[test]
 fn every_level_of_durability_is_right() {
-    for level in ["none", "process", "interval", "commit"] {
+    for level in ["none", "process", "periodic", "commit"] {
         let ran = everything().operations(200).with("durability", level).run();
         ran.is_clean();
         assert!(ran.records().iter().all(|record| record.workload.durability == level));

@@ -122,7 +122,7 @@ impl Slot {
         Ok(self.database().is_dir()
             && match durability {
                 Durability::None => false,
-                Durability::Process | Durability::Interval => begun == boot()?,
+                Durability::Process | Durability::Periodic => begun == boot()?,
                 Durability::Commit => true,
             })
     }

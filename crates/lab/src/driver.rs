@@ -47,7 +47,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
         library: None,
         lab: LabSettings {
             durability: Durability::None,
-            interval_ms: 1000,
+            sync_period_ms: 1000,
             compression: Compression::None,
             cache_bytes: 0,
             write_buffer_bytes: 0,

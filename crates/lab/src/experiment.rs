@@ -147,7 +147,7 @@ impl Experiment {
     pub fn lab_settings(&self) -> LabSettings {
         LabSettings {
             durability: self.settings.durability,
-            interval_ms: u32::try_from(self.settings.interval.0.as_millis()).unwrap_or(u32::MAX),
+            sync_period_ms: u32::try_from(self.settings.interval.0.as_millis()).unwrap_or(u32::MAX),
             compression: self.settings.compression,
             cache_bytes: self.settings.cache.0,
             write_buffer_bytes: self.settings.write_buffer.0,

@@ -8,7 +8,7 @@
 
 use kvdyno_abi::adapter::{
     self, ALL_DURABILITIES, Answers, Batch, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
-    Housekeeping, Keys, Listing, Opt, Record, Session, Step,
+    Housekeeping, Keys, Listing, Opt, Record, Session, BatchEntry,
 };
 use kvdyno_abi::{
     CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, IS_SINGLE, export_engine,
@@ -38,7 +38,7 @@ struct Faulty {
 export_engine!(
     table = kvdyno_abi::Engine {
         destroy: Some(outside::destroy),
-        narrow: Some(single::narrow),
+        effective_capabilities: Some(single::effective_capabilities),
         ..adapter::table::<Faulty>()
     }
 );
@@ -60,7 +60,7 @@ impl Engine for Faulty {
             Opt::integer(c"after", c"0", 0, i64::MAX, c"operations that are left alone before the count begins"),
             Opt::size(c"fill_limit", c"1GiB", 0, i64::MAX, c"fill-disk gives up when it has written this much"),
             Opt::bool(c"outside", false, c"keep something in shared memory, which only its destroy gives back"),
-            // The last: see `single::narrow`.
+            // The last: see `single::effective_capabilities`.
             Opt::bool(
                 c"single",
                 false,
@@ -83,7 +83,7 @@ impl Engine for Faulty {
         let log = match config.durability() {
             Durability::None => "no log; all records are saved at close".into(),
             Durability::Process => "each write is appended to a log with write(2), not synced".into(),
-            Durability::Interval(pause) => format!("each write is appended to a log, synced every {pause:?}"),
+            Durability::Periodic(pause) => format!("each write is appended to a log, synced every {pause:?}"),
             Durability::Commit => "each write is appended to a log and fdatasync'ed; no group commit".into(),
         };
         list.say("durability", "faulty.log", log);
@@ -213,7 +213,7 @@ impl<'db> Session for FaultySession<'db> {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        if self.db.takes()? { self.db.writing()?.apply(&[Step::Put { key, value }]) } else { Ok(()) }
+        if self.db.takes()? { self.db.writing()?.apply(&[BatchEntry::Put { key, value }]) } else { Ok(()) }
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
@@ -221,19 +221,19 @@ impl<'db> Session for FaultySession<'db> {
         let mut store = self.db.writing()?;
         let there = store.get(key).is_some();
         if takes {
-            store.apply(&[Step::Delete { key }])?;
+            store.apply(&[BatchEntry::Delete { key }])?;
         }
         Ok(there)
     }
 
     fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
-        let mut steps = Vec::with_capacity(batch.len());
-        for step in batch {
+        let mut entries = Vec::with_capacity(batch.len());
+        for entry in batch {
             if self.db.takes()? {
-                steps.push(step);
+                entries.push(entry);
             }
         }
-        self.db.writing()?.apply(&steps)
+        self.db.writing()?.apply(&entries)
     }
 
     fn cursor(&mut self) -> Result<FaultyCursor<'db>, Error> {

@@ -2,7 +2,7 @@
 //! opened the database alone. Whoever does otherwise is told so.
 
 use kvdyno_abi::adapter::Error;
-use kvdyno_abi::{Config, Declared, IS_SINGLE};
+use kvdyno_abi::{Config, Capabilities, IS_SINGLE};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, ThreadId};
 
@@ -46,8 +46,8 @@ impl Drop for Guest<'_> {
     }
 }
 
-/// `kvdyno_engine.narrow`. `single` is the last option.
-pub unsafe extern "C" fn narrow(config: *const Config, declared: *mut Declared) {
+/// `kvdyno_engine.effective_capabilities`. `single` is the last option.
+pub unsafe extern "C" fn effective_capabilities(config: *const Config, declared: *mut Capabilities) {
     // SAFETY: the header says that both are there, and a value for each option.
     unsafe {
         let config = &*config;

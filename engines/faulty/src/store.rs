@@ -1,12 +1,12 @@
 //! The store that is correct: a map in memory, a log of what was acknowledged, a file of what was saved.
 //!
-//! Both files hold frames: length, checksum, and the steps of one put, delete or batch. The saved file is a log
+//! Both files hold frames: length, checksum, and the entries of one put, delete or batch. The saved file is a log
 //! that was written at once: of each key the previous version, then the newest, so that reading it gives both back.
 //!
 //! Where processes share a database, each has its own map, and the log is what they share: a process writes under a lock
 //! on it and reads what others have added before it answers. Then nothing but the log is written, so that it only grows.
 
-use kvdyno_abi::adapter::{Durability, Error, Step};
+use kvdyno_abi::adapter::{Durability, Error, BatchEntry};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -63,16 +63,16 @@ impl Store {
         Ok(store)
     }
 
-    /// Logs the steps, and then applies them: all or none.
-    pub fn apply(&mut self, steps: &[Step<'_>]) -> Result<(), Error> {
+    /// Logs the entries, and then applies them: all or none.
+    pub fn apply(&mut self, entries: &[BatchEntry<'_>]) -> Result<(), Error> {
         self.alone(|store| {
             if store.shared {
                 store.catch_up()?;
             }
             if let Some(log) = &mut store.log {
-                log.append(&frame(steps))?;
+                log.append(&frame(entries))?;
             }
-            for step in steps {
+            for step in entries {
                 store.change(*step);
             }
             Ok(())
@@ -121,15 +121,15 @@ impl Store {
         }
     }
 
-    fn change(&mut self, step: Step<'_>) {
+    fn change(&mut self, step: BatchEntry<'_>) {
         match step {
-            Step::Put { key, value } => match self.records.get_mut(key) {
+            BatchEntry::Put { key, value } => match self.records.get_mut(key) {
                 Some(version) => version.before = Some(std::mem::replace(&mut version.now, value.into())),
                 None => {
                     self.records.insert(key.into(), Version { now: value.into(), before: None });
                 }
             },
-            Step::Delete { key } => {
+            BatchEntry::Delete { key } => {
                 self.records.remove(key);
             }
         }
@@ -177,7 +177,7 @@ impl Store {
         let new = self.folder.join("faulty.new");
         let mut file = BufWriter::new(File::create(&new)?);
         for (_, (key, version)) in self.records.iter().enumerate().filter(|(place, _)| keep(*place)) {
-            let put = |value| Step::Put { key, value };
+            let put = |value| BatchEntry::Put { key, value };
             match &version.before {
                 Some(before) => file.write_all(&frame(&[put(before), put(&version.now)]))?,
                 None => file.write_all(&frame(&[put(&version.now)]))?,
@@ -211,8 +211,8 @@ impl Store {
     /// Applies frames; the length of those that are whole.
     fn apply_frames(&mut self, bytes: &[u8]) -> u64 {
         let mut rest = bytes;
-        while let Some((steps, after)) = next_frame(rest) {
-            for step in steps {
+        while let Some((entries, after)) = next_frame(rest) {
+            for step in entries {
                 self.change(step);
             }
             rest = after;
@@ -244,7 +244,7 @@ impl Log {
         let sync = match durability {
             Durability::None | Durability::Process => Sync::Never,
             Durability::Commit => Sync::First,
-            Durability::Interval(pause) => {
+            Durability::Periodic(pause) => {
                 let (stop, stopped) = mpsc::channel();
                 let file = file.try_clone()?;
                 let thread = thread::Builder::new().name("faulty-sync".into());
@@ -305,22 +305,22 @@ fn sync_every(file: &File, pause: Duration, stopped: &mpsc::Receiver<()>) -> io:
     Ok(())
 }
 
-// ---- frames: length (8), checksum (8), steps: kind (1), key (4 + n), for a put value (4 + n); little endian
+// ---- frames: length (8), checksum (8), entries: kind (1), key (4 + n), for a put value (4 + n); little endian
 
-fn frame(steps: &[Step<'_>]) -> Vec<u8> {
+fn frame(entries: &[BatchEntry<'_>]) -> Vec<u8> {
     let mut bytes = vec![0; 16];
     let mut field = |kind: &[u8], data: &[u8]| {
         bytes.extend_from_slice(kind);
         bytes.extend_from_slice(&(data.len() as u32).to_le_bytes());
         bytes.extend_from_slice(data);
     };
-    for step in steps {
+    for step in entries {
         match step {
-            Step::Put { key, value } => {
+            BatchEntry::Put { key, value } => {
                 field(b"P", key);
                 field(b"", value);
             }
-            Step::Delete { key } => field(b"D", key),
+            BatchEntry::Delete { key } => field(b"D", key),
         }
     }
     let (size, sum) = (bytes.len() as u64 - 16, checksum(&bytes[16..]));
@@ -329,27 +329,27 @@ fn frame(steps: &[Step<'_>]) -> Vec<u8> {
     bytes
 }
 
-/// The steps of a whole frame, and what follows it.
-fn next_frame(bytes: &[u8]) -> Option<(Vec<Step<'_>>, &[u8])> {
+/// The entries of a whole frame, and what follows it.
+fn next_frame(bytes: &[u8]) -> Option<(Vec<BatchEntry<'_>>, &[u8])> {
     let (size, rest) = bytes.split_first_chunk()?;
     let (sum, rest) = rest.split_first_chunk()?;
     let (mut body, after) = rest.split_at_checked(u64::from_le_bytes(*size) as usize)?;
     if checksum(body) != u64::from_le_bytes(*sum) {
         return None;
     }
-    let mut steps = Vec::new();
+    let mut entries = Vec::new();
     while let Some((kind, rest)) = body.split_first() {
         let (key, rest) = field(rest)?;
         if *kind == b'P' {
             let (value, rest) = field(rest)?;
-            steps.push(Step::Put { key, value });
+            entries.push(BatchEntry::Put { key, value });
             body = rest;
         } else {
-            steps.push(Step::Delete { key });
+            entries.push(BatchEntry::Delete { key });
             body = rest;
         }
     }
-    Some((steps, after))
+    Some((entries, after))
 }
 
 fn field(bytes: &[u8]) -> Option<(&[u8], &[u8])> {

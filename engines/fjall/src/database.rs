@@ -39,7 +39,7 @@ impl Fjall {
         let (keyspace, manual) = open_keyspace(&db, config)?;
         let persist = settings::persist_mode(config);
         let syncer = match config.durability() {
-            Durability::Interval(interval) => {
+            Durability::Periodic(interval) => {
                 let (db, mode) = (db.clone(), settings::sync_mode(config));
                 Some(Syncer::start(interval, move || db.persist(mode).map_err(failed))?)
             }

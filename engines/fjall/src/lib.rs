@@ -17,7 +17,7 @@ use kvdyno_abi::adapter::{
     self, ALL_DURABILITIES, Config, Description, Engine, Error, Host, Housekeeping, Listing, Preset, bits,
 };
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MODIFY, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SNAPSHOT, CAN_TRANSACT,
+    CAN_BATCH, CAN_DELETE, CAN_READ_MODIFY_WRITE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SNAPSHOT, CAN_TRANSACT,
     CAN_WRITE_CONCURRENTLY, COMPRESSION_LZ4, COMPRESSION_NONE, export_engine,
 };
 use session::FjallSession;
@@ -35,7 +35,7 @@ impl Engine for Fjall {
             | CAN_MULTI_GET
             | CAN_TRANSACT
             | CAN_SNAPSHOT
-            | CAN_MODIFY
+            | CAN_READ_MODIFY_WRITE
             | CAN_WRITE_CONCURRENTLY,
         durabilities: ALL_DURABILITIES,
         compressions: bits(&[COMPRESSION_NONE, COMPRESSION_LZ4]),

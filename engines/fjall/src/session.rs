@@ -5,7 +5,7 @@ use crate::database::Fjall;
 use crate::error::failed;
 use fjall::{OptimisticWriteTx, Readable, Slice, Snapshot};
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{Answers, Batch, Change, Error, Keys, Session, Step, Transaction};
+use kvdyno_abi::adapter::{Answers, Batch, Change, Error, Keys, Session, BatchEntry, Transaction};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -29,10 +29,10 @@ pub enum Begun {
     Writing(OptimisticWriteTx),
 }
 
-fn check(step: Step<'_>) -> Result<(), Error> {
+fn check(step: BatchEntry<'_>) -> Result<(), Error> {
     let (key, value): (&[u8], &[u8]) = match step {
-        Step::Put { key, value } => (key, value),
-        Step::Delete { key } => (key, &[]),
+        BatchEntry::Put { key, value } => (key, value),
+        BatchEntry::Delete { key } => (key, &[]),
     };
     match (key.len(), value.len()) {
         (1..=LONGEST_KEY, 0..=LARGEST_VALUE) => Ok(()),
@@ -76,22 +76,22 @@ impl<'db> FjallSession<'db> {
         commit(transaction)
     }
 
-    fn apply(&self, step: Step<'_>, transaction: &mut OptimisticWriteTx) {
+    fn apply(&self, step: BatchEntry<'_>, transaction: &mut OptimisticWriteTx) {
         match step {
-            Step::Put { key, value } => transaction.insert(&self.engine.keyspace, key, value),
-            Step::Delete { key } => transaction.remove(&self.engine.keyspace, key),
+            BatchEntry::Put { key, value } => transaction.insert(&self.engine.keyspace, key, value),
+            BatchEntry::Delete { key } => transaction.remove(&self.engine.keyspace, key),
         }
     }
 
-    fn write_one(&mut self, step: Step<'_>) -> Result<(), Error> {
+    fn write_one(&mut self, step: BatchEntry<'_>) -> Result<(), Error> {
         self.settle();
         check(step)?;
         match &mut *self.begun.borrow_mut() {
             Begun::None => {
                 let keyspace = self.engine.plain();
                 let plain = || match step {
-                    Step::Put { key, value } => keyspace.insert(key, value),
-                    Step::Delete { key } => keyspace.remove(key),
+                    BatchEntry::Put { key, value } => keyspace.insert(key, value),
+                    BatchEntry::Delete { key } => keyspace.remove(key),
                 };
                 self.write_plainly(plain, |transaction| self.apply(step, transaction))
             }
@@ -110,8 +110,8 @@ impl<'db> FjallSession<'db> {
             let mut batch = self.engine.batch(steps.len());
             for step in steps.clone() {
                 match step {
-                    Step::Put { key, value } => batch.insert(keyspace, key, value),
-                    Step::Delete { key } => batch.remove(keyspace, key),
+                    BatchEntry::Put { key, value } => batch.insert(keyspace, key, value),
+                    BatchEntry::Delete { key } => batch.remove(keyspace, key),
                 }
             }
             batch.commit().map_err(failed)
@@ -135,7 +135,7 @@ fn change_in(
 ) -> Result<(), Error> {
     let old = transaction.get(&engine.keyspace, key).map_err(failed)?;
     let value = change.apply(old.as_deref())?;
-    check(Step::Put { key, value })?;
+    check(BatchEntry::Put { key, value })?;
     transaction.insert(&engine.keyspace, key, value);
     Ok(())
 }
@@ -179,12 +179,12 @@ impl<'db> Session for FjallSession<'db> {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.write_one(Step::Put { key, value })
+        self.write_one(BatchEntry::Put { key, value })
     }
 
     /// fjall writes a tombstone and does not look what there was.
     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
-        self.write_one(Step::Delete { key }).map(|()| true)
+        self.write_one(BatchEntry::Delete { key }).map(|()| true)
     }
 
     fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
@@ -201,7 +201,7 @@ impl<'db> Session for FjallSession<'db> {
     }
 
     /// Tried again after a conflict, as fjall's own `fetch_update` does.
-    fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
+    fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
         self.settle();
         match &mut *self.begun.borrow_mut() {
             Begun::None => {

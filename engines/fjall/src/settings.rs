@@ -77,7 +77,7 @@ fn compression(config: &Config<'_>) -> CompressionType {
 pub fn persist_mode(config: &Config<'_>) -> Option<PersistMode> {
     match config.durability() {
         Durability::None => None,
-        Durability::Process | Durability::Interval(_) => Some(PersistMode::Buffer),
+        Durability::Process | Durability::Periodic(_) => Some(PersistMode::Buffer),
         Durability::Commit => Some(sync_mode(config)),
     }
 }
@@ -175,7 +175,7 @@ fn list_durability(config: &Config<'_>, list: &mut Listing<'_>) {
     let how = match config.durability() {
         Durability::None => "manual_journal_persist: written when the journal's buffer is full".into(),
         Durability::Process => "PersistMode::Buffer with each write: written to the OS".into(),
-        Durability::Interval(interval) => format!(
+        Durability::Periodic(interval) => format!(
             "PersistMode::Buffer with each write, and persist(PersistMode::{sync}) every {} ms",
             interval.as_millis()
         ),

@@ -17,7 +17,7 @@ const (
 	CanMultiGet          = uint64(C.KVDYNO_CAN_MULTI_GET)
 	CanTransact          = uint64(C.KVDYNO_CAN_TRANSACT)
 	CanSnapshot          = uint64(C.KVDYNO_CAN_SNAPSHOT)
-	CanModify            = uint64(C.KVDYNO_CAN_MODIFY)
+	CanReadModifyWrite            = uint64(C.KVDYNO_CAN_READ_MODIFY_WRITE)
 	CanWriteConcurrently = uint64(C.KVDYNO_CAN_WRITE_CONCURRENTLY)
 	IsMapped             = uint64(C.KVDYNO_IS_MAPPED)
 )
@@ -29,7 +29,7 @@ type Durability uint32
 const (
 	None     = Durability(C.KVDYNO_DURABILITY_NONE)
 	Process  = Durability(C.KVDYNO_DURABILITY_PROCESS)
-	Interval = Durability(C.KVDYNO_DURABILITY_INTERVAL)
+	Periodic = Durability(C.KVDYNO_DURABILITY_PERIODIC)
 	Commit   = Durability(C.KVDYNO_DURABILITY_COMMIT)
 )
 
@@ -91,8 +91,8 @@ type Session interface {
 	Get(key []byte, value *Bytes) (bool, error)
 	Put(key, value []byte) error
 	Remove(key []byte) error
-	// Write applies the steps in order: all of them or none.
-	Write(steps []Step) error
+	// Write applies the entries in order: all of them or none.
+	Write(entries []BatchEntry) error
 	Begin(writable bool) error
 	// Commit and Abort end the transaction, whatever they answer.
 	Commit() error
@@ -102,14 +102,14 @@ type Session interface {
 	Close()
 }
 
-// Modifier is a session that can read, change and write a record in one atomic step.
-type Modifier interface {
-	// Modify asks change for the new value, as often as it must try. The old one is nil where there is none.
-	Modify(key []byte, change func(old []byte) ([]byte, error)) error
+// UpdateFn is a session that can read, change and write a record in one atomic step.
+type UpdateFn interface {
+	// ReadModifyWrite asks change for the new value, as often as it must try. The old one is nil where there is none.
+	ReadModifyWrite(key []byte, change func(old []byte) ([]byte, error)) error
 }
 
-// Step is one step of a batch.
-type Step struct {
+// BatchEntry is one step of a batch.
+type BatchEntry struct {
 	Delete     bool
 	Key, Value []byte
 }

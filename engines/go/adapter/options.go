@@ -66,7 +66,7 @@ type Config struct {
 	Create                       bool
 	Path                         string
 	Durability                   Durability
-	IntervalMs                   uint32
+	SyncPeriodMs                   uint32
 	Compression                  Compression
 	Sessions                     uint32
 	CacheBytes, WriteBufferBytes uint64
@@ -102,7 +102,7 @@ func configOf(raw *C.kvdyno_config) *Config {
 		Create:           raw.create != 0,
 		Path:             C.GoString(raw.path),
 		Durability:       Durability(raw.durability),
-		IntervalMs:       max(uint32(raw.interval_ms), 1),
+		SyncPeriodMs:       max(uint32(raw.sync_period_ms), 1),
 		Compression:      Compression(raw.compression),
 		Sessions:         uint32(raw.sessions),
 		CacheBytes:       uint64(raw.cache_bytes),

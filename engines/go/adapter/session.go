@@ -15,7 +15,7 @@ type session struct {
 	engine  Session
 	value   Bytes
 	values  []Bytes // of a multi-get
-	steps   []Step
+	entries   []BatchEntry
 	begun   transaction
 	cursors map[*cursor]struct{}
 	err     error
@@ -170,26 +170,26 @@ func kvdynoRemove(handle C.uintptr_t, key unsafe.Pointer, keySize C.size_t) (sta
 }
 
 //export kvdynoWrite
-func kvdynoWrite(handle C.uintptr_t, steps *C.kvdyno_step, count C.size_t) (status C.kvdyno_status) {
+func kvdynoWrite(handle C.uintptr_t, entries *C.kvdyno_batch_entry, count C.size_t) (status C.kvdyno_status) {
 	session := sessionAt(handle)
 	defer session.rescue(&status)
 	if err := session.mayWrite(); err != nil || count == 0 {
 		return session.answer(err)
 	}
-	session.steps = session.steps[:0]
-	for place := range unsafe.Slice(steps, count) {
-		step := &unsafe.Slice(steps, count)[place]
-		session.steps = append(session.steps, Step{
+	session.entries = session.entries[:0]
+	for place := range unsafe.Slice(entries, count) {
+		step := &unsafe.Slice(entries, count)[place]
+		session.entries = append(session.entries, BatchEntry{
 			Delete: step.kind == C.KVDYNO_DELETE,
 			Key:    hosts(step.key.data, int(step.key.size)),
 			Value:  hosts(step.value.data, int(step.value.size)),
 		})
 	}
-	return session.answer(session.engine.Write(session.steps))
+	return session.answer(session.engine.Write(session.entries))
 }
 
-//export kvdynoModify
-func kvdynoModify(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, modifier C.kvdyno_modifier,
+//export kvdynoReadModifyWrite
+func kvdynoReadModifyWrite(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, update C.kvdyno_update_fn,
 	context unsafe.Pointer) (status C.kvdyno_status) {
 	session := sessionAt(handle)
 	defer session.rescue(&status)
@@ -203,13 +203,13 @@ func kvdynoModify(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, modifie
 		} else {
 			session.value.data, session.value.size = nil, 0
 		}
-		status := C.kvdyno_go_modify(modifier, context, session.value.data, C.size_t(session.value.size), &value)
+		status := C.kvdyno_go_read_modify_write(update, context, session.value.data, C.size_t(session.value.size), &value)
 		if status != C.KVDYNO_OK {
 			return nil, failure{status, "the change was given up"}
 		}
 		return hosts(value.data, int(value.size)), nil
 	}
-	return session.answer(session.engine.(Modifier).Modify(hosts(key, int(size)), change))
+	return session.answer(session.engine.(UpdateFn).ReadModifyWrite(hosts(key, int(size)), change))
 }
 
 // ---- transactions ----

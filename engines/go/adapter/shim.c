@@ -15,10 +15,10 @@ void kvdyno_go_emit(kvdyno_emit emit, void *context, const char *topic, const ch
     emit(context, topic, name, value);
 }
 
-kvdyno_status kvdyno_go_modify(kvdyno_modifier modifier, void *context, const void *old, size_t old_size,
+kvdyno_status kvdyno_go_read_modify_write(kvdyno_update_fn update, void *context, const void *old, size_t old_size,
                                kvdyno_bytes *value)
 {
-    return modifier(context, (kvdyno_bytes){old, old_size}, value);
+    return update(context, (kvdyno_bytes){old, old_size}, value);
 }
 
 /* ---- the database ---- */
@@ -138,9 +138,9 @@ static kvdyno_status remove_key(kvdyno_session *session, const void *key, size_t
     return kvdynoRemove((uintptr_t)session, (void *)key, key_size);
 }
 
-static kvdyno_status write_steps(kvdyno_session *session, const kvdyno_step *steps, size_t count)
+static kvdyno_status write_steps(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
-    return kvdynoWrite((uintptr_t)session, (kvdyno_step *)steps, count);
+    return kvdynoWrite((uintptr_t)session, (kvdyno_batch_entry *)entries, count);
 }
 
 static kvdyno_status multi_get(kvdyno_session *session, const kvdyno_bytes *keys, size_t count, kvdyno_bytes *values,
@@ -149,10 +149,10 @@ static kvdyno_status multi_get(kvdyno_session *session, const kvdyno_bytes *keys
     return kvdynoMultiGet((uintptr_t)session, (kvdyno_bytes *)keys, count, values, statuses);
 }
 
-static kvdyno_status modify(kvdyno_session *session, const void *key, size_t key_size, kvdyno_modifier modifier,
+static kvdyno_status read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
                             void *context)
 {
-    return kvdynoModify((uintptr_t)session, (void *)key, key_size, modifier, context);
+    return kvdynoReadModifyWrite((uintptr_t)session, (void *)key, key_size, update, context);
 }
 
 static kvdyno_status begin(kvdyno_session *session, uint32_t kind)
@@ -221,7 +221,7 @@ static kvdyno_engine engine = {
     .remove = remove_key,
     .write = write_steps,
     .multi_get = multi_get,
-    .modify = modify,
+    .read_modify_write = read_modify_write,
     .begin = begin,
     .commit = commit,
     .abort = abort_transaction,
@@ -236,7 +236,7 @@ static kvdyno_engine engine = {
     .statistics = statistics,
 };
 
-const kvdyno_engine *kvdyno_engine_v1(void)
+const kvdyno_engine *kvdyno_engine_v2(void)
 {
     kvdynoDescribe(&engine);
     return &engine;

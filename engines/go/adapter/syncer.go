@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Syncer is the goroutine of durability level interval: it calls a function again and again until it is stopped.
+// Syncer is the goroutine of durability level `periodic`: it calls a function again and again until it is stopped.
 type Syncer struct {
 	stop chan struct{}
 	done sync.WaitGroup

@@ -98,8 +98,8 @@ func takeOut(table *C.kvdyno_engine) {
 	if !can(CanMultiGet) {
 		table.multi_get = nil
 	}
-	if !can(CanModify) {
-		table.modify = nil
+	if !can(CanReadModifyWrite) {
+		table.read_modify_write = nil
 	}
 	if !can(CanTransact) && !can(CanSnapshot) {
 		table.begin, table.commit, table.abort = nil, nil, nil

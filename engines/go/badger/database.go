@@ -46,8 +46,8 @@ func open(config *adapter.Config) (adapter.Database, error) {
 		workers:  int(config.Int("num_compactors")),
 		prefetch: int(config.Int("prefetch_size")),
 	}
-	if config.Durability == adapter.Interval {
-		database.syncer = adapter.StartSyncer(config.IntervalMs, database.Flush)
+	if config.Durability == adapter.Periodic {
+		database.syncer = adapter.StartSyncer(config.SyncPeriodMs, database.Flush)
 	}
 	return database, nil
 }

@@ -11,9 +11,9 @@ func init() {
 		Summary: "log-structured merge tree in Go with a value log, serializable transactions",
 		Module:  "github.com/dgraph-io/badger/v4",
 		Capabilities: adapter.CanScan | adapter.CanScanReverse | adapter.CanDelete | adapter.CanBatch |
-			adapter.CanMultiGet | adapter.CanTransact | adapter.CanSnapshot | adapter.CanModify |
+			adapter.CanMultiGet | adapter.CanTransact | adapter.CanSnapshot | adapter.CanReadModifyWrite |
 			adapter.CanWriteConcurrently | adapter.IsMapped,
-		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Interval, adapter.Commit},
+		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Periodic, adapter.Commit},
 		Compressions: []adapter.Compression{adapter.Uncompressed, adapter.Snappy, adapter.Zstd},
 		MinKeySize:   1,
 		MaxKeySize:   65_000,    // as it checks: lengths are stored in 16 bits, beside its own suffix

@@ -94,9 +94,9 @@ func (session *session) Remove(key []byte) error {
 	return session.update(func(txn *badger.Txn) error { return txn.Delete(session.kept(key)) })
 }
 
-func (session *session) Write(steps []adapter.Step) error {
+func (session *session) Write(entries []adapter.BatchEntry) error {
 	return session.update(func(txn *badger.Txn) error {
-		for _, step := range steps {
+		for _, step := range entries {
 			if err := session.apply(txn, step); err != nil {
 				return err
 			}
@@ -105,16 +105,16 @@ func (session *session) Write(steps []adapter.Step) error {
 	})
 }
 
-func (session *session) apply(txn *badger.Txn, step adapter.Step) error {
+func (session *session) apply(txn *badger.Txn, step adapter.BatchEntry) error {
 	if step.Delete {
 		return txn.Delete(session.kept(step.Key))
 	}
 	return txn.Set(session.kept(step.Key), session.kept(step.Value))
 }
 
-// Modify tries again after a conflict, as Badger's manual asks.
-func (session *session) Modify(key []byte, change func(old []byte) ([]byte, error)) error {
-	attempt := func(txn *badger.Txn) error { return session.modify(txn, key, change) }
+// ReadModifyWrite tries again after a conflict, as Badger's manual asks.
+func (session *session) ReadModifyWrite(key []byte, change func(old []byte) ([]byte, error)) error {
+	attempt := func(txn *badger.Txn) error { return session.read_modify_write(txn, key, change) }
 	if session.txn != nil {
 		return explained(attempt(session.txn))
 	}
@@ -125,7 +125,7 @@ func (session *session) Modify(key []byte, change func(old []byte) ([]byte, erro
 	}
 }
 
-func (session *session) modify(txn *badger.Txn, key []byte, change func(old []byte) ([]byte, error)) error {
+func (session *session) read_modify_write(txn *badger.Txn, key []byte, change func(old []byte) ([]byte, error)) error {
 	var old []byte
 	item, err := txn.Get(key)
 	switch {

@@ -44,7 +44,7 @@ var durabilities = map[adapter.Durability]string{
 	adapter.None: "false: copied into the mapped logs, which survive the process; " +
 		"Badger has no weaker mode on a disk",
 	adapter.Process:  "false: copied into the mapped logs, which survive the process",
-	adapter.Interval: "false: copied into the mapped logs, which survive the process",
+	adapter.Periodic: "false: copied into the mapped logs, which survive the process",
 	adapter.Commit:   "true: msync of the logs; transactions that wait together share one",
 }
 
@@ -113,8 +113,8 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 		return err
 	}
 	list("durability", "SyncWrites", durabilities[config.Durability])
-	if config.Durability == adapter.Interval {
-		list.Say("durability", "background", "DB.Sync and the logs of waiting memtables every %d ms", config.IntervalMs)
+	if config.Durability == adapter.Periodic {
+		list.Say("durability", "background", "DB.Sync and the logs of waiting memtables every %d ms", config.SyncPeriodMs)
 	}
 	settingsOfMemory(config, list)
 	list("compression", "Compression", map[adapter.Compression]string{

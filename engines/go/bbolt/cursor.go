@@ -67,7 +67,7 @@ func (cursor *cursor) search(key []byte, backward bool) (found, value []byte) {
 	return found, value
 }
 
-// before steps back from where a seek came to, which is nowhere after the last key.
+// before entries back from where a seek came to, which is nowhere after the last key.
 func (cursor *cursor) before(found []byte) (key, value []byte) {
 	if found == nil {
 		return cursor.bolt.Last()

@@ -48,8 +48,8 @@ func open(config *adapter.Config) (adapter.Database, error) {
 		return nil, fmt.Errorf("making the bucket: %w", err)
 	}
 	database := &database{bolt: opened, joinPuts: config.Bool("join_puts")}
-	if config.Durability == adapter.Interval {
-		database.syncer = adapter.StartSyncer(config.IntervalMs, opened.Sync)
+	if config.Durability == adapter.Periodic {
+		database.syncer = adapter.StartSyncer(config.SyncPeriodMs, opened.Sync)
 	}
 	return database, nil
 }

@@ -87,9 +87,9 @@ func (session *session) Remove(key []byte) error {
 	return session.update(func(records *bolt.Bucket) error { return records.Delete(key) })
 }
 
-func (session *session) Write(steps []adapter.Step) error {
+func (session *session) Write(entries []adapter.BatchEntry) error {
 	return session.update(func(records *bolt.Bucket) error {
-		for _, step := range steps {
+		for _, step := range entries {
 			if err := session.apply(records, step); err != nil {
 				return err
 			}
@@ -98,14 +98,14 @@ func (session *session) Write(steps []adapter.Step) error {
 	})
 }
 
-func (session *session) apply(records *bolt.Bucket, step adapter.Step) error {
+func (session *session) apply(records *bolt.Bucket, step adapter.BatchEntry) error {
 	if step.Delete {
 		return records.Delete(step.Key)
 	}
 	return records.Put(step.Key, session.kept(step.Value))
 }
 
-func (session *session) Modify(key []byte, change func(old []byte) ([]byte, error)) error {
+func (session *session) ReadModifyWrite(key []byte, change func(old []byte) ([]byte, error)) error {
 	return session.update(func(records *bolt.Bucket) error {
 		value, err := change(records.Get(key))
 		if err != nil {

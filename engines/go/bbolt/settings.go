@@ -28,15 +28,15 @@ var presets = []adapter.Preset{
 var durabilities = map[adapter.Durability]string{
 	adapter.None:    "NoSync, NoGrowSync: a commit writes to the OS, synced at close; bbolt has no weaker mode",
 	adapter.Process: "NoSync, NoGrowSync: a commit writes to the OS, synced at close",
-	adapter.Interval: "NoSync, NoGrowSync: a commit writes to the OS; before it is synced, a loss of power may damage " +
+	adapter.Periodic: "NoSync, NoGrowSync: a commit writes to the OS; before it is synced, a loss of power may damage " +
 		"the database",
 	adapter.Commit: "bbolt's default: a commit syncs its pages, then its meta page",
 }
 
 func settings(config *adapter.Config, list adapter.Listing) error {
 	list("durability", "flags", durabilities[config.Durability])
-	if config.Durability == adapter.Interval {
-		list.Say("durability", "background", "DB.Sync every %d ms", config.IntervalMs)
+	if config.Durability == adapter.Periodic {
+		list.Say("durability", "background", "DB.Sync every %d ms", config.SyncPeriodMs)
 	}
 	list("cache", "cache", "none of its own: the database is mapped, the OS caches it")
 	list("write_buffer", "write_buffer", "none: a transaction's changed pages, in Go's heap, written at its commit")

@@ -32,8 +32,8 @@ func open(config *adapter.Config) (adapter.Database, error) {
 	switch config.Durability {
 	case adapter.None:
 		database.write = pebble.NoSync
-	case adapter.Process, adapter.Interval:
-		logs = newLogFS(config.Durability == adapter.Interval)
+	case adapter.Process, adapter.Periodic:
+		logs = newLogFS(config.Durability == adapter.Periodic)
 		set.FS = logs
 	}
 	set.WithFSDefaults() // the health checks that Pebble adds to its own
@@ -42,8 +42,8 @@ func open(config *adapter.Config) (adapter.Database, error) {
 		return nil, fmt.Errorf("pebble.Open: %w", err)
 	}
 	database.pebble = opened
-	if config.Durability == adapter.Interval {
-		database.syncer = adapter.StartSyncer(config.IntervalMs, logs.syncLogs)
+	if config.Durability == adapter.Periodic {
+		database.syncer = adapter.StartSyncer(config.SyncPeriodMs, logs.syncLogs)
 	}
 	return database, nil
 }

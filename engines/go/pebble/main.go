@@ -12,7 +12,7 @@ func init() {
 		Module:  "github.com/cockroachdb/pebble/v2",
 		Capabilities: adapter.CanScan | adapter.CanScanReverse | adapter.CanDelete | adapter.CanBatch |
 			adapter.CanMultiGet | adapter.CanSnapshot | adapter.CanWriteConcurrently,
-		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Interval, adapter.Commit},
+		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Periodic, adapter.Commit},
 		Compressions: []adapter.Compression{adapter.Uncompressed, adapter.Snappy, adapter.Zstd},
 		Options:      options,
 		Presets:      presets,

@@ -61,13 +61,13 @@ func (session *session) Remove(key []byte) error {
 	return session.database.pebble.Delete(key, session.database.write)
 }
 
-func (session *session) Write(steps []adapter.Step) error {
+func (session *session) Write(entries []adapter.BatchEntry) error {
 	if err := session.database.failed(); err != nil {
 		return err
 	}
 	batch := session.database.pebble.NewBatch()
 	defer batch.Close()
-	for _, step := range steps {
+	for _, step := range entries {
 		if err := gather(batch, step); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (session *session) Write(steps []adapter.Step) error {
 	return batch.Commit(session.database.write)
 }
 
-func gather(batch *pebble.Batch, step adapter.Step) error {
+func gather(batch *pebble.Batch, step adapter.BatchEntry) error {
 	if step.Delete {
 		return batch.Delete(step.Key, nil)
 	}

@@ -51,7 +51,7 @@ var durabilities = map[adapter.Durability]string{
 	adapter.None: "DisableWAL: no log; what is in a memtable alone is gone with the process, close writes it out",
 	adapter.Process: "Sync = true on a log whose sync does nothing (Options.FS): acknowledged when it was written to " +
 		"the OS; with Sync = false it could still be in the log writer's memory",
-	adapter.Interval: "Sync = true on a log whose sync does nothing (Options.FS): acknowledged when it was written to " +
+	adapter.Periodic: "Sync = true on a log whose sync does nothing (Options.FS): acknowledged when it was written to " +
 		"the OS",
 	adapter.Commit: "Sync = true: acknowledged when the log was synced; writers that wait together share a sync",
 }
@@ -75,8 +75,8 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 		return adapter.Unsupported("write_buffer: Pebble's memtables have to be smaller than 4 GiB")
 	}
 	list("durability", "WriteOptions", durability(config))
-	if config.Durability == adapter.Interval {
-		list.Say("durability", "background", "the log is synced every %d ms, and when it is full", config.IntervalMs)
+	if config.Durability == adapter.Periodic {
+		list.Say("durability", "background", "the log is synced every %d ms, and when it is full", config.SyncPeriodMs)
 	}
 	list.Say("cache", "CacheSize", "%d, from which memtables take what they hold", config.CacheBytes)
 	list.Say("write_buffer", "MemTableSize", "%d", config.WriteBufferBytes)

@@ -148,6 +148,6 @@ unsafe extern "C" fn remove(_session: *mut abi::Session, _key: *const c_void, _k
     abi::OK
 }
 
-unsafe extern "C" fn write(_session: *mut abi::Session, _steps: *const abi::Step, _count: usize) -> abi::Status {
+unsafe extern "C" fn write(_session: *mut abi::Session, _steps: *const abi::BatchEntry, _count: usize) -> abi::Status {
     abi::OK
 }

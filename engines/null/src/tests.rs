@@ -1,6 +1,6 @@
 //! The table as a host sees it.
 
-use super::{abi, kvdyno_engine_v1};
+use super::{abi, kvdyno_engine_v2};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
@@ -28,7 +28,7 @@ unsafe extern "C" fn recall(
 
 fn engine() -> &'static abi::Engine {
     // SAFETY: the entry returns a static table.
-    unsafe { &*kvdyno_engine_v1() }
+    unsafe { &*kvdyno_engine_v2() }
 }
 
 fn config() -> abi::Config {
@@ -38,7 +38,7 @@ fn config() -> abi::Config {
         path: c"/nowhere".as_ptr(),
         library: ptr::null(),
         durability: abi::DURABILITY_COMMIT,
-        interval_ms: 0,
+        sync_period_ms: 0,
         compression: abi::COMPRESSION_ZSTD,
         sessions: 1,
         cache_bytes: 1 << 20,

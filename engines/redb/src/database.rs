@@ -47,7 +47,7 @@ impl Redb {
             create_table(&database)?;
         }
         let syncer = match durability {
-            Durability::Interval(interval) => {
+            Durability::Periodic(interval) => {
                 let storage = storage.clone();
                 Some(Syncer::start(interval, move || Ok(storage.sync()?))?)
             }
@@ -87,7 +87,7 @@ impl Redb {
                 let transaction = self.commits.begin_durable(database)?;
                 transaction.commit().map_err(failed)
             }),
-            Durability::Process | Durability::Interval(_) => Ok(self.storage.sync()?),
+            Durability::Process | Durability::Periodic(_) => Ok(self.storage.sync()?),
             Durability::Commit => Ok(()),
         }
     }

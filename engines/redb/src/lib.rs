@@ -16,7 +16,7 @@ use kvdyno_abi::adapter::{
     self, ALL_DURABILITIES, Config, Description, Engine, Error, Host, Housekeeping, Listing, Opt,
 };
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MODIFY, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, CAN_SNAPSHOT,
+    CAN_BATCH, CAN_DELETE, CAN_READ_MODIFY_WRITE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, CAN_SNAPSHOT,
     CAN_TRANSACT, export_engine,
 };
 use session::RedbSession;
@@ -52,7 +52,7 @@ impl Engine for Redb {
             | CAN_MULTI_GET
             | CAN_TRANSACT
             | CAN_SNAPSHOT
-            | CAN_MODIFY
+            | CAN_READ_MODIFY_WRITE
             | CAN_SHARE_PROCESSES,
         durabilities: ALL_DURABILITIES,
         max_key_size: 3 << 30,

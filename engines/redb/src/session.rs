@@ -4,7 +4,7 @@ use crate::cursor::TableRanges;
 use crate::database::{Bytes, Door, RECORDS, Records, Redb, records};
 use crate::error::failed;
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{Answers, Batch, Change, Error, Keys, Session, Step, Transaction};
+use kvdyno_abi::adapter::{Answers, Batch, Change, Error, Keys, Session, BatchEntry, Transaction};
 use redb::{Database, OwnedAccessGuard, ReadableTable, Table, WriteTransaction};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -118,10 +118,10 @@ fn broken_batch() -> Error {
     Error::new("a batch failed in this transaction: it can only be aborted")
 }
 
-fn apply(step: Step<'_>, table: &mut Table<'_, Bytes, Bytes>) -> Result<Changed, Error> {
+fn apply(step: BatchEntry<'_>, table: &mut Table<'_, Bytes, Bytes>) -> Result<Changed, Error> {
     match step {
-        Step::Put { key, value } => table.insert(key, value).map(|_| true).map_err(failed),
-        Step::Delete { key } => table.remove(key).map(|old| old.is_some()).map_err(failed),
+        BatchEntry::Put { key, value } => table.insert(key, value).map(|_| true).map_err(failed),
+        BatchEntry::Delete { key } => table.remove(key).map(|old| old.is_some()).map_err(failed),
     }
 }
 
@@ -157,11 +157,11 @@ impl<'db> Session for RedbSession<'db> {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.write_with(|table| apply(Step::Put { key, value }, table)).map(|_| ())
+        self.write_with(|table| apply(BatchEntry::Put { key, value }, table)).map(|_| ())
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
-        self.write_with(|table| apply(Step::Delete { key }, table))
+        self.write_with(|table| apply(BatchEntry::Delete { key }, table))
     }
 
     fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
@@ -176,7 +176,7 @@ impl<'db> Session for RedbSession<'db> {
         done.map(|_| ())
     }
 
-    fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
+    fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
         let done = self.write_with(|table| {
             let value = {
                 let old = table.get(key).map_err(failed)?;

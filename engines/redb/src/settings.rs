@@ -41,7 +41,7 @@ impl Commits {
 
 /// Whether commits write to the operating system and are synced later.
 pub fn puts_syncs_off(durability: Durability) -> bool {
-    matches!(durability, Durability::Process | Durability::Interval(_))
+    matches!(durability, Durability::Process | Durability::Periodic(_))
 }
 
 /// What cannot be had.
@@ -70,7 +70,7 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
     check(config)?;
     let (commit, storage) = match config.durability() {
         Durability::None => ("Durability::None: in redb's memory until a flush or the close", "synced at the close"),
-        Durability::Process | Durability::Interval(_) => (
+        Durability::Process | Durability::Periodic(_) => (
             "Durability::Immediate: written to the OS with each commit",
             "a FileBackend whose sync_data does nothing, which redb by itself has not; synced at the close; until a sync \
              a loss of power may damage the database",
@@ -79,7 +79,7 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
     };
     list.say("durability", "set_durability", commit);
     list.say("durability", "backend", storage);
-    if let Durability::Interval(interval) = config.durability() {
+    if let Durability::Periodic(interval) = config.durability() {
         list.say("durability", "background", format_args!("fdatasync every {} ms", interval.as_millis()));
     }
     list.say(

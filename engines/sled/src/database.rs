@@ -42,7 +42,7 @@ impl Sled {
         }
         let after_write = match config.durability() {
             Durability::None => AfterWrite::Nothing,
-            Durability::Process | Durability::Interval(_) => AfterWrite::Flush,
+            Durability::Process | Durability::Periodic(_) => AfterWrite::Flush,
             Durability::Commit => AfterWrite::Sync,
         };
         Ok(Self { db, after_write, log })

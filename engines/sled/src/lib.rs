@@ -13,7 +13,7 @@ use kvdyno_abi::adapter::{
     self, ALL_DURABILITIES, Config, Description, Engine, Error, Host, Housekeeping, Listing, bits,
 };
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MODIFY, CAN_SCAN, CAN_SCAN_REVERSE, CAN_WRITE_CONCURRENTLY, COMPRESSION_NONE,
+    CAN_BATCH, CAN_DELETE, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_REVERSE, CAN_WRITE_CONCURRENTLY, COMPRESSION_NONE,
     COMPRESSION_ZSTD, export_engine,
 };
 use session::SledSession;
@@ -24,7 +24,7 @@ export_engine!(Sled);
 impl Engine for Sled {
     const DESCRIPTION: Description = Description {
         origin: c"crate sled, built in",
-        capabilities: CAN_SCAN | CAN_SCAN_REVERSE | CAN_DELETE | CAN_BATCH | CAN_MODIFY | CAN_WRITE_CONCURRENTLY,
+        capabilities: CAN_SCAN | CAN_SCAN_REVERSE | CAN_DELETE | CAN_BATCH | CAN_READ_MODIFY_WRITE | CAN_WRITE_CONCURRENTLY,
         durabilities: ALL_DURABILITIES,
         compressions: bits(&[COMPRESSION_NONE, COMPRESSION_ZSTD]),
         options: settings::OPTIONS,

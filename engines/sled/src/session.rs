@@ -3,7 +3,7 @@
 use crate::database::Sled;
 use crate::error::failed;
 use kvdyno_abi::adapter::support::{RangeCursor, Ranges};
-use kvdyno_abi::adapter::{Batch, Change, Error, Record, Session, Step};
+use kvdyno_abi::adapter::{Batch, Change, Error, Record, Session, BatchEntry};
 use sled::IVec;
 use std::ops::Bound;
 
@@ -46,11 +46,11 @@ impl<'db> Session for SledSession<'db> {
         let mut batch = sled::Batch::default();
         for step in steps {
             match step {
-                Step::Put { key, value } => {
+                BatchEntry::Put { key, value } => {
                     self.engine.check(key, value)?;
                     batch.insert(key, value);
                 }
-                Step::Delete { key } => batch.remove(key),
+                BatchEntry::Delete { key } => batch.remove(key),
             }
         }
         self.engine.db.apply_batch(batch).map_err(failed)?;
@@ -58,7 +58,7 @@ impl<'db> Session for SledSession<'db> {
     }
 
     /// As sled's own `update_and_fetch`, which could not be given up half-way.
-    fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
+    fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
         self.lent = None;
         let mut old = self.engine.db.get(key).map_err(failed)?;
         loop {

@@ -9,7 +9,7 @@ pub const OPTIONS: &[Opt] = &[
         c"500",
         0,
         3_600_000,
-        c"How often a thread writes, syncs and cleans, where durability interval does not say it; 0: never.",
+        c"How often a thread writes, syncs and cleans, where durability periodic does not say it; 0: never.",
     ),
     Opt::choice(c"mode", c"low-space", c"low-space|high-throughput", c"What sled is to favour."),
     Opt::integer(c"compression_factor", c"5", 1, 22, c"With compression zstd: its level."),
@@ -57,7 +57,7 @@ pub fn builder(config: &Config<'_>) -> sled::Config {
 
 fn flush_every_ms(config: &Config<'_>) -> Option<u64> {
     match config.durability() {
-        Durability::Interval(interval) => Some(u64::try_from(interval.as_millis()).unwrap_or(u64::MAX).max(1)),
+        Durability::Periodic(interval) => Some(u64::try_from(interval.as_millis()).unwrap_or(u64::MAX).max(1)),
         _ => Some(config.integer("flush_every_ms").unsigned_abs()).filter(|every| *every > 0),
     }
 }
@@ -68,14 +68,14 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
                          no weaker mode that survives the process";
     let how = match config.durability() {
         Durability::None => "in sled's log buffers until they are full, flush_every_ms is over, or the close",
-        Durability::Process | Durability::Interval(_) => FLUSH,
+        Durability::Process | Durability::Periodic(_) => FLUSH,
         Durability::Commit => {
             "flush() after each write, and fdatasync by the adapter, since sled's flush() leaves out the device's cache \
              and the file's length"
         }
     };
     list.say("durability", "flush", how);
-    let told = if matches!(config.durability(), Durability::Interval(_)) { "interval" } else { "option" };
+    let told = if matches!(config.durability(), Durability::Periodic(_)) { "sync_period" } else { "option" };
     match flush_every_ms(config) {
         Some(every) => {
             list.say("durability", "flush_every_ms", format_args!("{every}, by the {told}: fsync, cleaning"))

@@ -55,7 +55,7 @@ pub const fn table<E: Engine>() -> abi::Engine {
         remove: when!(d.can(abi::CAN_DELETE), remove::<E>),
         write: Some(write::<E>),
         multi_get: when!(d.can(abi::CAN_MULTI_GET), multi_get::<E>),
-        modify: when!(d.can(abi::CAN_MODIFY), modify::<E>),
+        read_modify_write: when!(d.can(abi::CAN_READ_MODIFY_WRITE), read_modify_write::<E>),
         begin: when!(transact, begin::<E>),
         commit: when!(transact, commit::<E>),
         abort: when!(transact, abort::<E>),
@@ -67,11 +67,10 @@ pub const fn table<E: Engine>() -> abi::Engine {
         flush: when!(d.housekeeping.flush, flush::<E>),
         compact: when!(d.housekeeping.compact, compact::<E>),
         wait_idle: when!(d.housekeeping.wait_idle, wait_idle::<E>),
-        size_bytes: when!(d.housekeeping.size_bytes, size_bytes::<E>),
         statistics: when!(d.housekeeping.statistics, statistics::<E>),
         // What a Rust engine keeps is in its folder; one that needs this fills the table itself.
         destroy: None,
-        narrow: None,
+        effective_capabilities: None,
     }
 }
 
@@ -180,11 +179,6 @@ unsafe extern "C" fn compact<E: Engine>(database: *mut abi::Database, error: *mu
 unsafe extern "C" fn wait_idle<E: Engine>(database: *mut abi::Database, error: *mut abi::Text) -> abi::Status {
     // SAFETY: the contract: an open handle, and texts have the room that they say.
     unsafe { told(caught(|| opened::<E>(database).wait_idle()), error) }
-}
-
-unsafe extern "C" fn size_bytes<E: Engine>(database: *mut abi::Database, size: *mut u64) -> abi::Status {
-    // SAFETY: the contract: an open handle, room for the size; told writes nothing without a text.
-    unsafe { told(caught(|| opened::<E>(database).size_bytes()).map(|bytes| *size = bytes), std::ptr::null_mut()) }
 }
 
 unsafe extern "C" fn statistics<E: Engine>(
@@ -330,11 +324,11 @@ unsafe extern "C" fn remove<E: Engine>(session: *mut abi::Session, key: *const c
 
 unsafe extern "C" fn write<E: Engine>(
     session: *mut abi::Session,
-    steps: *const abi::Step,
+    entries: *const abi::BatchEntry,
     count: usize,
 ) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, and `count` steps.
-    unsafe { on_session::<E>(session, |inner| inner.write(Batch::new(steps, count)?).map(|()| abi::OK)) }
+    // SAFETY: the contract: an open session that no other call runs on, and `count` entries.
+    unsafe { on_session::<E>(session, |inner| inner.write(Batch::new(entries, count)?).map(|()| abi::OK)) }
 }
 
 unsafe extern "C" fn multi_get<E: Engine>(
@@ -355,18 +349,18 @@ unsafe extern "C" fn multi_get<E: Engine>(
     }
 }
 
-unsafe extern "C" fn modify<E: Engine>(
+unsafe extern "C" fn read_modify_write<E: Engine>(
     session: *mut abi::Session,
     key: *const c_void,
     key_size: usize,
-    modifier: abi::Modifier,
+    update: abi::UpdateFn,
     context: *mut c_void,
 ) -> abi::Status {
-    // SAFETY: the contract: modifier and context are good through the call.
-    let mut change = unsafe { Change::new(modifier, context) };
+    // SAFETY: the contract: update and context are good through the call.
+    let mut change = unsafe { Change::new(update, context) };
     // SAFETY: the contract: an open session that no other call runs on, a key.
     let status =
-        unsafe { on_session::<E>(session, |inner| inner.modify(slice(key, key_size), &mut change).map(|()| abi::OK)) };
+        unsafe { on_session::<E>(session, |inner| inner.read_modify_write(slice(key, key_size), &mut change).map(|()| abi::OK)) };
     change.given_up.unwrap_or(status)
 }
 

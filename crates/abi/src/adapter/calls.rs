@@ -118,9 +118,9 @@ impl Host {
     }
 }
 
-/// One step of a batch.
+/// One entry of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum BatchEntry<'a> {
     /// Inserts or replaces.
     Put {
         /// The key.
@@ -135,36 +135,36 @@ pub enum Step<'a> {
     },
 }
 
-/// The steps of a batch: an iterator of [`Step`] that can be cloned to go through them again.
+/// The entries of a batch: an iterator of [`BatchEntry`] that can be cloned to go through them again.
 #[derive(Clone, Debug)]
-pub struct Batch<'a>(std::slice::Iter<'a, abi::Step>);
+pub struct Batch<'a>(std::slice::Iter<'a, abi::BatchEntry>);
 
 impl<'a> Batch<'a> {
     /// # Safety
     ///
-    /// `steps` holds `count` steps whose keys and values are there for as long as `'a`.
-    pub(super) unsafe fn new(steps: *const abi::Step, count: usize) -> Result<Self, Error> {
+    /// `entries` holds `count` entries whose keys and values are there for as long as `'a`.
+    pub(super) unsafe fn new(entries: *const abi::BatchEntry, count: usize) -> Result<Self, Error> {
         // SAFETY: the caller's promise.
-        let steps: &[abi::Step] = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(steps, count) } };
-        match steps.iter().find(|step| step.kind != abi::PUT && step.kind != abi::DELETE) {
-            Some(step) => Err(Error::unsupported(format_args!("a batch step of kind {}", step.kind))),
-            None => Ok(Self(steps.iter())),
+        let entries: &[abi::BatchEntry] = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(entries, count) } };
+        match entries.iter().find(|entry| entry.kind != abi::PUT && entry.kind != abi::DELETE) {
+            Some(entry) => Err(Error::unsupported(format_args!("a batch entry of kind {}", entry.kind))),
+            None => Ok(Self(entries.iter())),
         }
     }
 }
 
 impl<'a> Iterator for Batch<'a> {
-    type Item = Step<'a>;
+    type Item = BatchEntry<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<Step<'a>> {
-        let step = self.0.next()?;
+    fn next(&mut self) -> Option<BatchEntry<'a>> {
+        let entry = self.0.next()?;
         // SAFETY: `new` was promised that keys and values are there.
-        let key = unsafe { slice(step.key.data, step.key.size) };
-        Some(match step.kind {
-            abi::DELETE => Step::Delete { key },
+        let key = unsafe { slice(entry.key.data, entry.key.size) };
+        Some(match entry.kind {
+            abi::DELETE => BatchEntry::Delete { key },
             // SAFETY: as above.
-            _ => Step::Put { key, value: unsafe { slice(step.value.data, step.value.size) } },
+            _ => BatchEntry::Put { key, value: unsafe { slice(entry.value.data, entry.value.size) } },
         })
     }
 
@@ -263,10 +263,10 @@ impl<'s> Answers<'_, 's> {
     }
 }
 
-/// What a `modify` asks for the new value.
+/// What a `read_modify_write` asks for the new value.
 #[derive(Debug)]
 pub struct Change<'a> {
-    modifier: abi::Modifier,
+    update: abi::UpdateFn,
     context: *mut c_void,
     pub(super) given_up: Option<abi::Status>,
     call: PhantomData<&'a mut ()>,
@@ -275,21 +275,21 @@ pub struct Change<'a> {
 impl Change<'_> {
     /// # Safety
     ///
-    /// `modifier` may be called with `context` for as long as the result lives.
-    pub(super) unsafe fn new(modifier: abi::Modifier, context: *mut c_void) -> Self {
-        Self { modifier, context, given_up: None, call: PhantomData }
+    /// `update` may be called with `context` for as long as the result lives.
+    pub(super) unsafe fn new(update: abi::UpdateFn, context: *mut c_void) -> Self {
+        Self { update, context, given_up: None, call: PhantomData }
     }
 
-    /// The new value, from the present one. An engine that starts its step again asks again. An error says that the
-    /// change was given up: the adapter undoes the step and returns that error.
+    /// The new value, from the present one. An engine that starts its entry again asks again. An error says that the
+    /// change was given up: the adapter undoes the entry and returns that error.
     pub fn apply(&mut self, old: Option<&[u8]>) -> Result<&[u8], Error> {
         let nothing = abi::Bytes { data: ptr::null(), size: 0 };
         let mut value = nothing;
         // SAFETY: `new` was promised this.
-        match unsafe { (self.modifier)(self.context, old.map_or(nothing, bytes), &mut value) } {
+        match unsafe { (self.update)(self.context, old.map_or(nothing, bytes), &mut value) } {
             abi::OK => {
                 self.given_up = None;
-                // SAFETY: the value is good until the modifier is called again, for which the borrow must end.
+                // SAFETY: the value is good until the update is called again, for which the borrow must end.
                 Ok(unsafe { slice(value.data, value.size) })
             }
             status => {

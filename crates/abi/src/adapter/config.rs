@@ -16,8 +16,8 @@ pub enum Durability {
     None,
     /// When it would survive the death of the process: written, not synced.
     Process,
-    /// As `Process`, and synced in the background at this interval.
-    Interval(Duration),
+    /// As `Process`, and synced in the background once in each such period.
+    Periodic(Duration),
     /// When it would survive a loss of power: synced first.
     Commit,
 }
@@ -223,7 +223,7 @@ fn durability(raw: &abi::Config, engine: &Description) -> Result<Durability, Err
     let level = match raw.durability {
         abi::DURABILITY_NONE => Durability::None,
         abi::DURABILITY_PROCESS => Durability::Process,
-        abi::DURABILITY_INTERVAL => Durability::Interval(Duration::from_millis(raw.interval_ms.into())),
+        abi::DURABILITY_PERIODIC => Durability::Periodic(Duration::from_millis(raw.sync_period_ms.into())),
         abi::DURABILITY_COMMIT => Durability::Commit,
         other => return Err(Error::unsupported(format_args!("durability level {other} is not known here"))),
     };

@@ -67,7 +67,7 @@ impl Description {
 
 /// Every level of durability.
 pub const ALL_DURABILITIES: u32 =
-    bits(&[abi::DURABILITY_NONE, abi::DURABILITY_PROCESS, abi::DURABILITY_INTERVAL, abi::DURABILITY_COMMIT]);
+    bits(&[abi::DURABILITY_NONE, abi::DURABILITY_PROCESS, abi::DURABILITY_PERIODIC, abi::DURABILITY_COMMIT]);
 /// Every compression.
 pub const ALL_COMPRESSIONS: u32 = bits(&[
     abi::COMPRESSION_NONE,
@@ -95,14 +95,13 @@ pub struct Housekeeping {
     pub flush: bool,
     pub compact: bool,
     pub wait_idle: bool,
-    pub size_bytes: bool,
     pub statistics: bool,
 }
 
 impl Housekeeping {
     /// None of them.
     pub const NONE: Self =
-        Self { flush: false, compact: false, wait_idle: false, size_bytes: false, statistics: false };
+        Self { flush: false, compact: false, wait_idle: false, statistics: false };
 }
 
 /// The declaration of one option of the engine's own. Defaults and bounds are spelled as a user would spell them.

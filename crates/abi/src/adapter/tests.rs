@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-const CAPABILITIES: u64 = abi::CAN_SCAN | abi::CAN_MULTI_GET | abi::CAN_MODIFY | abi::CAN_SNAPSHOT;
+const CAPABILITIES: u64 = abi::CAN_SCAN | abi::CAN_MULTI_GET | abi::CAN_READ_MODIFY_WRITE | abi::CAN_SNAPSHOT;
 
 /// Declares some of everything, so that what it does not declare is refused.
 struct Odd {
@@ -24,7 +24,7 @@ struct OddCursor<'db>(&'db Odd, u8, [u8; 1]);
 impl Engine for Odd {
     const DESCRIPTION: Description = Description {
         capabilities: CAPABILITIES,
-        durabilities: bits(&[abi::DURABILITY_PROCESS, abi::DURABILITY_INTERVAL]),
+        durabilities: bits(&[abi::DURABILITY_PROCESS, abi::DURABILITY_PERIODIC]),
         options: &[
             Opt::bool(c"flag", true, c"a flag"),
             Opt::integer(c"count", c"3", -5, 5, c"a number"),
@@ -34,7 +34,7 @@ impl Engine for Odd {
             Opt::choice(c"kind", c"a", c"a|b", c"one of two"),
         ],
         presets: &[Preset::new(c"big", c"room=1MiB,flag=false", c"a large one")],
-        housekeeping: Housekeeping { flush: true, size_bytes: true, ..Housekeeping::NONE },
+        housekeeping: Housekeeping { flush: true, ..Housekeeping::NONE },
         ..Description::new(c"odd", c"does what a test needs")
     };
     type Session<'db> = OddSession<'db>;
@@ -79,10 +79,6 @@ impl Engine for Odd {
     fn flush(&self) -> Result<(), Error> {
         Err(Error::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).during("flushing"))
     }
-
-    fn size_bytes(&self) -> Result<u64, Error> {
-        Ok(42)
-    }
 }
 
 impl Drop for OddSession<'_> {
@@ -122,7 +118,7 @@ impl<'db> Session for OddSession<'db> {
         Ok(())
     }
 
-    fn modify(&mut self, _key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
+    fn read_modify_write(&mut self, _key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
         let old = self.stored.clone();
         self.stored = change.apply(Some(&old))?.to_vec();
         Ok(())
@@ -195,8 +191,8 @@ fn config(values: &[abi::OptionValue]) -> abi::Config {
         create: 1,
         path: c"/somewhere".as_ptr(),
         library: ptr::null(),
-        durability: abi::DURABILITY_INTERVAL,
-        interval_ms: 20,
+        durability: abi::DURABILITY_PERIODIC,
+        sync_period_ms: 20,
         compression: abi::COMPRESSION_NONE,
         sessions: 1,
         cache_bytes: 0,
@@ -253,9 +249,9 @@ fn get(session: *mut abi::Session, key: abi::Bytes) -> (abi::Status, abi::Bytes)
 
 #[test]
 fn the_table_holds_what_is_declared_and_no_more() {
-    assert!(ODD.cursor_next.is_some() && ODD.multi_get.is_some() && ODD.modify.is_some() && ODD.begin.is_some());
+    assert!(ODD.cursor_next.is_some() && ODD.multi_get.is_some() && ODD.read_modify_write.is_some() && ODD.begin.is_some());
     assert!(ODD.cursor_previous.is_none() && ODD.remove.is_none());
-    assert!(ODD.flush.is_some() && ODD.size_bytes.is_some());
+    assert!(ODD.flush.is_some());
     assert!(ODD.compact.is_none() && ODD.wait_idle.is_none() && ODD.statistics.is_none());
     assert!(ODD.write.is_some(), "the header requires it");
     assert_eq!((ODD.option_count, ODD.preset_count, ODD.durabilities), (6, 1, 0b0110));
@@ -301,7 +297,7 @@ fn options_arrive_by_name_and_type() {
     assert_eq!(
         lines,
         [
-            "durability.level=Interval(20ms)",
+            "durability.level=Periodic(20ms)",
             "options.flag=true",
             "options.count=-4",
             "options.room=4096",
@@ -360,13 +356,13 @@ fn hit_miss_error_and_panic_are_four_answers() {
 #[test]
 fn a_batch_without_atomicity_is_its_steps() {
     with_session(|session| {
-        let put = |key, value| abi::Step { kind: abi::PUT, reserved: 0, key: lent(key), value: lent(value) };
-        // SAFETY: an open session and as many steps as are said.
-        let write = |steps: &[abi::Step]| unsafe { ODD.write.unwrap()(session, steps.as_ptr(), steps.len()) };
+        let put = |key, value| abi::BatchEntry { kind: abi::PUT, reserved: 0, key: lent(key), value: lent(value) };
+        // SAFETY: an open session and as many entries as are said.
+        let write = |entries: &[abi::BatchEntry]| unsafe { ODD.write.unwrap()(session, entries.as_ptr(), entries.len()) };
         assert_eq!(write(&[put("a", "1"), put("b", "2")]), abi::OK);
         assert_eq!(get(session, lent("old")).1.size, 7);
-        assert_eq!(write(&[abi::Step { kind: abi::DELETE, ..put("a", "") }]), abi::UNSUPPORTED);
-        assert_eq!(write(&[put("a", "1"), abi::Step { kind: 9, ..put("a", "") }]), abi::UNSUPPORTED);
+        assert_eq!(write(&[abi::BatchEntry { kind: abi::DELETE, ..put("a", "") }]), abi::UNSUPPORTED);
+        assert_eq!(write(&[put("a", "1"), abi::BatchEntry { kind: 9, ..put("a", "") }]), abi::UNSUPPORTED);
         assert_eq!(why(session), "a batch step of kind 9");
         assert_eq!(get(session, lent("old")).1.size, 7, "nothing was written");
         // SAFETY: nothing to read where the count is 0.
@@ -395,7 +391,7 @@ fn a_multi_get_answers_every_key() {
 
 #[test]
 fn a_change_is_made_or_given_up_as_the_host_says() {
-    unsafe extern "C" fn modifier(context: *mut c_void, old: abi::Bytes, value: *mut abi::Bytes) -> abi::Status {
+    unsafe extern "C" fn update(context: *mut c_void, old: abi::Bytes, value: *mut abi::Bytes) -> abi::Status {
         // SAFETY: the test's own context, and room for the value.
         unsafe {
             let seen = &mut *context.cast::<Vec<usize>>();
@@ -410,10 +406,10 @@ fn a_change_is_made_or_given_up_as_the_host_says() {
     with_session(|session| {
         let mut seen = Vec::<usize>::new();
         let context: *mut c_void = (&raw mut seen).cast();
-        // SAFETY: an open session, a key, and a modifier made for this context.
-        let modify = || unsafe { ODD.modify.unwrap()(session, NOTHING.data, 0, modifier, context) };
-        assert_eq!(modify(), abi::OK);
-        assert_eq!(modify(), abi::MISS, "what the modifier returns is what modify returns");
+        // SAFETY: an open session, a key, and a update made for this context.
+        let read_modify_write = || unsafe { ODD.read_modify_write.unwrap()(session, NOTHING.data, 0, update, context) };
+        assert_eq!(read_modify_write(), abi::OK);
+        assert_eq!(read_modify_write(), abi::MISS, "what the update returns is what read_modify_write returns");
         assert_eq!(seen, [3, 6]);
         assert_eq!(get(session, lent("old")).1.size, 6);
     });
@@ -457,16 +453,14 @@ fn a_cursors_error_is_its_sessions() {
 fn housekeeping_tells_its_errors() {
     let values = values();
     let mut database = ptr::null_mut();
-    let mut size = 0;
     // SAFETY: the calls of a host, in the order that the header asks for.
     let (status, text) = told::<200>(|error| unsafe {
         assert_eq!(ODD.open.unwrap()(&config(&values), &mut database, error), abi::OK);
-        assert_eq!(ODD.size_bytes.unwrap()(database, &mut size), abi::OK);
         let status = ODD.flush.unwrap()(database, error);
         assert_eq!(ODD.close.unwrap()(database, ptr::null_mut()), abi::OK);
         status
     });
-    assert_eq!((size, status), (42, abi::NO_SPACE));
+    assert_eq!(status, abi::NO_SPACE);
     assert!(text.starts_with("flushing: "), "{text}");
 }
 

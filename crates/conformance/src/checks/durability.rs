@@ -25,10 +25,10 @@ pub(super) const CHECKS: &[Check] = &[
         run: |bench| reopen(bench, Durability::Process),
     },
     Check {
-        name: "reopen-interval",
-        what: "At durability interval, whatever was acknowledged is there after a close and an open.",
+        name: "reopen-periodic",
+        what: "At durability periodic, whatever was acknowledged is there after a close and an open.",
         needs: Needs::STORE,
-        run: |bench| reopen(bench, Durability::Interval),
+        run: |bench| reopen(bench, Durability::Periodic),
     },
     Check {
         name: "reopen-commit",
@@ -43,10 +43,10 @@ pub(super) const CHECKS: &[Check] = &[
         run: |bench| kill(bench, Durability::Process, 1),
     },
     Check {
-        name: "kill-interval",
-        what: "At durability interval, what was acknowledged is there after the process was killed while it wrote.",
+        name: "kill-periodic",
+        what: "At durability periodic, what was acknowledged is there after the process was killed while it wrote.",
         needs: Needs::STORE,
-        run: |bench| kill(bench, Durability::Interval, 1),
+        run: |bench| kill(bench, Durability::Periodic, 1),
     },
     Check {
         name: "kill-commit",
@@ -205,7 +205,7 @@ fn kill(bench: &Bench, level: Durability, group: u64) -> Result<(), Finding> {
 }
 
 fn kill_batches(bench: &Bench) -> Result<(), Finding> {
-    let levels = [Durability::Process, Durability::Interval, Durability::Commit];
+    let levels = [Durability::Process, Durability::Periodic, Durability::Commit];
     match levels.into_iter().find(|level| bench.meets(*level)) {
         Some(level) => kill(bench, level, 20),
         None => Err(Finding::NotApplicable("it declares no durability that survives its process".to_owned())),

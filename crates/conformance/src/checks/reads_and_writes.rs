@@ -84,16 +84,16 @@ pub(super) const CHECKS: &[Check] = &[
         run: multi_get,
     },
     Check {
-        name: "modify",
+        name: "read_modify_write",
         what: "A read-modify-write is shown the present value, or none where there is none, and stores the new one.",
-        needs: Needs::STORE.and(abi::CAN_MODIFY),
-        run: modify,
+        needs: Needs::STORE.and(abi::CAN_READ_MODIFY_WRITE),
+        run: read_modify_write,
     },
     Check {
-        name: "modify-given-up",
+        name: "read_modify_write-given-up",
         what: "A read-modify-write that the caller gives up changes nothing.",
-        needs: Needs::STORE.and(abi::CAN_MODIFY),
-        run: modify_given_up,
+        needs: Needs::STORE.and(abi::CAN_READ_MODIFY_WRITE),
+        run: read_modify_write_given_up,
     },
     Check {
         name: "agrees-with-a-model",
@@ -199,14 +199,14 @@ fn empty_value(bench: &Bench) -> Result<(), Finding> {
             let found = cursor.seek(None, abi::FORWARD).during("seek")?;
             ensure!(found == Answer::Hit((&there, b"")), "a cursor does not show the empty value");
         }
-        if bench.can(abi::CAN_MODIFY) {
+        if bench.can(abi::CAN_READ_MODIFY_WRITE) {
             let mut old = None;
             let look = |value: Option<&[u8]>| {
                 old = value.map(<[u8]>::to_vec);
                 None
             };
-            session.modify(&there, look).during("modify")?;
-            ensure!(old.as_deref() == Some(b""), "modify shows an empty value as a missing one");
+            session.read_modify_write(&there, look).during("read_modify_write")?;
+            ensure!(old.as_deref() == Some(b""), "read_modify_write shows an empty value as a missing one");
         }
         Ok(())
     })
@@ -341,7 +341,7 @@ fn multi_get(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-fn modify(bench: &Bench) -> Result<(), Finding> {
+fn read_modify_write(bench: &Bench) -> Result<(), Finding> {
     let key = bench.records().key(1);
     bench.with_session(|session| {
         for round in 0..50u32 {
@@ -350,7 +350,7 @@ fn modify(bench: &Bench) -> Result<(), Finding> {
                 seen = old.map(<[u8]>::to_vec);
                 Some([&seen.clone().unwrap_or_default()[..], &round.to_le_bytes()].concat())
             };
-            session.modify(&key, change).during("modify")?;
+            session.read_modify_write(&key, change).during("read_modify_write")?;
             let before: Vec<u8> = (0..round).flat_map(u32::to_le_bytes).collect();
             ensure!(
                 seen.as_deref() == (round > 0).then_some(&before[..]),
@@ -364,13 +364,13 @@ fn modify(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-fn modify_given_up(bench: &Bench) -> Result<(), Finding> {
+fn read_modify_write_given_up(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
     bench.with_session(|session| {
         records.put(session, 1, 1)?;
-        session.modify(&records.key(1), |_| None).during("modify, given up")?;
+        session.read_modify_write(&records.key(1), |_| None).during("read_modify_write, given up")?;
         records.expect(session, 1, 1)?;
-        session.modify(&records.key(2), |_| None).during("modify of a missing key, given up")?;
+        session.read_modify_write(&records.key(2), |_| None).during("read_modify_write of a missing key, given up")?;
         records.expect_missing(session, 2)?;
         // What was begun for it must be over.
         records.put_all(session, [1, 2], 2)?;

@@ -43,10 +43,10 @@ pub(super) const CHECKS: &[Check] = &[
         run: same_key,
     },
     Check {
-        name: "modify-counts",
+        name: "read_modify_write-counts",
         what: "Four threads that count with read-modify-write lose no count.",
-        needs: Needs::STORE.and(abi::CAN_MODIFY),
-        run: modify_counts,
+        needs: Needs::STORE.and(abi::CAN_READ_MODIFY_WRITE),
+        run: read_modify_write_counts,
     },
     Check {
         name: "idle-reader",
@@ -200,7 +200,7 @@ fn same_key(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-fn modify_counts(bench: &Bench) -> Result<(), Finding> {
+fn read_modify_write_counts(bench: &Bench) -> Result<(), Finding> {
     const ROUNDS: u64 = 250;
     let key = bench.records().key(1);
     let count = |old: Option<&[u8]>| {
@@ -209,7 +209,7 @@ fn modify_counts(bench: &Bench) -> Result<(), Finding> {
     };
     bench.with_database(|database| {
         side_by_side(database, 4, |_, session| {
-            (0..ROUNDS).try_for_each(|_| session.modify(&key, count).during("modify beside others"))
+            (0..ROUNDS).try_for_each(|_| session.read_modify_write(&key, count).during("read_modify_write beside others"))
         })?;
         expect(&mut session(database)?, &key, &(4 * ROUNDS).to_le_bytes())
     })

@@ -60,7 +60,7 @@ fn sections(arguments: &Settings) -> Vec<Section> {
     let section = |title: String, topic, level| Section { title, topic, level, rows: Vec::new() };
     let usual = |title, topic| section(title, topic, Level::Usual);
     let durability = |&level: &Durability| {
-        let every = if level == Durability::Interval { format!(", {}", arguments.interval) } else { String::new() };
+        let every = if level == Durability::Periodic { format!(", {}", arguments.interval) } else { String::new() };
         section(format!("durability {level}{every}"), "durability", Level::Durability(level))
     };
     let compression =
@@ -77,13 +77,13 @@ fn sections(arguments: &Settings) -> Vec<Section> {
 fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
     let meets = |level: &&Durability| engine.durabilities >> level.code() & 1 == 1;
     let has = |kind: &&Compression| engine.compressions >> kind.code() & 1 == 1;
-    let levels = [Durability::Process, Durability::Interval, Durability::Commit, Durability::None];
+    let levels = [Durability::Process, Durability::Periodic, Durability::Commit, Durability::None];
     let durability = levels.iter().find(meets).copied().unwrap_or(Durability::Process);
     let compression = Compression::ALL.iter().find(has).copied().unwrap_or(Compression::None);
     LabSettings {
         durability: if let Level::Durability(asked) = level { asked } else { durability },
         compression: if let Level::Compression(asked) = level { asked } else { compression },
-        interval_ms: arguments.interval.0.as_millis().try_into().unwrap_or(u32::MAX),
+        sync_period_ms: arguments.interval.0.as_millis().try_into().unwrap_or(u32::MAX),
         cache_bytes: arguments.cache.0,
         write_buffer_bytes: arguments.write_buffer.0,
     }

@@ -23,7 +23,7 @@ pub(super) struct Cycles {
     /// A batch.
     keys: Vec<NumberRoom>,
     values: Vec<NumberRoom>,
-    steps: Vec<abi::Step>,
+    steps: Vec<abi::BatchEntry>,
     /// When the last operation ended, and how long after that a get and a put begin.
     end: u64,
     before_get: Turnaround,
@@ -47,7 +47,7 @@ impl Cycles {
             key: Numbers::room(),
             keys: vec![Numbers::room(); batch],
             values: vec![Numbers::room(); batch],
-            steps: vec![abi::Step { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
+            steps: vec![abi::BatchEntry { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
             end: driver.clock.now(),
             before_get: turnaround,
             before_put: turnaround,

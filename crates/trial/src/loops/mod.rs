@@ -107,12 +107,12 @@ impl<C: Clock> Driver<'_, C> {
     /// # Safety
     /// The keys and values that these steps point at live through the call.
     #[inline(always)]
-    unsafe fn write(&self, steps: &[abi::Step], count: usize) -> abi::Status {
+    unsafe fn write(&self, steps: &[abi::BatchEntry], count: usize) -> abi::Status {
         let (table, session) = self.session.raw();
         // SAFETY: the session is open and this thread's own; the rest is the caller's promise.
         unsafe {
             match (steps, table.put, table.write) {
-                ([abi::Step { key, value, .. }], Some(put), _) => {
+                ([abi::BatchEntry { key, value, .. }], Some(put), _) => {
                     put(session, key.data, key.size, value.data, value.size)
                 }
                 (_, _, Some(write)) => write(session, steps.as_ptr(), count),

@@ -16,7 +16,7 @@ pub(super) struct Write {
     /// Room for the keys and the values of a batch.
     keys: Vec<u8>,
     values: Vec<u8>,
-    steps: Vec<abi::Step>,
+    steps: Vec<abi::BatchEntry>,
     /// Id and version of each step.
     written: Vec<(u64, u64)>,
     version: u64,
@@ -76,7 +76,7 @@ impl Write {
             next: Next::new(role, stream, driver),
             keys: driver.keys.blank().repeat(batch),
             values: vec![0; driver.values.size() * batch],
-            steps: vec![abi::Step { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
+            steps: vec![abi::BatchEntry { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
             written: vec![(0, 0); batch],
             version: driver.lane.version.load(Ordering::Relaxed),
             pacer: interval_ns.map(|ns| Pacer::new(ns, driver.control.ticks_per_ns(), driver.clock)),

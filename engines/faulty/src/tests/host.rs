@@ -8,7 +8,7 @@ use std::ptr;
 
 use kvdyno_abi as abi;
 
-use crate::kvdyno_engine_v1;
+use crate::kvdyno_engine_v2;
 
 /// What a call answered: a value, nothing, or a status with its text.
 pub(super) type Answer<T> = Result<T, (abi::Status, String)>;
@@ -59,7 +59,7 @@ impl ErrorText {
 
 pub(super) fn engine() -> &'static abi::Engine {
     // SAFETY: the entry returns a static table.
-    unsafe { &*kvdyno_engine_v1() }
+    unsafe { &*kvdyno_engine_v2() }
 }
 
 pub(super) fn as_text(bytes: abi::Bytes) -> String {
@@ -91,7 +91,7 @@ impl Db {
             path: path.as_ptr(),
             library: ptr::null(),
             durability: plan.durability,
-            interval_ms: 1,
+            sync_period_ms: 1,
             compression: abi::COMPRESSION_NONE,
             sessions: 1,
             cache_bytes: 0,
@@ -163,7 +163,7 @@ impl Db {
 
     /// Puts those with a value, deletes the others.
     pub(super) fn write(&self, steps: &[(&str, Option<&str>)]) -> Answer<()> {
-        let step = |(key, value): &(&str, Option<&str>)| abi::Step {
+        let step = |(key, value): &(&str, Option<&str>)| abi::BatchEntry {
             kind: if value.is_some() { abi::PUT } else { abi::DELETE },
             reserved: 0,
             key: lent(key),

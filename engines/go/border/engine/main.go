@@ -66,7 +66,7 @@ func (session *session) Put(_, value []byte) error {
 }
 
 func (session *session) Remove([]byte) error             { return nil }
-func (session *session) Write([]adapter.Step) error      { return nil }
+func (session *session) Write([]adapter.BatchEntry) error      { return nil }
 func (session *session) Begin(bool) error                { return nil }
 func (session *session) Commit() error                   { return nil }
 func (session *session) Abort() error                    { return nil }

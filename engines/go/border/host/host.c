@@ -87,11 +87,11 @@ int main(int count, char **arguments)
 {
     void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
     EXPECT(library);
-    const kvdyno_engine *(*table)(void) = (const kvdyno_engine *(*)(void))dlsym(library, "kvdyno_engine_v1");
+    const kvdyno_engine *(*table)(void) = (const kvdyno_engine *(*)(void))dlsym(library, "kvdyno_engine_v2");
     EXPECT(table);
     const kvdyno_engine *engine = table();
     EXPECT(engine == table() && strcmp(engine->name, "wayward") == 0 && engine->option_count == 2);
-    EXPECT(engine->remove == NULL && engine->modify == NULL && engine->cursor_open == NULL && engine->compact == NULL);
+    EXPECT(engine->remove == NULL && engine->read_modify_write == NULL && engine->cursor_open == NULL && engine->compact == NULL);
     EXPECT(engine->multi_get && engine->begin && engine->statistics);
 
     kvdyno_config good = config("good");
