@@ -40,9 +40,9 @@ demo: setup
 # Tests that mount a small filesystem need root.
 test: export KVDYNO_TEST_MOUNT ?= $(if $(filter 0,$(shell id -u)),run,skip)
 # Tests of the stage need root, loop devices, and control groups that limit memory.
-test: export KVDYNO_TEST_STAGE ?= $(shell scripts/can-set-stage.sh && echo run || echo skip)
+test: export KVDYNO_TEST_ENVIRONMENT ?= $(shell scripts/can-set-environment.sh && echo run || echo skip)
 test: setup
-	@echo "tests that mount: $$KVDYNO_TEST_MOUNT; that make loop devices and control groups: $$KVDYNO_TEST_STAGE"
+	@echo "tests that mount: $$KVDYNO_TEST_MOUNT; that make loop devices and control groups: $$KVDYNO_TEST_ENVIRONMENT"
 	$(MAKE) build
 	$(MAKE) lint
 	$(CARGO) test --release --locked --workspace

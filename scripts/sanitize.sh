@@ -49,7 +49,7 @@ check() {
     shift 3
     case $sanitizer in
     address) set -- "LD_PRELOAD=$(runtime asan)" \
-        "ASAN_OPTIONS=log_path=$report:quarantine_size_mb=1:thread_local_quarantine_size_kb=64:$stacks" \
+        "ASAN_OPTIONS=log_path=$report:quarantine_size_mb=1:thread_local_quarantine_size_kib=64:$stacks" \
         "LSAN_OPTIONS=suppressions=$root/scripts/sanitize/leaks.txt:print_suppressions=0" \
         "UBSAN_OPTIONS=halt_on_error=1" \
         "$kvdyno" engines check "$adapter" --timeout "${TIMEOUT:-5m}" "$@" ;;

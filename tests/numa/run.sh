@@ -63,7 +63,7 @@ make_root() {
         put "$path"
         put_needed "$path"
     done
-    cp "$here/stages.toml" "$here/limited.toml" "$root/"
+    cp "$here/environments.toml" "$here/limited.toml" "$root/"
     install -m 755 "$here/init" "$root/init"
     install -m 755 "$here/systemd-run" "$root/bin/systemd-run"
     (cd "$root" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) > "$out/initramfs"

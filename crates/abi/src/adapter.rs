@@ -97,7 +97,7 @@ pub mod support;
 mod tests;
 
 pub use border::table;
-pub use calls::{Answers, Batch, Change, Host, Keys, Listing, BatchEntry, write_text};
+pub use calls::{Answers, Batch, BatchEntry, Change, Host, Keys, Listing, write_text};
 pub use config::{Compression, Config, Durability};
 pub use describe::{ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Housekeeping, Opt, Preset, bits};
 pub use error::{Error, Status, refuse_library};
@@ -146,7 +146,6 @@ pub trait Engine: Sized + Send + Sync + 'static {
     fn wait_idle(&self) -> Result<(), Error> {
         Err(Error::unsupported("wait_idle"))
     }
-
 
     /// [`Housekeeping::statistics`]: lists the engine's own statistics.
     fn statistics(&self, _list: &mut Listing<'_>) -> Result<(), Error> {

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use kvdyno_engine::{Compression, Durability, LabSettings};
-use kvdyno_record::Workers;
-use kvdyno_trial::TrialSpec;
-use kvdyno_trial::worker::driver_check;
+use kvdyno_results::ClientKind;
+use kvdyno_worker::TrialSpec;
+use kvdyno_worker::worker::driver_check;
 use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
 
 use crate::BenchError;
@@ -19,7 +19,7 @@ use crate::drive::choice;
 use crate::pairs::{self, Pairs};
 
 /// Row 13 of the report; checkpoints at close alone, as a bare program has them.
-const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kb", "0")];
+const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kib", "0")];
 /// Five quarters of 300000 KiB, which the adapter makes of it.
 const CACHE: u64 = 375_000 << 10;
 
@@ -204,11 +204,11 @@ fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
             verify: Verify::Full,
             seed: 1,
         },
-        workers: Workers::Threads,
+        clients: ClientKind::Threads,
         database: folder.to_owned(),
         create: true,
         last_version: 0,
-        board_fd: -1,
+        shared_fd: -1,
         ledger_fd: -1,
         report: PathBuf::new(),
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, OptionText, Probe};
-use kvdyno_record::Workers;
-use kvdyno_trial::TrialSpec;
-use kvdyno_trial::worker::{driver_check, hints, values_of};
+use kvdyno_results::ClientKind;
+use kvdyno_worker::TrialSpec;
+use kvdyno_worker::worker::{driver_check, hints, values_of};
 use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload, subseed};
 
 use crate::BenchError;
@@ -120,11 +120,11 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
             verify: Verify::Full,
             seed: SEED,
         },
-        workers: Workers::Threads,
+        clients: ClientKind::Threads,
         database: drive.folder.to_owned(),
         create: false,
         last_version: 0,
-        board_fd: -1,
+        shared_fd: -1,
         ledger_fd: -1,
         report: PathBuf::new(),
     }
@@ -163,7 +163,7 @@ pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError>
     let keys = workload.data.keys().map_err(|error| failed(&error))?;
     let values = values_of(&workload.data);
     let choice = choice(engine, &[])?;
-    let database = Database::open(&choice, &settings(), &hints(&workload, Workers::Threads), folder, true)
+    let database = Database::open(&choice, &settings(), &hints(&workload, ClientKind::Threads), folder, true)
         .map_err(|error| failed(&error))?;
     {
         let host = kvdyno_engine::Host { size: 0, reserved: 0, context: std::ptr::null_mut(), recall: None };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kvdyno_stage::process::{self as stage, Exit, Worker};
+use kvdyno_environment::process::{self as stage, Exit, Worker};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, STEP};

@@ -135,7 +135,10 @@ impl Adapter {
         }
         let least = mem::offset_of!(abi::Engine, flush);
         if (size as usize) < least {
-            return Err(wrong(format!("its kvdyno_engine has {size} bytes, version {} has at least {least}", abi::ABI_VERSION)));
+            return Err(wrong(format!(
+                "its kvdyno_engine has {size} bytes, version {} has at least {least}",
+                abi::ABI_VERSION
+            )));
         }
         // SAFETY: `size` bytes are there; what we know beyond them stays zero, which is NULL and absent.
         let table: abi::Engine = unsafe {

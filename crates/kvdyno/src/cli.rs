@@ -1,17 +1,17 @@
 //! What can be said on the command line, with its help.
 
-mod stage;
+mod environment;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use kvdyno_engine::{Compression, Durability};
-use kvdyno_lab::{Bytes, Order, Span, WriteRate};
-use kvdyno_record::Workers;
+use kvdyno_experiment::{Bytes, Order, Span, WriteRate};
 use kvdyno_report::{Format, Paper};
+use kvdyno_results::ClientKind;
 use kvdyno_workload::{KeyFormat, Kind};
 
-pub use stage::StageOptions;
+pub use environment::EnvironmentOptions;
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
 /// writes, how it scales with readers, and how sure the figure is.
@@ -109,8 +109,8 @@ pub struct Compare {
     #[arg(long, default_value = "1,2,4", value_delimiter = ',', value_name = "N,…")]
     pub readers: Vec<u32>,
     /// What readers and writers are: threads of one process, or processes of their own that share the database
-    #[arg(long, default_value_t = Workers::Threads, value_name = "WHAT")]
-    pub workers: Workers,
+    #[arg(long, default_value_t = ClientKind::Threads, value_name = "WHAT")]
+    pub clients: ClientKind,
     /// How long each trial measures (overwritesome ends by its number of updates)
     #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
     pub duration: Span,
@@ -163,7 +163,7 @@ pub struct Compare {
     #[arg(long, default_value = "comparison")]
     pub name: String,
     #[command(flatten)]
-    pub stage: StageOptions,
+    pub environment: EnvironmentOptions,
     #[command(flatten)]
     pub erase: Erase,
     #[command(flatten)]
@@ -354,7 +354,7 @@ pub struct Settings {
     pub write_buffer: Bytes,
     /// Between syncs at durability periodic
     #[arg(long, default_value = "1s", value_name = "TIME")]
-    pub interval: Span,
+    pub sync_period: Span,
     /// Leave out engines that are not here, and say so
     #[arg(long)]
     pub skip_missing: bool,

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use kvdyno_lab::{FileError, LabError};
-use kvdyno_record::folder::ReadError;
+use kvdyno_experiment::FileError;
+use kvdyno_results::folder::ReadError;
+use kvdyno_run::RunError;
 use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report, ReportHandler, Severity};
 
 /// What can go wrong with a command.
@@ -31,19 +32,19 @@ pub enum Error {
     },
     /// The databases do not fit; nothing was touched.
     #[error(transparent)]
-    Space(#[from] kvdyno_lab::SpaceError),
+    Space(#[from] kvdyno_plan::SpaceError),
     /// The lab could not work.
     #[error(transparent)]
-    Lab(#[from] LabError),
+    Lab(#[from] RunError),
     /// Results could not be read.
     #[error(transparent)]
-    Results(#[from] ReadError),
+    ResultsFolder(#[from] ReadError),
     /// A report could not be made.
     #[error(transparent)]
     Report(#[from] kvdyno_report::ReportError),
     /// A worker could not begin.
     #[error(transparent)]
-    Worker(#[from] kvdyno_trial::worker::WorkerError),
+    Worker(#[from] kvdyno_worker::worker::WorkerError),
     /// Trials failed; what they gave was printed.
     #[error("{failed} of {ended} trials failed; the reasons are in the report")]
     Trials {
@@ -79,7 +80,7 @@ impl Error {
     /// See `main`.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Input(_) | Error::Experiment { .. } | Error::Results(ReadError::NotResults(_)) => 2,
+            Error::Input(_) | Error::Experiment { .. } | Error::ResultsFolder(ReadError::NotResults(_)) => 2,
             Error::Space(_) => 2,
             Error::Interrupted(_) => 130,
             _ => 1,

@@ -5,8 +5,8 @@ use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use kvdyno_lab::{Live, Progress};
-use kvdyno_record::{Outcome, Phase, Record, TrialKey};
+use kvdyno_results::{Outcome, Phase, TrialKey, TrialResult};
+use kvdyno_run::{Live, Progress};
 
 /// Draws what the lab tells.
 pub struct Terminal {
@@ -92,8 +92,8 @@ impl Progress for Terminal {
         if let Some(fraction) = live.fraction {
             bar.set_position((fraction * STEPS as f64) as u64);
         }
-        let mut message = live.stage.to_owned();
-        if live.stage == "measuring" {
+        let mut message = live.state.to_owned();
+        if live.state == "measuring" {
             message = [("read", live.reads_per_s), ("write", live.writes_per_s)]
                 .iter()
                 .filter(|(_, records)| *records > 0.0)
@@ -108,19 +108,19 @@ impl Progress for Terminal {
         bar.set_message(message);
     }
 
-    fn end(&mut self, record: &Record) {
+    fn end(&mut self, result: &TrialResult) {
         let name = format!(
             "{} {:<16} {}",
-            place(record.trial.number as usize, self.count),
-            record.trial.engine,
-            what(&record.trial)
+            place(result.trial.number as usize, self.count),
+            result.trial.engine,
+            what(&result.trial)
         );
-        let result = match &record.outcome {
+        let result = match &result.outcome {
             Outcome::Failed(failure) => format!("FAILED: {}", failure.reason),
-            Outcome::Finished if record.trial.phase == Phase::Load => {
-                format!("{:.2} s, {} written", record.os.wall_s, rate(record.writes_per_s()))
+            Outcome::Finished if result.trial.phase == Phase::Load => {
+                format!("{:.2} s, {} written", result.os.wall_s, rate(result.writes_per_s()))
             }
-            Outcome::Finished => [("read", record.reads_per_s()), ("written", record.writes_per_s())]
+            Outcome::Finished => [("read", result.reads_per_s()), ("written", result.writes_per_s())]
                 .iter()
                 .filter(|(_, records)| *records > 0.0)
                 .map(|(verb, records)| format!("{} {verb}", rate(*records)))

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use kvdyno_record::{Cycles, Record};
+use kvdyno_results::{Cycles, TrialResult};
 use support::{Lab, Ran, eventually};
 
 /// Those that `make test` has.
@@ -32,20 +32,20 @@ fn run(lab: &Lab, engines: &[&str], records: u64, more: &str) -> Ran {
 }
 
 #[track_caller]
-fn cycles(record: &Record) -> &Cycles {
-    assert!(record.is_finished(), "{:?}: {:?}", record.trial, record.outcome);
-    record.cycles.as_ref().unwrap()
+fn cycles(result: &TrialResult) -> &Cycles {
+    assert!(result.is_finished(), "{:?}: {:?}", result.trial, result.outcome);
+    result.cycles.as_ref().unwrap()
 }
 
 /// The answers are right; one thread did exactly what it had to, several did no less.
 #[track_caller]
-fn is_right(record: &Record, answer: &Answer) {
-    let found = cycles(record);
+fn is_right(result: &TrialResult, answer: &Answer) {
+    let found = cycles(result);
     let Answer(longest, start, highest, puts, gets) = *answer;
-    assert_eq!((found.longest, found.longest_start, found.highest), (longest, start, highest), "{:?}", record.trial);
-    match record.trial.writers {
-        1 => assert_eq!((found.puts, found.gets), (puts, gets), "{:?}", record.trial),
-        _ => assert!(found.puts >= puts && found.gets >= gets, "{:?}: {found:?}", record.trial),
+    assert_eq!((found.longest, found.longest_start, found.highest), (longest, start, highest), "{:?}", result.trial);
+    match result.trial.writers {
+        1 => assert_eq!((found.puts, found.gets), (puts, gets), "{:?}", result.trial),
+        _ => assert!(found.puts >= puts && found.gets >= gets, "{:?}: {found:?}", result.trial),
     }
 }
 
@@ -57,11 +57,11 @@ fn the_published_answers_come_out() {
     let ran = run(&lab, &["bdb"], 100_000, "settings.durability = \"none\"\nsettings.write_buffer = \"1MiB\"\n");
     ran.is_clean();
     assert!(ran.stdout.contains("1,570,824,736"), "{}", ran.stdout);
-    let record = &ran.records()[0];
-    is_right(record, &HUNDRED_THOUSAND);
-    let kinds: Vec<(&str, u64)> = record.operations.iter().map(|o| (o.kind.as_str(), o.operations)).collect();
+    let result = &ran.results()[0];
+    is_right(result, &HUNDRED_THOUSAND);
+    let kinds: Vec<(&str, u64)> = result.operations.iter().map(|o| (o.kind.as_str(), o.operations)).collect();
     assert_eq!(kinds, [("get", 317_209), ("put", 217_211)]);
-    assert!(record.operations.iter().all(|o| o.latency.p50_ns > 0 && o.threads == 1));
+    assert!(result.operations.iter().all(|o| o.latency.p50_ns > 0 && o.threads == 1));
     let csv = lab.report("csv");
     assert!(csv.contains("n,spelling,longest_cycle,longest_start,highest,puts,gets,ops,ops_per_s"), "{csv}");
     assert!(csv.contains(",100000,plain,351,77031,1570824736,217211,317209,534420,"), "{csv}");
@@ -75,9 +75,9 @@ fn every_engine_gives_the_same_answers_with_any_number_of_threads() {
     let variants: String = [1, 2, 4].map(|n| format!("[[variant]]\nname = \"{n}\"\nload.writers = {n}\n")).concat();
     let ran = run(&lab, &ENGINES, 20_000, &variants);
     ran.is_clean();
-    let records = ran.records();
-    assert_eq!(records.len(), 3 * ENGINES.len());
-    records.iter().for_each(|record| is_right(record, &TWENTY_THOUSAND));
+    let results = ran.results();
+    assert_eq!(results.len(), 3 * ENGINES.len());
+    results.iter().for_each(|result| is_right(result, &TWENTY_THOUSAND));
 }
 
 #[test]
@@ -89,13 +89,13 @@ fn however_numbers_are_spelled() {
                     [[variant]]\nname = \"batches\"\nload.batch = 16\n";
     let ran = run(&lab, &["lmdb", "faulty"], 20_000, variants);
     ran.is_clean();
-    for record in ran.records() {
+    for result in ran.results() {
         // A batch is an operation of many puts.
-        is_right(&record, &TWENTY_THOUSAND);
-        let put = record.operations.iter().find(|o| o.writes()).unwrap();
+        is_right(&result, &TWENTY_THOUSAND);
+        let put = result.operations.iter().find(|o| o.writes()).unwrap();
         assert_eq!(
             (put.kind == "batch", put.operations < put.records),
-            ((record.trial.variant == "batches"), put.kind == "batch")
+            ((result.trial.variant == "batches"), put.kind == "batch")
         );
     }
 }
@@ -103,9 +103,9 @@ fn however_numbers_are_spelled() {
 #[test]
 fn processes_compute_as_threads_do() {
     let lab = Lab::new();
-    let ran = run(&lab, &["lmdb", "bdb"], 20_000, "load.workers = \"processes\"\nload.writers = 2\n");
+    let ran = run(&lab, &["lmdb", "bdb"], 20_000, "load.clients = \"processes\"\nload.writers = 2\n");
     ran.is_clean();
-    ran.records().iter().for_each(|record| is_right(record, &TWENTY_THOUSAND));
+    ran.results().iter().for_each(|result| is_right(result, &TWENTY_THOUSAND));
 }
 
 /// The report's settings of Berkeley DB change nothing in the answers; the one that promises what it does not keep is told.
@@ -122,10 +122,10 @@ fn the_settings_of_the_report() {
     for words in ["bdb TAINTED", "TAINTED by DB_LOG_DSYNC with DB_TXN_NOSYNC: the log is synced whenever"] {
         assert!(ran.stdout.contains(words), "{}", ran.stdout);
     }
-    for record in ran.records() {
-        is_right(&record, &TWENTY_THOUSAND);
-        assert_eq!(record.taints().count() == 1, record.trial.variant == "dsync");
-        assert_eq!(record.notes.iter().any(|note| note.starts_with("TAINTED")), record.trial.variant == "dsync");
+    for result in ran.results() {
+        is_right(&result, &TWENTY_THOUSAND);
+        assert_eq!(result.taints().count() == 1, result.trial.variant == "dsync");
+        assert_eq!(result.notes.iter().any(|note| note.starts_with("TAINTED")), result.trial.variant == "dsync");
     }
 }
 
@@ -172,7 +172,7 @@ fn what_means_nothing_to_it_is_refused() {
 
 // ---- crash and restart
 
-/// Killed in the middle: some of it is in the database, and none of it is a record.
+/// Killed in the middle: some of it is in the database, and none of it is a result.
 fn killed(engine: &str, more: &str) -> Lab {
     let lab = Lab::new();
     lab.write("3n1.toml", &file(&[engine], 300_000, more));
@@ -190,19 +190,19 @@ fn killed(engine: &str, more: &str) -> Lab {
     eventually("some of the database", || written(&lab) > at_first + (1 << 20));
     let killed = running.killed();
     killed.lab.has_no_workers();
-    assert!(lab.records().is_empty(), "it had ended already");
+    assert!(lab.result_files().is_empty(), "it had ended already");
     lab
 }
 
 #[test]
 fn a_killed_computation_goes_on_with_what_is_in_the_database() {
-    for (engine, more) in [("lmdb", ""), ("leveldb", "load.writers = 2\n"), ("lmdb", "load.workers = \"processes\"\n")]
+    for (engine, more) in [("lmdb", ""), ("leveldb", "load.writers = 2\n"), ("lmdb", "load.clients = \"processes\"\n")]
     {
         let lab = killed(engine, more);
         let ran = lab.resume();
         ran.is_clean().says("going on with what the ended run has computed");
-        let record = &ran.records()[0];
-        let (found, Answer(longest, start, highest, puts, _)) = (cycles(record), THREE_HUNDRED_THOUSAND);
+        let result = &ran.results()[0];
+        let (found, Answer(longest, start, highest, puts, _)) = (cycles(result), THREE_HUNDRED_THOUSAND);
         assert_eq!((found.longest, found.longest_start, found.highest), (longest, start, highest));
         assert!(found.puts > 0 && found.puts + 10_000 < puts, "{engine}: {} of {puts} were put again", found.puts);
         ran.trial(engine, "load").notes("went on in the database of a worker that was killed");
@@ -215,7 +215,7 @@ fn without_durability_it_begins_anew() {
     let lab = killed("lmdb", "settings.durability = \"none\"\n");
     let ran = lab.resume();
     ran.is_clean();
-    let record = &ran.records()[0];
-    is_right(record, &THREE_HUNDRED_THOUSAND);
-    assert!(record.notes.iter().all(|note| !note.contains("went on")), "{:?}", record.notes);
+    let result = &ran.results()[0];
+    is_right(result, &THREE_HUNDRED_THOUSAND);
+    assert!(result.notes.iter().all(|note| !note.contains("went on")), "{:?}", result.notes);
 }

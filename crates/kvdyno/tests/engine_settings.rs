@@ -16,7 +16,7 @@ fn a_page_says_of_each_setting_what_is_set_or_why_it_is_refused_and_who_is_not_h
         "null",
         "nobody-has-it",
         "--skip-missing",
-        "--interval",
+        "--sync-period",
         "250ms",
         "--format",
         "md",

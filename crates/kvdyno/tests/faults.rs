@@ -157,7 +157,7 @@ fn reads_that_answer_with_an_error() {
 #[test]
 fn errors_without_end_end_the_trial() {
     let ran = faulty("error-get").fault("error-get", 1).operations(1_000_000).run();
-    assert_eq!(ran.trial("faulty", "readrandom").record.answers.errors, 100);
+    assert_eq!(ran.trial("faulty", "readrandom").result.answers.errors, 100);
     ran.only_faulty_suffers();
 }
 
@@ -220,7 +220,7 @@ fn a_filesystem_that_is_full_in_the_run() {
     small.is_empty();
 }
 
-/// Where databases go unless told otherwise: what the failed trial left makes room for its own record and the rest.
+/// Where databases go unless told otherwise: what the failed trial left makes room for its own result and the rest.
 #[test]
 fn a_filesystem_that_is_full_where_the_results_are() {
     let filling = filling_in_the_run();
@@ -317,7 +317,7 @@ fn a_trial_after_a_hang_has_a_new_database() {
 fn a_trial_after_a_good_one_has_its_database() {
     let ran = faulty("none").workload("readwhilewriting,readseq").milliseconds(200).run();
     ran.is_clean();
-    assert!(ran.records().iter().all(|record| record.notes.is_empty()));
+    assert!(ran.results().iter().all(|result| result.notes.is_empty()));
 }
 
 /// The one of an earlier repeat says nothing of the next one's.

@@ -1,4 +1,4 @@
-//! Whether each stage of `tests/numa/stages.toml` was what it says, by the records that a machine of four nodes left.
+//! Whether each environment of `tests/numa/environments.toml` was what it says, by the records that a machine of four nodes left.
 //! `make test-numa` boots it and runs this; by itself there is nothing to look at.
 
 #![allow(clippy::unwrap_used)]
@@ -6,24 +6,25 @@
 use std::fs;
 use std::path::PathBuf;
 
-use kvdyno_record::folder::Results;
-use kvdyno_record::{Phase, Record};
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{Phase, TrialResult};
 
 const NODES: usize = 4;
 /// KiB of keys and values in each database: 20,000 records of 16 + 400 bytes.
 const DATA_KB: u64 = 20_000 * 416 / 1024;
 
-fn results() -> Results {
+fn results() -> ResultsFolder {
     let folder = std::env::var_os("KVDYNO_NUMA_RESULTS").expect("KVDYNO_NUMA_RESULTS, as make test-numa sets it");
-    Results::at(PathBuf::from(folder))
+    ResultsFolder::at(PathBuf::from(folder))
 }
 
 /// The records of a variant, a load and a run for each of so many engines, all finished.
-fn of_variant(name: &str, engines: usize) -> Vec<Record> {
-    let found: Vec<Record> = results().records().unwrap().into_iter().filter(|r| r.trial.variant == name).collect();
+fn of_variant(name: &str, engines: usize) -> Vec<TrialResult> {
+    let found: Vec<TrialResult> =
+        results().results().unwrap().into_iter().filter(|r| r.trial.variant == name).collect();
     assert_eq!(found.len(), 2 * engines, "variant {name}");
-    for record in &found {
-        assert!(record.is_finished(), "{:?}: {:?}", record.trial, record.outcome);
+    for result in &found {
+        assert!(result.is_finished(), "{:?}: {:?}", result.trial, result.outcome);
     }
     found
 }
@@ -37,18 +38,18 @@ struct Pages {
     files: [u64; NODES],
 }
 
-fn pages(record: &Record) -> Pages {
+fn pages(result: &TrialResult) -> Pages {
     let mut found = Pages { own: [0; NODES], files: [0; NODES] };
-    for pages in &record.stage.numa_pages {
-        found.own[pages.node as usize] = pages.kb - pages.file_kb;
-        found.files[pages.node as usize] = pages.file_kb;
+    for pages in &result.environment.numa_pages {
+        found.own[pages.node as usize] = pages.kib - pages.file_kib;
+        found.files[pages.node as usize] = pages.file_kib;
     }
     found
 }
 
 /// By how many KiB a node's share of `own` KiB can be short by chance: four standard deviations. Pages of files take their turn
 /// among a process's own, so on which node one of these falls is as good as drawn.
-fn chance_kb(own: u64, nodes: usize) -> f64 {
+fn chance_kib(own: u64, nodes: usize) -> f64 {
     let (pages, share) = (own as f64 / 4.0, 1.0 / nodes as f64);
     4.0 * 4.0 * (pages * share * (1.0 - share)).sqrt()
 }
@@ -57,18 +58,18 @@ fn chance_kb(own: u64, nodes: usize) -> f64 {
 /// pages strictly; those of files as far as the database's go, for programs were there before.
 #[track_caller]
 fn memory(variant: &str, policy: &str, nodes: &[usize], share: f64) {
-    for record in of_variant(variant, 2) {
-        let (pages, title) = (pages(&record), format!("{:?}", record.trial));
-        assert_eq!(record.stage.numa_policy.as_deref(), Some(policy), "{title}");
+    for result in of_variant(variant, 2) {
+        let (pages, title) = (pages(&result), format!("{:?}", result.trial));
+        assert_eq!(result.environment.numa_policy.as_deref(), Some(policy), "{title}");
         let own: u64 = pages.own.iter().sum();
         let elsewhere: u64 = (0..NODES).filter(|node| !nodes.contains(node)).map(|node| pages.own[node]).sum();
         assert_eq!(elsewhere, 0, "{title}: {pages:?}");
         for node in nodes {
-            let least = (own as f64 * share - chance_kb(own, nodes.len())).max(0.0) as u64;
+            let least = (own as f64 * share - chance_kib(own, nodes.len())).max(0.0) as u64;
             assert!(pages.own[*node] >= least, "{title}: less than {least} KiB on node {node}: {pages:?}");
         }
-        let is_run = record.trial.phase == Phase::Run;
-        match record.engine.name.as_str() {
+        let is_run = result.trial.phase == Phase::Run;
+        match result.engine.name.as_str() {
             // Its pages are the database's file, of which the run has read nearly all.
             "lmdb" if is_run => {
                 for node in nodes {
@@ -88,8 +89,8 @@ fn memory(variant: &str, policy: &str, nodes: &[usize], share: f64) {
 
 #[track_caller]
 fn processors(variant: &str, engines: usize, cpus: &str, smt: bool) {
-    for record in of_variant(variant, engines) {
-        assert_eq!((record.stage.cpus.as_str(), record.stage.smt), (cpus, Some(smt)), "{:?}", record.trial);
+    for result in of_variant(variant, engines) {
+        assert_eq!((result.environment.cpus.as_str(), result.environment.smt), (cpus, Some(smt)), "{:?}", result.trial);
     }
 }
 
@@ -140,7 +141,7 @@ fn preferred_memory_is_of_that_node_whoever_runs() {
 #[ignore = "make test-numa"]
 fn processors_are_those_that_were_asked_for() {
     let mut looked_at = 0;
-    let mut variants: Vec<String> = results().records().unwrap().into_iter().map(|r| r.trial.variant).collect();
+    let mut variants: Vec<String> = results().results().unwrap().into_iter().map(|r| r.trial.variant).collect();
     variants.dedup();
     for variant in variants {
         let Some((cpus, smt)) = variant.split_once(' ') else { continue };
@@ -162,12 +163,12 @@ fn what_this_machine_has_not_is_refused() {
 #[ignore = "make test-numa"]
 fn a_user_without_rights_limits_memory_in_a_scope() {
     let limit = 128 << 20;
-    let records = Results::at(results().root().join("scope")).records().unwrap();
+    let records = ResultsFolder::at(results().root().join("scope")).results().unwrap();
     assert_eq!(records.len(), 2, "a load and a run");
-    for record in records {
-        assert!(record.is_finished(), "{:?}: {:?}", record.trial, record.outcome);
-        assert_eq!(record.stage.memory_limit, Some(limit));
-        let peak = record.stage.memory_peak.unwrap();
+    for result in records {
+        assert!(result.is_finished(), "{:?}: {:?}", result.trial, result.outcome);
+        assert_eq!(result.environment.memory_limit, Some(limit));
+        let peak = result.environment.memory_peak.unwrap();
         assert!(peak > 1 << 20 && peak <= limit, "{peak}");
     }
 }

@@ -7,12 +7,12 @@ mod support;
 
 use std::fs;
 
-use kvdyno_record::{Record, Workers};
+use kvdyno_results::{ClientKind, TrialResult};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Comparison, Lab, Ran, Running, eventually};
 
 fn processes<const N: usize>(engines: [&str; N]) -> Comparison {
-    Lab::new().compare(engines).with("workers", "processes").with("readers", 2)
+    Lab::new().compare(engines).with("clients", "processes").with("readers", 2)
 }
 
 /// Reads at random in two processes, with a fault of which each suffers one operation in a hundred.
@@ -34,20 +34,20 @@ fn fails(comparison: Comparison, kind: &str, words: &str) -> Ran {
 /// Two readers ask for the same keys, be they threads or processes, and get the same answers.
 #[test]
 fn they_give_what_threads_give() {
-    let work = |workers: &str| {
-        let lab = Lab::new().compare(["lmdb", "bdb", "faulty"]).with("readers", 2).with("workers", workers);
+    let work = |clients: &str| {
+        let lab = Lab::new().compare(["lmdb", "bdb", "faulty"]).with("readers", 2).with("clients", clients);
         let ran = lab.workload("readrandom,readseq,readreverse").operations(3000).run();
         ran.is_clean();
         ran
     };
-    let facts = |record: &Record| {
-        let done: Vec<_> = record.operations.iter().map(|o| (o.kind.clone(), o.operations, o.records)).collect();
-        (record.trial.number, record.answers.clone(), done, record.user_bytes_written)
+    let facts = |result: &TrialResult| {
+        let done: Vec<_> = result.operations.iter().map(|o| (o.kind.clone(), o.operations, o.records)).collect();
+        (result.trial.number, result.answers.clone(), done, result.user_bytes_written)
     };
-    let (threads, processes) = (work("threads").records(), work("processes").records());
+    let (threads, processes) = (work("threads").results(), work("processes").results());
     assert_eq!(threads.iter().map(facts).collect::<Vec<_>>(), processes.iter().map(facts).collect::<Vec<_>>());
-    assert!(threads.iter().all(|record| record.trial.workers == Workers::Threads && record.trial.processes() == 1));
-    assert!(processes.iter().all(|record| record.trial.workers == Workers::Processes));
+    assert!(threads.iter().all(|result| result.trial.clients == ClientKind::Threads && result.trial.processes() == 1));
+    assert!(processes.iter().all(|result| result.trial.clients == ClientKind::Processes));
 }
 
 /// Every read beside a writer is held against what that writer's process had acknowledged.
@@ -55,8 +55,8 @@ fn they_give_what_threads_give() {
 fn what_a_writer_acknowledged_is_read_by_other_processes() {
     let ran = processes(["lmdb", "bdb", "bdb:snapshot", "faulty"]).workload("readwhilewriting,overwrite").run();
     ran.is_clean();
-    for record in ran.records().iter().filter(|record| record.trial.workload == "readwhilewriting") {
-        assert!(record.reads_per_s() > 0.0 && record.writes_per_s() > 0.0, "{:?}", record.trial);
+    for result in ran.results().iter().filter(|result| result.trial.workload == "readwhilewriting") {
+        assert!(result.reads_per_s() > 0.0 && result.writes_per_s() > 0.0, "{:?}", result.trial);
     }
 }
 
@@ -79,7 +79,7 @@ fn several_load() {
     let loading = processes(["lmdb", "bdb", "faulty"]).workload("readseq").operations(4000);
     let ran = loading.file("load.writers", 3).run();
     ran.is_clean();
-    assert_eq!(ran.trial("lmdb", "load").record.trial.processes(), 3);
+    assert_eq!(ran.trial("lmdb", "load").result.trial.processes(), 3);
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn operations_and_warm_up_are_common() {
     let ran = processes(["lmdb"]).workload("readwhilewriting").with("warmup", "100ms").operations(2000).run();
     ran.is_clean();
     let trial = ran.trial("lmdb", "readwhilewriting");
-    assert_eq!(trial.record.operations.iter().find(|o| o.kind == "get").unwrap().operations, 4000);
-    assert_eq!(trial.record.window.as_ref().unwrap().warmup_seconds, 0.1);
+    assert_eq!(trial.result.operations.iter().find(|o| o.kind == "get").unwrap().operations, 4000);
+    assert_eq!(trial.result.window.as_ref().unwrap().warmup_seconds, 0.1);
 }
 
 /// Whatever is asked: one reader is one process, and so is the writer of a load.
@@ -97,11 +97,11 @@ fn an_engine_without_threads_gets_processes() {
     let lab = Lab::new().compare(["faulty"]).with("readers", "1,3").option("faulty.single=true");
     let ran = lab.workload("readwhilewriting,readrandom,readseq").run();
     ran.is_clean();
-    for record in ran.records() {
-        let key = &record.trial;
-        assert_eq!((key.workers, key.processes()), (Workers::Processes, key.readers + key.writers), "{key:?}");
+    for result in ran.results() {
+        let key = &result.trial;
+        assert_eq!((key.clients, key.processes()), (ClientKind::Processes, key.readers + key.writers), "{key:?}");
     }
-    assert_eq!(ran.trial("faulty", "load").record.trial.processes(), 1);
+    assert_eq!(ran.trial("faulty", "load").result.trial.processes(), 1);
 }
 
 // ---- what is told of them
@@ -110,26 +110,26 @@ fn an_engine_without_threads_gets_processes() {
 fn the_account_is_the_sum_over_all_of_them() {
     let ran = processes(["lmdb"]).workload("readwhilewriting").milliseconds(500).run();
     let trial = ran.trial("lmdb", "readwhilewriting");
-    let (record, mut parts) = (&trial.record, Vec::new());
+    let (result, mut parts) = (&trial.result, Vec::new());
     for number in 1..=3 {
         let report: serde_json::Value = serde_json::from_str(&trial.file(&format!("worker-{number}.json"))).unwrap();
         parts.push(report["window"]["user_s"].as_f64().unwrap());
     }
-    let window = record.window.as_ref().unwrap();
+    let window = result.window.as_ref().unwrap();
     assert!((window.user_s - parts.iter().sum::<f64>()).abs() < 1e-9 && parts.iter().all(|part| *part > 0.0));
-    assert!(record.os.user_s >= window.user_s && record.os.wall_s >= 0.5, "{:?}", record.os);
-    let together = record.os.peak_pss_kb.unwrap();
-    assert!(together < record.os.peak_rss_kb && together > record.os.peak_rss_kb / 3, "{:?}", record.os);
-    assert_eq!(record.total_kb(), record.space.db_kb.max(together));
-    assert_eq!(ran.trial("lmdb", "load").record.os.peak_pss_kb, None);
+    assert!(result.os.user_s >= window.user_s && result.os.wall_s >= 0.5, "{:?}", result.os);
+    let together = result.os.peak_pss_kib.unwrap();
+    assert!(together < result.os.peak_rss_kib && together > result.os.peak_rss_kib / 3, "{:?}", result.os);
+    assert_eq!(result.total_kib(), result.space.db_kib.max(together));
+    assert_eq!(ran.trial("lmdb", "load").result.os.peak_pss_kib, None);
     let table = ran.lab.report("csv");
     let run = table.split("\n\n").nth(1).unwrap();
     let mut rows = csv::Reader::from_reader(run.as_bytes());
     let heads = rows.headers().unwrap().clone();
     let row = rows.records().next().unwrap().unwrap();
     let field = |name: &str| &row[heads.iter().position(|head| head == name).unwrap()];
-    assert_eq!((field("workers"), field("processes")), ("processes", "3"));
-    assert_eq!(field("process_kb"), together.to_string());
+    assert_eq!((field("clients"), field("processes")), ("processes", "3"));
+    assert_eq!(field("process_kib"), together.to_string());
     assert!(ran.stdout.contains("shared pages counted once"), "{}", ran.stdout);
 }
 
@@ -144,7 +144,7 @@ fn threads_and_processes_side_by_side() {
         data.records = 1000
         run = [
             { workload = "readrandom", readers = [2], operations = 3000, warmup = "0s" },
-            { workload = "readrandom", readers = [2], operations = 3000, warmup = "0s", workers = "processes" },
+            { workload = "readrandom", readers = [2], operations = 3000, warmup = "0s", clients = "processes" },
         ]
         "#,
     );
@@ -160,7 +160,7 @@ fn threads_and_processes_side_by_side() {
 fn an_engine_that_processes_cannot_share() {
     let lab = Lab::new();
     let before = lab.tree();
-    let ran = lab.run(["compare", "lmdb", "leveldb", "--workers", "processes"]);
+    let ran = lab.run(["compare", "lmdb", "leveldb", "--clients", "processes"]);
     ran.exits(2).says("leveldb has no database that processes can share");
     lab.write("experiment.toml", "engines = [\"leveldb\"]\n[[run]]\nworkers = \"processes\"\n");
     let ran = lab.run(["run", "experiment.toml"]);
@@ -265,7 +265,7 @@ fn interrupted_they_close_their_databases() {
     for engine in ["lmdb", "bdb"] {
         let ended = at_work(engine).interrupted().ends();
         ended.exits(130);
-        assert!(ended.lab.workers().is_empty());
+        assert!(ended.lab.clients().is_empty());
         for log in 1..=3 {
             let folder = ended.lab.path("results/trials").join(format!("0002-{engine}-readwhilewriting-2r1w"));
             let report = fs::read_to_string(folder.join(format!("worker-{log}.json"))).unwrap();

@@ -6,14 +6,14 @@ mod support;
 
 use std::fs;
 
-use kvdyno_record::{Operations, Phase, Record};
+use kvdyno_results::{Operations, Phase, TrialResult};
 use support::{Comparison, Lab, Ran, interval_log};
 
 /// The columns of `published/symas-2014-inmem-load.csv`, but for the first, which is the same in all of our rows.
 const LOAD_COLUMNS: &str =
-    "engine,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,ctx_involuntary,";
+    "engine,wall_s,user_s,sys_s,cpu_pct,db_kib,process_kib,total_kib,ctx_voluntary,ctx_involuntary,";
 /// The columns of `published/symas-2014-inmem-numa-interleave.csv`.
-const RUN_COLUMNS: &str = "engine,readers,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,\
+const RUN_COLUMNS: &str = "engine,readers,wall_s,user_s,sys_s,cpu_pct,db_kib,process_kib,total_kib,ctx_voluntary,\
                            ctx_involuntary,writes_per_s,reads_per_s,";
 
 /// Three engines, reads beside a writer, a scan, updates: twelve trials.
@@ -22,26 +22,26 @@ fn comparison() -> Comparison {
     engines.workload("readwhilewriting,readseq,overwrite").with("readers", 2)
 }
 
-fn operations<'a>(record: &'a Record, kind: &str) -> &'a Operations {
-    record.operations.iter().find(|operations| operations.kind == kind).unwrap()
+fn operations<'a>(result: &'a TrialResult, kind: &str) -> &'a Operations {
+    result.operations.iter().find(|operations| operations.kind == kind).unwrap()
 }
 
 #[test]
 fn figures_agree_with_each_other() {
     let ran = comparison().milliseconds(600).workload("readwhilewriting,overwrite").run();
     ran.is_clean();
-    for record in ran.records() {
-        cpu_is_user_and_system_over_wall(&record);
-        rates_are_operations_over_the_window(&record);
-        latencies_fit_the_rates(&record);
-        the_window_lies_within_the_process(&record);
+    for result in ran.results() {
+        cpu_is_user_and_system_over_wall(&result);
+        rates_are_operations_over_the_window(&result);
+        latencies_fit_the_rates(&result);
+        the_window_lies_within_the_process(&result);
     }
 }
 
 /// As `time` has it, cut to a whole number.
 #[track_caller]
-fn cpu_is_user_and_system_over_wall(record: &Record) {
-    let os = &record.os;
+fn cpu_is_user_and_system_over_wall(result: &TrialResult) {
+    let os = &result.os;
     let exact = 100.0 * (os.user_s + os.sys_s) / os.wall_s;
     // Milliseconds are cut too, of wall and of CPU time alike.
     let rounding = 1.0 + 100.0 * 0.002 / os.wall_s;
@@ -52,15 +52,15 @@ fn cpu_is_user_and_system_over_wall(record: &Record) {
 const LATE_S: f64 = 0.06;
 
 #[track_caller]
-fn rates_are_operations_over_the_window(record: &Record) {
-    let window = record.window.as_ref().unwrap().seconds;
-    assert!(!record.operations.is_empty());
+fn rates_are_operations_over_the_window(result: &TrialResult) {
+    let window = result.window.as_ref().unwrap().seconds;
+    assert!(!result.operations.is_empty());
     // The window ends with the last thread's last operation, which may wait for the disk while the others are through.
-    let longest = record.operations.iter().map(|o| o.latency.max_ns).max().unwrap() as f64 / 1e9;
-    for o in &record.operations {
+    let longest = result.operations.iter().map(|o| o.latency.max_ns).max().unwrap() as f64 / 1e9;
+    for o in &result.operations {
         let seconds = o.operations as f64 / o.operations_per_s;
         let apart = 0.05 * window + LATE_S + longest;
-        assert!((seconds - window).abs() <= apart, "{seconds}, {window}: {:?} {o:?}", record.trial);
+        assert!((seconds - window).abs() <= apart, "{seconds}, {window}: {:?} {o:?}", result.trial);
         let batch = o.records as f64 / o.operations as f64;
         assert!((o.records_per_s - o.operations_per_s * batch).abs() <= 0.001 * o.records_per_s, "{o:?}");
     }
@@ -68,25 +68,25 @@ fn rates_are_operations_over_the_window(record: &Record) {
 
 /// A thread has one call under way at a time.
 #[track_caller]
-fn latencies_fit_the_rates(record: &Record) {
-    let seconds = record.window.as_ref().unwrap().seconds;
-    for o in &record.operations {
+fn latencies_fit_the_rates(result: &TrialResult) {
+    let seconds = result.window.as_ref().unwrap().seconds;
+    for o in &result.operations {
         let l = &o.latency;
         let rising = [l.min_ns, l.p50_ns, l.p90_ns, l.p99_ns, l.p99_9_ns, l.p99_99_ns, l.max_ns];
         assert!(rising.is_sorted() && (l.min_ns..=l.max_ns).contains(&l.mean_ns), "{l:?}");
         let in_calls = l.mean_ns as f64 * o.operations as f64 / 1e9;
         let possible = seconds * f64::from(o.threads);
-        assert!(in_calls <= 1.05 * possible, "{in_calls} s of {possible} s: {:?} {o:?}", record.trial);
+        assert!(in_calls <= 1.05 * possible, "{in_calls} s of {possible} s: {:?} {o:?}", result.trial);
         // What takes microseconds is not said to take nanoseconds: most of a thread's time goes into calls.
-        assert!(in_calls >= 0.02 * possible, "{in_calls} s of {possible} s: {:?} {o:?}", record.trial);
+        assert!(in_calls >= 0.02 * possible, "{in_calls} s of {possible} s: {:?} {o:?}", result.trial);
     }
 }
 
 #[track_caller]
-fn the_window_lies_within_the_process(record: &Record) {
-    let window = record.window.as_ref().unwrap();
-    assert!(window.seconds + window.warmup_seconds <= record.os.wall_s, "{window:?} {:?}", record.os);
-    assert!(window.user_s <= record.os.user_s + 0.01 && window.sys_s <= record.os.sys_s + 0.01, "{window:?}");
+fn the_window_lies_within_the_process(result: &TrialResult) {
+    let window = result.window.as_ref().unwrap();
+    assert!(window.seconds + window.warmup_seconds <= result.os.wall_s, "{window:?} {:?}", result.os);
+    assert!(window.user_s <= result.os.user_s + 0.01 && window.sys_s <= result.os.sys_s + 0.01, "{window:?}");
 }
 
 /// One read in a hundred takes 50 ms: the 99.9th percentile knows, the median does not.
@@ -94,8 +94,8 @@ fn the_window_lies_within_the_process(record: &Record) {
 fn slow_operations_show_in_the_percentiles() {
     let slow = Lab::new().compare(["faulty"]).workload("readrandom").operations(1000).fault("slow-get", 100);
     let ran = slow.run();
-    let record = ran.is_clean().trials("faulty", "readrandom").remove(0).record;
-    let latency = &operations(&record, "get").latency;
+    let result = ran.is_clean().trials("faulty", "readrandom").remove(0).result;
+    let latency = &operations(&result, "get").latency;
     assert!(latency.p50_ns < 1_000_000, "{latency:?}");
     assert!(latency.p99_9_ns >= 50_000_000 && latency.max_ns < 500_000_000, "{latency:?}");
 }
@@ -104,10 +104,10 @@ fn slow_operations_show_in_the_percentiles() {
 fn latency_logs_hold_every_operation() {
     let ran = comparison().run();
     ran.is_clean();
-    for record in ran.records() {
-        let log = fs::read_to_string(ran.lab.results().trial_folder(&record.trial).join("latency.hlog")).unwrap();
-        let counted = record.operations.iter().map(|o| (o.kind.clone(), o.operations)).collect();
-        assert_eq!(interval_log(&log), counted, "{:?}", record.trial);
+    for result in ran.results() {
+        let log = fs::read_to_string(ran.lab.folder().trial_folder(&result.trial).join("latency.hlog")).unwrap();
+        let counted = result.operations.iter().map(|o| (o.kind.clone(), o.operations)).collect();
+        assert_eq!(interval_log(&log), counted, "{:?}", result.trial);
     }
 }
 
@@ -115,17 +115,17 @@ fn latency_logs_hold_every_operation() {
 #[test]
 fn time_series_add_up() {
     let ran = comparison().milliseconds(500).workload("readwhilewriting").run();
-    for record in ran.is_clean().records() {
-        let rows = ran.lab.results().series(&record.trial).unwrap();
-        for o in &record.operations {
+    for result in ran.is_clean().results() {
+        let rows = ran.lab.folder().series(&result.trial).unwrap();
+        for o in &result.operations {
             let rows = rows.iter().filter(|row| row.kind == o.kind);
             let (operations, records) = rows.fold((0, 0), |sum, row| (sum.0 + row.operations, sum.1 + row.records));
             assert!(operations <= o.operations && records <= o.records, "{operations}, {records}: {o:?}");
-            if record.trial.phase == Phase::Run {
-                assert!(operations as f64 >= 0.3 * o.operations as f64, "{operations}: {:?} {o:?}", record.trial);
+            if result.trial.phase == Phase::Run {
+                assert!(operations as f64 >= 0.3 * o.operations as f64, "{operations}: {:?} {o:?}", result.trial);
             }
         }
-        let window = record.window.unwrap().seconds;
+        let window = result.window.unwrap().seconds;
         assert!(rows.iter().all(|row| row.end_s <= window + 0.15), "{window}: {rows:?}");
     }
 }
@@ -136,17 +136,17 @@ fn time_series_add_up() {
 fn a_results_folder_has_what_it_should() {
     let ran = comparison().run();
     ran.is_clean();
-    assert!(ran.lab.results().machine().is_ok());
-    for record in ran.records() {
-        assert!(record.os.peak_rss_kb > 1000, "{:?}", record.os);
-        assert!(record.engine.version.starts_with(|c: char| c.is_ascii_digit()), "{:?}", record.engine);
-        assert!(record.engine.settings.iter().any(|setting| setting.topic == "durability"), "{:?}", record.engine);
-        assert!(record.space.db_kb >= 5000 * 116 / 1024 && record.space.db_peak_kb >= record.space.db_kb);
-        let folder = ran.lab.results().trial_folder(&record.trial);
+    assert!(ran.lab.folder().machine().is_ok());
+    for result in ran.results() {
+        assert!(result.os.peak_rss_kib > 1000, "{:?}", result.os);
+        assert!(result.engine.version.starts_with(|c: char| c.is_ascii_digit()), "{:?}", result.engine);
+        assert!(result.engine.settings.iter().any(|setting| setting.topic == "durability"), "{:?}", result.engine);
+        assert!(result.space.db_kib >= 5000 * 116 / 1024 && result.space.db_peak_kib >= result.space.db_kib);
+        let folder = ran.lab.folder().trial_folder(&result.trial);
         let mut names: Vec<_> =
             fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
-        assert_eq!(names, ["latency.hlog", "record.json", "series.csv", "spec.json", "worker.json", "worker.log"]);
+        assert_eq!(names, ["latency.hlog", "result.json", "series.csv", "spec.json", "worker.json", "worker.log"]);
     }
 }
 
@@ -227,10 +227,10 @@ fn a_closed_pipe_brings_nothing_down() {
 }
 
 fn names_and_seeds(lab: &Lab) -> Vec<(String, u64)> {
-    let records = lab.results().records().unwrap();
+    let results = lab.folder().results().unwrap();
     let name =
-        |record: &Record| lab.results().trial_folder(&record.trial).file_name().unwrap().to_string_lossy().into();
-    records.iter().map(|record| (name(record), record.workload.seed)).collect()
+        |result: &TrialResult| lab.folder().trial_folder(&result.trial).file_name().unwrap().to_string_lossy().into();
+    records.iter().map(|result| (name(result), result.workload.seed)).collect()
 }
 
 /// Engines get the same streams, trials different ones, another seed different ones again.
@@ -240,7 +240,7 @@ fn seeds_make_the_streams() {
         let lab = Lab::new();
         let quick = lab.compare(["faulty", "lmdb"]).workload("readrandom").operations(100).with("seed", seed);
         quick.with("repeat", 2).run().is_clean();
-        lab.results().records().unwrap().iter().map(|record| record.workload.seed).collect::<Vec<_>>()
+        lab.folder().results().unwrap().iter().map(|result| result.workload.seed).collect::<Vec<_>>()
     };
     let (first, again, other) = (seeds(1), seeds(1), seeds(2));
     assert_eq!(first, again);

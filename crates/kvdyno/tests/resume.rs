@@ -29,14 +29,14 @@ const TRIALS: [&str; 6] = [
 fn goes_on_after(killed: &Ran) {
     let lab = &killed.lab;
     lab.has_no_workers();
-    let before = lab.records();
+    let before = lab.result_files();
     let resumed = lab.resume();
     resumed.exits(0);
-    let after = lab.records();
+    let after = lab.result_files();
     assert_eq!(after.keys().map(String::as_str).collect::<Vec<_>>(), TRIALS, "{}", resumed.stderr);
     kept(&before, &after);
-    for (name, record) in resumed.records().into_iter().map(|record| (record.trial.number, record)) {
-        assert!(record.is_finished() && record.answers.failures() == 0, "{name}: {:?}", record.outcome);
+    for (name, result) in resumed.results().into_iter().map(|result| (result.trial.number, result)) {
+        assert!(result.is_finished() && result.answers.failures() == 0, "{name}: {:?}", result.outcome);
     }
     lab.has_no_workers();
     assert!(!lab.path("results/databases").exists() && !lab.path("results/reloading").exists());
@@ -47,8 +47,8 @@ fn goes_on_after(killed: &Ran) {
 
 #[track_caller]
 fn kept(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) {
-    for (name, record) in before {
-        assert!(after.get(name) == Some(record), "{name} was repeated");
+    for (name, result) in before {
+        assert!(after.get(name) == Some(result), "{name} was repeated");
     }
 }
 
@@ -76,7 +76,7 @@ fn killed_at_any_later_moment() {
 fn killed_just_after_a_trial_was_saved() {
     for count in 1..TRIALS.len() {
         let killed = begun().has_records(count).killed();
-        assert!(killed.lab.records().len() >= count);
+        assert!(killed.lab.result_files().len() >= count);
         goes_on_after(&killed);
     }
 }
@@ -86,11 +86,11 @@ fn killed_again_and_again() {
     let lab = Lab::new();
     let mut killed = comparison(&lab).start().has_begun().after(100).killed();
     for count in 1..4 {
-        let before = lab.records();
+        let before = lab.result_files();
         let again = lab.start(["run", "--resume", "results"]);
-        eventually("one more record", || lab.records().len() > before.len().min(TRIALS.len() - 1));
+        eventually("one more result", || lab.result_files().len() > before.len().min(TRIALS.len() - 1));
         killed = again.after(30 * count).killed();
-        kept(&before, &lab.records());
+        kept(&before, &lab.result_files());
     }
     goes_on_after(&killed);
 }
@@ -115,14 +115,14 @@ fn old_values_are_known_as_stale_after_a_resumption() {
     // LMDB's updates are done and saved; the faulty engine is at work.
     let killed = comparison(&lab).milliseconds(500).start().has_records(3).killed();
     killed.lab.has_no_workers();
-    assert_eq!(lab.records().len(), 3);
+    assert_eq!(lab.result_files().len(), 3);
     let place =
         |lab: &Lab| lab.databases().into_iter().find(|folder| folder.to_string_lossy().contains("/lmdb-")).unwrap();
     exchange(&place(&loaded), &place(&lab));
     let resumed = lab.resume();
     resumed.exits(1).all_finished("faulty").is_whole();
     resumed.trial("lmdb", "readrandom").failed("wrong-answer", "had been acknowledged");
-    assert!(resumed.trial("lmdb", "readrandom").record.answers.stale > 0);
+    assert!(resumed.trial("lmdb", "readrandom").result.answers.stale > 0);
 }
 
 fn exchange(from: &Path, to: &Path) {
@@ -138,12 +138,12 @@ fn exchange(from: &Path, to: &Path) {
 fn only_the_database_that_was_in_use_is_loaded_again() {
     let slow = comparison(&Lab::new()).milliseconds(500);
     let killed = slow.start().has_records(3).has_a_worker().after(50).killed();
-    assert_eq!(killed.lab.records().len(), 3);
+    assert_eq!(killed.lab.result_files().len(), 3);
     goes_on_after(&killed);
     let resumed = killed.lab.resume();
     resumed.trial("faulty", "readwhilewriting").notes("the database was loaded again before this trial");
     for (engine, workload) in [("lmdb", "readwhilewriting"), ("lmdb", "readrandom"), ("faulty", "readrandom")] {
-        assert!(resumed.trial(engine, workload).record.notes.is_empty(), "{engine} {workload}");
+        assert!(resumed.trial(engine, workload).result.notes.is_empty(), "{engine} {workload}");
     }
 }
 
@@ -152,9 +152,9 @@ fn only_the_database_that_was_in_use_is_loaded_again() {
 fn failures_are_not_repeated() {
     let lab = Lab::new();
     let killed = comparison(&lab).fault("segv-get", 1000).start().has_records(4).killed();
-    let before = killed.lab.has_no_workers().records();
+    let before = killed.lab.has_no_workers().result_files();
     let resumed = lab.resume();
-    kept(&before, &lab.records());
+    kept(&before, &lab.result_files());
     resumed.trial("faulty", "readwhilewriting").failed("crashed", "SIGSEGV");
     resumed.exits(1).all_finished("lmdb").is_whole();
 }
@@ -164,9 +164,9 @@ fn failures_are_not_repeated() {
 fn a_failed_load_is_not_repeated() {
     let lab = Lab::new();
     let killed = comparison(&lab).fault("segv-open", 1).start().has_records(2).killed();
-    let before = killed.lab.has_no_workers().records();
+    let before = killed.lab.has_no_workers().result_files();
     let resumed = lab.resume();
-    kept(&before, &lab.records());
+    kept(&before, &lab.result_files());
     resumed.trial("faulty", "readrandom").failed("not-run", "the load failed: signal 11 (SIGSEGV)");
     resumed.exits(1).all_finished("lmdb").is_whole();
 }
@@ -177,9 +177,9 @@ fn a_failed_load_is_not_repeated() {
 fn interrupted_it_says_how_to_go_on() {
     for count in [0, 1, 3] {
         let interrupted = begun().has_records(count).has_a_worker().after(20).interrupted().ends();
-        let folder = interrupted.lab.results().root().canonicalize().unwrap();
+        let folder = interrupted.lab.folder().root().canonicalize().unwrap();
         interrupted.exits(130).says(&format!("interrupted; go on with: kvdyno run --resume {}", folder.display()));
-        assert!(interrupted.lab.workers().is_empty(), "it ends its worker before it ends");
+        assert!(interrupted.lab.clients().is_empty(), "it ends its worker before it ends");
         goes_on_after(&interrupted);
     }
 }
@@ -190,12 +190,12 @@ fn interrupted_twice_it_ends_at_once() {
     let hanging = Lab::new().compare(["faulty"]).workload("readrandom").fault("hang-get", 1);
     let working = hanging.start().has_records(1).has_a_worker().after(200).interrupted();
     let working = working.after(500);
-    assert!(!working.lab().workers().is_empty(), "the first lets the engine close its database");
+    assert!(!working.lab().clients().is_empty(), "the first lets the engine close its database");
     let since = std::time::Instant::now();
     let ended = working.interrupted().ends();
     assert!(since.elapsed().as_secs() < 5);
     ended.exits(130).says("interrupted; go on with: kvdyno run --resume");
-    assert!(ended.lab.workers().is_empty());
+    assert!(ended.lab.clients().is_empty());
 }
 
 // ---- one run a folder
@@ -205,10 +205,10 @@ fn two_runs_do_not_share_a_folder() {
     let first = begun().has_a_worker();
     let second = first.lab().resume();
     second.exits(2).says(&format!("is in use by process {}; wait for it to end", first.pid()));
-    let before = first.lab().records();
+    let before = first.lab().result_files();
     let ended = first.ends();
     ended.is_clean();
-    kept(&before, &ended.lab.records());
+    kept(&before, &ended.lab.result_files());
 }
 
 #[test]
@@ -216,11 +216,11 @@ fn a_finished_run_is_only_reported() {
     let lab = Lab::new();
     let ran = comparison(&lab).run();
     ran.is_clean();
-    let before = lab.records();
+    let before = lab.result_files();
     let resumed = lab.resume();
     resumed.exits(0);
     assert_eq!(resumed.stdout, ran.stdout);
-    assert_eq!(lab.records(), before);
+    assert_eq!(lab.result_files(), before);
     assert!(!lab.path("results/databases").exists());
 }
 
@@ -234,21 +234,21 @@ fn databases_elsewhere_are_found_again() {
     assert_eq!(fs::read_dir(lab.path("storage")).unwrap().count(), 0);
 }
 
-/// Half a record is none: it is written aside and renamed.
+/// Half a result is none: it is written aside and renamed.
 #[test]
 fn what_was_being_written_does_not_count() {
     let killed = begun().has_records(3).killed();
     let folder = killed.lab.path("results/trials").join(TRIALS[4]);
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(".record.json.writing"), "{ \"schema\": 1, \"tri").unwrap();
+    fs::write(folder.join(".result.json.writing"), "{ \"schema\": 1, \"tri").unwrap();
     goes_on_after(&killed);
 }
 
-/// A record that was damaged since is not taken for good, nor overwritten.
+/// A result that was damaged since is not taken for good, nor overwritten.
 #[test]
 fn a_damaged_record_is_told() {
     let killed = begun().has_records(1).killed();
-    let record = Path::new("results/trials").join(TRIALS[0]).join("record.json");
-    killed.lab.has_no_workers().write(record.to_str().unwrap(), "{ \"schema\": 1, \"tri");
-    killed.lab.resume().exits(1).says("record.json is damaged");
+    let result = Path::new("results/trials").join(TRIALS[0]).join("result.json");
+    killed.lab.has_no_workers().write(result.to_str().unwrap(), "{ \"schema\": 1, \"tri");
+    killed.lab.resume().exits(1).says("result.json is damaged");
 }

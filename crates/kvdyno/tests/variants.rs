@@ -34,15 +34,15 @@ fn each_variant_has_its_own_databases_and_what_is_not_here_is_left_out() {
     lab.write("sizes.toml", FILE);
     let ran = lab.run(["run", "sizes.toml", "--out", "results", "--format", "csv"]);
     ran.exits(0).says("left out: voldemort (small): there is no engine `voldemort`");
-    let records = lab.results().records().unwrap();
+    let results = lab.folder().results().unwrap();
     let named: Vec<String> = records
         .iter()
-        .map(|record| format!("{} {} {}", record.trial.variant, record.trial.engine, record.workload.value_size))
+        .map(|result| format!("{} {} {}", result.trial.variant, result.trial.engine, result.workload.value_size))
         .collect();
     let small = ["small lmdb 30", "small faulty 30"];
     let expected = [small, small, small].concat().into_iter().chain(["large lmdb 900"; 2]).collect::<Vec<_>>();
     assert_eq!(named, expected);
-    assert!(records.iter().all(|record| record.is_finished()));
+    assert!(records.iter().all(|result| result.is_finished()));
     assert!(!lab.path("results/databases").exists());
     assert!(lab.report("table").contains("voldemort was left out: there is no engine `voldemort`"));
     assert!(lab.report("table").contains("readrandom, large: reads/s"));
@@ -57,7 +57,7 @@ fn an_interrupted_experiment_with_variants_goes_on() {
     let last = std::fs::read_dir(&trials).unwrap().map(|entry| entry.unwrap().path()).max().unwrap();
     std::fs::remove_dir_all(last).unwrap();
     lab.resume().exits(0);
-    assert_eq!(lab.results().records().unwrap().len(), 8);
+    assert_eq!(lab.folder().results().unwrap().len(), 8);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn an_engine_is_left_out_of_the_steps_that_it_cannot_do() {
     let ran = lab.run(["run", "steps.toml", "--out", "results"]);
     ran.exits(0).says("left out: null, revrange: null cannot scan against key order, which `revrange` needs");
     let done: Vec<String> =
-        ran.records().iter().map(|r| format!("{} {} {}", r.trial.number, r.trial.engine, r.trial.workload)).collect();
+        ran.results().iter().map(|r| format!("{} {} {}", r.trial.number, r.trial.engine, r.trial.workload)).collect();
     let (loads, reads) = (["1 null fillseq", "2 faulty fillseq"], ["3 null readrandom", "4 faulty readrandom"]);
     let more = ["5 null readrandom", "6 faulty readrandom", "7 faulty revrange", "8 faulty revrange"];
     assert_eq!(done, [&loads[..], &reads, &more].concat());

@@ -4,7 +4,7 @@
 
 mod support;
 
-use kvdyno_record::Answers;
+use kvdyno_results::Answers;
 use support::{Comparison, Lab};
 
 const READS: [&str; 4] = ["readrandom", "readwhilewriting", "readseq", "readreverse"];
@@ -40,7 +40,7 @@ fn caught_in(comparison: Comparison, fault: &str, workloads: &[&str], count: Cou
     ran.trial("faulty", "load").finished();
     for workload in workloads {
         let trial = ran.trial("faulty", workload);
-        let answers = &trial.record.answers;
+        let answers = &trial.result.answers;
         assert!(count(answers) > 0, "{fault} in {workload}: {answers:?}");
         assert!(answers.right > answers.failures(), "{fault} in {workload}: {answers:?}");
         trial.failed("wrong-answer", "the first: ").failed("wrong-answer", answers.first_failure.as_ref().unwrap());
@@ -184,7 +184,7 @@ fn records_lost_at_the_closing_are_missing() {
     for read in READS {
         let trial = ran.trial("faulty", read);
         trial.failed("wrong-answer", "missing; the first: ");
-        assert!(trial.record.answers.missing > 0);
+        assert!(trial.result.answers.missing > 0);
     }
     ran.exits(1).is_whole().reports_failures();
     comparison.again().run().is_clean();
@@ -197,7 +197,7 @@ fn wrong_answers_of_the_warm_up_count() {
     let ran = warm.fault("other-key", 10).run();
     let trial = ran.trial("faulty", "readrandom");
     trial.failed("wrong-answer", "the value of record");
-    let (answers, measured) = (&trial.record.answers, trial.record.operations[0].operations);
+    let (answers, measured) = (&trial.result.answers, trial.result.operations[0].operations);
     assert!(answers.right + answers.failures() > measured, "{answers:?}, {measured} measured");
 }
 
@@ -208,7 +208,7 @@ fn verification_can_be_switched_off() {
     let ran = off.clone().fault("other-key", 97).run();
     ran.is_clean();
     assert!(ran.stdout.contains("verify off"), "{}", ran.stdout);
-    assert!(ran.records().iter().all(|record| record.workload.verify == "off"));
+    assert!(ran.results().iter().all(|result| result.workload.verify == "off"));
     let ran = off.again().fault("missing", 97).run();
     for workload in GETS {
         ran.trial("faulty", workload).failed("wrong-answer", "missing");

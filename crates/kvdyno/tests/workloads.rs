@@ -6,12 +6,12 @@ mod support;
 
 use std::fs;
 
-use kvdyno_record::Record;
+use kvdyno_results::TrialResult;
 use support::{Comparison, Lab, Ran};
 
 fn reads(ran: &Ran, engine: &str, workload: &str) -> u64 {
     let trial = ran.trial(engine, workload);
-    trial.record.operations.iter().filter(|o| !o.writes()).map(|o| o.operations).sum()
+    trial.result.operations.iter().filter(|o| !o.writes()).map(|o| o.operations).sum()
 }
 
 // ---- how much is done
@@ -33,17 +33,17 @@ fn each_reader_does_as_many_operations_as_asked() {
 #[test]
 fn each_writer_of_an_overwrite_does_as_many_operations_as_asked() {
     let ran = Lab::new().compare(["faulty"]).workload("overwrite").with("readers", 2).operations(777).run();
-    let record = ran.is_clean().trials("faulty", "overwrite").remove(0).record;
-    assert_eq!((record.trial.readers, record.trial.writers), (0, 2));
-    assert_eq!((record.operations[0].operations, record.operations[0].threads), (2 * 777, 2));
-    assert_eq!(record.user_bytes_written, 2 * 777 * 116);
+    let result = ran.is_clean().trials("faulty", "overwrite").remove(0).result;
+    assert_eq!((result.trial.readers, result.trial.writers), (0, 2));
+    assert_eq!((result.operations[0].operations, result.operations[0].threads), (2 * 777, 2));
+    assert_eq!(result.user_bytes_written, 2 * 777 * 116);
 }
 
 #[test]
 fn the_window_is_as_long_as_asked() {
     let ran =
         Lab::new().compare(["faulty"]).workload("readwhilewriting").milliseconds(400).with("warmup", "200ms").run();
-    let window = ran.is_clean().trials("faulty", "readwhilewriting").remove(0).record.window.unwrap();
+    let window = ran.is_clean().trials("faulty", "readwhilewriting").remove(0).result.window.unwrap();
     assert!((0.4..0.6).contains(&window.seconds), "{window:?}");
     assert!((0.2..0.3).contains(&window.warmup_seconds), "{window:?}");
 }
@@ -54,10 +54,10 @@ fn writes_keep_to_their_rate() {
     let limited = Lab::new().compare(["faulty", "lmdb"]).workload("readwhilewriting").milliseconds(500);
     let ran = limited.with("write-rate", 1000).run();
     for engine in ["faulty", "lmdb"] {
-        let record = ran.is_clean().trials(engine, "readwhilewriting").remove(0).record;
-        assert!((500.0..1200.0).contains(&record.writes_per_s()), "{engine}: {}", record.writes_per_s());
-        assert!(record.reads_per_s() > 1200.0, "the reader is not held back");
-        assert_eq!(record.workload.write_rate, Some(1000.0));
+        let result = ran.is_clean().trials(engine, "readwhilewriting").remove(0).result;
+        assert!((500.0..1200.0).contains(&result.writes_per_s()), "{engine}: {}", result.writes_per_s());
+        assert!(result.reads_per_s() > 1200.0, "the reader is not held back");
+        assert_eq!(result.workload.write_rate, Some(1000.0));
     }
 }
 
@@ -79,14 +79,14 @@ fn ranges_and_batches_read_as_many_records_as_they_say() {
                 ("revrangewhilewriting", "range", 11),
                 ("multireadrandom", "multiget", 10),
             ] {
-                let record = ran.is_clean().trial(engine, workload).record;
-                let reads = record.operations.iter().find(|o| !o.writes()).unwrap();
+                let result = ran.is_clean().trial(engine, workload).result;
+                let reads = result.operations.iter().find(|o| !o.writes()).unwrap();
                 assert_eq!((&*reads.kind, reads.operations, reads.threads), (kind, 1000 * u64::from(threads), threads));
                 let (records, all) = (reads.records, reads.operations * most);
                 // Of 2000 records ten begin a range that is cut short.
                 let expected = if kind == "range" { all * 99 / 100..all } else { all..all + 1 };
                 assert!(expected.contains(&records), "{engine} {workload}: {records} of {all}");
-                assert!((record.reads_per_s() / reads.operations_per_s - most as f64).abs() < 0.2);
+                assert!((result.reads_per_s() / reads.operations_per_s - most as f64).abs() < 0.2);
             }
         }
     }
@@ -100,8 +100,8 @@ fn ranges_end_where_the_database_does() {
         let ran = short.workload(RANGES).operations(2000).run();
         for engine in ["faulty", "lmdb", "rocksdb"] {
             for workload in RANGES.split(',') {
-                let record = ran.is_clean().trial(engine, workload).record;
-                let reads = record.operations.iter().find(|o| !o.writes()).unwrap();
+                let result = ran.is_clean().trial(engine, workload).result;
+                let reads = result.operations.iter().find(|o| !o.writes()).unwrap();
                 let mean = reads.records as f64 / reads.operations as f64;
                 assert!((mean - per_range).abs() < 0.2, "{engine} {workload}: {mean} records a range");
             }
@@ -118,13 +118,13 @@ fn the_length_of_ranges_and_batches_and_where_ranges_begin_can_be_said() {
     let lab = Lab::new();
     lab.write("steps.toml", file);
     let ran = lab.run(["run", "steps.toml", "--out", "results"]);
-    let of = |workload: &str| ran.is_clean().trial("faulty", workload).record;
-    // All begin at record 0: before it there is none, after it there are three.
+    let of = |workload: &str| ran.is_clean().trial("faulty", workload).result;
+    // All begin at result 0: before it there is none, after it there are three.
     assert_eq!(of("revrange").operations[0].records, 500);
     assert_eq!(of("fwdrange").operations[0].records, 500 * 4);
     assert_eq!(of("multireadrandom").operations[0].records, 500 * 25);
-    assert_eq!((of("fwdrange").workload.nexts, of("fwdrange").workload.among), (Some(3), Some(1)));
-    assert_eq!(of("multireadrandom").workload.reads_per_batch, Some(25));
+    assert_eq!((of("fwdrange").workload.seek_nexts, of("fwdrange").workload.seek_within), (Some(3), Some(1)));
+    assert_eq!(of("multireadrandom").workload.keys_per_multiget, Some(25));
 }
 
 /// A tenth of the records, over all writers together.
@@ -132,8 +132,8 @@ fn the_length_of_ranges_and_batches_and_where_ranges_begin_can_be_said() {
 fn overwritesome_updates_a_tenth() {
     let ran = Lab::new().compare(["faulty", "lmdb"]).workload("overwritesome").with("readers", 2).run();
     for engine in ["faulty", "lmdb"] {
-        let record = ran.is_clean().trial(engine, "overwritesome").record;
-        assert_eq!((record.operations[0].operations, record.trial.writers), (200, 2));
+        let result = ran.is_clean().trial(engine, "overwritesome").result;
+        assert_eq!((result.operations[0].operations, result.trial.writers), (200, 2));
     }
 }
 
@@ -144,8 +144,8 @@ fn overwriteandwait_flushes_and_says_how_long_that_took_or_that_it_could_not() {
         let ran = engines.with("readers", threads).operations(2000).run();
         ran.is_clean();
         let settling = |engine: &str| {
-            let record = ran.trial(engine, "overwriteandwait").record;
-            (record.window.unwrap().settling.unwrap(), record.notes.join("\n"))
+            let result = ran.trial(engine, "overwriteandwait").result;
+            (result.window.unwrap().settling.unwrap(), result.notes.join("\n"))
         };
         let (rocksdb, notes) = settling("rocksdb");
         assert!(rocksdb.flushed && rocksdb.waited && rocksdb.seconds > 0.0, "{rocksdb:?}");
@@ -153,39 +153,39 @@ fn overwriteandwait_flushes_and_says_how_long_that_took_or_that_it_could_not() {
         let (lmdb, notes) = settling("lmdb");
         assert!(lmdb.flushed && !lmdb.waited, "{lmdb:?}");
         assert!(notes.contains("no call that waits for background work"), "{notes}");
-        assert!(ran.trial("lmdb", "readseq").record.window.unwrap().settling.is_none());
+        assert!(ran.trial("lmdb", "readseq").result.window.unwrap().settling.is_none());
     }
 }
 
-/// The null engine has no multi-get: its gets one after the other are a batch all the same, and the record says so.
+/// The null engine has no multi-get: its gets one after the other are a batch all the same, and the result says so.
 #[test]
 fn an_engine_without_multi_get_reads_a_batch_one_by_one() {
     let ran = Lab::with_null().compare(["null"]).workload("multireadrandom").with("readers", 2).operations(1000).run();
-    let record = ran.exits(0).trials("null", "multireadrandom").remove(0).record;
-    assert_eq!((record.operations[0].operations, record.operations[0].records), (2000, 20_000));
-    assert!(record.notes.iter().any(|note| note.contains("has no multi-get")), "{:?}", record.notes);
+    let result = ran.exits(0).trials("null", "multireadrandom").remove(0).result;
+    assert_eq!((result.operations[0].operations, result.operations[0].records), (2000, 20_000));
+    assert!(result.notes.iter().any(|note| note.contains("has no multi-get")), "{:?}", result.notes);
     let ran = Lab::new().compare(["lmdb"]).workload("multireadrandom").operations(100).run();
-    assert!(ran.trial("lmdb", "multireadrandom").record.notes.iter().all(|note| !note.contains("multi-get")));
+    assert!(ran.trial("lmdb", "multireadrandom").result.notes.iter().all(|note| !note.contains("multi-get")));
 }
 
 /// Bytes of keys and values, as db_bench's limit is.
 #[test]
 fn a_rate_of_writes_can_be_in_bytes() {
     let limited = Lab::new().compare(["faulty"]).workload("fwdrangewhilewriting").milliseconds(500);
-    let record = limited.with("write-rate", "116KB/s").run().is_clean().trial("faulty", "fwdrangewhilewriting").record;
-    assert_eq!(record.workload.write_rate, Some(1000.0));
-    assert!((500.0..1200.0).contains(&record.writes_per_s()), "{}", record.writes_per_s());
+    let result = limited.with("write-rate", "116KB/s").run().is_clean().trial("faulty", "fwdrangewhilewriting").result;
+    assert_eq!(result.workload.write_rate, Some(1000.0));
+    assert!((500.0..1200.0).contains(&result.writes_per_s()), "{}", result.writes_per_s());
 }
 
 /// What used CPU time, and how often it was switched, within the measured part alone.
 #[test]
 fn the_window_has_cpu_time_and_context_switches_of_its_own() {
     let slow = Lab::new().compare(["faulty"]).workload("readrandom").milliseconds(300).fault("slow-get", 1);
-    let record = slow.run().is_clean().trial("faulty", "readrandom").record;
-    let switches = record.window.as_ref().unwrap().ctx_switches.unwrap();
-    let gets = record.operations[0].operations;
-    assert!((gets / 2..=record.os.ctx_voluntary + record.os.ctx_involuntary).contains(&switches), "{switches}, {gets}");
-    assert!(record.context_switches_per_s().unwrap() > 0.0 && record.cpu_us_per_operation().is_some());
+    let result = slow.run().is_clean().trial("faulty", "readrandom").result;
+    let switches = result.window.as_ref().unwrap().ctx_switches.unwrap();
+    let gets = result.operations[0].operations;
+    assert!((gets / 2..=result.os.ctx_voluntary + result.os.ctx_involuntary).contains(&switches), "{switches}, {gets}");
+    assert!(result.context_switches_per_s().unwrap() > 0.0 && result.cpu_us_per_operation().is_some());
 }
 
 // ---- loads
@@ -201,7 +201,7 @@ fn a_load_may_have_a_durability_of_its_own() {
     );
     let ran = lab.run(["run", "load.toml", "--out", "results"]);
     for engine in ["faulty", "rocksdb"] {
-        let durability = |workload: &str| ran.is_clean().trial(engine, workload).record.workload.durability;
+        let durability = |workload: &str| ran.is_clean().trial(engine, workload).result.workload.durability;
         assert_eq!((durability("load"), durability("readseq")), ("none".to_owned(), "process".to_owned()));
     }
 }
@@ -211,9 +211,9 @@ fn a_load_may_have_a_durability_of_its_own() {
 fn loads_everything_once(load: Comparison, records: u64) -> Ran {
     let ran = load.with("records", records).workload("readseq,readreverse").operations(2 * records).run();
     ran.is_clean();
-    for record in ran.records().into_iter().filter(|record| record.trial.readers == 0) {
-        let loaded: u64 = record.operations.iter().map(|o| o.records).sum();
-        assert_eq!((loaded, record.user_bytes_written), (records, records * 116), "{:?}", record.trial);
+    for result in ran.results().into_iter().filter(|result| result.trial.readers == 0) {
+        let loaded: u64 = result.operations.iter().map(|o| o.records).sum();
+        assert_eq!((loaded, result.user_bytes_written), (records, records * 116), "{:?}", result.trial);
     }
     ran
 }
@@ -239,7 +239,7 @@ fn several_threads_share_a_load() {
         let lab = Lab::new();
         let shared = lab.compare(["faulty", "rocksdb"]).with("load", load).with("batch", 7).file("load.writers", 3);
         let ran = loads_everything_once(shared, 5000);
-        assert_eq!(ran.trial("faulty", "load").record.operations[0].threads, 3);
+        assert_eq!(ran.trial("faulty", "load").result.operations[0].threads, 3);
     }
 }
 
@@ -247,7 +247,7 @@ fn several_threads_share_a_load() {
 fn a_batch_of_one_is_a_put() {
     let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 1), 1500);
     for engine in ["faulty", "lmdb"] {
-        let operations = &ran.trial(engine, "load").record.operations[0];
+        let operations = &ran.trial(engine, "load").result.operations[0];
         assert_eq!((&*operations.kind, operations.operations), ("put", 1500));
     }
 }
@@ -256,25 +256,25 @@ fn a_batch_of_one_is_a_put() {
 fn batches_are_as_large_as_asked() {
     let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 100), 1550);
     for engine in ["faulty", "lmdb"] {
-        let operations = &ran.trial(engine, "load").record.operations[0];
+        let operations = &ran.trial(engine, "load").result.operations[0];
         assert_eq!((&*operations.kind, operations.operations, operations.records), ("batch", 16, 1550));
     }
 }
 
-/// The load is at `commit`, the run is not, and the record says so in the engine's words too.
+/// The load is at `commit`, the run is not, and the result says so in the engine's words too.
 #[test]
 fn a_synced_load_is_committed() {
     let engines = ["faulty", "lmdb", "leveldb", "rocksdb"];
     let ran = loads_everything_once(Lab::new().compare(engines).with("batch", 500).arguments(["--sync"]), 2000);
     for engine in engines {
-        let (load, run) = (ran.trial(engine, "load").record, ran.trial(engine, "readseq").record);
+        let (load, run) = (ran.trial(engine, "load").result, ran.trial(engine, "readseq").result);
         assert_eq!((&*load.workload.durability, &*run.workload.durability), ("commit", "process"));
         assert_ne!(of_topic(&load, "durability"), of_topic(&run, "durability"), "{engine}");
     }
 }
 
-fn of_topic(record: &Record, topic: &str) -> Vec<(String, String)> {
-    let settings = record.engine.settings.iter().filter(|setting| setting.topic == topic);
+fn of_topic(result: &TrialResult, topic: &str) -> Vec<(String, String)> {
+    let settings = result.engine.settings.iter().filter(|setting| setting.topic == topic);
     settings.map(|setting| (setting.name.clone(), setting.value.clone())).collect()
 }
 
@@ -319,7 +319,7 @@ fn every_level_of_durability_is_right() {
     for level in ["none", "process", "periodic", "commit"] {
         let ran = everything().operations(200).with("durability", level).run();
         ran.is_clean();
-        assert!(ran.records().iter().all(|record| record.workload.durability == level));
+        assert!(ran.results().iter().all(|result| result.workload.durability == level));
     }
 }
 
@@ -340,7 +340,7 @@ fn engines_take_turns_or_come_one_after_the_other() {
         let quick = Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").operations(100);
         let ran = quick.with("readers", "1,2").with("order", order).run();
         ran.is_clean();
-        ran.records().into_iter().map(|record| record.trial.engine).collect::<Vec<_>>().join(" ")
+        ran.results().into_iter().map(|result| result.trial.engine).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(order("turns"), "faulty lmdb faulty lmdb faulty lmdb");
     assert_eq!(order("engine"), "faulty faulty faulty lmdb lmdb lmdb");
@@ -362,24 +362,24 @@ fn one_after_the_other_there_is_one_database_at_a_time() {
 /// tell.
 #[test]
 fn four_billion_records_take_no_more_memory_than_a_thousand() {
-    for (workload, trial, allowed_kb) in
+    for (workload, trial, allowed_kib) in
         [("readrandom", "0002-null-readrandom-1r0w", 0), ("overwrite", "0002-null-overwrite-0r1w", LEDGER_KB)]
     {
         let few = null(workload).run();
         few.exits(0);
-        let few_kb = few.trial("null", workload).record.os.peak_rss_kb;
-        let file = few.lab.results().experiment_file();
+        let few_kib = few.trial("null", workload).result.os.peak_rss_kib;
+        let file = few.lab.folder().experiment_file();
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.contains("records = 1000\n"), "{text}");
         fs::write(file, text.replace("records = 1000\n", "records = 4_000_000_000\n")).unwrap();
         fs::remove_dir_all(few.lab.path("results/trials").join(trial)).unwrap();
         let many = few.lab.resume();
-        let record = many.exits(0).trials("null", workload).remove(0).record;
-        assert_eq!(record.workload.records, 4_000_000_000);
-        let many_kb = record.os.peak_rss_kb;
+        let result = many.exits(0).trials("null", workload).remove(0).result;
+        assert_eq!(result.workload.records, 4_000_000_000);
+        let many_kib = result.os.peak_rss_kib;
         assert!(
-            many_kb.abs_diff(few_kb) < 2048 + allowed_kb,
-            "{workload}: {few_kb} KiB for few, {many_kb} KiB for many"
+            many_kib.abs_diff(few_kib) < 2048 + allowed_kib,
+            "{workload}: {few_kib} KiB for few, {many_kib} KiB for many"
         );
     }
 }

@@ -1,14 +1,14 @@
 //! Tells cells apart that are alike in engine, workload and threads and differ in something else, such as the size of
 //! values: what differs becomes part of the workload's or the engine's name.
 
-use kvdyno_record::{Record, Workers};
-use kvdyno_verdict::{Cell, CellKey};
+use kvdyno_analysis::{Cell, CellKey};
+use kvdyno_results::{ClientKind, TrialResult};
 
 use crate::numbers::{bytes, grouped};
 use crate::study::distinct;
 
 /// What can differ, in words.
-type Word = fn(&Record) -> String;
+type Word = fn(&TrialResult) -> String;
 
 const WORKLOAD: [Word; 13] = [
     |r| format!("{} records", grouped(r.workload.records as f64)),
@@ -16,9 +16,17 @@ const WORKLOAD: [Word; 13] = [
     |r| format!("keys in {}", r.workload.keys()),
     |r| format!("batches of {}", grouped(r.workload.batch as f64)),
     |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
-    |r| r.workload.nexts.map_or(String::new(), |nexts| format!("{} steps a range", grouped(nexts as f64))),
-    |r| r.workload.among.map_or(String::new(), |among| format!("among {}", grouped(among as f64))),
-    |r| r.workload.reads_per_batch.map_or(String::new(), |reads| format!("{} reads a batch", grouped(reads as f64))),
+    |r| {
+        r.workload
+            .seek_nexts
+            .map_or(String::new(), |seek_nexts| format!("{} steps a range", grouped(seek_nexts as f64)))
+    },
+    |r| {
+        r.workload
+            .seek_within
+            .map_or(String::new(), |seek_within| format!("seek_within {}", grouped(seek_within as f64)))
+    },
+    |r| r.workload.keys_per_multiget.map_or(String::new(), |reads| format!("{} reads a batch", grouped(reads as f64))),
     |r| format!("durability {}", r.workload.durability),
     |r| format!("cache {}", bytes(r.workload.cache_bytes as f64)),
     |r| format!("write buffer {}", bytes(r.workload.write_buffer_bytes as f64)),
@@ -42,7 +50,7 @@ pub(crate) fn tell_apart(cells: &mut [Cell<'_>]) {
 
 /// A row whose settings promise less durability than they seem to is marked wherever it stands; the notes say why.
 fn name_tainted(cells: &mut [Cell<'_>]) {
-    let is_tainted = |cell: &Cell<'_>| first(cell).is_some_and(|record| record.taints().next().is_some());
+    let is_tainted = |cell: &Cell<'_>| first(cell).is_some_and(|result| result.taints().next().is_some());
     for cell in cells.iter_mut().filter(|cell| is_tainted(cell)) {
         cell.key.engine.push_str(" TAINTED");
     }
@@ -57,11 +65,11 @@ fn name_variants(cells: &mut [Cell<'_>]) {
 
 /// Where some readers and writers were threads and others processes, it is told with the engines of the latter.
 fn name_processes(cells: &mut [Cell<'_>]) {
-    let are = |cell: &Cell<'_>, workers| cell.key.workers == workers;
-    if !cells.iter().any(|cell| are(cell, Workers::Threads)) {
+    let are = |cell: &Cell<'_>, clients| cell.key.clients == clients;
+    if !cells.iter().any(|cell| are(cell, ClientKind::Threads)) {
         return;
     }
-    for cell in cells.iter_mut().filter(|cell| are(cell, Workers::Processes)) {
+    for cell in cells.iter_mut().filter(|cell| are(cell, ClientKind::Processes)) {
         cell.key.engine.push_str(", processes");
     }
 }
@@ -94,6 +102,6 @@ fn number(cells: &mut [Cell<'_>]) {
     }
 }
 
-fn first<'a>(cell: &Cell<'a>) -> Option<&'a Record> {
+fn first<'a>(cell: &Cell<'a>) -> Option<&'a TrialResult> {
     cell.finished.first().or(cell.failed.first()).copied()
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use kvdyno_record::folder::ReadError;
+use kvdyno_results::folder::ReadError;
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Tables, charts and a page, made from an experiment's records. Nothing here runs anything.
+//! Tables, charts and a page, made from an experiment's results. Nothing here runs anything.
 //!
 //! A `study::Study` is a results folder, read and grouped. `tables` lays it out as grids of text, which
 //! `format` prints for terminals and for Markdown and `page` puts between charts. CSV and JSON share the columns in
@@ -16,7 +16,7 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use kvdyno_record::folder::Results;
+use kvdyno_results::folder::ResultsFolder;
 
 pub use against::{Paper, UnknownPaper, against, can_hold};
 pub use error::ReportError;
@@ -27,7 +27,7 @@ use study::{Contents, Study};
 ///
 /// # Errors
 /// If the results folder cannot be read.
-pub fn render(results: &Results, format: Format) -> Result<String, ReportError> {
+pub fn render(results: &ResultsFolder, format: Format) -> Result<String, ReportError> {
     format.render(&Study::of(&Contents::read(results)?))
 }
 
@@ -35,7 +35,7 @@ pub fn render(results: &Results, format: Format) -> Result<String, ReportError> 
 ///
 /// # Errors
 /// If the results folder cannot be read.
-pub fn render_coloured(results: &Results) -> Result<String, ReportError> {
+pub fn render_coloured(results: &ResultsFolder) -> Result<String, ReportError> {
     Ok(format::table::render(&Study::of(&Contents::read(results)?), true))
 }
 
@@ -43,7 +43,7 @@ pub fn render_coloured(results: &Results) -> Result<String, ReportError> {
 ///
 /// # Errors
 /// If the results folder cannot be read or the files cannot be written.
-pub fn write_csv(results: &Results, folder: &Path) -> Result<[PathBuf; 2], ReportError> {
+pub fn write_csv(results: &ResultsFolder, folder: &Path) -> Result<[PathBuf; 2], ReportError> {
     format::csv::write(&Study::of(&Contents::read(results)?), folder)
 }
 
@@ -52,7 +52,7 @@ pub fn write_csv(results: &Results, folder: &Path) -> Result<[PathBuf; 2], Repor
 ///
 /// # Errors
 /// If the results folder cannot be read or the files cannot be written.
-pub fn write_page(results: &Results) -> Result<PathBuf, ReportError> {
+pub fn write_page(results: &ResultsFolder) -> Result<PathBuf, ReportError> {
     let contents = Contents::read(results)?;
     let study = Study::of(&contents);
     format::csv::write(&study, &results.report_folder())?;

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use kvdyno_record::folder::{ReadError, Results};
-use kvdyno_record::{Failure, LeftOut, Machine, Outcome, Phase, Record};
-use kvdyno_verdict::{Cell, Doubt, Series, cells, check};
+use kvdyno_analysis::{Cell, Doubt, Series, cells, check};
+use kvdyno_results::folder::{ReadError, ResultsFolder};
+use kvdyno_results::{Failure, LeftOut, Machine, Outcome, Phase, TrialResult};
 
 use crate::ReportError;
 use crate::apart::tell_apart;
@@ -14,7 +14,7 @@ pub(crate) struct Contents {
     name: String,
     experiment: String,
     machine: Option<Machine>,
-    records: Vec<Record>,
+    results: Vec<TrialResult>,
     series: Series,
     left_out: Vec<LeftOut>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Study<'a> {
     /// What it ran on; absent if that was not written.
     pub(crate) machine: Option<&'a Machine>,
     /// Every trial that ended, in order.
-    pub(crate) records: &'a [Record],
+    pub(crate) results: &'a [TrialResult],
     /// Their time series.
     pub(crate) series: &'a Series,
     left_out: &'a [LeftOut],
@@ -45,28 +45,28 @@ pub(crate) struct Remark {
 
 impl Contents {
     /// Reads all of it.
-    pub(crate) fn read(results: &Results) -> Result<Contents, ReportError> {
-        let experiment = fs::read_to_string(results.experiment_file()).unwrap_or_default();
-        let records = results.records()?;
+    pub(crate) fn read(folder: &ResultsFolder) -> Result<Contents, ReportError> {
+        let experiment = fs::read_to_string(folder.experiment_file()).unwrap_or_default();
+        let results = folder.results()?;
         let mut series = Series::new();
-        for record in &records {
-            series.insert(record.trial.clone(), results.series(&record.trial)?);
+        for result in &results {
+            series.insert(result.trial.clone(), folder.series(&result.trial)?);
         }
-        let (name, machine, left_out) = (name(&experiment, results), machine(results)?, results.left_out()?);
-        Ok(Contents { name, experiment, machine, records, series, left_out })
+        let (name, machine, left_out) = (name(&experiment, folder), machine(folder)?, folder.left_out()?);
+        Ok(Contents { name, experiment, machine, results, series, left_out })
     }
 }
 
 impl<'a> Study<'a> {
     /// Groups what was read.
     pub(crate) fn of(contents: &'a Contents) -> Study<'a> {
-        let mut cells = cells(&contents.records, &contents.series);
+        let mut cells = cells(&contents.results, &contents.series);
         tell_apart(&mut cells);
         Study {
             name: &contents.name,
             experiment: &contents.experiment,
             machine: contents.machine.as_ref(),
-            records: &contents.records,
+            results: &contents.results,
             series: &contents.series,
             left_out: &contents.left_out,
             cells,
@@ -84,13 +84,13 @@ impl<'a> Study<'a> {
     }
 
     /// Trials of one phase, in order.
-    pub(crate) fn trials(&self, phase: Phase) -> impl Iterator<Item = &'a Record> {
-        self.records.iter().filter(move |record| record.trial.phase == phase)
+    pub(crate) fn trials(&self, phase: Phase) -> impl Iterator<Item = &'a TrialResult> {
+        self.results.iter().filter(move |result| result.trial.phase == phase)
     }
 
     /// Whether the 3n+1 workload ran in a phase.
     pub(crate) fn has_cycles(&self, phase: Phase) -> bool {
-        self.trials(phase).any(|record| record.cycles.is_some())
+        self.trials(phase).any(|result| result.cycles.is_some())
     }
 
     /// Engines as the user named them, in order; told apart where one name stands for several.
@@ -101,7 +101,7 @@ impl<'a> Study<'a> {
     /// Whether an engine is the null engine, and so its figures the driver's. Beside others it would set every scale.
     pub(crate) fn is_driver(&self, cell: &Cell<'_>) -> bool {
         let null =
-            |cell: &Cell<'_>| cell.finished.iter().chain(&cell.failed).any(|record| record.engine.name == "null");
+            |cell: &Cell<'_>| cell.finished.iter().chain(&cell.failed).any(|result| result.engine.name == "null");
         null(cell) && !self.cells.iter().all(null)
     }
 
@@ -111,9 +111,9 @@ impl<'a> Study<'a> {
     }
 
     /// Failed trials, each with its reason.
-    pub(crate) fn failures(&self) -> Vec<(&'a Record, &'a Failure)> {
-        let failure = |record| failure(record).map(|failure| (record, failure));
-        self.records.iter().filter_map(failure).collect()
+    pub(crate) fn failures(&self) -> Vec<(&'a TrialResult, &'a Failure)> {
+        let failure = |result| failure(result).map(|failure| (result, failure));
+        self.results.iter().filter_map(failure).collect()
     }
 
     /// Failures for people: an engine's that have the same reason are told once.
@@ -121,10 +121,10 @@ impl<'a> Study<'a> {
         told_once(self.failures(), |failure| reason(failure), |failure| reason(failure))
     }
 
-    /// What does not fit in the records, trial by trial.
-    pub(crate) fn doubts(&self) -> Vec<(&'a Record, Doubt)> {
-        let doubts = |record| check(record, self.machine).into_iter().map(move |doubt| (record, doubt));
-        self.records.iter().flat_map(doubts).collect()
+    /// What does not fit in the results, trial by trial.
+    pub(crate) fn doubts(&self) -> Vec<(&'a TrialResult, Doubt)> {
+        let doubts = |result| check(result, self.machine).into_iter().map(move |doubt| (result, doubt));
+        self.results.iter().flat_map(doubts).collect()
     }
 
     /// Doubts for people: an engine's that are of the same sort are told once, by the first.
@@ -139,10 +139,11 @@ impl<'a> Study<'a> {
             let of = if workload.is_empty() { String::new() } else { format!(" of {workload}") };
             Remark { trial: format!("{engine} was left out{of}"), text: reason.clone() }
         });
-        let notes =
-            |record: &Record| record.notes.iter().chain(&record.stage.disturbances).cloned().collect::<Vec<_>>();
-        let pairs = self.records.iter().flat_map(|record| notes(record).into_iter().map(move |note| (record, note)));
-        left_out.chain(pairs.map(|(record, note)| Remark { trial: title(record), text: note })).collect()
+        let notes = |result: &TrialResult| {
+            result.notes.iter().chain(&result.environment.interference).cloned().collect::<Vec<_>>()
+        };
+        let pairs = self.results.iter().flat_map(|result| notes(result).into_iter().map(move |note| (result, note)));
+        left_out.chain(pairs.map(|(result, note)| Remark { trial: title(result), text: note })).collect()
     }
 }
 
@@ -158,8 +159,8 @@ pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> 
 }
 
 /// A trial for people: `rocksdb readwhilewriting, 4 readers, repeat 2`.
-pub(crate) fn title(record: &Record) -> String {
-    let trial = &record.trial;
+pub(crate) fn title(result: &TrialResult) -> String {
+    let trial = &result.trial;
     let threads = match trial.phase {
         Phase::Load => String::new(),
         Phase::Run => format!(", {}", threads(trial.readers, trial.writers)),
@@ -180,23 +181,24 @@ pub(crate) fn counted(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn trials<T>(alike: &[&(&Record, T)]) -> usize {
-    distinct(alike.iter().map(|(record, _)| record.trial.number)).len()
+fn trials<T>(alike: &[&(&TrialResult, T)]) -> usize {
+    distinct(alike.iter().map(|(result, _)| result.trial.number)).len()
 }
 
 /// Puts together what trials of one engine and workload have in common, and tells it by the first.
 fn told_once<T, K: PartialEq>(
-    all: Vec<(&Record, T)>,
+    all: Vec<(&TrialResult, T)>,
     sort: impl Fn(&T) -> K,
     words: impl Fn(&T) -> String,
 ) -> Vec<Remark> {
-    let key = |(record, what): &(&Record, T)| (record.trial.engine.clone(), record.trial.workload.clone(), sort(what));
+    let key =
+        |(result, what): &(&TrialResult, T)| (result.trial.engine.clone(), result.trial.workload.clone(), sort(what));
     let keys = distinct(all.iter().map(key));
     let remark = |wanted| {
         let alike: Vec<_> = all.iter().filter(|entry| key(entry) == wanted).collect();
         let trial = match alike.as_slice() {
-            [(record, _)] => title(record),
-            [(record, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == record.trial) => title(record),
+            [(result, _)] => title(result),
+            [(result, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == result.trial) => title(result),
             _ => format!("{} {}, {} trials", wanted.0, wanted.1, trials(&alike)),
         };
         alike.first().map(|(_, what)| Remark { trial, text: words(what) })
@@ -205,8 +207,8 @@ fn told_once<T, K: PartialEq>(
 }
 
 /// Why a trial failed, if it did.
-pub(crate) fn failure(record: &Record) -> Option<&Failure> {
-    match &record.outcome {
+pub(crate) fn failure(result: &TrialResult) -> Option<&Failure> {
+    match &result.outcome {
         Outcome::Failed(failure) => Some(failure),
         Outcome::Finished => None,
     }
@@ -214,7 +216,7 @@ pub(crate) fn failure(record: &Record) -> Option<&Failure> {
 
 /// A failure's kind and reason in plain words.
 pub(crate) fn reason(failure: &Failure) -> String {
-    use kvdyno_record::FailureKind as Kind;
+    use kvdyno_results::FailureKind as Kind;
     let kind = match failure.kind {
         Kind::Crashed => "crashed",
         Kind::Exited => "exited early",
@@ -224,14 +226,14 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::NoMemory => "out of memory",
         Kind::EngineError => "engine error",
         Kind::WrongAnswer => "wrong answer",
-        Kind::Stage => "not on the stage asked for",
+        Kind::Environment => "not on the environment asked for",
         Kind::NotRun => "not run",
     };
     format!("{kind}: {}", failure.reason)
 }
 
 /// The name that the experiment file gives itself, else the folder's.
-fn name(experiment: &str, results: &Results) -> String {
+fn name(experiment: &str, results: &ResultsFolder) -> String {
     let table: toml::Table = experiment.parse().unwrap_or_default();
     let nested = || table.get("experiment").and_then(|inner| inner.get("name"));
     let given = table.get("name").or_else(nested).and_then(toml::Value::as_str);
@@ -240,7 +242,7 @@ fn name(experiment: &str, results: &Results) -> String {
 }
 
 /// An experiment that was cut short before its first trial may have no machine yet.
-fn machine(results: &Results) -> Result<Option<Machine>, ReadError> {
+fn machine(results: &ResultsFolder) -> Result<Option<Machine>, ReadError> {
     match results.machine_file().is_file() {
         true => results.machine().map(Some),
         false => Ok(None),

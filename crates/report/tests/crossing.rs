@@ -4,23 +4,23 @@
 
 mod support;
 
-use kvdyno_record::Setting;
-use kvdyno_record::folder::Results;
 use kvdyno_report::{Format, render, write_page};
+use kvdyno_results::Setting;
+use kvdyno_results::folder::ResultsFolder;
 
 /// A made-up experiment in which calls into the engines cross a border, as their adapters say.
-fn results(repeats: u32, engines: &[(&str, &[(&str, &str)])]) -> (tempfile::TempDir, Results) {
+fn results(repeats: u32, engines: &[(&str, &[(&str, &str)])]) -> (tempfile::TempDir, ResultsFolder) {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), repeats);
-    for mut record in results.records().unwrap() {
-        let Some((_, said)) = engines.iter().find(|(engine, _)| *engine == record.trial.engine) else { continue };
+    for mut result in results.results().unwrap() {
+        let Some((_, said)) = engines.iter().find(|(engine, _)| *engine == result.trial.engine) else { continue };
         let entry = |(name, value): &(&str, &str)| Setting {
             topic: "crossing".into(),
             name: (*name).into(),
-            value: value.replace('N', &record.trial.repeat.to_string()),
+            value: value.replace('N', &result.trial.repeat.to_string()),
         };
-        record.statistics.extend(said.iter().map(entry));
-        results.save(&record).unwrap();
+        result.statistics.extend(said.iter().map(entry));
+        results.save(&result).unwrap();
     }
     (folder, results)
 }

@@ -4,18 +4,18 @@
 
 mod support;
 
-use kvdyno_record::folder::Results;
-use kvdyno_record::{Cycles, Phase, Setting};
 use kvdyno_report::{Format, Paper, against, render};
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{Cycles, Phase, Setting};
 
 /// Loads of two engines that computed cycles, the second with a setting that taints.
-fn computed(folder: &std::path::Path) -> Results {
+fn computed(folder: &std::path::Path) -> ResultsFolder {
     let results = support::write(folder, 1);
-    let loads = results.records().unwrap().into_iter().filter(|r| r.trial.phase == Phase::Load && r.is_finished());
-    for (place, mut record) in loads.take(2).enumerate() {
-        record.trial.workload = "3n1".to_owned();
-        record.trial.variant = format!("row-{:02}", 15 - 2 * place);
-        record.cycles = Some(Cycles {
+    let loads = results.results().unwrap().into_iter().filter(|r| r.trial.phase == Phase::Load && r.is_finished());
+    for (place, mut result) in loads.take(2).enumerate() {
+        result.trial.workload = "3n1".to_owned();
+        result.trial.variant = format!("row-{:02}", 15 - 2 * place);
+        result.cycles = Some(Cycles {
             starts: 1_000_000,
             spelling: "enhanced".to_owned(),
             longest: 525,
@@ -28,9 +28,9 @@ fn computed(folder: &std::path::Path) -> Results {
         });
         if place == 1 {
             let (topic, name, value) = ("tainted".into(), "DB_LOG_DSYNC".into(), "nobody waits for it".into());
-            record.engine.settings.push(Setting { topic, name, value });
+            result.engine.settings.push(Setting { topic, name, value });
         }
-        results.save(&record).unwrap();
+        results.save(&result).unwrap();
     }
     results
 }
@@ -60,11 +60,14 @@ fn rows_are_held_against_the_report() {
     let folder = tempfile::tempdir().unwrap();
     let results = computed(folder.path());
     // Trials of no variant would be held against every row.
-    for mut record in results.records().unwrap().into_iter().filter(|record| record.trial.variant.is_empty()) {
-        record.trial.variant = "other".to_owned();
-        results.save(&record).unwrap();
+    for mut result in results.results().unwrap().into_iter().filter(|result| result.trial.variant.is_empty()) {
+        result.trial.variant = "other".to_owned();
+        results.save(&result).unwrap();
     }
     let text = against(&results, Paper::ThreeNPlusOne, false).unwrap();
     assert!(text.contains("3n+1 on Berkeley DB  2 of 20"), "{text}");
-    assert!(text.contains("\n15 cache 300000 KB, 3 threads, log buffer 800 KB, NOSYNC, DSYNC, 8 partitions"), "{text}");
+    assert!(
+        text.contains("\n15 cache 300000 KiB, 3 threads, log buffer 800 KiB, NOSYNC, DSYNC, 8 partitions"),
+        "{text}"
+    );
 }

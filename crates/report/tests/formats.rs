@@ -4,17 +4,17 @@
 
 mod support;
 
-use kvdyno_record::folder::Results;
-use kvdyno_record::{CachedPages, NodePages, StageFacts};
 use kvdyno_report::{Format, ReportError, render, render_coloured, write_csv};
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{CachedPages, NodePages, ObservedEnvironment};
 use serde_json::Value;
 
 /// `published/symas-2014-inmem-load.csv`, after its `numa_policy`.
 const PUBLISHED_LOAD: &str =
-    "engine,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,ctx_involuntary";
+    "engine,wall_s,user_s,sys_s,cpu_pct,db_kib,process_kib,total_kib,ctx_voluntary,ctx_involuntary";
 
 /// `published/symas-2014-inmem-numa-interleave.csv`.
-const PUBLISHED_RUN: &str = "engine,readers,wall_s,user_s,sys_s,cpu_pct,db_kb,process_kb,total_kb,ctx_voluntary,\
+const PUBLISHED_RUN: &str = "engine,readers,wall_s,user_s,sys_s,cpu_pct,db_kib,process_kib,total_kib,ctx_voluntary,\
                              ctx_involuntary,writes_per_s,reads_per_s";
 
 fn rendered(repeats: u32, format: Format) -> String {
@@ -112,20 +112,20 @@ fn colour_only_when_asked_for_and_then_nothing_else_differs() {
 fn variants_of_the_same_work_stand_beside_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
-    let all = results.records().unwrap();
+    let all = results.results().unwrap();
     let variants = [("smt-off", 1.0, 1), ("smt-on", 1.1, 1), ("doubled", 2.0, 2), ("small", 1.0, 1)];
     for (place, (variant, faster, times)) in variants.into_iter().enumerate() {
-        for mut record in all.iter().filter(|r| ["lmdb", "rocksdb"].contains(&&*r.trial.engine)).cloned() {
-            record.trial.number += 1000 * (1 + place as u32);
-            record.trial.variant = variant.into();
-            record.trial.readers *= times;
-            record.workload.value_size = if variant == "small" { 24 } else { 100 };
-            record.operations.iter_mut().for_each(|o| o.records_per_s *= faster);
-            results.save(&record).unwrap();
+        for mut result in all.iter().filter(|r| ["lmdb", "rocksdb"].contains(&&*r.trial.engine)).cloned() {
+            result.trial.number += 1000 * (1 + place as u32);
+            result.trial.variant = variant.into();
+            result.trial.readers *= times;
+            result.workload.value_size = if variant == "small" { 24 } else { 100 };
+            result.operations.iter_mut().for_each(|o| o.records_per_s *= faster);
+            results.save(&result).unwrap();
         }
     }
-    for record in all.iter().filter(|record| record.trial.number < 1000) {
-        std::fs::remove_dir_all(results.trial_folder(&record.trial)).ok();
+    for result in all.iter().filter(|result| result.trial.number < 1000) {
+        std::fs::remove_dir_all(results.trial_folder(&result.trial)).ok();
     }
     let table = render(&results, Format::Table).unwrap();
     let begin = table.find("smt-on over smt-off").unwrap();
@@ -148,7 +148,7 @@ fn strip_codes(text: &str) -> String {
 #[test]
 fn a_folder_without_results_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Results::open(folder.path()).unwrap_err();
+    let error = ResultsFolder::open(folder.path()).unwrap_err();
     assert!(ReportError::from(error).to_string().contains("is not a results folder"));
 }
 
@@ -156,7 +156,7 @@ fn a_folder_without_results_is_refused() {
 fn an_experiment_that_has_not_begun_still_has_a_report() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("experiment.toml"), "name = \"empty\"").unwrap();
-    let results = Results::open(folder.path()).unwrap();
+    let results = ResultsFolder::open(folder.path()).unwrap();
     assert_eq!(render(&results, Format::Table).unwrap(), "empty\n");
     for format in Format::ALL {
         render(&results, format).unwrap();
@@ -168,7 +168,7 @@ fn an_experiment_that_has_not_begun_still_has_a_report() {
 fn other_work_under_the_same_name_is_told_apart_and_not_pooled() {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
-    let mut other = results.records().unwrap().into_iter().find(|r| r.trial.readers == 4).unwrap();
+    let mut other = results.results().unwrap().into_iter().find(|r| r.trial.readers == 4).unwrap();
     (other.trial.number, other.trial.repeat, other.workload.value_size) = (900, 2, 24);
     results.save(&other).unwrap();
     let table = render(&results, Format::Table).unwrap();
@@ -181,7 +181,7 @@ fn other_work_under_the_same_name_is_told_apart_and_not_pooled() {
 fn another_version_under_the_same_name_is_told_apart_and_not_pooled() {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
-    let mut other = results.records().unwrap().into_iter().find(|r| r.trial.readers == 4).unwrap();
+    let mut other = results.results().unwrap().into_iter().find(|r| r.trial.readers == 4).unwrap();
     (other.trial.number, other.trial.repeat, other.engine.version) = (900, 2, "0.9.90".into());
     results.save(&other).unwrap();
     let table = render(&results, Format::Table).unwrap();
@@ -192,9 +192,9 @@ fn another_version_under_the_same_name_is_told_apart_and_not_pooled() {
 fn the_null_engine_is_not_in_the_running() {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
-    for mut record in results.records().unwrap().into_iter().filter(|r| r.trial.engine == "lmdb") {
-        record.engine.name = "null".into();
-        results.save(&record).unwrap();
+    for mut result in results.results().unwrap().into_iter().filter(|r| r.trial.engine == "lmdb") {
+        result.engine.name = "null".into();
+        results.save(&result).unwrap();
     }
     let table = render(&results, Format::Table).unwrap();
     assert!(!table.contains("* 638,499") && table.contains("638,499"), "{table}");
@@ -207,34 +207,34 @@ fn a_limited_memory_shows_what_the_storage_did() {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
     assert!(!render(&results, Format::Table).unwrap().contains("to and from the storage"));
-    for mut record in results.records().unwrap() {
-        record.stage.memory_limit = Some(64 << 20);
-        record.os.fs_in_ops = 3 * (record.answers.right + record.answers.failures());
-        results.save(&record).unwrap();
+    for mut result in results.results().unwrap() {
+        result.environment.memory_limit = Some(64 << 20);
+        result.os.fs_in_ops = 3 * (result.answers.right + result.answers.failures());
+        results.save(&result).unwrap();
     }
     let text = render(&results, Format::Table).unwrap();
     let (_, table) = text.split_once("readwhilewriting: to and from the storage").unwrap();
     assert!(table.contains("in/op") && table.contains(" 3.00 "), "{table}");
 }
 
-/// The results with the runs of LMDB on another stage, as `change` makes it.
-fn on_another_stage(change: fn(&mut StageFacts)) -> (tempfile::TempDir, Results) {
+/// The results with the runs of LMDB on another environment, as `change` makes it.
+fn on_another_stage(change: fn(&mut ObservedEnvironment)) -> (tempfile::TempDir, ResultsFolder) {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
-    for mut record in results.records().unwrap() {
-        record.stage = StageFacts {
+    for mut result in results.results().unwrap() {
+        result.environment = ObservedEnvironment {
             cpus: "0-7".into(),
             smt: Some(true),
             numa_policy: Some("default".into()),
-            numa_pages: vec![NodePages { node: 0, kb: 1000, file_kb: 0 }],
+            numa_pages: vec![NodePages { node: 0, kib: 1000, file_kib: 0 }],
             allocator: "libc".into(),
             storage: "folder".into(),
-            ..StageFacts::default()
+            ..ObservedEnvironment::default()
         };
-        if record.trial.engine == "lmdb" {
-            change(&mut record.stage);
+        if result.trial.engine == "lmdb" {
+            change(&mut result.environment);
         }
-        results.save(&record).unwrap();
+        results.save(&result).unwrap();
     }
     (folder, results)
 }
@@ -242,22 +242,23 @@ fn on_another_stage(change: fn(&mut StageFacts)) -> (tempfile::TempDir, Results)
 #[test]
 fn a_stage_that_nobody_asked_for_and_that_is_the_same_for_all_has_no_table() {
     let (_folder, results) = on_another_stage(|_| ());
-    assert!(!render(&results, Format::Table).unwrap().contains("Stage, as it was found"));
+    assert!(!render(&results, Format::Table).unwrap().contains("Environment, as it was found"));
 }
 
 #[test]
 fn a_stage_that_differs_is_told() {
-    let (_folder, results) = on_another_stage(|stage| {
-        stage.cpus = "1".into();
-        stage.numa_policy = Some("interleave:0-1".into());
-        stage.numa_pages = [(0, 3000), (1, 1000)].map(|(node, kb)| NodePages { node, kb, file_kb: 0 }).to_vec();
-        stage.memory_limit = Some(1 << 30);
-        stage.memory_peak = Some(1 << 29);
-        stage.memory_pressure = Some(0.125);
-        stage.cached = Some(CachedPages { cached: 1, total: 4 });
+    let (_folder, results) = on_another_stage(|environment| {
+        environment.cpus = "1".into();
+        environment.numa_policy = Some("interleave:0-1".into());
+        environment.numa_pages =
+            [(0, 3000), (1, 1000)].map(|(node, kib)| NodePages { node, kib, file_kib: 0 }).to_vec();
+        environment.memory_limit = Some(1 << 30);
+        environment.memory_peak = Some(1 << 29);
+        environment.memory_pressure = Some(0.125);
+        environment.cached = Some(CachedPages { cached: 1, total: 4 });
     });
     let table = render(&results, Format::Table).unwrap();
-    let found = table.split_once("Stage, as it was found\n").unwrap().1;
+    let found = table.split_once("Environment, as it was found\n").unwrap().1;
     let rows: Vec<&str> = found.lines().take(4).collect();
     insta::assert_snapshot!(rows.join("\n"), @"
     engine            CPUs  SMT  memory from     pages by node     malloc  memory limit     peak  stalled  cached before
@@ -267,20 +268,20 @@ fn a_stage_that_differs_is_told() {
     ");
     let csv = render(&results, Format::Csv).unwrap();
     assert!(csv.contains(",1,on,interleave:0-1,0:3000;1:1000,libc,1073741824,536870912,0.125,1,4,folder,,"), "{csv}");
-    assert!(render(&results, Format::Markdown).unwrap().contains("## Stage, as it was found"));
+    assert!(render(&results, Format::Markdown).unwrap().contains("## Environment, as it was found"));
 }
 
 #[test]
 fn a_stage_that_was_asked_for_is_told() {
     let (folder, results) = on_another_stage(|_| ());
     std::fs::write(folder.path().join("experiment.toml"), "[[variant]]\nname = \"a\"\nstage.cpus = 8\n").unwrap();
-    assert!(render(&results, Format::Table).unwrap().contains("Stage, as it was found"));
+    assert!(render(&results, Format::Table).unwrap().contains("Environment, as it was found"));
 }
 
 #[test]
-fn disturbed_trials_are_marked() {
+fn trials_with_interference_are_marked() {
     let (_folder, results) =
-        on_another_stage(|stage| stage.disturbances = vec!["other processes used 1.2 CPUs".into()]);
+        on_another_stage(|environment| environment.interference = vec!["other processes used 1.2 CPUs".into()]);
     let table = render(&results, Format::Table).unwrap();
     assert!(table.contains("* ! 638,499"), "{table}");
     assert!(table.contains("! a trial of it was disturbed: the notes say by what."), "{table}");

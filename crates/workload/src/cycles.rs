@@ -70,7 +70,7 @@ const fn words() -> [([u8; WORD], usize); 10] {
 }
 
 /// Room for any number, however it is spelled.
-pub type NumberRoom = [u8; MOST_DIGITS * (LONGEST_NAME + 1) + WORD];
+pub type NumberBuffer = [u8; MOST_DIGITS * (LONGEST_NAME + 1) + WORD];
 
 /// Numbers as bytes, and back.
 #[derive(Clone, Copy, Debug)]
@@ -105,13 +105,13 @@ impl Numbers {
     }
 
     /// An empty room.
-    pub fn room() -> NumberRoom {
+    pub fn buffer() -> NumberBuffer {
         [0; MOST_DIGITS * (LONGEST_NAME + 1) + WORD]
     }
 
     /// Spells `number`, which is below 10^16.
     #[inline(always)]
-    pub fn write(self, number: u64, room: &mut NumberRoom) -> &[u8] {
+    pub fn write(self, number: u64, room: &mut NumberBuffer) -> &[u8] {
         match self.spelling {
             Spelling::Plain => {
                 let digits = &mut room[..self.format.width()];
@@ -133,7 +133,7 @@ impl Numbers {
     }
 }
 
-fn write_names(number: u64, room: &mut NumberRoom) -> &[u8] {
+fn write_names(number: u64, room: &mut NumberBuffer) -> &[u8] {
     let mut digits = [0u8; MOST_DIGITS];
     let (mut rest, mut first) = (number, MOST_DIGITS - 1);
     digits[first] = (rest % 10) as u8;
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn digits_are_spelled_as_the_report_spells_them() {
-        let mut room = Numbers::room();
+        let mut room = Numbers::buffer();
         assert_eq!(ALL[3].write(409, &mut room), "quattro zero ஒன்பது".as_bytes());
         assert_eq!(ALL[3].write(1_235_678, &mut room), "eins deux tres пять ستة सात 捌".as_bytes());
         for text in ["", " ", "eins ", " eins", "eins  deux", "einsdeux", "ein", "சுழியம்", "सा", "quattro\0zero"]
@@ -325,7 +325,7 @@ mod tests {
         #[test]
         fn what_is_written_reads_back(number in 0u64..10_000_000_000_000_000) {
             for numbers in ALL {
-                let mut room = Numbers::room();
+                let mut room = Numbers::buffer();
                 let bytes = numbers.write(number, &mut room);
                 prop_assert!(bytes.len() as u64 <= numbers.key_size());
                 prop_assert_eq!(numbers.read(bytes), Some(number));
@@ -337,7 +337,7 @@ mod tests {
             for numbers in ALL {
                 for bytes in [bytes.as_slice(), text.as_bytes()] {
                     if let Some(number) = numbers.read(bytes).filter(|number| *number < 10_000_000_000_000_000) {
-                        let mut room = Numbers::room();
+                        let mut room = Numbers::buffer();
                         let again = numbers.write(number, &mut room).to_vec();
                         // Zeros in front are the one other spelling of a number.
                         prop_assert!(again == bytes || number < 10u64.pow(bytes.len().min(15) as u32));

@@ -10,15 +10,15 @@ pub const LEDGER_SLOTS: usize = 1 << 20;
 
 /// Which ids have a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Watch {
+pub struct WatchedIds {
     shift: u32,
 }
 
-impl Watch {
+impl WatchedIds {
     /// The densest watch of `records` records that fits into the slots.
-    pub fn over(records: u64) -> Watch {
+    pub fn over(records: u64) -> WatchedIds {
         let needed = records.div_ceil(LEDGER_SLOTS as u64).max(1);
-        Watch { shift: needed.next_power_of_two().trailing_zeros() }
+        WatchedIds { shift: needed.next_power_of_two().trailing_zeros() }
     }
 
     /// One id in so many is watched.
@@ -36,19 +36,19 @@ impl Watch {
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'a> {
     slots: &'a [AtomicU64],
-    watch: Watch,
+    watch: WatchedIds,
 }
 
 impl<'a> Ledger<'a> {
     /// A ledger over `slots`, of which there are [`LEDGER_SLOTS`].
-    pub fn new(slots: &'a [AtomicU64], watch: Watch) -> Self {
+    pub fn new(slots: &'a [AtomicU64], watch: WatchedIds) -> Self {
         debug_assert_eq!(slots.len(), LEDGER_SLOTS);
         Ledger { slots, watch }
     }
 
     /// The version that a read beginning now must at least see. 0, the version of the load, for an id without a slot.
     #[inline(always)]
-    pub fn floor(&self, id: u64) -> u64 {
+    pub fn min_version(&self, id: u64) -> u64 {
         // Acquire: what the engine made visible before the version was written down is visible to the read that follows.
         self.watch.slot(id).and_then(|slot| self.slots.get(slot)).map_or(0, |slot| slot.load(Ordering::Acquire))
     }
@@ -68,19 +68,19 @@ mod tests {
 
     #[test]
     fn the_watch_is_as_dense_as_the_slots_allow() {
-        assert_eq!(Watch::over(1).every(), 1);
-        assert_eq!(Watch::over(1 << 20).every(), 1);
-        assert_eq!(Watch::over((1 << 20) + 1).every(), 2);
-        assert_eq!(Watch::over(4_000_000_000).every(), 4096);
-        assert!(Watch::over(u64::MAX).slot(!((1 << 44) - 1)).unwrap() < LEDGER_SLOTS);
+        assert_eq!(WatchedIds::over(1).every(), 1);
+        assert_eq!(WatchedIds::over(1 << 20).every(), 1);
+        assert_eq!(WatchedIds::over((1 << 20) + 1).every(), 2);
+        assert_eq!(WatchedIds::over(4_000_000_000).every(), 4096);
+        assert!(WatchedIds::over(u64::MAX).slot(!((1 << 44) - 1)).unwrap() < LEDGER_SLOTS);
     }
 
     #[test]
     fn it_remembers_the_watched_and_asks_nothing_of_the_others() {
         let slots: Vec<AtomicU64> = (0..LEDGER_SLOTS).map(|_| AtomicU64::new(0)).collect();
-        let ledger = Ledger::new(&slots, Watch::over(4_000_000_000));
+        let ledger = Ledger::new(&slots, WatchedIds::over(4_000_000_000));
         ledger.acknowledge(8192, 7);
         ledger.acknowledge(8193, 9);
-        assert_eq!((ledger.floor(8192), ledger.floor(8193), ledger.floor(4096)), (7, 0, 0));
+        assert_eq!((ledger.min_version(8192), ledger.min_version(8193), ledger.min_version(4096)), (7, 0, 0));
     }
 }

@@ -18,7 +18,7 @@ mod values;
 
 pub use cycles::Spelling;
 pub use keys::{KeyError, KeyFormat, Keys};
-pub use ledger::{LEDGER_SLOTS, Ledger, Watch};
+pub use ledger::{LEDGER_SLOTS, Ledger, WatchedIds};
 pub use permutation::Permutation;
 pub use random::{Stream, subseed};
 pub use spec::{Data, End, Kind, Reads, Role, Verify, Workload, WorkloadError};

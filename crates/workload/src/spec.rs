@@ -156,7 +156,7 @@ impl Kind {
         }
     }
 
-    /// Whether it reads ranges of records: [`Reads::nexts`] is about those.
+    /// Whether it reads ranges of records: [`Reads::seek_nexts`] is about those.
     pub fn reads_ranges(self) -> bool {
         matches!(self.reader(), Some(Role::Range { .. }))
     }
@@ -263,16 +263,16 @@ pub enum Verify {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reads {
     /// Steps of the cursor after each seek of a range.
-    pub nexts: u64,
+    pub seek_nexts: u64,
     /// Records in each call of `multireadrandom`.
     pub per_batch: u64,
     /// Ranges begin at one of the first so many records; absent: at any.
-    pub among: Option<u64>,
+    pub seek_within: Option<u64>,
 }
 
 impl Default for Reads {
     fn default() -> Self {
-        Reads { nexts: 10, per_batch: 10, among: None }
+        Reads { seek_nexts: 10, per_batch: 10, seek_within: None }
     }
 }
 
@@ -360,11 +360,16 @@ impl Workload {
         range("reads_per_transaction", &transaction, "at least 1", transaction >= 1)?;
         let alone = transaction == 1 || self.kind == Kind::ReadRandom;
         range("reads_per_transaction", &transaction, "1, but for readrandom", alone)?;
-        range("nexts", &self.reads.nexts, "from 1 to 1000000", (1..=1_000_000).contains(&self.reads.nexts))?;
+        range(
+            "seek_nexts",
+            &self.reads.seek_nexts,
+            "from 1 to 1000000",
+            (1..=1_000_000).contains(&self.reads.seek_nexts),
+        )?;
         let per_batch = self.reads.per_batch;
-        range("reads_per_batch", &per_batch, "from 1 to 100000", (1..=100_000).contains(&per_batch))?;
-        let among = self.reads.among.unwrap_or(records);
-        range("among", &among, "from 1 to the number of records", (1..=records).contains(&among))?;
+        range("keys_per_multiget", &per_batch, "from 1 to 100000", (1..=100_000).contains(&per_batch))?;
+        let seek_within = self.reads.seek_within.unwrap_or(records);
+        range("seek_within", &seek_within, "from 1 to the number of records", (1..=records).contains(&seek_within))?;
         let rate = self.write_rate.unwrap_or(1.0);
         range("write_rate", &rate, "above 0 writes a second", rate > 0.0 && rate.is_finite())?;
         self.data.keys()?;

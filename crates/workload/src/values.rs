@@ -149,17 +149,17 @@ impl Values {
         mask_short(filler, &self.template, word);
     }
 
-    /// Whether `value` is, to the last bit, the value of `id` at a version of at least `floor`.
+    /// Whether `value` is, to the last bit, the value of `id` at a version of at least `min_version`.
     #[inline(always)]
-    pub fn is_right(&self, id: u64, floor: u64, value: &[u8]) -> bool {
+    pub fn is_right(&self, id: u64, min_version: u64, value: &[u8]) -> bool {
         if self.is_large() {
-            value.len() == self.size && self.is_whole(id, value) && read_word(value, 8) >= floor
+            value.len() == self.size && self.is_whole(id, value) && read_word(value, 8) >= min_version
         } else {
-            self.is_right_short(id, floor, value)
+            self.is_right_short(id, min_version, value)
         }
     }
 
-    /// [`Values::is_right`] for a value with a whole header and at least a block of filler; floor and size aside.
+    /// [`Values::is_right`] for a value with a whole header and at least a block of filler; min_version and size aside.
     #[inline(always)]
     fn is_whole(&self, id: u64, value: &[u8]) -> bool {
         let word = self.word(id, read_word(value, 8));
@@ -171,12 +171,12 @@ impl Values {
     /// [`Values::is_right`] by making the value again: for sizes too small for blocks.
     #[cold]
     #[inline(never)]
-    fn is_right_short(&self, id: u64, floor: u64, value: &[u8]) -> bool {
+    fn is_right_short(&self, id: u64, min_version: u64, value: &[u8]) -> bool {
         let Some(version) = self.version_of(value) else { return false };
         let mut expected = [0; HEADER + BLOCK];
         let expected = &mut expected[..self.size];
         self.write(id, version, expected);
-        expected == value && !self.is_older(version, floor)
+        expected == value && !self.is_older(version, min_version)
     }
 
     /// The version that a value of the right size claims.
@@ -202,13 +202,13 @@ impl Values {
         }
     }
 
-    /// Whether a claimed version, of which only the low bytes may be there, is before `floor`.
-    fn is_older(&self, version: u64, floor: u64) -> bool {
+    /// Whether a claimed version, of which only the low bytes may be there, is before `min_version`.
+    fn is_older(&self, version: u64, min_version: u64) -> bool {
         match self.layout {
-            Layout::Whole | Layout::Short(8) => version < floor,
+            Layout::Whole | Layout::Short(8) => version < min_version,
             Layout::Short(width) => {
                 let unused = 64 - 8 * width as u32;
-                ((version.wrapping_sub(floor) << unused) as i64) < 0
+                ((version.wrapping_sub(min_version) << unused) as i64) < 0
             }
             Layout::Bare => false,
         }
@@ -216,12 +216,12 @@ impl Values {
 
     /// What is wrong with a value that [`Values::is_right`] refused.
     #[cold]
-    pub fn fault(&self, id: u64, floor: u64, value: &[u8]) -> Fault {
+    pub fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> Fault {
         let Some(version) = self.version_of(value) else {
             return Fault::Wrong(format!("record {id}: a value of {} bytes instead of {}", value.len(), self.size));
         };
         if self.is_value_of(id, version, value) {
-            return Fault::Stale(format!("record {id}: version {version}, though {floor} had been acknowledged"));
+            return Fault::Stale(format!("record {id}: version {version}, though {min_version} had been acknowledged"));
         }
         if self.layout == Layout::Whole {
             let claimed = read_word(value, 0);
@@ -285,14 +285,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_value_is_right_for_its_id_and_for_no_older_floor(
+        fn a_value_is_right_for_its_id_and_for_no_older_version(
             size in 0u64..300, c in 0.0f64..=1.0, seed: u64, id: u64, version in 0u64..1 << 40,
         ) {
             let values = Values::new(size, c, seed);
             let made = value(&values, id, version);
             prop_assert!(values.is_right(id, version, &made));
             prop_assert!(values.is_right(id, version.saturating_sub(1000), &made));
-            prop_assert_eq!(values.is_right(id, version + 1, &made), size < 4, "a later floor must be missed");
+            prop_assert_eq!(values.is_right(id, version + 1, &made), size < 4, "a later min_version must be missed");
         }
 
         #[test]

@@ -7,8 +7,8 @@
 //! there always strike.
 
 use kvdyno_abi::adapter::{
-    self, ALL_DURABILITIES, Answers, Batch, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
-    Housekeeping, Keys, Listing, Opt, Record, Session, BatchEntry,
+    self, ALL_DURABILITIES, Answers, Batch, BatchEntry, Config, Cursor, Description, Direction, Durability, Engine,
+    Error, Host, Housekeeping, Keys, Listing, Opt, Record, Session,
 };
 use kvdyno_abi::{
     CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, IS_SINGLE, export_engine,

@@ -6,7 +6,7 @@
 //! Where processes share a database, each has its own map, and the log is what they share: a process writes under a lock
 //! on it and reads what others have added before it answers. Then nothing but the log is written, so that it only grows.
 
-use kvdyno_abi::adapter::{Durability, Error, BatchEntry};
+use kvdyno_abi::adapter::{BatchEntry, Durability, Error};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

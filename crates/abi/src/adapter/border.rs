@@ -359,8 +359,9 @@ unsafe extern "C" fn read_modify_write<E: Engine>(
     // SAFETY: the contract: update and context are good through the call.
     let mut change = unsafe { Change::new(update, context) };
     // SAFETY: the contract: an open session that no other call runs on, a key.
-    let status =
-        unsafe { on_session::<E>(session, |inner| inner.read_modify_write(slice(key, key_size), &mut change).map(|()| abi::OK)) };
+    let status = unsafe {
+        on_session::<E>(session, |inner| inner.read_modify_write(slice(key, key_size), &mut change).map(|()| abi::OK))
+    };
     change.given_up.unwrap_or(status)
 }
 

@@ -145,7 +145,8 @@ impl<'a> Batch<'a> {
     /// `entries` holds `count` entries whose keys and values are there for as long as `'a`.
     pub(super) unsafe fn new(entries: *const abi::BatchEntry, count: usize) -> Result<Self, Error> {
         // SAFETY: the caller's promise.
-        let entries: &[abi::BatchEntry] = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(entries, count) } };
+        let entries: &[abi::BatchEntry] =
+            if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(entries, count) } };
         match entries.iter().find(|entry| entry.kind != abi::PUT && entry.kind != abi::DELETE) {
             Some(entry) => Err(Error::unsupported(format_args!("a batch entry of kind {}", entry.kind))),
             None => Ok(Self(entries.iter())),

@@ -100,8 +100,7 @@ pub struct Housekeeping {
 
 impl Housekeeping {
     /// None of them.
-    pub const NONE: Self =
-        Self { flush: false, compact: false, wait_idle: false, statistics: false };
+    pub const NONE: Self = Self { flush: false, compact: false, wait_idle: false, statistics: false };
 }
 
 /// The declaration of one option of the engine's own. Defaults and bounds are spelled as a user would spell them.

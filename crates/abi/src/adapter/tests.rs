@@ -249,7 +249,9 @@ fn get(session: *mut abi::Session, key: abi::Bytes) -> (abi::Status, abi::Bytes)
 
 #[test]
 fn the_table_holds_what_is_declared_and_no_more() {
-    assert!(ODD.cursor_next.is_some() && ODD.multi_get.is_some() && ODD.read_modify_write.is_some() && ODD.begin.is_some());
+    assert!(
+        ODD.cursor_next.is_some() && ODD.multi_get.is_some() && ODD.read_modify_write.is_some() && ODD.begin.is_some()
+    );
     assert!(ODD.cursor_previous.is_none() && ODD.remove.is_none());
     assert!(ODD.flush.is_some());
     assert!(ODD.compact.is_none() && ODD.wait_idle.is_none() && ODD.statistics.is_none());
@@ -358,7 +360,8 @@ fn a_batch_without_atomicity_is_its_steps() {
     with_session(|session| {
         let put = |key, value| abi::BatchEntry { kind: abi::PUT, reserved: 0, key: lent(key), value: lent(value) };
         // SAFETY: an open session and as many entries as are said.
-        let write = |entries: &[abi::BatchEntry]| unsafe { ODD.write.unwrap()(session, entries.as_ptr(), entries.len()) };
+        let write =
+            |entries: &[abi::BatchEntry]| unsafe { ODD.write.unwrap()(session, entries.as_ptr(), entries.len()) };
         assert_eq!(write(&[put("a", "1"), put("b", "2")]), abi::OK);
         assert_eq!(get(session, lent("old")).1.size, 7);
         assert_eq!(write(&[abi::BatchEntry { kind: abi::DELETE, ..put("a", "") }]), abi::UNSUPPORTED);

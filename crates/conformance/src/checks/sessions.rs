@@ -209,7 +209,8 @@ fn read_modify_write_counts(bench: &Bench) -> Result<(), Finding> {
     };
     bench.with_database(|database| {
         side_by_side(database, 4, |_, session| {
-            (0..ROUNDS).try_for_each(|_| session.read_modify_write(&key, count).during("read_modify_write beside others"))
+            (0..ROUNDS)
+                .try_for_each(|_| session.read_modify_write(&key, count).during("read_modify_write beside others"))
         })?;
         expect(&mut session(database)?, &key, &(4 * ROUNDS).to_le_bytes())
     })

@@ -117,7 +117,9 @@ fn abort(bench: &Bench) -> Result<(), Finding> {
             let batch = records.value(2, 2);
             session.write(&[(&records.key(2), Some(&batch)), (&records.key(12), Some(&batch))]).during("write")?;
             if bench.can(abi::CAN_READ_MODIFY_WRITE) {
-                session.read_modify_write(&records.key(3), |_| Some(records.value(3, 2))).during("read_modify_write")?;
+                session
+                    .read_modify_write(&records.key(3), |_| Some(records.value(3, 2)))
+                    .during("read_modify_write")?;
             }
             session.abort().during("abort")?;
             unchanged(&mut session)?;

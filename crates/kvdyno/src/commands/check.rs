@@ -7,7 +7,7 @@ use std::process::Command;
 use kvdyno_conformance::{Outcome, Subject, Suite, Verdict, checks, child};
 use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
-use kvdyno_lab::inspection;
+use kvdyno_plan::inspection;
 
 use super::engines::{Found, find, left_out};
 use crate::cli::Check;

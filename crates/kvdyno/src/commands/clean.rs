@@ -2,8 +2,8 @@
 
 use std::io::{self, Write, stdout};
 
-use kvdyno_stage::memory;
-use kvdyno_stage::storage::ground::{self, LeftoverStorage};
+use kvdyno_environment::memory;
+use kvdyno_environment::storage::backing_store::{self, LeftoverStorage};
 
 use crate::cli::Clean;
 use crate::error::Error;
@@ -48,7 +48,7 @@ fn leftovers() -> Vec<Leftover> {
         let what = format!("the control group {}{processes}", group.folder.display());
         Leftover { what, remove: Box::new(move || group.remove()) }
     });
-    let storage = ground::leftovers().into_iter().map(|one| {
+    let storage = backing_store::leftovers().into_iter().map(|one| {
         let what = match &one {
             LeftoverStorage::Mount(point) => format!("the mount at {}", point.display()),
             LeftoverStorage::Loop { device, file } => {

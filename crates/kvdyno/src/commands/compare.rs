@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use kvdyno_lab::{EngineSection, Experiment, LoadSection, RunSection};
+use kvdyno_experiment::{EngineSection, Experiment, LoadSection, RunSection};
 use kvdyno_workload::Verify;
 use toml::Spanned;
 
@@ -42,7 +42,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
         workload: placed(arguments.load),
         batch: Some(placed(arguments.batch)),
         sync: arguments.sync,
-        workers: placed(arguments.workers),
+        clients: placed(arguments.clients),
         ..LoadSection::default()
     };
     experiment.run = arguments.workload.iter().map(|&kind| run_section(arguments, kind)).collect();
@@ -51,7 +51,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     experiment.lab.order = arguments.order;
     experiment.lab.dir.clone_from(&arguments.dir);
     experiment.lab.keep = arguments.keep;
-    experiment.stage = arguments.stage.section();
+    experiment.environment = arguments.environment.section();
     experiment.engine = sections(arguments)?;
     Ok(experiment)
 }
@@ -60,7 +60,7 @@ fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
     RunSection {
         workload: placed(kind),
         readers: placed(arguments.readers.clone()),
-        workers: placed(arguments.workers),
+        clients: placed(arguments.clients),
         duration: (arguments.operations.is_none() && !kind.ends_by_part()).then(|| placed(arguments.duration)),
         operations: arguments.operations,
         warmup: arguments.warmup,

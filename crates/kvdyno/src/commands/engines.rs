@@ -10,7 +10,7 @@ use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed::{self, Installed};
 use kvdyno_engine::{Compression, Durability, OptionKind, Probe};
 use kvdyno_install::{Recipe, recipes};
-use kvdyno_lab::inspection;
+use kvdyno_plan::inspection;
 
 use crate::cli::Engines;
 use crate::error::Error;
@@ -221,7 +221,7 @@ fn kind(kind: &OptionKind) -> String {
         OptionKind::Bool => "true, false".to_owned(),
         OptionKind::Integer { minimum, maximum } => format!("{minimum} to {maximum}"),
         OptionKind::Size { minimum, maximum } => {
-            let size = |bytes: i64| kvdyno_lab::Bytes(bytes.max(0) as u64);
+            let size = |bytes: i64| kvdyno_experiment::Bytes(bytes.max(0) as u64);
             format!("{} to {}", size(*minimum), size(*maximum))
         }
         OptionKind::Real => "number".to_owned(),

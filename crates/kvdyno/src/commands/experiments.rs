@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use kvdyno_lab::{SHIPPED, Shipped};
+use kvdyno_experiment::{SHIPPED, Shipped};
 
 use crate::cli::Experiments;
 use crate::error::Error;

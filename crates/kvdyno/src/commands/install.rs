@@ -9,7 +9,7 @@ use kvdyno_engine::Probe;
 use kvdyno_engine::catalog::{self, EngineName};
 use kvdyno_engine::inspect::Request;
 use kvdyno_install::{Event, InstallError, Outcome, Recipe, Version, recipe, recipes};
-use kvdyno_lab::inspection::{inspect_apart, request};
+use kvdyno_plan::inspection::{inspect_apart, request};
 
 use crate::cli::Install;
 use crate::error::Error;

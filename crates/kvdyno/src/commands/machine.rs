@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use kvdyno_engine::{Choice, catalog::EngineName};
-use kvdyno_record::{DriverCost, Machine as Facts};
-use kvdyno_stage::abilities::abilities;
-use kvdyno_trial::clock::{self, Calibration, Tsc};
+use kvdyno_environment::abilities::abilities;
+use kvdyno_results::{DriverCost, Machine as Facts};
+use kvdyno_worker::clock::{self, Calibration, Tsc};
 
 use crate::cli::Machine;
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub fn run(arguments: Machine) -> Result<(), Error> {
 
 /// This machine, with the filesystem of `folder` and the driver's own cost.
 pub fn describe(folder: &Path) -> Facts {
-    let mut facts = kvdyno_stage::machine::machine(folder);
+    let mut facts = kvdyno_environment::machine::machine(folder);
     facts.clock = match clock::has_invariant_tsc() {
         true => clock::describe(Calibration::begin(Tsc).settle()),
         false => clock::describe(1.0),
@@ -44,7 +44,7 @@ pub fn describe(folder: &Path) -> Facts {
 fn driver(threads: u32) -> Option<DriverCost> {
     let adapter = EngineName::parse("null").load().ok()?;
     let choice = Choice::new(adapter, None, &[], None).ok()?;
-    kvdyno_lab::driver_cost(&choice, threads, DRIVER_TIME).ok()
+    kvdyno_run::driver_cost(&choice, threads, DRIVER_TIME).ok()
 }
 
 fn words(facts: &Facts) -> String {
@@ -64,11 +64,11 @@ fn words(facts: &Facts) -> String {
     }
     for cache in &facts.caches {
         let shared = if cache.shared_by > 1 { format!(", shared by {}", cache.shared_by) } else { String::new() };
-        line("cache", format!("L{} {} {} KiB{shared}", cache.level, cache.kind, cache.size_kb));
+        line("cache", format!("L{} {} {} KiB{shared}", cache.level, cache.kind, cache.size_kib));
     }
-    line("memory", format!("{:.1} GiB", facts.memory_kb as f64 / 1_048_576.0));
+    line("memory", format!("{:.1} GiB", facts.memory_kib as f64 / 1_048_576.0));
     for node in &facts.numa {
-        let memory = node.memory_kb as f64 / 1_048_576.0;
+        let memory = node.memory_kib as f64 / 1_048_576.0;
         line(
             "numa node",
             format!("{}: cpus {}, {memory:.1} GiB, distances {:?}", node.node, node.cpus, node.distances),
@@ -84,7 +84,7 @@ fn words(facts: &Facts) -> String {
     line("driver", facts.driver.as_ref().map_or("not measured: the null engine is not installed".into(), driver_words));
     line("kvdyno", facts.kvdyno.clone());
     for (number, (part, ability)) in abilities().into_iter().enumerate() {
-        line(if number == 0 { "stage" } else { "" }, format!("{part}: {ability}"));
+        line(if number == 0 { "environment" } else { "" }, format!("{part}: {ability}"));
     }
     lines.join("\n") + "\n"
 }

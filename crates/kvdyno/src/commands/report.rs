@@ -2,15 +2,15 @@
 
 use std::io::{IsTerminal, Write, stdout};
 
-use kvdyno_record::folder::Results;
 use kvdyno_report::{Format, against, can_hold, render, render_coloured, write_page};
+use kvdyno_results::folder::ResultsFolder;
 
 use crate::cli::Report;
 use crate::error::Error;
 
 /// Runs the command.
 pub fn run(arguments: Report) -> Result<(), Error> {
-    let results = Results::open(arguments.folder)?;
+    let results = ResultsFolder::open(arguments.folder)?;
     let Some(paper) = arguments.against else { return show(&results, arguments.format) };
     if !can_hold(arguments.format) {
         return Err(Error::Input(format!("--against is printed as table or md, not as {}", arguments.format)));
@@ -20,7 +20,7 @@ pub fn run(arguments: Report) -> Result<(), Error> {
 }
 
 /// Prints the tables, and makes the page.
-pub fn show(results: &Results, format: Format) -> Result<(), Error> {
+pub fn show(results: &ResultsFolder, format: Format) -> Result<(), Error> {
     let text = match format {
         Format::Table if stdout().is_terminal() => render_coloured(results)?,
         format => render(results, format)?,

@@ -5,11 +5,13 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use kvdyno_lab::{Checked, Experiment, Extent, FileError, Room, Shipped, Span, Stop, check, check_space};
-use kvdyno_record::files;
-use kvdyno_record::folder::Results;
-use kvdyno_stage::lock::FolderLock;
-use kvdyno_stage::memory::scope;
+use kvdyno_environment::lock::FolderLock;
+use kvdyno_environment::memory::scope;
+use kvdyno_experiment::{Experiment, FileError, Shipped, Span};
+use kvdyno_plan::{Checked, Extent, Room, check, check_space};
+use kvdyno_results::files;
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_run::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{Erase, Output, Run};
@@ -59,8 +61,8 @@ pub fn give_up(experiment: &mut Experiment, erase: &Erase) -> Result<(), Error> 
         )));
     }
     let device = std::path::absolute(device).map_err(Error::io(format!("cannot find {}", device.display())))?;
-    experiment.stage.device = Some(toml::Spanned::new(0..0, device.clone()));
-    experiment.stage.yes_erase = Some(device);
+    experiment.environment.device = Some(toml::Spanned::new(0..0, device.clone()));
+    experiment.environment.yes_erase = Some(device);
     Ok(())
 }
 
@@ -76,17 +78,17 @@ fn base_of(file: Option<&Path>) -> Result<PathBuf, Error> {
 /// The experiment at a size that this machine has room for; says what was changed.
 fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, FileError> {
     let here = Path::new(".");
-    let machine = kvdyno_stage::machine::machine(here);
+    let machine = kvdyno_environment::machine::machine(here);
     let storage = experiment.lab.dir.as_deref().unwrap_or(here);
     let room = Room {
-        memory: machine.memory_kb << 10,
+        memory: machine.memory_kib << 10,
         cores: machine.cpu.threads.max(1),
         threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
-        disk: kvdyno_stage::storage::free_bytes(storage).unwrap_or(u64::MAX),
+        disk: kvdyno_environment::storage::free_bytes(storage).unwrap_or(u64::MAX),
         budget: budget.map(|time| time.0),
-        missing: experiment.missing_engines(),
+        missing: kvdyno_plan::inspection::missing_engines(experiment),
     };
-    let (experiment, changes) = experiment.fitted(&room)?;
+    let (experiment, changes) = kvdyno_plan::fitted(experiment, &room)?;
     for change in &changes {
         eprintln!("fit: {change}");
     }
@@ -154,8 +156,8 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
 
 fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
     // Its databases have the same paths as before: an engine may know them by those.
-    let found = Results::open(folder)?.root().canonicalize();
-    let results = Results::at(found.map_err(Error::io(format!("cannot find {}", folder.display())))?);
+    let found = ResultsFolder::open(folder)?.root().canonicalize();
+    let results = ResultsFolder::at(found.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (mut experiment, text) = read(&results.experiment_file())?;
     enter_scope(&experiment);
     give_up(&mut experiment, &arguments.erase)?;
@@ -174,7 +176,7 @@ fn out_folder(experiment: &Experiment, output: &Output) -> Result<PathBuf, Error
     let folder = std::path::absolute(&folder).map_err(Error::io(format!("cannot find {}", folder.display())))?;
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
         let shown = folder.display();
-        let or_resume = match Results::open(&folder) {
+        let or_resume = match ResultsFolder::open(&folder) {
             Ok(_) => format!(", or go on with it: kvdyno run --resume {shown}"),
             Err(_) => String::new(),
         };
@@ -183,18 +185,18 @@ fn out_folder(experiment: &Experiment, output: &Output) -> Result<PathBuf, Error
     Ok(folder)
 }
 
-fn new_folder(folder: &Path) -> Result<Results, Error> {
+fn new_folder(folder: &Path) -> Result<ResultsFolder, Error> {
     fs::create_dir_all(folder).map_err(Error::io(format!("cannot make {}", folder.display())))?;
     let folder = folder.canonicalize().map_err(Error::io(format!("cannot find {}", folder.display())))?;
-    Ok(Results::at(folder))
+    Ok(ResultsFolder::at(folder))
 }
 
-fn lock(results: &Results) -> Result<FolderLock, Error> {
+fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
     FolderLock::acquire(results.root()).map_err(|error| Error::Input(error.to_string()))
 }
 
 /// Runs what is left of the plan, and reports.
-fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), Error> {
+fn conduct(checked: &Checked, results: &ResultsFolder, output: &Output) -> Result<(), Error> {
     let stop = Stop::default();
     let counter = stop.counter();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -215,7 +217,7 @@ fn conduct(checked: &Checked, results: &Results, output: &Output) -> Result<(), 
         eprintln!("left out: {}: {}", one.what(), one.reason);
     }
     eprintln!("{}", Extent::of(checked));
-    let summary = kvdyno_lab::run(checked, results, &worker, &stop, &mut progress);
+    let summary = kvdyno_run::run(checked, results, &worker, &stop, &mut progress);
     progress.finish();
     let summary = summary?;
     if summary.interrupted {

@@ -6,7 +6,7 @@ use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed;
 use kvdyno_engine::{Compression, Durability, Hints, LabSettings};
-use kvdyno_lab::inspection;
+use kvdyno_plan::inspection;
 
 use super::engines::{Found, Here, find, left_out, table};
 use crate::cli::Settings;
@@ -60,7 +60,7 @@ fn sections(arguments: &Settings) -> Vec<Section> {
     let section = |title: String, topic, level| Section { title, topic, level, rows: Vec::new() };
     let usual = |title, topic| section(title, topic, Level::Usual);
     let durability = |&level: &Durability| {
-        let every = if level == Durability::Periodic { format!(", {}", arguments.interval) } else { String::new() };
+        let every = if level == Durability::Periodic { format!(", {}", arguments.sync_period) } else { String::new() };
         section(format!("durability {level}{every}"), "durability", Level::Durability(level))
     };
     let compression =
@@ -83,7 +83,7 @@ fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
     LabSettings {
         durability: if let Level::Durability(asked) = level { asked } else { durability },
         compression: if let Level::Compression(asked) = level { asked } else { compression },
-        sync_period_ms: arguments.interval.0.as_millis().try_into().unwrap_or(u32::MAX),
+        sync_period_ms: arguments.sync_period.0.as_millis().try_into().unwrap_or(u32::MAX),
         cache_bytes: arguments.cache.0,
         write_buffer_bytes: arguments.write_buffer.0,
     }
@@ -148,7 +148,7 @@ impl Page {
     fn asked(&self) -> String {
         match self.engines.as_slice() {
             [] => "No engine is here".to_owned(),
-            engines => format!("Asked: {}", engines.join(", ")),
+            engines => format!("Requested: {}", engines.join(", ")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kvdyno_trial::worker::{destroy, run as run_trial};
+use kvdyno_worker::worker::{destroy, run as run_trial};
 
 use crate::cli::Worker;
 use crate::error::Error;
@@ -18,5 +18,5 @@ pub fn run(arguments: Worker) -> Result<(), Error> {
 
 /// Asks one adapter about itself.
 pub fn inspect(request: &Path, answer: &Path) -> Result<(), Error> {
-    kvdyno_lab::inspection::answer(request, answer).map_err(Error::io("cannot hand over what the adapter says"))
+    kvdyno_plan::inspection::answer(request, answer).map_err(Error::io("cannot hand over what the adapter says"))
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use super::Lab;
 
-/// Whether tests may mount, and make loop devices and control groups. `KVDYNO_TEST_STAGE=skip` says that they may not, as
+/// Whether tests may mount, and make loop devices and control groups. `KVDYNO_TEST_ENVIRONMENT=skip` says that they may not, as
 /// in a container that has none; else they must be root's.
-pub fn may_set_the_stage() -> bool {
-    let skips = std::env::var_os("KVDYNO_TEST_STAGE").is_some_and(|how| how == "skip");
+pub fn may_set_the_environment() -> bool {
+    let skips = std::env::var_os("KVDYNO_TEST_ENVIRONMENT").is_some_and(|how| how == "skip");
     if skips {
-        eprintln!("skipped: KVDYNO_TEST_STAGE=skip");
+        eprintln!("skipped: KVDYNO_TEST_ENVIRONMENT=skip");
     }
     !skips
 }

@@ -21,11 +21,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
-use kvdyno_record::folder::Results;
+use kvdyno_results::folder::ResultsFolder;
 use tempfile::TempDir;
 
 pub use hlog::interval_log;
-pub use machine::{LoopDevice, may_set_the_stage};
+pub use machine::{LoopDevice, may_set_the_environment};
 pub use outcome::{Ran, Trial, squeezed};
 pub use running::{Running, eventually};
 
@@ -68,8 +68,8 @@ impl Lab {
     }
 
     /// The results of what ran.
-    pub fn results(&self) -> Results {
-        Results::at(self.path("results"))
+    pub fn folder(&self) -> ResultsFolder {
+        ResultsFolder::at(self.path("results"))
     }
 
     /// `kvdyno` in this folder, to be given arguments.
@@ -131,14 +131,14 @@ impl Lab {
         self
     }
 
-    /// Every record that is there, by the name of its trial, to the byte.
-    pub fn records(&self) -> BTreeMap<String, Vec<u8>> {
+    /// Every result that is there, by the name of its trial, to the byte.
+    pub fn result_files(&self) -> BTreeMap<String, Vec<u8>> {
         let trials = fs::read_dir(self.path("results/trials")).into_iter().flatten().flatten();
-        let record = |trial: fs::DirEntry| {
-            let record = fs::read(trial.path().join("record.json")).ok()?;
-            Some((trial.file_name().into_string().unwrap(), record))
+        let result = |trial: fs::DirEntry| {
+            let result = fs::read(trial.path().join("result.json")).ok()?;
+            Some((trial.file_name().into_string().unwrap(), result))
         };
-        trials.filter_map(record).collect()
+        trials.filter_map(result).collect()
     }
 
     /// The folders of databases that are there now.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::ExitStatus;
 
-use kvdyno_record::{Outcome, Phase, Record};
+use kvdyno_results::{Outcome, Phase, TrialResult};
 
 use super::Lab;
 
@@ -35,8 +35,8 @@ impl Ran {
     }
 
     /// All that ended, in order.
-    pub fn records(&self) -> Vec<Record> {
-        self.lab.results().records().unwrap()
+    pub fn results(&self) -> Vec<TrialResult> {
+        self.lab.folder().results().unwrap()
     }
 
     /// The one trial of an engine with that workload; `load` is its load.
@@ -49,29 +49,29 @@ impl Ran {
 
     /// The trials of an engine with that workload; `load` is its load.
     pub fn trials(&self, engine: &str, what: &str) -> Vec<Trial> {
-        let is_it = |record: &Record| {
-            let key = &record.trial;
+        let is_it = |result: &TrialResult| {
+            let key = &result.trial;
             let is_load = key.phase == Phase::Load;
             key.engine == engine && if what == "load" { is_load } else { key.workload == what && !is_load }
         };
-        let found = self.records().into_iter().filter(is_it);
-        found.map(|record| Trial { lab: self.lab.clone(), record }).collect()
+        let found = self.results().into_iter().filter(is_it);
+        found.map(|result| Trial { lab: self.lab.clone(), result }).collect()
     }
 
     /// The workload that was run.
     pub fn workload(&self) -> &'static str {
-        let runs = |record: &Record| record.trial.phase == Phase::Run;
-        let name = self.records().into_iter().find(runs).map(|record| record.trial.workload);
+        let runs = |result: &TrialResult| result.trial.phase == Phase::Run;
+        let name = self.results().into_iter().find(runs).map(|result| result.trial.workload);
         name.expect("a run").leak()
     }
 
-    /// Every trial of the plan has its record, and all of these engine's finished.
+    /// Every trial of the plan has its result, and all of these engine's finished.
     #[track_caller]
     pub fn all_finished(&self, engine: &str) -> &Self {
-        let trials: Vec<_> = self.records().into_iter().filter(|record| record.trial.engine == engine).collect();
+        let trials: Vec<_> = self.results().into_iter().filter(|result| result.trial.engine == engine).collect();
         assert!(!trials.is_empty(), "no trials of {engine}");
-        for record in trials {
-            assert_eq!(record.outcome, Outcome::Finished, "{:?}: {:?}", record.trial, record.answers);
+        for result in trials {
+            assert_eq!(result.outcome, Outcome::Finished, "{:?}: {:?}", result.trial, result.answers);
         }
         self
     }
@@ -80,10 +80,10 @@ impl Ran {
     #[track_caller]
     pub fn is_clean(&self) -> &Self {
         self.exits(0).is_whole();
-        for record in self.records() {
-            assert_eq!(record.outcome, Outcome::Finished, "{:?}", record.trial);
-            assert_eq!(record.answers.failures(), 0, "{:?}: {:?}", record.trial, record.answers);
-            assert!(record.answers.right > 0, "{:?} did nothing", record.trial);
+        for result in self.results() {
+            assert_eq!(result.outcome, Outcome::Finished, "{:?}", result.trial);
+            assert_eq!(result.answers.failures(), 0, "{:?}: {:?}", result.trial, result.answers);
+            assert!(result.answers.right > 0, "{:?} did nothing", result.trial);
         }
         self
     }
@@ -92,7 +92,7 @@ impl Ran {
     #[track_caller]
     pub fn is_whole(&self) -> &Self {
         let planned = self.planned();
-        let numbers: Vec<u32> = self.records().iter().map(|record| record.trial.number).collect();
+        let numbers: Vec<u32> = self.results().iter().map(|result| result.trial.number).collect();
         assert_eq!(numbers, (1..=planned).collect::<Vec<_>>(), "{}", self.stderr);
         self.lab.has_no_workers();
         assert!(!self.lab.path("results/databases").exists(), "{:?} are left", self.lab.databases());
@@ -111,8 +111,8 @@ impl Ran {
         let page = fs::read_to_string(self.lab.path("results/report/index.html")).unwrap().replace("&#39;", "'");
         let told = [&self.stdout, &self.lab.report("csv"), &page].map(|text| squeezed(text));
         let mut failures = 0;
-        for record in self.records() {
-            let Outcome::Failed(failure) = record.outcome else { continue };
+        for result in self.results() {
+            let Outcome::Failed(failure) = result.outcome else { continue };
             failures += 1;
             for text in &told {
                 assert!(text.contains(&squeezed(&failure.reason)), "`{}` is not in\n{text}", failure.reason);
@@ -126,21 +126,21 @@ impl Ran {
 /// One trial that ended.
 pub struct Trial {
     lab: Lab,
-    pub record: Record,
+    pub result: TrialResult,
 }
 
 impl Trial {
     /// It came to its end.
     #[track_caller]
     pub fn finished(&self) -> &Self {
-        assert_eq!(self.record.outcome, Outcome::Finished, "{:?}", self.record.trial);
+        assert_eq!(self.result.outcome, Outcome::Finished, "{:?}", self.result.trial);
         self
     }
 
     /// It failed in this way, for a reason with these words in it.
     #[track_caller]
     pub fn failed(&self, kind: &str, words: &str) -> &Self {
-        let Outcome::Failed(failure) = &self.record.outcome else { panic!("{:?} did not fail", self.record.trial) };
+        let Outcome::Failed(failure) = &self.result.outcome else { panic!("{:?} did not fail", self.result.trial) };
         let found = serde_json::to_value(failure.kind).unwrap();
         assert_eq!(found, kind, "{}", failure.reason);
         assert!(failure.reason.contains(words), "the reason should have `{words}`: {}", failure.reason);
@@ -150,14 +150,14 @@ impl Trial {
     /// A note for whoever reads the figures.
     #[track_caller]
     pub fn notes(&self, words: &str) -> &Self {
-        assert!(self.record.notes.iter().any(|note| note.contains(words)), "{:?}", self.record.notes);
+        assert!(self.result.notes.iter().any(|note| note.contains(words)), "{:?}", self.result.notes);
         self
     }
 
     /// One of its files.
     #[track_caller]
     pub fn file(&self, name: &str) -> String {
-        fs::read_to_string(self.lab.results().trial_folder(&self.record.trial).join(name)).unwrap()
+        fs::read_to_string(self.lab.folder().trial_folder(&self.result.trial).join(name)).unwrap()
     }
 }
 

@@ -54,19 +54,19 @@ impl Running {
 
     /// Waits until so many trials have ended.
     pub fn has_records(self, count: usize) -> Self {
-        eventually(&format!("{count} records"), || self.lab.records().len() >= count);
+        eventually(&format!("{count} records"), || self.lab.result_files().len() >= count);
         self
     }
 
     /// Waits until it has said what it will do: from then on it can be resumed.
     pub fn has_begun(self) -> Self {
-        eventually("experiment.toml", || self.lab.results().experiment_file().is_file());
+        eventually("experiment.toml", || self.lab.folder().experiment_file().is_file());
         self
     }
 
     /// Waits until a worker is at work.
     pub fn has_a_worker(self) -> Self {
-        eventually("a worker", || !self.lab.workers().is_empty());
+        eventually("a worker", || !self.lab.clients().is_empty());
         self
     }
 
@@ -98,8 +98,8 @@ impl Drop for Running {
 }
 
 impl Lab {
-    /// Workers of this lab that live, by their command lines.
-    pub fn workers(&self) -> Vec<String> {
+    /// ClientKind of this lab that live, by their command lines.
+    pub fn clients(&self) -> Vec<String> {
         self.worker_processes().into_iter().map(|(_, line)| line).collect()
     }
 
@@ -121,7 +121,7 @@ impl Lab {
 
     /// No worker outlives the run that started it.
     pub fn has_no_workers(&self) -> &Self {
-        eventually("the end of all workers", || self.workers().is_empty());
+        eventually("the end of all clients", || self.clients().is_empty());
         self
     }
 }

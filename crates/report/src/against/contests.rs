@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use kvdyno_record::{Phase, Record};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Phase, TrialResult};
 
 use crate::numbers;
 use crate::study::Study;
@@ -90,23 +90,23 @@ impl Figure {
     }
 
     fn of(self, cell: &Cell<'_>) -> Option<f64> {
-        let estimate = |estimate: &Option<kvdyno_verdict::Estimate>| estimate.as_ref().map(|found| found.value);
+        let estimate = |estimate: &Option<kvdyno_analysis::Estimate>| estimate.as_ref().map(|found| found.value);
         match self {
             Figure::Wall => estimate(&cell.wall_s),
             Figure::Reads => estimate(&cell.reads_per_s),
             Figure::Writes => estimate(&cell.writes_per_s),
-            Figure::Operations => cell.median(|record| Some(record.reads_per_s() + record.writes_per_s())),
-            Figure::Switches => cell.median(Record::context_switches_per_s),
+            Figure::Operations => cell.median(|result| Some(result.reads_per_s() + result.writes_per_s())),
+            Figure::Switches => cell.median(TrialResult::context_switches_per_s),
             Figure::CpuPerOperation => cell.median(cpu_per_operation),
             Figure::OutputsPerRecord => {
-                cell.median(|record| Some(record.os.fs_out_ops as f64 / record.workload.records.max(1) as f64))
+                cell.median(|result| Some(result.os.fs_out_ops as f64 / result.workload.records.max(1) as f64))
             }
         }
     }
 }
 
-fn cpu_per_operation(record: &Record) -> Option<f64> {
-    record.cpu_us_per_operation().map(|(user, sys)| user + sys)
+fn cpu_per_operation(result: &TrialResult) -> Option<f64> {
+    result.cpu_us_per_operation().map(|(user, sys)| user + sys)
 }
 
 impl Contest {
@@ -126,7 +126,7 @@ impl Contest {
 impl Pick {
     fn fits(&self, cell: &Cell<'_>) -> bool {
         // What the trials were called, before names were made to tell them apart.
-        let Some(key) = cell.finished.first().map(|record| &record.trial) else { return false };
+        let Some(key) = cell.finished.first().map(|result| &result.trial) else { return false };
         self.engine.as_ref().is_none_or(|engine| *engine == normal(&key.engine))
             && self.variant.as_ref().is_none_or(|variant| key.variant.is_empty() || *variant == key.variant)
             && self.phase.is_none_or(|phase| phase == key.phase)

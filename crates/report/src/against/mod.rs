@@ -7,8 +7,8 @@ mod published;
 use std::fmt;
 use std::str::FromStr;
 
-use kvdyno_record::folder::Results;
-use kvdyno_verdict::{Agreement, agreement};
+use kvdyno_analysis::{Agreement, agreement};
+use kvdyno_results::folder::ResultsFolder;
 
 use crate::study::{Contents, Study};
 use crate::tables::{Column, Grid, Row, Text};
@@ -80,7 +80,7 @@ impl FromStr for Paper {
 ///
 /// # Errors
 /// If the results folder cannot be read.
-pub fn against(results: &Results, paper: Paper, as_markdown: bool) -> Result<String, ReportError> {
+pub fn against(results: &ResultsFolder, paper: Paper, as_markdown: bool) -> Result<String, ReportError> {
     let contents = Contents::read(results)?;
     let study = Study::of(&contents);
     let contests = published::contests(paper)?;

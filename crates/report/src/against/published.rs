@@ -1,6 +1,6 @@
 //! The printed tables, `published/*.csv`, as contests.
 
-use kvdyno_record::Phase;
+use kvdyno_results::Phase;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -46,9 +46,9 @@ struct InmemRun {
 
 #[derive(Deserialize)]
 struct ThreeNPlusOne {
-    cache_kb: u64,
+    cache_kib: u64,
     threads: u32,
-    log_buffer_kb: Option<u64>,
+    log_buffer_kib: Option<u64>,
     nosync_txn: u8,
     log_dsync: u8,
     sort_by_length: u8,
@@ -171,12 +171,12 @@ fn three_n_plus_one() -> Result<Vec<Contest>, ReportError> {
 }
 
 fn settings(row: &ThreeNPlusOne) -> String {
-    let mut words = vec![match row.cache_kb {
+    let mut words = vec![match row.cache_kib {
         0 => "default cache".to_owned(),
-        kb => format!("cache {kb} KB"),
+        kib => format!("cache {kib} KiB"),
     }];
     words.push(format!("{} thread{}", row.threads, if row.threads == 1 { "" } else { "s" }));
-    words.extend(row.log_buffer_kb.map(|kb| format!("log buffer {kb} KB")));
+    words.extend(row.log_buffer_kib.map(|kib| format!("log buffer {kib} KiB")));
     let flags = [(row.nosync_txn, "NOSYNC"), (row.log_dsync, "DSYNC"), (row.sort_by_length, "by length")];
     words.extend(flags.iter().filter(|(set, _)| *set == 1).map(|(_, word)| (*word).to_owned()));
     words.extend((row.partitions > 1).then(|| format!("{} partitions", row.partitions)));

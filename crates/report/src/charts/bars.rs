@@ -1,7 +1,7 @@
 //! What loading took, as bars.
 
-use kvdyno_record::{Phase, Record};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Phase, TrialResult};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
@@ -20,7 +20,7 @@ const BAND: f64 = 38.0;
 const BAR: f64 = 9.0;
 
 /// A bar of each engine: its words, the place of its colour, its figure.
-type Part = (&'static str, usize, fn(&Record) -> f64);
+type Part = (&'static str, usize, fn(&TrialResult) -> f64);
 
 /// What a chart of bars shows.
 struct Bars {
@@ -40,11 +40,11 @@ const TIMES: Bars = Bars {
 
 const SIZES: Bars = Bars {
     caption: "Sizes after the load",
-    unit: "KB",
+    unit: "KiB",
     parts: [
-        ("database", 4, |r| r.space.db_kb as f64),
-        ("process", 3, |r| r.process_kb() as f64),
-        ("total", 6, |r| r.total_kb() as f64),
+        ("database", 4, |r| r.space.db_kib as f64),
+        ("process", 3, |r| r.process_kib() as f64),
+        ("total", 6, |r| r.total_kib() as f64),
     ],
     print: grouped,
 };
@@ -65,8 +65,8 @@ fn figure(bars: &Bars, cells: &[&Cell<'_>]) -> Result<Figure, ReportError> {
     Ok(Figure { caption: bars.caption.to_owned(), svg })
 }
 
-fn value(cell: &Cell<'_>, figure: fn(&Record) -> f64) -> f64 {
-    cell.median(|record| Some(figure(record))).unwrap_or(0.0)
+fn value(cell: &Cell<'_>, figure: fn(&TrialResult) -> f64) -> f64 {
+    cell.median(|result| Some(figure(result))).unwrap_or(0.0)
 }
 
 fn draw(canvas: &Canvas<'_>, bars: &Bars, cells: &[&Cell<'_>], high: f64) -> Drawn {

@@ -1,7 +1,7 @@
 //! Latencies, percentile by percentile.
 
-use kvdyno_record::{Latency, Operations, Record};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Latency, Operations, TrialResult};
 
 use super::chart::{Chart, Line, Point};
 use super::ticks::Axis;
@@ -53,20 +53,20 @@ fn figure(
     Ok(Figure { svg: chart.draw()?, caption })
 }
 
-fn operations(record: &Record, side: Side) -> Option<&Operations> {
+fn operations(result: &TrialResult, side: Side) -> Option<&Operations> {
     match side {
-        Side::Reads => main_reads(record),
-        Side::Writes => main_writes(record),
+        Side::Reads => main_reads(result),
+        Side::Writes => main_writes(result),
     }
 }
 
 fn has(cell: &Cell<'_>, side: Side) -> bool {
-    cell.finished.iter().any(|record| operations(record, side).is_some())
+    cell.finished.iter().any(|result| operations(result, side).is_some())
 }
 
 fn line(study: &Study<'_>, cell: &Cell<'_>, side: Side) -> Line {
     let point = |(place, (_, pick)): (usize, &Percentile)| {
-        let ns = cell.median(|record| operations(record, side).map(|o| pick(&o.latency) as f64))?;
+        let ns = cell.median(|result| operations(result, side).map(|o| pick(&o.latency) as f64))?;
         Some(Point { x: place as f64, y: ns.max(1.0).log10(), interval: None })
     };
     Line {

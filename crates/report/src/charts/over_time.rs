@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_record::{Record, SeriesRow};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{SeriesRow, TrialResult};
 
 use super::chart::{Chart, Line, Point};
 use super::ticks::Axis;
@@ -52,9 +52,9 @@ fn figure(
 }
 
 fn line(study: &Study<'_>, cell: &Cell<'_>, side: Side) -> Option<Line> {
-    let record = cell.finished.first()?;
-    let rows = study.series.get(&record.trial)?;
-    let points = thinned(&rates(record, rows, side));
+    let result = cell.finished.first()?;
+    let rows = study.series.get(&result.trial)?;
+    let points = thinned(&rates(result, rows, side));
     (points.len() > 1).then(|| Line {
         name: cell.key.engine.clone(),
         place: study.engines().iter().position(|engine| *engine == cell.key.engine).unwrap_or(0),
@@ -63,9 +63,9 @@ fn line(study: &Study<'_>, cell: &Cell<'_>, side: Side) -> Option<Line> {
 }
 
 /// The end and the rate of each interval of the window, all kinds of the side together.
-fn rates(record: &Record, rows: &[SeriesRow], side: Side) -> Vec<(f64, f64)> {
+fn rates(result: &TrialResult, rows: &[SeriesRow], side: Side) -> Vec<(f64, f64)> {
     let wanted = |row: &&SeriesRow| {
-        let of_side = record.operations.iter().any(|o| o.kind == row.kind && o.writes() == (side == Side::Writes));
+        let of_side = result.operations.iter().any(|o| o.kind == row.kind && o.writes() == (side == Side::Writes));
         of_side && row.end_s > 0.0
     };
     let mut intervals: BTreeMap<i64, f64> = BTreeMap::new();

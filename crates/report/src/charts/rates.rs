@@ -1,6 +1,6 @@
 //! Rates against threads.
 
-use kvdyno_verdict::{Cell, Estimate};
+use kvdyno_analysis::{Cell, Estimate};
 
 use super::chart::{Chart, Line, Point};
 use super::ticks::Axis;

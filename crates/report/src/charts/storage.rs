@@ -1,7 +1,7 @@
 //! What went to and from the storage, against threads.
 
-use kvdyno_record::Record;
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::TrialResult;
 
 use super::Figure;
 use super::rates::{Height, against_threads};
@@ -12,12 +12,12 @@ use crate::study::Study;
 use crate::tables::matters;
 
 /// A chart: its caption, the words of its axis, its figure.
-type Chart = (&'static str, &'static str, fn(&Record) -> Option<f64>);
+type Chart = (&'static str, &'static str, fn(&TrialResult) -> Option<f64>);
 
 const CHARTS: [Chart; 3] = [
-    ("Filesystem inputs for each operation", "blocks/op", Record::fs_in_per_operation),
-    ("Filesystem outputs for each operation", "blocks/op", Record::fs_out_per_operation),
-    ("Size of the database at the end", "KB", |record| Some(record.space.db_kb as f64)),
+    ("Filesystem inputs for each operation", "blocks/op", TrialResult::fs_in_per_operation),
+    ("Filesystem outputs for each operation", "blocks/op", TrialResult::fs_out_per_operation),
+    ("Size of the database at the end", "KiB", |result| Some(result.space.db_kib as f64)),
 ];
 
 /// The charts of the reports on databases larger than memory; none if the storage does not matter.

@@ -51,7 +51,7 @@ pub(super) fn themed(svg: &str, description: &str) -> String {
         (INK, "ink".to_owned()),
         (MUTED, "muted".to_owned()),
         (GRID, "grid".to_owned()),
-        (GROUND, "ground".to_owned()),
+        (GROUND, "backing_store".to_owned()),
     ];
     let all_series = (0..SERIES).map(|place| (series(place), format!("s{place}")));
     for (RGBColor(red, green, blue), name) in roles.into_iter().chain(all_series) {

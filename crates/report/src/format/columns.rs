@@ -1,7 +1,7 @@
 //! The columns of the CSV files and of the rows in JSON: first those of the published tables, under their names and in
 //! their order, then ours. A failed trial has its names, its outcome and its reason, and no figures.
 
-use kvdyno_record::{Cycles, Failure, Latency, NodePages, Operations, Phase, Record, Settling};
+use kvdyno_results::{Cycles, Failure, Latency, NodePages, Operations, Phase, Settling, TrialResult};
 use serde_json::Value;
 
 use crate::study::failure;
@@ -12,7 +12,7 @@ pub(crate) struct Column {
     /// Its name.
     pub(crate) name: String,
     /// Its value for a trial.
-    pub(crate) value: Box<dyn Fn(&Record) -> Value>,
+    pub(crate) value: Box<dyn Fn(&TrialResult) -> Value>,
 }
 
 /// The columns of a phase's table; those of the 3n+1 workload only if it ran.
@@ -35,7 +35,7 @@ pub(crate) fn columns(phase: Phase, with_cycles: bool) -> Vec<Column> {
     columns.extend(latencies("read", main_reads));
     columns.extend(latencies("write", main_writes));
     columns.extend(asked());
-    columns.extend(stage());
+    columns.extend(environment());
     columns
 }
 
@@ -45,9 +45,9 @@ fn published_costs() -> Vec<Column> {
         figure("user_s", |r| cents(r.os.user_s)),
         figure("sys_s", |r| cents(r.os.sys_s)),
         figure("cpu_pct", |r| r.os.cpu_pct.into()),
-        figure("db_kb", |r| r.space.db_kb.into()),
-        figure("process_kb", |r| r.process_kb().into()),
-        figure("total_kb", |r| r.total_kb().into()),
+        figure("db_kib", |r| r.space.db_kib.into()),
+        figure("process_kib", |r| r.process_kib().into()),
+        figure("total_kib", |r| r.total_kib().into()),
         figure("ctx_voluntary", |r| r.os.ctx_voluntary.into()),
         figure("ctx_involuntary", |r| r.os.ctx_involuntary.into()),
     ]
@@ -69,7 +69,7 @@ fn own_names(phase: Phase) -> Vec<Column> {
         name("workload", |r| r.trial.workload.clone().into()),
         name("variant", |r| r.trial.variant.clone().into()),
         name("writers", |r| r.trial.writers.into()),
-        name("workers", |r| r.trial.workers.to_string().into()),
+        name("clients", |r| r.trial.clients.to_string().into()),
         name("processes", |r| r.trial.processes().into()),
         name("repeat", |r| r.trial.repeat.into()),
         name("trial", |r| r.trial.number.into()),
@@ -98,9 +98,9 @@ fn cycles() -> Vec<Column> {
 
 fn own_figures() -> Vec<Column> {
     vec![
-        figure("db_peak_kb", |r| r.space.db_peak_kb.into()),
-        figure("peak_rss_kb", |r| r.os.peak_rss_kb.into()),
-        figure("peak_pss_kb", |r| r.os.peak_pss_kb.into()),
+        figure("db_peak_kib", |r| r.space.db_peak_kib.into()),
+        figure("peak_rss_kib", |r| r.os.peak_rss_kib.into()),
+        figure("peak_pss_kib", |r| r.os.peak_pss_kib.into()),
         figure("fs_in_ops", |r| r.os.fs_in_ops.into()),
         figure("fs_out_ops", |r| r.os.fs_out_ops.into()),
         figure("fs_in_per_op", |r| r.fs_in_per_operation().map_or(Value::Null, thousandths)),
@@ -123,8 +123,8 @@ fn own_figures() -> Vec<Column> {
     ]
 }
 
-fn settling(record: &Record) -> Option<Settling> {
-    record.window.as_ref()?.settling
+fn settling(result: &TrialResult) -> Option<Settling> {
+    result.window.as_ref()?.settling
 }
 
 /// What was asked of the engine.
@@ -144,27 +144,27 @@ fn asked() -> Vec<Column> {
 }
 
 /// What surrounded it, as it was found; of a failed trial too, for which it may be the reason.
-fn stage() -> Vec<Column> {
+fn environment() -> Vec<Column> {
     vec![
-        name("cpus", |r| text(&r.stage.cpus)),
-        name("smt", |r| smt(&r.stage).into()),
-        name("numa_policy", |r| r.stage.numa_policy.clone().into()),
-        name("numa_pages_kb", |r| text(&by_node(&r.stage.numa_pages))),
-        name("allocator", |r| text(&r.stage.allocator)),
-        name("memory_limit_bytes", |r| r.stage.memory_limit.into()),
-        name("memory_peak_bytes", |r| r.stage.memory_peak.into()),
-        name("memory_pressure", |r| r.stage.memory_pressure.map_or(Value::Null, thousandths)),
-        name("cached_bytes", |r| r.stage.cached.map(|pages| pages.cached).into()),
-        name("cached_of_bytes", |r| r.stage.cached.map(|pages| pages.total).into()),
-        name("storage", |r| text(&r.stage.storage)),
-        name("filesystem", |r| text(&r.stage.filesystem)),
-        name("disturbances", |r| text(&r.stage.disturbances.join("; "))),
+        name("cpus", |r| text(&r.environment.cpus)),
+        name("smt", |r| smt(&r.environment).into()),
+        name("numa_policy", |r| r.environment.numa_policy.clone().into()),
+        name("numa_pages_kib", |r| text(&by_node(&r.environment.numa_pages))),
+        name("allocator", |r| text(&r.environment.allocator)),
+        name("memory_limit_bytes", |r| r.environment.memory_limit.into()),
+        name("memory_peak_bytes", |r| r.environment.memory_peak.into()),
+        name("memory_pressure", |r| r.environment.memory_pressure.map_or(Value::Null, thousandths)),
+        name("cached_bytes", |r| r.environment.cached.map(|pages| pages.cached).into()),
+        name("cached_of_bytes", |r| r.environment.cached.map(|pages| pages.total).into()),
+        name("storage", |r| text(&r.environment.storage)),
+        name("filesystem", |r| text(&r.environment.filesystem)),
+        name("interference", |r| text(&r.environment.interference.join("; "))),
     ]
 }
 
 /// `0:123;1:456`
 fn by_node(pages: &[NodePages]) -> String {
-    pages.iter().map(|pages| format!("{}:{}", pages.node, pages.kb)).collect::<Vec<_>>().join(";")
+    pages.iter().map(|pages| format!("{}:{}", pages.node, pages.kib)).collect::<Vec<_>>().join(";")
 }
 
 fn text(text: &str) -> Value {
@@ -172,7 +172,7 @@ fn text(text: &str) -> Value {
 }
 
 /// `read_kind, read_p50_ns, …` of the kind of operation that the trial made most of.
-fn latencies(side: &'static str, of: fn(&Record) -> Option<&Operations>) -> Vec<Column> {
+fn latencies(side: &'static str, of: fn(&TrialResult) -> Option<&Operations>) -> Vec<Column> {
     type Pick = fn(&Latency) -> u64;
     const PICKS: [(&str, Pick); 8] = [
         ("min", |l| l.min_ns),
@@ -192,12 +192,12 @@ fn latencies(side: &'static str, of: fn(&Record) -> Option<&Operations>) -> Vec<
 }
 
 /// Something that a failed trial has as well.
-fn name(name: &str, value: impl Fn(&Record) -> Value + 'static) -> Column {
+fn name(name: &str, value: impl Fn(&TrialResult) -> Value + 'static) -> Column {
     Column { name: name.to_owned(), value: Box::new(value) }
 }
 
 /// Something that only a finished trial has.
-fn figure(name: &str, value: impl Fn(&Record) -> Value + 'static) -> Column {
+fn figure(name: &str, value: impl Fn(&TrialResult) -> Value + 'static) -> Column {
     Column { name: name.to_owned(), value: Box::new(move |r| if r.is_finished() { value(r) } else { Value::Null }) }
 }
 

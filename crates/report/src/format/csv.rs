@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kvdyno_record::{Phase, files};
+use kvdyno_results::{Phase, files};
 use serde_json::Value;
 
 use super::columns::columns;
@@ -29,8 +29,8 @@ fn table(study: &Study<'_>, phase: Phase) -> Result<String, ReportError> {
     let columns = columns(phase, study.has_cycles(phase));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.iter().map(|column| &column.name))?;
-    for record in study.trials(phase) {
-        writer.write_record(columns.iter().map(|column| field(&(column.value)(record))))?;
+    for result in study.trials(phase) {
+        writer.write_record(columns.iter().map(|column| field(&(column.value)(result))))?;
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,7 +1,7 @@
 //! Everything, for programs.
 
-use kvdyno_record::{Machine, Phase};
-use kvdyno_verdict::{Cell, Estimate};
+use kvdyno_analysis::{Cell, Estimate};
+use kvdyno_results::{Machine, Phase};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct CellFacts {
     #[serde(flatten)]
-    key: kvdyno_verdict::CellKey,
+    key: kvdyno_analysis::CellKey,
     finished: usize,
     failed: usize,
     reads_per_s: Option<Estimate>,
@@ -57,7 +57,7 @@ pub(crate) fn render(study: &Study<'_>) -> Result<String, ReportError> {
 
 fn rows(study: &Study<'_>, phase: Phase) -> Vec<Map<String, Value>> {
     let columns = columns(phase, study.has_cycles(phase));
-    let row = |record| columns.iter().map(|column| (column.name.clone(), (column.value)(record))).collect();
+    let row = |result| columns.iter().map(|column| (column.name.clone(), (column.value)(result))).collect();
     study.trials(phase).map(row).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use crate::study::Study;
 use crate::tables::{
-    Column, Grid, Mark, Room, Row, Text, cycles_found, key_facts, load, load_storage, machine_facts, matrices,
-    relative_grids, run_by_engine, run_cpu, run_storage, stage, versions,
+    Column, Grid, Mark, Room, Row, Text, cycles_found, environment, key_facts, load, load_storage, machine_facts,
+    matrices, relative_grids, run_by_engine, run_cpu, run_storage, versions,
 };
 
 /// The tables of the reports.
@@ -28,7 +28,7 @@ pub(crate) fn render(study: &Study<'_>) -> String {
             text.push_str(&section(3, &grid));
         }
     }
-    text.extend(stage(study).map(|grid| section(2, &grid)));
+    text.extend(environment(study).map(|grid| section(2, &grid)));
     text.push_str(&remarks(study));
     text.trim_end().to_owned() + "\n"
 }

@@ -4,8 +4,8 @@ use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle}
 
 use crate::study::{Remark, Study};
 use crate::tables::{
-    Column, Grid, Mark, Room, Row, Text, cycles_found, key_facts, load, load_storage, machine_facts, matrices,
-    relative_grids, run_by_workload, run_cpu, run_storage, stage, versions,
+    Column, Grid, Mark, Room, Row, Text, cycles_found, environment, key_facts, load, load_storage, machine_facts,
+    matrices, relative_grids, run_by_workload, run_cpu, run_storage, versions,
 };
 
 /// No borders, a rule under the heads.
@@ -33,7 +33,7 @@ pub(crate) fn render(study: &Study<'_>, colour: bool) -> String {
     parts.extend(cpu.map(|grid| section(&grid, colour)));
     let storage = study.workloads().into_iter().filter_map(|workload| run_storage(study, workload));
     parts.extend(storage.map(|grid| section(&grid, colour)));
-    parts.extend(stage(study).map(|grid| section(&grid, colour)));
+    parts.extend(environment(study).map(|grid| section(&grid, colour)));
     parts.extend(remarks("Doubts", &study.doubts_told(), colour));
     parts.extend(remarks("Notes", &study.notes(), colour));
     parts.join("\n\n") + "\n"

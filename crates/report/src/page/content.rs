@@ -2,14 +2,14 @@
 
 use askama::Template;
 use jiff::tz::TimeZone;
-use kvdyno_record::{Record, Setting};
+use kvdyno_results::{Setting, TrialResult};
 
 use crate::ReportError;
 use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates, storage};
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
-    self, Grid, Mark, Room, cycles_found, engine_settings, key_facts, load, load_storage, machine_facts, matrices,
-    processors, relative_grids, run_cpu, run_grouped, run_storage, stage, versions,
+    self, Grid, Mark, Room, cycles_found, engine_settings, environment, key_facts, load, load_storage, machine_facts,
+    matrices, processors, relative_grids, run_cpu, run_grouped, run_storage, versions,
 };
 
 type Fact = (String, String);
@@ -33,7 +33,7 @@ pub(super) struct Page<'a> {
     load_charts: Vec<Figure>,
     relative: Vec<Grid>,
     workloads: Vec<Workload<'a>>,
-    stage: Option<Grid>,
+    environment: Option<Grid>,
     engine_settings: Option<Grid>,
     statistics: Vec<Statistics<'a>>,
     experiment: &'a str,
@@ -93,7 +93,7 @@ impl<'a> Page<'a> {
             load_charts: load_charts(study)?,
             relative: relative_grids(study),
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,
-            stage: stage(study),
+            environment: environment(study),
             engine_settings: engine_settings(study),
             statistics: statistics(study),
             experiment: study.experiment,
@@ -133,10 +133,10 @@ fn figures(side: Side, figures: Vec<Figure>) -> Result<Option<Figures>, ReportEr
 
 /// When, where and how much.
 fn ran(study: &Study<'_>) -> String {
-    let finished = study.records.iter().filter(|record| record.is_finished()).count();
-    let trials = format!("{finished} of {} trials finished", study.records.len());
-    let day = |record: &Record| record.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
-    let when = study.records.iter().min_by_key(|record| record.started).map(day);
+    let finished = study.results.iter().filter(|result| result.is_finished()).count();
+    let trials = format!("{finished} of {} trials finished", study.results.len());
+    let day = |result: &TrialResult| result.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let when = study.results.iter().min_by_key(|result| result.started).map(day);
     let place = study.machine.map(|m| format!("{}, {}", m.cpu.model, processors(m)));
     let parts = [when.map(|when| format!("Started {when}")), place.map(|place| format!("on {place}"))];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -145,10 +145,10 @@ fn ran(study: &Study<'_>) -> String {
 
 fn statistics<'a>(study: &Study<'a>) -> Vec<Statistics<'a>> {
     let trials = |engine: &str| {
-        let told = study.records.iter().filter(|r| r.trial.engine == engine && !r.statistics.is_empty());
+        let told = study.results.iter().filter(|r| r.trial.engine == engine && !r.statistics.is_empty());
         told.map(|r| TrialStatistics { name: title(r), entries: &r.statistics }).collect::<Vec<_>>()
     };
-    let engines = distinct(study.records.iter().map(|record| record.trial.engine.as_str()));
+    let engines = distinct(study.results.iter().map(|result| result.trial.engine.as_str()));
     let statistics = engines.into_iter().map(|name| Statistics { name, trials: trials(name) });
     statistics.filter(|engine| !engine.trials.is_empty()).collect()
 }

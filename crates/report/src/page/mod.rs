@@ -5,7 +5,7 @@ mod content;
 use std::path::{Path, PathBuf};
 
 use askama::Template;
-use kvdyno_record::files;
+use kvdyno_results::files;
 
 use crate::ReportError;
 use crate::study::Study;

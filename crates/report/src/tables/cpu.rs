@@ -1,6 +1,6 @@
 //! What an operation cost in CPU time, and how often threads were switched, in the measured part alone.
 
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
 
 use super::Grid;
 use super::fields::{CPU, ENGINE};
@@ -10,7 +10,7 @@ use crate::study::Study;
 /// For a workload; none if nothing of it was measured.
 pub(crate) fn run_cpu(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells: Vec<&Cell<'_>> = by_engine(study, workload);
-    cells.iter().find_map(|cell| cell.median(|record| Some(record.window.as_ref()?.seconds)))?;
+    cells.iter().find_map(|cell| cell.median(|result| Some(result.window.as_ref()?.seconds)))?;
     let mut fields = vec![ENGINE];
     fields.extend(thread_fields(&cells));
     let names = fields.len();

@@ -1,7 +1,7 @@
 //! What a call into an engine pays to cross a border between languages, where its adapter measured that.
 
-use kvdyno_record::{Record, Setting};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Setting, TrialResult};
 
 use crate::study::distinct;
 
@@ -32,11 +32,11 @@ fn sentence(border: &str, paid: &[Crossing<'_>]) -> String {
 
 /// The median of the engine's trials: each measures anew.
 fn of_engine<'a>(engine: &'a str, cells: &[&Cell<'_>]) -> Option<Crossing<'a>> {
-    let records = cells.iter().filter(|cell| cell.key.engine == engine).flat_map(|cell| cell.finished.iter().copied());
+    let results = cells.iter().filter(|cell| cell.key.engine == engine).flat_map(|cell| cell.finished.iter().copied());
     let (mut all, mut borders) = (Vec::new(), Vec::new());
-    for record in records {
-        all.extend(said(record, "ns_per_call").and_then(|ns| ns.parse().ok()).filter(|ns: &f64| *ns >= 0.0));
-        borders.extend(said(record, "border"));
+    for result in results {
+        all.extend(said(result, "ns_per_call").and_then(|ns| ns.parse().ok()).filter(|ns: &f64| *ns >= 0.0));
+        borders.extend(said(result, "border"));
     }
     all.sort_unstable_by(f64::total_cmp);
     let ns = *all.get(all.len() / 2)?;
@@ -45,7 +45,7 @@ fn of_engine<'a>(engine: &'a str, cells: &[&Cell<'_>]) -> Option<Crossing<'a>> {
     Some(Crossing { engine, border: printable, ns })
 }
 
-fn said<'a>(record: &'a Record, name: &str) -> Option<&'a str> {
+fn said<'a>(result: &'a TrialResult, name: &str) -> Option<&'a str> {
     let is_it = |entry: &&Setting| entry.topic == TOPIC && entry.name == name;
-    record.statistics.iter().find(is_it).map(|entry| entry.value.as_str())
+    result.statistics.iter().find(is_it).map(|entry| entry.value.as_str())
 }

@@ -1,7 +1,7 @@
 //! What the 3n+1 workload found.
 
-use kvdyno_record::{Cycles, Phase};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Cycles, Phase};
 
 use super::Grid;
 use super::fields::{ENGINE, Field, LOAD_THREADS, NONE, WORKLOAD};
@@ -15,14 +15,14 @@ const FOUND: [Field; 6] = [
     Field::number("puts", |cell| cycles(cell, |c| c.puts as f64)),
     Field::number("gets", |cell| cycles(cell, |c| c.gets as f64)),
     Field::number("ops/s", |cell| {
-        cell.median(|record| record.cycles.as_ref().map(|c| c.operations_per_s)).map_or(NONE.to_owned(), rate)
+        cell.median(|result| result.cycles.as_ref().map(|c| c.operations_per_s)).map_or(NONE.to_owned(), rate)
     }),
 ];
 
 /// The answers and operations of each engine; none if nothing computed cycles.
 pub(crate) fn cycles_found(study: &Study<'_>) -> Option<Grid> {
     let mut cells = study.cells(Phase::Load);
-    cells.retain(|cell| cell.finished.iter().any(|record| record.cycles.is_some()));
+    cells.retain(|cell| cell.finished.iter().any(|result| result.cycles.is_some()));
     let mut fields = vec![ENGINE];
     if distinct(cells.iter().map(|cell| &cell.key.workload)).len() > 1 {
         fields.push(WORKLOAD);
@@ -38,5 +38,5 @@ pub(crate) fn cycles_found(study: &Study<'_>) -> Option<Grid> {
 }
 
 fn cycles(cell: &Cell<'_>, figure: fn(&Cycles) -> f64) -> String {
-    cell.median(|record| record.cycles.as_ref().map(figure)).map_or(NONE.to_owned(), grouped)
+    cell.median(|result| result.cycles.as_ref().map(figure)).map_or(NONE.to_owned(), grouped)
 }

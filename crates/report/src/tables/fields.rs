@@ -1,7 +1,7 @@
 //! The columns of the tables, and where each takes its figure from.
 
-use kvdyno_record::{Operations, Record};
-use kvdyno_verdict::{Cell, Estimate};
+use kvdyno_analysis::{Cell, Estimate};
+use kvdyno_results::{Operations, TrialResult};
 
 use super::Column;
 use super::cpu::SETTLING;
@@ -42,7 +42,7 @@ pub(super) const LOAD_THREADS: Field = Field::number("threads", |cell| cell.key.
 pub(super) const WRITERS: Field = Field::number("writers", |cell| cell.key.writers.to_string());
 
 /// The head of a column that needs an explanation where there are several processes.
-pub(super) const PROCESS_KB: &str = "process KB";
+pub(super) const PROCESS_KB: &str = "process KiB";
 
 /// What `time` said, and what the reports add to it, in their order.
 pub(super) const COSTS: [Field; 9] = [
@@ -50,9 +50,9 @@ pub(super) const COSTS: [Field; 9] = [
     Field::number("user", |cell| median(cell, clock, |r| r.os.user_s)),
     Field::number("sys", |cell| median(cell, clock, |r| r.os.sys_s)),
     Field::number("CPU %", |cell| median(cell, grouped, |r| r.os.cpu_pct as f64)),
-    Field::number("DB KB", |cell| median(cell, grouped, |r| r.space.db_kb as f64)),
-    Field::number(PROCESS_KB, |cell| median(cell, grouped, |r| r.process_kb() as f64)),
-    Field::number("total KB", |cell| median(cell, grouped, |r| r.total_kb() as f64)),
+    Field::number("DB KiB", |cell| median(cell, grouped, |r| r.space.db_kib as f64)),
+    Field::number(PROCESS_KB, |cell| median(cell, grouped, |r| r.process_kib() as f64)),
+    Field::number("total KiB", |cell| median(cell, grouped, |r| r.total_kib() as f64)),
     Field::number("ctx vol", |cell| median(cell, grouped, |r| r.os.ctx_voluntary as f64)),
     Field::number("ctx invol", |cell| median(cell, grouped, |r| r.os.ctx_involuntary as f64)),
 ];
@@ -94,25 +94,25 @@ pub(super) const HIGH_WRITE_LATENCY: [Field; 2] = [
 
 /// What the engine caused on the device.
 pub(super) const WRITE_AMPLIFICATION: Field = Field::number("write amp.", |cell| {
-    cell.median(Record::write_amplification).map_or(NONE.to_owned(), |factor| format!("{factor:.2}"))
+    cell.median(TrialResult::write_amplification).map_or(NONE.to_owned(), |factor| format!("{factor:.2}"))
 });
 
 /// What went to and from the storage.
 pub(super) const STORAGE: [Field; 6] = [
-    Field::number("in/op", |cell| part(cell, Record::fs_in_per_operation)),
-    Field::number("out/op", |cell| part(cell, Record::fs_out_per_operation)),
+    Field::number("in/op", |cell| part(cell, TrialResult::fs_in_per_operation)),
+    Field::number("out/op", |cell| part(cell, TrialResult::fs_out_per_operation)),
     Field::number("device read MB", |cell| part(cell, |r| Some(r.os.device.as_ref()?.read_bytes as f64 / 1e6))),
     Field::number("written MB", |cell| part(cell, |r| Some(r.os.device.as_ref()?.write_bytes as f64 / 1e6))),
     WRITE_AMPLIFICATION,
-    Field::number("DB KB", |cell| median(cell, grouped, |r| r.space.db_kb as f64)),
+    Field::number("DB KiB", |cell| median(cell, grouped, |r| r.space.db_kib as f64)),
 ];
 
 /// CPU time and context switches of the measured part.
 pub(super) const CPU: [Field; 7] = [
-    Field::number("ops/s", |cell| median(cell, rate, Record::operations_per_s)),
+    Field::number("ops/s", |cell| median(cell, rate, TrialResult::operations_per_s)),
     Field::number("user µs/op", |cell| known(cell, micros, |r| Some(r.cpu_us_per_operation()?.0))),
     Field::number("sys µs/op", |cell| known(cell, micros, |r| Some(r.cpu_us_per_operation()?.1))),
-    Field::number("switches/s", |cell| known(cell, grouped, Record::context_switches_per_s)),
+    Field::number("switches/s", |cell| known(cell, grouped, TrialResult::context_switches_per_s)),
     Field::number("us %", |cell| known(cell, grouped, |r| Some(r.window_cpu_pct()?.0))),
     Field::number("sy %", |cell| known(cell, grouped, |r| Some(r.window_cpu_pct()?.1))),
     Field::number(SETTLING, |cell| {
@@ -121,20 +121,20 @@ pub(super) const CPU: [Field; 7] = [
 ];
 
 /// The kind of read that a trial made most of.
-pub(crate) fn main_reads(record: &Record) -> Option<&Operations> {
-    record.operations.iter().filter(|o| !o.writes()).max_by_key(|o| o.operations)
+pub(crate) fn main_reads(result: &TrialResult) -> Option<&Operations> {
+    result.operations.iter().filter(|o| !o.writes()).max_by_key(|o| o.operations)
 }
 
 /// The kind of write that a trial made most of.
-pub(crate) fn main_writes(record: &Record) -> Option<&Operations> {
-    record.operations.iter().filter(|o| o.writes()).max_by_key(|o| o.operations)
+pub(crate) fn main_writes(result: &TrialResult) -> Option<&Operations> {
+    result.operations.iter().filter(|o| o.writes()).max_by_key(|o| o.operations)
 }
 
-fn median(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&Record) -> f64) -> String {
-    cell.median(|record| Some(figure(record))).map_or(NONE.to_owned(), print)
+fn median(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&TrialResult) -> f64) -> String {
+    cell.median(|result| Some(figure(result))).map_or(NONE.to_owned(), print)
 }
 
-fn known(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&Record) -> Option<f64>) -> String {
+fn known(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&TrialResult) -> Option<f64>) -> String {
     cell.median(figure).map_or(NONE.to_owned(), print)
 }
 
@@ -149,22 +149,22 @@ fn micros(us: f64) -> String {
     }
 }
 
-fn part(cell: &Cell<'_>, figure: fn(&Record) -> Option<f64>) -> String {
+fn part(cell: &Cell<'_>, figure: fn(&TrialResult) -> Option<f64>) -> String {
     cell.median(figure).map_or(NONE.to_owned(), part_of_one)
 }
 
-fn latency(cell: &Cell<'_>, of: fn(&Record) -> Option<&Operations>, percentile: fn(&Operations) -> u64) -> String {
-    cell.median(|record| of(record).map(|o| percentile(o) as f64)).map_or(NONE.to_owned(), duration)
+fn latency(cell: &Cell<'_>, of: fn(&TrialResult) -> Option<&Operations>, percentile: fn(&Operations) -> u64) -> String {
+    cell.median(|result| of(result).map(|o| percentile(o) as f64)).map_or(NONE.to_owned(), duration)
 }
 
 /// A rate, with a mark if one of the trials that it was made from was disturbed.
 pub(super) fn marked(cell: &Cell<'_>, estimate: &Estimate) -> String {
-    let mark = if is_disturbed(cell) { "! " } else { "" };
+    let mark = if has_interference(cell) { "! " } else { "" };
     format!("{mark}{}", rate(estimate.value))
 }
 
-pub(super) fn is_disturbed(cell: &Cell<'_>) -> bool {
-    cell.finished.iter().any(|record| !record.stage.disturbances.is_empty())
+pub(super) fn has_interference(cell: &Cell<'_>) -> bool {
+    cell.finished.iter().any(|result| !result.environment.interference.is_empty())
 }
 
 fn marked_rate(cell: &Cell<'_>, estimate: Option<&Estimate>) -> String {

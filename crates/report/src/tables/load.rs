@@ -1,7 +1,7 @@
 //! Loading, an engine a row.
 
-use kvdyno_record::{Phase, Record};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Phase, TrialResult};
 
 use super::fields::{COSTS, ENGINE, LOADED, WORKLOAD, WRITE_AMPLIFICATION};
 use super::{Grid, Room};
@@ -15,7 +15,7 @@ pub(crate) fn load(study: &Study<'_>, room: Room) -> Option<Grid> {
     let names = fields.len();
     fields.extend(COSTS);
     fields.extend(LOADED);
-    let amplified = |cell: &&Cell<'_>| cell.median(Record::write_amplification).is_some();
+    let amplified = |cell: &&Cell<'_>| cell.median(TrialResult::write_amplification).is_some();
     if room == Room::Page && cells.iter().any(amplified) {
         fields.push(WRITE_AMPLIFICATION);
     }

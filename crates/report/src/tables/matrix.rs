@@ -1,6 +1,6 @@
 //! Rates at a glance: engines down, threads across.
 
-use kvdyno_verdict::{Cell, Estimate};
+use kvdyno_analysis::{Cell, Estimate};
 
 use super::fields::marked;
 use super::{Column, Grid, Mark, Row, Text, disturbed, notes};

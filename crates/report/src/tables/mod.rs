@@ -3,17 +3,17 @@
 mod cpu;
 mod crossing;
 mod cycles;
+mod environment;
 mod fields;
 mod load;
 mod matrix;
 mod relative;
 mod run;
 mod settings;
-mod stage;
 mod storage;
 
-use kvdyno_record::{Failure, Record};
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Failure, TrialResult};
 
 use crate::study::{distinct, failure, reason};
 use crossing::crossings;
@@ -29,8 +29,8 @@ pub(crate) use relative::{Relative, relative_grids, relatives};
 pub(crate) use run::{latencies, run_by_engine, run_by_workload, run_grouped};
 pub(crate) use storage::{load_storage, matters, run_storage};
 
+pub(crate) use environment::{environment, smt};
 pub(crate) use settings::{engine_settings, key_facts, machine_facts, processors, versions};
-pub(crate) use stage::{smt, stage};
 
 /// A table.
 #[derive(Clone, Debug, Default)]
@@ -155,7 +155,7 @@ fn notes(cells: &[&Cell<'_>], first: String) -> String {
 
 /// What the mark beside a rate means, if there is one.
 fn disturbed(cells: &[&Cell<'_>]) -> &'static str {
-    let any = cells.iter().any(|cell| fields::is_disturbed(cell));
+    let any = cells.iter().any(|cell| fields::has_interference(cell));
     if any { "! a trial of it was disturbed: the notes say by what." } else { "" }
 }
 
@@ -163,13 +163,13 @@ fn disturbed(cells: &[&Cell<'_>]) -> &'static str {
 fn memory(cells: &[&Cell<'_>], fields: &[Field]) -> String {
     let shown = fields.iter().any(|field| field.head == fields::PROCESS_KB) && cells.iter().any(|cell| shares(cell));
     let told =
-        shown.then_some("Of several processes, process KB is what they hold together, shared pages counted once.");
+        shown.then_some("Of several processes, process KiB is what they hold together, shared pages counted once.");
     told.unwrap_or_default().to_owned()
 }
 
 /// Whether several processes shared the database, and it is known what they held together.
 fn shares(cell: &Cell<'_>) -> bool {
-    cell.finished.iter().any(|record| record.os.peak_pss_kb.is_some())
+    cell.finished.iter().any(|result| result.os.peak_pss_kib.is_some())
 }
 
 fn repeats(cells: &[&Cell<'_>]) -> String {
@@ -196,16 +196,16 @@ fn cell_rows(cell: &Cell<'_>, fields: &[Field], names: usize) -> Vec<Row> {
 }
 
 /// The failed trials of a cell, those with the same reason together.
-fn failures<'a>(cell: &Cell<'a>) -> Vec<Vec<(&'a Record, &'a Failure)>> {
-    let all: Vec<_> = cell.failed.iter().filter_map(|record| failure(record).map(|why| (*record, why))).collect();
+fn failures<'a>(cell: &Cell<'a>) -> Vec<Vec<(&'a TrialResult, &'a Failure)>> {
+    let all: Vec<_> = cell.failed.iter().filter_map(|result| failure(result).map(|why| (*result, why))).collect();
     let reasons = distinct(all.iter().map(|(_, why)| *why));
     reasons.into_iter().map(|reason| all.iter().copied().filter(|(_, why)| *why == reason).collect()).collect()
 }
 
 /// `failed in repeat 2, crashed: …`; the repeat is not told where there is only one.
-fn told(failed: &[(&Record, &Failure)], trials: usize) -> String {
+fn told(failed: &[(&TrialResult, &Failure)], trials: usize) -> String {
     let reason = failed.first().map(|(_, failure)| reason(failure)).unwrap_or_default();
-    let repeats: Vec<String> = failed.iter().map(|(record, _)| record.trial.repeat.to_string()).collect();
+    let repeats: Vec<String> = failed.iter().map(|(result, _)| result.trial.repeat.to_string()).collect();
     let plural = if repeats.len() == 1 { "" } else { "s" };
     match repeats.len() {
         1 if trials == 1 => format!("failed, {reason}"),

@@ -1,7 +1,7 @@
 //! Variants that ask for the same work, one over the other.
 
-use kvdyno_record::{Phase, Record, WorkloadFacts};
-use kvdyno_verdict::{Cell, Estimate};
+use kvdyno_analysis::{Cell, Estimate};
+use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
 use super::{Column, Grid, Row, Text};
@@ -35,12 +35,12 @@ pub(crate) struct Relative {
 pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
     let cells: Vec<Told<'_, '_>> =
         [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase)).filter_map(Told::of).collect();
-    let variants = distinct(cells.iter().map(|cell| cell.record.trial.variant.as_str()));
+    let variants = distinct(cells.iter().map(|cell| cell.result.trial.variant.as_str()));
     let Some((first, others)) = variants.split_first() else { return Vec::new() };
     let steps = distinct(cells.iter().map(Told::step));
     let of = |variant: &str, step: &Step<'_>| {
         let mut found: Vec<&Told<'_, '_>> =
-            cells.iter().filter(|cell| cell.record.trial.variant == variant && cell.step() == *step).collect();
+            cells.iter().filter(|cell| cell.result.trial.variant == variant && cell.step() == *step).collect();
         found.sort_by_key(|cell| cell.threads());
         found
     };
@@ -114,7 +114,7 @@ impl Relative {
 /// A cell with figures, and its first trial, which tells what it was called before names were made to tell cells apart.
 struct Told<'c, 'r> {
     cell: &'c Cell<'r>,
-    record: &'r Record,
+    result: &'r TrialResult,
 }
 
 /// Engine, phase and workload.
@@ -122,17 +122,17 @@ type Step<'a> = (&'a str, Phase, &'a str);
 
 impl<'c, 'r> Told<'c, 'r> {
     fn of(cell: &'c Cell<'r>) -> Option<Self> {
-        let record = *cell.finished.first()?;
-        (!record.trial.variant.is_empty()).then_some(Told { cell, record })
+        let result = *cell.finished.first()?;
+        (!result.trial.variant.is_empty()).then_some(Told { cell, result })
     }
 
     fn step(&self) -> Step<'_> {
-        let trial = &self.record.trial;
+        let trial = &self.result.trial;
         (&self.cell.key.engine, trial.phase, &trial.workload)
     }
 
     fn threads(&self) -> u32 {
-        let trial = &self.record.trial;
+        let trial = &self.result.trial;
         if trial.readers > 0 { trial.readers } else { trial.writers }
     }
 
@@ -143,15 +143,15 @@ impl<'c, 'r> Told<'c, 'r> {
 
     /// `None` if the two did not do the same work.
     fn over(above: &Self, below: &Self) -> Option<Relative> {
-        let work = |told: &Self| WorkloadFacts { seed: 0, ..told.record.workload.clone() };
-        let same = work(above) == work(below) && above.record.engine.version == below.record.engine.version;
+        let work = |told: &Self| WorkloadFacts { seed: 0, ..told.result.workload.clone() };
+        let same = work(above) == work(below) && above.result.engine.version == below.result.engine.version;
         let (rate, over) = (above.rate()?, below.rate()?);
         let relative = rate.relative().zip(over.relative()).map(|(one, other)| one.hypot(other));
         (same && over.value > 0.0).then(|| Relative {
-            variant: above.record.trial.variant.clone(),
-            over: below.record.trial.variant.clone(),
+            variant: above.result.trial.variant.clone(),
+            over: below.result.trial.variant.clone(),
             engine: above.cell.key.engine.clone(),
-            workload: above.record.trial.workload.clone(),
+            workload: above.result.trial.workload.clone(),
             threads: above.threads(),
             threads_over: below.threads(),
             ratio: rate.value / over.value,

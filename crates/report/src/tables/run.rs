@@ -1,6 +1,6 @@
 //! Work on loaded databases.
 
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
 
 use super::fields::{
     COSTS, ENGINE, Field, HIGH_READ_LATENCY, HIGH_WRITE_LATENCY, ONLY_READERS, READ_LATENCY, READERS, READS, THREADS,

@@ -1,6 +1,6 @@
 //! What an experiment was set to, and what it ran on.
 
-use kvdyno_record::{Machine, Phase, Record, Setting, Workers};
+use kvdyno_results::{ClientKind, Machine, Phase, Setting, TrialResult};
 
 use super::{Column, Grid, Row, Text};
 use crate::numbers::{bytes, grouped};
@@ -9,7 +9,7 @@ use crate::study::{Study, counted, distinct};
 /// A name and what it stands for.
 pub(crate) type Fact = (String, String);
 
-type Word = fn(&Record) -> Option<String>;
+type Word = fn(&TrialResult) -> Option<String>;
 
 const SETTINGS: [(&str, Word); 12] = [
     ("records", |r| Some(grouped(r.workload.records as f64))),
@@ -31,14 +31,14 @@ const SETTINGS: [(&str, Word); 12] = [
 /// The lab-wide settings. One that differs between workloads is told for each. That readers and writers are processes is
 /// told if all are; where some are, the engines' names tell.
 pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
-    let fact = |(name, word): (&str, Word)| told(study.records, word).map(|value| (name.to_owned(), value));
-    let all = study.records.iter().all(|record| record.trial.workers == Workers::Processes);
-    let workers = (all && !study.records.is_empty()).then(|| ("workers".to_owned(), Workers::Processes.to_string()));
-    SETTINGS.into_iter().filter_map(fact).chain(workers).collect()
+    let fact = |(name, word): (&str, Word)| told(study.results, word).map(|value| (name.to_owned(), value));
+    let all = study.results.iter().all(|result| result.trial.clients == ClientKind::Processes);
+    let clients = (all && !study.results.is_empty()).then(|| ("clients".to_owned(), ClientKind::Processes.to_string()));
+    SETTINGS.into_iter().filter_map(fact).chain(clients).collect()
 }
 
-fn told(records: &[Record], word: Word) -> Option<String> {
-    let values = distinct(records.iter().filter_map(|record| word(record).map(|value| (value, &record.workload.name))));
+fn told(results: &[TrialResult], word: Word) -> Option<String> {
+    let values = distinct(results.iter().filter_map(|result| word(result).map(|value| (value, &result.workload.name))));
     let words = distinct(values.iter().map(|(value, _)| value.clone()));
     let with_workloads = |word: &String| {
         let workloads: Vec<&str> =
@@ -54,18 +54,18 @@ fn told(records: &[Record], word: Word) -> Option<String> {
 
 /// Engines as the user named them.
 fn named<'a>(study: &Study<'a>) -> Vec<&'a str> {
-    distinct(study.records.iter().map(|record| record.trial.engine.as_str()))
+    distinct(study.results.iter().map(|result| result.trial.engine.as_str()))
 }
 
 /// `lmdb 0.9.24` for each engine that said its version.
 pub(crate) fn versions(study: &Study<'_>) -> Vec<String> {
-    let with_version = |record: &Record| match record.engine.version.as_str() {
-        "" => record.trial.engine.clone(),
-        version => format!("{} {version}", record.trial.engine),
+    let with_version = |result: &TrialResult| match result.engine.version.as_str() {
+        "" => result.trial.engine.clone(),
+        version => format!("{} {version}", result.trial.engine),
     };
-    let known = distinct(study.records.iter().filter(|r| !r.engine.version.is_empty()).map(with_version));
+    let known = distinct(study.results.iter().filter(|r| !r.engine.version.is_empty()).map(with_version));
     let unknown = named(study).into_iter().filter(|engine| {
-        !study.records.iter().any(|record| record.trial.engine == *engine && !record.engine.version.is_empty())
+        !study.results.iter().any(|result| result.trial.engine == *engine && !result.engine.version.is_empty())
     });
     known.into_iter().chain(unknown.map(str::to_owned)).collect()
 }
@@ -75,7 +75,7 @@ pub(crate) fn machine_facts(machine: &Machine) -> Vec<Fact> {
     let cpu = &machine.cpu;
     let mut facts = vec![
         ("processor", format!("{}, {}", cpu.model, processors(machine))),
-        ("memory", bytes(machine.memory_kb as f64 * 1024.0)),
+        ("memory", bytes(machine.memory_kib as f64 * 1024.0)),
         ("NUMA nodes", machine.numa.len().to_string()),
         ("caches", caches(machine)),
         ("filesystem", filesystem(machine)),
@@ -96,7 +96,7 @@ pub(crate) fn processors(machine: &Machine) -> String {
 }
 
 fn caches(machine: &Machine) -> String {
-    let cache = |c: &kvdyno_record::Cache| format!("L{} {}", c.level, bytes(c.size_kb as f64 * 1024.0));
+    let cache = |c: &kvdyno_results::Cache| format!("L{} {}", c.level, bytes(c.size_kib as f64 * 1024.0));
     machine.caches.iter().map(cache).collect::<Vec<_>>().join(", ")
 }
 
@@ -104,7 +104,7 @@ fn filesystem(machine: &Machine) -> String {
     let filesystem = &machine.filesystem;
     let device = filesystem.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
     let spinning = if filesystem.rotational == Some(true) { ", rotational by its own word" } else { "" };
-    let ahead = filesystem.read_ahead_kb.map(|kb| format!(", reads {} ahead", bytes(kb as f64 * 1024.0)));
+    let ahead = filesystem.read_ahead_kib.map(|kib| format!(", reads {} ahead", bytes(kib as f64 * 1024.0)));
     let ahead = ahead.unwrap_or_default();
     format!("{}{device}{spinning}{ahead} ({})", filesystem.kind, filesystem.options)
 }
@@ -136,7 +136,7 @@ pub(crate) fn engine_settings(study: &Study<'_>) -> Option<Grid> {
 /// The settings of the first trial of an engine that ran, a run rather than a load.
 fn set<'a>(study: &'a Study<'a>, engine: &str) -> &'a [Setting] {
     let of = |phase| study.trials(phase).find(|r| r.trial.engine == engine && !r.engine.settings.is_empty());
-    of(Phase::Run).or_else(|| of(Phase::Load)).map_or(&[], |record| record.engine.settings.as_slice())
+    of(Phase::Run).or_else(|| of(Phase::Load)).map_or(&[], |result| result.engine.settings.as_slice())
 }
 
 fn of_topic(settings: &[Setting], topic: &str) -> String {

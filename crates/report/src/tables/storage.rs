@@ -1,7 +1,7 @@
 //! What went to and from the storage, as the reports on databases larger than memory count it.
 
-use kvdyno_record::Phase;
-use kvdyno_verdict::Cell;
+use kvdyno_analysis::Cell;
+use kvdyno_results::Phase;
 
 use super::Grid;
 use super::fields::{ENGINE, STORAGE, WORKLOAD};
@@ -14,10 +14,10 @@ const WORTH_A_TABLE: f64 = 0.01;
 /// Whether the storage was what the experiment is about: the memory was limited, the storage was made for it, or reads
 /// went to it.
 pub(crate) fn matters(study: &Study<'_>) -> bool {
-    study.records.iter().any(|record| {
-        let stage = &record.stage;
-        let reads = record.trial.phase == Phase::Run && record.fs_in_per_operation() >= Some(WORTH_A_TABLE);
-        reads || stage.memory_limit.is_some() || !matches!(stage.storage.as_str(), "" | "folder")
+    study.results.iter().any(|result| {
+        let environment = &result.environment;
+        let reads = result.trial.phase == Phase::Run && result.fs_in_per_operation() >= Some(WORTH_A_TABLE);
+        reads || environment.memory_limit.is_some() || !matches!(environment.storage.as_str(), "" | "folder")
     })
 }
 

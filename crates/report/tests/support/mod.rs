@@ -6,11 +6,11 @@
 use std::fs;
 use std::path::Path;
 
-use kvdyno_record::folder::Results;
-use kvdyno_record::{
-    Answers, Cache, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, NumaNode,
-    Operations, OsFacts, Outcome, Phase, Record, SCHEMA, SeriesRow, Setting, Space, TrialKey, Window, Workers,
-    WorkloadFacts, files,
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{
+    Answers, Cache, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency,
+    Machine, NumaNode, Operations, OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Setting, Space, TrialKey, TrialResult,
+    Window, WorkloadFacts, files,
 };
 
 /// What the made-up figures of an engine are made from.
@@ -21,8 +21,8 @@ struct Engine {
     reads: f64,
     writes: f64,
     scaling: f64,
-    db_kb: u64,
-    rss_kb: u64,
+    db_kib: u64,
+    rss_kib: u64,
     /// How unsteady it is.
     noise: f64,
     settings: &'static [(&'static str, &'static str, &'static str)],
@@ -36,8 +36,8 @@ const ENGINES: [Engine; 7] = [
         reads: 640_000.0,
         writes: 148_000.0,
         scaling: 0.97,
-        db_kb: 123_408,
-        rss_kb: 125_612,
+        db_kib: 123_408,
+        rss_kib: 125_612,
         noise: 0.01,
         settings: &[
             ("durability", "MDB_NOSYNC | MDB_WRITEMAP", "set"),
@@ -52,8 +52,8 @@ const ENGINES: [Engine; 7] = [
         reads: 212_000.0,
         writes: 91_000.0,
         scaling: 0.78,
-        db_kb: 118_020,
-        rss_kb: 96_440,
+        db_kib: 118_020,
+        rss_kib: 96_440,
         noise: 0.05,
         settings: &[
             ("durability", "disableWAL", "true"),
@@ -71,8 +71,8 @@ const ENGINES: [Engine; 7] = [
         reads: 196_000.0,
         writes: 63_000.0,
         scaling: 0.62,
-        db_kb: 117_884,
-        rss_kb: 61_204,
+        db_kib: 117_884,
+        rss_kib: 61_204,
         noise: 0.12,
         settings: &[
             ("durability", "sync", "false"),
@@ -88,8 +88,8 @@ const ENGINES: [Engine; 7] = [
         reads: 118_000.0,
         writes: 7_400.0,
         scaling: 0.45,
-        db_kb: 386_312,
-        rss_kb: 58_116,
+        db_kib: 386_312,
+        rss_kib: 58_116,
         noise: 0.04,
         settings: &[("durability", "DB_TXN_NOSYNC", "set"), ("cache", "set_cachesize", "33554432")],
     },
@@ -100,8 +100,8 @@ const ENGINES: [Engine; 7] = [
         reads: 288_000.0,
         writes: 52_000.0,
         scaling: 0.9,
-        db_kb: 119_100,
-        rss_kb: 44_800,
+        db_kib: 119_100,
+        rss_kib: 44_800,
         noise: 0.03,
         settings: &[
             ("durability", "log", "(enabled=false)"),
@@ -116,8 +116,8 @@ const ENGINES: [Engine; 7] = [
         reads: 101_000.0,
         writes: 12_800.0,
         scaling: 0.83,
-        db_kb: 126_072,
-        rss_kb: 71_936,
+        db_kib: 126_072,
+        rss_kib: 71_936,
         noise: 0.2,
         settings: &[
             ("durability", "log", "(enabled=false)"),
@@ -133,8 +133,8 @@ const ENGINES: [Engine; 7] = [
         reads: 150_000.0,
         writes: 50_000.0,
         scaling: 0.6,
-        db_kb: 117_000,
-        rss_kb: 64_000,
+        db_kib: 117_000,
+        rss_kib: 64_000,
         noise: 0.1,
         settings: &[],
     },
@@ -145,8 +145,8 @@ const WINDOW_S: u32 = 12;
 const RECORDS: u64 = 1_000_000;
 
 /// Writes the experiment, each cell repeated.
-pub fn write(root: &Path, repeats: u32) -> Results {
-    let results = Results::at(root);
+pub fn write(root: &Path, repeats: u32) -> ResultsFolder {
+    let results = ResultsFolder::at(root);
     fs::create_dir_all(root).unwrap();
     fs::write(results.experiment_file(), experiment(repeats)).unwrap();
     files::write_json(&results.machine_file(), &machine()).unwrap();
@@ -164,11 +164,11 @@ pub fn write(root: &Path, repeats: u32) -> Results {
     results
 }
 
-fn save(results: &Results, record: Record) {
-    results.save(&record).unwrap();
-    let rows = series(&record);
+fn save(results: &ResultsFolder, result: TrialResult) {
+    results.save(&result).unwrap();
+    let rows = series(&result);
     if !rows.is_empty() {
-        results.save_series(&record.trial, &rows).unwrap();
+        results.save_series(&result.trial, &rows).unwrap();
     }
 }
 
@@ -215,20 +215,20 @@ fn key(engine: &Engine, number: u32, repeat: u32, phase: Phase, readers: u32) ->
         workload: workload.into(),
         readers,
         writers: 1,
-        workers: Workers::Threads,
+        clients: ClientKind::Threads,
         repeat,
     }
 }
 
-fn load(engine: &Engine, number: u32, repeat: u32) -> Record {
+fn load(engine: &Engine, number: u32, repeat: u32) -> TrialResult {
     let trial = key(engine, number, repeat, Phase::Load, 0);
     let seconds = engine.load_s * (1.0 + 0.03 * wobble(&[u64::from(number)]));
     let rate = RECORDS as f64 / seconds;
     let os = os(engine, seconds + 0.03, (0.71, 0.22));
-    record(engine, trial, seconds, os, vec![operations("batch", 1, rate, 1000.0, seconds, engine.noise)])
+    result(engine, trial, seconds, os, vec![operations("batch", 1, rate, 1000.0, seconds, engine.noise)])
 }
 
-fn run(engine: &Engine, number: u32, repeat: u32, readers: u32) -> Record {
+fn run(engine: &Engine, number: u32, repeat: u32, readers: u32) -> TrialResult {
     let trial = key(engine, number, repeat, Phase::Run, readers);
     let drift = 1.0 + engine.noise / 3.0 * wobble(&[u64::from(number), 7]);
     let threads = f64::from(readers);
@@ -240,7 +240,7 @@ fn run(engine: &Engine, number: u32, repeat: u32, readers: u32) -> Record {
         operations("get", readers, reads, 1.0, seconds, engine.noise),
         operations("put", 1, writes, 1.0, seconds, engine.noise * 3.0),
     ];
-    record(engine, trial, seconds, os, operations)
+    result(engine, trial, seconds, os, operations)
 }
 
 fn operations(kind: &str, threads: u32, rate: f64, batch: f64, seconds: f64, tail: f64) -> Operations {
@@ -274,27 +274,27 @@ fn os(engine: &Engine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
         user_s: cents(wall_s * user),
         sys_s: cents(wall_s * sys),
         cpu_pct: (100.0 * (user + sys)) as u64,
-        peak_rss_kb: engine.rss_kb,
-        peak_pss_kb: None,
+        peak_rss_kib: engine.rss_kib,
+        peak_pss_kib: None,
         ctx_voluntary: (wall_s * 900.0 * (1.0 + engine.noise * 40.0)) as u64,
         ctx_involuntary: (wall_s * 31.0) as u64,
         fs_in_ops: 16,
-        fs_out_ops: engine.db_kb * 3,
-        minor_faults: engine.rss_kb / 4,
+        fs_out_ops: engine.db_kib * 3,
+        minor_faults: engine.rss_kib / 4,
         major_faults: 2,
         read_bytes: Some(8192),
-        write_bytes: Some(engine.db_kb * 1536),
+        write_bytes: Some(engine.db_kib * 1536),
         device: Some(Device {
             name: "vda".into(),
             read_bytes: 8192,
-            write_bytes: engine.db_kb * 1540,
+            write_bytes: engine.db_kib * 1540,
             reads: 2,
-            writes: engine.db_kb / 64,
+            writes: engine.db_kib / 64,
         }),
     }
 }
 
-fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operations: Vec<Operations>) -> Record {
+fn result(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operations: Vec<Operations>) -> TrialResult {
     let outcome = outcome(engine, trial.phase, trial.readers, trial.repeat);
     let finished = outcome == Outcome::Finished;
     let started = outcome_started(&outcome);
@@ -307,7 +307,7 @@ fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
         clock: "tsc at 2.1 GHz".into(),
         settling: None,
     };
-    Record {
+    TrialResult {
         schema: SCHEMA,
         engine: facts(engine, started),
         workload: workload(&trial),
@@ -317,8 +317,8 @@ fn record(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
         operations: if finished { operations } else { Vec::new() },
         answers: Answers { right: RECORDS, ..Answers::default() },
         os: if started { os } else { OsFacts::default() },
-        stage: Default::default(),
-        space: Space { db_kb: engine.db_kb, db_peak_kb: engine.db_kb * 5 / 4 },
+        environment: Default::default(),
+        space: Space { db_kib: engine.db_kib, db_peak_kib: engine.db_kib * 5 / 4 },
         cycles: None,
         user_bytes_written: RECORDS * 116,
         statistics: statistics(engine, &trial),
@@ -373,9 +373,9 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
         compressibility: 0.5,
         batch: if trial.phase == Phase::Load { 1000 } else { 1 },
         reads_per_transaction: 1,
-        nexts: None,
-        among: None,
-        reads_per_batch: None,
+        seek_nexts: None,
+        seek_within: None,
+        keys_per_multiget: None,
         durability: "none".into(),
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,
@@ -387,14 +387,14 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
 }
 
 /// A second of warm-up, then a second each.
-fn series(record: &Record) -> Vec<SeriesRow> {
-    let Some(window) = &record.window else { return Vec::new() };
-    let noise = ENGINES.iter().find(|engine| engine.named == record.trial.engine).unwrap().noise;
+fn series(result: &TrialResult) -> Vec<SeriesRow> {
+    let Some(window) = &result.window else { return Vec::new() };
+    let noise = ENGINES.iter().find(|engine| engine.named == result.trial.engine).unwrap().noise;
     let seconds = window.seconds.floor() as i32;
     let mut rows = Vec::new();
     for end in 0..=seconds {
-        for operations in &record.operations {
-            let seed = [u64::from(record.trial.number), end as u64, u64::from(operations.writes())];
+        for operations in &result.operations {
+            let seed = [u64::from(result.trial.number), end as u64, u64::from(operations.writes())];
             rows.push(row(operations, f64::from(end), 1.0 + noise * wobble(&seed)));
         }
     }
@@ -430,12 +430,12 @@ fn machine() -> Machine {
             hypervisor: Some("kvm".into()),
         },
         caches: vec![
-            Cache { level: 1, kind: "data".into(), size_kb: 32, shared_by: 2 },
-            Cache { level: 2, kind: "unified".into(), size_kb: 512, shared_by: 2 },
-            Cache { level: 3, kind: "unified".into(), size_kb: 32_768, shared_by: 8 },
+            Cache { level: 1, kind: "data".into(), size_kib: 32, shared_by: 2 },
+            Cache { level: 2, kind: "unified".into(), size_kib: 512, shared_by: 2 },
+            Cache { level: 3, kind: "unified".into(), size_kib: 32_768, shared_by: 8 },
         ],
-        memory_kb: 16 << 20,
-        numa: vec![NumaNode { node: 0, cpus: "0-7".into(), memory_kb: 16 << 20, distances: vec![10] }],
+        memory_kib: 16 << 20,
+        numa: vec![NumaNode { node: 0, cpus: "0-7".into(), memory_kib: 16 << 20, distances: vec![10] }],
         kernel: "6.1.0-18-amd64".into(),
         system: "Debian GNU/Linux 12 (bookworm)".into(),
         filesystem: Filesystem {
@@ -443,7 +443,7 @@ fn machine() -> Machine {
             options: "rw,relatime".into(),
             device: Some("vda1".into()),
             rotational: Some(false),
-            read_ahead_kb: Some(128),
+            read_ahead_kib: Some(128),
             free_bytes: 40 << 30,
         },
         clock: "tsc at 2.1 GHz, 20 ns apart".into(),

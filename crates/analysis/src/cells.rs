@@ -1,0 +1,251 @@
+//! Trials that repeat each other.
+
+use std::collections::BTreeMap;
+
+use kvdyno_results::{ClientKind, Phase, SeriesRow, TrialKey, TrialResult, WorkloadFacts};
+use serde::Serialize;
+
+use crate::Estimate;
+
+/// The time series of trials. A trial without one need not be in it.
+pub type Series = BTreeMap<TrialKey, Vec<SeriesRow>>;
+
+/// What repeated trials have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct CellKey {
+    /// The engine as the user named it.
+    pub engine: String,
+    /// Which of the experiment's variants; empty if it has none.
+    pub variant: String,
+    /// Loading or running.
+    pub phase: Phase,
+    /// `fillseq`, `readwhilewriting`.
+    pub workload: String,
+    /// Threads or processes that read.
+    pub readers: u32,
+    /// Threads or processes that write.
+    pub writers: u32,
+    /// Which of the two they are.
+    pub clients: ClientKind,
+}
+
+impl From<&TrialKey> for CellKey {
+    fn from(trial: &TrialKey) -> Self {
+        CellKey {
+            engine: trial.engine.clone(),
+            variant: trial.variant.clone(),
+            phase: trial.phase,
+            workload: trial.workload.clone(),
+            readers: trial.readers,
+            writers: trial.writers,
+            clients: trial.clients,
+        }
+    }
+}
+
+/// One cell of an experiment's matrix: the trials that repeat each other, and what they give together. Failed trials
+/// are kept, and take no part in any figure.
+#[derive(Clone, Debug)]
+pub struct Cell<'a> {
+    /// What its trials have in common.
+    pub key: CellKey,
+    /// Trials that ended well, in order.
+    pub finished: Vec<&'a TrialResult>,
+    /// Trials that failed, in order.
+    pub failed: Vec<&'a TrialResult>,
+    /// Records read a second; absent if no trial finished, or none reads.
+    pub reads_per_s: Option<Estimate>,
+    /// Records written a second; absent if no trial finished, or none writes.
+    pub writes_per_s: Option<Estimate>,
+    /// From a worker's start to its end, seconds; absent if no trial finished.
+    pub wall_s: Option<Estimate>,
+}
+
+impl Cell<'_> {
+    /// The median of a figure over the finished trials; absent where none of them has it.
+    pub fn median(&self, figure: impl Fn(&TrialResult) -> Option<f64>) -> Option<f64> {
+        let mut values: Vec<f64> = self.finished.iter().filter_map(|result| figure(result)).collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        match values.len() {
+            0 => None,
+            n if n % 2 == 1 => Some(values[middle]),
+            _ => Some((values[middle - 1] + values[middle]) / 2.0),
+        }
+    }
+}
+
+/// Groups trials into cells, in the order in which each cell's first trial ran. Trials are pooled only if they did the
+/// same work on the same version with the same settings: under one key there can be two cells if they did not.
+pub fn cells<'a>(results: &'a [TrialResult], series: &Series) -> Vec<Cell<'a>> {
+    let mut groups: Vec<Vec<&TrialResult>> = Vec::new();
+    for result in results {
+        match groups.iter_mut().find(|group| group.first().is_some_and(|first| repeats(first, result))) {
+            Some(group) => group.push(result),
+            None => groups.push(vec![result]),
+        }
+    }
+    groups.into_iter().filter_map(|group| cell(group, series)).collect()
+}
+
+/// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.
+fn repeats(one: &TrialResult, other: &TrialResult) -> bool {
+    let work = |result: &TrialResult| WorkloadFacts { seed: 0, ..result.workload.clone() };
+    let setup = |result: &TrialResult| (result.engine.version.clone(), result.engine.settings.clone());
+    let same_setup = || !one.is_finished() || !other.is_finished() || setup(one) == setup(other);
+    CellKey::from(&one.trial) == CellKey::from(&other.trial) && work(one) == work(other) && same_setup()
+}
+
+fn cell<'a>(trials: Vec<&'a TrialResult>, series: &Series) -> Option<Cell<'a>> {
+    let key = CellKey::from(&trials.first()?.trial);
+    let (finished, failed): (Vec<_>, Vec<_>) = trials.into_iter().partition(|result| result.is_finished());
+    Some(Cell {
+        key,
+        reads_per_s: rate(&finished, series, false),
+        writes_per_s: rate(&finished, series, true),
+        wall_s: Estimate::from_repeats(&finished.iter().map(|result| result.os.wall_s).collect::<Vec<_>>()),
+        finished,
+        failed,
+    })
+}
+
+/// The rate of reads or of writes: from the repeats if there are any, else from the only trial's own time series.
+fn rate(finished: &[&TrialResult], series: &Series, writes: bool) -> Option<Estimate> {
+    let does = |result: &&TrialResult| result.operations.iter().any(|o| o.writes() == writes);
+    let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| trial_rate(result, writes)).collect();
+    match (rates.as_slice(), finished) {
+        ([value], [result]) => {
+            let intervals = series.get(&result.trial).map(|rows| interval_rates(result, rows, writes));
+            Some(Estimate::from_intervals(*value, &intervals.unwrap_or_default()))
+        }
+        _ => Estimate::from_repeats(&rates),
+    }
+}
+
+fn trial_rate(result: &TrialResult, writes: bool) -> f64 {
+    if writes { result.writes_per_s() } else { result.reads_per_s() }
+}
+
+/// Records a second in each interval of the window, all kinds of reads or of writes together. An interval in which
+/// nothing of the kind ended counts as 0, and one that the window's end cut short is left out.
+fn interval_rates(result: &TrialResult, rows: &[SeriesRow], writes: bool) -> Vec<f64> {
+    let wanted = |kind: &str| result.operations.iter().any(|o| o.kind == kind && o.writes() == writes);
+    let mut intervals: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.end_s - row.seconds > -1e-3 && row.seconds > 0.0) {
+        let interval = intervals.entry((row.end_s * 1e6) as i64).or_insert((row.seconds, 0.0));
+        if wanted(&row.kind) {
+            interval.1 += row.records as f64;
+        }
+    }
+    let longest = intervals.values().map(|(seconds, _)| *seconds).fold(0.0, f64::max);
+    intervals.values().filter(|(seconds, _)| *seconds > longest / 2.0).map(|(seconds, n)| n / seconds).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kvdyno_results::Operations;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{failed, result, rows};
+
+    #[test]
+    fn repeats_share_a_cell_and_failed_ones_stay_apart() {
+        let results = [
+            result("lmdb", 1, 1, 100.0),
+            result("lmdb", 2, 1, 50.0),
+            result("lmdb", 1, 2, 120.0),
+            failed("lmdb", 1, 3),
+        ];
+        let cells = cells(&results, &Series::new());
+        assert_eq!(cells.len(), 2);
+        assert_eq!((cells[0].key.readers, cells[0].finished.len(), cells[0].failed.len()), (1, 2, 1));
+        let reads = cells[0].reads_per_s.as_ref().unwrap();
+        assert_eq!((reads.value, reads.n), (110.0, 2));
+        assert_eq!(cells[1].reads_per_s.as_ref().unwrap().low, None);
+    }
+
+    #[test]
+    fn a_cell_of_failures_has_no_figures() {
+        let results = [failed("lmdb", 1, 1)];
+        let cells = cells(&results, &Series::new());
+        assert_eq!(cells[0].failed.len(), 1);
+        assert!(cells[0].reads_per_s.is_none() && cells[0].wall_s.is_none());
+        assert_eq!(cells[0].median(|r| Some(r.os.wall_s)), None);
+    }
+
+    #[test]
+    fn other_work_or_another_version_is_not_a_repeat() {
+        let mut other = result("lmdb", 1, 2, 100.0);
+        other.workload.value_size *= 2;
+        let mut newer = result("lmdb", 1, 3, 100.0);
+        newer.engine.version = "9".into();
+        assert_eq!(cells(&[result("lmdb", 1, 1, 100.0), other, newer], &Series::new()).len(), 3);
+    }
+
+    #[test]
+    fn another_seed_is_still_a_repeat() {
+        let mut other = result("lmdb", 1, 2, 100.0);
+        other.workload.seed = 99;
+        assert_eq!(cells(&[result("lmdb", 1, 1, 100.0), other], &Series::new()).len(), 1);
+    }
+
+    #[test]
+    fn one_trial_takes_its_interval_from_its_series() {
+        let results = [result("lmdb", 1, 1, 100.0)];
+        let rates = [100.0, 104.0, 97.0, 99.0, 102.0, 98.0, 101.0, 99.0];
+        let series = Series::from([(results[0].trial.clone(), rows("get", &rates))]);
+        let cells = cells(&results, &series);
+        let reads = cells[0].reads_per_s.as_ref().unwrap();
+        assert_eq!(reads.method.to_string(), "1 trial, 8 intervals");
+        assert!(reads.relative().unwrap() < 0.05);
+    }
+
+    /// The warm-up, the stump at the end, and an interval in which only the other kind ended.
+    #[test]
+    fn only_whole_intervals_of_the_window_count_and_silence_counts_as_nothing() {
+        let mut result = result("lmdb", 1, 1, 100.0);
+        result.operations.push(Operations { kind: "put".into(), ..result.operations[0].clone() });
+        let mut all = rows("get", &[100.0, 100.0, 100.0]);
+        all[0].end_s = 0.0;
+        all.extend(rows("put", &[5.0, 5.0, 5.0, 5.0]));
+        let mut stump = rows("get", &[1.0]).remove(0);
+        (stump.end_s, stump.seconds) = (4.1, 0.1);
+        all.push(stump);
+        assert_eq!(interval_rates(&result, &all, false), [0.0, 100.0, 100.0, 0.0]);
+        assert_eq!(interval_rates(&result, &all, true), [5.0, 5.0, 5.0, 5.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_trial_is_lost(trials in prop::collection::vec((1u32..4, 1u32..4, any::<bool>()), 0..40)) {
+            let results: Vec<TrialResult> = trials
+                .iter()
+                .map(|(readers, repeat, good)| match good {
+                    true => result("lmdb", *readers, *repeat, 100.0),
+                    false => failed("lmdb", *readers, *repeat),
+                })
+                .collect();
+            let cells = cells(&results, &Series::new());
+            let kept: usize = cells.iter().map(|cell| cell.finished.len() + cell.failed.len()).sum();
+            prop_assert_eq!(kept, results.len());
+        }
+
+        #[test]
+        fn a_median_lies_between_its_values(walls in prop::collection::vec(0.1f64..1e5, 1..9)) {
+            let results: Vec<TrialResult> = (1u32..)
+                .zip(&walls)
+                .map(|(repeat, wall)| {
+                    let mut result = result("lmdb", 1, repeat, 100.0);
+                    result.os.wall_s = *wall;
+                    result
+                })
+                .collect();
+            let cells = cells(&results, &Series::new());
+            let median = cells[0].median(|r| Some(r.os.wall_s)).unwrap();
+            let below = walls.iter().filter(|w| **w <= median).count();
+            let above = walls.iter().filter(|w| **w >= median).count();
+            prop_assert!(2 * below >= walls.len() && 2 * above >= walls.len());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Made-up results for the tests of this crate.
+
+use jiff::Timestamp;
+use kvdyno_results::{
+    Answers, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, Operations,
+    OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Space, TrialKey, TrialResult, Window, WorkloadFacts,
+};
+
+/// A trial of 10 s with one kind of operation, `get`.
+pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) -> TrialResult {
+    TrialResult {
+        schema: SCHEMA,
+        trial: TrialKey {
+            number: 10 * readers + repeat,
+            engine: engine.into(),
+            variant: String::new(),
+            phase: Phase::Run,
+            workload: "readrandom".into(),
+            readers,
+            writers: 0,
+            clients: ClientKind::Threads,
+            repeat,
+        },
+        engine: engine_facts(engine),
+        workload: workload(),
+        outcome: Outcome::Finished,
+        started: Timestamp::UNIX_EPOCH,
+        window: Some(Window {
+            seconds: 10.0,
+            warmup_seconds: 1.0,
+            user_s: 9.0,
+            sys_s: 0.5,
+            ctx_switches: Some(1000),
+            clock: "tsc".into(),
+            settling: None,
+        }),
+        operations: vec![gets(readers, reads_per_s)],
+        answers: Answers::default(),
+        os: OsFacts { wall_s: 11.0, user_s: 10.0, sys_s: 0.6, cpu_pct: 96, ..OsFacts::default() },
+        environment: Default::default(),
+        space: Space::default(),
+        cycles: None,
+        user_bytes_written: 0,
+        statistics: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// The same, crashed before its window.
+pub(crate) fn failed(engine: &str, readers: u32, repeat: u32) -> TrialResult {
+    let failure = Failure { kind: FailureKind::Crashed, reason: "segmentation fault".into() };
+    let outcome = Outcome::Failed(failure);
+    TrialResult { outcome, window: None, operations: Vec::new(), ..result(engine, readers, repeat, 0.0) }
+}
+
+/// A second each.
+pub(crate) fn rows(kind: &str, rates: &[f64]) -> Vec<SeriesRow> {
+    (1u32..)
+        .zip(rates)
+        .map(|(end, rate)| SeriesRow {
+            end_s: f64::from(end),
+            seconds: 1.0,
+            kind: kind.into(),
+            operations: *rate as u64,
+            records: *rate as u64,
+            records_per_s: *rate,
+            p50_ns: 900,
+            p90_ns: 1200,
+            p99_ns: 2000,
+            p99_9_ns: 3000,
+            p99_99_ns: 9000,
+            max_ns: 20_000,
+        })
+        .collect()
+}
+
+/// Four processors and a driver of 60 ns.
+pub(crate) fn machine() -> Machine {
+    let driver = DriverCost { get_ns: 60.0, get_ns_range: (58.0, 63.0), scaling: 3.9, scaling_threads: 4 };
+    Machine {
+        cpu: Cpu { model: "Test".into(), threads: 4, cores: 4, sockets: 1, governor: None, hypervisor: None },
+        caches: Vec::new(),
+        memory_kib: 8 << 20,
+        numa: Vec::new(),
+        kernel: "6.1".into(),
+        system: "Test".into(),
+        filesystem: Filesystem {
+            kind: "ext4".into(),
+            options: "rw".into(),
+            device: None,
+            rotational: None,
+            read_ahead_kib: None,
+            free_bytes: 1 << 30,
+        },
+        clock: "tsc".into(),
+        kvdyno: "0.1.0".into(),
+        driver: Some(driver),
+    }
+}
+
+fn engine_facts(name: &str) -> EngineFacts {
+    EngineFacts {
+        name: name.into(),
+        version: "1".into(),
+        library: None,
+        adapter: format!("libkvdyno_{name}.so"),
+        settings: Vec::new(),
+        mapped: false,
+    }
+}
+
+fn workload() -> WorkloadFacts {
+    WorkloadFacts {
+        name: "readrandom".into(),
+        records: 1_000_000,
+        key_size: 16,
+        key_format: "hex".into(),
+        prefix_size: None,
+        keys_per_prefix: None,
+        value_size: 100,
+        compressibility: 0.5,
+        batch: 1,
+        reads_per_transaction: 1,
+        seek_nexts: None,
+        seek_within: None,
+        keys_per_multiget: None,
+        durability: "none".into(),
+        cache_bytes: 32 << 20,
+        write_buffer_bytes: 8 << 20,
+        compression: "none".into(),
+        verify: "full".into(),
+        seed: 42,
+        write_rate: None,
+    }
+}
+
+fn gets(threads: u32, per_s: f64) -> Operations {
+    let mean_ns = (f64::from(threads) * 1e9 / per_s.max(1.0)) as u64;
+    Operations {
+        kind: "get".into(),
+        threads,
+        operations: (per_s * 10.0) as u64,
+        records: (per_s * 10.0) as u64,
+        operations_per_s: per_s,
+        records_per_s: per_s,
+        latency: Latency { mean_ns, max_ns: 10 * mean_ns, ..Latency::default() },
+    }
+}

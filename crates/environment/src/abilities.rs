@@ -1,0 +1,76 @@
+//! What of a environment can be set on this machine, by this user: for people, a line for each part. What is requested is what an
+//! experiment would ask; nothing is changed.
+
+use crate::machine::usable_cpus;
+use crate::memory::MemoryControl;
+use crate::requested::{NumaPolicy, Numbers, Refusal, Requested, Smt, Storage};
+use crate::storage::backing_store;
+use crate::surroundings::{Surroundings, known_allocators};
+use crate::tree::Tree;
+
+/// Parts with what can be had of each.
+pub fn abilities() -> Vec<(&'static str, String)> {
+    let allocators = known_allocators().into_iter().map(|(name, library)| (name, library.ok_or(None)));
+    vec![
+        ("CPUs", cpus()),
+        ("NUMA", numa()),
+        ("memory limit", MemoryControl::find().map_or_else(|refusal| refusal.to_string(), |found| found.to_string())),
+        ("allocators", listed(allocators)),
+        ("storage", listed([Storage::Ext4, Storage::Xfs, Storage::Btrfs, Storage::Raw].map(made))),
+        ("user", if rustix::process::geteuid().is_root() { "root" } else { "not root" }.to_owned()),
+    ]
+}
+
+fn cpus() -> String {
+    let usable = Numbers::new(usable_cpus(&Tree::live())).map(String::from).unwrap_or_default();
+    let smt = Surroundings::resolve(&Requested { smt: Some(Smt::On), ..Requested::default() });
+    format!("{usable}; {}", smt.map_or_else(|refusal| refusal.to_string(), |_| "SMT on or off".to_owned()))
+}
+
+fn numa() -> String {
+    let tried = Surroundings::resolve(&Requested { numa: Some(NumaPolicy::Interleave(None)), ..Requested::default() });
+    match tried {
+        Ok(found) => format!("local, {}, bind, preferred", found.policy().unwrap_or_default()),
+        Err(refusal) => refusal.to_string(),
+    }
+}
+
+/// Whether a storage can be made of a file.
+fn made(storage: Storage) -> (String, Result<(), Option<Refusal>>) {
+    let requested = Requested { storage, ..Requested::default() };
+    (storage.to_string(), backing_store::check(&requested, None).map_err(Some))
+}
+
+/// `jemalloc; not here: tcmalloc, mimalloc`, with the first reason if there is one.
+fn listed<T>(all: impl IntoIterator<Item = (String, Result<T, Option<Refusal>>)>) -> String {
+    let (here, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, tried)| tried.is_ok());
+    let why =
+        missing.iter().find_map(|(_, tried)| tried.as_ref().err()?.as_ref().map(|refusal| format!(" ({refusal})")));
+    let names = |some: Vec<(String, _)>| some.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+    let missing = if missing.is_empty() { None } else { Some(format!("not here: {}", names(missing))) };
+    let parts = [Some(names(here)).filter(|names| !names.is_empty()), missing];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ") + &why.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_say_what_is_missing() {
+        let all = |here: [bool; 2], why: Option<Refusal>| {
+            let tried = here.map(|here| if here { Ok(()) } else { Err(why.clone()) });
+            listed(["a", "b"].map(str::to_owned).into_iter().zip(tried))
+        };
+        assert_eq!(all([true, true], None), "a, b");
+        assert_eq!(all([false, true], None), "b; not here: a");
+        assert_eq!(all([false, false], Some(Refusal::new("storage", "no root"))), "not here: a, b (no root)");
+    }
+
+    #[test]
+    fn each_part_has_a_line() {
+        for (part, ability) in abilities() {
+            assert!(!ability.is_empty() && !ability.contains('\n'), "{part}: {ability}");
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! What disturbs a trial from outside: a stolen processor or a slow one, other processes, too little memory.
+//!
+//! Light: a handful of small files of `/proc` a second, read by the parent. It says what is worth a note beside the figures, and
+//! accuses nobody of what the worker may have done itself: CPU and I/O pressure are no disturbance in a benchmark.
+
+mod frequency;
+
+use std::time::Instant;
+
+use procfs::process::Process;
+use procfs::{Current, CurrentSI, KernelStats, Meminfo, MemoryPressure};
+
+use crate::tree::Tree;
+use frequency::{CpuTime, Frequency};
+
+pub use frequency::SLOWED_SHARE;
+
+/// From this share of all CPU time on, time stolen by the hypervisor is worth a note.
+pub const STOLEN_SHARE: f64 = 0.005;
+/// From this many CPUs on, what others use is worth a note …
+pub const OTHER_CPUS: f64 = 0.2;
+/// … but on a large machine only from this share of its processors on: the kernel samples the one side of the
+/// difference by ticks.
+pub const OTHER_CPUS_SHARE: f64 = 0.01;
+/// From this many on, tasks of others that wait for a processor are worth a note.
+pub const WAITING_TASKS: f64 = 0.5;
+/// Below this share of the memory, what is left is worth a note.
+pub const AVAILABLE_SHARE: f64 = 0.05;
+/// From this share of the time on, stalls for want of memory are worth a note.
+pub const STALLED_SHARE: f64 = 0.01;
+
+/// Watches the machine from `new` to `finish`.
+#[derive(Debug)]
+pub struct InterferenceMonitor {
+    origin: Instant,
+    first: Option<Reading>,
+    last: Option<Reading>,
+    least_available_kib: Option<u64>,
+    others: Others,
+    is_limited: bool,
+    frequency: Frequency,
+}
+
+/// One look at the machine. CPU times are in seconds, over all processors.
+#[derive(Clone, Debug, PartialEq)]
+struct Reading {
+    at_s: f64,
+    cpus: u32,
+    /// Of each processor.
+    times: Vec<CpuTime>,
+    total_s: f64,
+    busy_s: f64,
+    stolen_s: f64,
+    /// Tasks that run or wait for a processor, this one included.
+    runnable: Option<u32>,
+    memory_kib: Option<u64>,
+    available_kib: Option<u64>,
+    /// Time in which some task stalled for want of memory, where the kernel has PSI.
+    stalled_s: Option<f64>,
+    worker: Option<Usage>,
+}
+
+/// What the worker and its descendants have used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Usage {
+    cpu_s: f64,
+    threads: u32,
+}
+
+impl Usage {
+    fn and(self, other: Usage) -> Usage {
+        Usage { cpu_s: self.cpu_s + other.cpu_s, threads: self.threads + other.threads }
+    }
+}
+
+/// What was not the worker's, summed over the intervals in which the worker was seen at both ends.
+#[derive(Debug, Default)]
+struct Others {
+    seconds: f64,
+    cpu_s: f64,
+    looks: u32,
+    waiting: u32,
+}
+
+impl InterferenceMonitor {
+    /// Takes the first look, without a worker.
+    pub fn new() -> Self {
+        let mut new = Self::blank();
+        new.look(&[]);
+        new
+    }
+
+    /// The worker's memory is limited: that it waits for some is then its own affair.
+    pub fn of_limited(mut self) -> Self {
+        self.is_limited = true;
+        self
+    }
+
+    /// Takes a look; about once a second is enough. Of a worker that starts processes those count that its first thread
+    /// started, and their descendants likewise. Of several clients all must live, or the look is without a worker.
+    pub fn sample(&mut self, worker_pids: &[u32]) {
+        self.look(worker_pids);
+    }
+
+    /// What was worth a note, a clause each: "1.8 % of CPU time was stolen by the hypervisor". Empty for a quiet
+    /// machine, and where `/proc` tells nothing.
+    pub fn finish(self) -> Vec<String> {
+        let (Some(first), Some(last)) = (&self.first, &self.last) else { return Vec::new() };
+        [
+            stolen(first, last),
+            self.others.cpus(last.cpus),
+            self.others.waiting(),
+            self.frequency.words(),
+            least_available(self.least_available_kib, last.memory_kib),
+            stalled(first, last).filter(|_| !self.is_limited),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn blank() -> Self {
+        let others = Others::default();
+        let frequency = Frequency::new(Tree::live());
+        let (first, last, least_available_kib) = (None, None, None);
+        Self { origin: Instant::now(), first, last, least_available_kib, others, is_limited: false, frequency }
+    }
+
+    fn look(&mut self, clients: &[u32]) {
+        if let Some(reading) = read(self.origin, clients) {
+            self.add(reading);
+        }
+    }
+
+    fn add(&mut self, now: Reading) {
+        self.least_available_kib = match (self.least_available_kib, now.available_kib) {
+            (Some(least), Some(available)) => Some(least.min(available)),
+            (least, available) => least.or(available),
+        };
+        if let Some(before) = &self.last {
+            self.others.add(before, &now);
+        }
+        self.frequency.look(&now.times);
+        self.first.get_or_insert_with(|| now.clone());
+        self.last = Some(now);
+    }
+}
+
+impl Default for InterferenceMonitor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Others {
+    fn add(&mut self, before: &Reading, now: &Reading) {
+        let (Some(then), Some(worker)) = (before.worker, now.worker) else { return };
+        self.seconds += now.at_s - before.at_s;
+        self.cpu_s += (now.busy_s - before.busy_s) - (worker.cpu_s - then.cpu_s).max(0.0);
+        self.looks += 1;
+        // Beyond the processors only those wait that the worker's threads and this look do not explain.
+        let explained = now.cpus.max(worker.threads + 1);
+        self.waiting += now.runnable.unwrap_or(0).saturating_sub(explained);
+    }
+
+    fn cpus(&self, cpus: u32) -> Option<String> {
+        let used = share(self.cpu_s, self.seconds)?;
+        let worth_a_note = used >= OTHER_CPUS.max(OTHER_CPUS_SHARE * f64::from(cpus));
+        worth_a_note.then(|| format!("other processes and the kernel's own threads used {used:.1} CPUs"))
+    }
+
+    fn waiting(&self) -> Option<String> {
+        let waiting = share(self.waiting.into(), self.looks.into())?;
+        (waiting >= WAITING_TASKS).then(|| format!("{waiting:.1} tasks of other processes waited for a CPU on average"))
+    }
+}
+
+fn stolen(first: &Reading, last: &Reading) -> Option<String> {
+    let share = share(last.stolen_s - first.stolen_s, last.total_s - first.total_s)?;
+    (share >= STOLEN_SHARE).then(|| format!("{:.1} % of CPU time was stolen by the hypervisor", share * 100.0))
+}
+
+fn least_available(least_kib: Option<u64>, memory_kib: Option<u64>) -> Option<String> {
+    let least_kib = least_kib?;
+    let share = share(least_kib as f64, memory_kib? as f64)?;
+    (share < AVAILABLE_SHARE).then(|| {
+        format!("memory ran short: {} MiB ({:.1} %) were available at the least", least_kib / 1024, share * 100.0)
+    })
+}
+
+fn stalled(first: &Reading, last: &Reading) -> Option<String> {
+    let share = share(last.stalled_s? - first.stalled_s?, last.at_s - first.at_s)?;
+    (share >= STALLED_SHARE).then(|| format!("tasks stalled for want of memory in {:.1} % of the time", share * 100.0))
+}
+
+/// `None` where there is no whole.
+fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// `None` where the kernel does not show its accounts.
+fn read(origin: Instant, clients: &[u32]) -> Option<Reading> {
+    let stats = KernelStats::current().ok()?;
+    let ticks = procfs::ticks_per_second() as f64;
+    let all = time(&stats.total, ticks);
+    let memory = Meminfo::current().ok();
+    let pressure = MemoryPressure::current().ok();
+    Some(Reading {
+        at_s: origin.elapsed().as_secs_f64(),
+        cpus: stats.cpu_time.len() as u32,
+        times: stats.cpu_time.iter().map(|cpu| time(cpu, ticks)).collect(),
+        total_s: all.total,
+        busy_s: all.busy,
+        stolen_s: stats.total.steal.unwrap_or(0) as f64 / ticks,
+        runnable: stats.procs_running,
+        memory_kib: memory.as_ref().map(|memory| memory.mem_total / 1024),
+        available_kib: memory.as_ref().and_then(|memory| memory.mem_available).map(|bytes| bytes / 1024),
+        stalled_s: pressure.map(|pressure| pressure.some.total as f64 / 1e6),
+        worker: clients.iter().map(|pid| usage(*pid, ticks)).reduce(|sum, more| Some(sum?.and(more?))).flatten(),
+    })
+}
+
+/// Seconds of a processor, or of all.
+fn time(cpu: &procfs::CpuTime, ticks: f64) -> CpuTime {
+    // Guests' time is in the user time already.
+    let busy = cpu.user + cpu.nice + cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
+    let total = busy + cpu.steal.unwrap_or(0) + cpu.idle + cpu.iowait.unwrap_or(0);
+    CpuTime { busy: busy as f64 / ticks, total: total as f64 / ticks }
+}
+
+/// `None` once the process has ended.
+fn usage(pid: u32, ticks: f64) -> Option<Usage> {
+    let process = Process::new(pid as i32).ok()?;
+    let stat = process.stat().ok()?;
+    let waited_for = (stat.cutime + stat.cstime).max(0) as u64;
+    let own = Usage {
+        cpu_s: (stat.utime + stat.stime + waited_for) as f64 / ticks,
+        threads: u32::try_from(stat.num_threads).unwrap_or(0),
+    };
+    // Kernels built without the list have none.
+    let children = process.task_main_thread().and_then(|thread| thread.children()).unwrap_or_default();
+    Some(children.into_iter().filter_map(|child| usage(child, ticks)).fold(own, Usage::and))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four processors after `seconds`, the worker busy on two of them.
+    fn quiet(seconds: f64) -> Reading {
+        Reading {
+            at_s: seconds,
+            cpus: 4,
+            times: Vec::new(),
+            total_s: seconds * 4.0,
+            busy_s: seconds * 2.0,
+            stolen_s: 0.0,
+            runnable: Some(3),
+            memory_kib: Some(1 << 20),
+            available_kib: Some(1 << 19),
+            stalled_s: Some(0.0),
+            worker: Some(Usage { cpu_s: seconds * 2.0, threads: 2 }),
+        }
+    }
+
+    /// The sentences after ten seconds in which `disturb` changed each reading.
+    fn sentences(disturb: impl Fn(f64, &mut Reading)) -> Vec<String> {
+        let mut watch = InterferenceMonitor::blank();
+        for second in 0..=10 {
+            let mut reading = quiet(second.into());
+            disturb(second.into(), &mut reading);
+            watch.add(reading);
+        }
+        watch.finish()
+    }
+
+    #[test]
+    fn a_limited_worker_waits_for_memory_by_itself() {
+        let mut watch = InterferenceMonitor::blank().of_limited();
+        for second in 0..=10 {
+            watch.add(Reading { stalled_s: Some(f64::from(second) * 0.5), ..quiet(second.into()) });
+        }
+        assert_eq!(watch.finish(), [""; 0]);
+    }
+
+    #[test]
+    fn a_quiet_machine_is_worth_no_note() {
+        assert_eq!(sentences(|_, _| {}), [""; 0]);
+        assert_eq!(InterferenceMonitor::blank().finish(), [""; 0]);
+    }
+
+    #[test]
+    fn steal() {
+        let found = sentences(|s, reading| reading.stolen_s = s * 4.0 * 0.018);
+        assert_eq!(found, ["1.8 % of CPU time was stolen by the hypervisor"]);
+        assert_eq!(sentences(|s, reading| reading.stolen_s = s * 4.0 * 0.004), [""; 0]);
+    }
+
+    #[test]
+    fn others_on_the_cpu() {
+        let found = sentences(|s, reading| reading.busy_s += s * 0.7);
+        assert_eq!(found, ["other processes and the kernel's own threads used 0.7 CPUs"]);
+        // The same on a machine of 128 processors is less than its clock's ticks can tell.
+        assert_eq!(sentences(|s, reading| (reading.busy_s, reading.cpus) = (s * 2.7, 128)), [""; 0]);
+    }
+
+    #[test]
+    fn intervals_without_a_worker_accuse_nobody() {
+        let found = sentences(|s, reading| {
+            reading.busy_s += s * 0.7;
+            reading.worker = None;
+        });
+        assert_eq!(found, [""; 0]);
+    }
+
+    #[test]
+    fn others_that_wait() {
+        assert_eq!(
+            sentences(|_, reading| reading.runnable = Some(6)),
+            ["2.0 tasks of other processes waited for a CPU on average"]
+        );
+        let crowded_by_itself = sentences(|_, reading| {
+            reading.runnable = Some(33);
+            reading.worker = reading.worker.map(|worker| Usage { threads: 32, ..worker });
+        });
+        assert_eq!(crowded_by_itself, [""; 0]);
+    }
+
+    #[test]
+    fn memory() {
+        let found = sentences(|s, reading| {
+            reading.available_kib = Some(if s == 5.0 { 20 << 10 } else { 1 << 19 });
+            reading.stalled_s = Some(s * 0.05);
+        });
+        assert_eq!(
+            found,
+            [
+                "memory ran short: 20 MiB (2.0 %) were available at the least",
+                "tasks stalled for want of memory in 5.0 % of the time"
+            ]
+        );
+        assert_eq!(sentences(|_, reading| (reading.stalled_s, reading.available_kib) = (None, None)), [""; 0]);
+    }
+
+    #[test]
+    fn this_machine_can_be_read() {
+        let mut watch = InterferenceMonitor::new();
+        watch.sample(&[std::process::id()]);
+        let reading = watch.last.as_ref().unwrap();
+        assert!(reading.cpus > 0 && reading.total_s > reading.busy_s && reading.available_kib.is_some(), "{reading:?}");
+        assert!(reading.worker.unwrap().threads > 0, "{reading:?}");
+        let one = reading.worker.unwrap();
+        watch.sample(&[std::process::id(), std::process::id()]);
+        let two = watch.last.as_ref().unwrap().worker.unwrap();
+        assert!(two.threads > one.threads && two.cpu_s >= one.cpu_s, "{two:?}");
+        watch.sample(&[std::process::id(), u32::MAX >> 1]);
+        assert_eq!(watch.last.unwrap().worker, None);
+    }
+}

@@ -1,0 +1,386 @@
+//! The measured process: how it is started, watched, ended and accounted.
+//!
+//! [`spawn`] starts a worker that cannot outlive its parent and that a terminal's Ctrl-C does not reach;
+//! [`Worker::try_finish`] gives what `time` would have said of it, and what `/proc` adds to that. [`crate::processes`] makes
+//! one of several.
+
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kvdyno_results::OsFacts;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process_group,
+    pidfd_open, set_parent_process_death_signal, setrlimit, waitid,
+};
+
+/// Pages that the child may still touch between measuring itself and `exec`, KiB. 284 were seen.
+const PRE_EXEC_MARGIN_KB: u64 = 2048;
+
+/// A process that is being measured, or was.
+///
+/// It leads a process group of its own; dropping it kills that group and reaps the leader, so that no trial disturbs
+/// the next one.
+#[derive(Debug)]
+pub struct Worker {
+    /// The worker's standard input, if the command requested for a pipe.
+    pub stdin: Option<ChildStdin>,
+    /// The worker's standard output, if the command requested for a pipe.
+    pub stdout: Option<ChildStdout>,
+    /// The worker's standard error, if the command requested for a pipe.
+    pub stderr: Option<ChildStderr>,
+    pid: Pid,
+    pidfd: OwnedFd,
+    started: Instant,
+    resident: Resident,
+    finished: Option<Finished>,
+}
+
+/// How a worker ended and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// How it ended.
+    pub exit: Exit,
+    /// What the operating system accounted to it and to those of its children that it waited for; the peak resident
+    /// size is that of the largest of them, not their sum. `device` is absent: [`crate::storage::DeviceCounters`] gives
+    /// it.
+    pub os: OsFacts,
+    /// Whether `os.peak_rss_kib` is the kernel's own figure. If not, it is the highest that was seen while the worker
+    /// ran, and the true peak may be higher: see [`spawn`].
+    pub peak_rss_exact: bool,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// A signal ended it.
+    Signal {
+        /// The kernel's number.
+        number: i32,
+        /// `SIGSEGV`.
+        name: String,
+    },
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal { number, name } => write!(f, "signal {number} ({name})"),
+        }
+    }
+}
+
+/// Starts `command` as a worker.
+///
+/// In the child, before `exec`:
+/// - SIGKILL is requested for when the parent dies. The kernel watches the *thread* that called `spawn`: when that thread
+///   ends, the worker is killed, even if the process lives on. Spawn from a thread that outlives the worker. The
+///   worker's own children are not covered, and a set-user-ID program drops the request.
+/// - It leads a new process group: Ctrl-C in a terminal does not reach it. It is then a background process, which the
+///   terminal stops if it reads from it: give it another standard input.
+/// - No signal is blocked.
+/// - Core dumps are off: a dump of a large cache takes minutes and the disk of the next trial. The limit is one byte
+///   rather than none: the kernel hands a dump to a program that `core_pattern` names whatever the limit, save for 1
+///   (`fs/coredump.c`).
+///
+/// **Peak memory.** Linux keeps `ru_maxrss` across `exec`, so a worker begins with the resident size that its image had
+/// before: after a `fork` the parent's anonymous pages of that moment; after a `vfork` or `posix_spawn`, which
+/// [`Command`] takes without the hook here, even the *peak* of the parent. A parent of 500 MB makes `/bin/true` a
+/// process of 500 MB. So the child tells its size just before `exec`: a peak above that is the worker's own and exact.
+/// A lower one is hidden by it; then the highest `VmHWM` of `/proc/PID/status` seen in [`Worker::try_finish`] and
+/// [`Worker::wait_event`] is given instead, with [`Finished::peak_rss_exact`] false. Keep the parent small.
+///
+/// Needs Linux 5.3.
+pub fn spawn(command: &mut Command) -> io::Result<Worker> {
+    let parent = getpid();
+    // An event counter rather than a pipe: should the same command be spawned again, its former hook writes to a
+    // counter that nobody reads, and no SIGPIPE comes of it.
+    let told = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+    let tell = Arc::clone(&told);
+    // SAFETY: between fork and exec of a process with threads only async-signal-safe calls are allowed. All of
+    // `before_exec` are bare system calls: nothing is allocated, and no lock is taken.
+    unsafe { command.pre_exec(move || before_exec(parent, &tell)) };
+    command.process_group(0);
+
+    let started = Instant::now();
+    let mut child = command.spawn()?;
+    let pid = Pid::from_child(&child);
+    let resident = Resident::new(pid, read_counter(&told));
+    let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(pidfd) => pidfd,
+        Err(error) => {
+            child.kill()?;
+            child.wait()?;
+            return Err(error.into());
+        }
+    };
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    // `Child` neither kills nor reaps when it is dropped: from here on that is the `Worker`'s.
+    Ok(Worker { stdin, stdout, stderr, pid, pidfd, started, resident, finished: None })
+}
+
+/// In the child. Only async-signal-safe calls.
+fn before_exec(parent: Pid, tell: &OwnedFd) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid() != Some(parent) {
+        // The parent died before the request was in place, and nobody would end this process any more.
+        return Err(Errno::SRCH.into());
+    }
+    let core = getrlimit(Resource::Core);
+    let one = if core.maximum == Some(0) { 0 } else { 1 };
+    setrlimit(Resource::Core, Rlimit { current: Some(one), ..core })?;
+    unblock_signals()?;
+    rustix::io::write(tell, &max_rss_kib()?.max(1).to_ne_bytes())?;
+    Ok(())
+}
+
+fn unblock_signals() -> io::Result<()> {
+    // SAFETY: an all-zero `sigset_t` is valid memory for `sigemptyset` to fill; both pointers are live or null.
+    let status = unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut())
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The peak resident size that the kernel accounts to this process so far.
+fn max_rss_kib() -> io::Result<u64> {
+    let mut usage = empty_usage();
+    // SAFETY: the pointer is to a live `rusage`.
+    match unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) } {
+        0 => Ok(usage.ru_maxrss as u64),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn empty_usage() -> libc::rusage {
+    // SAFETY: `rusage` holds integers only, for which zero is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+fn read_counter(told: &OwnedFd) -> Option<u64> {
+    let mut bytes = [0; 8];
+    (rustix::io::read(told, &mut bytes).ok()? == bytes.len()).then(|| u64::from_ne_bytes(bytes))
+}
+
+impl Worker {
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.pid.as_raw_pid() as u32
+    }
+
+    /// When it was started.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// What becomes readable when it has ended.
+    pub(crate) fn pidfd(&self) -> &OwnedFd {
+        &self.pidfd
+    }
+
+    /// Waits until the worker has ended, but no longer than `timeout`. Whether it has ended. A signal to the caller
+    /// may cut the wait short.
+    pub fn wait_event(&mut self, timeout: Duration) -> io::Result<bool> {
+        if self.finished.is_some() {
+            return Ok(true);
+        }
+        self.resident.look();
+        let timeout = Timespec {
+            tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&timeout)) {
+            Ok(0) => self.resident.look(),
+            Ok(_) => return Ok(true),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(false)
+    }
+
+    /// Reaps the worker if it has ended, without waiting for it. Once it has, every further call says the same.
+    ///
+    /// The wall clock runs until here: call it as soon as [`Worker::wait_event`] says so. Children that the worker
+    /// left behind in its process group are killed first, and are not in the account; those that it waited for are,
+    /// as they are for `time`. A process that left the group (`setsid`) is beyond reach.
+    pub fn try_finish(&mut self) -> io::Result<Option<Finished>> {
+        if self.finished.is_none() {
+            if !self.has_ended()? {
+                self.resident.look();
+                return Ok(None);
+            }
+            // It is a zombie: its number cannot be given to another process yet, and its I/O can still be read.
+            self.kill()?;
+            self.finished = Some(self.reap()?);
+        }
+        Ok(self.finished.clone())
+    }
+
+    /// Kills the worker and every process of its group. [`Worker::try_finish`] then gives its account.
+    pub fn kill(&self) -> io::Result<()> {
+        if self.finished.is_some() {
+            return Ok(());
+        }
+        match kill_process_group(self.pid, Signal::KILL) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn has_ended(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.pid), options))?.is_some())
+    }
+
+    /// Takes the zombie away, or waits until there is one.
+    fn reap(&mut self) -> io::Result<Finished> {
+        let io = self.resident.process.as_ref().and_then(|process| process.io().ok());
+        let (status, usage) = wait4(self.pid)?;
+        let wall = self.started.elapsed();
+        let (user, sys) = (duration(usage.ru_utime), duration(usage.ru_stime));
+        let (peak_rss_kib, peak_rss_exact) = self.resident.peak_kib(usage.ru_maxrss as u64);
+        let os = OsFacts {
+            wall_s: wall.as_secs_f64(),
+            user_s: user.as_secs_f64(),
+            sys_s: sys.as_secs_f64(),
+            cpu_pct: cpu_pct(user, sys, wall),
+            peak_rss_kib,
+            peak_pss_kib: None,
+            ctx_voluntary: usage.ru_nvcsw as u64,
+            ctx_involuntary: usage.ru_nivcsw as u64,
+            fs_in_ops: usage.ru_inblock as u64,
+            fs_out_ops: usage.ru_oublock as u64,
+            minor_faults: usage.ru_minflt as u64,
+            major_faults: usage.ru_majflt as u64,
+            read_bytes: io.as_ref().map(|io| io.read_bytes),
+            write_bytes: io.as_ref().map(|io| io.write_bytes),
+            device: None,
+        };
+        Ok(Finished { exit: exit(status), os, peak_rss_exact })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if self.finished.is_none() {
+            // A destructor has nobody to tell; a worker that cannot be killed is still ended with the parent.
+            let _ = self.kill();
+            let _ = wait4(self.pid);
+        }
+    }
+}
+
+/// What is known of a worker's resident size.
+#[derive(Debug)]
+struct Resident {
+    /// Its folder in `/proc`, held open: a later process of the same number is not mistaken for it.
+    process: Option<procfs::process::Process>,
+    /// What `ru_maxrss` held before `exec`; absent if the child did not tell.
+    before_exec_kib: Option<u64>,
+    /// The highest `VmHWM` seen.
+    seen_kib: Option<u64>,
+}
+
+impl Resident {
+    fn new(pid: Pid, before_exec_kib: Option<u64>) -> Self {
+        let process = procfs::process::Process::new(pid.as_raw_pid()).ok();
+        let mut new = Self { process, before_exec_kib, seen_kib: None };
+        new.look();
+        new
+    }
+
+    /// A zombie has no memory and says nothing.
+    fn look(&mut self) {
+        let status = self.process.as_ref().and_then(|process| process.status().ok());
+        self.seen_kib = self.seen_kib.max(status.and_then(|status| status.vmhwm));
+    }
+
+    /// The worker's own peak, and whether it is exact. A worker that ended before it was ever seen has no better
+    /// figure than the kernel's.
+    fn peak_kib(&self, max_rss_kib: u64) -> (u64, bool) {
+        let hidden_below = self.before_exec_kib.map_or(u64::MAX, |kib| kib + PRE_EXEC_MARGIN_KB);
+        match self.seen_kib {
+            _ if max_rss_kib > hidden_below => (max_rss_kib, true),
+            Some(seen_kib) => (seen_kib, false),
+            None => (max_rss_kib, false),
+        }
+    }
+}
+
+/// Reaps `pid`, waiting until it has ended.
+fn wait4(pid: Pid) -> io::Result<(libc::c_int, libc::rusage)> {
+    let (mut status, mut usage) = (0, empty_usage());
+    loop {
+        // SAFETY: both pointers are to live values of the types that the call fills.
+        if unsafe { libc::wait4(pid.as_raw_pid(), &mut status, 0, &mut usage) } >= 0 {
+            return Ok((status, usage));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+fn exit(status: libc::c_int) -> Exit {
+    if libc::WIFSIGNALED(status) {
+        let number = libc::WTERMSIG(status);
+        Exit::Signal { number, name: signal_name(number) }
+    } else {
+        Exit::Code(libc::WEXITSTATUS(status))
+    }
+}
+
+fn signal_name(number: i32) -> String {
+    match signal_hook::low_level::signal_name(number) {
+        Some(name) => name.to_owned(),
+        None if number >= libc::SIGRTMIN() => format!("SIGRTMIN+{}", number - libc::SIGRTMIN()),
+        None => format!("SIG{number}"),
+    }
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000)
+}
+
+/// As GNU time has it: whole milliseconds, divided as integers.
+pub(crate) fn cpu_pct(user: Duration, sys: Duration, wall: Duration) -> u64 {
+    let cpu_ms = user.as_millis() + sys.as_millis();
+    (cpu_ms * 100).checked_div(wall.as_millis()).unwrap_or(0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resident(before_exec_kib: Option<u64>, seen_kib: Option<u64>) -> Resident {
+        Resident { process: None, before_exec_kib, seen_kib }
+    }
+
+    #[test]
+    fn a_peak_hidden_by_the_parents_memory() {
+        assert_eq!(resident(Some(1000), Some(7000)).peak_kib(9000), (9000, true));
+        assert_eq!(resident(Some(8000), Some(7000)).peak_kib(9000), (7000, false));
+        assert_eq!(resident(None, Some(7000)).peak_kib(9000), (7000, false));
+        assert_eq!(resident(Some(8000), None).peak_kib(9000), (9000, false));
+    }
+
+    #[test]
+    fn cpu_per_cent_is_cut() {
+        let ms = Duration::from_millis;
+        assert_eq!(cpu_pct(ms(500), ms(499), ms(1000)), 99);
+        assert_eq!(cpu_pct(ms(3000), ms(990), ms(1000)), 399);
+        assert_eq!(cpu_pct(ms(1), ms(1), ms(0)), 0);
+    }
+}

@@ -1,0 +1,275 @@
+//! What lies below a database: free space, the filesystem, its block device, and what a folder takes.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use kvdyno_results::{Device, Filesystem};
+use rustix::fs::{AtFlags, CWD, StatxFlags};
+
+use crate::tree::Tree;
+
+pub mod backing_store;
+mod device;
+mod mount;
+pub mod pages;
+
+use device::BlockDevice;
+use mount::Mount;
+
+/// Bytes that this user may still write to the filesystem of `path`. A block device has no end that the system would
+/// know of: the engine finds it.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    if is_device(path) {
+        return Ok(u64::MAX);
+    }
+    let fs = rustix::fs::statvfs(path)?;
+    Ok(fs.f_bavail * fs.f_frsize)
+}
+
+/// The filesystem of `path`, or of the nearest folder above it that exists.
+///
+/// `device` is absent where the filesystem has no block device of its own: tmpfs, overlay, NFS, ZFS. A btrfs on several
+/// devices names the one that was mounted. `kind` and `options` are empty and `free_bytes` 0 where the system does not
+/// say.
+pub fn filesystem(path: &Path) -> Filesystem {
+    let Some(path) = existing(path) else { return filesystem_of(None, None, 0) };
+    let mount = mount_of(path);
+    let device = mount.as_ref().and_then(|mount| device_of(path, mount));
+    filesystem_of(mount, device, free_bytes(path).unwrap_or(0))
+}
+
+fn filesystem_of(mount: Option<Mount>, device: Option<BlockDevice>, free_bytes: u64) -> Filesystem {
+    let (kind, options) = mount.map(|mount| (mount.kind, mount.options)).unwrap_or_default();
+    let rotational = device.as_ref().and_then(BlockDevice::rotational);
+    let read_ahead_kib = device.as_ref().and_then(|device| match kind.as_str() {
+        // It has a setting of its own, and begins with much more than its device.
+        "btrfs" => device.btrfs_read_ahead_kib(),
+        _ => device.read_ahead_kib(),
+    });
+    Filesystem { kind, options, device: device.map(|device| device.name), rotational, read_ahead_kib, free_bytes }
+}
+
+fn existing(path: &Path) -> Option<&Path> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    // The parent of `folder` is the empty path.
+    path.ancestors()
+        .map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
+        .find(|path| path.exists())
+}
+
+fn mount_of(path: &Path) -> Option<Mount> {
+    let mounts = mount::parse(&Tree::live().text("proc/self/mountinfo")?);
+    let device = fs::metadata(path).ok()?.dev();
+    let absolute = path.canonicalize().ok()?;
+    // Since Linux 5.8 the kernel says which mount it is; before, the device and the longest mount point must do.
+    let id = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)
+        .ok()
+        .filter(|stat| stat.stx_mask & StatxFlags::MNT_ID.bits() != 0)
+        .map(|stat| stat.stx_mnt_id);
+    mount::find(mounts, id, (rustix::fs::major(device), rustix::fs::minor(device)), &absolute)
+}
+
+/// The block device below `path`. A raw block device lies below itself.
+fn device_of(path: &Path, mount: &Mount) -> Option<BlockDevice> {
+    let metadata = fs::metadata(path).ok()?;
+    if metadata.file_type().is_block_device() {
+        return BlockDevice::find(&Tree::live(), numbers(metadata.rdev()));
+    }
+    BlockDevice::find(&Tree::live(), mount.device).or_else(|| {
+        // btrfs numbers its subvolumes itself; what was mounted leads to the device.
+        let source = fs::metadata(&mount.source).ok().filter(|source| source.file_type().is_block_device())?;
+        BlockDevice::find(&Tree::live(), numbers(source.rdev()))
+    })
+}
+
+/// Whether `path` is a block device, or a link to one.
+pub fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device())
+}
+
+fn numbers(device: u64) -> (u32, u32) {
+    (rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// The counters of the block device below a path at one moment: everybody's reads and writes since the machine started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceCounters(Device);
+
+impl DeviceCounters {
+    /// Reads them. Pages that are dirty now are not counted yet: [`settle`] first.
+    ///
+    /// `None` where `path` has no block device of its own (see [`filesystem`]), or its device keeps no accounts
+    /// (`queue/iostats` is 0).
+    pub fn read(path: &Path) -> Option<Self> {
+        let path = existing(path)?;
+        device_of(path, &mount_of(path)?)?.counters().map(Self)
+    }
+
+    /// What was done to the device since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Device {
+        let (now, then) = (&self.0, &earlier.0);
+        Device {
+            name: now.name.clone(),
+            read_bytes: now.read_bytes.saturating_sub(then.read_bytes),
+            write_bytes: now.write_bytes.saturating_sub(then.write_bytes),
+            reads: now.reads.saturating_sub(then.reads),
+            writes: now.writes.saturating_sub(then.writes),
+        }
+    }
+}
+
+/// Writes the dirty pages of the filesystem of `path` out, everybody's, so that the device's counters include them; of a
+/// block device its own.
+pub fn settle(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    if is_device(path) {
+        return file.sync_all();
+    }
+    Ok(rustix::fs::syncfs(file)?)
+}
+
+/// KiB allocated for everything in a folder, its folders included, as `du -k` counts: holes take nothing, a file with
+/// several names counts once, symbolic links are not followed.
+///
+/// Files may come and go meanwhile. A file that was removed while still open is not seen. The filesystem may count
+/// later: [`settle`] first where it matters.
+pub fn allocated_kib(path: &Path) -> io::Result<u64> {
+    let top = fs::symlink_metadata(path)?;
+    let mut counted = HashSet::new();
+    let mut blocks = top.blocks();
+    let mut folders = Vec::from_iter(top.is_dir().then(|| path.to_owned()));
+    while let Some(folder) = folders.pop() {
+        let Some(entries) = unless_vanished(fs::read_dir(folder))? else { continue };
+        for entry in entries {
+            let Some(entry) = unless_vanished(entry)? else { continue };
+            let Some(metadata) = unless_vanished(entry.metadata())? else { continue };
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            } else if metadata.nlink() > 1 && !counted.insert((metadata.dev(), metadata.ino())) {
+                continue;
+            }
+            blocks += metadata.blocks();
+        }
+    }
+    // `st_blocks` counts in 512 bytes, whatever the filesystem's block is.
+    Ok(blocks.div_ceil(2))
+}
+
+fn unless_vanished<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        // Another process may put a file where a folder was.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    /// Bytes that do not compress, so that a compressing filesystem allocates them.
+    fn noise(kib: usize) -> Vec<u8> {
+        let mut state = 1u64;
+        let next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 56) as u8
+        };
+        std::iter::repeat_with(next).take(kib * 1024).collect()
+    }
+
+    fn write(path: &Path, kib: usize) {
+        let mut file = File::create(path).unwrap();
+        file.write_all(&noise(kib)).unwrap();
+        file.sync_all().unwrap();
+    }
+
+    #[test]
+    fn allocated_blocks_of_a_tree() {
+        let folder = folder();
+        let empty = allocated_kib(folder.path()).unwrap();
+        fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        write(&folder.path().join("a/one"), 256);
+        write(&folder.path().join("a/b/two"), 128);
+        let full = allocated_kib(folder.path()).unwrap();
+        assert!((empty + 384..empty + 384 + 64).contains(&full), "{empty} {full}");
+    }
+
+    #[test]
+    fn holes_take_nothing() {
+        let folder = folder();
+        File::create(folder.path().join("sparse")).unwrap().set_len(1 << 30).unwrap();
+        assert!(allocated_kib(folder.path()).unwrap() < 64);
+    }
+
+    #[test]
+    fn a_file_of_many_names_counts_once() {
+        let folder = folder();
+        write(&folder.path().join("one"), 256);
+        let once = allocated_kib(folder.path()).unwrap();
+        fs::create_dir(folder.path().join("checkpoint")).unwrap();
+        fs::hard_link(folder.path().join("one"), folder.path().join("checkpoint/one")).unwrap();
+        std::os::unix::fs::symlink("one", folder.path().join("link")).unwrap();
+        assert!(allocated_kib(folder.path()).unwrap() < once + 64);
+    }
+
+    #[test]
+    fn a_single_file_and_nothing_at_all() {
+        let folder = folder();
+        write(&folder.path().join("one"), 64);
+        assert!((64..128).contains(&allocated_kib(&folder.path().join("one")).unwrap()));
+        assert_eq!(allocated_kib(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn files_may_vanish_meanwhile() {
+        let folder = folder();
+        std::thread::scope(|scope| {
+            let churn = scope.spawn(|| {
+                for round in 0..60 {
+                    let sub = folder.path().join(format!("d{}", round % 7));
+                    fs::create_dir_all(&sub).unwrap();
+                    for file in 0..5 {
+                        fs::write(sub.join(file.to_string()), b"x").unwrap();
+                    }
+                    fs::remove_dir_all(&sub).unwrap();
+                }
+            });
+            while !churn.is_finished() {
+                allocated_kib(folder.path()).unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn this_filesystem() {
+        let folder = folder();
+        let here = filesystem(folder.path());
+        assert!(!here.kind.is_empty() && !here.options.is_empty() && here.free_bytes > 0, "{here:?}");
+        assert_eq!(here.rotational.is_some(), here.device.is_some());
+        let yet_to_be = filesystem(&folder.path().join("a/b"));
+        assert_eq!((here.kind, here.device), (yet_to_be.kind, yet_to_be.device));
+    }
+
+    #[test]
+    fn a_relative_path_that_does_not_exist() {
+        assert!(!filesystem(Path::new("surely/not/here")).kind.is_empty());
+        assert!(!filesystem(Path::new("")).kind.is_empty());
+    }
+
+    #[test]
+    fn memory_and_kernel_filesystems_have_no_device() {
+        let proc = filesystem(Path::new("/proc"));
+        assert_eq!((proc.kind.as_str(), proc.device, proc.rotational), ("proc", None, None));
+        assert_eq!(DeviceCounters::read(Path::new("/proc")), None);
+    }
+}

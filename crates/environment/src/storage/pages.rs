@@ -1,0 +1,128 @@
+//! A database's pages in the page cache: dropping them, and counting those that are there.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+
+use kvdyno_results::CachedPages;
+use rustix::fs::{Advice, SeekFrom, fadvise, seek};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::{is_device, settle, unless_vanished};
+
+/// How much of a file is looked at in one go: its pages are a byte each.
+const STRETCH: u64 = 1 << 30;
+
+/// Writes a database's dirty pages out and drops all that nobody uses from the page cache.
+///
+/// The filesystem's own tables stay.
+pub fn drop_cached(database: &Path) -> io::Result<()> {
+    settle(database)?;
+    for_each_file(database, &mut |file| Ok(fadvise(file, 0, None, Advice::DontNeed)?))
+}
+
+/// How much of a database is in the page cache. Holes of files count as nothing.
+pub fn cached(database: &Path) -> io::Result<CachedPages> {
+    let mut sum = CachedPages { cached: 0, total: 0 };
+    for_each_file(database, &mut |file| {
+        for (from, to) in data(file)? {
+            sum.total += to - from;
+            sum.cached += resident(file, from, to)?;
+        }
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
+fn for_each_file(database: &Path, what: &mut dyn FnMut(&File) -> io::Result<()>) -> io::Result<()> {
+    if is_device(database) {
+        return what(&File::open(database)?);
+    }
+    let mut folders: Vec<PathBuf> = vec![database.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Some(entries) = unless_vanished(fs::read_dir(folder))? else { continue };
+        for entry in entries {
+            let Some(entry) = unless_vanished(entry)? else { continue };
+            let Some(kind) = unless_vanished(entry.file_type())? else { continue };
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file()
+                && let Some(file) = unless_vanished(File::open(entry.path()))?
+            {
+                what(&file)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The parts of a file that are no holes.
+fn data(file: &File) -> io::Result<Vec<(u64, u64)>> {
+    let end = seek(file, SeekFrom::End(0))?;
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while at < end {
+        let from = match seek(file, SeekFrom::Data(at)) {
+            Ok(from) => from,
+            Err(Errno::NXIO) => break,
+            // Where nobody can tell, all is data.
+            Err(Errno::INVAL) => at,
+            Err(error) => return Err(error.into()),
+        };
+        at = seek(file, SeekFrom::Hole(from)).unwrap_or(end);
+        parts.push((from, at));
+    }
+    Ok(parts)
+}
+
+/// Bytes of a part of a file that are in the page cache.
+fn resident(file: &File, from: u64, to: u64) -> io::Result<u64> {
+    let page = rustix::param::page_size() as u64;
+    let mut sum = 0;
+    let mut at = from / page * page;
+    while at < to {
+        let length = STRETCH.min(to - at);
+        sum += resident_pages(file, at, length as usize)? * page;
+        at += length.next_multiple_of(page);
+    }
+    // The last page may be a part of one.
+    Ok(sum.min(to - from))
+}
+
+/// `mincore(2)`: of a map that was never touched it tells what the page cache has.
+fn resident_pages(file: &File, from: u64, length: usize) -> io::Result<u64> {
+    let mut pages = vec![0u8; length.div_ceil(rustix::param::page_size())];
+    // SAFETY: a new map at an address of the kernel's choice; nobody reads through it, and it is given back below.
+    let map = unsafe { mmap(null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, from) }?;
+    // SAFETY: `map` is the beginning of a map of `length` bytes, and `pages` has a byte for each of its pages.
+    let status = unsafe { libc::mincore(map, length, pages.as_mut_ptr()) };
+    let outcome = if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    // SAFETY: the map was made above, and nobody has a pointer into it.
+    unsafe { munmap(map, length) }?;
+    outcome.map(|()| pages.iter().filter(|page| **page & 1 == 1).count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_cached_until_it_is_dropped() {
+        // Not in memory, where nothing is cached from anywhere else.
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let mut file = File::create(folder.path().join("sub/one")).unwrap();
+        file.write_all(&vec![7; 1_000_001]).unwrap();
+        file.set_len(1 << 30).unwrap();
+        let before = cached(folder.path()).unwrap();
+        assert!((1_000_001..1_100_000).contains(&before.total), "{before:?}");
+        assert_eq!(before.cached, before.total);
+        drop_cached(folder.path()).unwrap();
+        let after = cached(folder.path()).unwrap();
+        assert_eq!(after, CachedPages { cached: 0, total: before.total });
+    }
+}

@@ -1,0 +1,202 @@
+//! The processes of one trial, of which there may be several: ended together, and accounted as one.
+
+use std::io;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kvdyno_results::OsFacts;
+use procfs::process::Process;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::process::{Exit, Finished, Worker, cpu_pct, spawn};
+
+/// The processes of one trial. Dropping it kills those that live.
+#[derive(Debug)]
+pub struct WorkerProcesses {
+    clients: Vec<Worker>,
+    /// How each ended, as far as it has.
+    ended: Vec<Option<Finished>>,
+    started: Instant,
+    /// When the last of them was reaped.
+    over: Option<Instant>,
+    together: Together,
+}
+
+/// What the processes of a trial cost together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    /// Sums, but for the wall time: that runs from the first one's start until the last one was reaped.
+    pub os: OsFacts,
+    /// Whether the peak resident sizes are the kernel's own figures, all of them.
+    pub peak_rss_exact: bool,
+}
+
+impl WorkerProcesses {
+    /// Starts a process for each command.
+    ///
+    /// # Errors
+    /// If one cannot be started; those that were are ended.
+    pub fn start(commands: &mut [Command]) -> io::Result<WorkerProcesses> {
+        let started = Instant::now();
+        let clients = commands.iter_mut().map(spawn).collect::<io::Result<Vec<_>>>()?;
+        let together = Together::new(&clients)?;
+        Ok(WorkerProcesses { ended: clients.iter().map(|_| None).collect(), clients, started, over: None, together })
+    }
+
+    /// The numbers of all processes.
+    pub fn pids(&self) -> Vec<u32> {
+        self.clients.iter().map(Worker::pid).collect()
+    }
+
+    /// Waits until one of the processes has ended that had not, but no longer than `timeout`. A signal to the caller may
+    /// cut the wait short.
+    pub fn wait_event(&mut self, timeout: Duration) -> io::Result<()> {
+        let living = || self.clients.iter().zip(&self.ended).filter(|(_, ended)| ended.is_none());
+        let mut events: Vec<_> = living().map(|(worker, _)| PollFd::new(worker.pidfd(), PollFlags::IN)).collect();
+        let timeout = Timespec {
+            tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        match poll(&mut events, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reaps those that have ended, without waiting, and says which and how. Each is told once.
+    pub fn reap(&mut self) -> io::Result<Vec<(usize, Exit)>> {
+        let mut now = Vec::new();
+        for (number, (worker, ended)) in self.clients.iter_mut().zip(&mut self.ended).enumerate() {
+            if ended.is_none()
+                && let Some(finished) = worker.try_finish()?
+            {
+                now.push((number, finished.exit.clone()));
+                *ended = Some(finished);
+                self.over = Some(Instant::now());
+            }
+        }
+        Ok(now)
+    }
+
+    /// What they cost, once all have ended.
+    pub fn account(&self) -> Option<Account> {
+        let finished: Vec<&Finished> = self.ended.iter().flatten().collect();
+        if finished.len() < self.clients.len() {
+            return None;
+        }
+        let mut os = finished.iter().map(|finished| finished.os.clone()).reduce(|sum, more| add(&sum, &more))?;
+        if finished.len() > 1 {
+            let wall = self.over? - self.started;
+            os.wall_s = wall.as_secs_f64();
+            os.cpu_pct = cpu_pct(Duration::from_secs_f64(os.user_s), Duration::from_secs_f64(os.sys_s), wall);
+            let largest_kib = finished.iter().map(|finished| finished.os.peak_rss_kib).max();
+            // They held no less together than the largest of them alone.
+            os.peak_pss_kib =
+                self.together.peak_kib().map(|seen_kib| largest_kib.map_or(seen_kib, |kib| kib.max(seen_kib)));
+        }
+        Some(Account { os, peak_rss_exact: finished.iter().all(|finished| finished.peak_rss_exact) })
+    }
+
+    /// Kills all that live, each with its group. [`WorkerProcesses::reap`] then tells of them.
+    pub fn kill(&self) -> io::Result<()> {
+        self.clients.iter().try_for_each(Worker::kill)
+    }
+}
+
+fn add(one: &OsFacts, other: &OsFacts) -> OsFacts {
+    let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
+    OsFacts {
+        wall_s: one.wall_s.max(other.wall_s),
+        user_s: one.user_s + other.user_s,
+        sys_s: one.sys_s + other.sys_s,
+        cpu_pct: 0,
+        peak_rss_kib: one.peak_rss_kib + other.peak_rss_kib,
+        peak_pss_kib: None,
+        ctx_voluntary: one.ctx_voluntary + other.ctx_voluntary,
+        ctx_involuntary: one.ctx_involuntary + other.ctx_involuntary,
+        fs_in_ops: one.fs_in_ops + other.fs_in_ops,
+        fs_out_ops: one.fs_out_ops + other.fs_out_ops,
+        minor_faults: one.minor_faults + other.minor_faults,
+        major_faults: one.major_faults + other.major_faults,
+        read_bytes: both(one.read_bytes, other.read_bytes),
+        write_bytes: both(one.write_bytes, other.write_bytes),
+        device: None,
+    }
+}
+
+/// What several processes hold in memory together, a page that they share counted once: the sum of their proportional
+/// set sizes. The kernel walks all their pages to tell, which for large maps takes seconds: so a thread looks, and as
+/// rarely as that takes long.
+#[derive(Debug)]
+struct Together {
+    /// The highest sum that was seen, KiB; 0: none was.
+    peak_kib: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+}
+
+/// Looks may take one part in so many of a processor's time.
+const LOOK_SHARE: u32 = 100;
+/// Looks are at least so far apart.
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+
+impl Together {
+    /// Looks from now on. A single process's resident size tells as much, so nobody looks at that.
+    fn new(clients: &[Worker]) -> io::Result<Together> {
+        let together = Together { peak_kib: Arc::default(), over: Arc::default() };
+        // Held open, so that a later process of the same number is not mistaken for one of them.
+        let open = |worker: &Worker| Process::new(worker.pid() as i32).ok();
+        if clients.len() > 1
+            && let Some(processes) = clients.iter().map(open).collect::<Option<Vec<_>>>()
+        {
+            let (peak_kib, over) = (Arc::clone(&together.peak_kib), Arc::clone(&together.over));
+            thread::Builder::new().name("memory".into()).spawn(move || look(&processes, &peak_kib, &over))?;
+        }
+        Ok(together)
+    }
+
+    fn peak_kib(&self) -> Option<u64> {
+        Some(self.peak_kib.load(Ordering::Relaxed)).filter(|kib| *kib > 0)
+    }
+}
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        // The thread ends by itself: it holds nothing that anybody waits for.
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Looks again and again until one of the processes has ended: then the others' sum would be another figure.
+fn look(processes: &[Process], peak_kib: &AtomicU64, over: &AtomicBool) {
+    // Not at once: until `exec` their memory is the parent's.
+    let mut pause = LOOK_PAUSE;
+    loop {
+        thread::sleep(pause);
+        let before = cpu_time();
+        let Some(sum) = processes.iter().map(proportional_kib).sum::<Option<u64>>() else { return };
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+        peak_kib.fetch_max(sum, Ordering::Relaxed);
+        pause = LOOK_PAUSE.max((cpu_time() - before) * LOOK_SHARE);
+    }
+}
+
+/// What this thread has used of its processor.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// `None` once it has ended, and where the kernel does not say.
+fn proportional_kib(process: &Process) -> Option<u64> {
+    let rollup = process.smaps_rollup().ok()?;
+    let bytes =
+        rollup.memory_map_rollup.iter().map(|map| map.extension.map.get("Pss").copied()).sum::<Option<u64>>()?;
+    (bytes > 0).then_some(bytes / 1024)
+}

@@ -1,0 +1,25 @@
+//! The watch over a real machine.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use kvdyno_environment::interference::InterferenceMonitor;
+use kvdyno_environment::process::spawn;
+
+#[test]
+fn a_busy_neighbour_is_told_of() {
+    let mut watch = InterferenceMonitor::new();
+    let worker = spawn(Command::new("sleep").arg("1000")).unwrap();
+    watch.sample(&[worker.pid()]);
+    // However crowded the machine is, somebody who is not the worker uses this processor.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(1) {
+        std::hint::black_box(start);
+    }
+    watch.sample(&[worker.pid()]);
+    let found = watch.finish();
+    assert!(
+        found.iter().any(|note| note.starts_with("other processes and the kernel's own threads used")),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,59 @@
+//! How much an experiment is, before it is run.
+
+use std::fmt;
+use std::time::Duration;
+
+use kvdyno_results::Phase;
+
+use crate::check::Checked;
+use crate::fit::load_seconds;
+
+/// How many trials an experiment comes to, and how long they take. Its `Display` is a line for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Loads.
+    pub loads: usize,
+    /// What they take, as far as an average over engines can tell.
+    pub load_time: Duration,
+    /// Runs.
+    pub runs: usize,
+    /// What they take, with their warm-ups.
+    pub run_time: Duration,
+    /// Of those, runs that end after their operations: nobody knows how long they take.
+    pub unknown: usize,
+}
+
+impl Extent {
+    /// That of an experiment.
+    pub fn of(checked: &Checked) -> Extent {
+        let trials = &checked.plan.trials;
+        let (loads, runs): (Vec<_>, Vec<_>) = trials.iter().partition(|trial| trial.key.phase == Phase::Load);
+        let load_seconds = loads.iter().map(|trial| load_seconds(&checked.parts[trial.variant].variant.experiment));
+        let times: Vec<Duration> = runs.iter().filter_map(|trial| trial.planned_time()).collect();
+        Extent {
+            loads: loads.len(),
+            load_time: Duration::from_secs(load_seconds.sum::<f64>() as u64),
+            runs: runs.len(),
+            run_time: Duration::from_secs(times.iter().sum::<Duration>().as_secs()),
+            unknown: runs.len() - times.len(),
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |time: Duration| match time {
+            Duration::ZERO => "a second".to_owned(),
+            time => humantime::format_duration(time).to_string(),
+        };
+        write!(f, "{} trials: {} loads of about {} in all", self.loads + self.runs, self.loads, time(self.load_time))?;
+        let timed = self.runs - self.unknown;
+        if timed > 0 {
+            write!(f, ", {timed} runs of {} in all", time(self.run_time))?;
+        }
+        if self.unknown > 0 {
+            write!(f, ", {} runs as long as their operations take", self.unknown)?;
+        }
+        Ok(())
+    }
+}

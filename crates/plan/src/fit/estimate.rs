@@ -1,0 +1,29 @@
+//! How long things take, for estimates and never for figures.
+
+use crate::cycles::{cycles_seconds, is_cycles};
+use kvdyno_experiment::Experiment;
+
+/// What engines load on a small machine, on average: for estimates of time, never for figures.
+const LOAD_BYTES_PER_S: f64 = 60e6;
+const LOAD_RECORDS_PER_S: f64 = 150e3;
+/// The same one by one.
+const PUTS_PER_S: f64 = 40e3;
+
+/// What a load takes.
+pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
+    if is_cycles(experiment) {
+        return cycles_seconds(experiment);
+    }
+    let data = experiment.data();
+    let bytes = (data.key_size + data.value_size) as f64;
+    let records_per_s = if experiment.load_batch() > 1 { LOAD_RECORDS_PER_S } else { PUTS_PER_S };
+    data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / records_per_s)
+}
+
+/// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
+pub(super) fn part_seconds(experiment: &Experiment) -> f64 {
+    let records = *experiment.data.records.get_ref() as f64;
+    let parts =
+        experiment.run.iter().filter_map(|run| Some(run.ends_after_part()? * run.readers.get_ref().len() as f64));
+    parts.map(|part| part * records / PUTS_PER_S).sum()
+}

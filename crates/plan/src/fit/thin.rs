@@ -1,0 +1,228 @@
+//! Leaves parts of an experiment out for which a budget of time has no room, in the order that its file says.
+//!
+//! ```toml
+//! [fit]
+//! leave_out = ["readers", "variants", "engines"]
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use kvdyno_results::Phase;
+use toml::{Table, Value};
+
+use super::estimate::load_seconds;
+use super::parts::{each_part, runs};
+use super::time::LEAST_RUN;
+use crate::plan::Plan;
+use kvdyno_experiment::{Experiment, FileError, LeaveOut};
+
+/// What starting, opening, closing and settling take beside the work, for each trial.
+const OVERHEAD: Duration = Duration::from_millis(600);
+/// So many of each stay, or there is nothing to compare.
+const LEAST: usize = 2;
+
+/// Leaves things out of `table`, an experiment, until the rest can be done in `budget` at the least length of runs; or until
+/// nothing more may be left out. `missing` are engines that will not be measured anyway.
+pub(super) fn thin(
+    table: &mut Table,
+    budget: Duration,
+    order: &[LeaveOut],
+    missing: &BTreeSet<String>,
+    changes: &mut Vec<String>,
+) -> Result<(), FileError> {
+    let before = table.clone();
+    let counts = Counts::of(table);
+    for what in order {
+        while estimate(table, missing)? > budget && less(table, *what, &counts, missing)? {}
+    }
+    tell(&before, table, changes);
+    Ok(())
+}
+
+/// The least time that the experiment takes.
+fn estimate(table: &Table, missing: &BTreeSet<String>) -> Result<Duration, FileError> {
+    let variants = Experiment::from_table(table)?.variants()?;
+    let plan = Plan::of(&variants);
+    let trials = plan.trials.iter().filter(|trial| !missing.contains(&trial.key.engine));
+    let time = trials.map(|trial| {
+        OVERHEAD
+            + match trial.key.phase {
+                Phase::Load => Duration::from_secs_f64(load_seconds(&variants[trial.variant].experiment)),
+                Phase::Run => trial.planned_time().map_or(Duration::ZERO, |time| time.min(LEAST_RUN)),
+            }
+    });
+    Ok(time.sum())
+}
+
+/// Leaves one more thing out. False if that cannot be.
+fn less(table: &mut Table, what: LeaveOut, counts: &Counts, missing: &BTreeSet<String>) -> Result<bool, FileError> {
+    Ok(match what {
+        LeaveOut::Readers => counts.one_less_in(table),
+        LeaveOut::Variants => drop_dearest_variant(table)?,
+        LeaveOut::Engines => drop_last_engine(table, missing),
+    })
+}
+
+/// The numbers of readers that the experiment has, by part and run.
+struct Counts(BTreeMap<Place, Vec<Value>>);
+
+/// The name of a part, and the number of a run in it.
+type Place = (String, usize);
+
+impl Counts {
+    fn of(table: &mut Table) -> Counts {
+        let mut counts = BTreeMap::new();
+        each_count(table, &mut |place, readers| {
+            counts.insert(place, readers.clone());
+        });
+        Counts(counts)
+    }
+
+    /// Where `table` has the most of them, it gets one less, chosen from all that there were.
+    fn one_less_in(&self, table: &mut Table) -> bool {
+        let mut most = 0;
+        each_count(table, &mut |_, readers| most = most.max(readers.len()));
+        if most <= LEAST {
+            return false;
+        }
+        each_count(table, &mut |place, readers| {
+            if let Some(all) = self.0.get(&place) {
+                *readers = spread(all, most - 1);
+            }
+        });
+        true
+    }
+}
+
+/// Calls `visit` with each list of readers and its place.
+fn each_count(table: &mut Table, visit: &mut dyn FnMut(Place, &mut Vec<Value>)) {
+    each_part(table, &mut |part, name| {
+        for (number, run) in runs(part).into_iter().enumerate() {
+            if let Some(readers) = run.get_mut("readers").and_then(Value::as_array_mut) {
+                visit((name.to_owned(), number), readers);
+            }
+        }
+    });
+}
+
+/// `count` of `values`, evenly spaced, with the first and the last.
+fn spread(values: &[Value], count: usize) -> Vec<Value> {
+    if values.len() <= count {
+        return values.to_vec();
+    }
+    let last = values.len() - 1;
+    (0..count).map(|place| values[(place * last + (count - 1) / 2) / (count - 1)].clone()).collect()
+}
+
+fn drop_dearest_variant(table: &mut Table) -> Result<bool, FileError> {
+    let variants = Experiment::from_table(table)?.variants()?;
+    if variants.len() <= LEAST {
+        return Ok(false);
+    }
+    let costs = variants.iter().map(|variant| load_seconds(&variant.experiment));
+    let dearest = costs.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(place, _)| place);
+    let list = table.get_mut("variant").and_then(Value::as_array_mut);
+    if let (Some(list), Some(place)) = (list, dearest) {
+        list.remove(place);
+    }
+    Ok(true)
+}
+
+fn drop_last_engine(table: &mut Table, missing: &BTreeSet<String>) -> bool {
+    let Some(engines) = table.get_mut("engines").and_then(Value::as_array_mut) else { return false };
+    let here = |engine: &Value| !engine.as_str().is_some_and(|name| missing.contains(name));
+    if engines.iter().filter(|engine| here(engine)).count() <= LEAST {
+        return false;
+    }
+    let Some(last) = engines.iter().rposition(here) else { return false };
+    let removed = engines.remove(last);
+    if let (Some(sections), Some(name)) = (table.get_mut("engine").and_then(Value::as_table_mut), removed.as_str()) {
+        sections.remove(name);
+    }
+    true
+}
+
+fn tell(before: &Table, after: &Table, changes: &mut Vec<String>) {
+    let names = |table: &Table, key: &str| -> Vec<String> {
+        let values = table.get(key).and_then(Value::as_array).into_iter().flatten();
+        let name = |value: &Value| value.as_str().or_else(|| value.get("name")?.as_str()).map(str::to_owned);
+        values.filter_map(name).collect()
+    };
+    for (key, one) in [("engines", "engine"), ("variant", "variant")] {
+        let kept = names(after, key);
+        let gone: Vec<String> = names(before, key).into_iter().filter(|name| !kept.contains(name)).collect();
+        if !gone.is_empty() {
+            let plural = if gone.len() == 1 { one.to_owned() } else { format!("{one}s") };
+            changes.push(format!("without {plural} {}: the budget has no room", gone.join(", ")));
+        }
+    }
+    let counts = |table: &Table| -> BTreeSet<String> {
+        let all = Counts::of(&mut table.clone());
+        all.0.into_values().map(|readers| Value::Array(readers).to_string()).collect()
+    };
+    let (old, new) = (counts(before), counts(after));
+    if old != new {
+        let list = |counts: BTreeSet<String>| Vec::from_iter(counts).join(" and ");
+        changes.push(format!("readers: {} instead of {}: the budget has no room for all", list(new), list(old)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+        engines = ["a", "b", "c", "gone"]
+        [data]
+        records = 1000000
+        [[run]]
+        readers = [1, 2, 4, 8, 16, 32, 64]
+        [[variant]]
+        name = "small"
+        data.records = 10000
+        [[variant]]
+        name = "large"
+        [[variant]]
+        name = "middle"
+        data.records = 100000
+        [engine.c]
+        is = "lmdb"
+    "#;
+
+    fn thinned(seconds: u64, order: &[LeaveOut]) -> (Table, Vec<String>) {
+        let (mut table, mut changes) = (TEXT.parse::<Table>().unwrap(), Vec::new());
+        let missing = BTreeSet::from(["gone".to_owned()]);
+        thin(&mut table, Duration::from_secs(seconds), order, &missing, &mut changes).unwrap();
+        (table, changes)
+    }
+
+    #[test]
+    fn with_time_enough_all_stays() {
+        let (table, changes) = thinned(3600, &[LeaveOut::Readers, LeaveOut::Variants, LeaveOut::Engines]);
+        assert_eq!((table, changes), (TEXT.parse().unwrap(), Vec::new()));
+    }
+
+    #[test]
+    fn what_comes_first_in_the_order_goes_first() {
+        let (table, changes) = thinned(30, &[LeaveOut::Readers, LeaveOut::Variants]);
+        assert_eq!(table["run"][0]["readers"].as_array().unwrap().len(), 2, "{changes:?}");
+        assert_eq!(table["variant"].as_array().unwrap().len(), 2, "{changes:?}");
+        assert!(changes[0].starts_with("without variant large"), "{changes:?}");
+        assert_eq!(table["engines"].as_array().unwrap().len(), 4);
+        let (table, changes) = thinned(1, &[LeaveOut::Engines]);
+        assert_eq!(table["engines"].as_array().unwrap().len(), 3, "{changes:?}");
+        assert!(table["engine"].get("c").is_none());
+        assert_eq!(table["variant"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn counts_keep_their_ends() {
+        let counts = |numbers: &[i64]| numbers.iter().copied().map(Value::Integer).collect::<Vec<_>>();
+        let all = counts(&[1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!(spread(&all, 3), counts(&[1, 8, 64]));
+        assert_eq!(spread(&all, 2), counts(&[1, 64]));
+        assert_eq!(spread(&all, 5), counts(&[1, 4, 8, 32, 64]));
+        assert_eq!(spread(&all[..2], 2), counts(&[1, 2]));
+    }
+}

@@ -1,0 +1,21 @@
+//! The plan: [`check`] holds an experiment against the engines and the machine before anything is touched, [`fit`] makes
+//! it small enough for both, and a [`Plan`] lists its trials.
+
+pub mod backing_store;
+mod capabilities;
+mod check;
+mod clients;
+mod cycles;
+mod environment;
+mod extent;
+mod fit;
+pub mod inspection;
+mod plan;
+mod space;
+
+pub use check::{Checked, Part, Setup, check};
+pub use environment::Environment;
+pub use extent::Extent;
+pub use fit::{Room, fitted};
+pub use plan::{Plan, PlannedTrial};
+pub use space::{SpaceError, check_space};

@@ -1,0 +1,58 @@
+//! What surrounded a trial, as it was found: not what was asked for.
+
+use serde::{Deserialize, Serialize};
+
+/// The environment as it was during one trial. What the system does not tell is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ObservedEnvironment {
+    /// The logical processors that the worker could run on: `0-3,8`.
+    pub cpus: String,
+    /// Whether two of them were hardware threads of one core.
+    pub smt: Option<bool>,
+    /// Where the worker's memory came from, as experiment files say it: `interleave:0-3`; `default` if nobody set it.
+    pub numa_policy: Option<String>,
+    /// The worker's pages by node when its work was done, before it closed the database. Of several processes their sum, in
+    /// which a page that they share counts in each.
+    pub numa_pages: Vec<NodePages>,
+    /// The most memory that the worker could have, page cache included, bytes; absent if it was not limited.
+    pub memory_limit: Option<u64>,
+    /// The most that it had of it, bytes.
+    pub memory_peak: Option<u64>,
+    /// The part of the worker's wall time in which some of its threads waited for memory, 0 to 1.
+    pub memory_pressure: Option<f64>,
+    /// The allocator that was found loaded: `libc`, or a library's path.
+    pub allocator: String,
+    /// Pages of the database that were in the page cache when the worker began, and all of its pages; absent if nobody
+    /// looked.
+    pub cached: Option<CachedPages>,
+    /// `folder`, or what was made for the database: `ext4`, `raw`.
+    pub storage: String,
+    /// The filesystem below the database with its options; `raw` for a block device.
+    pub filesystem: String,
+    /// What the kernel reads ahead of its block device, KiB.
+    pub read_ahead_kib: Option<u64>,
+    /// What disturbed the trial, a clause each.
+    pub interference: Vec<String>,
+}
+
+/// A process's pages on one NUMA node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodePages {
+    /// The node.
+    pub node: u32,
+    /// KiB of them.
+    pub kib: u64,
+    /// The part of it in mappings of files and of shared memory, which may have been there before, KiB.
+    #[serde(default)]
+    pub file_kib: u64,
+}
+
+/// How much of a database the page cache held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachedPages {
+    /// Bytes of it in the page cache.
+    pub cached: u64,
+    /// Bytes of it.
+    pub total: u64,
+}

@@ -1,0 +1,200 @@
+//! The results folder of an experiment.
+//!
+//! ```text
+//! FOLDER/
+//!   experiment.toml          what was asked
+//!   machine.json             what it ran on
+//!   trials/0001-lmdb-load/   one trial
+//!     result.json            written last: its presence says that the trial ended
+//!     latency.hlog           HdrHistogram log, a tagged line for each kind of operation
+//!     series.csv             the window, interval by interval
+//!     worker.log             what the engine and the worker printed
+//!   report/                  made from the above
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{LeftOut, Machine, Phase, SCHEMA, SeriesRow, TrialKey, TrialResult, files};
+
+/// A results folder.
+#[derive(Clone, Debug)]
+pub struct ResultsFolder {
+    root: PathBuf,
+}
+
+/// Why a results folder could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is not a results folder.
+    #[error("{0} is not a results folder: it has no experiment.toml")]
+    NotResults(PathBuf),
+    /// A file could not be read.
+    #[error("cannot read {path}: {cause}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{path} is damaged: {cause}")]
+    Damaged {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+    /// A newer kvdyno wrote it.
+    #[error("{path} has schema {found}, this kvdyno reads up to {SCHEMA}; use a newer kvdyno")]
+    Newer {
+        /// Which.
+        path: PathBuf,
+        /// Its schema.
+        found: u32,
+    },
+}
+
+impl ResultsFolder {
+    /// Names a folder; nothing is read or written.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        ResultsFolder { root: root.into() }
+    }
+
+    /// An existing results folder.
+    ///
+    /// # Errors
+    /// [`ReadError::NotResults`] if it is something else.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self, ReadError> {
+        let results = ResultsFolder::at(root);
+        match results.experiment_file().is_file() {
+            true => Ok(results),
+            false => Err(ReadError::NotResults(results.root)),
+        }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The experiment file, as it was run.
+    pub fn experiment_file(&self) -> PathBuf {
+        self.root.join("experiment.toml")
+    }
+
+    /// What it ran on.
+    pub fn machine_file(&self) -> PathBuf {
+        self.root.join("machine.json")
+    }
+
+    /// Engines that are not measured.
+    pub fn left_out_file(&self) -> PathBuf {
+        self.root.join("left-out.json")
+    }
+
+    /// Engines that are not measured, with the reasons. Results of older programs do not say.
+    pub fn left_out(&self) -> Result<Vec<LeftOut>, ReadError> {
+        match self.left_out_file().is_file() {
+            true => read_json(&self.left_out_file()),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Where reports go.
+    pub fn report_folder(&self) -> PathBuf {
+        self.root.join("report")
+    }
+
+    /// The folder of one trial.
+    pub fn trial_folder(&self, trial: &TrialKey) -> PathBuf {
+        let engine: String = trial.engine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let engine = engine.trim_matches('-');
+        let what = match trial.phase {
+            Phase::Load => "load".to_owned(),
+            Phase::Run => format!("{}-{}r{}w", trial.workload, trial.readers, trial.writers),
+        };
+        self.root.join("trials").join(format!("{:04}-{engine}-{what}", trial.number))
+    }
+
+    /// Saves a finished trial. Its other files must be there before.
+    pub fn save(&self, result: &TrialResult) -> io::Result<()> {
+        let folder = self.trial_folder(&result.trial);
+        fs::create_dir_all(&folder)?;
+        files::write_json(&folder.join("result.json"), result)
+    }
+
+    /// The machine it ran on.
+    pub fn machine(&self) -> Result<Machine, ReadError> {
+        read_json(&self.machine_file())
+    }
+
+    /// Every trial that ended, in order of their numbers.
+    pub fn results(&self) -> Result<Vec<TrialResult>, ReadError> {
+        let folder = self.root.join("trials");
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(cause) => return Err(ReadError::Io { path: folder, cause }),
+        };
+        let mut results = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|cause| ReadError::Io { path: folder.clone(), cause })?.path().join("result.json");
+            if path.is_file() {
+                results.push(read_result(&path)?);
+            }
+        }
+        results.sort_by_key(|result| result.trial.number);
+        Ok(results)
+    }
+
+    /// The time series of a trial; empty if it has none.
+    pub fn series(&self, trial: &TrialKey) -> Result<Vec<SeriesRow>, ReadError> {
+        let path = self.trial_folder(trial).join("series.csv");
+        let mut reader = match csv::Reader::from_path(&path) {
+            Ok(reader) => reader,
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(ReadError::Damaged { path, cause: error.to_string() }),
+        };
+        reader
+            .deserialize()
+            .collect::<Result<_, _>>()
+            .map_err(|error| ReadError::Damaged { path, cause: error.to_string() })
+    }
+
+    /// Writes the time series of a trial.
+    pub fn save_series(&self, trial: &TrialKey, rows: &[SeriesRow]) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        if rows.is_empty() {
+            writer.write_record(SeriesRow::COLUMNS).map_err(io::Error::other)?;
+        }
+        for row in rows {
+            writer.serialize(row).map_err(io::Error::other)?;
+        }
+        let content = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+        files::write_whole(&self.trial_folder(trial).join("series.csv"), &content)
+    }
+}
+
+fn is_missing(error: &csv::Error) -> bool {
+    matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+fn read_result(path: &Path) -> Result<TrialResult, ReadError> {
+    #[derive(serde::Deserialize)]
+    struct Schema {
+        schema: u32,
+    }
+    let Schema { schema } = read_json(path)?;
+    if schema > SCHEMA {
+        return Err(ReadError::Newer { path: path.to_owned(), found: schema });
+    }
+    read_json(path)
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
+    let text = fs::read(path).map_err(|cause| ReadError::Io { path: path.to_owned(), cause })?;
+    serde_json::from_slice(&text)
+        .map_err(|error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() })
+}

@@ -1,0 +1,24 @@
+//! What a trial gives, and where it is kept.
+//!
+//! [`TrialResult`] is the schema of one trial, [`Machine`] of what it ran on, [`folder::ResultsFolder`] the folder of an
+//! experiment. Results are plain files that other tools can read: JSON for the result, HdrHistogram's log format for
+//! latencies, CSV for the time series. Nothing here runs or judges anything.
+
+mod client_kind;
+mod environment;
+pub mod files;
+pub mod folder;
+mod machine;
+mod os;
+mod series;
+mod trial_result;
+
+pub use client_kind::ClientKind;
+pub use environment::{CachedPages, NodePages, ObservedEnvironment};
+pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
+pub use os::{Device, OsFacts, Space};
+pub use series::{Latency, SeriesRow};
+pub use trial_result::{
+    Answers, Cycles, EngineFacts, Failure, FailureKind, LeftOut, Operations, Outcome, Phase, SCHEMA, Setting, Settling,
+    TrialKey, TrialResult, Window, WorkloadFacts,
+};

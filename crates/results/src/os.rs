@@ -1,0 +1,66 @@
+//! What the operating system accounts to a trial: processes, the block device, space.
+
+use serde::{Deserialize, Serialize};
+
+/// What the operating system accounted to the worker: as `time` would have said, and more. Of several processes it is the
+/// sum, but for the wall time, which is from the first one's start until the last one was reaped.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OsFacts {
+    /// From the worker's start until it was reaped, seconds.
+    pub wall_s: f64,
+    /// User CPU seconds.
+    pub user_s: f64,
+    /// System CPU seconds.
+    pub sys_s: f64,
+    /// (user + system) / wall, per cent; cut to a whole number as `time` does.
+    pub cpu_pct: u64,
+    /// Peak resident size, KiB. Of several processes the sum of their peaks, in which a page that they share counts once
+    /// for each of them.
+    pub peak_rss_kib: u64,
+    /// Of several processes: the most that they were seen to hold together, KiB, a page that they share counted once
+    /// (the sum of their proportional set sizes). Absent for one process, and where the kernel does not say.
+    #[serde(default)]
+    pub peak_pss_kib: Option<u64>,
+    /// Voluntary context switches.
+    pub ctx_voluntary: u64,
+    /// Involuntary context switches.
+    pub ctx_involuntary: u64,
+    /// Filesystem inputs, in the kernel's blocks of 512 bytes.
+    pub fs_in_ops: u64,
+    /// Filesystem outputs, in the kernel's blocks of 512 bytes.
+    pub fs_out_ops: u64,
+    /// Page faults that needed no I/O.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// Bytes that the process caused to be read from storage; absent where the kernel does not say.
+    pub read_bytes: Option<u64>,
+    /// Bytes that the process caused to be written to storage; absent where the kernel does not say.
+    pub write_bytes: Option<u64>,
+    /// The block device below the database, with what everybody did to it during the trial.
+    pub device: Option<Device>,
+}
+
+/// A block device's counters over a trial, the database's dirty pages written out at both ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// The kernel's name: `nvme0n1`.
+    pub name: String,
+    /// Bytes read from it.
+    pub read_bytes: u64,
+    /// Bytes written to it.
+    pub write_bytes: u64,
+    /// Read requests completed.
+    pub reads: u64,
+    /// Write requests completed.
+    pub writes: u64,
+}
+
+/// What a database takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Space {
+    /// Allocated blocks of its folder after the trial, KiB.
+    pub db_kib: u64,
+    /// The most that was seen during the trial, KiB.
+    pub db_peak_kib: u64,
+}

@@ -1,0 +1,449 @@
+//! The result of one trial.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{ClientKind, Latency, ObservedEnvironment, OsFacts, Space};
+
+/// The version of the result's schema. A reader refuses a result with a higher one.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that one trial gave. A trial that failed has a result too: the figures up to the failure, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// [`SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Which trial of the experiment this was.
+    pub trial: TrialKey,
+    /// The engine and how it was set up.
+    pub engine: EngineFacts,
+    /// What was asked of it.
+    pub workload: WorkloadFacts,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When the worker was started.
+    pub started: Timestamp,
+    /// The measured part of the worker's life; absent if it was never reached.
+    pub window: Option<Window>,
+    /// One entry for each kind of operation, in the measured window.
+    pub operations: Vec<Operations>,
+    /// What the answers were, warm-up included: a wrong answer counts whenever it comes.
+    pub answers: Answers,
+    /// What the 3n+1 workload found; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<Cycles>,
+    /// What the operating system accounted to the worker, from its start to its end.
+    pub os: OsFacts,
+    /// What surrounded it.
+    #[serde(default)]
+    pub environment: ObservedEnvironment,
+    /// What the database took on the storage.
+    pub space: Space,
+    /// Bytes of keys and values that the workload wrote, over the worker's whole life.
+    pub user_bytes_written: u64,
+    /// The engine's own statistics, read before it was closed. Topic, name and value are the engine's.
+    pub statistics: Vec<Setting>,
+    /// What a reader of the figures should know: "the database was loaded again after an interruption".
+    pub notes: Vec<String>,
+}
+
+/// Names a trial within its experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TrialKey {
+    /// From 1, in the order in which trials run.
+    pub number: u32,
+    /// The engine as the user named it: `rocksdb`, `wiredtiger:lsm`.
+    pub engine: String,
+    /// Which of the experiment's variants; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
+    /// Loading the database, or running on the loaded one.
+    pub phase: Phase,
+    /// `fillseq`, `readwhilewriting`.
+    pub workload: String,
+    /// Threads or processes that read. 0 for a load.
+    pub readers: u32,
+    /// Threads or processes that write.
+    pub writers: u32,
+    /// Which of the two they are.
+    #[serde(default)]
+    pub clients: ClientKind,
+    /// From 1 to the number of repeats.
+    pub repeat: u32,
+}
+
+impl TrialKey {
+    /// How many processes had the database open.
+    pub fn processes(&self) -> u32 {
+        self.clients.processes(self.readers + self.writers)
+    }
+}
+
+/// An engine of the experiment's that is not measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// In which of the experiment's variants; empty if it has none.
+    pub variant: String,
+    /// As the user named it.
+    pub engine: String,
+    /// It is not here, or cannot do what is asked.
+    pub reason: String,
+    /// The one workload that it is left out of; empty if it is left out of all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub workload: String,
+}
+
+impl LeftOut {
+    /// For people: `sled (smt-off), revrange`.
+    pub fn what(&self) -> String {
+        let variant = if self.variant.is_empty() { String::new() } else { format!(" ({})", self.variant) };
+        let workload = if self.workload.is_empty() { String::new() } else { format!(", {}", self.workload) };
+        format!("{}{variant}{workload}", self.engine)
+    }
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Filling a new database.
+    Load,
+    /// Working on a loaded one.
+    Run,
+}
+
+/// An entry that an engine reports of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// For settings the lab's word (`durability`, `cache`, …), for statistics a group.
+    pub topic: String,
+    /// The engine's own word.
+    pub name: String,
+    /// As the engine says it.
+    pub value: String,
+}
+
+/// The engine under test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// The adapter's name for it: `rocksdb`.
+    pub name: String,
+    /// The version that its library reported.
+    pub version: String,
+    /// The library that the user chose; absent for the system's.
+    pub library: Option<String>,
+    /// The adapter's file.
+    pub adapter: String,
+    /// What the adapter set, in the engine's words.
+    pub settings: Vec<Setting>,
+    /// Its pages in memory are the database's file (LMDB), so that process size includes database size.
+    pub mapped: bool,
+}
+
+/// The work of a trial, as it was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadFacts {
+    /// `fillseq`, `readwhilewriting`.
+    pub name: String,
+    /// Records in the database.
+    pub records: u64,
+    /// Bytes of a key.
+    pub key_size: u64,
+    /// `hex`, `decimal` or `binary`.
+    pub key_format: String,
+    /// The leading bytes of a key that the engine was told to be its prefix; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix_size: Option<u64>,
+    /// How many keys have a prefix in common; absent if no groups were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_per_prefix: Option<u64>,
+    /// Bytes of a value.
+    pub value_size: u64,
+    /// The part of a value that a compressor can take away, 0 to 1.
+    pub compressibility: f64,
+    /// Records in a batch; 1 for single writes.
+    pub batch: u64,
+    /// Reads in one read-only transaction; 1 where each read sees the newest state.
+    pub reads_per_transaction: u64,
+    /// Of ranges: steps after each seek; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seek_nexts: Option<u64>,
+    /// Of ranges: they begin among the first so many records; absent where they begin at any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seek_within: Option<u64>,
+    /// Of batches of reads: records in each; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_per_multiget: Option<u64>,
+    /// `none`, `process`, `interval` or `commit`.
+    pub durability: String,
+    /// The engine's cache, bytes.
+    pub cache_bytes: u64,
+    /// The engine's write buffer, bytes.
+    pub write_buffer_bytes: u64,
+    /// `none`, `snappy`, …
+    pub compression: String,
+    /// `full` or `off`.
+    pub verify: String,
+    /// The seed of this trial's random streams.
+    pub seed: u64,
+    /// The most writes a second that were asked for; absent if not limited.
+    pub write_rate: Option<f64>,
+}
+
+impl WorkloadFacts {
+    /// How keys are made: `hex`, `hex, 10 to each prefix of 12 bytes`.
+    pub fn keys(&self) -> String {
+        match (self.prefix_size, self.keys_per_prefix) {
+            (Some(size), Some(keys)) => format!("{}, {keys} to each prefix of {size} bytes", self.key_format),
+            (Some(size), None) => format!("{}, with a prefix of {size} bytes", self.key_format),
+            _ => self.key_format.clone(),
+        }
+    }
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "state")]
+pub enum Outcome {
+    /// To its end, with every answer right.
+    Finished,
+    /// Its figures are not to be compared.
+    Failed(Failure),
+}
+
+/// Why a trial failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What sort of failure.
+    pub kind: FailureKind,
+    /// For people: one line.
+    pub reason: String,
+}
+
+/// Sorts of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// A signal ended the worker: a segmentation fault, an abort.
+    Crashed,
+    /// The worker exited before it had finished: the engine called `exit`.
+    Exited,
+    /// Nothing happened for longer than the limit, and the worker was ended.
+    Hung,
+    /// It took longer than a trial may, and the worker was ended.
+    TooSlow,
+    /// The storage is full.
+    NoSpace,
+    /// It needed more memory than it was allowed, and the kernel ended it.
+    NoMemory,
+    /// The engine reported an error.
+    EngineError,
+    /// A read gave a wrong, torn, stale or missing value.
+    WrongAnswer,
+    /// What surrounded it was not what was asked for.
+    Environment,
+    /// It was not started, because what it needs had failed before.
+    NotRun,
+}
+
+/// The measured part of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// From the first thread's start to the last one's end.
+    pub seconds: f64,
+    /// Before it.
+    pub warmup_seconds: f64,
+    /// User CPU seconds of the worker within it; of several processes their sum.
+    pub user_s: f64,
+    /// System CPU seconds of the worker within it; of several processes their sum.
+    pub sys_s: f64,
+    /// Context switches of the worker within it, voluntary or not; of several processes their sum. Absent in records of
+    /// before they were counted.
+    #[serde(default)]
+    pub ctx_switches: Option<u64>,
+    /// What timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
+    pub clock: String,
+    /// What came after it, where the workload asks for that (`overwriteandwait`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Settling>,
+}
+
+/// Bringing a database to rest after the measured part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settling {
+    /// How long it took.
+    pub seconds: f64,
+    /// The engine has a call that brings what was written to the storage.
+    pub flushed: bool,
+    /// The engine has a call that waits for its background work.
+    pub waited: bool,
+}
+
+/// One kind of operation in the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Operations {
+    /// `get`, `scan`, `range`, `multiget`, `put`, `batch`.
+    pub kind: String,
+    /// Threads that did it, be they of one process or of several.
+    pub threads: u32,
+    /// Calls.
+    pub operations: u64,
+    /// Records read or written by them: a batch has many.
+    pub records: u64,
+    /// Operations a second, of all threads together.
+    pub operations_per_s: f64,
+    /// Records a second, of all threads together.
+    pub records_per_s: f64,
+    /// Latency of a call.
+    pub latency: Latency,
+}
+
+impl Operations {
+    /// Whether this kind writes.
+    pub fn writes(&self) -> bool {
+        matches!(self.kind.as_str(), "put" | "batch" | "delete")
+    }
+}
+
+/// What the answers were. Hit, miss and error are three answers; the rest are hits that were not right.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Reads that gave the right value, and writes that were acknowledged.
+    pub right: u64,
+    /// Reads that found nothing where a record must be.
+    pub missing: u64,
+    /// Calls that the engine answered with an error.
+    pub errors: u64,
+    /// Reads that gave the value of another key, or bytes that nobody wrote.
+    pub wrong: u64,
+    /// Reads that gave a value put together from several.
+    pub torn: u64,
+    /// Reads that gave a value older than one acknowledged before the read began.
+    pub stale: u64,
+    /// The first failure, for people.
+    pub first_failure: Option<String>,
+}
+
+impl Answers {
+    /// Answers that fail a trial.
+    pub fn failures(&self) -> u64 {
+        self.missing + self.errors + self.wrong + self.torn + self.stale
+    }
+}
+
+/// What the 3n+1 workload found, for the starting points 1 to N.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cycles {
+    /// N.
+    pub starts: u64,
+    /// `plain` or `enhanced`.
+    pub spelling: String,
+    /// The longest cycle, both ends counted.
+    pub longest: u64,
+    /// The first starting point that has it.
+    pub longest_start: u64,
+    /// The highest number on any way.
+    pub highest: u64,
+    /// Cycle lengths put.
+    pub puts: u64,
+    /// Cycle lengths asked for.
+    pub gets: u64,
+    /// Puts and gets a second, of all threads together.
+    pub operations_per_s: f64,
+    /// Starting points that had their length in the database when their turn came: on the way of a smaller one, or put by
+    /// a worker before.
+    pub known: u64,
+}
+
+impl TrialResult {
+    /// Whether the figures may be compared.
+    pub fn is_finished(&self) -> bool {
+        self.outcome == Outcome::Finished
+    }
+
+    /// What in the engine's settings promises less durability than it seems to: settings of the topic `tainted`.
+    pub fn taints(&self) -> impl Iterator<Item = &Setting> {
+        self.engine.settings.iter().filter(|setting| setting.topic == "tainted")
+    }
+
+    /// What the process held in memory at its peak, KiB; of several processes what they held together, as far as that is
+    /// known.
+    pub fn process_kib(&self) -> u64 {
+        self.os.peak_pss_kib.unwrap_or(self.os.peak_rss_kib)
+    }
+
+    /// Database and process together, KiB, as the reports count them: a mapped database is part of the process.
+    pub fn total_kib(&self) -> u64 {
+        match self.engine.mapped {
+            true => self.space.db_kib.max(self.process_kib()),
+            false => self.space.db_kib + self.process_kib(),
+        }
+    }
+
+    /// Device bytes written for each byte of keys and values; absent where either is not known.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let device = self.os.device.as_ref()?;
+        (self.user_bytes_written > 0).then(|| device.write_bytes as f64 / self.user_bytes_written as f64)
+    }
+
+    /// Operations a second of the threads that the workload is about: what it reads where it does, else what it writes.
+    pub fn operations_per_s(&self) -> f64 {
+        self.main_operations().map(|o| o.operations_per_s).sum()
+    }
+
+    /// User and system CPU microseconds of the worker in the measured window for each operation of the threads that the
+    /// workload is about. The work of a writer beside them and of the engine's own threads is in it.
+    pub fn cpu_us_per_operation(&self) -> Option<(f64, f64)> {
+        let window = self.window.as_ref()?;
+        let operations: u64 = self.main_operations().map(|o| o.operations).sum();
+        let each = |seconds: f64| 1e6 * seconds / operations as f64;
+        (operations > 0).then(|| (each(window.user_s), each(window.sys_s)))
+    }
+
+    /// User and system CPU time of the worker over the length of the measured window, per cent: 100 is one processor.
+    pub fn window_cpu_pct(&self) -> Option<(f64, f64)> {
+        let window = self.window.as_ref().filter(|window| window.seconds > 0.0)?;
+        Some((100.0 * window.user_s / window.seconds, 100.0 * window.sys_s / window.seconds))
+    }
+
+    /// Context switches a second in the measured window; in records of before those were counted, in the worker's life.
+    pub fn context_switches_per_s(&self) -> Option<f64> {
+        let in_window = self.window.as_ref().and_then(|window| Some((window.ctx_switches?, window.seconds)));
+        let (switches, seconds) =
+            in_window.unwrap_or((self.os.ctx_voluntary + self.os.ctx_involuntary, self.os.wall_s));
+        (seconds > 0.0).then(|| switches as f64 / seconds)
+    }
+
+    fn main_operations(&self) -> impl Iterator<Item = &Operations> {
+        let reads = self.operations.iter().any(|o| !o.writes());
+        self.operations.iter().filter(move |o| o.writes() != reads)
+    }
+
+    /// Operations in the worker's whole life, warm-up included; of a load, the records that it loaded.
+    fn work(&self) -> u64 {
+        match self.trial.phase {
+            Phase::Load => self.workload.records,
+            Phase::Run => self.answers.right + self.answers.failures(),
+        }
+    }
+
+    /// Filesystem inputs for each operation, or for each record loaded, as Symas's reports count them.
+    pub fn fs_in_per_operation(&self) -> Option<f64> {
+        (self.work() > 0).then(|| self.os.fs_in_ops as f64 / self.work() as f64)
+    }
+
+    /// The same of filesystem outputs.
+    pub fn fs_out_per_operation(&self) -> Option<f64> {
+        (self.work() > 0).then(|| self.os.fs_out_ops as f64 / self.work() as f64)
+    }
+
+    /// Records read a second in the measured window, over all kinds of reads.
+    pub fn reads_per_s(&self) -> f64 {
+        self.operations.iter().filter(|o| !o.writes()).map(|o| o.records_per_s).sum()
+    }
+
+    /// Records written a second in the measured window, over all kinds of writes.
+    pub fn writes_per_s(&self) -> f64 {
+        self.operations.iter().filter(|o| o.writes()).map(|o| o.records_per_s).sum()
+    }
+}

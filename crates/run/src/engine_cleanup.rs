@@ -1,0 +1,78 @@
+//! Letting an engine give back what it keeps outside a database's folder (shared memory, semaphores), before the folder is
+//! removed. It runs in a process of its own, like everything that an engine does.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kvdyno_environment::process::{Exit, Worker, spawn};
+use kvdyno_worker::DestroySpec;
+
+use kvdyno_plan::Setup;
+
+/// Asks an engine to do so.
+#[derive(Clone, Copy)]
+pub struct EngineCleanup<'a> {
+    /// Program and first arguments that start a worker.
+    pub worker: &'a [OsString],
+    /// The engine.
+    pub setup: &'a Setup,
+    /// How long it may take.
+    pub patience: Duration,
+}
+
+impl EngineCleanup<'_> {
+    /// Does it, if the engine has anything there, and a database is. Gives back why it could not, which is no reason to
+    /// stop: the lab goes on without what was not given back.
+    ///
+    /// # Errors
+    /// If no process can be started.
+    pub fn destroy(&self, database: &Path) -> io::Result<Option<String>> {
+        if !self.setup.destroys || !database.exists() {
+            return Ok(None);
+        }
+        let spec = DestroySpec {
+            adapter: self.setup.adapter.clone(),
+            library: self.setup.library.clone(),
+            database: database.to_owned(),
+        };
+        let (program, arguments) = self.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut command = Command::new(program);
+        // Not in a file: the storage may be full.
+        command.args(arguments).arg("--destroy").arg(serde_json::to_string(&spec)?);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let reason = self.outcome(spawn(&mut command)?)?;
+        let told = |reason| {
+            format!(
+                "{}: what it keeps outside of {} could not be removed: {reason}",
+                self.setup.label,
+                database.display()
+            )
+        };
+        Ok(reason.map(told))
+    }
+
+    fn outcome(&self, mut process: Worker) -> io::Result<Option<String>> {
+        let until = Instant::now() + self.patience;
+        loop {
+            process.wait_event(until.saturating_duration_since(Instant::now()))?;
+            match process.try_finish()? {
+                Some(finished) if finished.exit == Exit::Code(0) => return Ok(None),
+                Some(finished) => return Ok(Some(said(&mut process).unwrap_or_else(|| finished.exit.to_string()))),
+                None if Instant::now() >= until => return Ok(Some(format!("no end after {:?}", self.patience))),
+                None => {}
+            }
+        }
+    }
+}
+
+/// The last line on its standard error, without the mark that errors have.
+fn said(process: &mut Worker) -> Option<String> {
+    let mut text = Vec::new();
+    process.stderr.take()?.read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(line.trim_start_matches([' ', '×']).to_owned())
+}

@@ -1,0 +1,46 @@
+//! How long things take, and so how long is left.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use kvdyno_results::TrialResult;
+
+use kvdyno_plan::PlannedTrial;
+
+/// How long things take, learnt on the way.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    /// Seconds of each engine's load.
+    loads: HashMap<usize, f64>,
+    /// Seconds of trials beyond what was planned for them, and how many they were.
+    overhead: (f64, u32),
+}
+
+impl Pace {
+    pub(crate) fn learn(&mut self, planned: &PlannedTrial, result: &TrialResult) {
+        match planned.planned_time() {
+            None => {
+                self.loads.insert(planned.engine, result.os.wall_s);
+            }
+            Some(time) => {
+                self.overhead.0 += (result.os.wall_s - time.as_secs_f64()).max(0.0);
+                self.overhead.1 += 1;
+            }
+        }
+    }
+
+    /// From the beginning of trial `number` to the end of the plan. Unknown while no load of any engine is known.
+    pub(crate) fn left(&self, trials: &[PlannedTrial], number: u32) -> Option<Duration> {
+        let overhead = if self.overhead.1 == 0 { 0.5 } else { self.overhead.0 / f64::from(self.overhead.1) };
+        let mean_load = match self.loads.len() {
+            0 => return None,
+            count => self.loads.values().sum::<f64>() / count as f64,
+        };
+        let seconds =
+            trials.iter().filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
+                Some(time) => time.as_secs_f64() + overhead,
+                None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
+            });
+        Some(Duration::from_secs_f64(seconds.sum()))
+    }
+}

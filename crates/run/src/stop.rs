@@ -1,0 +1,25 @@
+//! Stopping in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How a user asks to stop: once for an orderly end, twice for an end at once.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicUsize>);
+
+impl Stop {
+    /// The counter to be raised, by a signal handler for example.
+    pub fn counter(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.0)
+    }
+
+    /// Whether to stop.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether to stop without waiting for anything.
+    pub fn is_urgent(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 1
+    }
+}

@@ -1,0 +1,119 @@
+//! What is set around one trial by the parent, found out beside what was requested for, and undone after it.
+
+use std::io;
+use std::process::Command;
+
+use kvdyno_environment::memory::MemoryGroup;
+use kvdyno_environment::requested::CacheState;
+use kvdyno_environment::storage::{filesystem, is_device, pages};
+use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
+
+use super::Ask;
+use kvdyno_experiment::Bytes;
+
+/// From this share of a database on, what stays in the page cache is worth a note.
+const STAYING_SHARE: f64 = 0.01;
+
+/// From this much on, reading ahead decides what a small read of a mapped file costs.
+const MUCH_AHEAD_KB: u64 = 1024;
+
+/// Dropping it gives back what was set.
+pub(super) struct Bounds {
+    group: Option<MemoryGroup>,
+    cached: Option<CachedPages>,
+}
+
+impl Bounds {
+    pub(super) fn set(ask: &Ask<'_>) -> io::Result<Bounds> {
+        let limit = ask.environment.requested.memory;
+        // What an earlier trial left in the page cache is charged to nobody: a limited one has to begin without it.
+        let drops = ask.environment.requested.cache_state == CacheState::Dropped || limit.is_some();
+        let cached = match ask.planned.key.phase == Phase::Run && drops {
+            true => {
+                pages::drop_cached(&ask.database)?;
+                let found = pages::cached(&ask.database)?;
+                // Of a device the database is a part.
+                let taken = ask.backing_store.device_kib().map_or(found.total, |kib| kib << 10);
+                Some(CachedPages { total: found.total.min(taken), ..found })
+            }
+            false => None,
+        };
+        let group = match (&ask.environment.memory, limit) {
+            (Some(control), Some(limit)) => Some(control.group(ask.planned.key.number, limit)?),
+            _ => None,
+        };
+        Ok(Bounds { group, cached })
+    }
+
+    /// Lets the process that `command` starts be limited.
+    pub(super) fn take_in(&self, command: &mut Command) -> io::Result<()> {
+        self.group.as_ref().map_or(Ok(()), |group| group.take_in(command))
+    }
+
+    /// Looks at the memory in use.
+    pub(super) fn look(&mut self) {
+        if let Some(group) = &mut self.group {
+            group.look();
+        }
+    }
+
+    /// Adds what was found to what the worker found of itself.
+    pub(super) fn complete(&self, ask: &Ask<'_>, wall_s: f64, found: ObservedEnvironment) -> ObservedEnvironment {
+        let group = self.group.as_ref();
+        let pressure = |group: &MemoryGroup| Some((group.stalled()?.as_secs_f64() / wall_s).min(1.0));
+        ObservedEnvironment {
+            memory_limit: group.and_then(MemoryGroup::limit),
+            memory_peak: group.and_then(MemoryGroup::peak),
+            memory_pressure: group.and_then(pressure),
+            cached: self.cached,
+            storage: ask.environment.requested.storage.to_string(),
+            filesystem: lies_on(ask),
+            read_ahead_kib: filesystem(&ask.database).read_ahead_kib,
+            ..found
+        }
+    }
+
+    /// Why the kernel killed a process of the trial; absent if it did not.
+    pub(super) fn exceeded(&self) -> Option<String> {
+        let group = self.group.as_ref().filter(|group| group.killed() > 0)?;
+        let limit = group.limit().map(|limit| format!(" = {}", Bytes(limit))).unwrap_or_default();
+        Some(format!("killed for exceeding state.memory{limit}"))
+    }
+
+    /// What a reader of the figures should know.
+    pub(super) fn notes(&self, ask: &Ask<'_>) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(pages) = self.cached.filter(|pages| pages.cached as f64 > pages.total as f64 * STAYING_SHARE) {
+            let (cached, total) = (Bytes(pages.cached), Bytes(pages.total));
+            notes.push(format!("{cached} of the database's {total} could not be dropped from the page cache"));
+        }
+        if self.group.as_ref().is_some_and(MemoryGroup::can_swap) {
+            notes
+                .push("the memory limit does not hold for what is swapped out: the kernel accounts no swap".to_owned());
+        }
+        let ahead = filesystem(&ask.database).read_ahead_kib.filter(|kib| self.group.is_some() && *kib > MUCH_AHEAD_KB);
+        if let Some(kib) = ahead {
+            notes.push(format!(
+                "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as much \
+                 (blockdev --setra)",
+                Bytes(kib << 10)
+            ));
+        }
+        if is_device(&ask.database) && ask.backing_store.device_kib().is_none() {
+            notes.push("nobody knows what of the block device the database takes: its size counts as 0".to_owned());
+        }
+        notes
+    }
+}
+
+/// `ext4 (rw,relatime)`, or `raw`.
+fn lies_on(ask: &Ask<'_>) -> String {
+    if is_device(&ask.database) {
+        return "raw".to_owned();
+    }
+    let found = filesystem(&ask.database);
+    match found.options.as_str() {
+        "" => found.kind,
+        options => format!("{} ({options})", found.kind),
+    }
+}

@@ -1,0 +1,59 @@
+//! What the processes of a worker say of themselves at their orderly end, put together.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kvdyno_environment::observed;
+use kvdyno_results::{ClientKind, Window};
+use kvdyno_worker::{WorkerReport, of_process};
+
+use super::Ask;
+
+/// The reports of a trial's processes.
+pub(super) struct Reports {
+    /// Where the only process leaves its report; of several see [`of_process`].
+    pub(super) file: PathBuf,
+    files: Vec<PathBuf>,
+}
+
+impl Reports {
+    /// Those of a trial that is about to begin: none is there yet.
+    pub(super) fn none_in(ask: &Ask<'_>) -> io::Result<Reports> {
+        let (key, file) = (&ask.planned.key, ask.folder.join("worker.json"));
+        let files = match key.clients {
+            ClientKind::Threads => vec![file.clone()],
+            ClientKind::Processes => (0..key.processes() as usize).map(|number| of_process(&file, number)).collect(),
+        };
+        files.iter().try_for_each(|file| remove_if_there(file))?;
+        Ok(Reports { file, files })
+    }
+
+    /// One report of all processes: the first one's, with what differs put together. Absent if one left none.
+    pub(super) fn read(&self) -> Option<WorkerReport> {
+        let reports: Option<Vec<WorkerReport>> = self.files.iter().map(|file| read(file)).collect();
+        let reports = reports?;
+        let windows = reports.iter().map(|report| report.window.clone()).reduce(|sum, more| Some(both(sum?, more?)));
+        let failure = reports.iter().find_map(|report| report.failure.clone());
+        let state = observed::together(reports.iter().map(|report| report.state.clone()).collect());
+        let first = reports.into_iter().next()?;
+        Some(WorkerReport { failure, window: windows.flatten(), state, ..first })
+    }
+}
+
+/// The first one's window, with what the other used too.
+fn both(first: Window, other: Window) -> Window {
+    let ctx_switches = first.ctx_switches.zip(other.ctx_switches).map(|(first, other)| first + other);
+    Window { user_s: first.user_s + other.user_s, sys_s: first.sys_s + other.sys_s, ctx_switches, ..first }
+}
+
+fn read(file: &Path) -> Option<WorkerReport> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

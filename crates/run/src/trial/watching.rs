@@ -1,0 +1,272 @@
+//! Looking at a worker, of one process or of several, until it ends, and ending it if it hangs or fills the storage, or if
+//! one of several processes ended before its time.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use kvdyno_environment::interference::InterferenceMonitor;
+use kvdyno_environment::process::Exit;
+use kvdyno_environment::storage::free_bytes;
+use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
+use kvdyno_results::{ClientKind, Phase, SeriesRow};
+use kvdyno_worker::shared::{ClientStats, OpKind, SharedMemory, WorkerState};
+use kvdyno_worker::{Observer, Snapshot};
+use kvdyno_workload::End;
+
+use super::bounds::Bounds;
+use super::{Ask, taken_kib};
+use crate::progress::Live;
+use kvdyno_experiment::Span;
+
+/// Between two looks at the worker.
+const TICK: Duration = Duration::from_millis(100);
+/// What an interrupted worker is given to close its database.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Why the parent ended a worker.
+pub(super) enum Verdict {
+    Hung(WorkerState, Duration),
+    TooLong(Span),
+    NoSpace(u64),
+}
+
+/// The process that did not come to its orderly end, and so ended the trial.
+pub(super) struct Culprit {
+    pub(super) number: usize,
+    pub(super) exit: Exit,
+}
+
+/// What watching gave.
+pub(super) struct Watched {
+    pub(super) account: Account,
+    pub(super) verdict: Option<Verdict>,
+    pub(super) culprit: Option<Culprit>,
+    /// What was going on when the trial ended, or a culprit ended it.
+    pub(super) last_state: WorkerState,
+    pub(super) series: Vec<SeriesRow>,
+    pub(super) db_peak_kib: u64,
+    pub(super) interference: Vec<String>,
+}
+
+/// Looks at a worker until it ends.
+pub(super) struct Watching<'a> {
+    ask: &'a Ask<'a>,
+    shared: &'a SharedMemory,
+    observer: Observer<'a>,
+    processes: WorkerProcesses,
+    culprit: Option<(Culprit, WorkerState)>,
+    monitor: InterferenceMonitor,
+    bounds: &'a mut Bounds,
+    begun: Instant,
+    /// WorkerState and operations at the last change, and when that was.
+    last_change: (WorkerState, u64, Instant),
+    interval: Duration,
+    last_row: (Snapshot, Instant),
+    second: Instant,
+    rates: (f64, f64),
+    series: Vec<SeriesRow>,
+    db_peak_kib: u64,
+    interrupted: Option<Instant>,
+    told_at_work: bool,
+}
+
+impl<'a> Watching<'a> {
+    pub(super) fn new(
+        ask: &'a Ask<'a>,
+        shared: &'a SharedMemory,
+        processes: WorkerProcesses,
+        bounds: &'a mut Bounds,
+    ) -> Self {
+        let now = Instant::now();
+        // Some twenty rows for a short trial, one a second for a long one.
+        let interval = ask.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
+        Watching {
+            ask,
+            shared,
+            observer: Observer::new(shared),
+            processes,
+            culprit: None,
+            monitor: if ask.environment.memory.is_some() {
+                InterferenceMonitor::new().of_limited()
+            } else {
+                InterferenceMonitor::new()
+            },
+            bounds,
+            begun: now,
+            last_change: (WorkerState::Starting, 0, now),
+            interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
+            last_row: (Snapshot::default(), now),
+            second: now,
+            rates: (0.0, 0.0),
+            series: Vec::new(),
+            db_peak_kib: 0,
+            interrupted: None,
+            told_at_work: false,
+        }
+    }
+
+    /// `None` if the user interrupted.
+    pub(super) fn until_end(mut self, live: &mut dyn FnMut(&Live)) -> io::Result<Option<Watched>> {
+        let mut verdict = None;
+        loop {
+            self.processes.wait_event(TICK.min(self.interval))?;
+            self.reap()?;
+            if let Some(account) = self.processes.account() {
+                self.row();
+                if self.interrupted.is_some() {
+                    return Ok(None);
+                }
+                let last_state = self.culprit.as_ref().map_or(self.observer.control().state(), |(_, state)| *state);
+                return Ok(Some(Watched {
+                    account,
+                    verdict,
+                    culprit: self.culprit.map(|(culprit, _)| culprit),
+                    last_state,
+                    series: self.series,
+                    db_peak_kib: self.db_peak_kib,
+                    interference: self.monitor.finish(),
+                }));
+            }
+            if self.last_row.1.elapsed() >= self.interval {
+                self.row();
+            }
+            if verdict.is_none() {
+                verdict = self.judge()?;
+                if verdict.is_some() {
+                    self.processes.kill()?;
+                }
+            }
+            self.heed_interruption()?;
+            self.tell_at_work()?;
+            live(&self.live());
+        }
+    }
+
+    /// Takes note of processes that have ended. If one did so before it was through, the others are ended too.
+    fn reap(&mut self) -> io::Result<()> {
+        for (number, exit) in self.processes.reap()? {
+            let orderly = exit == Exit::Code(0) && self.client_stats(number).iter().all(ClientStats::is_through);
+            if !orderly && self.culprit.is_none() {
+                self.culprit = Some((Culprit { number, exit }, self.observer.control().state()));
+                self.processes.kill()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The client_stats of a process.
+    fn client_stats(&self, number: usize) -> &[ClientStats] {
+        match self.ask.planned.key.clients {
+            ClientKind::Threads => self.shared.client_stats(),
+            ClientKind::Processes => &self.shared.client_stats()[number..=number],
+        }
+    }
+
+    /// Whether the worker must be ended.
+    fn judge(&mut self) -> io::Result<Option<Verdict>> {
+        let now = Instant::now();
+        let state = self.observer.control().state();
+        let operations = self.observer.warmup().operations() + self.observer.measured().operations();
+        if (state, operations) != (self.last_change.0, self.last_change.1) {
+            self.last_change = (state, operations, now);
+        }
+        let limit = match state {
+            WorkerState::Opening | WorkerState::Settling | WorkerState::Finishing | WorkerState::Closing => {
+                self.ask.lab.close_timeout.0
+            }
+            _ => self.ask.lab.hang_timeout.0 + self.ask.planned.workload.longest_pause(),
+        };
+        let still = now - self.last_change.2;
+        if still > limit {
+            return Ok(Some(Verdict::Hung(state, still)));
+        }
+        if let Some(longest) = self.ask.lab.longest.filter(|longest| now - self.begun > longest.0) {
+            return Ok(Some(Verdict::TooLong(longest)));
+        }
+        if now - self.second >= Duration::from_secs(1) {
+            self.second = now;
+            self.monitor.sample(&self.processes.pids());
+            self.db_peak_kib = self.db_peak_kib.max(taken_kib(self.ask)?);
+            self.bounds.look();
+        }
+        // A fast disk fills in a second: this look is cheap, so it is taken each time.
+        let free = free_bytes(&self.ask.database)?;
+        Ok((free < self.ask.lab.min_free.0).then_some(Verdict::NoSpace(free)))
+    }
+
+    fn tell_at_work(&mut self) -> io::Result<()> {
+        if self.told_at_work || self.observer.control().state() < WorkerState::Measuring {
+            return Ok(());
+        }
+        self.told_at_work = true;
+        (self.ask.at_work)()
+    }
+
+    fn heed_interruption(&mut self) -> io::Result<()> {
+        match self.interrupted {
+            None if self.ask.stop.is_requested() => {
+                self.observer.control().request_stop();
+                self.interrupted = Some(Instant::now());
+            }
+            Some(since) if since.elapsed() > GRACE || self.ask.stop.is_urgent() => self.processes.kill()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Ends an interval of the time series.
+    fn row(&mut self) {
+        let control = self.observer.control();
+        let from = control.measured_from.load(Ordering::Relaxed);
+        if from == 0 || control.state() < WorkerState::Measuring {
+            return;
+        }
+        let now = Instant::now();
+        let snapshot = self.observer.measured();
+        let first = self.last_row.0.kinds.is_empty();
+        if first {
+            // The first interval begins with the measured part, which began between two looks.
+            self.last_row = (snapshot, now);
+            return;
+        }
+        let seconds = (now - self.last_row.1).as_secs_f64();
+        let end_s = self.series.last().map_or(0.0, |row| row.end_s) + seconds;
+        let rows = snapshot.rows_since(&self.last_row.0, end_s, seconds, control.ticks_per_ns());
+        let rate = |write: bool| {
+            let of_kind = |row: &&SeriesRow| matches!(row.kind.as_str(), "put" | "batch") == write;
+            rows.iter().filter(of_kind).map(|row| row.records_per_s).sum::<f64>()
+        };
+        self.rates = (rate(false), rate(true));
+        // After the measured part nothing is counted any more, and a row of zeros would be none of it.
+        if control.state() == WorkerState::Measuring {
+            self.series.extend(rows);
+        }
+        self.last_row = (snapshot, now);
+    }
+
+    fn live(&self) -> Live {
+        let workload = &self.ask.planned.workload;
+        let measured = self.observer.measured();
+        let writes = measured.kinds.iter().filter(|kind| matches!(kind.kind, OpKind::Put | OpKind::Batch));
+        let written: u64 = writes.map(|kind| kind.records).sum();
+        let fraction = match (self.ask.planned.key.phase, workload.end) {
+            (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
+            (Phase::Run, End::After(duration)) => {
+                Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
+            }
+            (Phase::Run, End::Operations(operations)) => {
+                let threads = if workload.readers > 0 { workload.readers } else { workload.writers.max(1) };
+                Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
+            }
+        };
+        Live {
+            elapsed: self.begun.elapsed(),
+            state: self.observer.control().state().words(),
+            reads_per_s: self.rates.0,
+            writes_per_s: self.rates.1,
+            fraction: fraction.map(|part| part.clamp(0.0, 1.0)),
+            left: None,
+        }
+    }
+}

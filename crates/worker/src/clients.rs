@@ -1,0 +1,306 @@
+//! What readers and writers do in a trial, from opening their sessions to their end: as threads of one process that
+//! another thread coordinates, or each alone in a process of its own.
+//!
+//! A reader or writer alone does everything on the thread that opened the database, since some engines know no threads.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use std::{mem, panic, thread};
+
+use kvdyno_engine::Database;
+use kvdyno_results::{Failure, FailureKind};
+use kvdyno_workload::{End, Keys, Kind, Ledger, Role, Values, WatchedIds, Workload};
+
+use crate::clock::Clock;
+use crate::loops::{self, Driver, Limit, Work};
+use crate::recall::RecallContext;
+use crate::shared::{ClientStats, WorkerState};
+use crate::worker::{Trial, failed, values_of};
+
+/// Why a process did not do its part.
+#[derive(Debug)]
+pub(crate) enum NotRun {
+    /// It could not.
+    Failed(Failure),
+    /// Another one could not.
+    Aborted,
+}
+
+impl From<Failure> for NotRun {
+    fn from(failure: Failure) -> Self {
+        NotRun::Failed(failure)
+    }
+}
+
+/// What a process leaves of the measured part beside its client_stats.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    pub(crate) warmup_seconds: f64,
+    pub(crate) used: Usage,
+}
+
+/// What a process has used so far, or between two moments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    pub(crate) user_s: f64,
+    pub(crate) sys_s: f64,
+    pub(crate) ctx_switches: u64,
+}
+
+/// What all readers and writers of a process have in common.
+struct Table<'a> {
+    keys: Keys,
+    values: Values,
+    ledger: Ledger<'a>,
+}
+
+/// The place of a reader or writer.
+struct Client<'a> {
+    number: usize,
+    role: Role,
+    stats: &'a ClientStats,
+    table: &'a Table<'a>,
+}
+
+impl Client<'_> {
+    /// Which of the readers, or of the writers.
+    fn index(&self, workload: &Workload) -> u64 {
+        let readers = workload.roles().iter().filter(|role| !role.writes()).count();
+        (if self.role.writes() { self.number - readers } else { self.number }) as u64
+    }
+
+    /// Whether its end is the trial's.
+    fn is_primary(&self, workload: &Workload) -> bool {
+        !self.role.writes() || workload.readers == 0
+    }
+}
+
+impl<C: Clock + 'static> Trial<'_, C> {
+    /// A thread for each role: all open their sessions, then all begin at once.
+    pub(crate) fn run_on_threads(&self, database: &Database) -> Result<Measured, NotRun> {
+        let (table, roles) = (self.table()?, self.spec.workload.roles());
+        // This thread, which coordinates, waits with them.
+        let participants = roles.len() as u32 + 1;
+        self.count_primary();
+        thread::scope(|scope| {
+            let table = &table;
+            let start = |(number, (role, stats))| {
+                let client = Client { number, role, stats, table };
+                scope.spawn(move || self.sit(database, client, participants, || (), || ()))
+            };
+            let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
+            let measured = self.coordinate(participants);
+            let ended =
+                clients.into_iter().map(|client| client.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
+            // Who failed says more than those who were aborted for it.
+            let failure = ended.filter_map(Result::err).reduce(|first, next| match first {
+                NotRun::Failed(_) => first,
+                NotRun::Aborted => next,
+            });
+            failure.map_or(Ok(measured), Err)
+        })
+    }
+
+    /// The main thread's part where roles are threads: sets the times, opens the barrier, and takes the CPU time of the
+    /// measured part.
+    fn coordinate(&self, participants: u32) -> Measured {
+        let (control, barriers) = (self.control(), &self.control().barriers);
+        if !barriers.ready.pass(participants) {
+            return Measured::default();
+        }
+        let warmup = self.set_times();
+        if !barriers.go.pass(participants) {
+            return Measured::default();
+        }
+        sleep_until(warmup, || control.is_stop_requested());
+        control.enter(WorkerState::Measuring);
+        let before = Usage::now();
+        // Nobody aborts what has begun.
+        let _ = barriers.end.pass(participants);
+        self.measured_since(before)
+    }
+
+    /// The one role of this process, on the thread that opened the database; the first process also coordinates.
+    pub(crate) fn run_as_process(&self, database: &Database, number: usize) -> Result<Measured, NotRun> {
+        let (table, roles, client_stats) = (self.table()?, self.spec.workload.roles(), self.shared.client_stats());
+        let participants = roles.len() as u32;
+        let client = Client { number, role: roles[number], stats: &client_stats[number], table: &table };
+        if self.leads() {
+            self.count_primary();
+        }
+        let before = Cell::new(Usage::default());
+        let all_ready = || {
+            if self.leads() {
+                self.set_times();
+            }
+        };
+        let warmed_up = || {
+            if self.leads() {
+                self.control().enter(WorkerState::Measuring);
+            }
+            before.set(Usage::now());
+        };
+        self.sit(database, client, participants, all_ready, warmed_up)?;
+        Ok(self.measured_since(before.get()))
+    }
+
+    fn table(&self) -> Result<Table<'_>, Failure> {
+        let data = &self.spec.workload.data;
+        let keys =
+            data.keys().map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
+        let ledger = Ledger::new(self.ledger.slots(), WatchedIds::over(data.records));
+        Ok(Table { keys, values: values_of(data), ledger })
+    }
+
+    /// How many must end before the trial does.
+    fn count_primary(&self) {
+        let workload = &self.spec.workload;
+        let primary = if workload.readers > 0 { workload.readers } else { workload.writers };
+        self.control().primary_left.store(primary, Ordering::SeqCst);
+    }
+
+    fn warmup(&self) -> Duration {
+        let workload = &self.spec.workload;
+        if workload.kind.loads() { Duration::ZERO } else { workload.warmup }
+    }
+
+    /// From now on the warm-up runs. Called when all are ready, before any may go.
+    fn set_times(&self) -> Duration {
+        let (control, workload, warmup) = (self.control(), &self.spec.workload, self.warmup());
+        let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
+        let warm_until = self.clock.now() + ticks(warmup);
+        let run_until = match workload.end {
+            End::After(duration) if !workload.kind.loads() => warm_until + ticks(duration),
+            _ => u64::MAX,
+        };
+        control.warm_until.store(warm_until, Ordering::SeqCst);
+        control.run_until.store(run_until, Ordering::SeqCst);
+        control.measured_from.store(warm_until, Ordering::SeqCst);
+        if control.is_stop_requested() {
+            control.request_stop();
+        }
+        control.enter(if warmup.is_zero() { WorkerState::Measuring } else { WorkerState::Warming });
+        warmup
+    }
+
+    fn measured_since(&self, before: Usage) -> Measured {
+        Measured { warmup_seconds: self.warmup().as_secs_f64(), used: Usage::now().since(before) }
+    }
+
+    /// The life of a reader or writer, one of a `participants` that waits for each other.
+    fn sit(
+        &self,
+        database: &Database,
+        client: Client<'_>,
+        participants: u32,
+        all_ready: impl FnOnce(),
+        warmed_up: impl FnOnce(),
+    ) -> Result<(), NotRun> {
+        let (workload, barriers, table) = (&self.spec.workload, &self.control().barriers, client.table);
+        let has_updates = workload.writers > 0 || self.spec.last_version > 0;
+        let recall =
+            RecallContext::new(&table.keys, &table.values, workload.data.records, has_updates.then_some(table.ledger));
+        let host = recall.host();
+        client.stats.kind.store(loops::op_kind(client.role, workload) as u32, Ordering::Relaxed);
+        client.stats.also_gets.store((client.role == Role::Cycles).into(), Ordering::Relaxed);
+        client.stats.version.store(self.spec.last_version, Ordering::Relaxed);
+        // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
+        let session = unsafe { database.session(&host) }.map_err(|error| {
+            self.abort();
+            failed("opening a session", &error)
+        })?;
+        if !barriers.ready.pass(participants) {
+            return Err(NotRun::Aborted);
+        }
+        all_ready();
+        if !barriers.go.pass(participants) {
+            return Err(NotRun::Aborted);
+        }
+        let driver = Driver {
+            clock: self.clock,
+            control: self.control(),
+            stats: client.stats,
+            workload,
+            keys: &table.keys,
+            values: &table.values,
+            ledger: table.ledger,
+            recall: &recall,
+            session,
+            index: client.index(workload),
+            resumes: workload.kind == Kind::ThreeNPlusOne && !self.spec.create,
+        };
+        self.work(driver, &client, warmed_up);
+        // Nobody aborts what has begun.
+        let _ = barriers.end.pass(participants);
+        Ok(())
+    }
+
+    fn work(&self, mut driver: Driver<'_, C>, client: &Client<'_>, warmed_up: impl FnOnce()) {
+        let (control, stats, workload) = (self.control(), driver.stats, driver.workload);
+        let mut work = loops::work_of(client.role, &driver);
+        self.warm_up(&mut driver, work.as_mut());
+        warmed_up();
+        let primary = client.is_primary(workload);
+        let operations = match workload.end {
+            End::Operations(operations) if primary && !workload.kind.loads() => operations,
+            _ => u64::MAX,
+        };
+        let limit = Limit { until: &control.run_until, operations };
+        stats.measured.from.store(self.clock.now(), Ordering::Relaxed);
+        stats.gets.from.store(stats.measured.from.load(Ordering::Relaxed), Ordering::Relaxed);
+        if !control.is_stop_requested() {
+            work.run(&mut driver, &stats.measured, limit);
+        }
+        if primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            control.run_until.store(0, Ordering::SeqCst);
+        }
+    }
+
+    fn warm_up(&self, driver: &mut Driver<'_, C>, work: &mut dyn Work<C>) {
+        let (control, stats) = (self.control(), driver.stats);
+        if driver.workload.kind.loads() {
+            return;
+        }
+        stats.warmup.from.store(self.clock.now(), Ordering::Relaxed);
+        let limit = Limit { until: &control.warm_until, operations: u64::MAX };
+        if self.clock.now() < control.warm_until.load(Ordering::Relaxed) {
+            work.run(driver, &stats.warmup, limit);
+        }
+    }
+}
+
+fn sleep_until(duration: Duration, is_over: impl Fn() -> bool) {
+    let step = Duration::from_millis(20);
+    let mut left = duration;
+    while !left.is_zero() && !is_over() {
+        thread::sleep(left.min(step));
+        left = left.saturating_sub(step);
+    }
+}
+
+impl Usage {
+    /// What this process has used so far.
+    fn now() -> Usage {
+        let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        Usage {
+            user_s: seconds(usage.ru_utime),
+            sys_s: seconds(usage.ru_stime),
+            ctx_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+        }
+    }
+
+    fn since(self, before: Usage) -> Usage {
+        Usage {
+            user_s: self.user_s - before.user_s,
+            sys_s: self.sys_s - before.sys_s,
+            ctx_switches: self.ctx_switches - before.ctx_switches,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What scans and ranges have in common: a cursor, and what is wrong with a record that must not come.
+
+use std::ptr;
+
+use kvdyno_engine::abi;
+
+use super::{Driver, NOTHING, lent};
+use crate::clock::Clock;
+use crate::shared::bump;
+
+/// A session's cursor in one direction. It closes itself.
+pub(super) struct Cursor {
+    handle: *mut abi::Cursor,
+    seek: abi::CursorSeekFn,
+    step: abi::CursorStepFn,
+    close: abi::CursorCloseFn,
+    direction: u32,
+}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        // SAFETY: the cursor is open, and nobody uses it after this.
+        unsafe { (self.close)(self.handle) }
+    }
+}
+
+/// What a cursor answered: the status, and where it is a hit the record.
+pub(super) type Found<'a> = (abi::Status, Option<(&'a [u8], &'a [u8])>);
+
+impl Cursor {
+    /// `None` if the engine has none, or failed.
+    pub(super) fn open<C: Clock>(driver: &Driver<'_, C>, backward: bool) -> Option<Cursor> {
+        let (table, session) = driver.session.raw();
+        let step = if backward { table.cursor_previous } else { table.cursor_next };
+        let (Some(open), Some(close), Some(seek), Some(step)) =
+            (table.cursor_open, table.cursor_close, table.cursor_seek, step)
+        else {
+            return None;
+        };
+        let mut handle = ptr::null_mut();
+        // SAFETY: the session is open and this thread's own.
+        let status = unsafe { open(session, &mut handle) };
+        if status != abi::OK {
+            driver.engine_failed("opening a cursor", status);
+            return None;
+        }
+        let direction = if backward { abi::BACKWARD } else { abi::FORWARD };
+        Some(Cursor { handle, seek, step, close, direction })
+    }
+
+    /// Moves to `key` where it is given, else to the record after the present one.
+    ///
+    /// # Safety
+    /// No other call on the cursor or on its session comes while the answer is used.
+    #[inline(always)]
+    pub(super) unsafe fn go<'a>(&self, key: Option<&[u8]>) -> Found<'a> {
+        let (mut found, mut value) = (NOTHING, NOTHING);
+        // SAFETY: the cursor is open and this thread's own; the key lives through the call. What a hit lent stands as long
+        // as the caller promises.
+        unsafe {
+            let status = match key {
+                Some(key) => {
+                    (self.seek)(self.handle, key.as_ptr().cast(), key.len(), self.direction, &mut found, &mut value)
+                }
+                None => (self.step)(self.handle, &mut found, &mut value),
+            };
+            (status, (status == abi::OK).then(|| (lent(found), lent(value))))
+        }
+    }
+}
+
+/// The id that comes after `id` in a direction; `None` after the last.
+#[inline(always)]
+pub(super) fn after(id: u64, backward: bool, records: u64) -> Option<u64> {
+    match backward {
+        true => id.checked_sub(1),
+        false => (id + 1 < records).then_some(id + 1),
+    }
+}
+
+impl<C: Clock> Driver<'_, C> {
+    /// A cursor gave another record than `expected`, which is beyond all records where none must come. Says which it was.
+    #[cold]
+    pub(super) fn out_of_order(&self, backward: bool, expected: u64, key: &[u8]) -> Option<u64> {
+        let Some(found) = self.keys.read(key) else {
+            self.control.first_failure(&format!("a scan gave a key that was never written: {key:02x?}"));
+            bump(&self.stats.wrong, 1);
+            return None;
+        };
+        let skipped = if backward { expected.checked_sub(found) } else { found.checked_sub(expected) };
+        match skipped {
+            Some(skipped) if expected < self.workload.data.records => {
+                self.control.first_failure(&format!("a scan skipped from record {expected} to {found}"));
+                bump(&self.stats.missing, skipped);
+            }
+            _ => {
+                self.control.first_failure(&format!("a scan gave record {found} where {expected} must come"));
+                bump(&self.stats.wrong, 1);
+            }
+        }
+        Some(found)
+    }
+
+    /// A cursor gave nothing, though `expected` must come. False if the trial should end.
+    #[cold]
+    pub(super) fn ended_early(&self, status: abi::Status, expected: u64) -> bool {
+        if status != abi::MISS {
+            return self.engine_failed(&format!("scanning to record {expected}"), status);
+        }
+        self.control.first_failure(&format!("a scan ended before record {expected}"));
+        bump(&self.stats.missing, 1);
+        true
+    }
+}

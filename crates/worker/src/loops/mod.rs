@@ -1,0 +1,182 @@
+//! The measured loops: one function for each role of a thread.
+//!
+//! In them there is no allocation, no lock, no system call and no formatting, and no cache line that another thread
+//! writes; what they need is made before, in [`Driver`] and by the roles' constructors. Failures leave the loop for a
+//! cold function. `docs/performance.md` has what a turn of each costs, in instructions.
+
+mod cursor;
+mod cycles;
+mod get;
+mod multi_get;
+mod pacer;
+mod range;
+mod scan;
+mod write;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kvdyno_engine::{Session, abi};
+use kvdyno_workload::{Fault, Keys, Ledger, Role, Stream, Values, Verify, Workload, subseed};
+
+use crate::clock::Clock;
+use crate::recall::RecallContext;
+use crate::shared::{ClientStats, Control, OpKind, OpStats, bump};
+
+/// After so many errors of the engine a trial ends: it will not get better.
+const MOST_ERRORS: u64 = 100;
+
+/// What every loop needs.
+pub struct Driver<'a, C> {
+    /// The clock.
+    pub clock: C,
+    /// The trial's control block.
+    pub control: &'a Control,
+    /// This thread's stats.
+    pub stats: &'a ClientStats,
+    /// What to do.
+    pub workload: &'a Workload,
+    /// How keys are spelled.
+    pub keys: &'a Keys,
+    /// How values are made and checked.
+    pub values: &'a Values,
+    /// What was acknowledged.
+    pub ledger: Ledger<'a>,
+    /// What an engine that keeps nothing is answered from.
+    pub recall: &'a RecallContext<'a>,
+    /// This thread's session.
+    pub session: Session<'a>,
+    /// Which of the readers, or of the writers, this is.
+    pub index: u64,
+    /// The database was left by a worker that was killed, and the load goes on in it.
+    pub resumes: bool,
+}
+
+/// When a part of a trial ends for a thread.
+#[derive(Clone, Copy)]
+pub struct Limit<'a> {
+    /// At this moment, ticks.
+    pub until: &'a AtomicU64,
+    /// After so many operations.
+    pub operations: u64,
+}
+
+/// A thread's work: called for the warm-up and then for the measured part, so that it goes on where it was.
+pub trait Work<C: Clock> {
+    /// Works until the limit.
+    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>);
+}
+
+/// The work of a role.
+pub fn work_of<C: Clock + 'static>(role: Role, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+    let workload = driver.workload;
+    let stream = Stream::new(subseed(workload.seed, &[role.writes().into(), driver.index]));
+    match role {
+        Role::Get => get::work(stream, driver),
+        Role::Scan { backward } => Box::new(scan::Scan::new(stream, backward, driver)),
+        Role::Range { backward } => Box::new(range::Range::new(stream, backward, driver)),
+        Role::MultiGet => multi_get::work(stream, driver),
+        Role::Update | Role::Load { .. } => Box::new(write::Write::new(role, stream, driver)),
+        Role::Cycles => Box::new(cycles::Cycles::new(driver)),
+    }
+}
+
+/// The kind of operation that a role does; that it writes by, if it also gets.
+pub fn op_kind(role: Role, workload: &Workload) -> OpKind {
+    match role {
+        Role::Get => OpKind::Get,
+        Role::Scan { .. } => OpKind::Scan,
+        Role::Range { .. } => OpKind::Range,
+        Role::MultiGet => OpKind::MultiGet,
+        Role::Update | Role::Load { .. } | Role::Cycles if workload.batch == 1 => OpKind::Put,
+        Role::Update | Role::Load { .. } | Role::Cycles => OpKind::Batch,
+    }
+}
+
+impl<C: Clock> Driver<'_, C> {
+    fn verifies(&self) -> bool {
+        self.workload.verify == Verify::Full
+    }
+
+    /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
+    fn may_have_updates(&self) -> bool {
+        self.workload.writers > 0 || self.stats.version.load(Ordering::Relaxed) > 0
+    }
+
+    /// Writes the first `count` of `steps`: by a put if there is never more than one, else by one call for all.
+    ///
+    /// # Safety
+    /// The keys and values that these steps point at live through the call.
+    #[inline(always)]
+    unsafe fn write(&self, steps: &[abi::BatchEntry], count: usize) -> abi::Status {
+        let (table, session) = self.session.raw();
+        // SAFETY: the session is open and this thread's own; the rest is the caller's promise.
+        unsafe {
+            match (steps, table.put, table.write) {
+                ([abi::BatchEntry { key, value, .. }], Some(put), _) => {
+                    put(session, key.data, key.size, value.data, value.size)
+                }
+                (_, _, Some(write)) => write(session, steps.as_ptr(), count),
+                _ => abi::UNSUPPORTED,
+            }
+        }
+    }
+
+    /// Whether the trial should go on in spite of failures.
+    #[cold]
+    fn engine_failed(&self, what: &str, status: abi::Status) -> bool {
+        let error = self.session.error(status);
+        self.control.first_failure(&format!("{what}: {}", error.reason));
+        bump(&self.stats.errors, 1);
+        if error.is_no_space() {
+            self.control.no_space.store(1, Ordering::SeqCst);
+        }
+        let goes_on = !error.is_no_space() && self.stats.errors.load(Ordering::Relaxed) < MOST_ERRORS;
+        if !goes_on {
+            self.control.request_stop();
+        }
+        goes_on
+    }
+
+    /// A read of `id` did not give what it must. False if the trial should end.
+    #[cold]
+    fn read_failed(&self, id: u64, min_version: u64, status: abi::Status, value: &[u8]) -> bool {
+        match status {
+            abi::OK => {
+                self.wrong_value(id, min_version, value);
+                true
+            }
+            abi::MISS => {
+                self.control.first_failure(&format!("record {id} is missing"));
+                bump(&self.stats.missing, 1);
+                true
+            }
+            status => self.engine_failed(&format!("reading record {id}"), status),
+        }
+    }
+
+    #[cold]
+    fn wrong_value(&self, id: u64, min_version: u64, value: &[u8]) {
+        let (counter, text) = match self.values.fault(id, min_version, value) {
+            Fault::Wrong(text) => (&self.stats.wrong, text),
+            Fault::Torn(text) => (&self.stats.torn, text),
+            Fault::Stale(text) => (&self.stats.stale, text),
+        };
+        bump(counter, 1);
+        self.control.first_failure(&text);
+    }
+}
+
+const NOTHING: abi::Bytes = abi::Bytes { data: std::ptr::null(), size: 0 };
+
+/// What the engine lent.
+///
+/// # Safety
+/// The engine filled `bytes` in the last call on the session, and no call on it comes while the slice is used.
+#[inline(always)]
+unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
+    match bytes.size {
+        0 => &[],
+        // SAFETY: as the caller promises; what has a size has an address.
+        size => unsafe { std::slice::from_raw_parts(bytes.data.cast(), size) },
+    }
+}

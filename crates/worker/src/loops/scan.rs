@@ -1,0 +1,109 @@
+//! Reading all records through a cursor, again and again.
+
+use std::sync::atomic::Ordering;
+
+use kvdyno_engine::abi;
+use kvdyno_workload::Stream;
+
+use super::cursor::{Cursor, after};
+use super::{Driver, Limit, Work};
+use crate::clock::{Clock, Turnaround};
+use crate::shared::OpStats;
+
+/// One thread's scan. It begins at a random record, so that threads are apart.
+pub(super) struct Scan {
+    backward: bool,
+    /// The record that must come next; `None`: the first of a new round.
+    expected: Option<u64>,
+    key: Vec<u8>,
+    first: u64,
+    turnaround: Turnaround,
+}
+
+impl Scan {
+    pub(super) fn new<C: Clock>(mut stream: Stream, backward: bool, driver: &Driver<'_, C>) -> Self {
+        let first = stream.below(driver.workload.data.records);
+        let turnaround = Turnaround::new(driver.clock);
+        Scan { backward, expected: None, key: driver.keys.blank(), first, turnaround }
+    }
+}
+
+impl<C: Clock> Work<C> for Scan {
+    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+        let Some(cursor) = Cursor::open(driver, self.backward) else { return };
+        let clock = driver.clock;
+        let mut seek_to = Some(self.expected.unwrap_or(self.first));
+        let mut end = clock.now();
+        for _ in 0..limit.operations {
+            if let Some(id) = seek_to {
+                driver.keys.write(id, &mut self.key);
+            }
+            let start = self.turnaround.begin(clock, end);
+            // SAFETY: the answer is checked before the next call.
+            let (status, record) = unsafe { cursor.go(seek_to.map(|_| self.key.as_slice())) };
+            end = clock.now();
+            ops.latency.record(end.saturating_sub(start));
+            ops.until.store(end, Ordering::Relaxed);
+            let expected = seek_to.or(self.expected);
+            match self.check(driver, status, expected, record) {
+                Next::Step => seek_to = None,
+                Next::NewRound => seek_to = Some(self.round_start(driver)),
+                Next::Stop => break,
+            }
+            if end >= limit.until.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+    }
+}
+
+impl Scan {
+    fn round_start<C>(&self, driver: &Driver<'_, C>) -> u64 {
+        if self.backward { driver.workload.data.records - 1 } else { 0 }
+    }
+
+    /// Holds an answer against what must come, and says what to do next.
+    #[inline(always)]
+    fn check<C: Clock>(
+        &mut self,
+        driver: &Driver<'_, C>,
+        status: abi::Status,
+        expected: Option<u64>,
+        record: Option<(&[u8], &[u8])>,
+    ) -> Next {
+        let records = driver.workload.data.records;
+        match (record, expected) {
+            (Some((key, value)), Some(id)) => {
+                if driver.keys.read(key) == Some(id) {
+                    if driver.verifies() && !driver.values.is_right(id, driver.ledger.min_version(id), value) {
+                        driver.wrong_value(id, driver.ledger.min_version(id), value);
+                    }
+                    self.expected = after(id, self.backward, records);
+                    Next::Step
+                } else {
+                    self.out_of_order(driver, id, key)
+                }
+            }
+            (Some((key, _)), None) => self.out_of_order(driver, records, key),
+            (None, None) if status == abi::MISS => Next::NewRound,
+            (None, expected) => match driver.ended_early(status, expected.unwrap_or(0)) {
+                true => Next::NewRound,
+                false => Next::Stop,
+            },
+        }
+    }
+
+    /// Another record came than `expected`: the scan goes on from there.
+    #[cold]
+    fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> Next {
+        let Some(found) = driver.out_of_order(self.backward, expected, key) else { return Next::NewRound };
+        self.expected = after(found, self.backward, driver.workload.data.records);
+        Next::Step
+    }
+}
+
+enum Next {
+    Step,
+    NewRound,
+    Stop,
+}

@@ -1,0 +1,247 @@
+//! How the parent looks on.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hdrhistogram::Histogram;
+use kvdyno_results::{Answers, Latency, Operations, SeriesRow};
+
+use crate::histogram::{BUCKETS, in_nanoseconds};
+use crate::shared::{ClientStats, Control, CycleCounts, OpKind, OpStats, SharedMemory};
+
+/// Reads a shared while a worker writes it.
+#[derive(Debug)]
+pub struct Observer<'a> {
+    shared: &'a SharedMemory,
+}
+
+/// What one kind of operation has come to.
+#[derive(Clone, Debug)]
+pub struct KindTotals {
+    /// Which.
+    pub kind: OpKind,
+    /// Records read or written.
+    pub records: u64,
+    /// Latencies by bucket.
+    counts: Vec<u64>,
+}
+
+impl KindTotals {
+    /// Operations.
+    pub fn operations(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}
+
+/// Everything that was counted up to a moment, in the warm-up or in the measured part.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// A kind each.
+    pub kinds: Vec<KindTotals>,
+}
+
+impl Snapshot {
+    /// Operations of all kinds.
+    pub fn operations(&self) -> u64 {
+        self.kinds.iter().map(KindTotals::operations).sum()
+    }
+
+    /// What came between `earlier` and this one: the rows of an interval that ends `end_s` into the measured part.
+    pub fn rows_since(&self, earlier: &Snapshot, end_s: f64, seconds: f64, ticks_per_ns: f64) -> Vec<SeriesRow> {
+        self.kinds
+            .iter()
+            .map(|now| {
+                let before = earlier.kinds.iter().find(|kind| kind.kind == now.kind);
+                let counts: Vec<u64> = match before {
+                    Some(before) => now.counts.iter().zip(&before.counts).map(|(a, b)| a.saturating_sub(*b)).collect(),
+                    None => now.counts.clone(),
+                };
+                let records = now.records.saturating_sub(before.map_or(0, |before| before.records));
+                let latency = Latency::from(&in_nanoseconds(&counts, ticks_per_ns));
+                SeriesRow {
+                    end_s,
+                    seconds,
+                    kind: now.kind.name().to_owned(),
+                    operations: counts.iter().sum(),
+                    records,
+                    records_per_s: if seconds > 0.0 { records as f64 / seconds } else { 0.0 },
+                    p50_ns: latency.p50_ns,
+                    p90_ns: latency.p90_ns,
+                    p99_ns: latency.p99_ns,
+                    p99_9_ns: latency.p99_9_ns,
+                    p99_99_ns: latency.p99_99_ns,
+                    max_ns: latency.max_ns,
+                }
+            })
+            .collect()
+    }
+}
+
+impl<'a> Observer<'a> {
+    /// Looks at `shared`.
+    pub fn new(shared: &'a SharedMemory) -> Self {
+        Observer { shared }
+    }
+
+    /// The control block.
+    pub fn control(&self) -> &'a Control {
+        self.shared.control()
+    }
+
+    /// What the warm-up has come to.
+    pub fn warmup(&self) -> Snapshot {
+        self.snapshot(|kind| self.stats_of(kind).map(|stats| &stats.warmup).collect())
+    }
+
+    /// What the measured part has come to.
+    pub fn measured(&self) -> Snapshot {
+        self.snapshot(|kind| self.measured_of(kind))
+    }
+
+    fn snapshot(&self, part: impl Fn(OpKind) -> Vec<&'a OpStats>) -> Snapshot {
+        let of_kind = |kind| {
+            let op_stats = part(kind);
+            let mut totals = KindTotals { kind, records: 0, counts: vec![0; BUCKETS] };
+            for ops in &op_stats {
+                ops.latency.add_to(&mut totals.counts);
+                totals.records += ops.records.load(Ordering::Relaxed);
+            }
+            // A get is a record, and so is a step of a scan; the others count their records apart.
+            if matches!(kind, OpKind::Get | OpKind::Scan) {
+                totals.records = totals.operations();
+            }
+            (!op_stats.is_empty()).then_some(totals)
+        };
+        Snapshot { kinds: OpKind::ALL.into_iter().filter_map(of_kind).collect() }
+    }
+
+    fn stats_of(&self, kind: OpKind) -> impl Iterator<Item = &'a ClientStats> {
+        self.shared.client_stats().iter().filter(move |stats| stats.op_kind() == kind)
+    }
+
+    /// Where operations of a kind are counted in the measured part: a thread that writes may also get.
+    fn measured_of(&self, kind: OpKind) -> Vec<&'a OpStats> {
+        let gets = self
+            .shared
+            .client_stats()
+            .iter()
+            .filter(|stats| kind == OpKind::Get && also_gets(stats))
+            .map(|stats| &stats.gets);
+        self.stats_of(kind).map(|stats| &stats.measured).chain(gets).collect()
+    }
+
+    /// The latencies of each kind in the measured part, nanoseconds.
+    pub fn histograms(&self) -> Vec<(OpKind, Histogram<u64>)> {
+        let rate = self.control().ticks_per_ns();
+        self.measured().kinds.iter().map(|totals| (totals.kind, in_nanoseconds(&totals.counts, rate))).collect()
+    }
+
+    /// The measured part, kind by kind. The rate of a kind is the sum of its threads' rates.
+    pub fn operations(&self) -> Vec<Operations> {
+        let rate = self.control().ticks_per_ns();
+        let from = self.control().measured_from.load(Ordering::Relaxed);
+        let measured = self.measured();
+        measured
+            .kinds
+            .iter()
+            .map(|totals| {
+                let op_stats = self.measured_of(totals.kind);
+                let operations = totals.operations();
+                let operations_per_s: f64 = op_stats.iter().map(|ops| client_rate(ops, from, rate)).sum();
+                let records_per_operation = totals.records as f64 / operations.max(1) as f64;
+                Operations {
+                    kind: totals.kind.name().to_owned(),
+                    threads: op_stats.len() as u32,
+                    operations,
+                    records: totals.records,
+                    operations_per_s,
+                    records_per_s: operations_per_s * records_per_operation,
+                    latency: Latency::from(&in_nanoseconds(&totals.counts, rate)),
+                }
+            })
+            .collect()
+    }
+
+    /// What the answers were, in the worker's whole life.
+    pub fn answers(&self) -> Answers {
+        let sum = |counter: fn(&ClientStats) -> &std::sync::atomic::AtomicU64| {
+            self.shared.client_stats().iter().map(|stats| counter(stats).load(Ordering::Relaxed)).sum::<u64>()
+        };
+        let mut answers = Answers {
+            right: 0,
+            missing: sum(|stats| &stats.missing),
+            errors: sum(|stats| &stats.errors),
+            wrong: sum(|stats| &stats.wrong),
+            torn: sum(|stats| &stats.torn),
+            stale: sum(|stats| &stats.stale),
+            first_failure: self.control().failure(),
+        };
+        let all = self.warmup().operations() + self.measured().operations();
+        answers.right = all.saturating_sub(answers.failures());
+        answers
+    }
+
+    /// Bytes of keys and values written in the worker's whole life.
+    pub fn user_bytes(&self) -> u64 {
+        self.shared.client_stats().iter().map(|stats| stats.user_bytes.load(Ordering::Relaxed)).sum()
+    }
+
+    /// What the 3n+1 workload found; absent if it was another.
+    pub fn cycles(&self) -> Option<CyclesFound> {
+        let client_stats: Vec<_> =
+            self.shared.client_stats().iter().filter(|stats| also_gets(stats)).map(|stats| &stats.cycles).collect();
+        let sum = |of: fn(&CycleCounts) -> &AtomicU64| {
+            client_stats.iter().map(|stats| of(stats).load(Ordering::Relaxed)).sum()
+        };
+        let most = |of: fn(&CycleCounts) -> &AtomicU64| {
+            client_stats.iter().map(|stats| of(stats).load(Ordering::Relaxed)).max()
+        };
+        let longest = most(|stats| &stats.longest)?;
+        let has_it = |stats: &&&CycleCounts| stats.longest.load(Ordering::Relaxed) == longest;
+        // Threads that found one as long: the first start counts, as it would with one thread.
+        let starts = client_stats.iter().filter(has_it).map(|stats| stats.longest_start.load(Ordering::Relaxed));
+        Some(CyclesFound {
+            longest,
+            longest_start: starts.min().unwrap_or(0),
+            highest: most(|stats| &stats.highest)?,
+            total: sum(|stats| &stats.total),
+            starts: sum(|stats| &stats.starts),
+            known: sum(|stats| &stats.known),
+        })
+    }
+
+    /// The newest version that was handed to the engine.
+    pub fn last_version(&self) -> u64 {
+        self.shared.client_stats().iter().map(|stats| stats.version.load(Ordering::Relaxed)).max().unwrap_or(0)
+    }
+}
+
+fn also_gets(stats: &ClientStats) -> bool {
+    stats.also_gets.load(Ordering::Relaxed) == 1
+}
+
+/// What the threads of a 3n+1 trial found together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CyclesFound {
+    /// The longest cycle.
+    pub longest: u64,
+    /// The first starting point that has it.
+    pub longest_start: u64,
+    /// The highest number on any way.
+    pub highest: u64,
+    /// The cycle lengths of all starting points together.
+    pub total: u64,
+    /// Starting points.
+    pub starts: u64,
+    /// Starting points whose length was known when they were asked for.
+    pub known: u64,
+}
+
+/// Operations a second of one thread, from the moment at which all may begin to its own last operation's end. A thread
+/// that got its processor late has not worked faster.
+fn client_rate(ops: &OpStats, from: u64, ticks_per_ns: f64) -> f64 {
+    let mut counts = vec![0; BUCKETS];
+    ops.latency.add_to(&mut counts);
+    let operations: u64 = counts.iter().sum();
+    let ticks = ops.until.load(Ordering::Relaxed).saturating_sub(from);
+    if ticks == 0 { 0.0 } else { operations as f64 / (ticks as f64 / ticks_per_ns / 1e9) }
+}

@@ -1,0 +1,467 @@
+//! Memory that worker and parent share.
+//!
+//! Two segments: the shared of a trial (control block and one stats for each reader and writer), and the ledger of a
+//! database, which lives from its load to its removal. Both are anonymous files that the parent makes and the worker, or
+//! each of several worker processes, inherits.
+//!
+//! In the measured loop a reader or writer writes its own stats alone, and reads of the control block only the moment at which to
+//! stop, which is written twice in a trial; so no cache line is written by two threads.
+
+use std::io;
+use std::mem::{align_of, size_of};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use kvdyno_workload::LEDGER_SLOTS;
+use memmap2::{MmapOptions, MmapRaw};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::io::{FdFlags, fcntl_setfd};
+use serde::{Deserialize, Serialize};
+
+use crate::barrier::Barriers;
+use crate::histogram::TickHistogram;
+
+/// What the worker is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[repr(u32)]
+#[allow(missing_docs)]
+pub enum WorkerState {
+    Starting = 0,
+    Opening = 1,
+    Warming = 2,
+    Measuring = 3,
+    Settling = 4,
+    Finishing = 5,
+    Closing = 6,
+    Done = 7,
+}
+
+impl WorkerState {
+    const ALL: [WorkerState; 8] = [
+        WorkerState::Starting,
+        WorkerState::Opening,
+        WorkerState::Warming,
+        WorkerState::Measuring,
+        WorkerState::Settling,
+        WorkerState::Finishing,
+        WorkerState::Closing,
+        WorkerState::Done,
+    ];
+
+    /// For people: what was going on.
+    pub fn words(self) -> &'static str {
+        match self {
+            WorkerState::Starting => "starting",
+            WorkerState::Opening => "opening the database",
+            WorkerState::Warming => "warming up",
+            WorkerState::Measuring => "measuring",
+            WorkerState::Settling => "flushing and waiting for background work",
+            WorkerState::Finishing => "reading the engine's statistics",
+            WorkerState::Closing => "closing the database",
+            WorkerState::Done => "done",
+        }
+    }
+}
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+#[allow(missing_docs)]
+pub enum OpKind {
+    Get = 0,
+    Scan = 1,
+    Range = 2,
+    MultiGet = 3,
+    Put = 4,
+    Batch = 5,
+}
+
+impl OpKind {
+    /// Every kind, as records order them.
+    pub const ALL: [OpKind; 6] =
+        [OpKind::Get, OpKind::Scan, OpKind::Range, OpKind::MultiGet, OpKind::Put, OpKind::Batch];
+
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpKind::Get => "get",
+            OpKind::Scan => "scan",
+            OpKind::Range => "range",
+            OpKind::MultiGet => "multiget",
+            OpKind::Put => "put",
+            OpKind::Batch => "batch",
+        }
+    }
+}
+
+/// Room for the first failure's text.
+const MESSAGE: usize = 1024;
+
+/// What concerns the whole trial.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct Control {
+    /// When the warm-up ends, ticks. 0 asks to stop at once.
+    pub warm_until: AtomicU64,
+    /// When the measured part ends, ticks. 0 asks to stop at once.
+    pub run_until: AtomicU64,
+    _padding: [u64; 14],
+    state: AtomicU32,
+    stop_requested: AtomicU32,
+    /// When the measured part began, ticks; 0 before.
+    pub measured_from: AtomicU64,
+    /// Threads whose end ends a trial by operations, and that have not ended.
+    pub primary_left: AtomicU32,
+    /// 1 once a write failed for want of space.
+    pub no_space: AtomicU32,
+    message_state: AtomicU32,
+    message_size: AtomicU32,
+    ticks_per_ns: AtomicU64,
+    message: [AtomicU32; MESSAGE / 4],
+    /// Where threads and processes wait for each other.
+    pub barriers: Barriers,
+    /// Of the 3n+1 workload: how many starting points were given out.
+    pub next_start: CacheLine,
+}
+
+/// A counter with a cache line of its own.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct CacheLine(pub AtomicU64);
+
+impl Control {
+    /// What the worker is at.
+    pub fn state(&self) -> WorkerState {
+        WorkerState::ALL.get(self.state.load(Ordering::Acquire) as usize).copied().unwrap_or(WorkerState::Starting)
+    }
+
+    /// Says what the worker is at now.
+    pub fn enter(&self, state: WorkerState) {
+        self.state.store(state as u32, Ordering::Release);
+    }
+
+    /// Asks the worker's loops to end after the operation under way.
+    pub fn request_stop(&self) {
+        self.stop_requested.store(1, Ordering::SeqCst);
+        self.warm_until.store(0, Ordering::SeqCst);
+        self.run_until.store(0, Ordering::SeqCst);
+    }
+
+    /// Whether that was asked.
+    pub fn is_stop_requested(&self) -> bool {
+        self.stop_requested.load(Ordering::SeqCst) == 1
+    }
+
+    /// The rate of the clock.
+    pub fn ticks_per_ns(&self) -> f64 {
+        f64::from_bits(self.ticks_per_ns.load(Ordering::Relaxed)).max(f64::MIN_POSITIVE)
+    }
+
+    /// Sets the rate of the clock.
+    pub fn set_ticks_per_ns(&self, rate: f64) {
+        self.ticks_per_ns.store(rate.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Keeps the text of the first failure; later ones only count.
+    #[cold]
+    pub fn first_failure(&self, text: &str) {
+        if self.message_state.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+            return;
+        }
+        let bytes = &text.as_bytes()[..text.len().min(MESSAGE)];
+        for (cell, chunk) in self.message.iter().zip(bytes.chunks(4)) {
+            let mut word = [0; 4];
+            word[..chunk.len()].copy_from_slice(chunk);
+            cell.store(u32::from_le_bytes(word), Ordering::Relaxed);
+        }
+        self.message_size.store(bytes.len() as u32, Ordering::Relaxed);
+        self.message_state.store(2, Ordering::SeqCst);
+    }
+
+    /// The text of the first failure.
+    pub fn failure(&self) -> Option<String> {
+        (self.message_state.load(Ordering::SeqCst) == 2).then(|| {
+            let size = (self.message_size.load(Ordering::Relaxed) as usize).min(MESSAGE);
+            let bytes: Vec<u8> =
+                self.message.iter().flat_map(|cell| cell.load(Ordering::Relaxed).to_le_bytes()).take(size).collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        })
+    }
+}
+
+/// Operations of a thread in the warm-up or in the measured part.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct OpStats {
+    /// When the thread began, ticks; 0 before.
+    pub from: AtomicU64,
+    /// When its last operation ended, ticks; 0 before.
+    pub until: AtomicU64,
+    /// Records of batches and ranges; where an operation is a record, the histogram counts them.
+    pub records: AtomicU64,
+    _padding: [u64; 13],
+    /// Latencies.
+    pub latency: TickHistogram,
+}
+
+/// What one reader or writer counts. Nobody else writes it.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct ClientStats {
+    /// [`OpKind`].
+    pub kind: AtomicU32,
+    /// 1 once the process of this stats has done everything that it had to, and only leaves.
+    through: AtomicU32,
+    /// Reads that found nothing where a record must be.
+    pub missing: AtomicU64,
+    /// Calls that the engine answered with an error.
+    pub errors: AtomicU64,
+    /// Wrong values.
+    pub wrong: AtomicU64,
+    /// Torn values.
+    pub torn: AtomicU64,
+    /// Stale values.
+    pub stale: AtomicU64,
+    /// Bytes of keys and values written.
+    pub user_bytes: AtomicU64,
+    /// The newest version that was handed to the engine.
+    pub version: AtomicU64,
+    /// What the 3n+1 workload found.
+    pub cycles: CycleCounts,
+    /// 1 if the role gets beside what it writes, and counts that in `gets`.
+    pub also_gets: AtomicU64,
+    _padding: [u64; 1],
+    /// The warm-up.
+    pub warmup: OpStats,
+    /// The measured part.
+    pub measured: OpStats,
+    /// In the measured part: the gets of a role that also writes.
+    pub gets: OpStats,
+}
+
+/// What one thread found of the 3n+1 problem.
+#[repr(C)]
+#[derive(Debug)]
+pub struct CycleCounts {
+    /// The longest cycle.
+    pub longest: AtomicU64,
+    /// Its starting point.
+    pub longest_start: AtomicU64,
+    /// The highest number on any way.
+    pub highest: AtomicU64,
+    /// The cycle lengths of its starting points together.
+    pub total: AtomicU64,
+    /// Starting points.
+    pub starts: AtomicU64,
+    /// Starting points whose length was known when they were asked for.
+    pub known: AtomicU64,
+}
+
+impl ClientStats {
+    /// Says that its process has done everything that it had to.
+    pub fn set_through(&self) {
+        self.through.store(1, Ordering::Release);
+    }
+
+    /// Whether its process came to its orderly end.
+    pub fn is_through(&self) -> bool {
+        self.through.load(Ordering::Acquire) == 1
+    }
+
+    /// The kind of its operations.
+    pub fn op_kind(&self) -> OpKind {
+        OpKind::ALL.get(self.kind.load(Ordering::Relaxed) as usize).copied().unwrap_or(OpKind::Get)
+    }
+}
+
+/// Adds to a counter that only this thread writes.
+#[inline(always)]
+pub fn bump(counter: &AtomicU64, by: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+}
+
+/// A shared segment, mapped.
+#[derive(Debug)]
+struct Segment {
+    map: MmapRaw,
+    /// Kept by the parent, so that it can be handed to the worker.
+    file: Option<OwnedFd>,
+}
+
+impl Segment {
+    fn create(name: &str, size: usize) -> io::Result<Segment> {
+        let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+        ftruncate(&file, size as u64)?;
+        Segment::map(file, size)
+    }
+
+    fn map(file: OwnedFd, size: usize) -> io::Result<Segment> {
+        // Populated at once: no page fault of ours falls into a measurement.
+        let map = MmapOptions::new().len(size).populate().map_raw(&file)?;
+        Ok(Segment { map, file: Some(file) })
+    }
+
+    /// # Safety
+    /// `fd` is an inherited segment of at least `size` bytes that nobody else in this process owns.
+    unsafe fn inherit(fd: RawFd, size: usize) -> io::Result<Segment> {
+        // SAFETY: as the caller promises.
+        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        fcntl_setfd(&file, FdFlags::CLOEXEC)?;
+        let found = rustix::fs::fstat(&file)?.st_size;
+        match usize::try_from(found).is_ok_and(|found| found >= size) {
+            true => Segment::map(file, size),
+            false => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a shared segment has {found} bytes, not {size}"),
+            )),
+        }
+    }
+
+    fn fd(&self) -> RawFd {
+        self.file.as_ref().map_or(-1, |file| file.as_raw_fd())
+    }
+}
+
+/// The shared of a trial.
+#[derive(Debug)]
+pub struct SharedMemory {
+    segment: Segment,
+    client_stats: usize,
+}
+
+impl SharedMemory {
+    fn size(client_stats: usize) -> usize {
+        size_of::<Control>() + client_stats * size_of::<ClientStats>()
+    }
+
+    /// A new shared, all zero.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn create(client_stats: usize) -> io::Result<SharedMemory> {
+        Ok(SharedMemory { segment: Segment::create("kvdyno-shared", SharedMemory::size(client_stats))?, client_stats })
+    }
+
+    /// The parent's shared, in the worker.
+    ///
+    /// # Errors
+    /// If it is not one.
+    ///
+    /// # Safety
+    /// `fd` was handed over by the parent for this purpose and is used for nothing else.
+    pub unsafe fn inherit(fd: RawFd, client_stats: usize) -> io::Result<SharedMemory> {
+        // SAFETY: as the caller promises.
+        Ok(SharedMemory { segment: unsafe { Segment::inherit(fd, SharedMemory::size(client_stats)) }?, client_stats })
+    }
+
+    /// The file, for the worker to inherit.
+    pub fn fd(&self) -> RawFd {
+        self.segment.fd()
+    }
+
+    /// The control block.
+    pub fn control(&self) -> &Control {
+        debug_assert!((self.segment.map.as_ptr() as usize).is_multiple_of(align_of::<Control>()));
+        // SAFETY: the segment begins with a control block, page-aligned, made of atomics valid for any bytes.
+        unsafe { &*self.segment.map.as_ptr().cast::<Control>() }
+    }
+
+    /// The client_stats, one for each reader and writer.
+    pub fn client_stats(&self) -> &[ClientStats] {
+        // SAFETY: the client_stats follow the control block, whose size is a multiple of their alignment; they are made of
+        // atomics valid for any bytes, and the segment has room for all of them.
+        unsafe {
+            let first = self.segment.map.as_ptr().add(size_of::<Control>()).cast::<ClientStats>();
+            std::slice::from_raw_parts(first, self.client_stats)
+        }
+    }
+}
+
+/// The slots of a database's ledger.
+#[derive(Debug)]
+pub struct LedgerMemory {
+    segment: Segment,
+}
+
+impl LedgerMemory {
+    const SIZE: usize = LEDGER_SLOTS * size_of::<AtomicU64>();
+
+    /// A new ledger: version 0 everywhere.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn create() -> io::Result<LedgerMemory> {
+        Ok(LedgerMemory { segment: Segment::create("kvdyno-ledger", Self::SIZE)? })
+    }
+
+    /// The parent's ledger, in the worker.
+    ///
+    /// # Errors
+    /// If it is not one.
+    ///
+    /// # Safety
+    /// `fd` was handed over by the parent for this purpose and is used for nothing else.
+    pub unsafe fn inherit(fd: RawFd) -> io::Result<LedgerMemory> {
+        // SAFETY: as the caller promises.
+        Ok(LedgerMemory { segment: unsafe { Segment::inherit(fd, Self::SIZE) }? })
+    }
+
+    /// The file, for the worker to inherit.
+    pub fn fd(&self) -> RawFd {
+        self.segment.fd()
+    }
+
+    /// The slots.
+    pub fn slots(&self) -> &[AtomicU64] {
+        // SAFETY: the segment is `LEDGER_SLOTS` page-aligned atomics, valid for any bytes.
+        unsafe { std::slice::from_raw_parts(self.segment.map.as_ptr().cast::<AtomicU64>(), LEDGER_SLOTS) }
+    }
+
+    /// All slots as bytes, for keeping.
+    pub fn save(&self) -> Vec<u8> {
+        self.slots().iter().flat_map(|slot| slot.load(Ordering::Relaxed).to_le_bytes()).collect()
+    }
+
+    /// Takes back what [`LedgerMemory::save`] gave. False if it is something else.
+    pub fn restore(&self, saved: &[u8]) -> bool {
+        let words = saved.chunks_exact(8);
+        if saved.len() != Self::SIZE {
+            return false;
+        }
+        for (slot, word) in self.slots().iter().zip(words) {
+            slot.store(word.try_into().map_or(0, u64::from_le_bytes), Ordering::Relaxed);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_share_no_cache_line() {
+        assert!(size_of::<ClientStats>().is_multiple_of(128) && align_of::<ClientStats>() == 128);
+        assert!(size_of::<Control>().is_multiple_of(128));
+        assert_eq!(std::mem::offset_of!(Control, state), 128);
+        assert!(std::mem::offset_of!(ClientStats, warmup) >= 128);
+    }
+
+    #[test]
+    fn the_first_failure_is_kept_and_only_the_first() {
+        let shared = SharedMemory::create(1).unwrap();
+        assert_eq!(shared.control().failure(), None);
+        shared.control().first_failure("wrong: ä value");
+        shared.control().first_failure("another");
+        assert_eq!(shared.control().failure().as_deref(), Some("wrong: ä value"));
+    }
+
+    #[test]
+    fn a_ledger_comes_back_as_it_was_saved() {
+        let ledger = LedgerMemory::create().unwrap();
+        ledger.slots()[77].store(5, Ordering::Relaxed);
+        let again = LedgerMemory::create().unwrap();
+        assert!(again.restore(&ledger.save()) && !again.restore(b"short"));
+        assert_eq!(again.slots()[77].load(Ordering::Relaxed), 5);
+    }
+}

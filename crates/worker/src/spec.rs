@@ -1,0 +1,93 @@
+//! What the parent asks of a worker, and what the worker answers.
+
+use std::path::{Path, PathBuf};
+
+use kvdyno_engine::{LabSettings, OptionText};
+use kvdyno_results::{ClientKind, Failure, ObservedEnvironment, Setting, Window};
+use kvdyno_workload::Workload;
+use serde::{Deserialize, Serialize};
+
+/// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is told
+/// its client beside it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// The adapter's file.
+    pub adapter: PathBuf,
+    /// A preset of its.
+    pub preset: Option<String>,
+    /// Options beyond the preset.
+    pub options: Vec<OptionText>,
+    /// The engine's library, if not the system's.
+    pub library: Option<PathBuf>,
+    /// Settings that are the same for all engines.
+    pub lab: LabSettings,
+    /// What to do.
+    pub workload: Workload,
+    /// Whether readers and writers are threads of one process or processes of their own.
+    pub clients: ClientKind,
+    /// The database's folder.
+    pub database: PathBuf,
+    /// Whether to make a new database in it.
+    pub create: bool,
+    /// Versions up to this one have been written by earlier trials.
+    pub last_version: u64,
+    /// Inherited: the shared.
+    pub shared_fd: i32,
+    /// Inherited: the database's ledger.
+    pub ledger_fd: i32,
+    /// Where to write the [`WorkerReport`]; of several processes see [`of_process`].
+    pub report: PathBuf,
+}
+
+impl TrialSpec {
+    /// How many processes the trial has.
+    pub fn processes(&self) -> u32 {
+        self.clients.processes(self.workload.roles().len() as u32)
+    }
+}
+
+/// The file of one of several processes, counted from 0: `worker.json` becomes `worker-3.json`.
+pub fn of_process(file: &Path, number: usize) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{stem}-{}.{extension}", number + 1))
+}
+
+/// What a process needs to know that gives back what an engine keeps outside a database's folder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DestroySpec {
+    /// The adapter's file.
+    pub adapter: PathBuf,
+    /// The engine's library, if not the system's.
+    pub library: Option<PathBuf>,
+    /// The database's folder.
+    pub database: PathBuf,
+}
+
+/// What a worker says of itself at its orderly end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WorkerReport {
+    /// Why it could not do what was asked, if it could not.
+    pub failure: Option<Failure>,
+    /// Version of the engine's library.
+    pub version: String,
+    /// The measured part.
+    pub window: Option<Window>,
+    /// The engine's own statistics.
+    pub statistics: Vec<Setting>,
+    /// What it found around itself when its work was done.
+    pub state: ObservedEnvironment,
+}
+
+/// The driver's own cost, as measured by [`crate::worker::driver_check`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriverCheck {
+    /// Operations done by all threads.
+    pub operations: u64,
+    /// Nanoseconds a thread spent for one.
+    pub ns: f64,
+    /// Nanoseconds of CPU time that the process spent for one, without opening and closing the database.
+    pub cpu_ns: f64,
+    /// Answers that were not right.
+    pub failures: u64,
+}

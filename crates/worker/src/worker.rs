@@ -1,0 +1,291 @@
+//! What happens inside the measured process, or inside each of several.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
+use kvdyno_environment::observed;
+use kvdyno_results::{ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files};
+use kvdyno_workload::{Data, Values, Workload};
+
+use crate::clients::{Measured, NotRun};
+use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};
+use crate::shared::{ClientStats, Control, LedgerMemory, SharedMemory, WorkerState};
+use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
+
+/// Why a worker could not even begin.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// What the parent handed over is not what it should be.
+    #[error("the worker was not started as it should be: {0}")]
+    Start(#[from] io::Error),
+    /// The specification is not one.
+    #[error("the trial's specification cannot be read: {0}")]
+    Spec(#[from] serde_json::Error),
+    /// The engine could not give back what it keeps outside the folder.
+    #[error("{0}")]
+    Destroy(String),
+}
+
+/// Runs the trial that is specified in the file `spec`, or, where readers and writers are processes, the part of the one
+/// whose number this process is given; and leaves a [`WorkerReport`].
+///
+/// # Errors
+/// If it cannot even begin. What goes wrong later is in the report.
+pub fn run(spec: &Path, process: Option<usize>) -> Result<(), WorkerError> {
+    let spec: TrialSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
+    let client_stats = spec.workload.roles().len();
+    if process.is_some() != (spec.clients == ClientKind::Processes)
+        || process.is_some_and(|number| number >= client_stats)
+    {
+        return Err(
+            io::Error::new(io::ErrorKind::InvalidInput, format!("process {process:?} of {client_stats}")).into()
+        );
+    }
+    // SAFETY: the parent made both for this worker, and nothing else here uses these numbers.
+    let (shared, ledger) =
+        unsafe { (SharedMemory::inherit(spec.shared_fd, client_stats)?, LedgerMemory::inherit(spec.ledger_fd)?) };
+    match clock::has_invariant_tsc() {
+        true => Trial { clock: Tsc, spec: &spec, shared: &shared, ledger: &ledger, process }.run(),
+        false => Trial { clock: Monotonic, spec: &spec, shared: &shared, ledger: &ledger, process }.run(),
+    }
+}
+
+/// One process's part of a trial.
+pub(crate) struct Trial<'a, C> {
+    pub(crate) clock: C,
+    pub(crate) spec: &'a TrialSpec,
+    pub(crate) shared: &'a SharedMemory,
+    pub(crate) ledger: &'a LedgerMemory,
+    /// Which of several this is; absent if all readers and writers are threads of this one.
+    pub(crate) process: Option<usize>,
+}
+
+impl<C: Clock + 'static> Trial<'_, C> {
+    fn run(&self) -> Result<(), WorkerError> {
+        let mut report = WorkerReport {
+            failure: None,
+            version: String::new(),
+            window: None,
+            statistics: Vec::new(),
+            state: ObservedEnvironment::default(),
+        };
+        let ended = self.measure(&mut report);
+        if ended.is_err() {
+            self.abort();
+        }
+        if !self.leads() {
+            self.control().barriers.left.arrive(self.spec.processes() - 1);
+        }
+        report.failure = ended.err().and_then(|unplayed| match unplayed {
+            NotRun::Failed(failure) => Some(failure),
+            NotRun::Aborted => None,
+        });
+        let file =
+            self.process.map_or_else(|| self.spec.report.clone(), |number| of_process(&self.spec.report, number));
+        files::write_json(&file, &report)?;
+        self.client_stats().iter().for_each(ClientStats::set_through);
+        if self.leads() {
+            self.control().enter(WorkerState::Done);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        self.shared.control()
+    }
+
+    /// Whether this process opens the database before the others and closes it after them.
+    pub(crate) fn leads(&self) -> bool {
+        self.process.is_none_or(|number| number == 0)
+    }
+
+    /// The client_stats of this process.
+    fn client_stats(&self) -> &[ClientStats] {
+        let all = self.shared.client_stats();
+        self.process.map_or(all, |number| &all[number..=number])
+    }
+
+    /// Nobody need wait for this process any more.
+    pub(crate) fn abort(&self) {
+        self.control().request_stop();
+        self.control().barriers.abort();
+    }
+
+    fn measure(&self, report: &mut WorkerReport) -> Result<(), NotRun> {
+        let control = self.control();
+        let calibration = Calibration::begin(self.clock);
+        if self.leads() {
+            control.set_ticks_per_ns(calibration.settle());
+        }
+        let choice = choose(self.spec)?;
+        if let Probe::Available { version } = choice.adapter().probe(choice.library()) {
+            report.version = version;
+        }
+        let database = self.open(&choice)?;
+        let measured = match self.process {
+            None => self.run_on_threads(&database),
+            Some(number) => self.run_as_process(&database, number),
+        };
+        let settled = match measured {
+            Ok(_) if self.leads() && self.spec.workload.kind.waits() => self.settle(&database).map(Some),
+            _ => Ok(None),
+        };
+        if self.leads() {
+            control.enter(WorkerState::Finishing);
+            control.set_ticks_per_ns(calibration.ticks_per_ns());
+            let entry = |(topic, name, value)| Setting { topic, name, value };
+            report.statistics = database.statistics().into_iter().map(entry).collect();
+        }
+        // All readers and writers are through with what is measured, and the engine still has its memory.
+        report.state = observed::around_this_process();
+        if self.leads() {
+            control.enter(WorkerState::Closing);
+        }
+        report.window =
+            measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
+        let closed = self.close(database);
+        measured?;
+        settled?;
+        Ok(closed?)
+    }
+
+    /// The first process opens the database, creating or recovering it, before the others do.
+    fn open(&self, choice: &Choice) -> Result<Database, NotRun> {
+        let (spec, barriers) = (self.spec, &self.control().barriers);
+        if self.leads() {
+            self.control().enter(WorkerState::Opening);
+        } else if !barriers.opened.wait_for(1) {
+            return Err(NotRun::Aborted);
+        }
+        let hints = hints(&spec.workload, spec.clients);
+        let database = Database::open(choice, &spec.lab, &hints, &spec.database, spec.create && self.leads())
+            .map_err(|error| failed("opening the database", &error))?;
+        if self.leads() {
+            barriers.opened.arrive(1);
+        }
+        Ok(database)
+    }
+
+    /// The first process closes the database after the others did.
+    fn close(&self, database: Database) -> Result<(), Failure> {
+        if self.leads() {
+            // That barrier is never aborted: a process that does not come to it has crashed, and the parent ends us.
+            let _ = self.control().barriers.left.wait_for(self.spec.processes() - 1);
+        }
+        database.close().map_err(|error| failed("closing the database", &error))
+    }
+
+    /// Brings what was written to the storage and the engine's background work to its end, as far as the engine has calls
+    /// for that.
+    fn settle(&self, database: &Database) -> Result<Settling, Failure> {
+        self.control().enter(WorkerState::Settling);
+        let begun = Instant::now();
+        // A call that is there but cannot be had as the engine is set up is one that it does not have.
+        let done = |what: &str, call: Result<bool, EngineError>| match call {
+            Err(error) if error.status == abi::UNSUPPORTED => Ok(false),
+            other => other.map_err(|error| failed(what, &error)),
+        };
+        let flushed = done("flushing", database.flush())?;
+        let waited = done("waiting for background work", database.wait_idle())?;
+        Ok(Settling { seconds: begun.elapsed().as_secs_f64(), flushed, waited })
+    }
+
+    fn window(&self, measured: &Measured, settling: Option<Settling>) -> Window {
+        let ticks_per_ns = self.control().ticks_per_ns();
+        let from = self.control().measured_from.load(Ordering::Relaxed);
+        let until = self.shared.client_stats().iter().map(|stats| stats.measured.until.load(Ordering::Relaxed)).max();
+        Window {
+            seconds: until.unwrap_or(from).saturating_sub(from) as f64 / ticks_per_ns / 1e9,
+            warmup_seconds: measured.warmup_seconds,
+            user_s: measured.used.user_s,
+            sys_s: measured.used.sys_s,
+            ctx_switches: Some(measured.used.ctx_switches),
+            clock: clock::describe(ticks_per_ns),
+            settling,
+        }
+    }
+}
+
+/// What an engine gets to know beforehand of a workload.
+pub fn hints(workload: &Workload, clients: ClientKind) -> Hints {
+    let roles = workload.roles().len() as u32;
+    Hints {
+        records: workload.records_stored(),
+        key_size: workload.data.key_size,
+        value_size: workload.data.value_size,
+        prefix_size: workload.data.prefix_size.unwrap_or(0),
+        sessions: clients.sessions(roles),
+        processes: clients.processes(roles),
+    }
+}
+
+/// The values of an experiment's records.
+pub fn values_of(data: &Data) -> Values {
+    Values::new(data.value_size, data.compressibility, data.seed)
+}
+
+fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
+    let failure = |reason: String| Failure { kind: FailureKind::EngineError, reason };
+    let adapter = Adapter::load(&spec.adapter).map_err(|error: AdapterError| failure(error.to_string()))?;
+    Choice::new(adapter, spec.preset.as_deref(), &spec.options, spec.library.clone())
+        .map_err(|error: ChoiceError| failure(error.to_string()))
+}
+
+pub(crate) fn failed(what: &str, error: &EngineError) -> Failure {
+    let kind = if error.is_no_space() { FailureKind::NoSpace } else { FailureKind::EngineError };
+    Failure { kind, reason: format!("{what}: {}", error.reason) }
+}
+
+/// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's folder.
+///
+/// # Errors
+/// What the engine reports.
+pub fn destroy(spec: &str) -> Result<(), WorkerError> {
+    let spec: DestroySpec = serde_json::from_str(spec)?;
+    let failure = |error: &dyn ToString| WorkerError::Destroy(error.to_string());
+    let adapter = Adapter::load(&spec.adapter).map_err(|error| failure(&error))?;
+    let choice = Choice::new(adapter, None, &[], spec.library).map_err(|error| failure(&error))?;
+    choice.destroy(&spec.database).map_err(|error| failure(&error))
+}
+
+/// Runs `workload` on `threads`, in this process, against the engine of `choice`, for what the driver itself costs.
+///
+/// # Errors
+/// What the engine reports; for the null engine, nothing.
+pub fn driver_check(choice: &Choice, spec: &TrialSpec) -> Result<DriverCheck, Failure> {
+    let failure = |error: io::Error| Failure { kind: FailureKind::EngineError, reason: error.to_string() };
+    let shared = SharedMemory::create(spec.workload.roles().len()).map_err(failure)?;
+    let ledger = LedgerMemory::create().map_err(failure)?;
+    let hints = hints(&spec.workload, ClientKind::Threads);
+    let database = Database::open(choice, &spec.lab, &hints, &spec.database, spec.create)
+        .map_err(|error| failed("opening the database", &error))?;
+    match clock::has_invariant_tsc() {
+        true => check(Trial { clock: Tsc, spec, shared: &shared, ledger: &ledger, process: None }, &database),
+        false => check(Trial { clock: Monotonic, spec, shared: &shared, ledger: &ledger, process: None }, &database),
+    }
+}
+
+fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result<DriverCheck, Failure> {
+    let rate = Calibration::begin(trial.clock).settle();
+    trial.control().set_ticks_per_ns(rate);
+    let cpu_before = clock::process_cpu_ns();
+    if let Err(NotRun::Failed(failure)) = trial.run_on_threads(database) {
+        return Err(failure);
+    }
+    let cpu = clock::process_cpu_ns().saturating_sub(cpu_before);
+    let mut counts = vec![0; crate::histogram::BUCKETS];
+    let mut ticks = 0;
+    for stats in trial.shared.client_stats() {
+        stats.measured.latency.add_to(&mut counts);
+        stats.gets.latency.add_to(&mut counts);
+        ticks +=
+            stats.measured.until.load(Ordering::Relaxed).saturating_sub(stats.measured.from.load(Ordering::Relaxed));
+    }
+    let operations: u64 = counts.iter().sum();
+    let failures = crate::Observer::new(trial.shared).answers().failures();
+    let of_one = |ns: f64| ns / operations.max(1) as f64;
+    Ok(DriverCheck { operations, failures, ns: of_one(ticks as f64 / rate), cpu_ns: of_one(cpu as f64) })
+}
