@@ -230,7 +230,7 @@ fn names_and_seeds(lab: &Lab) -> Vec<(String, u64)> {
     let results = lab.folder().results().unwrap();
     let name =
         |result: &TrialResult| lab.folder().trial_folder(&result.trial).file_name().unwrap().to_string_lossy().into();
-    records.iter().map(|result| (name(result), result.workload.seed)).collect()
+    results.iter().map(|result| (name(result), result.workload.seed)).collect()
 }
 
 /// Engines get the same streams, trials different ones, another seed different ones again.

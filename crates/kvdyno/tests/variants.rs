@@ -35,14 +35,14 @@ fn each_variant_has_its_own_databases_and_what_is_not_here_is_left_out() {
     let ran = lab.run(["run", "sizes.toml", "--out", "results", "--format", "csv"]);
     ran.exits(0).says("left out: voldemort (small): there is no engine `voldemort`");
     let results = lab.folder().results().unwrap();
-    let named: Vec<String> = records
+    let named: Vec<String> = results
         .iter()
         .map(|result| format!("{} {} {}", result.trial.variant, result.trial.engine, result.workload.value_size))
         .collect();
     let small = ["small lmdb 30", "small faulty 30"];
     let expected = [small, small, small].concat().into_iter().chain(["large lmdb 900"; 2]).collect::<Vec<_>>();
     assert_eq!(named, expected);
-    assert!(records.iter().all(|result| result.is_finished()));
+    assert!(results.iter().all(|result| result.is_finished()));
     assert!(!lab.path("results/databases").exists());
     assert!(lab.report("table").contains("voldemort was left out: there is no engine `voldemort`"));
     assert!(lab.report("table").contains("readrandom, large: reads/s"));
