@@ -32,8 +32,8 @@ fn found<const N: usize>(environment: [&str; N], clients: &str) -> Vec<ObservedE
     let ran = Lab::new().compare(["lmdb"]).operations(200).with("clients", clients).arguments(environment).run();
     ran.is_clean();
     let results = ran.results();
-    assert_eq!(records.len(), 2, "a load and a run");
-    records.into_iter().map(|result| result.environment).collect()
+    assert_eq!(results.len(), 2, "a load and a run");
+    results.into_iter().map(|result| result.environment).collect()
 }
 
 /// The processors that this process may use, as the kernel lists them.
