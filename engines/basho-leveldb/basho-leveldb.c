@@ -7,7 +7,7 @@
 #include <sys/ipc.h>
 #include <sys/shm.h>
 
-#include "../leveldb-family/family.h"
+#include "family.h"
 
 enum { VERIFY_COMPACTIONS = SHARED_OPTION_COUNT, BLOOM2, OPTION_COUNT };
 static const kvdyno_option options[OPTION_COUNT] = {
@@ -24,7 +24,7 @@ static const kvdyno_preset presets[] = {
     {.name = "riak", .options = "bloom_bits=16,bloom2=true", .help = "With the Bloom filters that Basho advises."},
 };
 
-static const char *lacks(const leveldb_api *api, const kvdyno_value *option)
+static const char *lacks(const library_api *api, const kvdyno_value *option)
 {
     if (option[BLOOM2].integer && !option[BLOOM_BITS].integer)
         return "bloom2: bloom_bits says how many bits a key its filters have, and says 0";
@@ -51,16 +51,16 @@ static void remarks(const kvdyno_config *config, kvdyno_emit emit, void *context
         emit(context, "compression", "level 0", "written without compression");
 }
 
-static void set(const leveldb_api *api, leveldb_options_t *made, const kvdyno_value *option)
+static void set(const library_api *api, lsm_options *made, const kvdyno_value *option)
 {
-    api->leveldb_options_set_verify_compactions(made, option[VERIFY_COMPACTIONS].integer != 0);
+    api->options_set_verify_compactions(made, option[VERIFY_COMPACTIONS].integer != 0);
 }
 
-static leveldb_filterpolicy_t *filter(const leveldb_api *api, const kvdyno_value *option)
+static lsm_filter *filter(const library_api *api, const kvdyno_value *option)
 {
     int bits = (int)option[BLOOM_BITS].integer;
     return option[BLOOM2].integer ? api->kvdyno_filterpolicy_create_bloom2(bits)
-                                  : api->leveldb_filterpolicy_create_bloom(bits);
+                                  : api->filterpolicy_create_bloom(bits);
 }
 
 /* Basho counts in a System V segment that all processes of the machine share and none removes. One that this process
@@ -83,9 +83,8 @@ static const char *const counters[] = {
 _Static_assert(COUNTER_COUNT <= MOST_COUNTERS, "more counters than a database has room for");
 
 const family_member member = {
-    .title = "Basho's LevelDB",
-    .libraries = (const char *const[]){"libbasholeveldb.so", NULL},
-    .source = "`kvdyno engines install basho-leveldb`",
+    .library = {"Basho's LevelDB", "`kvdyno engines install basho-leveldb`",
+                (const char *const[]){"libbasholeveldb.so", NULL}},
     .hallmark = "leveldb_options_set_verify_compactions",
     .options = options,
     .option_count = OPTION_COUNT,
@@ -106,18 +105,7 @@ const family_member member = {
     .filter = filter,
 };
 
-static const kvdyno_engine engine = {
-    FAMILY_ENGINE,
-    .name = "basho-leveldb",
-    .summary = "Basho's LevelDB: LevelDB with larger levels, more background threads and a write throttle, for Riak",
-    .origin = "npm package leveldown-basho",
-    .options = options,
-    .option_count = OPTION_COUNT,
-    .presets = presets,
-    .preset_count = sizeof presets / sizeof *presets,
-};
-
-const kvdyno_engine *kvdyno_engine_v2(void)
-{
-    return &engine;
-}
+ADAPTER_TABLE(.name = "basho-leveldb",
+              .summary = "Basho's LevelDB: LevelDB with larger levels, more background threads and a write throttle, "
+                         "for Riak",
+              .origin = "npm package leveldown-basho", LEVELDB_TABLE, PRESETS(presets));

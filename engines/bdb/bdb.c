@@ -23,116 +23,76 @@
 #include "bdb.h"
 
 static const kvdyno_option options[BDB_OPTION_COUNT] = {
-    [BDB_PAGE_SIZE] = {"page_size", KVDYNO_OPTION_SIZE, 0, "0", NULL, 0, 65536,
-                       "Size of a Btree page, a power of two from 512; 0 leaves it to Berkeley DB, which takes the "
-                       "filesystem's block size."},
-    [BDB_SNAPSHOT] = {"snapshot", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
-                      "Keep versions of pages (DB_MULTIVERSION), so that reads and cursors lock nothing and read-only "
-                      "transactions can be had."},
-    [BDB_PRIVATE] = {"private", KVDYNO_OPTION_CHOICE, 0, "auto", "auto|true|false", 0, 0,
-                     "Keep cache and lock tables in the process's own memory (DB_PRIVATE); false puts them into mapped "
-                     "files that several processes share (DB_REGISTER); auto: true for one process, false for several."},
-    [BDB_LOG_FILE_SIZE] = {"log_file_size", KVDYNO_OPTION_SIZE, 0, "0", NULL, 0, 1 << 30,
-                           "Size of a log file, at least four times the log buffer; 0 takes that, but no less than "
-                           "Berkeley DB's default of 10 MiB."},
-    [BDB_LOG_AUTO_REMOVE] = {"log_auto_remove", KVDYNO_OPTION_BOOL, 0, "true", NULL, 0, 0,
-                             "Remove log files that recovery no longer needs; false keeps all of them."},
-    [BDB_LOG_ZERO] = {"log_zero", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
-                      "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit "
-                      "need not allocate storage."},
-    [BDB_CHECKPOINT_KB] = {"checkpoint_kb", KVDYNO_OPTION_INTEGER, 0, "262144", NULL, 0, 1 << 30,
-                           "Make a checkpoint in the background when this many KiB of log were written since the last; "
-                           "0 makes them only at close."},
-    [BDB_LOCK_PARTITIONS] = {"lock_partitions", KVDYNO_OPTION_INTEGER, 0, "0", NULL, 0, 100000,
-                             "Number of parts of the lock table that are latched on their own; 0 leaves it to "
-                             "Berkeley DB (10 for each CPU)."},
-    [BDB_DIRECT_IO] = {"direct_io", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
-                       "Read and write the table around the operating system's cache (DB_DIRECT_DB), where the library "
-                       "was built for it; Debian's is not."},
-    [BDB_LOG_BUFFER] = {"log_buffer", KVDYNO_OPTION_SIZE, 0, "0", NULL, 0, 64 << 20,
-                        "Size of the log buffer (DB_ENV->set_lg_bsize), from 4 KiB; 0 takes the lab's write_buffer."},
-    [BDB_LOG_DSYNC] = {"log_dsync", KVDYNO_OPTION_BOOL, 0, "false", NULL, 0, 0,
-                       "Open the log so that each write of it is on the storage when it returns (DB_LOG_DSYNC, O_DSYNC)."},
-    [BDB_COMPARATOR] = {"comparator", KVDYNO_OPTION_CHOICE, 0, "bytes", "bytes|length|words", 0, 0,
-                        "The order of keys (DB->set_bt_compare): bytes, Berkeley DB's own; length, shorter ones first; "
-                        "words, those with fewer spaces first, which for spelled digits is fewer digits."},
-    [BDB_PARTITIONS] = {"partitions", KVDYNO_OPTION_INTEGER, 0, "1", NULL, 1, 1024,
-                        "Number of tables among which records are divided by a hash of their key (DB->set_partition); "
-                        "from 2 on there are no scans, for each table has an order of its own."},
+    [BDB_PAGE_SIZE] = {"page_size", SIZE("0", 0, 65536,
+        "Size of a Btree page, a power of two from 512; 0 leaves it to Berkeley DB, which takes the filesystem's "
+        "block size.")},
+    [BDB_SNAPSHOT] = {"snapshot", BOOL("false",
+        "Keep versions of pages (DB_MULTIVERSION), so that reads and cursors lock nothing and read-only "
+        "transactions can be had.")},
+    [BDB_PRIVATE] = {"private", CHOICE("auto", "auto|true|false",
+        "Keep cache and lock tables in the process's own memory (DB_PRIVATE); false puts them into mapped files that "
+        "several processes share (DB_REGISTER); auto: true for one process, false for several.")},
+    [BDB_LOG_FILE_SIZE] = {"log_file_size", SIZE("0", 0, 1 << 30,
+        "Size of a log file, at least four times the log buffer; 0 takes that, but no less than Berkeley DB's "
+        "default of 10 MiB.")},
+    [BDB_LOG_AUTO_REMOVE] = {"log_auto_remove", BOOL("true",
+        "Remove log files that recovery no longer needs; false keeps all of them.")},
+    [BDB_LOG_ZERO] = {"log_zero", BOOL("false",
+        "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit need not "
+        "allocate storage.")},
+    [BDB_CHECKPOINT_KIB] = {"checkpoint_kb", INTEGER("262144", 0, 1 << 30,
+        "Make a checkpoint in the background when this many KiB of log were written since the last; 0 makes them "
+        "only at close.")},
+    [BDB_LOCK_PARTITIONS] = {"lock_partitions", INTEGER("0", 0, 100000,
+        "Number of parts of the lock table that are latched on their own; 0 leaves it to Berkeley DB (10 for each "
+        "CPU).")},
+    [BDB_DIRECT_IO] = {"direct_io", BOOL("false",
+        "Read and write the table around the operating system's cache (DB_DIRECT_DB), where the library was built "
+        "for it; Debian's is not.")},
+    [BDB_LOG_BUFFER] = {"log_buffer", SIZE("0", 0, 64 << 20,
+        "Size of the log buffer (DB_ENV->set_lg_bsize), from 4 KiB; 0 takes the lab's write_buffer.")},
+    [BDB_LOG_DSYNC] = {"log_dsync", BOOL("false",
+        "Open the log so that each write of it is on the storage when it returns (DB_LOG_DSYNC, O_DSYNC).")},
+    [BDB_COMPARATOR] = {"comparator", CHOICE("bytes", "bytes|length|words",
+        "The order of keys (DB->set_bt_compare): bytes, Berkeley DB's own; length, shorter ones first; words, "
+        "those with fewer spaces first, which for spelled digits is fewer digits.")},
+    [BDB_PARTITIONS] = {"partitions", INTEGER("1", 1, 1024,
+        "Number of tables among which records are divided by a hash of their key (DB->set_partition); from 2 on "
+        "there are no scans, for each table has an order of its own.")},
 };
 
 static const kvdyno_preset presets[] = {
     {"snapshot", "snapshot=true", "reads see versions of pages and wait for no writer"},
 };
 
-static kvdyno_status probe(const char *chosen, kvdyno_text *version, kvdyno_text *error)
+kvdyno_status adapter_probe(const char *chosen, kvdyno_text *version, kvdyno_text *error)
 {
     bdb_library library;
+    library_release is;
     kvdyno_status status = bdb_library_open(chosen, &library, error);
     if (status != KVDYNO_OK)
         return status;
-    int major, minor, patch;
-    library.version(&major, &minor, &patch);
-    say(version, "%d.%d.%d", major, minor, patch);
+    library.db_version(&is.major, &is.minor, &is.patch);
+    say_release(is, version);
     bdb_library_close(&library);
     return KVDYNO_OK;
 }
 
 /* Processes cannot share what is private, and a cursor goes through one partition after the other. */
-static void effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
+void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
 {
-    if (strcmp(config->options[BDB_PRIVATE].text, "true") == 0)
+    if (option_is(config, BDB_PRIVATE, "true"))
         declared->capabilities &= ~KVDYNO_CAN_SHARE_PROCESSES;
     if (bdb_is_partitioned(config))
         declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE);
 }
 
 /* Not declared: read-only transactions, which with `snapshot` see the state of their first read, not of their begin. */
-static const kvdyno_engine engine = {
-    .size = sizeof(kvdyno_engine),
-    .abi_version = KVDYNO_ABI_VERSION,
-    .name = "bdb",
-    .summary = "Berkeley DB 5.3: Btree with a write-ahead log, page locks and transactions",
-    .origin = "Debian package libdb5.3",
-    .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY |
-                    KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_CAN_COMPARE | KVDYNO_CAN_PARTITION,
-    .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
-    .compressions = 1u << KVDYNO_COMPRESSION_NONE,
-    .options = options,
-    .option_count = BDB_OPTION_COUNT,
-    .option_size = sizeof(kvdyno_option),
-    .presets = presets,
-    .preset_count = sizeof presets / sizeof *presets,
-    .preset_size = sizeof(kvdyno_preset),
-    .probe = probe,
-    .settings = bdb_settings,
-    .open = bdb_open,
-    .close = bdb_close,
-    .session_open = bdb_session_open,
-    .session_close = bdb_session_close,
-    .session_error = bdb_session_error,
-    .get = bdb_get,
-    .put = bdb_put,
-    .remove = bdb_remove,
-    .write = bdb_write,
-    .read_modify_write = bdb_read_modify_write,
-    .begin = bdb_begin,
-    .commit = bdb_commit,
-    .abort = bdb_abort,
-    .cursor_open = bdb_cursor_open,
-    .cursor_close = bdb_cursor_close,
-    .cursor_seek = bdb_cursor_seek,
-    .cursor_next = bdb_cursor_next,
-    .cursor_previous = bdb_cursor_previous,
-    .flush = bdb_flush,
-    .compact = bdb_compact,
-    .statistics = bdb_statistics,
-    .effective_capabilities = effective_capabilities,
-};
-
-const kvdyno_engine *kvdyno_engine_v2(void)
-{
-    return &engine;
-}
+ADAPTER_TABLE(.name = "bdb", .summary = "Berkeley DB 5.3: Btree with a write-ahead log, page locks and transactions",
+              .origin = "Debian package libdb5.3",
+              .capabilities = CAN_STORE_IN_ORDER | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE |
+                              KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_CAN_COMPARE |
+                              KVDYNO_CAN_PARTITION,
+              .compressions = COMPRESSION(NONE), .read_modify_write = adapter_read_modify_write,
+              .compact = adapter_compact, .effective_capabilities = adapter_effective_capabilities, OPTIONS(options),
+              PRESETS(presets));

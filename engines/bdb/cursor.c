@@ -13,15 +13,15 @@
 #define PARK_MS 10u
 
 struct kvdyno_cursor {
-    kvdyno_session *session;
-    kvdyno_cursor *next_of_session;
+    CURSOR_MEMBERS;
     kvdyno_cursor *next_of_database;
+    bool listed; /* there */
     pthread_mutex_t lock; /* the session against the parker; it guards all below */
     DBC *dbc;             /* NULL: parked, or never moved */
     bool in_transaction;
     bool placed;          /* `key` holds the key that the cursor stands on */
     uint64_t moves, moves_seen;
-    bdb_buffer key, spare, value, sought;
+    growing key, spare, value, sought;
     u_int32_t key_size, sought_size;
 };
 
@@ -36,7 +36,7 @@ static int park(kvdyno_cursor *cursor)
 
 void bdb_park_cursors(kvdyno_session *session)
 {
-    for (kvdyno_cursor *cursor = session->cursors; cursor; cursor = cursor->next_of_session) {
+    for (kvdyno_cursor *cursor = session->cursors; cursor; cursor = cursor->next) {
         pthread_mutex_lock(&cursor->lock);
         park(cursor);
         pthread_mutex_unlock(&cursor->lock);
@@ -79,11 +79,10 @@ static int enlist(kvdyno_cursor *cursor)
     pthread_mutex_lock(&database->cursors_lock);
     if (!database->parker.running)
         code = periodic_syncer_start(&database->parker, PARK_MS, park_idle_cursors, database);
-    if (code == 0) {
+    cursor->listed = code == 0;
+    if (cursor->listed) {
         cursor->next_of_database = database->cursors;
         database->cursors = cursor;
-        cursor->next_of_session = cursor->session->cursors;
-        cursor->session->cursors = cursor;
     }
     pthread_mutex_unlock(&database->cursors_lock);
     return code;
@@ -98,54 +97,27 @@ static void delist(kvdyno_cursor *cursor)
         link = &(*link)->next_of_database;
     *link = cursor->next_of_database;
     pthread_mutex_unlock(&database->cursors_lock);
-    link = &cursor->session->cursors;
-    while (*link != cursor)
-        link = &(*link)->next_of_session;
-    *link = cursor->next_of_session;
 }
 
-static void dispose(kvdyno_cursor *cursor)
+static kvdyno_status cursor_start(kvdyno_cursor *cursor)
 {
+    pthread_mutex_init(&cursor->lock, NULL);
+    bool reserved = growing_reserve(&cursor->key, 64) && growing_reserve(&cursor->spare, 64) &&
+                    growing_reserve(&cursor->sought, 64) &&
+                    growing_reserve(&cursor->value, cursor->session->database->value_hint);
+    return session_answer(cursor->session, "cursor_open", reserved ? enlist(cursor) : ENOMEM);
+}
+
+static void cursor_stop(kvdyno_cursor *cursor)
+{
+    if (cursor->listed)
+        delist(cursor);
+    park(cursor);
     pthread_mutex_destroy(&cursor->lock);
     free(cursor->key.data);
     free(cursor->spare.data);
     free(cursor->value.data);
     free(cursor->sought.data);
-    free(cursor);
-}
-
-static int reserve(kvdyno_cursor *cursor)
-{
-    int code = bdb_buffer_grow(&cursor->key, 64);
-    if (code == 0)
-        code = bdb_buffer_grow(&cursor->spare, 64);
-    if (code == 0)
-        code = bdb_buffer_grow(&cursor->sought, 64);
-    return code ? code : bdb_buffer_grow(&cursor->value, cursor->session->database->value_hint);
-}
-
-kvdyno_status bdb_cursor_open(kvdyno_session *session, kvdyno_cursor **cursor)
-{
-    kvdyno_cursor *made = calloc(1, sizeof *made);
-    if (!made)
-        return bdb_answer(session, "cursor_open", ENOMEM);
-    made->session = session;
-    pthread_mutex_init(&made->lock, NULL);
-    int code = reserve(made);
-    if (code == 0)
-        code = enlist(made);
-    if (code == 0)
-        *cursor = made;
-    else
-        dispose(made);
-    return bdb_answer(session, "cursor_open", code);
-}
-
-void bdb_cursor_close(kvdyno_cursor *cursor)
-{
-    delist(cursor);
-    park(cursor);
-    dispose(cursor);
 }
 
 /* ---- moving ---- */
@@ -159,30 +131,37 @@ static int unpark(kvdyno_cursor *cursor)
     return db->cursor(db, session->txn, &cursor->dbc, versions ? DB_TXN_SNAPSHOT : 0);
 }
 
-/* Moves the cursor of Berkeley DB and takes over key and value. The key is read into the spare buffer, so that the last
+/* The key sought, as Berkeley DB has it, or for other moves no bytes. The spare memory must be large enough. */
+static DBT spare_key(kvdyno_cursor *cursor, bool sought)
+{
+    u_int32_t size = sought ? cursor->sought_size : 0;
+    memcpy(cursor->spare.data, cursor->sought.data, size);
+    return (DBT){
+        .data = cursor->spare.data, .ulen = bdb_capacity(&cursor->spare), .size = size, .flags = DB_DBT_USERMEM};
+}
+
+/* Moves the cursor of Berkeley DB and takes over key and value. The key is read into the spare memory, so that the last
  * one is still known if the call has to be made again. */
 static int fetch(kvdyno_cursor *cursor, u_int32_t move, u_int32_t *value_size)
 {
-    for (;;) {
-        if (move == DB_SET_RANGE)
-            memcpy(cursor->spare.data, cursor->sought.data, cursor->sought_size);
-        DBT key = {.data = cursor->spare.data, .ulen = cursor->spare.capacity, .flags = DB_DBT_USERMEM};
-        key.size = move == DB_SET_RANGE ? cursor->sought_size : 0;
-        DBT value = {.data = cursor->value.data, .ulen = cursor->value.capacity, .flags = DB_DBT_USERMEM};
-        int code = cursor->dbc->get(cursor->dbc, &key, &value, move);
-        if (code == 0) {
-            bdb_buffer last = cursor->key;
-            cursor->key = cursor->spare;
-            cursor->spare = last;
-            cursor->key_size = key.size;
-            *value_size = value.size;
-            return bdb_buffer_grow(&cursor->spare, cursor->sought_size);
-        }
-        if (code == DB_BUFFER_SMALL && (code = bdb_buffer_grow(&cursor->spare, key.size)) == 0)
-            code = bdb_buffer_grow(&cursor->value, value.size);
-        if (code != 0)
-            return code;
-    }
+    DBT key, value;
+    int code;
+    do {
+        key = spare_key(cursor, move == DB_SET_RANGE);
+        value = (DBT){.data = cursor->value.data, .ulen = bdb_capacity(&cursor->value), .flags = DB_DBT_USERMEM};
+        code = cursor->dbc->get(cursor->dbc, &key, &value, move);
+        if (code == DB_BUFFER_SMALL &&
+            !(growing_reserve(&cursor->spare, key.size) && growing_reserve(&cursor->value, value.size)))
+            code = ENOMEM;
+    } while (code == DB_BUFFER_SMALL);
+    if (code != 0)
+        return code;
+    growing last = cursor->key;
+    cursor->key = cursor->spare;
+    cursor->spare = last;
+    cursor->key_size = key.size;
+    *value_size = value.size;
+    return growing_reserve(&cursor->spare, cursor->sought_size) ? 0 : ENOMEM;
 }
 
 /* The cursor's key against the one that is sought, in the table's order. */
@@ -225,12 +204,8 @@ static int remember_sought(kvdyno_cursor *cursor, const void *key, size_t key_si
 {
     if (key_size > UINT32_MAX)
         return EINVAL;
-    int code = bdb_buffer_grow(&cursor->sought, key_size);
-    if (code == 0)
-        code = bdb_buffer_grow(&cursor->spare, key_size);
-    if (code != 0)
-        return code;
-    memcpy(cursor->sought.data, key, key_size);
+    if (!growing_keep(&cursor->sought, key, key_size) || !growing_reserve(&cursor->spare, key_size))
+        return ENOMEM;
     cursor->sought_size = (u_int32_t)key_size;
     return 0;
 }
@@ -247,7 +222,7 @@ static int seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_
         if (tries)
             park(cursor);
         code = seek_sought(cursor, key != NULL, direction, beyond, value_size);
-    } while (bdb_try_again(cursor->session, code, &tries));
+    } while (code == DB_LOCK_DEADLOCK && !cursor->session->txn && ++tries < MOST_TRIES);
     return code;
 }
 
@@ -266,8 +241,8 @@ static int step(kvdyno_cursor *cursor, uint32_t direction, u_int32_t *value_size
 }
 
 /* After a miss or an error the cursor stands nowhere, and holds nothing. */
-static kvdyno_status settle(kvdyno_cursor *cursor, const char *what, int code, u_int32_t value_size,
-                            kvdyno_bytes *found, kvdyno_bytes *value)
+static kvdyno_status finish(kvdyno_cursor *cursor, int code, u_int32_t value_size, kvdyno_bytes *found,
+                            kvdyno_bytes *value)
 {
     cursor->placed = code == 0;
     cursor->moves++;
@@ -279,32 +254,26 @@ static kvdyno_status settle(kvdyno_cursor *cursor, const char *what, int code, u
         code = code == DB_NOTFOUND && closed ? closed : code;
     }
     pthread_mutex_unlock(&cursor->lock);
-    return bdb_answer(cursor->session, what, code);
+    return code == 0 ? KVDYNO_OK : session_answer(cursor->session, "a scan", code);
 }
 
-kvdyno_status bdb_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                              kvdyno_bytes *found, kvdyno_bytes *value)
+kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                                  kvdyno_bytes *found, kvdyno_bytes *value)
 {
     u_int32_t value_size = 0;
     pthread_mutex_lock(&cursor->lock);
     int code = cursor->session->database->snapshot ? park(cursor) : 0; /* a new version is seen by a new cursor only */
     if (code == 0)
         code = seek(cursor, key, key_size, direction, false, &value_size);
-    return settle(cursor, "cursor_seek", code, value_size, found, value);
+    return finish(cursor, code, value_size, found, value);
 }
 
-kvdyno_status bdb_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
+static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     u_int32_t value_size = 0;
     pthread_mutex_lock(&cursor->lock);
-    int code = step(cursor, KVDYNO_FORWARD, &value_size);
-    return settle(cursor, "cursor_next", code, value_size, found, value);
+    int code = step(cursor, direction, &value_size);
+    return finish(cursor, code, value_size, found, value);
 }
 
-kvdyno_status bdb_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
-{
-    u_int32_t value_size = 0;
-    pthread_mutex_lock(&cursor->lock);
-    int code = step(cursor, KVDYNO_BACKWARD, &value_size);
-    return settle(cursor, "cursor_previous", code, value_size, found, value);
-}
+#include "cursors.h"

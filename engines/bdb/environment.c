@@ -11,7 +11,7 @@
 
 static kvdyno_status status_of(int code, const char *message)
 {
-    if (code == DB_LOCK_DEADLOCK || code == DB_LOCK_NOTGRANTED)
+    if (lost_lock(code))
         return KVDYNO_CONFLICT;
     /* A log that cannot be written makes the environment panic; the message before tells why. */
     if (code == ENOSPC || (code == DB_RUNRECOVERY && strstr(message, strerror(ENOSPC))))
@@ -24,7 +24,7 @@ kvdyno_status bdb_explain_with(const bdb_library *library, engine_message *messa
 {
     char last[sizeof message->text];
     engine_message_take(message, last, sizeof last);
-    say(error, "%s: %s%s%s", what, library->error_text(code), *last ? ": " : "", last);
+    say(error, "%s: %s%s%s", what, library->db_strerror(code), *last ? ": " : "", last);
     return status_of(code, last);
 }
 
@@ -70,7 +70,7 @@ static int open_table(kvdyno_database *database, const kvdyno_config *config)
     code = bdb_set_table(database->db, config);
     if (code == 0)
         code = database->db->open(database->db, NULL, TABLE_FILE, NULL, DB_BTREE, flags, 0644);
-    return code ? code : check_page_size(database, (u_int32_t)bdb_integer_option(config, BDB_PAGE_SIZE));
+    return code ? code : check_page_size(database, (u_int32_t)option_integer(config, BDB_PAGE_SIZE));
 }
 
 static int sync_log(void *context)
@@ -85,22 +85,22 @@ static int do_rounds(void *context)
     kvdyno_database *database = context;
     DB_ENV *env = database->env;
     int code = database->shared ? env->failchk(env, 0) : 0;
-    if (code == 0 && database->checkpoint_kb)
-        code = env->txn_checkpoint(env, database->checkpoint_kb, 0, 0);
+    if (code == 0 && database->checkpoint_kib)
+        code = env->txn_checkpoint(env, database->checkpoint_kib, 0, 0);
     return code;
 }
 
 /* Of several processes one at a time does it. */
-static int start_thread(kvdyno_database *database, periodic_syncer *thread, uint32_t sync_period_ms, int (*round)(void *))
+static int start_thread(kvdyno_database *database, periodic_syncer *thread, uint32_t period_ms, int (*round)(void *))
 {
     thread->turn = &database->turn;
-    return periodic_syncer_start(thread, sync_period_ms, round, database);
+    return periodic_syncer_start(thread, period_ms, round, database);
 }
 
 static int start_threads(kvdyno_database *database, const kvdyno_config *config)
 {
     int code = database->shared ? process_turn_open(&database->turn, database->path) : 0;
-    if (code == 0 && (database->checkpoint_kb || database->shared))
+    if (code == 0 && (database->checkpoint_kib || database->shared))
         code = start_thread(database, &database->checkpointer, BDB_POLL_MS, do_rounds);
     if (code == 0 && config->durability == KVDYNO_DURABILITY_PERIODIC)
         code = start_thread(database, &database->log_syncer, config->sync_period_ms, sync_log);
@@ -119,36 +119,6 @@ static int open_all(kvdyno_database *database, const kvdyno_config *config, cons
     if (code == 0 && config->create) /* so that the empty table is there after a crash, whatever the durability level */
         code = database->env->txn_checkpoint(database->env, 0, 0, DB_FORCE);
     return code ? code : start_threads(database, config);
-}
-
-static kvdyno_database *make_database(const kvdyno_config *config, const bdb_plan *plan)
-{
-    kvdyno_database *database = calloc(1, sizeof *database);
-    char *path = strdup(config->path);
-    if (!database || !path) {
-        free(database);
-        free(path);
-        return NULL;
-    }
-    database->path = path;
-    database->snapshot = bdb_integer_option(config, BDB_SNAPSHOT);
-    database->shared = plan->shared;
-    database->log_auto_remove = bdb_integer_option(config, BDB_LOG_AUTO_REMOVE);
-    database->checkpoint_kb = (u_int32_t)bdb_integer_option(config, BDB_CHECKPOINT_KB);
-    database->order = bdb_order_of(config);
-    database->value_hint = bdb_at_most(config->value_size, VALUE_HINT_MOST) + 1024;
-    engine_message_init(&database->message);
-    pthread_mutex_init(&database->cursors_lock, NULL);
-    return database;
-}
-
-static void dispose(kvdyno_database *database)
-{
-    bdb_library_close(&database->library);
-    process_turn_close(&database->turn);
-    pthread_mutex_destroy(&database->cursors_lock);
-    free(database->path);
-    free(database);
 }
 
 /* ---- close ---- */
@@ -194,34 +164,53 @@ static void close_handles(kvdyno_database *database, bdb_failure *failure)
         note(failure, "DB_ENV->close", env->close(env, 0));
 }
 
-kvdyno_status bdb_open(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error)
+static int make_parts(kvdyno_database *database, const kvdyno_config *config, const bdb_plan *plan)
+{
+    engine_message_init(&database->message);
+    pthread_mutex_init(&database->cursors_lock, NULL);
+    database->snapshot = option_integer(config, BDB_SNAPSHOT);
+    database->shared = plan->shared;
+    database->log_auto_remove = option_integer(config, BDB_LOG_AUTO_REMOVE);
+    database->checkpoint_kib = (u_int32_t)option_integer(config, BDB_CHECKPOINT_KIB);
+    database->order = bdb_order_of(config);
+    database->value_hint = bdb_at_most(config->value_size, VALUE_HINT_MOST) + 1024;
+    database->path = strdup(config->path);
+    return database->path ? 0 : ENOMEM;
+}
+
+static kvdyno_status database_start(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
     bdb_plan plan;
     kvdyno_status status = bdb_make_plan(config, &plan, error);
+    if (status == KVDYNO_OK)
+        status = bdb_library_open(config->library, &database->library, error);
     if (status != KVDYNO_OK)
         return status;
-    kvdyno_database *made = make_database(config, &plan);
-    if (!made) {
-        say(error, "no memory for a database");
-        return KVDYNO_ERROR;
-    }
-    status = bdb_library_open(config->library, &made->library, error);
-    int code = status == KVDYNO_OK ? open_all(made, config, &plan) : 0;
-    if (status == KVDYNO_OK && code == 0) {
-        *database = made;
-        return KVDYNO_OK;
-    }
-    if (code != 0) {
-        bdb_failure ignored = {NULL, code};
-        status = bdb_explain(made, "opening the environment and its table", code, error);
-        stop_threads(made, &ignored);
-        close_handles(made, &ignored);
-    }
-    dispose(made);
-    return status;
+    int code = make_parts(database, config, &plan);
+    if (code == 0)
+        code = open_all(database, config, &plan);
+    return code ? bdb_explain(database, "opening the environment and its table", code, error) : KVDYNO_OK;
 }
 
-kvdyno_status bdb_close(kvdyno_database *database, kvdyno_text *error)
+static void dispose(kvdyno_database *database)
+{
+    bdb_library_close(&database->library);
+    process_turn_close(&database->turn);
+    free(database->path);
+    free(database);
+}
+
+static void database_dispose(kvdyno_database *database)
+{
+    bdb_failure ignored = {NULL, EINVAL};
+    stop_threads(database, &ignored);
+    close_handles(database, &ignored);
+    dispose(database);
+}
+
+#include "open.h"
+
+kvdyno_status adapter_close(kvdyno_database *database, kvdyno_text *error)
 {
     bdb_failure failure = {NULL, 0};
     kvdyno_status status = KVDYNO_OK;
@@ -238,14 +227,14 @@ kvdyno_status bdb_close(kvdyno_database *database, kvdyno_text *error)
 
 /* ---- housekeeping ---- */
 
-kvdyno_status bdb_flush(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 {
     int code = sync_log(database);
     return code ? bdb_explain(database, "flush", code, error) : KVDYNO_OK;
 }
 
 /* Packs the pages and gives those at the end of the file back to the filesystem. */
-kvdyno_status bdb_compact(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
 {
     DB_COMPACT report;
     memset(&report, 0, sizeof report);

@@ -4,7 +4,8 @@
  */
 #include "bdb.h"
 
-static const char *const library_names[] = {"libdb-5.3.so", NULL};
+static const library_source source = {"Berkeley DB", "Debian package libdb5.3",
+                                      (const char *const[]){"libdb-5.3.so", NULL}};
 
 void bdb_library_close(bdb_library *library)
 {
@@ -13,34 +14,16 @@ void bdb_library_close(bdb_library *library)
     library->handle = NULL;
 }
 
-/* DB_ENV and DB are structs full of methods, and each minor release moved some: another release must not be used. */
-static bool same_release(const bdb_library *library, kvdyno_text *error)
+kvdyno_status bdb_library_open(const char *chosen, bdb_library *api, kvdyno_text *error)
 {
-    int major, minor, patch;
-    library->version(&major, &minor, &patch);
-    if (major == DB_VERSION_MAJOR && minor == DB_VERSION_MINOR)
-        return true;
-    say(error, "the library is Berkeley DB %d.%d.%d, this adapter was built for %d.%d, whose handles are laid out "
-               "differently: build it with the header of %d.%d",
-        major, minor, patch, DB_VERSION_MAJOR, DB_VERSION_MINOR, major, minor);
-    return false;
-}
-
-kvdyno_status bdb_library_open(const char *chosen, bdb_library *library, kvdyno_text *error)
-{
-    memset(library, 0, sizeof *library);
-    library->handle = open_library(chosen, library_names, "Debian package libdb5.3", error);
-    if (!library->handle)
+    const library_symbol symbols[] = {HANDLE_FUNCTIONS(REQUIRED_SYMBOL) LAST_SYMBOL};
+    library_release is;
+    api->handle = load_library(&source, chosen, symbols, error);
+    if (!api->handle)
         return KVDYNO_NO_LIBRARY;
-    const library_symbol symbols[] = {
-        {(void **)&library->env_create, "db_env_create", false},
-        {(void **)&library->db_create, "db_create", false},
-        {(void **)&library->version, "db_version", false},
-        {(void **)&library->error_text, "db_strerror", false},
-        {NULL, NULL, false},
-    };
-    if (find_symbols(library->handle, symbols, "Berkeley DB", error) && same_release(library, error))
+    api->db_version(&is.major, &is.minor, &is.patch);
+    if (same_release(source.title, is, built_release, error))
         return KVDYNO_OK;
-    bdb_library_close(library);
+    bdb_library_close(api);
     return KVDYNO_NO_LIBRARY;
 }

@@ -6,10 +6,6 @@
 
 #include "bdb.h"
 
-#define KIB ((uint64_t)1024)
-#define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
-
 /* Berkeley DB adds a quarter to a cache below this, for its own book-keeping. */
 #define CACHE_ENLARGED_BELOW (500 * MIB)
 #define CACHE_REGION_MOST (4 * GIB)
@@ -17,17 +13,12 @@
 #define LOG_BUFFER_LEAST (4 * KIB)
 #define LOG_BUFFER_MOST (64 * MIB)
 #define LOG_FILE_DEFAULT (10 * MIB)
-#define LOG_FILE_LEAST (1 * MIB) /* a record, which may hold the image of a page, has to fit with room to spare */
+#define LOG_FILE_LEAST (1 * MIB) /* a record may hold the image of a page, and has to fit easily */
 #define LOG_FILE_BUFFERS 4u /* a log file holds at least so many log buffers, or Berkeley DB refuses to open */
 
 #define BACKGROUND_THREADS 4u /* of a process: syncing, checkpoints, parking, and the one that opened */
 
 /* ---- what the settings come to ---- */
-
-int64_t bdb_integer_option(const kvdyno_config *config, int option)
-{
-    return config->options[option].integer;
-}
 
 uint64_t bdb_at_most(uint64_t value, uint64_t limit)
 {
@@ -43,10 +34,10 @@ static u_int32_t durability_flag(uint32_t durability)
 
 static void plan_log(const kvdyno_config *config, bdb_plan *plan)
 {
-    uint64_t asked = (uint64_t)bdb_integer_option(config, BDB_LOG_BUFFER);
-    uint64_t given = asked ? asked : config->write_buffer_bytes;
+    uint64_t requested = (uint64_t)option_integer(config, BDB_LOG_BUFFER);
+    uint64_t given = requested ? requested : config->write_buffer_bytes;
     uint64_t buffer = given ? given : LOG_BUFFER_DEFAULT;
-    uint64_t file = (uint64_t)bdb_integer_option(config, BDB_LOG_FILE_SIZE);
+    uint64_t file = (uint64_t)option_integer(config, BDB_LOG_FILE_SIZE);
     plan->log_buffer = bdb_at_most(buffer, LOG_BUFFER_MOST);
     if (file)
         plan->log_buffer = bdb_at_most(plan->log_buffer, file / LOG_FILE_BUFFERS);
@@ -55,7 +46,7 @@ static void plan_log(const kvdyno_config *config, bdb_plan *plan)
         plan->log_file = LOG_FILE_DEFAULT;
 }
 
-/* Locks for a batch of 1000 puts in every session at once, each on pages of its own, with room to spare. Versions of
+/* Locks for a batch of 1000 puts in every session at once, each on pages of its own, and some more. Versions of
  * pages keep the transactions that wrote them in the table until they are gone. */
 static void plan_tables(const kvdyno_config *config, bdb_plan *plan)
 {
@@ -63,7 +54,7 @@ static void plan_tables(const kvdyno_config *config, bdb_plan *plan)
     plan->lockers = 1000 + 8 * sessions;
     plan->locks = 20000 + 4000 * sessions;
     plan->transactions = 100 + 4 * sessions;
-    if (bdb_integer_option(config, BDB_SNAPSHOT))
+    if (option_integer(config, BDB_SNAPSHOT))
         plan->transactions += 10000;
     if (plan->shared)
         plan->threads = 64 + sessions + BACKGROUND_THREADS * processes;
@@ -77,38 +68,34 @@ static bool plan_sharing(const kvdyno_config *config, bdb_plan *plan, kvdyno_tex
     plan->shared = strcmp(private, "auto") == 0 ? processes > 1 : strcmp(private, "false") == 0;
     if (plan->shared || processes == 1)
         return true;
-    say(error, "private: %u processes cannot share what one keeps in its own memory; auto or false lets them", processes);
+    say(error, "private: %u processes cannot share what one keeps in its own memory; auto or false lets them",
+        processes);
     return false;
+}
+
+static bool refuses_log(const kvdyno_config *config, kvdyno_text *error)
+{
+    uint64_t file = (uint64_t)option_integer(config, BDB_LOG_FILE_SIZE);
+    uint64_t buffer = (uint64_t)option_integer(config, BDB_LOG_BUFFER);
+    if (file && file < LOG_FILE_LEAST)
+        say(error, "log_file_size: %" PRIu64 " bytes are too few, it takes 1 MiB or 0", file);
+    else if (buffer && buffer < LOG_BUFFER_LEAST)
+        say(error, "log_buffer: %" PRIu64 " bytes are too few, it takes 4 KiB or 0", buffer);
+    else if (file && file < LOG_FILE_BUFFERS * buffer)
+        say(error, "log_file_size: %" PRIu64 " bytes are too few for a log_buffer of %" PRIu64 ", it takes four times "
+                   "that", file, buffer);
+    else
+        return false;
+    return true;
 }
 
 kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_text *error)
 {
     memset(plan, 0, sizeof *plan);
-    if (config->option_count != BDB_OPTION_COUNT) {
-        say(error, "%zu option values were given, %d are declared", config->option_count, BDB_OPTION_COUNT);
+    if (refuses_durability(config, error) || refuses_log(config, error))
         return KVDYNO_UNSUPPORTED;
-    }
     if (config->compression != KVDYNO_COMPRESSION_NONE) {
         say(error, "compression: this adapter offers none; Berkeley DB only compresses common prefixes of keys");
-        return KVDYNO_UNSUPPORTED;
-    }
-    if (config->durability > KVDYNO_DURABILITY_COMMIT) {
-        say(error, "durability: level %u is not known", config->durability);
-        return KVDYNO_UNSUPPORTED;
-    }
-    uint64_t log_file = (uint64_t)bdb_integer_option(config, BDB_LOG_FILE_SIZE);
-    if (log_file && log_file < LOG_FILE_LEAST) {
-        say(error, "log_file_size: %" PRIu64 " bytes are too few, it takes 1 MiB or 0", log_file);
-        return KVDYNO_UNSUPPORTED;
-    }
-    uint64_t log_buffer = (uint64_t)bdb_integer_option(config, BDB_LOG_BUFFER);
-    if (log_buffer && log_buffer < LOG_BUFFER_LEAST) {
-        say(error, "log_buffer: %" PRIu64 " bytes are too few, it takes 4 KiB or 0", log_buffer);
-        return KVDYNO_UNSUPPORTED;
-    }
-    if (log_file && log_file < LOG_FILE_BUFFERS * log_buffer) {
-        say(error, "log_file_size: %" PRIu64 " bytes are too few for a log_buffer of %" PRIu64 ", it takes four times that",
-            log_file, log_buffer);
         return KVDYNO_UNSUPPORTED;
     }
     if (!plan_sharing(config, plan, error))
@@ -124,12 +111,6 @@ kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_
 }
 
 /* ---- setting it ---- */
-
-static void keep_message(const DB_ENV *env, const char *prefix, const char *message)
-{
-    (void)prefix;
-    engine_message_keep(env->app_private, message);
-}
 
 static int set_memory(DB_ENV *env, const bdb_plan *plan)
 {
@@ -149,8 +130,8 @@ static int set_tables(DB_ENV *env, const kvdyno_config *config, const bdb_plan *
         code = env->set_lk_max_locks(env, plan->locks);
     if (code == 0)
         code = env->set_lk_max_objects(env, plan->locks);
-    if (code == 0 && bdb_integer_option(config, BDB_LOCK_PARTITIONS))
-        code = env->set_lk_partitions(env, (u_int32_t)bdb_integer_option(config, BDB_LOCK_PARTITIONS));
+    if (code == 0 && option_integer(config, BDB_LOCK_PARTITIONS))
+        code = env->set_lk_partitions(env, (u_int32_t)option_integer(config, BDB_LOCK_PARTITIONS));
     return code ? code : env->set_tx_max(env, plan->transactions);
 }
 
@@ -185,13 +166,13 @@ static int watch_processes(DB_ENV *env, const bdb_plan *plan)
 static int set_flags(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan)
 {
     int code = plan->durability ? env->set_flags(env, plan->durability, 1) : 0;
-    if (code == 0 && bdb_integer_option(config, BDB_DIRECT_IO))
+    if (code == 0 && option_integer(config, BDB_DIRECT_IO))
         code = env->set_flags(env, DB_DIRECT_DB, 1);
-    if (code == 0 && bdb_integer_option(config, BDB_LOG_AUTO_REMOVE))
+    if (code == 0 && option_integer(config, BDB_LOG_AUTO_REMOVE))
         code = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1);
-    if (code == 0 && bdb_integer_option(config, BDB_LOG_ZERO))
+    if (code == 0 && option_integer(config, BDB_LOG_ZERO))
         code = env->log_set_config(env, DB_LOG_ZERO, 1);
-    if (code == 0 && bdb_integer_option(config, BDB_LOG_DSYNC))
+    if (code == 0 && option_integer(config, BDB_LOG_DSYNC))
         code = env->log_set_config(env, DB_LOG_DSYNC, 1);
     return code;
 }
@@ -208,7 +189,7 @@ int bdb_set_all(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan)
 
 int bdb_make_environment(const bdb_library *library, engine_message *message, DB_ENV **env)
 {
-    int code = library->env_create(env, 0);
+    int code = library->db_env_create(env, 0);
     if (code != 0) {
         *env = NULL;
         return code;
@@ -237,21 +218,21 @@ static const char *durability_meaning(uint32_t durability)
 
 static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
-    long long checkpoint_kb = bdb_integer_option(config, BDB_CHECKPOINT_KB);
+    long long checkpoint_kib = option_integer(config, BDB_CHECKPOINT_KIB);
     emit(context, "durability", "commit", durability_meaning(config->durability));
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "log_flush", "every %u ms%s", config->sync_period_ms,
               config_processes(config) > 1 ? ", by one of the processes" : "");
-    if (checkpoint_kb)
+    if (checkpoint_kib)
         emitf(emit, context, "durability", "txn_checkpoint",
               "in the background after %lld KiB of log, and at close; it writes and syncs at every durability level",
-              checkpoint_kb);
+              checkpoint_kib);
     else
         emit(context, "durability", "txn_checkpoint", "at close only");
-    if (bdb_integer_option(config, BDB_LOG_DSYNC) && config->durability == KVDYNO_DURABILITY_NONE)
+    if (option_integer(config, BDB_LOG_DSYNC) && config->durability == KVDYNO_DURABILITY_NONE)
         emit(context, "tainted", "DB_LOG_DSYNC with DB_TXN_NOSYNC",
-             "the log is synced whenever it is written, but no commit waits for that: what is in the log buffer is lost "
-             "with the process");
+             "the log is synced whenever it is written, but no commit waits for that: what is in the log buffer is "
+             "lost with the process");
 }
 
 static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)
@@ -263,8 +244,8 @@ static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan 
     emitf(emit, context, "cache", "set_cachesize", "%" PRIu64 " bytes, regions: %d", plan->cache, plan->cache_regions);
     emitf(emit, context, "cache", "buffer pool", "%" PRIu64 " bytes in all%s", total,
           total > plan->cache ? ", with what Berkeley DB adds for its own book-keeping" : "");
-    uint64_t asked = (uint64_t)bdb_integer_option(config, BDB_LOG_BUFFER);
-    bool cut = plan->log_buffer < (asked ? asked : config->write_buffer_bytes);
+    uint64_t requested = (uint64_t)option_integer(config, BDB_LOG_BUFFER);
+    bool cut = plan->log_buffer < (requested ? requested : config->write_buffer_bytes);
     emitf(emit, context, "write_buffer", "set_lg_bsize", "%" PRIu64 " bytes of log%s; changed pages wait in the cache",
           plan->log_buffer, cut ? ", the most this adapter sets: 64 MiB, and a quarter of a log file" : "");
     emitf(emit, context, "write_buffer", "set_lg_max", "%" PRIu64 " bytes a log file", plan->log_file);
@@ -274,18 +255,23 @@ static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan 
 
 static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)
 {
-    long long partitions = bdb_integer_option(config, BDB_LOCK_PARTITIONS);
-    bool versions = bdb_integer_option(config, BDB_SNAPSHOT);
+    static const struct {
+        const char *name;
+        int option;
+    } flags[] = {
+        {"DB_LOG_AUTO_REMOVE", BDB_LOG_AUTO_REMOVE}, {"DB_LOG_ZERO", BDB_LOG_ZERO},
+        {"DB_LOG_DSYNC", BDB_LOG_DSYNC},             {"DB_DIRECT_DB", BDB_DIRECT_IO},
+    };
+    long long partitions = option_integer(config, BDB_LOCK_PARTITIONS);
+    bool versions = option_integer(config, BDB_SNAPSHOT);
     bdb_say_table(config, emit, context);
     emit(context, "options", "isolation", versions ? "DB_MULTIVERSION; reads and cursors with DB_TXN_SNAPSHOT"
                                                    : "page locks");
     emit(context, "options", "regions", plan->shared ? "DB_REGISTER: mapped files in the folder" : "DB_PRIVATE: heap");
     if (plan->shared)
         emitf(emit, context, "options", "failchk", "every %u ms; set_thread_count %u", BDB_POLL_MS, plan->threads);
-    emit(context, "options", "DB_LOG_AUTO_REMOVE", bdb_integer_option(config, BDB_LOG_AUTO_REMOVE) ? "on" : "off");
-    emit(context, "options", "DB_LOG_ZERO", bdb_integer_option(config, BDB_LOG_ZERO) ? "on" : "off");
-    emit(context, "options", "DB_LOG_DSYNC", bdb_integer_option(config, BDB_LOG_DSYNC) ? "on" : "off");
-    emit(context, "options", "DB_DIRECT_DB", bdb_integer_option(config, BDB_DIRECT_IO) ? "on" : "off");
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        emit(context, "options", flags[i].name, option_integer(config, flags[i].option) ? "on" : "off");
     emit(context, "options", "set_lk_detect", "DB_LOCK_DEFAULT");
     emitf(emit, context, "options", "set_lk_max_lockers", "%u", plan->lockers);
     emitf(emit, context, "options", "set_lk_max_locks, set_lk_max_objects", "%u", plan->locks);
@@ -312,7 +298,7 @@ static int try_settings(DB_ENV *env, const bdb_library *library, const kvdyno_co
     return code ? code : closed;
 }
 
-kvdyno_status bdb_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     bdb_plan plan;
     bdb_library library;

@@ -4,109 +4,53 @@
  */
 #include "bdb.h"
 
-#define FIGURE(topic, stat, member) emitf(emit, context, topic, #member, "%" PRIu64, (uint64_t)(stat)->member)
+#define CACHE_FIGURES(X)                                                                                               \
+    X(st_regsize) X(st_pages) X(st_page_clean) X(st_page_dirty) X(st_cache_hit) X(st_cache_miss)                       \
+    X(st_page_create) X(st_page_in) X(st_page_out) X(st_ro_evict) X(st_rw_evict) X(st_hash_wait)                       \
+    X(st_region_wait) X(st_io_wait) X(st_mvcc_frozen) X(st_mvcc_thawed)
+#define LOCKS_FIGURES(X)                                                                                               \
+    X(st_nrequests) X(st_lock_wait) X(st_ndeadlocks) X(st_maxnlocks) X(st_maxnlockers) X(st_partitions)                \
+    X(st_part_wait) X(st_regsize)
+#define LOG_FIGURES(X)                                                                                                 \
+    X(st_w_mbytes) X(st_w_bytes) X(st_record) X(st_wcount) X(st_wcount_fill) X(st_scount)                              \
+    X(st_maxcommitperflush) X(st_region_wait)
+#define TRANSACTIONS_FIGURES(X)                                                                                        \
+    X(st_nbegins) X(st_ncommits) X(st_naborts) X(st_maxnactive) X(st_maxnsnapshot)
+#define TABLE_FIGURES(X)                                                                                               \
+    X(bt_pagesize) X(bt_pagecnt)
 
-static int say_cache(DB_ENV *env, kvdyno_emit emit, void *context)
-{
-    DB_MPOOL_STAT *stat;
-    int code = env->memp_stat(env, &stat, NULL, 0);
-    if (code != 0)
-        return code;
-    FIGURE("cache", stat, st_regsize);
-    FIGURE("cache", stat, st_pages);
-    FIGURE("cache", stat, st_page_clean);
-    FIGURE("cache", stat, st_page_dirty);
-    FIGURE("cache", stat, st_cache_hit);
-    FIGURE("cache", stat, st_cache_miss);
-    FIGURE("cache", stat, st_page_create);
-    FIGURE("cache", stat, st_page_in);
-    FIGURE("cache", stat, st_page_out);
-    FIGURE("cache", stat, st_ro_evict);
-    FIGURE("cache", stat, st_rw_evict);
-    FIGURE("cache", stat, st_hash_wait);
-    FIGURE("cache", stat, st_region_wait);
-    FIGURE("cache", stat, st_io_wait);
-    FIGURE("cache", stat, st_mvcc_frozen);
-    FIGURE("cache", stat, st_mvcc_thawed);
-    free(stat);
-    return 0;
-}
+#define FIGURE(member) {#member, (uint64_t)stat->member},
 
-static int say_locks(DB_ENV *env, kvdyno_emit emit, void *context)
-{
-    DB_LOCK_STAT *stat;
-    int code = env->lock_stat(env, &stat, 0);
-    if (code != 0)
-        return code;
-    FIGURE("locks", stat, st_nrequests);
-    FIGURE("locks", stat, st_lock_wait);
-    FIGURE("locks", stat, st_ndeadlocks);
-    FIGURE("locks", stat, st_maxnlocks);
-    FIGURE("locks", stat, st_maxnlockers);
-    FIGURE("locks", stat, st_partitions);
-    FIGURE("locks", stat, st_part_wait);
-    FIGURE("locks", stat, st_regsize);
-    free(stat);
-    return 0;
-}
+/* A function that emits the figures of one structure, which `call` fills in and the C library frees. */
+#define SAY(function, topic, type, figures_of, call)                                                                   \
+    static int function(kvdyno_database *database, kvdyno_emit emit, void *context)                                    \
+    {                                                                                                                  \
+        DB_ENV *env = database->env;                                                                                   \
+        DB *db = database->db;                                                                                         \
+        type *stat;                                                                                                    \
+        (void)env, (void)db;                                                                                           \
+        int code = call;                                                                                               \
+        if (code != 0)                                                                                                 \
+            return code;                                                                                               \
+        const figure figures[] = {figures_of(FIGURE)};                                                                 \
+        emit_figures(topic, figures, sizeof figures / sizeof *figures, emit, context);                                 \
+        free(stat);                                                                                                    \
+        return 0;                                                                                                      \
+    }
 
-static int say_log(DB_ENV *env, kvdyno_emit emit, void *context)
-{
-    DB_LOG_STAT *stat;
-    int code = env->log_stat(env, &stat, 0);
-    if (code != 0)
-        return code;
-    uint64_t written = (uint64_t)stat->st_w_mbytes * 1024 * 1024 + stat->st_w_bytes;
-    emitf(emit, context, "log", "st_w_mbytes, st_w_bytes", "%" PRIu64, written);
-    FIGURE("log", stat, st_record);
-    FIGURE("log", stat, st_wcount);
-    FIGURE("log", stat, st_wcount_fill);
-    FIGURE("log", stat, st_scount);
-    FIGURE("log", stat, st_maxcommitperflush);
-    FIGURE("log", stat, st_region_wait);
-    free(stat);
-    return 0;
-}
-
-static int say_transactions(DB_ENV *env, kvdyno_emit emit, void *context)
-{
-    DB_TXN_STAT *stat;
-    int code = env->txn_stat(env, &stat, 0);
-    if (code != 0)
-        return code;
-    FIGURE("transactions", stat, st_nbegins);
-    FIGURE("transactions", stat, st_ncommits);
-    FIGURE("transactions", stat, st_naborts);
-    FIGURE("transactions", stat, st_maxnactive);
-    FIGURE("transactions", stat, st_maxnsnapshot);
-    free(stat);
-    return 0;
-}
-
+SAY(say_cache, "cache", DB_MPOOL_STAT, CACHE_FIGURES, env->memp_stat(env, &stat, NULL, 0))
+SAY(say_locks, "locks", DB_LOCK_STAT, LOCKS_FIGURES, env->lock_stat(env, &stat, 0))
+SAY(say_log, "log", DB_LOG_STAT, LOG_FIGURES, env->log_stat(env, &stat, 0))
+SAY(say_transactions, "transactions", DB_TXN_STAT, TRANSACTIONS_FIGURES, env->txn_stat(env, &stat, 0))
 /* Only what is known without walking the tree. */
-static int say_table(DB *db, kvdyno_emit emit, void *context)
-{
-    DB_BTREE_STAT *stat;
-    int code = db->stat(db, NULL, &stat, DB_FAST_STAT);
-    if (code != 0)
-        return code;
-    FIGURE("btree", stat, bt_pagesize);
-    FIGURE("btree", stat, bt_pagecnt);
-    free(stat);
-    return 0;
-}
+SAY(say_table, "btree", DB_BTREE_STAT, TABLE_FIGURES, db->stat(db, NULL, &stat, DB_FAST_STAT))
 
-kvdyno_status bdb_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
+kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
-    DB_ENV *env = database->env;
-    int code = say_cache(env, emit, context);
-    if (code == 0)
-        code = say_locks(env, emit, context);
-    if (code == 0)
-        code = say_log(env, emit, context);
-    if (code == 0)
-        code = say_transactions(env, emit, context);
-    if (code == 0)
-        code = say_table(database->db, emit, context);
+    static int (*const all[])(kvdyno_database *, kvdyno_emit, void *) = {say_cache, say_locks, say_log,
+                                                                         say_transactions, say_table};
+    int code = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all && code == 0; i++)
+        code = all[i](database, emit, context);
     return code ? KVDYNO_ERROR : KVDYNO_OK;
 }

@@ -52,7 +52,7 @@ bdb_order bdb_order_of(const kvdyno_config *config)
 
 bool bdb_is_partitioned(const kvdyno_config *config)
 {
-    return bdb_integer_option(config, BDB_PARTITIONS) > 1;
+    return option_integer(config, BDB_PARTITIONS) > 1;
 }
 
 /* FNV-1a, folded, because Berkeley DB takes what remains of it when divided by the number of partitions. */
@@ -71,19 +71,19 @@ static u_int32_t partition_of(DB *db, DBT *key)
 int bdb_set_table(DB *db, const kvdyno_config *config)
 {
     bdb_order order = bdb_order_of(config);
-    u_int32_t page_size = (u_int32_t)bdb_integer_option(config, BDB_PAGE_SIZE);
+    u_int32_t page_size = (u_int32_t)option_integer(config, BDB_PAGE_SIZE);
     int code = page_size ? db->set_pagesize(db, page_size) : 0;
     if (code == 0 && order != by_bytes)
         code = db->set_bt_compare(db, order);
     if (code == 0 && bdb_is_partitioned(config))
-        code = db->set_partition(db, (u_int32_t)bdb_integer_option(config, BDB_PARTITIONS), NULL, partition_of);
+        code = db->set_partition(db, (u_int32_t)option_integer(config, BDB_PARTITIONS), NULL, partition_of);
     return code;
 }
 
 void bdb_say_table(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     bdb_order order = bdb_order_of(config);
-    long long page_size = bdb_integer_option(config, BDB_PAGE_SIZE);
+    long long page_size = option_integer(config, BDB_PAGE_SIZE);
     if (page_size)
         emitf(emit, context, "options", "set_pagesize", "%lld", page_size);
     else
@@ -94,7 +94,7 @@ void bdb_say_table(const kvdyno_config *config, kvdyno_emit emit, void *context)
                              : "not set: by their bytes");
     if (bdb_is_partitioned(config))
         emitf(emit, context, "options", "set_partition", "%lld, by a hash of the key",
-              (long long)bdb_integer_option(config, BDB_PARTITIONS));
+              (long long)option_integer(config, BDB_PARTITIONS));
     else
         emit(context, "options", "set_partition", "not set: one table");
 }

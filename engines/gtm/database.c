@@ -6,26 +6,12 @@
  * meanwhile wait.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "gtm_adapter.h"
 
 /* GT.M is in the process once. */
 static bool entered;
 
 /* ---- opening ---- */
-
-static bool files_as_expected(const kvdyno_config *config, kvdyno_text *error)
-{
-    char path[PATH_MAX];
-    gt_path(path, config->path, GT_DATABASE);
-    bool there = access(path, F_OK) == 0, expected = there == !config->create;
-    if (!expected)
-        say(error, "%s %s", path, there ? "is there already" : "is not there");
-    return expected;
-}
 
 /* GT.M parts file names at blanks, and cuts them at 255 bytes; the journal's grows by a date. */
 static bool find_folder(const kvdyno_config *config, char folder[PATH_MAX], kvdyno_text *error)
@@ -42,23 +28,23 @@ static bool find_folder(const kvdyno_config *config, char folder[PATH_MAX], kvdy
 /* Makes a database, or does to one that nobody has open what has to be done. */
 static bool prepare(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
-    const gt_place *place = &database->place;
+    const gt_installation *installation = &database->installation;
     const char *folder = database->folder;
     int helpers = gt_meet(folder, GT_HELPERS, true, error); /* of users who died */
     if (helpers < 0)
         return false;
     close(helpers);
-    return gt_write_files(place, folder, error) &&
-           (config->create ? gt_create(place, folder, config, error) : gt_mend(place, folder, error)) &&
-           gt_set(place, folder, config, error);
+    return gt_write_files(installation, folder, error) &&
+           (config->create ? gt_create(installation, folder, config, error) : gt_mend(installation, folder, error)) &&
+           gt_set(installation, folder, config, error);
 }
 
 /* GT.M's programs that prepare it keep the door shut, should this process die. */
 static bool enter_first(kvdyno_database *database, const kvdyno_config *config, int openers, kvdyno_text *error)
 {
-    database->place.held = openers;
+    database->installation.held = openers;
     bool prepared = prepare(database, config, error);
-    database->place.held = -1;
+    database->installation.held = -1;
     if (prepared)
         gt_let_others_join(database->users);
     return prepared;
@@ -78,18 +64,20 @@ static bool enter(kvdyno_database *database, const kvdyno_config *config, kvdyno
     else
         done = database->users >= 0;
     close(openers);
-    done = done && gt_enter(&database->library, &database->place, database->folder, error);
+    done = done && gt_enter(&database->library, &database->installation, database->folder, error);
     if (!done && database->users >= 0)
         close(database->users);
     return done;
 }
 
-static kvdyno_status open_place(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
+static kvdyno_status open_installation(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
-    if (!gt_find(config->library, &database->place, error) || !gt_load(&database->place, &database->library, error))
+    if (!gt_find(config->library, &database->installation, error) ||
+        !gt_load(&database->installation, &database->library, error))
         return KVDYNO_NO_LIBRARY;
     gt_unload(&database->library);
-    if (!files_as_expected(config, error) || !find_folder(config, database->folder, error))
+    if (!file_as_expected(config->path, GT_DATABASE, config->create, error) ||
+        !find_folder(config, database->folder, error))
         return KVDYNO_ERROR;
     if (!enter(database, config, error))
         return error && error->data ? gt_status_of(error->data) : KVDYNO_ERROR;
@@ -97,7 +85,7 @@ static kvdyno_status open_place(kvdyno_database *database, const kvdyno_config *
     return KVDYNO_OK;
 }
 
-kvdyno_status gt_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error)
+static kvdyno_status database_start(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
     if (!gt_acceptable(config, error))
         return KVDYNO_UNSUPPORTED;
@@ -105,21 +93,18 @@ kvdyno_status gt_open(const kvdyno_config *config, kvdyno_database **opened, kvd
         say(error, "GT.M has one database open at a time in a process");
         return KVDYNO_ERROR;
     }
-    kvdyno_database *database = calloc(1, sizeof *database);
-    if (!database) {
-        say(error, "out of memory");
-        return KVDYNO_ERROR;
-    }
     database->thread = pthread_self();
     database->durability = config->durability;
     database->sync_period_ms = config->sync_period_ms;
-    kvdyno_status status = open_place(database, config, error);
-    if (status == KVDYNO_OK)
-        *opened = database;
-    else
-        free(database);
-    return status;
+    return open_installation(database, config, error);
 }
+
+static void database_dispose(kvdyno_database *database)
+{
+    free(database); /* nothing else is left open after a failure */
+}
+
+#include "open.h"
 
 /* ---- closing ---- */
 
@@ -139,15 +124,16 @@ static bool sync_file(const char *folder, const char *name, kvdyno_text *error)
 }
 
 /* GT.M's own end leaves the blocks in shared memory while others have the database open, and syncs no header. The first
- * failure is the one that is told. */
-kvdyno_status gt_close(kvdyno_database *database, kvdyno_text *error)
+ * failure is the one that is reported. */
+kvdyno_status adapter_close(kvdyno_database *database, kvdyno_text *error)
 {
-    kvdyno_status status = database->wrote ? gt_flush(database, error) : KVDYNO_OK;
-    kvdyno_text *untold = status == KVDYNO_OK ? error : NULL;
-    bool closed = gt_stop_syncer(database, untold);
-    closed = gt_leave(&database->library, closed ? untold : NULL) && closed;
+    kvdyno_status status = database->wrote ? adapter_flush(database, error) : KVDYNO_OK;
+    kvdyno_text *unreported = status == KVDYNO_OK ? error : NULL;
+    bool closed = gt_stop_syncer(database, unreported);
+    closed = gt_leave(&database->library, closed ? unreported : NULL) && closed;
     if (closed && database->wrote)
-        closed = sync_file(database->folder, GT_DATABASE, untold) && sync_file(database->folder, GT_JOURNAL, untold);
+        closed = sync_file(database->folder, GT_DATABASE, unreported) &&
+                 sync_file(database->folder, GT_JOURNAL, unreported);
     close(database->users);
     free(database);
     entered = false;
@@ -158,13 +144,13 @@ kvdyno_status gt_close(kvdyno_database *database, kvdyno_text *error)
 
 static bool is_free(const kvdyno_database *database, kvdyno_text *error)
 {
-    if (!database->session || !database->session->begun)
+    if (!database->session || !database->session->transaction)
         return true;
     say(error, "a transaction is open");
     return false;
 }
 
-kvdyno_status gt_flush(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 {
     if (!is_free(database, error))
         return KVDYNO_ERROR;
@@ -174,16 +160,16 @@ kvdyno_status gt_flush(kvdyno_database *database, kvdyno_text *error)
 }
 
 /* MUPIP REORG works beside the database's users. It fails where there is no record to move. */
-kvdyno_status gt_compact(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
 {
     char said[GT_SAID];
     const char *reorg[] = {"reorg", "-region", "DEFAULT", "-truncate", NULL};
     int helper = gt_meet(database->folder, GT_HELPERS, false, error);
     if (helper < 0)
         return KVDYNO_ERROR;
-    database->place.held = helper;
-    bool done = gt_run(&database->place, database->folder, "mupip", reorg, NULL, said);
-    database->place.held = -1;
+    database->installation.held = helper;
+    bool done = gt_run(&database->installation, database->folder, "mupip", reorg, NULL, said);
+    database->installation.held = -1;
     close(helper);
     if (done || strstr(said, "NOSELECT"))
         return KVDYNO_OK;
@@ -193,7 +179,7 @@ kvdyno_status gt_compact(kvdyno_database *database, kvdyno_text *error)
 }
 
 /* "SET:12,KIL:0,...": counts since the database was made, of all processes. */
-kvdyno_status gt_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
+kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
     char text[8192], *rest = text;
     gt_bytes all = {sizeof text - 1, text};

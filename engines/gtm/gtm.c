@@ -16,18 +16,16 @@
 #define JOURNAL_BUFFER_MAX UINT64_C(1048576)
 
 const kvdyno_option gt_options[OPTION_COUNT] = {
-    [ACCESS_METHOD] = {.name = "access_method", .type = KVDYNO_OPTION_CHOICE, .default_value = "BG", .choices = "BG|MM",
-                       .help = "BG: blocks are cached in global buffers; MM: the file is mapped, without a journal."},
-    [BLOCK_SIZE] = {.name = "block_size", .type = KVDYNO_OPTION_SIZE, .default_value = "4096", .minimum = 2048,
-                    .maximum = 65024, .help = "Bytes of a database block: a multiple of 512."},
-    [ALLOCATION] = {.name = "allocation", .type = KVDYNO_OPTION_INTEGER, .default_value = "100", .minimum = 10,
-                    .maximum = 1040187392, .help = "Blocks that a new database has."},
-    [EXTENSION] = {.name = "extension_count", .type = KVDYNO_OPTION_INTEGER, .default_value = "0", .maximum = 1048575,
-                   .help = "Blocks by which a full database grows; 0: a tenth of the expected data, from 100 up."},
-    [EPOCH_INTERVAL] = {.name = "epoch_interval", .type = KVDYNO_OPTION_INTEGER, .default_value = "300", .minimum = 1,
-                        .maximum = 32767, .help = "Seconds between epochs, at which all changed blocks are written."},
-    [SYNC_IO] = {.name = "sync_io", .type = KVDYNO_OPTION_BOOL, .default_value = "false",
-                 .help = "Writes the journal with O_DSYNC and O_DIRECT instead of syncing it afterwards."},
+    [ACCESS_METHOD] = {"access_method", CHOICE("BG", "BG|MM",
+        "BG: blocks are cached in global buffers; MM: the file is mapped, without a journal.")},
+    [BLOCK_SIZE] = {"block_size", SIZE("4096", 2048, 65024, "Bytes of a database block: a multiple of 512.")},
+    [ALLOCATION] = {"allocation", INTEGER("100", 10, 1040187392, "Blocks that a new database has.")},
+    [EXTENSION] = {"extension_count", INTEGER("0", 0, 1048575,
+        "Blocks by which a full database grows; 0: a tenth of the expected data, from 100 up.")},
+    [EPOCH_INTERVAL] = {"epoch_interval", INTEGER("300", 1, 32767,
+        "Seconds between epochs, at which all changed blocks are written.")},
+    [SYNC_IO] = {"sync_io", BOOL("false",
+        "Writes the journal with O_DSYNC and O_DIRECT instead of syncing it afterwards.")},
 };
 
 bool gt_is_mapped(const kvdyno_config *config)
@@ -53,9 +51,9 @@ uint64_t gt_journal_buffer(const kvdyno_config *config)
 /* GT.M's own 100 blocks make a load wait for the file to grow, time and again. */
 int64_t gt_extension(const kvdyno_config *config)
 {
-    const int64_t own = 100, most = gt_options[EXTENSION].maximum, asked = config->options[EXTENSION].integer;
-    if (asked)
-        return asked;
+    const int64_t own = 100, most = gt_options[EXTENSION].maximum, requested = config->options[EXTENSION].integer;
+    if (requested)
+        return requested;
     double bytes = (double)config->records * (double)(config->key_size + config->value_size);
     double tenth = bytes / 10 / (double)config->options[BLOCK_SIZE].integer;
     return tenth < (double)own ? own : tenth > (double)most ? most : (int64_t)tenth;
@@ -85,11 +83,9 @@ static bool write_buffer_fits(const kvdyno_config *config, kvdyno_text *error)
 
 bool gt_acceptable(const kvdyno_config *config, kvdyno_text *error)
 {
-    if (config->durability > KVDYNO_DURABILITY_COMMIT)
-        say(error, "durability: level %" PRIu32 " is not known", config->durability);
-    else if (config->compression != KVDYNO_COMPRESSION_NONE)
-        say(error, "compression: GT.M has none");
-    else if (config->options[BLOCK_SIZE].integer % 512)
+    if (refuses_durability(config, error) || refuses_compression(config, "GT.M", error))
+        return false;
+    if (config->options[BLOCK_SIZE].integer % 512)
         say(error, "block_size: %" PRId64 " is no multiple of 512", config->options[BLOCK_SIZE].integer);
     else if (gt_is_mapped(config) && gt_is_journaled(config))
         say(error, "access_method: MM has no journal of before-images, so it knows only durability none");
@@ -134,7 +130,7 @@ static void settings_memory(const kvdyno_config *config, kvdyno_emit emit, void 
         emit(context, "write_buffer", "buffer_size", "none: without a journal; changed blocks wait in the cache");
 }
 
-static kvdyno_status gtm_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     const kvdyno_value *option = config->options;
     if (!gt_acceptable(config, error))
@@ -156,71 +152,31 @@ static kvdyno_status gtm_settings(const kvdyno_config *config, kvdyno_emit emit,
 /* ---- the version ---- */
 
 /* Only GT.M itself tells its version: "GT.M V7.0-005 Linux x86_64". */
-static kvdyno_status gtm_probe(const char *library, kvdyno_text *version, kvdyno_text *error)
+kvdyno_status adapter_probe(const char *library, kvdyno_text *version, kvdyno_text *error)
 {
-    gt_place place;
+    gt_installation installation;
     gt_library loaded;
     char said[GT_SAID], number[64];
-    if (!gt_find(library, &place, error) || !gt_load(&place, &loaded, error))
+    if (!gt_find(library, &installation, error) || !gt_load(&installation, &loaded, error))
         return KVDYNO_NO_LIBRARY;
     gt_unload(&loaded);
     const char *ask[] = {"-run", "%XCMD", "write $zversion,!", NULL};
-    if (gt_run(&place, place.dist, "mumps", ask, NULL, said) && sscanf(said, "GT.M V%63s", number) == 1) {
+    if (gt_run(&installation, installation.dist, "mumps", ask, NULL, said) && sscanf(said, "GT.M V%63s", number) == 1) {
         say(version, "%s", number);
         return KVDYNO_OK;
     }
-    say(error, "%s/mumps does not say which version of GT.M it is: %s", place.dist, gt_gist(said));
+    say(error, "%s/mumps does not say which version of GT.M it is: %s", installation.dist, gt_gist(said));
     return KVDYNO_NO_LIBRARY;
 }
 
 /* ---- the engine ---- */
 
-static const kvdyno_engine engine = {
-    .size = sizeof(kvdyno_engine),
-    .abi_version = KVDYNO_ABI_VERSION,
-    .name = "gtm",
-    .summary = "GT.M: the database of the language M, B-trees in memory that processes share, without threads",
-    .origin = "Debian package fis-gtm",
-    .capabilities = KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH |
-                    KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY |
-                    KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_SINGLE,
-    .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |
-                    1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,
-    .compressions = 1u << KVDYNO_COMPRESSION_NONE,
-    .min_key_size = 0,
-    .max_key_size = GT_MAX_KEY,
-    .max_value_size = GT_MAX_VALUE,
-    .options = gt_options,
-    .option_count = OPTION_COUNT,
-    .option_size = sizeof(kvdyno_option),
-    .preset_size = sizeof(kvdyno_preset),
-    .probe = gtm_probe,
-    .settings = gtm_settings,
-    .open = gt_open,
-    .close = gt_close,
-    .session_open = gt_session_open,
-    .session_close = gt_session_close,
-    .session_error = gt_session_error,
-    .get = gt_get,
-    .put = gt_put,
-    .remove = gt_remove,
-    .write = gt_write,
-    .read_modify_write = gt_read_modify_write,
-    .begin = gt_begin,
-    .commit = gt_commit,
-    .abort = gt_abort,
-    .cursor_open = gt_cursor_open,
-    .cursor_close = gt_cursor_close,
-    .cursor_seek = gt_cursor_seek,
-    .cursor_next = gt_cursor_next,
-    .cursor_previous = gt_cursor_previous,
-    .flush = gt_flush,
-    .compact = gt_compact,
-    .statistics = gt_statistics,
-    .destroy = gt_destroy,
-};
-
-const kvdyno_engine *kvdyno_engine_v2(void)
-{
-    return &engine;
-}
+ADAPTER_TABLE(.name = "gtm",
+              .summary = "GT.M: the database of the language M, B-trees in memory that processes share, without "
+                         "threads",
+              .origin = "Debian package fis-gtm",
+              .capabilities = CAN_STORE_IN_ORDER | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE |
+                              KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_SINGLE,
+              .compressions = COMPRESSION(NONE), .max_key_size = GT_MAX_KEY, .max_value_size = GT_MAX_VALUE,
+              .read_modify_write = adapter_read_modify_write, .compact = adapter_compact, .destroy = adapter_destroy,
+              OPTIONS(gt_options));

@@ -6,7 +6,6 @@
 #ifndef KVDYNO_GTM_ADAPTER_H
 #define KVDYNO_GTM_ADAPTER_H
 
-#include <limits.h>
 #include <signal.h>
 
 #include "adapter.h"
@@ -14,7 +13,7 @@
 /* ---- what libgtmshr.so offers to C: the part of gtmxc_types.h that is used here ---- */
 
 typedef struct gt_bytes {
-    long length; /* going in: of the bytes, or of the room for an answer; coming out: of the answer */
+    long length; /* going in: of the bytes, or of the memory for an answer; coming out: of the answer */
     char *address;
 } gt_bytes;
 
@@ -23,11 +22,12 @@ typedef struct gt_name {
     void *handle;
 } gt_name;
 
+#define GT_FUNCTIONS(X)                                                                                                \
+    X(int, gtm_jinit, (void)) X(int, gtm_cip, (gt_name *name, ...)) X(int, gtm_exit, (void))                           \
+    X(void, gtm_zstatus, (char *text, int size))
+
 typedef struct gt_api {
-    int (*gtm_jinit)(void);
-    int (*gtm_cip)(gt_name *name, ...);
-    int (*gtm_exit)(void);
-    void (*gtm_zstatus)(char *text, int size);
+    GT_FUNCTIONS(API_MEMBER)
 } gt_api;
 
 /* The entries of the call-in table: name, and signature. The routine is in routine.c. */
@@ -43,25 +43,24 @@ typedef struct gt_api {
     X(next, "void next^kvdyno(I:gtm_string_t*,O:gtm_string_t*,O:gtm_string_t*)")             \
     X(previous, "void previous^kvdyno(I:gtm_string_t*,O:gtm_string_t*,O:gtm_string_t*)")     \
     X(write, "void write^kvdyno(I:gtm_string_t*)")                                           \
-    X(read_modify_write, "void read_modify_write^kvdyno(I:gtm_string_t*,I:gtm_string_t*)")                         \
+    X(readmodifywrite, "void readmodifywrite^kvdyno(I:gtm_string_t*,I:gtm_string_t*)")       \
     X(transact, "gtm_int_t* transact^kvdyno(I:gtm_string_t*)")                               \
     X(flush, "void flush^kvdyno()")                                                          \
     X(statistics, "void statistics^kvdyno(O:gtm_string_t*)")
 
 typedef struct gt_calls {
-#define MEMBER(call, signature) gt_name call;
-    GT_CALLS(MEMBER)
-#undef MEMBER
+#define CALL_MEMBER(call, signature) gt_name call;
+    GT_CALLS(CALL_MEMBER)
 } gt_calls;
 
 /* ---- limits ---- */
 
 /* A key is stored with a letter before it, so that M takes none for a number. A zero or one byte takes two bytes in
- * GT.M's own form of a key, which has room for 1019. */
+ * GT.M's own form of a key, which takes 1019. */
 #define GT_LETTER 'k'
 #define GT_MAX_KEY 506
 #define GT_MAX_VALUE (1 << 20)
-#define GT_ROOM (GT_MAX_VALUE + 1) /* an answer that is still so long was never given */
+#define GT_ANSWER_BYTES (GT_MAX_VALUE + 1) /* an answer that is still so long was never given */
 
 /* ---- options ---- */
 
@@ -79,36 +78,37 @@ int64_t gt_extension(const kvdyno_config *config);
 /* Whether GT.M can do what `config` asks for; if not, why. */
 bool gt_acceptable(const kvdyno_config *config, kvdyno_text *error);
 
-/* ---- where GT.M is, and its programs: place.c, tools.c ---- */
+/* ---- where GT.M is, and its programs: installation.c, tools.c ---- */
 
-typedef struct gt_place {
+typedef struct gt_installation {
     char dist[PATH_MAX];    /* $gtm_dist */
     char library[PATH_MAX]; /* libgtmshr.so in it */
     int held;               /* what its programs keep open as long as they run, or -1 */
-} gt_place;
+} gt_installation;
 
-bool gt_find(const char *chosen, gt_place *place, kvdyno_text *error);
+bool gt_find(const char *chosen, gt_installation *installation, kvdyno_text *error);
 /* Whether its programs are there too. */
-bool gt_is_complete(const gt_place *place, kvdyno_text *error);
+bool gt_is_complete(const gt_installation *installation, kvdyno_text *error);
 /* The environment for GT.M to work on the database in `folder`: the host's own without what speaks to GT.M, and what
  * this adapter tells it. `preload`: a library to load before its own, or NULL. One block: free() it. NULL: out of
  * memory. */
-char **gt_environment(const gt_place *place, const char *folder, const char *preload);
+char **gt_environment(const gt_installation *installation, const char *folder, const char *preload);
 #define GT_SAID 4096
 
 /* Runs a program of $gtm_dist with these arguments (NULL-terminated, without its name) and waits for it. `input` is a
  * file, or NULL. What it says goes to `said`. Whether it succeeded by its own word. */
-bool gt_run(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
+bool gt_run(const gt_installation *installation, const char *folder, const char *program, const char *const *arguments,
             const char *input, char said[GT_SAID]);
 /* The same for a program that has no other process to wait for: it hardly sleeps. */
-bool gt_run_alone(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
-                  char said[GT_SAID]);
+bool gt_run_alone(const gt_installation *installation, const char *folder, const char *program,
+                  const char *const *arguments, char said[GT_SAID]);
 /* Its main line: the first that reports an error, or a warning, or else the first of all. Cuts `said`. */
 const char *gt_gist(char *said);
 /* The file of this adapter. */
 bool gt_own_file(char path[PATH_MAX]);
 /* The same, without waiting: returns the process, or -1. It reads from the file `input`. */
-pid_t gt_start(const gt_place *place, const char *folder, const char *program, const char *const *arguments, int input);
+pid_t gt_start(const gt_installation *installation, const char *folder, const char *program,
+               const char *const *arguments, int input);
 /* Waits for it. */
 bool gt_ended_well(pid_t child);
 
@@ -133,10 +133,10 @@ typedef struct gt_library {
 } gt_library;
 
 /* Loads GT.M's library without starting anything. */
-bool gt_load(const gt_place *place, gt_library *library, kvdyno_text *error);
+bool gt_load(const gt_installation *installation, gt_library *library, kvdyno_text *error);
 void gt_unload(gt_library *library);
 /* Starts GT.M in this process for the database in `folder`, and opens that. */
-bool gt_enter(gt_library *library, const gt_place *place, const char *folder, kvdyno_text *error);
+bool gt_enter(gt_library *library, const gt_installation *installation, const char *folder, kvdyno_text *error);
 /* Ends it. Afterwards GT.M can be loaded anew. */
 bool gt_leave(gt_library *library, kvdyno_text *error);
 /* What went wrong in the last call, in GT.M's words. */
@@ -154,7 +154,7 @@ void gt_heap_end(void);
 #define GT_JOURNAL "kvdyno.mjl"
 
 /* Writes the routine, the tables of calls into it and out of it, and compiles it. */
-bool gt_write_files(const gt_place *place, const char *folder, kvdyno_text *error);
+bool gt_write_files(const gt_installation *installation, const char *folder, kvdyno_text *error);
 bool gt_write_file(const char *folder, const char *name, const char *text, kvdyno_text *error);
 /* `folder`/`name`. */
 void gt_path(char path[PATH_MAX], const char *folder, const char *name);
@@ -162,7 +162,7 @@ void gt_path(char path[PATH_MAX], const char *folder, const char *name);
 /* ---- the database: database.c; its making, setting and mending: upkeep.c; its syncer: syncer.c ---- */
 
 struct kvdyno_database {
-    gt_place place;
+    gt_installation installation;
     gt_library library;
     char folder[PATH_MAX];
     pthread_t thread;
@@ -174,13 +174,12 @@ struct kvdyno_database {
     kvdyno_session *session;
 };
 
-bool gt_create(const gt_place *place, const char *folder, const kvdyno_config *config, kvdyno_text *error);
+bool gt_create(const gt_installation *installation, const char *folder, const kvdyno_config *config,
+               kvdyno_text *error);
 /* After a process died: writes out what it left in shared memory, or recovers from the journal. */
-bool gt_mend(const gt_place *place, const char *folder, kvdyno_text *error);
+bool gt_mend(const gt_installation *installation, const char *folder, kvdyno_text *error);
 /* Sets global buffers and journaling. Nobody has the database open. */
-bool gt_set(const gt_place *place, const char *folder, const kvdyno_config *config, kvdyno_text *error);
-kvdyno_status gt_destroy(const kvdyno_config *config, kvdyno_text *error);
-
+bool gt_set(const gt_installation *installation, const char *folder, const kvdyno_config *config, kvdyno_text *error);
 bool gt_start_syncer(kvdyno_database *database, kvdyno_text *error);
 bool gt_stop_syncer(kvdyno_database *database, kvdyno_text *error);
 
@@ -191,22 +190,21 @@ typedef struct gt_transaction gt_transaction;
 struct kvdyno_session {
     gt_library *library;
     gt_name *put, *remove;      /* as the durability has it */
-    gt_transaction *begun;      /* NULL: none */
-    kvdyno_database *database;
+    gt_transaction *transaction; /* the begun one; NULL: none */
     char key[GT_MAX_KEY + 1];   /* the last key that was given, after its letter */
     gt_bytes batch_id;          /* TRANSACTIONID: BATCH commits without waiting for the journal */
-    char *room;                 /* for the value lent out: GT_ROOM bytes */
-    const kvdyno_batch_entry *entries;   /* of the batch that is being written */
-    size_t step_count, step_next;
+    char *answer;               /* the value handed out: GT_ANSWER_BYTES bytes */
+    const kvdyno_batch_entry *entries; /* of the batch that is being written */
+    size_t entry_count, entry_next;
     kvdyno_update_fn update;   /* of the change that is being made */
     void *update_context;
     kvdyno_status update_status;
     void *stack;                /* of transactions */
-    char error[512];
+    SESSION_MEMBERS;
 };
 
 struct kvdyno_cursor {
-    kvdyno_session *session;
+    CURSOR_MEMBERS;
     size_t size;              /* of the key where it stands, its letter included; 0: nowhere */
     char key[GT_MAX_KEY + 1];
 };
@@ -220,8 +218,7 @@ kvdyno_status gt_ask(kvdyno_session *session, int request, gt_bytes key, gt_byte
                      gt_bytes *value);
 void gt_end_stack(kvdyno_session *session);
 
-kvdyno_status gt_fail(kvdyno_session *session, const char *what);
-kvdyno_status gt_refuse(kvdyno_session *session, kvdyno_status status, const char *why);
+kvdyno_status session_fail(kvdyno_session *session, const char *what);
 
 /* The key as GT.M gets it. It must not be longer than GT_MAX_KEY. */
 static inline gt_bytes gt_named(kvdyno_session *session, const void *key, size_t key_size)
@@ -229,31 +226,5 @@ static inline gt_bytes gt_named(kvdyno_session *session, const void *key, size_t
     memcpy(session->key + 1, key, key_size);
     return (gt_bytes){(long)key_size + 1, session->key};
 }
-
-kvdyno_status gt_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
-                              kvdyno_text *error);
-void gt_session_close(kvdyno_session *session);
-void gt_session_error(kvdyno_session *session, kvdyno_text *error);
-kvdyno_status gt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
-kvdyno_status gt_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size);
-kvdyno_status gt_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status gt_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
-kvdyno_status gt_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                        void *context);
-kvdyno_status gt_begin(kvdyno_session *session, uint32_t kind);
-kvdyno_status gt_commit(kvdyno_session *session);
-kvdyno_status gt_abort(kvdyno_session *session);
-kvdyno_status gt_cursor_open(kvdyno_session *session, kvdyno_cursor **opened);
-void gt_cursor_close(kvdyno_cursor *cursor);
-kvdyno_status gt_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                             kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status gt_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status gt_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
-
-kvdyno_status gt_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error);
-kvdyno_status gt_close(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status gt_flush(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status gt_compact(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status gt_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
 
 #endif

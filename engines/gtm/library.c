@@ -14,18 +14,15 @@
 
 #include "gtm_adapter.h"
 
-bool gt_load(const gt_place *place, gt_library *library, kvdyno_text *error)
+bool gt_load(const gt_installation *installation, gt_library *library, kvdyno_text *error)
 {
+    static const library_source source = {"GT.M", NULL, NULL};
     gt_api *api = &library->api;
-    const library_symbol symbols[] = {
-        {(void **)&api->gtm_jinit, "gtm_jinit", false},     {(void **)&api->gtm_cip, "gtm_cip", false},
-        {(void **)&api->gtm_exit, "gtm_exit", false},       {(void **)&api->gtm_zstatus, "gtm_zstatus", false},
-        {NULL, NULL, false},
-    };
-    library->handle = open_library(place->library, NULL, NULL, error);
+    const library_symbol symbols[] = {GT_FUNCTIONS(REQUIRED_SYMBOL) LAST_SYMBOL};
+    library->handle = load_library(&source, installation->library, symbols, error);
     if (!library->handle)
         return false;
-    if (!find_symbols(library->handle, symbols, "GT.M", error) || !gt_is_complete(place, error)) {
+    if (!gt_is_complete(installation, error)) {
         gt_unload(library);
         return false;
     }
@@ -76,9 +73,9 @@ static void give_back_signals(gt_library *library, bool timer_too)
 /* ---- from start to end ---- */
 
 /* GT.M's settings are in the environment while it starts and opens the database, and only then. */
-static bool start(gt_library *library, const gt_place *place, const char *folder, kvdyno_text *error)
+static bool start(gt_library *library, const gt_installation *installation, const char *folder, kvdyno_text *error)
 {
-    char **host = environ, **guest = gt_environment(place, folder, NULL);
+    char **host = environ, **guest = gt_environment(installation, folder, NULL);
     if (!guest) {
         say(error, "out of memory");
         return false;
@@ -92,13 +89,13 @@ static bool start(gt_library *library, const gt_place *place, const char *folder
     return !failed;
 }
 
-bool gt_enter(gt_library *library, const gt_place *place, const char *folder, kvdyno_text *error)
+bool gt_enter(gt_library *library, const gt_installation *installation, const char *folder, kvdyno_text *error)
 {
-    if (!gt_load(place, library, error))
+    if (!gt_load(installation, library, error))
         return false;
     keep_signals(library);
     gt_heap_begin(library->handle);
-    bool started = start(library, place, folder, error);
+    bool started = start(library, installation, folder, error);
     give_back_signals(library, false);
     if (!started)
         gt_leave(library, NULL);

@@ -58,7 +58,7 @@ static const char routine[] =
     " for  set kind=$&kvdyno.step(.key,.value) quit:'kind  set:kind=1 ^k(key)=value kill:kind=2 ^k(key)\n"
     " tcommit\n"
     " quit\n"
-    "read_modify_write(key,id)\n"
+    "readmodifywrite(key,id)\n"
     " new there,value,$etrap set $etrap=\"trollback:$tlevel\"\n"
     " tstart ():(serial:transactionid=id)\n"
     " do get(key,.value) set there=$data(value) set:'there value=\"\"\n"
@@ -149,22 +149,22 @@ static bool holds(const char *folder, const char *name, const char *text)
     return file && size == strlen(text) && memcmp(found, text, size) == 0;
 }
 
-static bool compile(const gt_place *place, const char *folder, kvdyno_text *error)
+static bool compile(const gt_installation *installation, const char *folder, kvdyno_text *error)
 {
     char source[PATH_MAX], object[PATH_MAX + sizeof "-object="], said[GT_SAID];
     gt_path(source, folder, "kvdyno.m");
     snprintf(object, sizeof object, "-object=%s/kvdyno.o", folder);
-    bool compiled = gt_run(place, folder, "mumps", (const char *[]){object, source, NULL}, NULL, said);
+    bool compiled = gt_run(installation, folder, "mumps", (const char *[]){object, source, NULL}, NULL, said);
     if (!compiled)
         say(error, "GT.M does not compile its routine: %s", gt_gist(said));
     return compiled;
 }
 
 /* An object that is missing GT.M makes itself. */
-bool gt_write_files(const gt_place *place, const char *folder, kvdyno_text *error)
+bool gt_write_files(const gt_installation *installation, const char *folder, kvdyno_text *error)
 {
     if (!gt_write_file(folder, "kvdyno.ci", calls, error) || !write_call_outs(folder, error))
         return false;
     return holds(folder, "kvdyno.m", routine) ||
-           (gt_write_file(folder, "kvdyno.m", routine, error) && compile(place, folder, error));
+           (gt_write_file(folder, "kvdyno.m", routine, error) && compile(installation, folder, error));
 }

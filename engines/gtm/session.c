@@ -2,83 +2,61 @@
  *
  * session.c: reading, writing, batches and changes. Each is one call-in.
  *
- * GT.M hands a value out of its string pool, which moves at any later call; so it is copied into room of the session's,
- * where it stays until the session's next call.
+ * GT.M hands a value out of its string pool, which moves at any later call; so it is copied into memory of the
+ * session's, where it stays until the session's next call.
  */
 #define _GNU_SOURCE
 #include "gtm_adapter.h"
 
 static kvdyno_session *current; /* for GT.M's calls back into the adapter; a process has no second session */
 
-kvdyno_status gt_fail(kvdyno_session *session, const char *what)
+kvdyno_status session_fail(kvdyno_session *session, const char *what)
 {
     kvdyno_text error = {session->error, sizeof session->error};
     return gt_explain(session->library, what, &error);
 }
 
-kvdyno_status gt_refuse(kvdyno_session *session, kvdyno_status status, const char *why)
-{
-    snprintf(session->error, sizeof session->error, "%s", why);
-    return status;
-}
-
 static kvdyno_status key_too_long(kvdyno_session *session, size_t size)
 {
-    snprintf(session->error, sizeof session->error, "a key of %zu bytes: at most %d are possible", size, GT_MAX_KEY);
-    return KVDYNO_ERROR;
+    return session_refuse(session, KVDYNO_ERROR, "a key of %zu bytes: at most %d are possible", size, GT_MAX_KEY);
 }
 
 static kvdyno_status value_too_large(kvdyno_session *session, size_t size)
 {
-    snprintf(session->error, sizeof session->error, "a value of %zu bytes: at most %d are possible", size,
-             GT_MAX_VALUE);
-    return KVDYNO_ERROR;
+    return session_refuse(session, KVDYNO_ERROR, "a value of %zu bytes: at most %d are possible", size, GT_MAX_VALUE);
 }
 
-/* ---- coming and going ---- */
+/* ---- life ---- */
 
-kvdyno_status gt_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
-                              kvdyno_text *error)
+static kvdyno_status session_start(kvdyno_session *session, kvdyno_text *error)
 {
-    (void)host;
+    kvdyno_database *database = session->database;
     if (database->session || !pthread_equal(database->thread, pthread_self())) {
         say(error, "GT.M has no threads: one session a process, on the thread that opened the database");
         return KVDYNO_ERROR;
     }
-    kvdyno_session *session = calloc(1, sizeof *session);
-    if (session)
-        session->room = malloc(GT_ROOM);
-    if (!session || !session->room) {
-        free(session);
-        say(error, "out of memory");
+    session->answer = allocate(GT_ANSWER_BYTES, error);
+    if (!session->answer)
         return KVDYNO_ERROR;
-    }
     bool now = database->durability == KVDYNO_DURABILITY_COMMIT;
-    session->database = database;
     session->library = &database->library;
     session->put = now ? &database->library.calls.putnow : &database->library.calls.put;
     session->remove = now ? &database->library.calls.removenow : &database->library.calls.remove;
     session->batch_id = now ? (gt_bytes){0, (char *)""} : (gt_bytes){5, (char *)"BATCH"};
     session->key[0] = GT_LETTER;
     database->session = current = session;
-    *opened = session;
     return KVDYNO_OK;
 }
 
-void gt_session_close(kvdyno_session *session)
+static void session_stop(kvdyno_session *session)
 {
-    if (session->begun)
-        gt_abort(session);
     gt_end_stack(session);
-    session->database->session = current = NULL;
-    free(session->room);
-    free(session);
+    if (current == session)
+        session->database->session = current = NULL;
+    free(session->answer);
 }
 
-void gt_session_error(kvdyno_session *session, kvdyno_text *error)
-{
-    say(error, "%s", session->error);
-}
+#include "life.h"
 
 /* ---- reading ---- */
 
@@ -92,18 +70,18 @@ static kvdyno_status get_within(kvdyno_session *session, gt_bytes key, kvdyno_by
     return status;
 }
 
-kvdyno_status gt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
+kvdyno_status adapter_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
     if (__builtin_expect(key_size > GT_MAX_KEY, 0))
         return key_too_long(session, key_size);
-    gt_bytes sought = gt_named(session, key, key_size), answer = {GT_ROOM, session->room};
-    if (__builtin_expect(session->begun != NULL, 0))
+    gt_bytes sought = gt_named(session, key, key_size), answer = {GT_ANSWER_BYTES, session->answer};
+    if (__builtin_expect(session->transaction != NULL, 0))
         return get_within(session, sought, value);
     if (__builtin_expect(session->library->api.gtm_cip(&session->library->calls.get, &sought, &answer), 0))
-        return gt_fail(session, "$GET");
-    if (answer.length == GT_ROOM)
+        return session_fail(session, "$GET");
+    if (answer.length == GT_ANSWER_BYTES)
         return KVDYNO_MISS;
-    *value = (kvdyno_bytes){session->room, (size_t)answer.length};
+    *value = (kvdyno_bytes){session->answer, (size_t)answer.length};
     return KVDYNO_OK;
 }
 
@@ -131,57 +109,65 @@ static kvdyno_status check_sizes(kvdyno_session *session, size_t key_size, size_
     return value_size > GT_MAX_VALUE ? value_too_large(session, value_size) : KVDYNO_OK;
 }
 
-kvdyno_status gt_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size)
+static kvdyno_status may_store(kvdyno_session *session, size_t key_size, size_t value_size)
 {
     kvdyno_status status = check_sizes(session, key_size, value_size);
-    if (status == KVDYNO_OK)
-        status = will_write(session);
+    return status == KVDYNO_OK ? will_write(session) : status;
+}
+
+kvdyno_status adapter_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
+                          size_t value_size)
+{
+    kvdyno_status status = may_store(session, key_size, value_size);
     if (status != KVDYNO_OK)
         return status;
     gt_bytes where = gt_named(session, key, key_size), what = {(long)value_size, (char *)value};
-    if (session->begun)
+    if (session->transaction)
         return gt_ask(session, GT_PUT, where, what, NULL, NULL);
-    return session->library->api.gtm_cip(session->put, &where, &what) ? gt_fail(session, "SET") : KVDYNO_OK;
+    return session->library->api.gtm_cip(session->put, &where, &what) ? session_fail(session, "SET") : KVDYNO_OK;
 }
 
-kvdyno_status gt_remove(kvdyno_session *session, const void *key, size_t key_size)
+kvdyno_status adapter_remove(kvdyno_session *session, const void *key, size_t key_size)
 {
-    kvdyno_status status = check_sizes(session, key_size, 0);
-    if (status == KVDYNO_OK)
-        status = will_write(session);
+    kvdyno_status status = may_store(session, key_size, 0);
     if (status != KVDYNO_OK)
         return status;
     gt_bytes where = gt_named(session, key, key_size);
-    if (session->begun)
+    if (session->transaction)
         return gt_ask(session, GT_REMOVE, where, (gt_bytes){0, NULL}, NULL, NULL);
-    return session->library->api.gtm_cip(session->remove, &where) ? gt_fail(session, "KILL") : KVDYNO_OK;
+    return session->library->api.gtm_cip(session->remove, &where) ? session_fail(session, "KILL") : KVDYNO_OK;
 }
 
 /* ---- a batch: GT.M calls back for its entries ---- */
+
+static kvdyno_status write_one(kvdyno_session *session, const kvdyno_batch_entry *entry)
+{
+    if (entry->kind == KVDYNO_PUT)
+        return adapter_put(session, entry->key.data, entry->key.size, entry->value.data, entry->value.size);
+    return adapter_remove(session, entry->key.data, entry->key.size);
+}
 
 static kvdyno_status write_within(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     kvdyno_status status = KVDYNO_OK;
     for (size_t i = 0; i < count && status == KVDYNO_OK; i++)
-        status = entries[i].kind == KVDYNO_PUT
-                     ? gt_put(session, entries[i].key.data, entries[i].key.size, entries[i].value.data, entries[i].value.size)
-                     : gt_remove(session, entries[i].key.data, entries[i].key.size);
+        status = write_one(session, &entries[i]);
     return status;
 }
 
-kvdyno_status gt_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
+kvdyno_status adapter_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
     kvdyno_status status = will_write(session);
     for (size_t i = 0; i < count && status == KVDYNO_OK; i++)
         status = check_sizes(session, entries[i].key.size, entries[i].kind == KVDYNO_PUT ? entries[i].value.size : 0);
     if (status != KVDYNO_OK)
         return status;
-    if (session->begun)
+    if (session->transaction)
         return write_within(session, entries, count);
     session->entries = entries;
-    session->step_count = count;
+    session->entry_count = count;
     if (session->library->api.gtm_cip(&session->library->calls.write, &session->batch_id))
-        return gt_fail(session, "a batch");
+        return session_fail(session, "a batch");
     return KVDYNO_OK;
 }
 
@@ -193,7 +179,7 @@ void kvdyno_gtm_rewind(int count)
 {
     (void)count;
     if (current)
-        current->step_next = 0;
+        current->entry_next = 0;
 }
 
 /* The next step: 1, a put; 2, a removal; 0: there is none. */
@@ -201,9 +187,9 @@ CALLED_BY_GTM int kvdyno_gtm_step(int count, gt_bytes *key, gt_bytes *value);
 int kvdyno_gtm_step(int count, gt_bytes *key, gt_bytes *value)
 {
     (void)count;
-    if (current->step_next == current->step_count)
+    if (current->entry_next == current->entry_count)
         return 0;
-    const kvdyno_batch_entry *step = &current->entries[current->step_next++];
+    const kvdyno_batch_entry *step = &current->entries[current->entry_next++];
     bool put = step->kind == KVDYNO_PUT;
     *key = gt_named(current, step->key.data, step->key.size);
     *value = put ? (gt_bytes){(long)step->value.size, (char *)step->value.data} : (gt_bytes){0, (char *)""};
@@ -212,7 +198,7 @@ int kvdyno_gtm_step(int count, gt_bytes *key, gt_bytes *value)
 
 /* ---- a read-modify-write: GT.M calls back with the present value ---- */
 
-static kvdyno_status read_modify_write_within(kvdyno_session *session, gt_bytes key, kvdyno_update_fn update, void *context)
+static kvdyno_status change_within(kvdyno_session *session, gt_bytes key, kvdyno_update_fn update, void *context)
 {
     kvdyno_bytes old = {NULL, 0}, new = {NULL, 0};
     kvdyno_status status = get_within(session, key, &old);
@@ -226,21 +212,19 @@ static kvdyno_status read_modify_write_within(kvdyno_session *session, gt_bytes 
     return gt_ask(session, GT_PUT, key, (gt_bytes){(long)new.size, (char *)new.data}, NULL, NULL);
 }
 
-kvdyno_status gt_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                        void *context)
+kvdyno_status adapter_read_modify_write(kvdyno_session *session, const void *key, size_t key_size,
+                                        kvdyno_update_fn update, void *context)
 {
-    kvdyno_status status = check_sizes(session, key_size, 0);
-    if (status == KVDYNO_OK)
-        status = will_write(session);
+    kvdyno_status status = may_store(session, key_size, 0);
     if (status != KVDYNO_OK)
         return status;
     gt_bytes where = gt_named(session, key, key_size);
-    if (session->begun)
-        return read_modify_write_within(session, where, update, context);
+    if (session->transaction)
+        return change_within(session, where, update, context);
     session->update = update;
     session->update_context = context;
-    if (session->library->api.gtm_cip(&session->library->calls.read_modify_write, &where, &session->batch_id))
-        return gt_fail(session, "a read-modify-write");
+    if (session->library->api.gtm_cip(&session->library->calls.readmodifywrite, &where, &session->batch_id))
+        return session_fail(session, "a read-modify-write");
     return session->update_status;
 }
 

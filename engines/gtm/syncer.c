@@ -27,9 +27,9 @@ bool gt_start_syncer(kvdyno_database *database, kvdyno_text *error)
     }
     snprintf(interval, sizeof interval, "%" PRIu32, database->sync_period_ms ? database->sync_period_ms : 1);
     const char *sync[] = {"-run", "sync^kvdyno", interval, NULL};
-    database->place.held = helper;
-    database->syncer = gt_start(&database->place, database->folder, "mumps", sync, ends[0]);
-    database->place.held = -1;
+    database->installation.held = helper;
+    database->syncer = gt_start(&database->installation, database->folder, "mumps", sync, ends[0]);
+    database->installation.held = -1;
     if (database->syncer < 0)
         say(error, "cannot start the process that syncs the journal: %s", strerror(errno));
     close(helper);

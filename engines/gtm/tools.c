@@ -16,7 +16,7 @@
 
 /* A process of GT.M's. */
 typedef struct gt_task {
-    const gt_place *place;
+    const gt_installation *installation;
     const char *folder, *program;
     const char *const *arguments;
     const char *preload; /* or NULL */
@@ -26,18 +26,18 @@ typedef struct gt_task {
 static pid_t start(const gt_task *task, int input, int output)
 {
     char path[PATH_MAX];
-    gt_path(path, task->place->dist, task->program);
+    gt_path(path, task->installation->dist, task->program);
     char *all[MOST_ARGUMENTS + 2] = {path};
     for (int i = 0; task->arguments[i] && i < MOST_ARGUMENTS; i++)
         all[i + 1] = (char *)task->arguments[i];
-    char **environment = gt_environment(task->place, task->folder, task->preload);
+    char **environment = gt_environment(task->installation, task->folder, task->preload);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input, 0);
     posix_spawn_file_actions_adddup2(&actions, output, 1);
     posix_spawn_file_actions_adddup2(&actions, output, 2);
-    if (task->place->held >= 0)
-        posix_spawn_file_actions_adddup2(&actions, task->place->held, 3);
+    if (task->installation->held >= 0)
+        posix_spawn_file_actions_adddup2(&actions, task->installation->held, 3);
     pid_t child = -1;
     int failed = environment ? posix_spawn(&child, path, &actions, NULL, all, environment) : ENOMEM;
     posix_spawn_file_actions_destroy(&actions);
@@ -46,9 +46,10 @@ static pid_t start(const gt_task *task, int input, int output)
     return failed ? -1 : child;
 }
 
-pid_t gt_start(const gt_place *place, const char *folder, const char *program, const char *const *arguments, int input)
+pid_t gt_start(const gt_installation *installation, const char *folder, const char *program,
+               const char *const *arguments, int input)
 {
-    const gt_task task = {place, folder, program, arguments, NULL};
+    const gt_task task = {installation, folder, program, arguments, NULL};
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     pid_t child = nowhere < 0 ? -1 : start(&task, input, nowhere);
     int failed = errno;
@@ -117,10 +118,10 @@ static bool run(const gt_task *task, const char *input, char said[GT_SAID])
     return child > 0 && gt_ended_well(child);
 }
 
-bool gt_run(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
+bool gt_run(const gt_installation *installation, const char *folder, const char *program, const char *const *arguments,
             const char *input, char said[GT_SAID])
 {
-    return run(&(gt_task){place, folder, program, arguments, NULL}, input, said);
+    return run(&(gt_task){installation, folder, program, arguments, NULL}, input, said);
 }
 
 /* ---- without waiting ---- */
@@ -132,8 +133,8 @@ bool gt_own_file(char path[PATH_MAX])
 }
 
 /* A process that is killed while it writes the journal leaves a latch behind, for which GT.M's programs wait a minute,
- * in entries of 10 ms, before they look whether there is such a process at all. Here it is known that there is none. This
- * takes the place of the C library's function in a program that preloads this adapter, and nowhere else. */
+ * in entries of 10 ms, before they look whether there is such a process at all. Here it is known that there is none.
+ * This takes the place of the C library's function in a program that preloads this adapter, and nowhere else. */
 __attribute__((visibility("default"))) int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
                                                            struct timespec *rest)
 {
@@ -142,10 +143,10 @@ __attribute__((visibility("default"))) int clock_nanosleep(clockid_t clock, int 
     return 0;
 }
 
-bool gt_run_alone(const gt_place *place, const char *folder, const char *program, const char *const *arguments,
-                  char said[GT_SAID])
+bool gt_run_alone(const gt_installation *installation, const char *folder, const char *program,
+                  const char *const *arguments, char said[GT_SAID])
 {
     char adapter[PATH_MAX];
     bool found = gt_own_file(adapter);
-    return run(&(gt_task){place, folder, program, arguments, found ? adapter : NULL}, NULL, said);
+    return run(&(gt_task){installation, folder, program, arguments, found ? adapter : NULL}, NULL, said);
 }

@@ -56,8 +56,8 @@ static void inside(void)
 
 static void forget(kvdyno_session *session)
 {
-    free(session->begun);
-    session->begun = running = NULL;
+    free(session->transaction);
+    session->transaction = running = NULL;
 }
 
 /* Lets the routine go on until it asks again or has ended. What failed stays begun until its caller ends it. */
@@ -66,14 +66,14 @@ static kvdyno_status go_on(gt_transaction *this)
     kvdyno_session *session = this->session;
     running = this;
     if (swapcontext(&this->caller, &this->inside))
-        return gt_refuse(session, KVDYNO_ERROR, "cannot change to the stack of the transaction");
+        return session_refuse(session, KVDYNO_ERROR, "cannot change to the stack of the transaction");
     if (!this->ended)
         return KVDYNO_OK;
     if (this->failed)
-        return gt_fail(session, "a transaction");
+        return session_fail(session, "a transaction");
     bool committed = this->committed;
     forget(session);
-    return committed ? KVDYNO_OK : gt_refuse(session, KVDYNO_CONFLICT, "GT.M restarts the transaction");
+    return committed ? KVDYNO_OK : session_refuse(session, KVDYNO_CONFLICT, "GT.M restarts the transaction");
 }
 
 /* The value comes on GT.M's stack, and the key too: both have to be there until the caller is back. */
@@ -85,8 +85,8 @@ static void keep_answer(gt_transaction *this, int there, const gt_bytes *key, co
         return;
     this->key = (gt_bytes){key->length, session->key};
     memcpy(session->key, key->address, (size_t)key->length);
-    this->value = (gt_bytes){value->length, session->room};
-    memcpy(session->room, value->address, (size_t)value->length);
+    this->value = (gt_bytes){value->length, session->answer};
+    memcpy(session->answer, value->address, (size_t)value->length);
 }
 
 /* Called by the routine: brings the last answer, takes the next request. */
@@ -105,10 +105,10 @@ int kvdyno_gtm_turn(int count, int there, gt_bytes *key, gt_bytes *value)
 kvdyno_status gt_ask(kvdyno_session *session, int request, gt_bytes key, gt_bytes given, gt_bytes *found,
                      gt_bytes *value)
 {
-    gt_transaction *this = session->begun;
+    gt_transaction *this = session->transaction;
     const gt_bytes nothing = {0, (char *)""};
     if (this->ended)
-        return gt_refuse(session, KVDYNO_ERROR, "the transaction has failed and can only be aborted");
+        return session_refuse(session, KVDYNO_ERROR, "the transaction has failed and can only be aborted");
     this->request = request;
     this->key = key.length ? key : nothing;
     this->value = given.length ? given : nothing;
@@ -125,24 +125,22 @@ kvdyno_status gt_ask(kvdyno_session *session, int request, gt_bytes key, gt_byte
     return KVDYNO_OK;
 }
 
-kvdyno_status gt_begin(kvdyno_session *session, uint32_t kind)
+kvdyno_status adapter_begin(kvdyno_session *session, uint32_t kind)
 {
     if (kind != KVDYNO_READ_WRITE)
-        return gt_refuse(session, KVDYNO_UNSUPPORTED, "GT.M has no snapshots");
-    if (session->begun)
-        return gt_refuse(session, KVDYNO_ERROR, "a transaction is open already: they do not nest");
+        return session_refuse(session, KVDYNO_UNSUPPORTED, "GT.M has no snapshots");
     if (!session->stack && !(session->stack = new_stack()))
-        return gt_refuse(session, KVDYNO_ERROR, "no memory for the stack of a transaction");
+        return session_refuse(session, KVDYNO_ERROR, "no memory for the stack of a transaction");
     gt_transaction *this = calloc(1, sizeof *this);
     if (!this)
-        return gt_refuse(session, KVDYNO_ERROR, "out of memory");
+        return session_refuse(session, KVDYNO_ERROR, "out of memory");
     getcontext(&this->inside);
     this->inside.uc_stack.ss_sp = session->stack;
     this->inside.uc_stack.ss_size = STACK_SIZE;
     this->inside.uc_link = &this->caller;
     makecontext(&this->inside, inside, 0);
     this->session = session;
-    session->begun = this;
+    session->transaction = this;
     kvdyno_status status = go_on(this);
     if (status != KVDYNO_OK)
         forget(session);
@@ -152,22 +150,20 @@ kvdyno_status gt_begin(kvdyno_session *session, uint32_t kind)
 /* GT.M itself has rolled back what failed. */
 static kvdyno_status end(kvdyno_session *session, int how)
 {
-    if (!session->begun)
-        return gt_refuse(session, KVDYNO_ERROR, "no transaction is open");
-    kvdyno_status status = session->begun->ended && how == GT_ABORT
+    kvdyno_status status = session->transaction->ended && how == GT_ABORT
                                ? KVDYNO_OK
                                : gt_ask(session, how, (gt_bytes){0, NULL}, (gt_bytes){0, NULL}, NULL, NULL);
-    if (session->begun)
+    if (session->transaction)
         forget(session);
     return status;
 }
 
-kvdyno_status gt_commit(kvdyno_session *session)
+kvdyno_status adapter_commit(kvdyno_session *session)
 {
     return end(session, GT_COMMIT);
 }
 
-kvdyno_status gt_abort(kvdyno_session *session)
+kvdyno_status adapter_abort(kvdyno_session *session)
 {
     return end(session, GT_ABORT);
 }

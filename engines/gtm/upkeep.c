@@ -12,19 +12,20 @@
 #include "gtm_adapter.h"
 
 /* Nobody has the database open. */
-static bool mupip(const gt_place *place, const char *folder, const char *const *arguments, kvdyno_text *error)
+static bool mupip(const gt_installation *installation, const char *folder, const char *const *arguments,
+                  kvdyno_text *error)
 {
     char said[GT_SAID], what[200] = "";
     for (int i = 0; arguments[i]; i++)
         snprintf(what + strlen(what), sizeof what - strlen(what), " %s", arguments[i]);
-    if (gt_run_alone(place, folder, "mupip", arguments, said))
+    if (gt_run_alone(installation, folder, "mupip", arguments, said))
         return true;
     say(error, "mupip%s: %s", what, gt_gist(said));
     return false;
 }
 
 /* The global directory says what a new database is like. */
-static bool write_global_directory(const gt_place *place, const char *folder, const kvdyno_config *config,
+static bool write_global_directory(const gt_installation *installation, const char *folder, const kvdyno_config *config,
                                    kvdyno_text *error)
 {
     const kvdyno_value *option = config->options;
@@ -39,7 +40,7 @@ static bool write_global_directory(const gt_place *place, const char *folder, co
     if (!gt_write_file(folder, "kvdyno.gde", commands, error))
         return false;
     gt_path(input, folder, "kvdyno.gde");
-    bool written = gt_run(place, folder, "mumps", (const char *[]){"-run", "GDE", NULL}, input, said);
+    bool written = gt_run(installation, folder, "mumps", (const char *[]){"-run", "GDE", NULL}, input, said);
     gt_path(input, folder, "kvdyno.gld");
     if (written && access(input, F_OK) == 0)
         return true;
@@ -47,24 +48,24 @@ static bool write_global_directory(const gt_place *place, const char *folder, co
     return false;
 }
 
-bool gt_create(const gt_place *place, const char *folder, const kvdyno_config *config, kvdyno_text *error)
+bool gt_create(const gt_installation *installation, const char *folder, const kvdyno_config *config, kvdyno_text *error)
 {
-    return write_global_directory(place, folder, config, error) &&
-           mupip(place, folder, (const char *[]){"create", NULL}, error);
+    return write_global_directory(installation, folder, config, error) &&
+           mupip(installation, folder, (const char *[]){"create", NULL}, error);
 }
 
 /* MUPIP RUNDOWN writes out what processes left in shared memory. Where there is a journal it leaves that to recovery,
  * which also takes back what was only half done. */
-bool gt_mend(const gt_place *place, const char *folder, kvdyno_text *error)
+bool gt_mend(const gt_installation *installation, const char *folder, kvdyno_text *error)
 {
     char database[PATH_MAX], journal[PATH_MAX];
     gt_path(database, folder, GT_DATABASE);
     gt_path(journal, folder, GT_JOURNAL);
-    if (mupip(place, folder, (const char *[]){"rundown", "-file", database, NULL}, error))
+    if (mupip(installation, folder, (const char *[]){"rundown", "-file", database, NULL}, error))
         return true;
     if (access(journal, F_OK))
         return false;
-    return mupip(place, folder, (const char *[]){"journal", "-recover", "-backward", journal, NULL}, error);
+    return mupip(installation, folder, (const char *[]){"journal", "-recover", "-backward", journal, NULL}, error);
 }
 
 /* All generations of the journal. No longer needed once the database is whole. */
@@ -87,13 +88,13 @@ static bool remove_journals(const char *folder, kvdyno_text *error)
 }
 
 /* Each start has a journal of its own: switched off, journaling is begun anew. */
-bool gt_set(const gt_place *place, const char *folder, const kvdyno_config *config, kvdyno_text *error)
+bool gt_set(const gt_installation *installation, const char *folder, const kvdyno_config *config, kvdyno_text *error)
 {
     char database[PATH_MAX], buffers[64], journal[PATH_MAX + 200];
     gt_path(database, folder, GT_DATABASE);
     snprintf(buffers, sizeof buffers, "-global_buffers=%" PRIu64, gt_global_buffers(config));
     const char *off[] = {"set", "-file", database, "-journal=disable", gt_is_mapped(config) ? NULL : buffers, NULL};
-    if (!mupip(place, folder, off, error) || !remove_journals(folder, error))
+    if (!mupip(installation, folder, off, error) || !remove_journals(folder, error))
         return false;
     if (!gt_is_journaled(config))
         return true;
@@ -101,7 +102,7 @@ bool gt_set(const gt_place *place, const char *folder, const kvdyno_config *conf
              "-journal=enable,on,before_images,file=%s/" GT_JOURNAL ",buffer_size=%" PRIu64 ",epoch_interval=%" PRId64
              ",%ssync_io", folder, gt_journal_buffer(config), config->options[EPOCH_INTERVAL].integer,
              config->options[SYNC_IO].integer ? "" : "no");
-    return mupip(place, folder, (const char *[]){"set", "-file", database, journal, NULL}, error);
+    return mupip(installation, folder, (const char *[]){"set", "-file", database, journal, NULL}, error);
 }
 
 /* ---- giving back what is outside the folder ---- */
@@ -123,27 +124,27 @@ static bool remove_shared(const char *said)
 }
 
 /* MUPIP RUNDOWN writes first what the shared memory holds, and keeps that if the storage is full. */
-static bool rundown(const gt_place *place, const char *folder, const char *database, kvdyno_text *error)
+static bool rundown(const gt_installation *installation, const char *folder, const char *database, kvdyno_text *error)
 {
     char said[GT_SAID];
     const char *flush[] = {"rundown", "-file", database, "-override", NULL}, *ftok[] = {"ftok", database, NULL};
-    return mupip(place, folder, flush, error) ||
-           (gt_run(place, folder, "mupip", ftok, NULL, said) && remove_shared(said));
+    return mupip(installation, folder, flush, error) ||
+           (gt_run(installation, folder, "mupip", ftok, NULL, said) && remove_shared(said));
 }
 
-kvdyno_status gt_destroy(const kvdyno_config *config, kvdyno_text *error)
+kvdyno_status adapter_destroy(const kvdyno_config *config, kvdyno_text *error)
 {
-    gt_place place;
+    gt_installation installation;
     char database[PATH_MAX];
     gt_path(database, config->path, GT_DATABASE);
     if (access(database, F_OK))
         return KVDYNO_OK;
-    if (!gt_find(config->library, &place, error))
+    if (!gt_find(config->library, &installation, error))
         return KVDYNO_NO_LIBRARY;
     /* What a user who died had started may be about to end. */
     int openers = gt_meet(config->path, GT_OPENERS, true, error);
     int helpers = openers < 0 ? -1 : gt_meet(config->path, GT_HELPERS, true, error);
-    bool gone = helpers >= 0 && rundown(&place, config->path, database, error);
+    bool gone = helpers >= 0 && rundown(&installation, config->path, database, error);
     if (helpers >= 0)
         close(helpers);
     if (openers >= 0)

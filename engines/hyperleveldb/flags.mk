@@ -1,3 +1,2 @@
-# The types are those of leveldb/c.h; the library is loaded at run time.
-NEEDS_hyperleveldb = libleveldb-dev
-PARTS_hyperleveldb = leveldb-family
+# The library is loaded at run time.
+PARTS_hyperleveldb = leveldb-family lsm-family

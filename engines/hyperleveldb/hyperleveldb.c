@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../leveldb-family/family.h"
+#include "family.h"
 
 static const kvdyno_option options[SHARED_OPTION_COUNT] = {
     SHARED_OPTIONS(74, 50000, "The most files that are kept open at once.", "false"),
@@ -52,9 +52,8 @@ static bool forbids(const kvdyno_config *config, kvdyno_text *error)
 }
 
 const family_member member = {
-    .title = "HyperLevelDB",
-    .libraries = (const char *const[]){"libhyperleveldb.so", "libhyperleveldb.so.0", NULL},
-    .source = "`kvdyno engines install hyperleveldb`",
+    .library = {"HyperLevelDB", "`kvdyno engines install hyperleveldb`",
+                (const char *const[]){"libhyperleveldb.so", "libhyperleveldb.so.0", NULL}},
     .hallmark = "_ZN7leveldb6DBImpl10LiveBackupERKNS_5SliceE", /* leveldb::DBImpl::LiveBackup: its C API has none */
     .options = options,
     .option_count = SHARED_OPTION_COUNT,
@@ -70,16 +69,6 @@ const family_member member = {
     .forbids = forbids,
 };
 
-static const kvdyno_engine engine = {
-    FAMILY_ENGINE,
-    .name = "hyperleveldb",
-    .summary = "HyperLevelDB: LevelDB with writers that log side by side and three background threads",
-    .origin = "npm package leveldown-hyper",
-    .options = options,
-    .option_count = SHARED_OPTION_COUNT,
-};
-
-const kvdyno_engine *kvdyno_engine_v2(void)
-{
-    return &engine;
-}
+ADAPTER_TABLE(.name = "hyperleveldb",
+              .summary = "HyperLevelDB: LevelDB with writers that log side by side and three background threads",
+              .origin = "npm package leveldown-hyper", LEVELDB_TABLE);

@@ -1,3 +1,2 @@
-# The types come from leveldb/c.h; the library is loaded at run time.
-NEEDS_leveldb = libleveldb-dev
-PARTS_leveldb = leveldb-family
+# The library is loaded at run time.
+PARTS_leveldb = leveldb-family lsm-family

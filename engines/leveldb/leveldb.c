@@ -3,7 +3,7 @@
  * leveldb.c: LevelDB behind the engine ABI, through its C API. The library is loaded at run time, so that any version,
  * and any descendant that kept the API, can be measured.
  */
-#include "../leveldb-family/family.h"
+#include "family.h"
 
 enum { MAX_FILE_SIZE = SHARED_OPTION_COUNT, OPTION_COUNT };
 static const kvdyno_option options[OPTION_COUNT] = {
@@ -13,9 +13,9 @@ static const kvdyno_option options[OPTION_COUNT] = {
 };
 #define DEFAULT_FILE_SIZE (2 * MIB)
 
-static const char *lacks(const leveldb_api *api, const kvdyno_value *option)
+static const char *lacks(const library_api *api, const kvdyno_value *option)
 {
-    if (!api->leveldb_options_set_max_file_size && option[MAX_FILE_SIZE].integer != DEFAULT_FILE_SIZE)
+    if (!api->options_set_max_file_size && option[MAX_FILE_SIZE].integer != DEFAULT_FILE_SIZE)
         return "max_file_size: this library has no function to set it";
     return NULL;
 }
@@ -27,16 +27,15 @@ static void remarks(const kvdyno_config *config, kvdyno_emit emit, void *context
          "there, the OS caches it, and it does not enter the block cache");
 }
 
-static void set(const leveldb_api *api, leveldb_options_t *made, const kvdyno_value *option)
+static void set(const library_api *api, lsm_options *made, const kvdyno_value *option)
 {
-    if (api->leveldb_options_set_max_file_size)
-        api->leveldb_options_set_max_file_size(made, (size_t)option[MAX_FILE_SIZE].integer);
+    if (api->options_set_max_file_size)
+        api->options_set_max_file_size(made, (size_t)option[MAX_FILE_SIZE].integer);
 }
 
 const family_member member = {
-    .title = "LevelDB",
-    .libraries = (const char *const[]){"libleveldb.so.1d", "libleveldb.so.1", "libleveldb.so", NULL},
-    .source = "Debian package libleveldb1d",
+    .library = {"LevelDB", "Debian package libleveldb1d",
+                (const char *const[]){"libleveldb.so.1d", "libleveldb.so.1", "libleveldb.so", NULL}},
     .options = options,
     .option_count = OPTION_COUNT,
     .log = "written to the log",
@@ -51,16 +50,6 @@ const family_member member = {
     .set = set,
 };
 
-static const kvdyno_engine engine = {
-    FAMILY_ENGINE,
-    .name = "leveldb",
-    .summary = "LevelDB: a log-structured merge tree with one background thread",
-    .origin = "Debian package libleveldb1d",
-    .options = options,
-    .option_count = OPTION_COUNT,
-};
-
-const kvdyno_engine *kvdyno_engine_v2(void)
-{
-    return &engine;
-}
+ADAPTER_TABLE(.name = "leveldb",
+              .summary = "LevelDB: a log-structured merge tree with one background thread",
+              .origin = "Debian package libleveldb1d", LEVELDB_TABLE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * device.c: a block device in the place of a folder. LMDB then maps the device itself, and keeps its lock file beside
+ * device.c: a block device instead of a folder. LMDB then maps the device itself, and keeps its lock file beside
  * the device's node. It takes whatever it does not know for empty space, so what lies there is looked at first.
  */
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lmdb_adapter.h"
+#include "family.h"
 
 #define HEAD (128 * 1024)            /* where partition tables, filesystems and volume managers put their marks */
 #define MAP_UNIT (UINT64_C(2) << 20) /* LMDB rounds a device's map up to whole large pages */
@@ -36,30 +36,30 @@ static content look(const char *path, kvdyno_text *error)
 {
     unsigned char *head = malloc(HEAD);
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    content found = UNREADABLE;
+    content is = UNREADABLE;
     errno = file >= 0 ? 0 : errno;
     if (head && file >= 0 && pread(file, head, HEAD, 0) == HEAD)
-        found = content_of(head);
+        is = content_of(head);
     else
         say(error, "cannot read %s: %s", path, errno ? strerror(errno) : "it is too small");
     if (file >= 0)
         close(file);
     free(head);
-    return found;
+    return is;
 }
 
 /* Only a device that is blank at its beginning is an empty one. */
 bool lmdb_device_as_expected(const kvdyno_config *config, kvdyno_text *error)
 {
-    content found = look(config->path, error);
-    if (found == UNREADABLE)
+    content is = look(config->path, error);
+    if (is == UNREADABLE)
         return false;
-    if (config->create && found == FOREIGN)
+    if (config->create && is == FOREIGN)
         say(error, "%s is not blank: it may hold a filesystem or somebody's data; if not, clear its first %d KiB",
             config->path, HEAD / 1024);
-    else if (config->create && found == LMDB)
+    else if (config->create && is == LMDB)
         say(error, "%s holds a database already", config->path);
-    else if (!config->create && found != LMDB)
+    else if (!config->create && is != LMDB)
         say(error, "%s holds no database", config->path);
     else
         return true;
@@ -67,7 +67,7 @@ bool lmdb_device_as_expected(const kvdyno_config *config, kvdyno_text *error)
 }
 
 /* With MDB_WRITEMAP, 0.9.90 writes a new device's first pages through a map that it has just given back. */
-bool lmdb_can_use_device(const lmdb_api *api, bool writemap, kvdyno_text *error)
+bool lmdb_can_use_device(const library_api *api, bool writemap, kvdyno_text *error)
 {
     int major, minor, patch;
     const char *version = api->mdb_version(&major, &minor, &patch);
@@ -105,15 +105,15 @@ static int clear(const char *path)
 
 /* Leaves a device blank, so that the next database can be made on it, and removes the lock file beside it. Clears
  * nothing but LMDB's own; in a folder there is nothing to do. */
-kvdyno_status lmdb_destroy(const kvdyno_config *config, kvdyno_text *error)
+kvdyno_status adapter_destroy(const kvdyno_config *config, kvdyno_text *error)
 {
     if (!lmdb_is_device(config->path))
         return KVDYNO_OK;
     char lock[4096];
     snprintf(lock, sizeof lock, "%s-lock", config->path);
-    content found = look(config->path, error);
-    int code = found == LMDB ? clear(config->path) : 0;
-    if (found == UNREADABLE)
+    content is = look(config->path, error);
+    int code = is == LMDB ? clear(config->path) : 0;
+    if (is == UNREADABLE)
         return KVDYNO_ERROR;
     if (!code && unlink(lock) != 0 && errno != ENOENT)
         code = errno;

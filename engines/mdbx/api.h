@@ -19,7 +19,8 @@
 
 #define MDBX_CONSTANTS(X)                                                                                              \
     X(MDBX_RESULT_TRUE, -1)                                                                                            \
-    X(MDBX_NOTFOUND, -30798) X(MDBX_MAP_FULL, -30792) X(MDBX_EKEYMISMATCH, -30418) X(MDBX_LAGGARD_READER, -30409)      \
+    X(MDBX_NOTFOUND, -30798) X(MDBX_MAP_FULL, -30792) X(MDBX_BAD_VALSIZE, -30781) X(MDBX_EKEYMISMATCH, -30418)         \
+    X(MDBX_LAGGARD_READER, -30409)                                                                                     \
     X(MDBX_WRITEMAP, 0x80000) X(MDBX_NOSTICKYTHREADS, 0x200000) X(MDBX_NORDAHEAD, 0x800000)                            \
     X(MDBX_NOMEMINIT, 0x1000000) X(MDBX_LIFORECLAIM, 0x4000000) X(MDBX_SYNC_DURABLE, 0) X(MDBX_NOMETASYNC, 0x40000)    \
     X(MDBX_SAFE_NOSYNC, 0x10000) X(MDBX_UTTERLY_NOSYNC, 0x110000)                                                      \
@@ -120,11 +121,11 @@ struct our_stat { MDBX_STAT_MEMBERS(DECLARE_MEMBER) };
 struct our_envinfo { MDBX_ENVINFO_MEMBERS(DECLARE_MEMBER) };
 struct our_version { VERSION_MEMBERS(DECLARE_MEMBER) };
 #define SAME_CONSTANT(name, value) _Static_assert(name == value, #name " differs");
-#define SAME_PLACE(ours, theirs, name)                                                                                 \
-    _Static_assert(offsetof(struct ours, name) == offsetof(struct theirs, name), #name " is elsewhere");
-#define SAME_IN_STAT(type, name) SAME_PLACE(our_stat, MDBX_stat, name)
-#define SAME_IN_ENVINFO(type, name) SAME_PLACE(our_envinfo, MDBX_envinfo, name)
-#define SAME_IN_VERSION(type, name) SAME_PLACE(our_version, MDBX_version_info, name)
+#define SAME_OFFSET(ours, theirs, name)                                                                                \
+    _Static_assert(offsetof(struct ours, name) == offsetof(struct theirs, name), #name " lies at another offset");
+#define SAME_IN_STAT(type, name) SAME_OFFSET(our_stat, MDBX_stat, name)
+#define SAME_IN_ENVINFO(type, name) SAME_OFFSET(our_envinfo, MDBX_envinfo, name)
+#define SAME_IN_VERSION(type, name) SAME_OFFSET(our_version, MDBX_version_info, name)
 MDBX_CONSTANTS(SAME_CONSTANT)
 MDBX_STAT_MEMBERS(SAME_IN_STAT)
 MDBX_ENVINFO_MEMBERS(SAME_IN_ENVINFO)

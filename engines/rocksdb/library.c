@@ -5,32 +5,37 @@
  */
 #include <unistd.h>
 
-#include "rocksdb_adapter.h"
+#include "family.h"
 
-bool rdb_load(const char *chosen, rocksdb_api *api, void **library, kvdyno_text *error)
+static const library_source source = {
+    "RocksDB", "Debian package librocksdb7.8",
+    (const char *const[]){"librocksdb.so.7.8", "librocksdb.so.7", "librocksdb.so.8", "librocksdb.so.9",
+                          "librocksdb.so.10", "librocksdb.so.11", "librocksdb.so", NULL}};
+
+bool rdb_load(const char *chosen, library_api *api, void **library, kvdyno_text *error)
 {
-    static const char *const names[] = {"librocksdb.so.7.8", "librocksdb.so.7", "librocksdb.so.8", "librocksdb.so.9",
-                                        "librocksdb.so.10",  "librocksdb.so.11", "librocksdb.so", NULL};
     const library_symbol symbols[] = {
-#define REQUIRED(type, name, arguments) {(void **)&api->name, #name, false},
-#define OPTIONAL(type, name, arguments) {(void **)&api->name, #name, true},
-        FUNCTIONS(REQUIRED)
-        OPTIONAL_FUNCTIONS(OPTIONAL)
-#undef REQUIRED
-#undef OPTIONAL
-        {NULL, NULL, false},
-    };
-    *library = open_library(chosen, names, "Debian package librocksdb7.8", error);
-    if (!*library || !find_symbols(*library, symbols, "RocksDB", error))
-        return false;
-    for (int i = 0; i < OPTION_COUNT; i++)
+        LSM_FUNCTIONS(PREFIXED_SYMBOL) LSM_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL)
+        ENGINE_FUNCTIONS(PREFIXED_SYMBOL) ENGINE_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL) LAST_SYMBOL};
+    *library = load_library(&source, chosen, symbols, error);
+    for (int i = 0; i < OPTION_COUNT && *library; i++)
         api->setters[i] = rdb_setter_name(i) ? dlsym(*library, rdb_setter_name(i)) : NULL;
-    return true;
+    return *library;
 }
 
-/* ---- the version: the C API has no function for it, so the library is asked in three other ways ---- */
+kvdyno_status engine_prepare(const kvdyno_config *config, library_api *api, kvdyno_text *error)
+{
+    void *library;
+    if (!rdb_acceptable(config, error))
+        return KVDYNO_UNSUPPORTED;
+    if (!rdb_load(config->library, api, &library, error))
+        return KVDYNO_NO_LIBRARY;
+    return rdb_library_can(api, config, error) ? KVDYNO_OK : KVDYNO_UNSUPPORTED;
+}
 
-/* What a C++ function returns as std::string, in the layout of GNU's library since 2015. A short text is in `local`. */
+/* ---- the version: the C API has no function for it, so there are three other ways ---- */
+
+/* A std::string as a C++ function returns it, in the layout of GNU's library since 2015. A short text is in `local`. */
 typedef struct cxx_string {
     char *data;
     size_t size;
@@ -38,7 +43,7 @@ typedef struct cxx_string {
 } cxx_string;
 
 /* rocksdb::GetRocksVersionAsString(bool with_patch), since 6.17. A struct of this size is returned as a std::string is:
- * in room that the caller gives. */
+ * in memory that the caller gives. */
 static bool version_from_cxx(void *library, kvdyno_text *version)
 {
     cxx_string (*ask)(bool) = NULL;
@@ -90,30 +95,30 @@ static void remove_file(const char *folder, const char *name)
 
 /* Versions before 6.17 write it into the log with which an opening begins, and nowhere else. So one is asked to open a
  * database that is not there: it fails, as it should, and has made no more than that log and a lock. */
-static bool version_from_failure(const rocksdb_api *api, kvdyno_text *version)
+static bool version_from_failure(const library_api *api, kvdyno_text *version)
 {
     const char *temporary = getenv("TMPDIR");
     char folder[400], *problem = NULL;
     int length = snprintf(folder, sizeof folder, "%s/kvdyno-rocksdb-XXXXXX", temporary ? temporary : "/tmp");
     if (length >= (int)sizeof folder || !mkdtemp(folder))
         return false;
-    rocksdb_options_t *options = api->rocksdb_options_create();
-    api->rocksdb_options_set_create_if_missing(options, 0);
-    rocksdb_t *db = api->rocksdb_open(options, folder, &problem);
+    lsm_options *options = api->options_create();
+    api->options_set_create_if_missing(options, 0);
+    lsm_db *db = api->open(options, folder, &problem);
     if (!problem)
-        api->rocksdb_close(db);
+        api->close(db);
     bool found = version_from_log(folder, version);
-    api->rocksdb_free(problem);
-    api->rocksdb_options_destroy(options);
+    api->free(problem);
+    api->options_destroy(options);
     remove_file(folder, "LOG");
     remove_file(folder, "LOCK");
     rmdir(folder);
     return found;
 }
 
-kvdyno_status rdb_probe(const char *library, kvdyno_text *version, kvdyno_text *error)
+kvdyno_status adapter_probe(const char *library, kvdyno_text *version, kvdyno_text *error)
 {
-    rocksdb_api api;
+    library_api api;
     void *loaded;
     if (!rdb_load(library, &api, &loaded, error))
         return KVDYNO_NO_LIBRARY;

@@ -2,22 +2,11 @@
  *
  * options.c: what there is to set in RocksDB, and what of it excludes each other or is not in the library.
  */
-#include "rocksdb_adapter.h"
+#include "family.h"
 
-#define KIB INT64_C(1024)
-#define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
 /* The bounds to which RocksDB would cut it in silence. */
 #define LEAST_WRITE_BUFFER (64 * KIB)
 #define MOST_WRITE_BUFFER (64 * GIB)
-
-#define BOOL(given, text) .type = KVDYNO_OPTION_BOOL, .default_value = given, .help = text
-#define INTEGER(given, least, most, text) \
-    .type = KVDYNO_OPTION_INTEGER, .default_value = given, .minimum = least, .maximum = most, .help = text
-#define SIZE(given, least, most, text) \
-    .type = KVDYNO_OPTION_SIZE, .default_value = given, .minimum = least, .maximum = most, .help = text
-#define REAL(given, text) .type = KVDYNO_OPTION_REAL, .default_value = given, .help = text
-#define CHOICE(given, all, text) .type = KVDYNO_OPTION_CHOICE, .default_value = given, .choices = all, .help = text
 
 /* The defaults are RocksDB's own. */
 const kvdyno_option rdb_options[OPTION_COUNT] = {
@@ -62,7 +51,8 @@ const kvdyno_option rdb_options[OPTION_COUNT] = {
     [MEMTABLE_PREFIX_BLOOM] = {"memtable_prefix_bloom_size_ratio", REAL("0",
         "The part of the write buffer, 0 to 0.25, for a Bloom filter of its prefixes.")},
     [ALLOW_CONCURRENT_MEMTABLE_WRITE] = {"allow_concurrent_memtable_write", BOOL("true",
-        "Lets several threads enter the write buffer at once; a hash memtable takes one at a time whatever this says.")},
+        "Lets several threads enter the write buffer at once; a hash memtable takes one at a time whatever this "
+        "says.")},
     [TABLE] = {"table", CHOICE("block", "block|plain",
         "The format of table files; plain is made for memory and has neither cursors nor compression.")},
     [INDEX] = {"index", CHOICE("binary", "binary|hash",
@@ -84,7 +74,7 @@ const kvdyno_option rdb_options[OPTION_COUNT] = {
         INTEGER("21600000000", 1, INT64_C(1) << 50, "Microseconds between two searches for files no longer needed.")},
 };
 
-/* What RocksDB's own page on workloads in memory set, beside the table format. */
+/* The settings of RocksDB's own page on workloads in memory, beside the table format. */
 #define IN_MEMORY                                                                                                      \
     "prefix_extractor=true,memtable=hash_skiplist,bloom_bits=10,bloom_locality=1,mmap_reads=true,max_open_files=-1,"   \
     "max_write_buffer_number=2,num_levels=6,target_file_size_base=128MiB,max_bytes_for_level_base=1GiB,"               \
@@ -138,17 +128,12 @@ const char *rdb_setter_name(int option)
     return setters[option].function;
 }
 
-bool rdb_is(const kvdyno_config *config, int option, const char *choice)
-{
-    return strcmp(config->options[option].text, choice) == 0;
-}
-
-/* What is set, which may be less than what is asked for. */
+/* The value that is set, which may be less than the one that is asked for. */
 static int64_t effective(const kvdyno_config *config, int option)
 {
     if (option == ALLOW_CONCURRENT_MEMTABLE_WRITE)
         return rdb_concurrent_memtable(config);
-    return setters[option].kind == TRUTH ? rdb_is(config, option, "true") : config->options[option].integer;
+    return setters[option].kind == TRUTH ? option_is(config, option, "true") : config->options[option].integer;
 }
 
 /* A default is spelled as a user would spell it. */
@@ -156,7 +141,7 @@ static bool is_default(const kvdyno_config *config, int option)
 {
     const char *given = rdb_options[option].default_value;
     if (rdb_options[option].type == KVDYNO_OPTION_CHOICE)
-        return rdb_is(config, option, given);
+        return option_is(config, option, given);
     if (rdb_options[option].type == KVDYNO_OPTION_BOOL)
         return effective(config, option) == (strcmp(given, "true") == 0);
     char *unit;
@@ -164,7 +149,7 @@ static bool is_default(const kvdyno_config *config, int option)
     return effective(config, option) == number * (*unit == 'K' ? KIB : *unit == 'M' ? MIB : *unit == 'G' ? GIB : 1);
 }
 
-void rdb_set_options(const rocksdb_api *api, rocksdb_options_t *to, const kvdyno_config *config)
+void rdb_set_options(const library_api *api, lsm_options *to, const kvdyno_config *config)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         void *set = api->setters[i];
@@ -172,33 +157,33 @@ void rdb_set_options(const rocksdb_api *api, rocksdb_options_t *to, const kvdyno
             continue;
         int64_t value = effective(config, i);
         if (setters[i].kind == INT)
-            ((void (*)(rocksdb_options_t *, int))set)(to, (int)value);
+            ((void (*)(lsm_options *, int))set)(to, (int)value);
         else if (setters[i].kind == WORD)
-            ((void (*)(rocksdb_options_t *, uint64_t))set)(to, (uint64_t)value);
+            ((void (*)(lsm_options *, uint64_t))set)(to, (uint64_t)value);
         else
-            ((void (*)(rocksdb_options_t *, unsigned char))set)(to, value != 0);
+            ((void (*)(lsm_options *, unsigned char))set)(to, value != 0);
     }
 }
 
 /* ---- what cannot be honoured ---- */
 
 /* The function that this version lacks and this configuration needs, or NULL; `what` needs it. */
-static const char *lacking(const rocksdb_api *api, const kvdyno_config *config, const char **what)
+static const char *lacking(const library_api *api, const kvdyno_config *config, const char **what)
 {
 #define NEED(condition, setting, function)                                                                             \
     if ((condition) && !api->function)                                                                                 \
-        return *what = setting, #function;
+        return *what = setting, LSM_PREFIX #function;
     bool prefix = config->options[PREFIX_EXTRACTOR].integer;
-    NEED(prefix, "prefix_extractor", rocksdb_options_set_prefix_extractor)
-    NEED(prefix, "prefix_extractor", rocksdb_slicetransform_create)
-    NEED(prefix, "prefix_extractor", rocksdb_slicetransform_create_noop)
-    NEED(prefix, "prefix_extractor", rocksdb_readoptions_set_total_order_seek)
-    NEED(rdb_is(config, MEMTABLE, "hash_skiplist"), "memtable", rocksdb_options_set_hash_skip_list_rep)
-    NEED(rdb_is(config, MEMTABLE, "hash_linkedlist"), "memtable", rocksdb_options_set_hash_link_list_rep)
+    NEED(prefix, "prefix_extractor", options_set_prefix_extractor)
+    NEED(prefix, "prefix_extractor", slicetransform_create)
+    NEED(prefix, "prefix_extractor", slicetransform_create_noop)
+    NEED(prefix, "prefix_extractor", readoptions_set_total_order_seek)
+    NEED(option_is(config, MEMTABLE, "hash_skiplist"), "memtable", options_set_hash_skip_list_rep)
+    NEED(option_is(config, MEMTABLE, "hash_linkedlist"), "memtable", options_set_hash_link_list_rep)
     NEED(config->options[MEMTABLE_PREFIX_BLOOM].real > 0, "memtable_prefix_bloom_size_ratio",
-         rocksdb_options_set_memtable_prefix_bloom_size_ratio)
-    NEED(rdb_is(config, TABLE, "plain"), "table", rocksdb_options_set_plain_table_factory)
-    NEED(rdb_is(config, INDEX, "hash"), "index", rocksdb_block_based_options_set_index_type)
+         options_set_memtable_prefix_bloom_size_ratio)
+    NEED(option_is(config, TABLE, "plain"), "table", options_set_plain_table_factory)
+    NEED(option_is(config, INDEX, "hash"), "index", block_based_options_set_index_type)
 #undef NEED
     for (int i = 0; i < OPTION_COUNT; i++)
         if (setters[i].function && !api->setters[i] && !is_default(config, i))
@@ -206,7 +191,7 @@ static const char *lacking(const rocksdb_api *api, const kvdyno_config *config, 
     return NULL;
 }
 
-bool rdb_library_can(const rocksdb_api *api, const kvdyno_config *config, kvdyno_text *error)
+bool rdb_library_can(const library_api *api, const kvdyno_config *config, kvdyno_text *error)
 {
     const char *what, *function = lacking(api, config, &what);
     if (function)
@@ -220,9 +205,9 @@ static const char *without_prefix(const kvdyno_config *config)
     const kvdyno_value *option = config->options;
     if (option[PREFIX_EXTRACTOR].integer)
         return NULL;
-    return !rdb_is(config, MEMTABLE, "skiplist")       ? "memtable: a hash memtable"
-           : rdb_is(config, TABLE, "plain")            ? "table: a plain table"
-           : rdb_is(config, INDEX, "hash")             ? "index: a hash index"
+    return !option_is(config, MEMTABLE, "skiplist")       ? "memtable: a hash memtable"
+           : option_is(config, TABLE, "plain")            ? "table: a plain table"
+           : option_is(config, INDEX, "hash")             ? "index: a hash index"
            : option[MEMTABLE_PREFIX_BLOOM].real != 0.0 ? "memtable_prefix_bloom_size_ratio: a filter of prefixes"
            : option[PREFIX_SIZE].integer               ? "prefix_size: a prefix"
                                                        : NULL;
@@ -230,10 +215,10 @@ static const char *without_prefix(const kvdyno_config *config)
 
 static const char *beside_plain(const kvdyno_config *config)
 {
-    if (!rdb_is(config, TABLE, "plain"))
+    if (!option_is(config, TABLE, "plain"))
         return NULL;
     return config->compression != KVDYNO_COMPRESSION_NONE            ? "compression: a plain table has none"
-           : rdb_is(config, INDEX, "hash")                           ? "index: a plain table has its own"
+           : option_is(config, INDEX, "hash")                           ? "index: a plain table has its own"
            : config->options[CACHE_INDEX_AND_FILTER_BLOCKS].integer  ? "cache_index_and_filter_blocks: a plain table "
                                                                        "has no blocks"
                                                                      : NULL;
@@ -255,7 +240,7 @@ static const char *exclusion(const kvdyno_config *config)
         return "pipelined_write and unordered_write exclude each other";
     if (option[UNORDERED_WRITE].integer && !rdb_concurrent_memtable(config))
         return "unordered_write: it needs the memtable skiplist and allow_concurrent_memtable_write";
-    if (option[HASH_BUCKET_COUNT].integer && rdb_is(config, MEMTABLE, "skiplist"))
+    if (option[HASH_BUCKET_COUNT].integer && option_is(config, MEMTABLE, "skiplist"))
         return "hash_bucket_count: a skip list has no buckets; choose another memtable";
     if (option[MAX_BACKGROUND_JOBS].integer && by_kind)
         return "max_background_jobs: RocksDB ignores it where max_background_compactions or _flushes is given";
@@ -269,9 +254,9 @@ static const char *exclusion(const kvdyno_config *config)
     return NULL;
 }
 
-void rdb_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
+void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
 {
-    if (!rdb_is(config, TABLE, "plain"))
+    if (!option_is(config, TABLE, "plain"))
         return;
     declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE);
     declared->compressions = 1u << KVDYNO_COMPRESSION_NONE;
@@ -280,9 +265,9 @@ void rdb_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities
 bool rdb_acceptable(const kvdyno_config *config, kvdyno_text *error)
 {
     const char *excluded = beside_plain(config), *lonely = without_prefix(config);
-    if (config->durability > KVDYNO_DURABILITY_COMMIT)
-        say(error, "durability: level %" PRIu32 " is not known", config->durability);
-    else if (config->compression > KVDYNO_COMPRESSION_ZLIB)
+    if (refuses_durability(config, error))
+        return false;
+    if (config->compression > KVDYNO_COMPRESSION_ZLIB)
         say(error, "compression: %" PRIu32 " is not known", config->compression);
     else if (config->write_buffer_bytes < LEAST_WRITE_BUFFER || config->write_buffer_bytes > MOST_WRITE_BUFFER)
         say(error, "write_buffer: RocksDB takes 64 KiB to 64 GiB, not %" PRIu64 " bytes", config->write_buffer_bytes);

@@ -2,7 +2,7 @@
  *
  * prefix.c: the prefix of keys, and the memtables and tables that may be built round it.
  */
-#include "rocksdb_adapter.h"
+#include "family.h"
 
 /* ---- the prefix ---- */
 
@@ -41,27 +41,27 @@ static void capped_end(void *state)
 
 void rdb_set_prefix(kvdyno_database *database, const kvdyno_config *config)
 {
-    const rocksdb_api *api = &database->api;
+    const library_api *api = &database->api;
     capped_prefix *prefix = &database->prefix;
     prefix->size = rdb_prefix_size(config);
     if (!config->options[PREFIX_EXTRACTOR].integer)
         return;
     rocksdb_slicetransform_t *transform;
     if (prefix->size == SIZE_MAX) {
-        transform = api->rocksdb_slicetransform_create_noop();
+        transform = api->slicetransform_create_noop();
     } else {
         snprintf(prefix->name, sizeof prefix->name, "kvdyno.CappedPrefix.%zu", prefix->size);
-        transform = api->rocksdb_slicetransform_create(prefix, capped_end, capped_transform, capped_holds, capped_name,
+        transform = api->slicetransform_create(prefix, capped_end, capped_transform, capped_holds, capped_name,
                                                        capped_name);
     }
-    api->rocksdb_options_set_prefix_extractor(database->options, transform);
+    api->options_set_prefix_extractor(database->options, transform);
 }
 
 /* ---- the memtable ---- */
 
 bool rdb_concurrent_memtable(const kvdyno_config *config)
 {
-    return config->options[ALLOW_CONCURRENT_MEMTABLE_WRITE].integer && rdb_is(config, MEMTABLE, "skiplist");
+    return config->options[ALLOW_CONCURRENT_MEMTABLE_WRITE].integer && option_is(config, MEMTABLE, "skiplist");
 }
 
 /* The buckets are part of the write buffer, one pointer each: as many as db_bench takes would fill a small one. */
@@ -73,15 +73,15 @@ size_t rdb_hash_buckets(const kvdyno_config *config)
     return affordable < usual ? affordable : usual;
 }
 
-void rdb_set_memtable(const rocksdb_api *api, rocksdb_options_t *to, const kvdyno_config *config)
+void rdb_set_memtable(const library_api *api, lsm_options *to, const kvdyno_config *config)
 {
     const int32_t height = 4, branching = 4; /* RocksDB's defaults */
-    if (rdb_is(config, MEMTABLE, "hash_skiplist"))
-        api->rocksdb_options_set_hash_skip_list_rep(to, rdb_hash_buckets(config), height, branching);
-    else if (rdb_is(config, MEMTABLE, "hash_linkedlist"))
-        api->rocksdb_options_set_hash_link_list_rep(to, rdb_hash_buckets(config));
+    if (option_is(config, MEMTABLE, "hash_skiplist"))
+        api->options_set_hash_skip_list_rep(to, rdb_hash_buckets(config), height, branching);
+    else if (option_is(config, MEMTABLE, "hash_linkedlist"))
+        api->options_set_hash_link_list_rep(to, rdb_hash_buckets(config));
     if (config->options[MEMTABLE_PREFIX_BLOOM].real > 0)
-        api->rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, config->options[MEMTABLE_PREFIX_BLOOM].real);
+        api->options_set_memtable_prefix_bloom_size_ratio(to, config->options[MEMTABLE_PREFIX_BLOOM].real);
 }
 
 /* ---- tables ---- */
@@ -93,7 +93,7 @@ static void set_plain(kvdyno_database *database, const kvdyno_value *option)
     const double hash_table_ratio = 0.75;
     const size_t index_sparseness = 16, huge_pages = 0;
     const char plain_encoding = 0;
-    database->api.rocksdb_options_set_plain_table_factory(database->options, any_size, (int)option[BLOOM_BITS].integer,
+    database->api.options_set_plain_table_factory(database->options, any_size, (int)option[BLOOM_BITS].integer,
                                                           hash_table_ratio, index_sparseness, huge_pages,
                                                           plain_encoding, 0, 0);
 }
@@ -101,23 +101,23 @@ static void set_plain(kvdyno_database *database, const kvdyno_value *option)
 /* The table's options hold the cache and the filter from then on; RocksDB frees the filter. */
 static void set_block_based(kvdyno_database *database, const kvdyno_config *config)
 {
-    const rocksdb_api *api = &database->api;
+    const library_api *api = &database->api;
     const kvdyno_value *option = config->options;
-    rocksdb_table_options_t *table = api->rocksdb_block_based_options_create();
-    api->rocksdb_block_based_options_set_block_size(table, (size_t)option[BLOCK_SIZE].integer);
-    api->rocksdb_block_based_options_set_block_cache(table, database->cache);
-    api->rocksdb_block_based_options_set_cache_index_and_filter_blocks(
+    rocksdb_table_options_t *table = api->block_based_options_create();
+    api->block_based_options_set_block_size(table, (size_t)option[BLOCK_SIZE].integer);
+    api->block_based_options_set_block_cache(table, database->cache);
+    api->block_based_options_set_cache_index_and_filter_blocks(
         table, option[CACHE_INDEX_AND_FILTER_BLOCKS].integer != 0);
-    if (rdb_is(config, INDEX, "hash"))
-        api->rocksdb_block_based_options_set_index_type(table, 1);
+    if (option_is(config, INDEX, "hash"))
+        api->block_based_options_set_index_type(table, 1);
     /* The number of bits was an int in older versions and is a double in newer ones. They are passed in registers of
      * different kinds, so the library finds the one that it looks for. */
     int64_t bits = option[BLOOM_BITS].integer;
     if (bits)
-        api->rocksdb_block_based_options_set_filter_policy(
-            table, api->rocksdb_filterpolicy_create_bloom_full((int)bits, (double)bits));
-    api->rocksdb_options_set_block_based_table_factory(database->options, table);
-    api->rocksdb_block_based_options_destroy(table);
+        api->block_based_options_set_filter_policy(
+            table, api->filterpolicy_create_bloom_full((int)bits, (double)bits));
+    api->options_set_block_based_table_factory(database->options, table);
+    api->block_based_options_destroy(table);
 }
 
 void rdb_set_tables(kvdyno_database *database, const kvdyno_config *config)

@@ -2,7 +2,7 @@
  *
  * settings.c: what a configuration comes to, in RocksDB's words.
  */
-#include "rocksdb_adapter.h"
+#include "family.h"
 
 static const char *const compressions[] = {
     [KVDYNO_COMPRESSION_NONE] = "kNoCompression", [KVDYNO_COMPRESSION_SNAPPY] = "kSnappyCompression",
@@ -10,7 +10,7 @@ static const char *const compressions[] = {
     [KVDYNO_COMPRESSION_ZLIB] = "kZlibCompression",
 };
 
-static void durability(const rocksdb_api *api, const kvdyno_config *config, kvdyno_emit emit, void *context)
+static void durability(const library_api *api, const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     static const char *const how[][2] = {
         [KVDYNO_DURABILITY_NONE] = {"disableWAL=true", "the write buffers are flushed to table files"},
@@ -21,14 +21,14 @@ static void durability(const rocksdb_api *api, const kvdyno_config *config, kvdy
     emit(context, "durability", "WriteOptions", how[config->durability][0]);
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "%s every %" PRIu32 " ms",
-              api->rocksdb_flush_wal ? "FlushWAL(sync=true)" : "an empty batch with sync=true", config->sync_period_ms);
+              api->flush_wal ? "FlushWAL(sync=true)" : "an empty batch with sync=true", config->sync_period_ms);
     if (how[config->durability][1])
         emit(context, "durability", "close", how[config->durability][1]);
 }
 
 static void cache(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
-    if (rdb_is(config, TABLE, "plain"))
+    if (option_is(config, TABLE, "plain"))
         emit(context, "cache", "block_cache", "none: PlainTable has no blocks; the OS caches its files");
     else if (config->options[MMAP_READS].integer)
         emitf(emit, context, "cache", "block_cache",
@@ -60,32 +60,22 @@ static void option(const kvdyno_config *config, int i, kvdyno_emit emit, void *c
     const kvdyno_value value = config->options[i];
     if (i == PREFIX_SIZE && config->options[PREFIX_EXTRACTOR].integer)
         prefix(config, emit, context);
-    else if (i == HASH_BUCKET_COUNT && !rdb_is(config, MEMTABLE, "skiplist"))
+    else if (i == HASH_BUCKET_COUNT && !option_is(config, MEMTABLE, "skiplist"))
         emitf(emit, context, "options", name, "%zu", rdb_hash_buckets(config));
     else if (i == ALLOW_CONCURRENT_MEMTABLE_WRITE && value.integer && !rdb_concurrent_memtable(config))
         emit(context, "options", name, "false: a hash memtable takes one writer at a time");
-    else if (is_for_blocks(i) && rdb_is(config, TABLE, "plain"))
+    else if (is_for_blocks(i) && option_is(config, TABLE, "plain"))
         emit(context, "options", name, "for block-based tables alone");
-    else if (rdb_options[i].type == KVDYNO_OPTION_BOOL)
-        emit(context, "options", name, value.integer ? "true" : "false");
-    else if (rdb_options[i].type == KVDYNO_OPTION_CHOICE)
-        emit(context, "options", name, value.text);
-    else if (rdb_options[i].type == KVDYNO_OPTION_REAL)
-        emitf(emit, context, "options", name, "%g", value.real);
     else
-        emitf(emit, context, "options", name, "%" PRId64, value.integer);
+        emit_option(&rdb_options[i], value, emit, context);
 }
 
-kvdyno_status rdb_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
-    rocksdb_api api;
-    void *library;
-    if (!rdb_acceptable(config, error))
-        return KVDYNO_UNSUPPORTED;
-    if (!rdb_load(config->library, &api, &library, error))
-        return KVDYNO_NO_LIBRARY;
-    if (!rdb_library_can(&api, config, error))
-        return KVDYNO_UNSUPPORTED;
+    library_api api;
+    kvdyno_status status = engine_prepare(config, &api, error);
+    if (status != KVDYNO_OK)
+        return status;
     durability(&api, config, emit, context);
     cache(config, emit, context);
     emitf(emit, context, "write_buffer", "write_buffer_size", "%" PRIu64, config->write_buffer_bytes);

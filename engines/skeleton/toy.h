@@ -140,8 +140,8 @@ static bool log_bytes(FILE *log, const void *bytes, size_t size, uint64_t *sum)
     return size == 0 || fwrite(bytes, 1, size, log) == size;
 }
 
-/* Writes the entries as the durability level asks. Returns an errno: after the first one the end of the file is not known
- * any more, so whatever comes later fails as well. */
+/* Writes the entries as the durability level asks. Returns an errno: after the first one the end of the file is not
+ * known any more, so whatever comes later fails as well. */
 static int log_steps(toy *map, const kvdyno_batch_entry *entries, size_t count)
 {
     uint64_t sum = SUM_START;

@@ -8,13 +8,18 @@
 
 /* ---- errors ---- */
 
+kvdyno_status sqlite_explain_with(const sqlite_api *api, const char *words, int cause, const char *what, int code,
+                                  kvdyno_text *error)
+{
+    bool full = (code & 0xff) == SQLITE_FULL || cause == ENOSPC || cause == EDQUOT;
+    say(error, "%s: %s (%s)%s%s", what, words, api->errstr(code), cause ? ": " : "", cause ? strerror(cause) : "");
+    return full ? KVDYNO_NO_SPACE : KVDYNO_ERROR;
+}
+
 kvdyno_status sqlite_explain(const sqlite_api *api, sqlite3 *db, const char *what, int code, kvdyno_text *error)
 {
     int cause = db && code != SQLITE_OK ? api->system_errno(db) : 0;
-    bool full = (code & 0xff) == SQLITE_FULL || cause == ENOSPC || cause == EDQUOT;
-    say(error, "%s: %s (%s)%s%s", what, db ? api->errmsg(db) : api->errstr(code), api->errstr(code),
-        cause ? ": " : "", cause ? strerror(cause) : "");
-    return full ? KVDYNO_NO_SPACE : KVDYNO_ERROR;
+    return sqlite_explain_with(api, db ? api->errmsg(db) : api->errstr(code), cause, what, code, error);
 }
 
 /* ---- statements that are run once ---- */

@@ -2,10 +2,10 @@
  *
  * cursor.c: a cursor is a SELECT in the order of the keys, from a key on, upward or downward.
  *
- * In WAL mode it stands on the row that it shows, and lends key and value from the page. As long as it stands there its
- * connection sees the state of then; so it is parked, which is to say reset, when its session does anything else, and
- * goes on from its last key. With a rollback journal a statement that stands on a row keeps every writer waiting. There
- * rows are read ahead, twice as many each time, and the statement is reset before the first of them is shown.
+ * In WAL mode it stands on the row that it shows, and hands out key and value in the page. As long as it stands there
+ * its connection sees the state of then; so it is parked, which is to say reset, when its session does anything else,
+ * and goes on from its last key. With a rollback journal a statement that stands on a row keeps every writer waiting.
+ * There rows are read ahead, twice as many each time, and the statement is reset before the first of them is shown.
  */
 #include "sqlite_adapter.h"
 
@@ -13,8 +13,7 @@
 #define AHEAD_BYTES_MOST ((size_t)256 << 10)
 
 struct kvdyno_cursor {
-    kvdyno_session *session;
-    kvdyno_cursor *next;
+    CURSOR_MEMBERS;
     sqlite3_stmt *scans[SCAN_COUNT]; /* there from the first use on */
     sqlite3_stmt *scan;              /* the one that runs */
     uint32_t direction;              /* of it, or of the rows that were read ahead */
@@ -40,14 +39,11 @@ static void stop(kvdyno_cursor *cursor)
 /* Makes `key` the one to seek. */
 static bool keep_key(kvdyno_cursor *cursor, const void *key, size_t size)
 {
-    if (!growing_reserve(&cursor->key, size + 1))
-        return false;
-    memcpy(cursor->key.data, key, size);
     cursor->key_size = size;
-    return true;
+    return growing_keep(&cursor->key, key, size);
 }
 
-/* Keeps the key that was shown last, and nothing else. Without memory for it the cursor has no place any more. */
+/* Keeps the key that was shown last, and nothing else. Without memory for it the cursor stands nowhere any more. */
 static void park(kvdyno_cursor *cursor)
 {
     if (cursor->placed && cursor->shown.data != cursor->key.data) {
@@ -66,16 +62,9 @@ void sqlite_park_cursors(kvdyno_session *session)
 
 /* ---- life ---- */
 
-kvdyno_status sqlite_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
+static kvdyno_status cursor_start(kvdyno_cursor *cursor)
 {
-    sqlite_settle(session);
-    kvdyno_cursor *cursor = calloc(1, sizeof *cursor);
-    if (!cursor)
-        return sqlite_refuse(session, KVDYNO_ERROR, "out of memory for a cursor");
-    cursor->session = session;
-    cursor->next = session->cursors;
-    session->cursors = cursor;
-    *opened = cursor;
+    sqlite_settle(cursor->session);
     return KVDYNO_OK;
 }
 
@@ -91,17 +80,12 @@ static void give_back(kvdyno_cursor *cursor)
     }
 }
 
-void sqlite_cursor_close(kvdyno_cursor *cursor)
+static void cursor_stop(kvdyno_cursor *cursor)
 {
-    kvdyno_cursor **link = &cursor->session->cursors;
-    while (*link != cursor)
-        link = &(*link)->next;
-    *link = cursor->next;
     stop(cursor);
     give_back(cursor);
     free(cursor->ahead.memory.data);
     free(cursor->key.data);
-    free(cursor);
 }
 
 /* ---- scans ---- */
@@ -154,17 +138,17 @@ static int first_row(kvdyno_cursor *cursor, int which, bool beyond, key_value *r
 static int fetch_ahead(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
 {
     read_ahead *ahead = &cursor->ahead;
-    bool room = true;
+    bool kept = true;
     unsigned count = 0;
     int code = first_row(cursor, which, beyond, row);
     while (code == SQLITE_ROW) {
-        room = read_ahead_add(ahead, row);
-        if (!room || ++count == cursor->ahead_count || ahead->filled >= AHEAD_BYTES_MOST)
+        kept = read_ahead_add(ahead, row);
+        if (!kept || ++count == cursor->ahead_count || ahead->filled >= AHEAD_BYTES_MOST)
             break;
         code = step(cursor, row);
     }
     cursor->ahead_count = cursor->ahead_count < AHEAD_ROWS_MOST ? cursor->ahead_count * 2 : AHEAD_ROWS_MOST;
-    if (!room)
+    if (!kept)
         return ENOMEM;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return code;
@@ -182,7 +166,7 @@ static int start(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
                                                : fetch_ahead(cursor, which, beyond, row);
 }
 
-/* After a miss or an error the cursor has no place. */
+/* After a miss or an error the cursor stands nowhere. */
 static kvdyno_status answer(kvdyno_cursor *cursor, int code, const key_value *row, kvdyno_bytes *found,
                             kvdyno_bytes *value)
 {
@@ -198,18 +182,18 @@ static kvdyno_status answer(kvdyno_cursor *cursor, int code, const key_value *ro
     }
     kvdyno_status status = KVDYNO_MISS;
     if (code == ENOMEM)
-        status = sqlite_refuse(session, KVDYNO_ERROR, "out of memory for the cursor's rows");
+        status = session_refuse(session, KVDYNO_ERROR, "out of memory for the cursor's rows");
     else if (code != SQLITE_DONE)
-        status = sqlite_fail(session, "a scan", code);
+        status = session_answer(session, "a scan", code);
     stop(cursor);
     return status;
 }
 
 /* ---- moving ---- */
 
-/* The sought key is kept first: it may be what this cursor lent out. */
-kvdyno_status sqlite_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                                 kvdyno_bytes *found, kvdyno_bytes *value)
+/* The sought key is kept first: it may be what this cursor handed out. */
+kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                                  kvdyno_bytes *found, kvdyno_bytes *value)
 {
     key_value row;
     bool kept = keep_key(cursor, key ? key : "", key ? key_size : 0);
@@ -223,7 +207,7 @@ kvdyno_status sqlite_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t 
     return answer(cursor, code, &row, found, value);
 }
 
-static kvdyno_status move(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
+static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     key_value row;
     if (!cursor->placed)
@@ -237,12 +221,4 @@ static kvdyno_status move(kvdyno_cursor *cursor, uint32_t direction, kvdyno_byte
     return answer(cursor, code, &row, found, value);
 }
 
-kvdyno_status sqlite_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
-{
-    return move(cursor, KVDYNO_FORWARD, found, value);
-}
-
-kvdyno_status sqlite_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
-{
-    return move(cursor, KVDYNO_BACKWARD, found, value);
-}
+#include "cursors.h"

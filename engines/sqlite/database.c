@@ -10,7 +10,7 @@
 
 #include "sqlite_adapter.h"
 
-#define FILE_NAME "/data.sqlite3"
+#define FILE_NAME "data.sqlite3"
 #define CHECKPOINT_PATIENCE_MS 100u /* the most that a checkpoint in the background waits for readers */
 #define KEEPER_PAGES 10
 
@@ -27,17 +27,21 @@ static int sync_file(kvdyno_database *database, int which)
     return file->methods->sync(file, SQLITE_SYNC_NORMAL);
 }
 
-static int sync_folder(kvdyno_database *database)
+/* `status`: of the work before, whose error is not to be hidden by another. */
+static kvdyno_status sync_folder(kvdyno_database *database, kvdyno_status status, kvdyno_text *error)
 {
     int folder = open(database->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return errno;
-    int failed = fsync(folder) ? errno : 0;
-    close(folder);
-    return failed;
+    bool synced = folder >= 0 && fsync(folder) == 0;
+    if (!synced && status == KVDYNO_OK) {
+        say(error, "syncing %s: %s", database->folder, strerror(errno));
+        status = KVDYNO_ERROR;
+    }
+    if (folder >= 0)
+        close(folder);
+    return status;
 }
 
-/* What a background thread does at each interval: the log where there is one. */
+/* The work of a background thread at each interval: syncs the log where there is one. */
 static int sync_log(void *context)
 {
     kvdyno_database *database = context;
@@ -100,14 +104,14 @@ static int make_table(kvdyno_database *database)
 /* A pragma that cannot be honoured is passed over in silence, or by the library that was built so. */
 static kvdyno_status verify(kvdyno_database *database, const char *pragma, const char *wanted, kvdyno_text *error)
 {
-    char sql[64], found[64];
+    char sql[64], actual[64];
     snprintf(sql, sizeof sql, "PRAGMA %s", pragma);
-    int code = sqlite_ask(&database->api, database->keeper, sql, found, sizeof found);
+    int code = sqlite_ask(&database->api, database->keeper, sql, actual, sizeof actual);
     if (code != SQLITE_OK)
         return sqlite_explain(&database->api, database->keeper, sql, code, error);
-    if (strcmp(found, wanted) == 0)
+    if (strcmp(actual, wanted) == 0)
         return KVDYNO_OK;
-    say(error, "%s: %s was asked for, and the database has %s", pragma, wanted, found);
+    say(error, "%s: %s was asked for, and the database has %s", pragma, wanted, actual);
     return KVDYNO_ERROR;
 }
 
@@ -137,16 +141,6 @@ static kvdyno_status open_keeper(kvdyno_database *database, bool create, kvdyno_
     return verify_all(database, error);
 }
 
-/* SQLite makes what is not there: so whether a database is there has to be asked first. */
-static kvdyno_status as_expected(const kvdyno_database *database, bool create, kvdyno_text *error)
-{
-    bool there = access(database->file, F_OK) == 0;
-    if (there != create)
-        return KVDYNO_OK;
-    say(error, "%s %s", database->file, there ? "is there already" : "is not there");
-    return KVDYNO_ERROR;
-}
-
 static kvdyno_status start_threads(kvdyno_database *database, kvdyno_text *error)
 {
     const sqlite_plan *plan = &database->plan;
@@ -161,21 +155,13 @@ static kvdyno_status start_threads(kvdyno_database *database, kvdyno_text *error
     return failed ? KVDYNO_ERROR : KVDYNO_OK;
 }
 
-static kvdyno_status open_all(kvdyno_database *database, bool create, kvdyno_text *error)
-{
-    kvdyno_status status = as_expected(database, create, error);
-    if (status == KVDYNO_OK)
-        status = open_keeper(database, create, error);
-    return status == KVDYNO_OK ? start_threads(database, error) : status;
-}
-
 static bool name_files(kvdyno_database *database, const char *folder)
 {
-    size_t size = strlen(folder) + sizeof FILE_NAME;
+    size_t size = strlen(folder) + sizeof "/" FILE_NAME;
     database->folder = strdup(folder);
     database->file = malloc(size);
     if (database->file)
-        snprintf(database->file, size, "%s" FILE_NAME, folder);
+        snprintf(database->file, size, "%s/" FILE_NAME, folder);
     return database->folder && database->file;
 }
 
@@ -195,7 +181,8 @@ static int close_keeper(kvdyno_database *database)
 
 static void dispose(kvdyno_database *database)
 {
-    sqlite_leave(&database->api);
+    if (database->entered)
+        sqlite_leave(&database->api);
     pthread_mutex_destroy(&database->keeper_lock);
     pthread_mutex_destroy(&database->writer_lock);
     free(database->folder);
@@ -203,45 +190,39 @@ static void dispose(kvdyno_database *database)
     free(database);
 }
 
-static kvdyno_database *database_new(const sqlite_api *api, const sqlite_plan *plan)
+static kvdyno_status prepare(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
-    kvdyno_database *database = calloc(1, sizeof *database);
-    if (!database)
-        return NULL;
-    database->api = *api;
-    database->plan = *plan;
-    pthread_mutex_init(&database->keeper_lock, NULL);
-    pthread_mutex_init(&database->writer_lock, NULL);
-    return database;
-}
-
-kvdyno_status sqlite_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error)
-{
-    sqlite_api api;
-    sqlite_plan plan;
-    if (!sqlite_load(config->library, &api, error))
+    if (!sqlite_load(config->library, &database->api, error))
         return KVDYNO_NO_LIBRARY;
-    kvdyno_status status = sqlite_make_plan(config, &api, &plan, error);
+    kvdyno_status status = sqlite_make_plan(config, &database->api, &database->plan, error);
     if (status != KVDYNO_OK)
         return status;
-    if (!sqlite_enter(&api, plan.count_memory, error))
+    database->entered = sqlite_enter(&database->api, database->plan.count_memory, error);
+    return database->entered ? KVDYNO_OK : KVDYNO_ERROR;
+}
+
+/* SQLite makes what is not there. */
+static kvdyno_status database_start(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
+{
+    pthread_mutex_init(&database->keeper_lock, NULL);
+    pthread_mutex_init(&database->writer_lock, NULL);
+    kvdyno_status status = prepare(database, config, error);
+    if (status != KVDYNO_OK)
+        return status;
+    if (!name_files(database, config->path) || !file_as_expected(config->path, FILE_NAME, config->create, error))
         return KVDYNO_ERROR;
-    kvdyno_database *database = database_new(&api, &plan);
-    if (!database) {
-        sqlite_leave(&api);
-        say(error, "out of memory");
-        return KVDYNO_ERROR;
-    }
-    status = name_files(database, config->path) ? open_all(database, config->create, error) : KVDYNO_ERROR;
-    if (status == KVDYNO_OK) {
-        *opened = database;
-        return KVDYNO_OK;
-    }
+    status = open_keeper(database, config->create, error);
+    return status == KVDYNO_OK ? start_threads(database, error) : status;
+}
+
+static void database_dispose(kvdyno_database *database)
+{
     stop_threads(database);
     close_keeper(database);
     dispose(database);
-    return status;
 }
+
+#include "open.h"
 
 /* ---- close ---- */
 
@@ -257,7 +238,7 @@ static int finish(kvdyno_database *database)
     return code == SQLITE_OK ? sync_file(database, SQLITE_FCNTL_FILE_POINTER) : code;
 }
 
-kvdyno_status sqlite_close(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_close(kvdyno_database *database, kvdyno_text *error)
 {
     const sqlite_api *api = &database->api;
     kvdyno_status status = KVDYNO_OK;
@@ -270,28 +251,21 @@ kvdyno_status sqlite_close(kvdyno_database *database, kvdyno_text *error)
     code = close_keeper(database);
     if (code != SQLITE_OK && status == KVDYNO_OK)
         status = sqlite_explain(api, NULL, "close", code, error);
-    int failed = sync_folder(database);
-    if (failed && status == KVDYNO_OK) {
-        say(error, "syncing %s: %s", database->folder, strerror(failed));
-        status = KVDYNO_ERROR;
-    }
+    status = sync_folder(database, status, error);
     dispose(database);
     return status;
 }
 
 /* ---- housekeeping ---- */
 
-kvdyno_status sqlite_flush(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 {
     pthread_mutex_lock(&database->keeper_lock);
     int code = sync_all(database);
     kvdyno_status status =
         code == SQLITE_OK ? KVDYNO_OK : sqlite_explain(&database->api, database->keeper, "flush", code, error);
     pthread_mutex_unlock(&database->keeper_lock);
-    int failed = status == KVDYNO_OK ? sync_folder(database) : 0;
-    if (failed)
-        say(error, "syncing %s: %s", database->folder, strerror(failed));
-    return failed ? KVDYNO_ERROR : status;
+    return sync_folder(database, status, error);
 }
 
 /* VACUUM builds the database anew in a temporary file, which belongs on the storage that is measured. */
@@ -311,7 +285,7 @@ static int vacuum(kvdyno_database *database)
 }
 
 /* The file shrinks when a checkpoint brings the new pages into it, which readers may delay. */
-kvdyno_status sqlite_compact(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
 {
     pthread_mutex_lock(&database->writer_lock);
     pthread_mutex_lock(&database->keeper_lock);

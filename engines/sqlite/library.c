@@ -4,18 +4,17 @@
  */
 #include "sqlite_adapter.h"
 
+static const library_source source = {"SQLite 3.20 or newer", "Debian package libsqlite3-0",
+                                      (const char *const[]){"libsqlite3.so.0", "libsqlite3.so", NULL}};
+
 bool sqlite_load(const char *chosen, sqlite_api *api, kvdyno_text *error)
 {
-    static const char *const names[] = {"libsqlite3.so.0", "libsqlite3.so", NULL};
     const library_symbol symbols[] = {
 #define SYMBOL(type, name, parameters) {(void **)&api->name, "sqlite3_" #name, false},
-        FUNCTIONS(SYMBOL)
+        SQLITE_FUNCTIONS(SYMBOL)
 #undef SYMBOL
-        {(void **)&api->temp_directory, "sqlite3_temp_directory", true},
-        {NULL, NULL, false},
-    };
-    void *library = open_library(chosen, names, "Debian package libsqlite3-0", error);
-    if (!library || !find_symbols(library, symbols, "SQLite 3.20 or newer", error))
+        {(void **)&api->temp_directory, "sqlite3_temp_directory", true}, LAST_SYMBOL};
+    if (!load_library(&source, chosen, symbols, error))
         return false;
     if (!api->threadsafe()) {
         say(error, "the library was built for one thread only (SQLITE_THREADSAFE=0)");
@@ -24,7 +23,7 @@ bool sqlite_load(const char *chosen, sqlite_api *api, kvdyno_text *error)
     return true;
 }
 
-/* Who uses the library in this process, and how it counts memory. */
+/* The users of the library in this process, and how it counts memory. */
 static struct {
     pthread_mutex_t lock;
     int (*config)(int, ...); /* of the library in use, by which it is known */

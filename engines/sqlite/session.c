@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * session.c: a session is a connection with prepared statements; its reads, writes and batches.
+ * session.c: a session is a connection with prepared statements; its reads, writes, batches and transactions.
  *
- * A value that `get` lends lies in a page of the connection's cache, or of the map, and stays there as long as the
+ * A value that `get` hands out lies in a page of the connection's cache, or of the map, and stays there as long as the
  * statement that found it stands on its row. So the statement is reset at the session's next call, not before. With a
  * rollback journal that would keep every writer waiting; there the value is copied and the statement reset at once.
+ *
+ * SQLite has one writer at a time. A second one is told that the database is busy and asks again after a sleep, so who
+ * waits longest is not served first, and nobody is woken. So writers of one process wait at a mutex here, as those of
+ * engines do that have a lock for their writers; option writer_lock=false leaves it to SQLite. Writers of several
+ * processes always wait as SQLite lets them.
  */
 #include "sqlite_adapter.h"
-
-/* ---- errors ---- */
-
-kvdyno_status sqlite_fail(kvdyno_session *session, const char *what, int code)
-{
-    kvdyno_text error = {session->error, sizeof session->error};
-    kvdyno_status status = sqlite_explain(session->api, session->db, what, code, &error);
-    if (session->writing && session->api->get_autocommit(session->db))
-        session->broken = true; /* some errors make SQLite roll back by itself */
-    return status;
-}
-
-kvdyno_status sqlite_refuse(kvdyno_session *session, kvdyno_status status, const char *why)
-{
-    snprintf(session->error, sizeof session->error, "%s", why);
-    return status;
-}
-
-void sqlite_session_error(kvdyno_session *session, kvdyno_text *error)
-{
-    say(error, "%s", session->error);
-}
 
 /* ---- statements ---- */
 
@@ -38,15 +21,15 @@ int sqlite_prepare(const sqlite_api *api, sqlite3 *db, const char *sql, sqlite3_
 }
 
 /* No bytes are a blob too, and not NULL. */
-int sqlite_bind(const sqlite_api *api, sqlite3_stmt *statement, int place, const void *data, size_t size)
+int sqlite_bind(const sqlite_api *api, sqlite3_stmt *statement, int index, const void *data, size_t size)
 {
-    return api->bind_blob64(statement, place, size ? data : "", size, SQLITE_STATIC);
+    return api->bind_blob64(statement, index, size ? data : "", size, SQLITE_STATIC);
 }
 
-kvdyno_bytes sqlite_column(const sqlite_api *api, sqlite3_stmt *statement, int place)
+kvdyno_bytes sqlite_column(const sqlite_api *api, sqlite3_stmt *statement, int index)
 {
-    const void *data = api->column_blob(statement, place);
-    return (kvdyno_bytes){data ? data : "", (size_t)api->column_bytes(statement, place)};
+    const void *data = api->column_blob(statement, index);
+    return (kvdyno_bytes){data ? data : "", (size_t)api->column_bytes(statement, index)};
 }
 
 int sqlite_do(kvdyno_session *session, int statement)
@@ -78,8 +61,19 @@ static int prepare_all(kvdyno_session *session)
     return code;
 }
 
+static kvdyno_status session_start(kvdyno_session *session, kvdyno_text *error)
+{
+    kvdyno_database *database = session->database;
+    session->api = &database->api;
+    session->copies = database->plan.copies;
+    int code = sqlite_connect(database, 0, &session->db);
+    if (code == SQLITE_OK)
+        code = prepare_all(session);
+    return code ? sqlite_explain(session->api, session->db, "a session's connection", code, error) : KVDYNO_OK;
+}
+
 /* Finalizing a statement that was never prepared does nothing, and neither does closing no connection. */
-static void dispose(kvdyno_session *session)
+static void session_stop(kvdyno_session *session)
 {
     const sqlite_api *api = session->api;
     api->finalize(session->select);
@@ -91,76 +85,205 @@ static void dispose(kvdyno_session *session)
         sqlite_count_cache(session->database, session->db);
     api->close(session->db);
     free(session->value.data);
-    free(session);
 }
 
-kvdyno_status sqlite_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
-                                  kvdyno_text *error)
+#include "life.h"
+
+/* ---- writing ---- */
+
+#define NESTED false
+#define MOST_TRIES 1u
+typedef void *engine_txn; /* a connection has one transaction at a time */
+
+/* SQLite's words are gone once the transaction is rolled back. */
+static void keep_cause(kvdyno_session *session)
 {
-    (void)host;
-    kvdyno_session *session = calloc(1, sizeof *session);
-    if (!session) {
-        say(error, "out of memory");
-        return KVDYNO_ERROR;
-    }
-    session->api = &database->api;
-    session->database = database;
-    session->copies = database->plan.copies;
-    int code = sqlite_connect(database, 0, &session->db);
-    if (code == SQLITE_OK)
-        code = prepare_all(session);
-    if (code == SQLITE_OK) {
-        *opened = session;
-        return KVDYNO_OK;
-    }
-    kvdyno_status status = sqlite_explain(session->api, session->db, "a session's connection", code, error);
-    dispose(session);
+    snprintf(session->cause, sizeof session->cause, "%s", session->api->errmsg(session->db));
+    session->cause_errno = session->api->system_errno(session->db);
+}
+
+/* Some errors make SQLite roll back by itself. */
+static kvdyno_status explain(kvdyno_session *session, const char *what, int code, kvdyno_text *error)
+{
+    const sqlite_api *api = session->api;
+    session->broken |= session->begun == WRITING && api->get_autocommit(session->db);
+    if (!session->cause[0])
+        return sqlite_explain(api, session->db, what, code, error);
+    kvdyno_status status = sqlite_explain_with(api, session->cause, session->cause_errno, what, code, error);
+    session->cause[0] = '\0';
     return status;
 }
 
-void sqlite_session_close(kvdyno_session *session)
+/* A writer waits for the others. */
+static inline bool lost(kvdyno_session *session, int code)
+{
+    (void)session, (void)code;
+    return false;
+}
+
+static inline void settle(kvdyno_session *session)
 {
     sqlite_settle(session);
-    if (session->begun)
-        sqlite_abort(session);
-    while (session->cursors)
-        sqlite_cursor_close(session->cursors);
-    dispose(session);
 }
+
+static const char *cannot_begin(kvdyno_session *session, uint32_t kind)
+{
+    bool possible = kind != KVDYNO_READ_ONLY || session->database->plan.wal;
+    return possible ? NULL : "with a rollback journal a read-only transaction would keep every writer waiting; "
+                             "journal_mode=wal has snapshots";
+}
+
+static void lock_writers(kvdyno_session *session)
+{
+    if (session->database->plan.writer_lock)
+        pthread_mutex_lock(&session->database->writer_lock);
+}
+
+static void unlock_writers(kvdyno_session *session)
+{
+    if (session->database->plan.writer_lock)
+        pthread_mutex_unlock(&session->database->writer_lock);
+}
+
+/* Undoes what is left of a transaction that SQLite may have ended by itself. */
+static void roll_back(kvdyno_session *session)
+{
+    if (session->api->get_autocommit(session->db))
+        return;
+    keep_cause(session);
+    sqlite_do(session, ROLLBACK);
+}
+
+static int own_begin(kvdyno_session *session, void **txn)
+{
+    *txn = NULL;
+    lock_writers(session);
+    int code = sqlite_do(session, BEGIN_WRITE);
+    if (code != SQLITE_OK)
+        unlock_writers(session);
+    return code;
+}
+
+/* What cannot be committed is undone. */
+static int own_end(kvdyno_session *session, void *txn, bool keep)
+{
+    (void)txn;
+    int code = keep ? sqlite_do(session, COMMIT) : SQLITE_OK;
+    if (!keep || code != SQLITE_OK)
+        roll_back(session);
+    unlock_writers(session);
+    return code;
+}
+
+/* BEGIN alone sees nothing yet: the state that is seen is that of the first read. */
+static int begin_reading(kvdyno_session *session)
+{
+    int code = sqlite_do(session, BEGIN_READ);
+    if (code == SQLITE_OK)
+        code = sqlite_do(session, LOOK);
+    if (code != SQLITE_OK)
+        roll_back(session);
+    return code;
+}
+
+static int open_transaction(kvdyno_session *session, uint32_t kind)
+{
+    void *txn;
+    return kind == KVDYNO_READ_ONLY ? begin_reading(session) : own_begin(session, &txn);
+}
+
+static int close_transaction(kvdyno_session *session, bool keep)
+{
+    if (session->begun == WRITING)
+        return own_end(session, NULL, keep);
+    int code = keep ? sqlite_do(session, COMMIT) : SQLITE_OK;
+    roll_back(session);
+    return code;
+}
+
+static inline void *begun_txn(kvdyno_session *session)
+{
+    (void)session;
+    return NULL;
+}
+
+/* One statement is a transaction by itself. */
+static inline int single_begin(kvdyno_session *session, void **txn)
+{
+    *txn = NULL;
+    if (!session->begun)
+        lock_writers(session);
+    return 0;
+}
+
+static inline int single_end(kvdyno_session *session, void *txn, int code)
+{
+    (void)txn;
+    if (!session->begun)
+        unlock_writers(session);
+    return code;
+}
+
+static int store(kvdyno_session *session, void *txn, kvdyno_bytes key, kvdyno_bytes value)
+{
+    sqlite3_stmt *statement = session->statements[REPLACE];
+    (void)txn;
+    int code = sqlite_bind(session->api, statement, 1, key.data, key.size);
+    if (code == SQLITE_OK)
+        code = sqlite_bind(session->api, statement, 2, value.data, value.size);
+    return code == SQLITE_OK ? sqlite_do(session, REPLACE) : code;
+}
+
+static int discard(kvdyno_session *session, void *txn, kvdyno_bytes key)
+{
+    (void)txn;
+    int code = sqlite_bind(session->api, session->statements[ERASE], 1, key.data, key.size);
+    if (code == SQLITE_OK)
+        code = sqlite_do(session, ERASE);
+    return code == SQLITE_OK && !session->api->changes(session->db) ? NOT_FOUND : code;
+}
+
+static int present(kvdyno_session *session, void *txn, kvdyno_bytes key, kvdyno_bytes *old)
+{
+    const sqlite_api *api = session->api;
+    (void)txn;
+    int code = sqlite_bind(api, session->select, 1, key.data, key.size);
+    if (code == SQLITE_OK)
+        code = api->step(session->select);
+    if (code != SQLITE_ROW)
+        return code;
+    *old = sqlite_column(api, session->select, 0);
+    return 0;
+}
+
+static int release_old(kvdyno_session *session, kvdyno_bytes old, kvdyno_bytes *new)
+{
+    (void)old, (void)new;
+    session->api->reset(session->select);
+    return 0;
+}
+
+#include "transactions.h"
 
 /* ---- reading ---- */
 
 static kvdyno_status copy_value(kvdyno_session *session, kvdyno_bytes *value)
 {
-    bool room = growing_reserve(&session->value, value->size);
-    if (room) {
-        memcpy(session->value.data, value->data, value->size);
-        value->data = session->value.data;
-    }
+    bool kept = growing_keep(&session->value, value->data, value->size);
+    value->data = session->value.data;
     session->api->reset(session->select);
-    return room ? KVDYNO_OK : sqlite_refuse(session, KVDYNO_ERROR, "out of memory for a copy of the value");
+    return kept ? KVDYNO_OK : session_refuse(session, KVDYNO_ERROR, "out of memory for a copy of the value");
 }
 
-/* Nothing is lent: the read ends here. */
+/* Nothing is handed out: the read ends here. */
 __attribute__((noinline)) static kvdyno_status no_row(kvdyno_session *session, int code)
 {
-    if (code != SQLITE_DONE) {
-        kvdyno_status status = sqlite_fail(session, "get", code);
-        session->api->reset(session->select);
-        return status;
-    }
+    kvdyno_status status = session_answer(session, "get", code);
     session->api->reset(session->select);
-    return KVDYNO_MISS;
+    return status;
 }
 
-void sqlite_settle(kvdyno_session *session)
-{
-    session->api->reset(session->select);
-    if (session->standing)
-        sqlite_park_cursors(session);
-}
-
-kvdyno_status sqlite_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
+kvdyno_status adapter_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value)
 {
     const sqlite_api *api = session->api;
     sqlite_settle(session);
@@ -171,102 +294,4 @@ kvdyno_status sqlite_get(kvdyno_session *session, const void *key, size_t key_si
         return no_row(session, code);
     *value = sqlite_column(api, session->select, 0);
     return session->copies ? copy_value(session, value) : KVDYNO_OK;
-}
-
-/* ---- writing ---- */
-
-static kvdyno_status store(kvdyno_session *session, kvdyno_bytes key, kvdyno_bytes value)
-{
-    sqlite3_stmt *statement = session->statements[REPLACE];
-    int code = sqlite_bind(session->api, statement, 1, key.data, key.size);
-    if (code == SQLITE_OK)
-        code = sqlite_bind(session->api, statement, 2, value.data, value.size);
-    if (code == SQLITE_OK)
-        code = sqlite_do(session, REPLACE);
-    return code == SQLITE_OK ? KVDYNO_OK : sqlite_fail(session, "put", code);
-}
-
-static kvdyno_status discard(kvdyno_session *session, kvdyno_bytes key)
-{
-    int code = sqlite_bind(session->api, session->statements[ERASE], 1, key.data, key.size);
-    if (code == SQLITE_OK)
-        code = sqlite_do(session, ERASE);
-    if (code != SQLITE_OK)
-        return sqlite_fail(session, "remove", code);
-    return session->api->changes(session->db) ? KVDYNO_OK : KVDYNO_MISS;
-}
-
-kvdyno_status sqlite_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
-                         size_t value_size)
-{
-    kvdyno_status status = sqlite_single_begin(session);
-    if (status != KVDYNO_OK)
-        return status;
-    status = store(session, (kvdyno_bytes){key, key_size}, (kvdyno_bytes){value, value_size});
-    sqlite_single_end(session);
-    return status;
-}
-
-kvdyno_status sqlite_remove(kvdyno_session *session, const void *key, size_t key_size)
-{
-    kvdyno_status status = sqlite_single_begin(session);
-    if (status != KVDYNO_OK)
-        return status;
-    status = discard(session, (kvdyno_bytes){key, key_size});
-    sqlite_single_end(session);
-    return status;
-}
-
-static kvdyno_status apply(kvdyno_session *session, const kvdyno_batch_entry *step)
-{
-    if (step->kind == KVDYNO_PUT)
-        return store(session, step->key, step->value);
-    kvdyno_status status = discard(session, step->key);
-    return status == KVDYNO_MISS ? KVDYNO_OK : status; /* nothing to delete is no reason to give a batch up */
-}
-
-kvdyno_status sqlite_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
-{
-    kvdyno_status status = sqlite_write_begin(session);
-    if (status != KVDYNO_OK)
-        return status;
-    for (size_t i = 0; i < count && status == KVDYNO_OK; i++)
-        status = apply(session, &entries[i]);
-    session->broken = session->begun && status != KVDYNO_OK;
-    return sqlite_write_end(session, status);
-}
-
-/* The present value; its data is NULL where there is none. */
-static kvdyno_status present(kvdyno_session *session, kvdyno_bytes key, kvdyno_bytes *old)
-{
-    const sqlite_api *api = session->api;
-    *old = (kvdyno_bytes){NULL, 0};
-    int code = sqlite_bind(api, session->select, 1, key.data, key.size);
-    if (code == SQLITE_OK)
-        code = api->step(session->select);
-    if (code == SQLITE_ROW)
-        *old = sqlite_column(api, session->select, 0);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? KVDYNO_OK : sqlite_fail(session, "read_modify_write", code);
-}
-
-static kvdyno_status change(kvdyno_session *session, kvdyno_bytes key, kvdyno_update_fn update, void *context)
-{
-    kvdyno_bytes old, new = {NULL, 0};
-    kvdyno_status status = present(session, key, &old);
-    if (status == KVDYNO_OK) {
-        status = update(context, old, &new);
-        if (status != KVDYNO_OK)
-            sqlite_refuse(session, status, "read_modify_write: the caller's update gave the change up");
-    }
-    session->api->reset(session->select);
-    return status == KVDYNO_OK ? store(session, key, new) : status;
-}
-
-kvdyno_status sqlite_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                            void *context)
-{
-    kvdyno_status status = sqlite_write_begin(session);
-    if (status != KVDYNO_OK)
-        return status;
-    return sqlite_write_end(session, change(session, (kvdyno_bytes){key, key_size}, update, context));
 }

@@ -7,11 +7,6 @@
 /* Each connection's cache keeps this many pages for itself, whatever it is told. */
 #define LEAST_PAGES 10
 
-static int64_t integer(const kvdyno_config *config, int option)
-{
-    return config->options[option].integer;
-}
-
 static const char *text(const kvdyno_config *config, int option)
 {
     return config->options[option].text;
@@ -39,17 +34,11 @@ static const char *synchronous(uint32_t durability, const sqlite_plan *plan)
     return durability == KVDYNO_DURABILITY_PERIODIC && plan->wal ? "NORMAL" : "OFF";
 }
 
-static uint32_t process_count(const kvdyno_config *config)
-{
-    bool told = config->size >= offsetof(kvdyno_config, processes) + sizeof config->processes;
-    return told && config->processes ? config->processes : 1;
-}
-
 /* SQLite has no cache for all connections but its shared-cache mode, in which they lock each other out of tables and
  * which its authors advise against. So every session's connection gets an equal part. */
 static void plan_cache(const kvdyno_config *config, sqlite_plan *plan)
 {
-    plan->connections = (config->sessions ? config->sessions : 1) * process_count(config);
+    plan->connections = (config->sessions ? config->sessions : 1) * config_processes(config);
     plan->cache_kib = (int64_t)(config->cache_bytes / 1024 / plan->connections);
     if (plan->cache_kib > INT_MAX)
         plan->cache_kib = INT_MAX;
@@ -86,13 +75,11 @@ static int64_t mmap_limit(const sqlite_api *api)
 
 static bool acceptable(const kvdyno_config *config, const sqlite_api *api, const sqlite_plan *plan, kvdyno_text *error)
 {
-    if (config->durability > KVDYNO_DURABILITY_COMMIT)
-        say(error, "durability: level %" PRIu32 " is not known", config->durability);
-    else if (strcmp(plan->journal_mode, "memory") == 0 && config->durability != KVDYNO_DURABILITY_NONE)
+    if (refuses_durability(config, error) || refuses_compression(config, "SQLite", error))
+        return false;
+    if (strcmp(plan->journal_mode, "memory") == 0 && config->durability != KVDYNO_DURABILITY_NONE)
         say(error, "durability: with journal_mode=memory the death of the process within a commit damages the "
                    "database; only `none` is left");
-    else if (config->compression != KVDYNO_COMPRESSION_NONE)
-        say(error, "compression: SQLite has none");
     else if (plan->page_size & (plan->page_size - 1))
         say(error, "page_size: %" PRId64 " is no power of two", plan->page_size);
     else if (plan->cache_kib * 1024 < LEAST_PAGES * plan->page_size)
@@ -110,19 +97,19 @@ kvdyno_status sqlite_make_plan(const kvdyno_config *config, const sqlite_api *ap
                                kvdyno_text *error)
 {
     *plan = (sqlite_plan){0};
-    if (config->option_count != OPTION_COUNT || !plan_modes(config, plan)) {
+    if (!plan_modes(config, plan)) {
         say(error, "the options are not those that this adapter declares");
         return KVDYNO_UNSUPPORTED;
     }
-    plan->page_size = integer(config, PAGE_SIZE);
-    plan->mmap_size = integer(config, MMAP_SIZE);
-    plan->wal_autocheckpoint = (int)integer(config, WAL_AUTOCHECKPOINT);
-    plan->checkpoint_ms = plan->wal ? (uint32_t)integer(config, CHECKPOINT_MS) : 0;
-    plan->without_rowid = integer(config, WITHOUT_ROWID);
-    plan->copies = !plan->wal || integer(config, COPY_VALUES);
-    plan->writer_lock = integer(config, WRITER_LOCK);
-    plan->busy_sleep_us = (int)integer(config, BUSY_SLEEP_US);
-    plan->count_memory = integer(config, COUNT_MEMORY);
+    plan->page_size = option_integer(config, PAGE_SIZE);
+    plan->mmap_size = option_integer(config, MMAP_SIZE);
+    plan->wal_autocheckpoint = (int)option_integer(config, WAL_AUTOCHECKPOINT);
+    plan->checkpoint_ms = plan->wal ? (uint32_t)option_integer(config, CHECKPOINT_MS) : 0;
+    plan->without_rowid = option_integer(config, WITHOUT_ROWID);
+    plan->copies = !plan->wal || option_integer(config, COPY_VALUES);
+    plan->writer_lock = option_integer(config, WRITER_LOCK);
+    plan->busy_sleep_us = (int)option_integer(config, BUSY_SLEEP_US);
+    plan->count_memory = option_integer(config, COUNT_MEMORY);
     plan->synchronous = synchronous(config->durability, plan);
     plan->sync_ms = config->durability == KVDYNO_DURABILITY_PERIODIC ? config->sync_period_ms : 0;
     plan_cache(config, plan);
@@ -230,7 +217,7 @@ static void say_options(const sqlite_api *api, const sqlite_plan *plan, kvdyno_e
     emit(context, "options", "table",
          plan->without_rowid ? "WITHOUT ROWID: one tree by key" : "a tree by rowid, and an index by key");
     emit(context, "options", "get", plan->copies ? "copies the value, and ends its read"
-                                                 : "lends the value, and ends its read at the session's next call");
+                                                 : "hands out the value, and ends its read at the session's next call");
     emit(context, "options", "writers", plan->writer_lock ? "of one process wait at a lock of the adapter's"
                                                           : "wait as SQLite does, by asking again");
     if (plan->busy_sleep_us)
@@ -244,7 +231,7 @@ static void say_options(const sqlite_api *api, const sqlite_plan *plan, kvdyno_e
     emit(context, "options", "SQLITE_OPEN_NOMUTEX", "a connection for each session");
 }
 
-kvdyno_status sqlite_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     sqlite_api api;
     sqlite_plan plan;

@@ -7,16 +7,12 @@
  *   settings.c    from kvdyno's settings to SQLite's
  *   connection.c  a connection and its pragmas; errors
  *   database.c    open, close, syncs, checkpoints, VACUUM
- *   session.c     reads, writes, batches
- *   transaction.c transactions, and who may write
+ *   session.c     reads, writes, batches, transactions; who may write
  *   cursor.c      scans
  *   statistics.c  SQLite's own figures
  */
 #ifndef SQLITE_ADAPTER_H
 #define SQLITE_ADAPTER_H
-
-#include <errno.h>
-#include <limits.h>
 
 #include "adapter.h"
 #include "sqlite_api.h"
@@ -68,7 +64,6 @@ typedef struct sqlite_plan {
 /* Refuses what cannot be honoured. The texts of `plan` are static. */
 kvdyno_status sqlite_make_plan(const kvdyno_config *config, const sqlite_api *api, sqlite_plan *plan,
                                kvdyno_text *error);
-kvdyno_status sqlite_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 
 /* ---- a database ---- */
 
@@ -77,20 +72,16 @@ kvdyno_status sqlite_settings(const kvdyno_config *config, kvdyno_emit emit, voi
 struct kvdyno_database {
     sqlite_api api;
     sqlite_plan plan;
+    bool entered; /* counted as a user of the library */
     char *folder, *file;
     sqlite3 *keeper;             /* a connection of the adapter's own, for all that is no session's */
     pthread_mutex_t keeper_lock;
-    pthread_mutex_t writer_lock; /* see transaction.c */
+    pthread_mutex_t writer_lock; /* see session.c */
     periodic_syncer log_syncer, checkpointer;
     uint64_t cache_figures[CACHE_FIGURES]; /* of sessions that were closed; atomic */
     uint64_t checkpoints;                  /* of the background thread; atomic */
 };
 
-kvdyno_status sqlite_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error);
-kvdyno_status sqlite_close(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status sqlite_flush(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status sqlite_compact(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status sqlite_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
 /* Adds the figures of a connection that is about to be closed. */
 void sqlite_count_cache(kvdyno_database *database, sqlite3 *db);
 
@@ -106,6 +97,9 @@ __attribute__((format(printf, 3, 4))) int sqlite_run(const sqlite_api *api, sqli
 int sqlite_ask(const sqlite_api *api, sqlite3 *db, const char *sql, char *answer, size_t capacity);
 /* Says what failed in SQLite's words; `db` may be NULL. */
 kvdyno_status sqlite_explain(const sqlite_api *api, sqlite3 *db, const char *what, int code, kvdyno_text *error);
+/* The same, with the words and the errno that SQLite had at the time. */
+kvdyno_status sqlite_explain_with(const sqlite_api *api, const char *words, int cause, const char *what, int code,
+                                  kvdyno_text *error);
 
 /* ---- sessions ---- */
 
@@ -114,65 +108,38 @@ enum { SCAN_UP, SCAN_DOWN, SCAN_FROM_LAST, SCAN_COUNT };
 
 struct kvdyno_session {
     const sqlite_api *api;
-    sqlite3_stmt *select; /* stands on the row of the value that was lent out last */
+    sqlite3_stmt *select; /* stands on the row of the value that was handed out last */
     unsigned standing;    /* cursors whose scan stands on a row */
     bool copies;          /* a value is copied, and the read ends at once */
-    bool begun, writing;  /* between begin and commit or abort; for writing */
-    bool broken;          /* what was begun can only be aborted */
     growing value;
-    kvdyno_database *database;
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENT_COUNT];
     sqlite3_stmt *scans[SCAN_COUNT]; /* spare ones, for the next cursor */
-    kvdyno_cursor *cursors;
-    char error[512];
+    char cause[300]; /* SQLite's words for the error that made a transaction be rolled back; empty: none */
+    int cause_errno;
+    SESSION_MEMBERS;
 };
 
-/* What went wrong, for session_error; a transaction that SQLite rolled back is broken. */
-kvdyno_status sqlite_fail(kvdyno_session *session, const char *what, int code);
-/* A refusal of the adapter's own, for session_error. */
-kvdyno_status sqlite_refuse(kvdyno_session *session, kvdyno_status status, const char *why);
+#define NOT_FOUND SQLITE_DONE
+
+/* The status of a finished call: OK, MISS, or the error, kept for session_error. */
+kvdyno_status session_answer(kvdyno_session *session, const char *what, int code);
 /* Runs one of the session's statements to its end. */
 int sqlite_do(kvdyno_session *session, int statement);
-int sqlite_bind(const sqlite_api *api, sqlite3_stmt *statement, int place, const void *data, size_t size);
-/* Column `place` of the row that a statement stands on. */
-kvdyno_bytes sqlite_column(const sqlite_api *api, sqlite3_stmt *statement, int place);
+int sqlite_bind(const sqlite_api *api, sqlite3_stmt *statement, int index, const void *data, size_t size);
+/* Column `index` of the row that a statement stands on. */
+kvdyno_bytes sqlite_column(const sqlite_api *api, sqlite3_stmt *statement, int index);
 int sqlite_prepare(const sqlite_api *api, sqlite3 *db, const char *sql, sqlite3_stmt **statement);
-
-/* What was lent out is lent no longer, and no read of this session is open but that of a begun transaction. */
-void sqlite_settle(kvdyno_session *session);
-/* Opens a transaction for one write of the session's, unless one is begun; and ends it, as `status` says. */
-kvdyno_status sqlite_write_begin(kvdyno_session *session);
-kvdyno_status sqlite_write_end(kvdyno_session *session, kvdyno_status status);
-/* The same around one statement, which is a transaction by itself. */
-kvdyno_status sqlite_single_begin(kvdyno_session *session);
-void sqlite_single_end(kvdyno_session *session);
-
-kvdyno_status sqlite_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
-                                  kvdyno_text *error);
-void sqlite_session_close(kvdyno_session *session);
-void sqlite_session_error(kvdyno_session *session, kvdyno_text *error);
-kvdyno_status sqlite_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
-kvdyno_status sqlite_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
-                         size_t value_size);
-kvdyno_status sqlite_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status sqlite_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
-kvdyno_status sqlite_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                            void *context);
-kvdyno_status sqlite_begin(kvdyno_session *session, uint32_t kind);
-kvdyno_status sqlite_commit(kvdyno_session *session);
-kvdyno_status sqlite_abort(kvdyno_session *session);
-
-/* ---- cursors ---- */
 
 /* Cursors let go of what they stand on; each goes on from its last key. */
 void sqlite_park_cursors(kvdyno_session *session);
 
-kvdyno_status sqlite_cursor_open(kvdyno_session *session, kvdyno_cursor **opened);
-void sqlite_cursor_close(kvdyno_cursor *cursor);
-kvdyno_status sqlite_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                                 kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status sqlite_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status sqlite_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
+/* What was handed out is borrowed no longer, and no read of this session is open but that of a begun transaction. */
+static inline void sqlite_settle(kvdyno_session *session)
+{
+    session->api->reset(session->select);
+    if (session->standing)
+        sqlite_park_cursors(session);
+}
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * statistics.c: SQLite's own figures. Those of a connection may be asked for by its own thread only, so a session hands
+ * statistics.c: SQLite's own figures. Those of a connection are for its own thread only, so a session hands
  * in its own when it is closed.
  */
 #include <sys/stat.h>
@@ -65,9 +65,9 @@ static int say_pragma(kvdyno_database *database, const char *name, kvdyno_emit e
 static void say_log(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
     char path[PATH_MAX];
-    struct stat found;
+    struct stat file;
     snprintf(path, sizeof path, "%s-wal", database->file);
-    int64_t size = stat(path, &found) == 0 ? (int64_t)found.st_size : 0;
+    int64_t size = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
     emitf(emit, context, "write-ahead log", "bytes", "%" PRId64, size);
     emitf(emit, context, "write-ahead log", "pages", "%" PRId64,
           size > 32 ? (size - 32) / (database->plan.page_size + 24) : 0);
@@ -75,7 +75,7 @@ static void say_log(kvdyno_database *database, kvdyno_emit emit, void *context)
           __atomic_load_n(&database->checkpoints, __ATOMIC_RELAXED));
 }
 
-kvdyno_status sqlite_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
+kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
     say_cache(database, emit, context);
     if (database->plan.count_memory)

@@ -12,5 +12,5 @@ done
 grep -q toku "$prefix/include/db.h" || { echo "$prefix/include/db.h is not PerconaFT's" >&2; exit 1; }
 
 "${CC:-cc}" -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wstrict-prototypes -fPIC -fvisibility=hidden -shared \
-    -DTOKUFT_LIBRARY="\"$prefix/lib/libtokufractaltree.so\"" -I"$INCLUDE" -isystem "$prefix/include" \
-    -o "$OUT/libkvdyno_tokuft.so" "$ADAPTER"/*.c -ldl -pthread
+    -DTOKUFT_LIBRARY="\"$prefix/lib/libtokufractaltree.so\"" -I"$INCLUDE" -I"$ADAPTER/../bdb-family" \
+    -isystem "$prefix/include" -o "$OUT/libkvdyno_tokuft.so" "$ADAPTER"/*.c -ldl -pthread

@@ -14,8 +14,7 @@
 #define AHEAD_BYTES_MOST ((size_t)256 << 10)
 
 struct kvdyno_cursor {
-    kvdyno_session *session;
-    kvdyno_cursor *next;
+    CURSOR_MEMBERS;
     DB_TXN *txn;         /* its own, or NULL */
     DBC *dbc;            /* in that one, or in the session's; NULL: none is open */
     bool in_transaction; /* in the session's */
@@ -42,28 +41,17 @@ static int release(kvdyno_cursor *cursor)
     return code ? code : ended;
 }
 
-kvdyno_status tokuft_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
+static kvdyno_status cursor_start(kvdyno_cursor *cursor)
 {
-    kvdyno_cursor *cursor = calloc(1, sizeof *cursor);
-    if (!cursor)
-        return tokuft_answer(session, "cursor_open", ENOMEM);
-    cursor->session = session;
-    cursor->next = session->cursors;
-    session->cursors = cursor;
-    *opened = cursor;
+    (void)cursor;
     return KVDYNO_OK;
 }
 
-void tokuft_cursor_close(kvdyno_cursor *cursor)
+static void cursor_stop(kvdyno_cursor *cursor)
 {
-    kvdyno_cursor **link = &cursor->session->cursors;
-    while (*link != cursor)
-        link = &(*link)->next;
-    *link = cursor->next;
     release(cursor);
     free(cursor->ahead.memory.data);
     free(cursor->key.data);
-    free(cursor);
 }
 
 static int look_in(kvdyno_cursor *cursor)
@@ -93,11 +81,11 @@ static int keep_record(const DBT *key, const DBT *value, void *context)
     return more ? TOKUDB_CURSOR_CONTINUE : 0;
 }
 
-/* How many records are asked for; nothing is lent out any more. */
-static void make_room(kvdyno_cursor *cursor)
+/* Begins to read ahead anew, as many records as are due; nothing is borrowed any more. */
+static void begin_ahead(kvdyno_cursor *cursor)
 {
     read_ahead_drop(&cursor->ahead);
-    cursor->wanted = cursor->in_transaction && cursor->session->writing ? 1 : cursor->ahead_count;
+    cursor->wanted = cursor->in_transaction && cursor->session->begun == WRITING ? 1 : cursor->ahead_count;
     if (cursor->ahead_count < AHEAD_MOST)
         cursor->ahead_count *= 2;
 }
@@ -105,7 +93,7 @@ static void make_room(kvdyno_cursor *cursor)
 static int fetch_next(kvdyno_cursor *cursor)
 {
     DBC *dbc = cursor->dbc;
-    make_room(cursor);
+    begin_ahead(cursor);
     return cursor->direction == KVDYNO_FORWARD ? dbc->c_getf_next(dbc, 0, keep_record, cursor)
                                                : dbc->c_getf_prev(dbc, 0, keep_record, cursor);
 }
@@ -117,14 +105,14 @@ static int fetch_first(kvdyno_cursor *cursor, bool from_end)
     bool forward = cursor->direction == KVDYNO_FORWARD;
     DBT key = {.data = cursor->key.data, .size = (uint32_t)cursor->key_size};
     cursor->ahead_count = 1;
-    make_room(cursor);
+    begin_ahead(cursor);
     if (from_end)
         return forward ? dbc->c_getf_first(dbc, 0, keep_record, cursor) : dbc->c_getf_last(dbc, 0, keep_record, cursor);
     return forward ? dbc->c_getf_set_range(dbc, 0, &key, keep_record, cursor)
                    : dbc->c_getf_set_range_reverse(dbc, 0, &key, keep_record, cursor);
 }
 
-/* After a miss or an error the cursor has no place, and holds nothing. */
+/* After a miss or an error the cursor stands nowhere, and holds nothing. */
 static kvdyno_status answer(kvdyno_cursor *cursor, const char *what, int code, kvdyno_bytes *found,
                             kvdyno_bytes *value)
 {
@@ -137,7 +125,7 @@ static kvdyno_status answer(kvdyno_cursor *cursor, const char *what, int code, k
     }
     int released = release(cursor);
     code = code ? code : DB_NOTFOUND;
-    return tokuft_answer(cursor->session, what, code == DB_NOTFOUND && released ? released : code);
+    return session_answer(cursor->session, what, code == DB_NOTFOUND && released ? released : code);
 }
 
 /* ---- moving ---- */
@@ -146,16 +134,15 @@ static int keep_key(kvdyno_cursor *cursor, const void *key, size_t size)
 {
     if (size > UINT32_MAX)
         return EINVAL;
-    if (!growing_reserve(&cursor->key, size + 1))
+    if (!growing_keep(&cursor->key, key, size))
         return ENOMEM;
-    memcpy(cursor->key.data, key, size);
     cursor->key_size = size;
     return 0;
 }
 
-/* The sought key is kept first: it may be what this cursor lent out. */
-kvdyno_status tokuft_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                                 kvdyno_bytes *found, kvdyno_bytes *value)
+/* The sought key is kept first: it may be what this cursor handed out. */
+kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                                  kvdyno_bytes *found, kvdyno_bytes *value)
 {
     int code = key ? keep_key(cursor, key, key_size) : 0;
     if (code == 0)
@@ -201,7 +188,7 @@ static int tell_bounds(kvdyno_cursor *cursor)
     return cursor->dbc->c_set_bounds(cursor->dbc, &from, db->dbt_pos_infty(), false, 0);
 }
 
-static kvdyno_status move(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
+static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     if (!cursor->placed)
         return KVDYNO_MISS;
@@ -221,16 +208,6 @@ static kvdyno_status move(kvdyno_cursor *cursor, uint32_t direction, kvdyno_byte
     return answer(cursor, "a scan", code, found, value);
 }
 
-kvdyno_status tokuft_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
-{
-    return move(cursor, KVDYNO_FORWARD, found, value);
-}
-
-kvdyno_status tokuft_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
-{
-    return move(cursor, KVDYNO_BACKWARD, found, value);
-}
-
 /* What was read ahead is of the transaction that ends, and so is dropped but for the record that was shown last. */
 void tokuft_leave_transaction(kvdyno_session *session)
 {
@@ -241,3 +218,5 @@ void tokuft_leave_transaction(kvdyno_session *session)
         cursor->ahead.filled = cursor->ahead.at;
     }
 }
+
+#include "cursors.h"

@@ -9,24 +9,18 @@
 #include "tokuft.h"
 
 #define TABLE "data"
-#define MARK "/tokudb.environment" /* the file that an environment is known by */
+#define MARK "tokudb.environment" /* the file that an environment is known by */
 
 /* ---- errors ---- */
-
-static void keep_message(const DB_ENV *env, const char *prefix, const char *message)
-{
-    (void)prefix;
-    engine_message_keep(env->app_private, message);
-}
 
 kvdyno_status tokuft_explain(kvdyno_database *database, const char *what, int code, kvdyno_text *error)
 {
     char last[sizeof database->message.text];
     engine_message_take(&database->message, last, sizeof last);
     last[strcspn(last, "\n")] = '\0';
-    say(error, "%s: %s%s%s%s", what, database->library.error_text(code), *last ? ": " : "", last,
+    say(error, "%s: %s%s%s%s", what, database->library.db_strerror(code), *last ? ": " : "", last,
         code == TOKUDB_HUGE_PAGES_ENABLED ? "; option check_huge_pages=false overrides that" : "");
-    if (code == DB_LOCK_DEADLOCK || code == DB_LOCK_NOTGRANTED)
+    if (lost_lock(code))
         return KVDYNO_CONFLICT;
     return code == ENOSPC ? KVDYNO_NO_SPACE : KVDYNO_ERROR;
 }
@@ -83,28 +77,11 @@ static int sync_log_files(void *context)
 
 /* ---- open ---- */
 
-/* TokuFT makes what is not there: so whether an environment is there has to be asked first. */
-static bool as_expected(const kvdyno_config *config, kvdyno_text *error)
-{
-    size_t size = strlen(config->path) + sizeof MARK;
-    char *path = malloc(size);
-    if (!path) {
-        say(error, "out of memory");
-        return false;
-    }
-    snprintf(path, size, "%s" MARK, config->path);
-    bool there = access(path, F_OK) == 0, expected = there == !config->create;
-    if (!expected)
-        say(error, "%s %s", path, there ? "is there already" : "is not there");
-    free(path);
-    return expected;
-}
-
 static int open_environment(kvdyno_database *database, const kvdyno_config *config)
 {
     const uint32_t flags = DB_CREATE | DB_PRIVATE | DB_THREAD | DB_RECOVER | DB_INIT_MPOOL | DB_INIT_LOCK |
                            DB_INIT_LOG | DB_INIT_TXN;
-    int code = database->library.env_create(&database->env, 0);
+    int code = database->library.db_env_create(&database->env, 0);
     if (code != 0) {
         database->env = NULL;
         return code;
@@ -131,8 +108,8 @@ static int check_table(kvdyno_database *database, const kvdyno_config *config)
         code = db->get_fanout(db, &fanout);
     if (code == 0)
         code = db->get_compression_method(db, &method);
-    if (code != 0 || (node == tokuft_integer(config, NODE_SIZE) && basement == tokuft_integer(config, BASEMENT_SIZE) &&
-                      fanout == tokuft_integer(config, FANOUT) && (int)method == tokuft_method(config, &name)))
+    if (code != 0 || (node == option_integer(config, NODE_SIZE) && basement == option_integer(config, BASEMENT_SIZE) &&
+                      fanout == option_integer(config, FANOUT) && (int)method == tokuft_method(config, &name)))
         return code;
     char text[160];
     snprintf(text, sizeof text, "the table there was made with nodes of %u, basement nodes of %u, fanout %u, method %d",
@@ -174,31 +151,6 @@ static int open_all(kvdyno_database *database, const kvdyno_config *config)
     return code;
 }
 
-static kvdyno_database *database_new(const kvdyno_config *config)
-{
-    kvdyno_database *database = calloc(1, sizeof *database);
-    char *path = strdup(config->path);
-    if (!database || !path) {
-        free(database);
-        free(path);
-        return NULL;
-    }
-    database->path = path;
-    database->commit_flags = config->durability == KVDYNO_DURABILITY_NONE ? DB_TXN_NOSYNC : 0;
-    database->unsynced = config->durability == KVDYNO_DURABILITY_PROCESS ||
-                         config->durability == KVDYNO_DURABILITY_PERIODIC;
-    engine_message_init(&database->message);
-    pthread_mutex_init(&database->sync_lock, NULL);
-    return database;
-}
-
-static void dispose(kvdyno_database *database)
-{
-    pthread_mutex_destroy(&database->sync_lock);
-    free(database->path);
-    free(database);
-}
-
 /* Closes what is open; the first code that is no success. The environment makes a checkpoint, which syncs. */
 static int close_handles(kvdyno_database *database)
 {
@@ -211,43 +163,53 @@ static int close_handles(kvdyno_database *database)
     return first ? first : code;
 }
 
-kvdyno_status tokuft_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error)
+static int make_parts(kvdyno_database *database, const kvdyno_config *config)
 {
-    kvdyno_status status = tokuft_check(config, error);
-    if (status != KVDYNO_OK)
-        return status;
-    kvdyno_database *database = database_new(config);
-    if (!database) {
-        say(error, "out of memory");
-        return KVDYNO_ERROR;
-    }
-    status = tokuft_library_open(config->library, &database->library, error);
-    if (status == KVDYNO_OK && !as_expected(config, error))
-        status = KVDYNO_ERROR;
-    int code = status == KVDYNO_OK ? open_all(database, config) : 0;
-    if (status == KVDYNO_OK && code == 0) {
-        *opened = database;
-        return KVDYNO_OK;
-    }
-    if (code != 0) {
-        status = tokuft_explain(database, "opening the environment and its table", code, error);
-        close_handles(database);
-    }
-    dispose(database);
-    return status;
+    database->commit_flags = config->durability == KVDYNO_DURABILITY_NONE ? DB_TXN_NOSYNC : 0;
+    database->unsynced = config->durability == KVDYNO_DURABILITY_PROCESS ||
+                         config->durability == KVDYNO_DURABILITY_PERIODIC;
+    engine_message_init(&database->message);
+    pthread_mutex_init(&database->sync_lock, NULL);
+    database->path = strdup(config->path);
+    return database->path ? 0 : ENOMEM;
 }
 
-kvdyno_status tokuft_close(kvdyno_database *database, kvdyno_text *error)
+/* TokuFT makes what is not there. */
+static kvdyno_status database_start(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
+{
+    kvdyno_status status = tokuft_check(config, error);
+    if (status == KVDYNO_OK)
+        status = tokuft_library_open(config->library, &database->library, error);
+    if (status != KVDYNO_OK)
+        return status;
+    if (!file_as_expected(config->path, MARK, config->create, error))
+        return KVDYNO_ERROR;
+    int code = make_parts(database, config);
+    if (code == 0)
+        code = open_all(database, config);
+    return code ? tokuft_explain(database, "opening the environment and its table", code, error) : KVDYNO_OK;
+}
+
+static void database_dispose(kvdyno_database *database)
+{
+    close_handles(database);
+    free(database->path);
+    free(database);
+}
+
+#include "open.h"
+
+kvdyno_status adapter_close(kvdyno_database *database, kvdyno_text *error)
 {
     int code = close_handles(database);
     kvdyno_status status = code ? tokuft_explain(database, "close", code, error) : KVDYNO_OK;
-    dispose(database);
+    database_dispose(database);
     return status;
 }
 
 /* ---- housekeeping ---- */
 
-kvdyno_status tokuft_flush(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 {
     int code = database->env->log_flush(database->env, NULL);
     if (code == 0)
@@ -263,7 +225,7 @@ static int go_on(void *extra, float progress)
 }
 
 /* Brings every message down to its leaf, drops the versions that nobody can see, and writes it all. */
-kvdyno_status tokuft_compact(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
 {
     DB *db = database->db;
     uint64_t loops = 0;

@@ -14,7 +14,7 @@
 #endif
 
 /* TokuFT's own second library, which lies beside the first and is not found there by itself. Where it is not there, the
- * dynamic linker may still know another place. */
+ * dynamic linker may still find it elsewhere. */
 static void open_portability(const char *beside)
 {
     const char *name = strrchr(beside, '/');
@@ -29,35 +29,29 @@ static void open_portability(const char *beside)
 }
 
 /* The handles are laid out anew whenever a method is added, and the version tells but some of that. */
-static bool same_version(const tokuft_library *library, kvdyno_text *error)
+kvdyno_status tokuft_library_open(const char *chosen, tokuft_library *api, kvdyno_text *error)
 {
-    int major, minor, patch;
-    library->version(&major, &minor, &patch);
-    if (major == DB_VERSION_MAJOR && minor == DB_VERSION_MINOR && patch == DB_VERSION_PATCH)
-        return true;
-    say(error, "the library is PerconaFT %d.%d.%d, this adapter was built with the header of %d.%d.%d: build it again",
-        major, minor, patch, DB_VERSION_MAJOR, DB_VERSION_MINOR, DB_VERSION_PATCH);
-    return false;
-}
-
-kvdyno_status tokuft_library_open(const char *chosen, tokuft_library *library, kvdyno_text *error)
-{
+    static const library_source source = {"PerconaFT", NULL, NULL};
     const char *path = chosen ? chosen : TOKUFT_LIBRARY;
     const library_symbol symbols[] = {
-        {(void **)&library->env_create, "db_env_create", false},
-        {(void **)&library->db_create, "db_create", false},
-        {(void **)&library->version, "db_version", false},
-        {(void **)&library->error_text, "db_strerror", false},
-        {(void **)&library->set_direct_io, "db_env_set_direct_io", false},
-        {(void **)&library->set_compress_buffers, "db_env_set_compress_buffers_before_eviction", false},
-        {(void **)&library->set_fsync, "db_env_set_func_fsync", false},
-        {(void **)&library->read_counter, "read_partitioned_counter", true},
-        {NULL, NULL, false},
+        HANDLE_FUNCTIONS(REQUIRED_SYMBOL)
+        {(void **)&api->set_direct_io, "db_env_set_direct_io", false},
+        {(void **)&api->set_compress_buffers, "db_env_set_compress_buffers_before_eviction", false},
+        {(void **)&api->set_fsync, "db_env_set_func_fsync", false},
+        {(void **)&api->read_counter, "read_partitioned_counter", true},
+        LAST_SYMBOL,
     };
+    library_release is;
     open_portability(path);
-    void *handle = open_library(path, NULL, NULL, error);
-    bool fits = handle && find_symbols(handle, symbols, "PerconaFT", error) && same_version(library, error);
-    return fits ? KVDYNO_OK : KVDYNO_NO_LIBRARY;
+    if (!load_library(&source, path, symbols, error))
+        return KVDYNO_NO_LIBRARY;
+    api->db_version(&is.major, &is.minor, &is.patch);
+    bool same = same_release(source.title, is, built_release, error);
+    if (same && is.patch != DB_VERSION_PATCH)
+        say(error, "the library is PerconaFT %d.%d.%d, this adapter was built with the header of %d.%d.%d: build it "
+                   "again",
+            is.major, is.minor, is.patch, DB_VERSION_MAJOR, DB_VERSION_MINOR, DB_VERSION_PATCH);
+    return same && is.patch == DB_VERSION_PATCH ? KVDYNO_OK : KVDYNO_NO_LIBRARY;
 }
 
 /* ---- syncs ---- */

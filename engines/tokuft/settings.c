@@ -4,14 +4,8 @@
  */
 #include "tokuft.h"
 
-#define MIB ((int64_t)1 << 20)
 /* Eviction starts at the cache's size, and clients wait at one and a half of it: a root and a way down must fit. */
 #define CACHE_NODES 4
-
-int64_t tokuft_integer(const kvdyno_config *config, int option)
-{
-    return config->options[option].integer;
-}
 
 /* ---- what the settings come to ---- */
 
@@ -35,33 +29,31 @@ int tokuft_method(const kvdyno_config *config, const char **name)
         {"zlib-checksum", TOKU_ZLIB_METHOD, "TOKU_ZLIB_METHOD"},
     };
     const char *codec = config->options[CODEC].text;
-    const method *found = NULL;
+    const method *chosen = NULL;
     for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++)
         if (strcmp(codec, codecs[i].word) == 0 && config->compression != KVDYNO_COMPRESSION_NONE)
-            found = &codecs[i];
+            chosen = &codecs[i];
     if (strcmp(codec, "lab") == 0 && config->compression < sizeof lab / sizeof *lab && lab[config->compression].name)
-        found = &lab[config->compression];
-    if (!found)
+        chosen = &lab[config->compression];
+    if (!chosen)
         return -1;
-    *name = found->name;
-    return (int)found->method;
+    *name = chosen->name;
+    return (int)chosen->method;
 }
 
 kvdyno_status tokuft_check(const kvdyno_config *config, kvdyno_text *error)
 {
     const char *name;
-    if (config->option_count != OPTION_COUNT)
-        say(error, "%zu option values were given, %d are declared", config->option_count, OPTION_COUNT);
-    else if (config->durability > KVDYNO_DURABILITY_COMMIT)
-        say(error, "durability: level %" PRIu32 " is not known", config->durability);
-    else if (tokuft_method(config, &name) < 0)
+    if (refuses_durability(config, error))
+        return KVDYNO_UNSUPPORTED;
+    if (tokuft_method(config, &name) < 0)
         say(error, "compression: with option codec=%s it can be %s", config->options[CODEC].text,
             strcmp(config->options[CODEC].text, "lab") == 0 ? "none, snappy or zlib" : "anything but none");
-    else if (tokuft_integer(config, BASEMENT_SIZE) > tokuft_integer(config, NODE_SIZE))
+    else if (option_integer(config, BASEMENT_SIZE) > option_integer(config, NODE_SIZE))
         say(error, "basement_size: a basement node is a part of a node, and cannot be larger");
-    else if (config->cache_bytes < (uint64_t)(CACHE_NODES * tokuft_integer(config, NODE_SIZE)))
+    else if (config->cache_bytes < (uint64_t)(CACHE_NODES * option_integer(config, NODE_SIZE)))
         say(error, "cache: %" PRIu64 " bytes hold less than %d nodes of %" PRId64 "; node_size makes them smaller",
-            config->cache_bytes, CACHE_NODES, tokuft_integer(config, NODE_SIZE));
+            config->cache_bytes, CACHE_NODES, option_integer(config, NODE_SIZE));
     else
         return KVDYNO_OK;
     return KVDYNO_UNSUPPORTED;
@@ -72,44 +64,44 @@ kvdyno_status tokuft_check(const kvdyno_config *config, kvdyno_text *error)
 int tokuft_set_environment(DB_ENV *env, const tokuft_library *library, const kvdyno_config *config)
 {
     uint64_t cache = config->cache_bytes;
-    library->set_direct_io(tokuft_integer(config, DIRECT_IO));
-    library->set_compress_buffers(tokuft_integer(config, COMPRESS_EVICTED));
+    library->set_direct_io(option_integer(config, DIRECT_IO));
+    library->set_compress_buffers(option_integer(config, COMPRESS_EVICTED));
     tokuft_answer_syncs(library);
-    env->set_check_thp(env, tokuft_integer(config, CHECK_HUGE_PAGES));
+    env->set_check_thp(env, option_integer(config, CHECK_HUGE_PAGES));
     int code = env->set_cachesize(env, (uint32_t)(cache >> 30), (uint32_t)(cache & 0x3fffffff), 1);
     if (code == 0)
-        code = env->set_lg_max(env, (uint32_t)tokuft_integer(config, LOG_FILE_SIZE));
+        code = env->set_lg_max(env, (uint32_t)option_integer(config, LOG_FILE_SIZE));
     if (code == 0)
-        code = env->set_lk_max_memory(env, (uint64_t)tokuft_integer(config, LOCK_MEMORY));
+        code = env->set_lk_max_memory(env, (uint64_t)option_integer(config, LOCK_MEMORY));
     if (code == 0)
-        code = env->set_lock_timeout(env, (uint64_t)tokuft_integer(config, LOCK_TIMEOUT_MS), NULL);
+        code = env->set_lock_timeout(env, (uint64_t)option_integer(config, LOCK_TIMEOUT_MS), NULL);
     if (code == 0)
-        code = env->set_redzone(env, (int)tokuft_integer(config, REDZONE));
+        code = env->set_redzone(env, (int)option_integer(config, REDZONE));
     if (code == 0)
-        code = env->set_client_pool_threads(env, (uint32_t)tokuft_integer(config, CLIENT_THREADS));
+        code = env->set_client_pool_threads(env, (uint32_t)option_integer(config, CLIENT_THREADS));
     if (code == 0)
-        code = env->set_cachetable_pool_threads(env, (uint32_t)tokuft_integer(config, CACHE_THREADS));
-    return code ? code : env->set_checkpoint_pool_threads(env, (uint32_t)tokuft_integer(config, CHECKPOINT_THREADS));
+        code = env->set_cachetable_pool_threads(env, (uint32_t)option_integer(config, CACHE_THREADS));
+    return code ? code : env->set_checkpoint_pool_threads(env, (uint32_t)option_integer(config, CHECKPOINT_THREADS));
 }
 
 int tokuft_set_periods(DB_ENV *env, const kvdyno_config *config)
 {
-    int code = env->checkpointing_set_period(env, (uint32_t)tokuft_integer(config, CHECKPOINT_SECONDS));
+    int code = env->checkpointing_set_period(env, (uint32_t)option_integer(config, CHECKPOINT_SECONDS));
     if (code == 0)
-        code = env->cleaner_set_period(env, (uint32_t)tokuft_integer(config, CLEANER_SECONDS));
+        code = env->cleaner_set_period(env, (uint32_t)option_integer(config, CLEANER_SECONDS));
     if (code == 0)
-        code = env->cleaner_set_iterations(env, (uint32_t)tokuft_integer(config, CLEANER_ITERATIONS));
-    return code ? code : env->evictor_set_enable_partial_eviction(env, tokuft_integer(config, PARTIAL_EVICTION));
+        code = env->cleaner_set_iterations(env, (uint32_t)option_integer(config, CLEANER_ITERATIONS));
+    return code ? code : env->evictor_set_enable_partial_eviction(env, option_integer(config, PARTIAL_EVICTION));
 }
 
 int tokuft_set_table(DB *db, const kvdyno_config *config)
 {
     const char *name;
-    int code = db->set_pagesize(db, (uint32_t)tokuft_integer(config, NODE_SIZE));
+    int code = db->set_pagesize(db, (uint32_t)option_integer(config, NODE_SIZE));
     if (code == 0)
-        code = db->set_readpagesize(db, (uint32_t)tokuft_integer(config, BASEMENT_SIZE));
+        code = db->set_readpagesize(db, (uint32_t)option_integer(config, BASEMENT_SIZE));
     if (code == 0)
-        code = db->set_fanout(db, (uint32_t)tokuft_integer(config, FANOUT));
+        code = db->set_fanout(db, (uint32_t)option_integer(config, FANOUT));
     return code ? code : db->set_compression_method(db, (TOKU_COMPRESSION_METHOD)tokuft_method(config, &name));
 }
 
@@ -130,10 +122,10 @@ static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "fsync of the log files every %" PRIu32 " ms",
               config->sync_period_ms);
-    if (tokuft_integer(config, CHECKPOINT_SECONDS))
+    if (option_integer(config, CHECKPOINT_SECONDS))
         emitf(emit, context, "durability", "checkpointing_set_period",
               "%" PRId64 " seconds; a checkpoint writes and syncs at every level, and so does close",
-              tokuft_integer(config, CHECKPOINT_SECONDS));
+              option_integer(config, CHECKPOINT_SECONDS));
     else
         emit(context, "durability", "checkpointing_set_period", "0: checkpoints at close only");
 }
@@ -146,41 +138,31 @@ static void say_memory(const kvdyno_config *config, kvdyno_emit emit, void *cont
     emit(context, "write_buffer", "write_buffer",
          "none to set: messages wait in the buffers of nodes, in the cache; the log has two buffers of 16 MiB");
     emitf(emit, context, "write_buffer", "set_lg_max", "%" PRId64 " bytes a log file",
-          tokuft_integer(config, LOG_FILE_SIZE));
-}
-
-static void say_number(const kvdyno_config *config, int option, const char *name, kvdyno_emit emit, void *context)
-{
-    emitf(emit, context, "options", name, "%" PRId64, tokuft_integer(config, option));
-}
-
-static void say_flag(const kvdyno_config *config, int option, const char *name, kvdyno_emit emit, void *context)
-{
-    emit(context, "options", name, tokuft_integer(config, option) ? "true" : "false");
+          option_integer(config, LOG_FILE_SIZE));
 }
 
 static void say_options(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
-    say_number(config, NODE_SIZE, "set_pagesize", emit, context);
-    say_number(config, BASEMENT_SIZE, "set_readpagesize", emit, context);
-    say_number(config, FANOUT, "set_fanout", emit, context);
-    say_number(config, CLEANER_SECONDS, "cleaner_set_period", emit, context);
-    say_number(config, CLEANER_ITERATIONS, "cleaner_set_iterations", emit, context);
-    say_flag(config, PARTIAL_EVICTION, "evictor_set_enable_partial_eviction", emit, context);
-    say_flag(config, COMPRESS_EVICTED, "db_env_set_compress_buffers_before_eviction", emit, context);
-    say_flag(config, DIRECT_IO, "db_env_set_direct_io", emit, context);
-    say_number(config, LOCK_TIMEOUT_MS, "set_lock_timeout", emit, context);
-    say_number(config, LOCK_MEMORY, "set_lk_max_memory", emit, context);
-    say_number(config, CLIENT_THREADS, "set_client_pool_threads", emit, context);
-    say_number(config, CACHE_THREADS, "set_cachetable_pool_threads", emit, context);
-    say_number(config, CHECKPOINT_THREADS, "set_checkpoint_pool_threads", emit, context);
-    say_number(config, REDZONE, "set_redzone", emit, context);
-    say_flag(config, CHECK_HUGE_PAGES, "set_check_thp", emit, context);
+    static const struct {
+        int option;
+        const char *name;
+    } set[] = {
+        {NODE_SIZE, "set_pagesize"}, {BASEMENT_SIZE, "set_readpagesize"}, {FANOUT, "set_fanout"},
+        {CLEANER_SECONDS, "cleaner_set_period"}, {CLEANER_ITERATIONS, "cleaner_set_iterations"},
+        {PARTIAL_EVICTION, "evictor_set_enable_partial_eviction"},
+        {COMPRESS_EVICTED, "db_env_set_compress_buffers_before_eviction"}, {DIRECT_IO, "db_env_set_direct_io"},
+        {LOCK_TIMEOUT_MS, "set_lock_timeout"}, {LOCK_MEMORY, "set_lk_max_memory"},
+        {CLIENT_THREADS, "set_client_pool_threads"}, {CACHE_THREADS, "set_cachetable_pool_threads"},
+        {CHECKPOINT_THREADS, "set_checkpoint_pool_threads"}, {REDZONE, "set_redzone"},
+        {CHECK_HUGE_PAGES, "set_check_thp"},
+    };
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++)
+        emit_value(&tokuft_options[set[i].option], config->options[set[i].option], set[i].name, emit, context);
     emit(context, "options", "isolation", "reads and cursors: DB_TXN_SNAPSHOT | DB_TXN_READ_ONLY; writes: row locks; "
                                           "transactions for reading and writing: serializable");
 }
 
-kvdyno_status tokuft_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     tokuft_library library;
     const char *method_name = NULL;

@@ -9,13 +9,7 @@ static void say_row(const tokuft_library *library, const struct __toku_engine_st
                     void *context)
 {
     char topic[64] = "engine status";
-    const char *name = strstr(row->legend, ": ");
-    if (name && (size_t)(name - row->legend) < sizeof topic) {
-        snprintf(topic, sizeof topic, "%.*s", (int)(name - row->legend), row->legend);
-        name += 2;
-    } else {
-        name = row->legend;
-    }
+    const char *name = split_legend(row->legend, topic);
     switch (row->type) {
     case FS_STATE:
     case UINT64:
@@ -59,18 +53,21 @@ static int say_status(const kvdyno_database *database, kvdyno_emit emit, void *c
 
 static int say_table(DB *db, kvdyno_emit emit, void *context)
 {
-    TOKU_DB_FRAGMENTATION_S found;
-    int code = db->get_fragmentation(db, &found);
+    TOKU_DB_FRAGMENTATION_S table;
+    int code = db->get_fragmentation(db, &table);
     if (code != 0)
         return code;
-    emitf(emit, context, "table", "file_size_bytes", "%" PRIu64, found.file_size_bytes);
-    emitf(emit, context, "table", "data_bytes", "%" PRIu64, found.data_bytes);
-    emitf(emit, context, "table", "checkpoint_bytes_additional", "%" PRIu64, found.checkpoint_bytes_additional);
-    emitf(emit, context, "table", "unused_bytes", "%" PRIu64, found.unused_bytes);
+    const figure figures[] = {
+        {"file_size_bytes", table.file_size_bytes},
+        {"data_bytes", table.data_bytes},
+        {"checkpoint_bytes_additional", table.checkpoint_bytes_additional},
+        {"unused_bytes", table.unused_bytes},
+    };
+    emit_figures("table", figures, sizeof figures / sizeof *figures, emit, context);
     return 0;
 }
 
-kvdyno_status tokuft_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
+kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
     int code = say_status(database, emit, context);
     if (code == 0)

@@ -17,20 +17,12 @@
 #ifndef KVDYNO_TOKUFT_H
 #define KVDYNO_TOKUFT_H
 
-#include <errno.h>
-#include <stdint.h>
-#include <db.h>
-
-#include "adapter.h"
+#include "handles.h"
 
 /* ---- the library ---- */
 
-/* What is called by name; all else are members of the handles. */
 typedef struct tokuft_library {
-    int (*env_create)(DB_ENV **env, uint32_t flags);
-    int (*db_create)(DB **db, DB_ENV *env, uint32_t flags);
-    const char *(*version)(int *major, int *minor, int *patch);
-    const char *(*error_text)(int error);
+    HANDLE_FUNCTIONS(API_MEMBER)
     void (*set_direct_io)(bool on);
     void (*set_compress_buffers)(bool on);
     void (*set_fsync)(int (*sync)(int fd));
@@ -67,11 +59,10 @@ enum {
     OPTION_COUNT
 };
 
-int64_t tokuft_integer(const kvdyno_config *config, int option);
+extern const kvdyno_option tokuft_options[OPTION_COUNT];
 /* The method of compression, or -1 if the settings contradict each other; its name. */
 int tokuft_method(const kvdyno_config *config, const char **name);
 kvdyno_status tokuft_check(const kvdyno_config *config, kvdyno_text *error);
-kvdyno_status tokuft_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 /* These answer a code of TokuFT's. */
 int tokuft_set_environment(DB_ENV *env, const tokuft_library *library, const kvdyno_config *config);
 int tokuft_set_periods(DB_ENV *env, const kvdyno_config *config);
@@ -92,62 +83,24 @@ struct kvdyno_database {
     periodic_syncer syncer;
 };
 
-kvdyno_status tokuft_open(const kvdyno_config *config, kvdyno_database **opened, kvdyno_text *error);
-kvdyno_status tokuft_close(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status tokuft_flush(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status tokuft_compact(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status tokuft_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
 /* Writes "what: TokuFT's text for the code: its last message" and returns the status that the code amounts to. */
 kvdyno_status tokuft_explain(kvdyno_database *database, const char *what, int code, kvdyno_text *error);
 
-/* ---- sessions ---- */
+/* ---- sessions and cursors ---- */
 
 struct kvdyno_session {
-    kvdyno_database *database;
     DB_ENV *env;
     DB *db;
     DB_TXN *txn; /* the one that begin opened, or NULL */
-    bool writing; /* and it is for writing */
     growing value;
     size_t value_size;
     DBT key; /* of a get, filled in once but for what changes */
-    kvdyno_cursor *cursors;
-    char error[640];
+    SESSION_MEMBERS;
 };
 
-/* What a finished call answers: OK, MISS, or the error, kept for session_error. A lost lock ends a transaction. */
-kvdyno_status tokuft_answer(kvdyno_session *session, const char *what, int code);
-kvdyno_status tokuft_refuse(kvdyno_session *session, kvdyno_status status, const char *why);
 /* A transaction that sees the state of now and locks nothing. */
 int tokuft_begin_snapshot(kvdyno_session *session, DB_TXN **txn);
-/* Fills in a DBT that TokuFT reads from. EINVAL if it cannot express the size. */
-int tokuft_input(DBT *item, const void *data, size_t size);
-
-kvdyno_status tokuft_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **opened,
-                                  kvdyno_text *error);
-void tokuft_session_close(kvdyno_session *session);
-void tokuft_session_error(kvdyno_session *session, kvdyno_text *error);
-kvdyno_status tokuft_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
-kvdyno_status tokuft_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
-                         size_t value_size);
-kvdyno_status tokuft_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status tokuft_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
-kvdyno_status tokuft_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                            void *context);
-kvdyno_status tokuft_begin(kvdyno_session *session, uint32_t kind);
-kvdyno_status tokuft_end_commit(kvdyno_session *session);
-kvdyno_status tokuft_end_abort(kvdyno_session *session);
-
-/* ---- cursors ---- */
-
 /* To be called before the session's transaction ends: a cursor must not outlive the one that it looks into. */
 void tokuft_leave_transaction(kvdyno_session *session);
-
-kvdyno_status tokuft_cursor_open(kvdyno_session *session, kvdyno_cursor **opened);
-void tokuft_cursor_close(kvdyno_cursor *cursor);
-kvdyno_status tokuft_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                                 kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status tokuft_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status tokuft_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
 
 #endif

@@ -11,43 +11,31 @@
 #include "wt.h"
 
 struct kvdyno_cursor {
-    kvdyno_session *session;
-    kvdyno_cursor *next_of_session;
+    CURSOR_MEMBERS;
     WT_SESSION *own;       /* a session for `outside`, or NULL until it is needed */
     WT_CURSOR *outside;    /* used outside of transactions */
     WT_CURSOR *inside;     /* used inside of them, in the session's session */
     WT_CURSOR *at;         /* the one that stands on a record, or NULL */
     bool parked;           /* stands nowhere, and goes on from `key` */
-    void *key;
-    size_t key_size, key_capacity;
+    growing key;
+    size_t key_size;
 };
 
 /* ---- life ---- */
 
-kvdyno_status wt_cursor_open(kvdyno_session *session, kvdyno_cursor **cursor)
+static kvdyno_status cursor_start(kvdyno_cursor *cursor)
 {
-    kvdyno_cursor *made = calloc(1, sizeof *made);
-    if (!made)
-        return wt_answer(session, "cursor_open", ENOMEM);
-    made->session = session;
-    made->next_of_session = session->cursors;
-    session->cursors = made;
-    *cursor = made;
+    (void)cursor; /* what it needs is opened at its first seek */
     return KVDYNO_OK;
 }
 
-void wt_cursor_close(kvdyno_cursor *cursor)
+static void cursor_stop(kvdyno_cursor *cursor)
 {
-    kvdyno_cursor **link = &cursor->session->cursors;
-    while (*link != cursor)
-        link = &(*link)->next_of_session;
-    *link = cursor->next_of_session;
     if (cursor->inside)
         cursor->inside->close(cursor->inside);
     if (cursor->own)
         cursor->own->close(cursor->own, NULL); /* and `outside` with it */
-    free(cursor->key);
-    free(cursor);
+    free(cursor->key.data);
 }
 
 static int open_outside(kvdyno_cursor *cursor)
@@ -64,7 +52,7 @@ static int choose(kvdyno_cursor *cursor, WT_CURSOR **chosen)
 {
     kvdyno_session *session = cursor->session;
     int code = 0;
-    if (session->in_transaction) {
+    if (session->begun) {
         if (!cursor->inside)
             code = session->session->open_cursor(session->session, WT_TABLE, NULL, NULL, &cursor->inside);
         *chosen = cursor->inside;
@@ -80,15 +68,8 @@ static int choose(kvdyno_cursor *cursor, WT_CURSOR **chosen)
 
 static int remember(kvdyno_cursor *cursor, const void *key, size_t key_size)
 {
-    if (key_size > cursor->key_capacity || !cursor->key) {
-        void *grown = malloc(key_size + 64);
-        if (!grown)
-            return ENOMEM;
-        free(cursor->key);
-        cursor->key = grown;
-        cursor->key_capacity = key_size + 64;
-    }
-    memcpy(cursor->key, key, key_size);
+    if (!growing_keep(&cursor->key, key, key_size))
+        return ENOMEM;
     cursor->key_size = key_size;
     return 0;
 }
@@ -111,7 +92,7 @@ static int park(kvdyno_cursor *cursor)
 int wt_park_cursors(kvdyno_session *session)
 {
     int first = 0;
-    for (kvdyno_cursor *cursor = session->cursors; cursor; cursor = cursor->next_of_session) {
+    for (kvdyno_cursor *cursor = session->cursors; cursor; cursor = cursor->next) {
         int code = park(cursor);
         first = first ? first : code;
     }
@@ -147,7 +128,7 @@ static int find_after_nothing(WT_CURSOR *at, uint32_t direction)
 }
 
 /* Hands out the record that `at` stands on, if the move went well; otherwise the cursor stands nowhere. */
-static kvdyno_status settle(kvdyno_cursor *cursor, const char *what, WT_CURSOR *at, int code, kvdyno_bytes *found,
+static kvdyno_status finish(kvdyno_cursor *cursor, const char *what, WT_CURSOR *at, int code, kvdyno_bytes *found,
                             kvdyno_bytes *value)
 {
     WT_ITEM key, item;
@@ -165,13 +146,13 @@ static kvdyno_status settle(kvdyno_cursor *cursor, const char *what, WT_CURSOR *
         int reset = at->reset(at);
         code = code == WT_NOTFOUND && reset ? reset : code;
     }
-    return wt_answer(cursor->session, what, code);
+    return session_answer(cursor->session, what, code);
 }
 
-/* The place is let go first: what was written since is to be seen. The key is copied, for it may be what this cursor
+/* The page is let go first: what was written since is to be seen. The key is copied, for it may be what this cursor
  * found last. */
-kvdyno_status wt_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                             kvdyno_bytes *found, kvdyno_bytes *value)
+kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
+                                  kvdyno_bytes *found, kvdyno_bytes *value)
 {
     WT_CURSOR *at = NULL;
     int code = key ? remember(cursor, key, key_size) : 0;
@@ -183,28 +164,19 @@ kvdyno_status wt_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_
     if (code == 0 && !key)
         code = go(at, direction);
     else if (code == 0)
-        code = key_size ? find(at, cursor->key, key_size, direction, false) : find_after_nothing(at, direction);
-    return settle(cursor, "cursor_seek", at, code, found, value);
+        code = key_size ? find(at, cursor->key.data, key_size, direction, false) : find_after_nothing(at, direction);
+    return finish(cursor, "cursor_seek", at, code, found, value);
 }
 
-static kvdyno_status step(kvdyno_cursor *cursor, const char *what, uint32_t direction, kvdyno_bytes *found,
-                          kvdyno_bytes *value)
+static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     WT_CURSOR *at = cursor->at;
     int code = WT_NOTFOUND;
     if (at)
         code = go(at, direction);
     else if (cursor->parked && (code = choose(cursor, &at)) == 0)
-        code = find(at, cursor->key, cursor->key_size, direction, true);
-    return settle(cursor, what, at, code, found, value);
+        code = find(at, cursor->key.data, cursor->key_size, direction, true);
+    return finish(cursor, "a scan", at, code, found, value);
 }
 
-kvdyno_status wt_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
-{
-    return step(cursor, "cursor_next", KVDYNO_FORWARD, found, value);
-}
-
-kvdyno_status wt_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value)
-{
-    return step(cursor, "cursor_previous", KVDYNO_BACKWARD, found, value);
-}
+#include "cursors.h"

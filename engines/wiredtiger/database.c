@@ -70,7 +70,7 @@ static int start_syncer(kvdyno_database *database, const kvdyno_config *config)
 
 static int open_all(kvdyno_database *database, const kvdyno_config *config)
 {
-    int code = database->library.open(config->path, &database->listener.handler, database->plan.connection,
+    int code = database->library.wiredtiger_open(config->path, &database->listener.handler, database->plan.connection,
                                       &database->connection);
     if (code != 0) {
         database->connection = NULL;
@@ -83,8 +83,11 @@ static int open_all(kvdyno_database *database, const kvdyno_config *config)
     return code ? code : start_syncer(database, config);
 }
 
+/* After a panic, WiredTiger's threads may still speak to the listener. */
 static void dispose(kvdyno_database *database)
 {
+    if (wt_panicked(&database->listener))
+        return;
     pthread_mutex_destroy(&database->chores);
     free(database);
 }
@@ -98,36 +101,32 @@ static int close_connection(kvdyno_database *database)
     return database->connection->close(database->connection, NULL);
 }
 
-kvdyno_status wt_open(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error)
+static kvdyno_status database_start(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
-    kvdyno_database *made = calloc(1, sizeof *made);
-    if (!made) {
-        say(error, "no memory for a database");
-        return KVDYNO_ERROR;
-    }
-    pthread_mutex_init(&made->chores, NULL);
-    wt_listener_init(&made->listener);
-    kvdyno_status status = wt_library_open(config->library, &made->library, error);
+    pthread_mutex_init(&database->chores, NULL);
+    wt_listener_init(&database->listener);
+    kvdyno_status status = wt_library_open(config->library, &database->library, error);
     if (status == KVDYNO_OK)
-        status = wt_make_plan(config, &made->library, &made->plan, error);
-    int code = status == KVDYNO_OK ? open_all(made, config) : 0;
-    if (status == KVDYNO_OK && code == 0) {
-        *database = made;
-        return KVDYNO_OK;
-    }
-    if (code != 0)
-        status = explain(made, "opening the database and its table", code, error);
-    periodic_syncer_stop(&made->log_syncer);
-    if (made->connection)
-        close_connection(made);
-    if (!wt_panicked(&made->listener))
-        dispose(made);
-    return status;
+        status = wt_make_plan(config, &database->library, &database->plan, error);
+    if (status != KVDYNO_OK)
+        return status;
+    int code = open_all(database, config);
+    return code ? explain(database, "opening the database and its table", code, error) : KVDYNO_OK;
 }
+
+static void database_dispose(kvdyno_database *database)
+{
+    periodic_syncer_stop(&database->log_syncer);
+    if (database->connection)
+        close_connection(database);
+    dispose(database);
+}
+
+#include "open.h"
 
 /* ---- close ---- */
 
-kvdyno_status wt_close(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_close(kvdyno_database *database, kvdyno_text *error)
 {
     kvdyno_status status = KVDYNO_OK;
     int code = periodic_syncer_stop(&database->log_syncer);
@@ -139,14 +138,13 @@ kvdyno_status wt_close(kvdyno_database *database, kvdyno_text *error)
     }
     if (code != 0)
         status = explain(database, what, code, error);
-    if (!wt_panicked(&database->listener)) /* or its threads may still speak to the listener */
-        dispose(database);
+    dispose(database);
     return status;
 }
 
 /* ---- housekeeping ---- */
 
-kvdyno_status wt_flush(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 {
     WT_SESSION *session = database->chore_session;
     pthread_mutex_lock(&database->chores);
@@ -155,7 +153,7 @@ kvdyno_status wt_flush(kvdyno_database *database, kvdyno_text *error)
     return code ? explain(database, "flush", code, error) : KVDYNO_OK;
 }
 
-kvdyno_status wt_compact(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
 {
     WT_SESSION *session = database->chore_session;
     pthread_mutex_lock(&database->chores);
@@ -194,7 +192,7 @@ static int wait_for_rest(kvdyno_database *database)
 }
 
 /* A Btree has no work of its own to wait for: eviction goes on while the cache is too full, checkpoints as set. */
-kvdyno_status wt_wait_idle(kvdyno_database *database, kvdyno_text *error)
+kvdyno_status adapter_wait_idle(kvdyno_database *database, kvdyno_text *error)
 {
     if (!database->plan.lsm)
         return KVDYNO_OK;

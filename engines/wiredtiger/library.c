@@ -5,40 +5,22 @@
  */
 #include "wt.h"
 
-static const char *const library_names[] = {WT_LIBRARIES, NULL};
-
-/* Sessions and cursors are structs full of methods, and releases add to them in the middle: another one must not be
- * used. */
-static bool same_release(const wt_library *library, kvdyno_text *error)
-{
-    int major, minor, patch;
-    library->version(&major, &minor, &patch);
-    if (major == WIREDTIGER_VERSION_MAJOR && minor == WIREDTIGER_VERSION_MINOR)
-        return true;
-    say(error, "the library is WiredTiger %d.%d.%d, this adapter was built for %d.%d, whose handles are laid out "
-               "differently: build it with the header of %d.%d",
-        major, minor, patch, WIREDTIGER_VERSION_MAJOR, WIREDTIGER_VERSION_MINOR, major, minor);
-    return false;
-}
+static const library_source source = {"WiredTiger", WT_ORIGIN, (const char *const[]){WT_LIBRARIES, NULL}};
 
 /* A library that proved good stays loaded: once in its life WiredTiger spends 0.7 s on finding out how fast the CPU's
  * clock ticks, and would do so at each open if it had been unloaded in between. */
-kvdyno_status wt_library_open(const char *chosen, wt_library *library, kvdyno_text *error)
+kvdyno_status wt_library_open(const char *chosen, wt_library *api, kvdyno_text *error)
 {
-    memset(library, 0, sizeof *library);
-    library->handle = open_library(chosen, library_names, WT_ORIGIN, error);
-    if (!library->handle)
+    const library_symbol symbols[] = {WT_FUNCTIONS(REQUIRED_SYMBOL) LAST_SYMBOL};
+    const library_release built = {WIREDTIGER_VERSION_MAJOR, WIREDTIGER_VERSION_MINOR, WIREDTIGER_VERSION_PATCH};
+    library_release is;
+    api->handle = load_library(&source, chosen, symbols, error);
+    if (!api->handle)
         return KVDYNO_NO_LIBRARY;
-    const library_symbol symbols[] = {
-        {(void **)&library->open, "wiredtiger_open", false},
-        {(void **)&library->error_text, "wiredtiger_strerror", false},
-        {(void **)&library->version, "wiredtiger_version", false},
-        {(void **)&library->validate, "wiredtiger_config_validate", false},
-        {NULL, NULL, false},
-    };
-    if (find_symbols(library->handle, symbols, "WiredTiger", error) && same_release(library, error))
+    api->wiredtiger_version(&is.major, &is.minor, &is.patch);
+    if (same_release(source.title, is, built, error))
         return KVDYNO_OK;
-    dlclose(library->handle);
+    dlclose(api->handle);
     return KVDYNO_NO_LIBRARY;
 }
 
@@ -106,6 +88,6 @@ kvdyno_status wt_explain(const wt_library *library, wt_listener *listener, const
         engine_message_take(&listener->cause, last, sizeof last);
         engine_message_keep(&listener->cause, last);
     }
-    say(error, "%s: %s%s%s", what, library->error_text(code), *last ? ": " : "", last);
+    say(error, "%s: %s%s%s", what, library->wiredtiger_strerror(code), *last ? ": " : "", last);
     return status_of(code, listener);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * What differs between releases of WiredTiger. The adapter is built once for each that is to be measured, with that
- * release's header, since each lays its handles out differently. Before 10.0 that is Debian's package, whose compressors
- * are extensions; after that a library that build.sh leaves beside the adapter, with those compressors built in that
- * build.sh found and names in WT_COMPRESSIONS.
+ * release's header, since each lays its handles out differently. Before 10.0 that is Debian's package, whose
+ * compressors are extensions; after that a library that build.sh leaves beside the adapter, with those compressors
+ * built in that build.sh found and names in WT_COMPRESSIONS.
  */
 #ifndef KVDYNO_WT_RELEASE_H
 #define KVDYNO_WT_RELEASE_H
@@ -22,7 +22,8 @@
 #define WT_COMPRESSIONS \
     (1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY | 1u << KVDYNO_COMPRESSION_ZLIB)
 #define WT_NO_COMPRESSOR "Debian's WiredTiger has extensions for snappy and zlib only"
-#define WT_CHECKSUM "uncompressed, WiredTiger's default: that of every block read; of a compressed one, of its head only"
+#define WT_CHECKSUM                                                                                                    \
+    "uncompressed, WiredTiger's default: that of every block read; of a compressed one, of its head only"
 #define WT_COMPACT "timeout=0"
 #define WT_SEARCHES_HELD_PAGE 0
 #define WT_TREES "Btree or LSM tree"

@@ -4,14 +4,12 @@
  */
 #include "wt.h"
 
-#define KIB ((uint64_t)1024)
-#define MIB (1024 * KIB)
-#define CACHE_LEAST (1 * MIB)
-#define CHUNK_LEAST (512 * KIB)
-#define CHUNK_MOST (500 * MIB)
-#define CHUNK_DEFAULT (10 * MIB)
+#define CACHE_LEAST (uint64_t)MIB
+#define CHUNK_LEAST (uint64_t)(512 * KIB)
+#define CHUNK_MOST (uint64_t)(500 * MIB)
+#define CHUNK_DEFAULT (uint64_t)(10 * MIB)
 
-/* WiredTiger wants room in the cache for three chunks, and for a page of each of the up to 15 chunks in each of three
+/* The cache must hold three chunks, and for a page of each of the up to 15 chunks in each of three
  * merges. */
 #define CHUNKS_CACHED 3u
 #define MERGE_PAGES (3u * 15u)
@@ -22,14 +20,9 @@
 /* Each cursor of kvdyno has a session of WiredTiger's to itself. */
 #define SESSIONS_EACH 8u
 
-static int64_t integer_option(const kvdyno_config *config, int option)
-{
-    return config->options[option].integer;
-}
-
 static const char *truth(const kvdyno_config *config, int option)
 {
-    return integer_option(config, option) ? "true" : "false";
+    return option_integer(config, option) ? "true" : "false";
 }
 
 /* ---- what the settings come to ---- */
@@ -54,17 +47,17 @@ static const char *compressor_name(const kvdyno_config *config)
     return compressors[config->compression].name;
 }
 
-/* What is to be loaded for the compression that is asked for, if the library has it not inside. */
+/* The extension to load for the compression that is asked for, unless the library has it inside. */
 static const char *compressor_extension(const kvdyno_config *config, const wt_library *library)
 {
-    const wt_compressor *asked = &compressors[config->compression];
-    return asked->built_in && !dlsym(library->handle, asked->built_in) ? asked->extension : NULL;
+    const wt_compressor *requested = &compressors[config->compression];
+    return requested->built_in && !dlsym(library->handle, requested->built_in) ? requested->extension : NULL;
 }
 
-/* The largest chunk that the cache has room for. */
+/* The largest chunk that the cache can hold three of, in bytes. */
 static uint64_t chunk_most(const kvdyno_config *config)
 {
-    uint64_t pages = MERGE_PAGES * (uint64_t)integer_option(config, WT_OPTION_LEAF_PAGE_MAX);
+    uint64_t pages = MERGE_PAGES * (uint64_t)option_integer(config, WT_OPTION_LEAF_PAGE_MAX);
     uint64_t most = config->cache_bytes > pages ? (config->cache_bytes - pages) / CHUNKS_CACHED : 0;
     return most < CHUNK_MOST ? most : CHUNK_MOST;
 }
@@ -95,11 +88,9 @@ static const char *log_sync(uint32_t durability)
 
 static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
 {
-    if (config->option_count != WT_OPTION_COUNT)
-        say(error, "%zu option values were given, %d are declared", config->option_count, WT_OPTION_COUNT);
-    else if (config->durability > KVDYNO_DURABILITY_COMMIT)
-        say(error, "durability: level %u is not known", config->durability);
-    else if (config->compression >= 32 || !(WT_COMPRESSIONS >> config->compression & 1))
+    if (refuses_durability(config, error))
+        return KVDYNO_UNSUPPORTED;
+    if (config->compression >= 32 || !(WT_COMPRESSIONS >> config->compression & 1))
         say(error, "compression: " WT_NO_COMPRESSOR);
     else if (config->cache_bytes < CACHE_LEAST)
         say(error, "cache: WiredTiger takes no less than 1 MiB");
@@ -108,9 +99,9 @@ static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
                    "transactions too, until the session writes: a reader would never see what others write");
     else if (is_lsm(config) && chunk_most(config) < CHUNK_LEAST)
         say(error, "cache: an LSM tree needs room for three chunks of 512 KiB and for 45 leaf pages");
-    else if (integer_option(config, WT_OPTION_LEAF_PAGE_MAX) % ALLOCATION_SIZE)
+    else if (option_integer(config, WT_OPTION_LEAF_PAGE_MAX) % ALLOCATION_SIZE)
         say(error, "leaf_page_max: not a multiple of 4 KiB");
-    else if (integer_option(config, WT_OPTION_INTERNAL_PAGE_MAX) % ALLOCATION_SIZE)
+    else if (option_integer(config, WT_OPTION_INTERNAL_PAGE_MAX) % ALLOCATION_SIZE)
         say(error, "internal_page_max: not a multiple of 4 KiB");
     else
         return KVDYNO_OK;
@@ -128,12 +119,12 @@ static int write_connection(const kvdyno_config *config, wt_plan *plan)
         "),mmap=%s,statistics=(%s)%s%s%s%s",
         config->create ? "create=true," : "", config->cache_bytes,
         (uint64_t)SESSIONS_INSIDE + (uint64_t)SESSIONS_EACH * config->sessions, plan->logged ? "true" : "false",
-        integer_option(config, WT_OPTION_LOG_FILE_MAX), truth(config, WT_OPTION_LOG_PREALLOC),
+        option_integer(config, WT_OPTION_LOG_FILE_MAX), truth(config, WT_OPTION_LOG_PREALLOC),
         log_sync(config->durability),
-        integer_option(config, WT_OPTION_CHECKPOINT_SECONDS), integer_option(config, WT_OPTION_EVICTION_THREADS_MAX),
-        integer_option(config, WT_OPTION_LSM_MERGE_THREADS), truth(config, WT_OPTION_MMAP),
+        option_integer(config, WT_OPTION_CHECKPOINT_SECONDS), option_integer(config, WT_OPTION_EVICTION_THREADS_MAX),
+        option_integer(config, WT_OPTION_LSM_MERGE_THREADS), truth(config, WT_OPTION_MMAP),
         config->options[WT_OPTION_STATISTICS].text,
-        integer_option(config, WT_OPTION_DIRECT_IO) ? ",direct_io=[data]" : "", plan->extension ? ",extensions=[" : "",
+        option_integer(config, WT_OPTION_DIRECT_IO) ? ",direct_io=[data]" : "", plan->extension ? ",extensions=[" : "",
         plan->extension ? plan->extension : "", plan->extension ? "]" : "");
 }
 
@@ -146,8 +137,8 @@ static int write_table(const kvdyno_config *config, wt_plan *plan)
     return snprintf(plan->table, sizeof plan->table,
                     "type=%s,key_format=u,value_format=u,leaf_page_max=%" PRId64 ",internal_page_max=%" PRId64
                     ",prefix_compression=%s,block_compressor=%s%s",
-                    config->options[WT_OPTION_TYPE].text, integer_option(config, WT_OPTION_LEAF_PAGE_MAX),
-                    integer_option(config, WT_OPTION_INTERNAL_PAGE_MAX), truth(config, WT_OPTION_PREFIX_COMPRESSION),
+                    config->options[WT_OPTION_TYPE].text, option_integer(config, WT_OPTION_LEAF_PAGE_MAX),
+                    option_integer(config, WT_OPTION_INTERNAL_PAGE_MAX), truth(config, WT_OPTION_PREFIX_COMPRESSION),
                     compressor_name(config), lsm);
 }
 
@@ -188,7 +179,7 @@ static const char *durability_meaning(uint32_t durability)
 
 static void say_durability(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
 {
-    int64_t seconds = integer_option(config, WT_OPTION_CHECKPOINT_SECONDS);
+    int64_t seconds = option_integer(config, WT_OPTION_CHECKPOINT_SECONDS);
     emit(context, "durability", "log", plan->logged ? "enabled=true" : "enabled=false");
     emit(context, "durability", "commit", log_sync(config->durability));
     emit(context, "durability", "meaning", durability_meaning(config->durability));
@@ -224,7 +215,7 @@ static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno
 static void say_checksums(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
 {
     emit(context, "checksums", "checksum", WT_CHECKSUM);
-    if (plan->lsm && integer_option(config, WT_OPTION_MMAP))
+    if (plan->lsm && option_integer(config, WT_OPTION_MMAP))
         emit(context, "checksums", "mmap", "chunks that were written out are mapped, and reads there check none");
 }
 
@@ -243,9 +234,9 @@ static kvdyno_status try_plan(const wt_library *library, const wt_plan *plan, kv
 {
     wt_listener listener;
     wt_listener_init(&listener);
-    int code = library->validate(NULL, &listener.handler, "wiredtiger_open", plan->connection);
+    int code = library->wiredtiger_config_validate(NULL, &listener.handler, "wiredtiger_open", plan->connection);
     if (code == 0)
-        code = library->validate(NULL, &listener.handler, "WT_SESSION.create", plan->table);
+        code = library->wiredtiger_config_validate(NULL, &listener.handler, "WT_SESSION.create", plan->table);
     if (code == 0)
         return KVDYNO_OK;
     wt_explain(library, &listener, "WiredTiger refuses a setting", code, error);
@@ -265,7 +256,7 @@ static kvdyno_status try_extension(const wt_plan *plan, kvdyno_text *error)
     return KVDYNO_OK;
 }
 
-kvdyno_status wt_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
+kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     wt_plan plan;
     wt_library library;

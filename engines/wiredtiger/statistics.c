@@ -5,63 +5,27 @@
 #include "wt.h"
 
 static const int shown[] = {
-/* What has another name in another release. */
+/* Those that have another name in another release. */
 #if WIREDTIGER_VERSION_MAJOR < 10
-    WT_STAT_CONN_CACHE_EVICTION_APP,
-    WT_STAT_CONN_CACHE_EVICTION_SLOW,
-    WT_STAT_CONN_CACHE_WRITE_LOOKASIDE,
-    WT_STAT_CONN_TXN_CHECKPOINT,
-    WT_STAT_CONN_TXN_CHECKPOINT_TIME_TOTAL,
-    WT_STAT_CONN_TXN_CHECKPOINT_TIME_MAX,
+    WT_STAT_CONN_CACHE_EVICTION_APP, WT_STAT_CONN_CACHE_EVICTION_SLOW, WT_STAT_CONN_CACHE_WRITE_LOOKASIDE,
+    WT_STAT_CONN_TXN_CHECKPOINT, WT_STAT_CONN_TXN_CHECKPOINT_TIME_TOTAL, WT_STAT_CONN_TXN_CHECKPOINT_TIME_MAX,
 #else
-    WT_STAT_CONN_EVICTION_APP_ATTEMPT,
-    WT_STAT_CONN_EVICTION_SLOW,
-    WT_STAT_CONN_CACHE_WRITE_HS,
-    WT_STAT_CONN_CACHE_HS_INSERT,
-    WT_STAT_CONN_CHECKPOINTS_TOTAL_SUCCEED,
-    WT_STAT_CONN_CHECKPOINT_TIME_TOTAL,
+    WT_STAT_CONN_EVICTION_APP_ATTEMPT, WT_STAT_CONN_EVICTION_SLOW, WT_STAT_CONN_CACHE_WRITE_HS,
+    WT_STAT_CONN_CACHE_HS_INSERT, WT_STAT_CONN_CHECKPOINTS_TOTAL_SUCCEED, WT_STAT_CONN_CHECKPOINT_TIME_TOTAL,
     WT_STAT_CONN_CHECKPOINT_TIME_MAX,
 #endif
-    WT_STAT_CONN_CACHE_BYTES_MAX,
-    WT_STAT_CONN_CACHE_BYTES_INUSE,
-    WT_STAT_CONN_CACHE_BYTES_DIRTY,
-    WT_STAT_CONN_CACHE_BYTES_READ,
-    WT_STAT_CONN_CACHE_BYTES_WRITE,
-    WT_STAT_CONN_CACHE_PAGES_REQUESTED,
-    WT_STAT_CONN_CACHE_READ,
-    WT_STAT_CONN_CACHE_WRITE,
-    WT_STAT_CONN_CACHE_EVICTION_CLEAN,
-    WT_STAT_CONN_CACHE_EVICTION_DIRTY,
-    WT_STAT_CONN_BLOCK_READ,
-    WT_STAT_CONN_BLOCK_WRITE,
-    WT_STAT_CONN_BLOCK_BYTE_READ,
-    WT_STAT_CONN_BLOCK_BYTE_WRITE,
-    WT_STAT_CONN_BLOCK_BYTE_WRITE_CHECKPOINT,
-    WT_STAT_CONN_BLOCK_BYTE_MAP_READ,
-    WT_STAT_CONN_FSYNC_IO,
-    WT_STAT_CONN_READ_IO,
-    WT_STAT_CONN_WRITE_IO,
-    WT_STAT_CONN_LOG_BYTES_PAYLOAD,
-    WT_STAT_CONN_LOG_BYTES_WRITTEN,
-    WT_STAT_CONN_LOG_WRITES,
-    WT_STAT_CONN_LOG_FLUSH,
-    WT_STAT_CONN_LOG_SYNC,
-    WT_STAT_CONN_LOG_SYNC_DURATION,
-    WT_STAT_CONN_TXN_BEGIN,
-    WT_STAT_CONN_TXN_COMMIT,
-    WT_STAT_CONN_TXN_ROLLBACK,
-    WT_STAT_CONN_CURSOR_SEARCH,
-    WT_STAT_CONN_CURSOR_SEARCH_NEAR,
-    WT_STAT_CONN_CURSOR_NEXT,
-    WT_STAT_CONN_CURSOR_PREV,
-    WT_STAT_CONN_CURSOR_INSERT,
-    WT_STAT_CONN_CURSOR_UPDATE,
-    WT_STAT_CONN_CURSOR_REMOVE,
-    WT_STAT_CONN_CURSOR_RESTART,
-    WT_STAT_CONN_LSM_ROWS_MERGED,
-    WT_STAT_CONN_LSM_WORK_UNITS_CREATED,
-    WT_STAT_CONN_LSM_WORK_UNITS_DONE,
-    WT_STAT_CONN_LSM_CHECKPOINT_THROTTLE,
+    WT_STAT_CONN_CACHE_BYTES_MAX, WT_STAT_CONN_CACHE_BYTES_INUSE, WT_STAT_CONN_CACHE_BYTES_DIRTY,
+    WT_STAT_CONN_CACHE_BYTES_READ, WT_STAT_CONN_CACHE_BYTES_WRITE, WT_STAT_CONN_CACHE_PAGES_REQUESTED,
+    WT_STAT_CONN_CACHE_READ, WT_STAT_CONN_CACHE_WRITE, WT_STAT_CONN_CACHE_EVICTION_CLEAN,
+    WT_STAT_CONN_CACHE_EVICTION_DIRTY, WT_STAT_CONN_BLOCK_READ, WT_STAT_CONN_BLOCK_WRITE,
+    WT_STAT_CONN_BLOCK_BYTE_READ, WT_STAT_CONN_BLOCK_BYTE_WRITE, WT_STAT_CONN_BLOCK_BYTE_WRITE_CHECKPOINT,
+    WT_STAT_CONN_BLOCK_BYTE_MAP_READ, WT_STAT_CONN_FSYNC_IO, WT_STAT_CONN_READ_IO, WT_STAT_CONN_WRITE_IO,
+    WT_STAT_CONN_LOG_BYTES_PAYLOAD, WT_STAT_CONN_LOG_BYTES_WRITTEN, WT_STAT_CONN_LOG_WRITES, WT_STAT_CONN_LOG_FLUSH,
+    WT_STAT_CONN_LOG_SYNC, WT_STAT_CONN_LOG_SYNC_DURATION, WT_STAT_CONN_TXN_BEGIN, WT_STAT_CONN_TXN_COMMIT,
+    WT_STAT_CONN_TXN_ROLLBACK, WT_STAT_CONN_CURSOR_SEARCH, WT_STAT_CONN_CURSOR_SEARCH_NEAR,
+    WT_STAT_CONN_CURSOR_NEXT, WT_STAT_CONN_CURSOR_PREV, WT_STAT_CONN_CURSOR_INSERT, WT_STAT_CONN_CURSOR_UPDATE,
+    WT_STAT_CONN_CURSOR_REMOVE, WT_STAT_CONN_CURSOR_RESTART, WT_STAT_CONN_LSM_ROWS_MERGED,
+    WT_STAT_CONN_LSM_WORK_UNITS_CREATED, WT_STAT_CONN_LSM_WORK_UNITS_DONE, WT_STAT_CONN_LSM_CHECKPOINT_THROTTLE,
     WT_STAT_CONN_LSM_MERGE_THROTTLE,
 };
 
@@ -71,12 +35,12 @@ static int open_figures(kvdyno_database *database, WT_CURSOR **figures)
     return session->open_cursor(session, "statistics:", NULL, "statistics=(fast)", figures);
 }
 
-static int read_figure(WT_CURSOR *figures, int key, const char **description, uint64_t *figure)
+static int read_figure(WT_CURSOR *figures, int key, const char **description, uint64_t *value)
 {
     const char *printed;
     figures->set_key(figures, key);
     int code = figures->search(figures);
-    return code ? code : figures->get_value(figures, description, &printed, figure);
+    return code ? code : figures->get_value(figures, description, &printed, value);
 }
 
 int wt_read_figures(kvdyno_database *database, const int *keys, uint64_t *values, size_t count)
@@ -92,16 +56,11 @@ int wt_read_figures(kvdyno_database *database, const int *keys, uint64_t *values
     return code ? code : closed;
 }
 
-/* WiredTiger writes "group: name". */
-static void say_figure(kvdyno_emit emit, void *context, const char *description, uint64_t figure)
+static void say_figure(kvdyno_emit emit, void *context, const char *description, uint64_t value)
 {
-    char group[64] = "connection";
-    const char *colon = strstr(description, ": ");
-    if (colon && (size_t)(colon - description) < sizeof group) {
-        snprintf(group, sizeof group, "%.*s", (int)(colon - description), description);
-        description = colon + 2;
-    }
-    emitf(emit, context, group, description, "%" PRIu64, figure);
+    char topic[64] = "connection";
+    const char *name = split_legend(description, topic);
+    emitf(emit, context, topic, name, "%" PRIu64, value);
 }
 
 static int say_all(kvdyno_database *database, kvdyno_emit emit, void *context)
@@ -112,16 +71,16 @@ static int say_all(kvdyno_database *database, kvdyno_emit emit, void *context)
         return code;
     for (size_t i = 0; i < sizeof shown / sizeof *shown && code == 0; i++) {
         const char *description;
-        uint64_t figure;
-        code = read_figure(figures, shown[i], &description, &figure);
+        uint64_t value;
+        code = read_figure(figures, shown[i], &description, &value);
         if (code == 0)
-            say_figure(emit, context, description, figure);
+            say_figure(emit, context, description, value);
     }
     int closed = figures->close(figures);
     return code ? code : closed;
 }
 
-kvdyno_status wt_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
+kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
     if (!database->plan.statistics)
         return KVDYNO_UNSUPPORTED;

@@ -14,8 +14,6 @@
 #ifndef KVDYNO_WT_H
 #define KVDYNO_WT_H
 
-#include <errno.h>
-
 #include "adapter.h"
 #include "release.h"
 
@@ -24,16 +22,18 @@
 
 /* ---- the library ---- */
 
-/* What is called by name; all else are members of the handles that wiredtiger_open leads to. */
+/* The functions that are called by name; all others are members of the handles that the first leads to. */
+#define WT_FUNCTIONS(X)                                                                                                \
+    X(int, wiredtiger_open, (const char *home, WT_EVENT_HANDLER *, const char *config, WT_CONNECTION **))              \
+    X(const char *, wiredtiger_strerror, (int error))                                                                  \
+    X(const char *, wiredtiger_version, (int *major, int *minor, int *patch))                                          \
+    X(int, wiredtiger_config_validate, (WT_SESSION *, WT_EVENT_HANDLER *, const char *name, const char *config))
 typedef struct wt_library {
     void *handle; /* never closed, see library.c */
-    int (*open)(const char *home, WT_EVENT_HANDLER *handler, const char *config, WT_CONNECTION **connection);
-    const char *(*error_text)(int error);
-    const char *(*version)(int *major, int *minor, int *patch);
-    int (*validate)(WT_SESSION *session, WT_EVENT_HANDLER *handler, const char *name, const char *config);
+    WT_FUNCTIONS(API_MEMBER)
 } wt_library;
 
-/* Takes the place of WiredTiger's own handler, which prints. The first member is what WiredTiger knows. */
+/* Used instead of WiredTiger's own handler, which prints. The first member is what WiredTiger knows. */
 typedef struct wt_listener {
     WT_EVENT_HANDLER handler;
     engine_message message;
@@ -83,7 +83,6 @@ typedef struct wt_plan {
 } wt_plan;
 
 kvdyno_status wt_make_plan(const kvdyno_config *config, const wt_library *library, wt_plan *plan, kvdyno_text *error);
-kvdyno_status wt_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 
 /* ---- a database ---- */
 
@@ -98,56 +97,26 @@ struct kvdyno_database {
     periodic_syncer log_syncer;
 };
 
-kvdyno_status wt_open(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error);
-kvdyno_status wt_close(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status wt_flush(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status wt_compact(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status wt_wait_idle(kvdyno_database *database, kvdyno_text *error);
-kvdyno_status wt_statistics(kvdyno_database *database, kvdyno_emit emit, void *context);
-
 /* Reads some figures of the connection, in the order of `keys`. The caller holds `chores`. */
 int wt_read_figures(kvdyno_database *database, const int *keys, uint64_t *figures, size_t count);
 
-/* ---- sessions ---- */
+/* ---- sessions and cursors ---- */
 
 struct kvdyno_session {
-    kvdyno_database *database;
     WT_SESSION *session;
     WT_CURSOR *point; /* gets and puts go through it; after a get it holds the value's page */
     WT_ITEM item; /* of a get */
-    bool in_transaction;
-    kvdyno_cursor *cursors;
     void *copy; /* of a value that `read_modify_write` was given and that lies in the page it replaces */
-    char error[640];
+    SESSION_MEMBERS;
 };
 
-kvdyno_status wt_session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **session,
-                              kvdyno_text *error);
-void wt_session_close(kvdyno_session *session);
-void wt_session_error(kvdyno_session *session, kvdyno_text *error);
-kvdyno_status wt_get(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
-kvdyno_status wt_put(kvdyno_session *session, const void *key, size_t key_size, const void *value, size_t value_size);
-kvdyno_status wt_remove(kvdyno_session *session, const void *key, size_t key_size);
-kvdyno_status wt_write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
-kvdyno_status wt_read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                        void *context);
-kvdyno_status wt_begin(kvdyno_session *session, uint32_t kind);
-kvdyno_status wt_commit(kvdyno_session *session);
-kvdyno_status wt_abort(kvdyno_session *session);
+#define NOT_FOUND WT_NOTFOUND
 
-/* What a finished call answers: OK, MISS, or the error, kept for session_error. A rollback ends an open transaction. */
-kvdyno_status wt_answer(kvdyno_session *session, const char *what, int code);
+/* The status of a finished call: OK, MISS, or the error, kept for session_error. A rollback ends an open transaction.
+ * */
+kvdyno_status session_answer(kvdyno_session *session, const char *what, int code);
 
-/* ---- cursors ---- */
-
-kvdyno_status wt_cursor_open(kvdyno_session *session, kvdyno_cursor **cursor);
-void wt_cursor_close(kvdyno_cursor *cursor);
-kvdyno_status wt_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
-                             kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status wt_cursor_next(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
-kvdyno_status wt_cursor_previous(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
-
-/* Makes the session's cursors let go of their places; each goes on from its last key when it is next used. */
+/* Makes the session's cursors let go of their pages; each goes on from its last key when it is next used. */
 int wt_park_cursors(kvdyno_session *session);
 
 #endif

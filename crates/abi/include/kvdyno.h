@@ -55,8 +55,8 @@ typedef struct kvdyno_bytes {
     size_t size;
 } kvdyno_bytes;
 
-/* Room for a text that the adapter writes: at most `capacity` bytes, the terminating zero included; what does not fit
- * is cut. */
+/* A buffer for a text that the adapter writes: at most `capacity` bytes, the terminating zero included; what does not
+ * fit is cut. */
 typedef struct kvdyno_text {
     char *data;
     size_t capacity;
@@ -69,7 +69,7 @@ typedef void (*kvdyno_emit)(void *context, const char *topic, const char *name, 
 
 /* Durability: one scale for all engines. When is a write acknowledged? */
 #define KVDYNO_DURABILITY_NONE 0u     /* at once: no log, or nothing need reach the OS before close */
-#define KVDYNO_DURABILITY_PROCESS 1u  /* when it would survive the death of the process: written to the OS, not synced */
+#define KVDYNO_DURABILITY_PROCESS 1u  /* when it would survive the death of the process: written to the OS */
 #define KVDYNO_DURABILITY_PERIODIC 2u /* as PROCESS, and the log is synced in the background every sync_period_ms */
 #define KVDYNO_DURABILITY_COMMIT 3u   /* when it would survive a loss of power: synced first */
 
@@ -114,15 +114,15 @@ typedef struct kvdyno_preset {
     const char *help;
 } kvdyno_preset;
 
-/* What a database is opened with. Everything but `options` is the same for every engine in a comparison: an adapter
- * maps it to the engine's words, or refuses it in `settings`; it ignores nothing in silence. */
+/* The settings that a database is opened with. Everything but `options` is the same for every engine in a comparison:
+ * an adapter maps it to the engine's words, or refuses it in `settings`; it ignores nothing in silence. */
 typedef struct kvdyno_config {
     uint32_t size;               /* sizeof(kvdyno_config) in the host */
     uint32_t create;             /* 1: `path` is an empty folder, make a database in it; 0: it holds one, open it */
     const char *path;            /* a folder that exists; NULL in `settings` */
     const char *library;         /* the engine's own library to load, or NULL: the system's */
     uint32_t durability;         /* KVDYNO_DURABILITY_... */
-    uint32_t sync_period_ms;        /* for DURABILITY_PERIODIC */
+    uint32_t sync_period_ms;     /* for DURABILITY_PERIODIC */
     uint32_t compression;        /* KVDYNO_COMPRESSION_... */
     uint32_t sessions;           /* the most sessions that will be open at once */
     uint64_t cache_bytes;        /* what the engine may cache of its data, in its own memory */
@@ -132,22 +132,22 @@ typedef struct kvdyno_config {
     uint64_t value_size;         /* hint: bytes of a value */
     const kvdyno_value *options; /* one for each declared option, in that order */
     size_t option_count;
-    uint64_t prefix_size;        /* hint: leading bytes of a key that a group of keys has in common; 0: no such groups */
+    uint64_t prefix_size;        /* hint: leading bytes of a key that a group of keys has in common, or 0 */
     uint32_t processes;          /* processes that will have the database open at once; more than 1 only with
                                     KVDYNO_CAN_SHARE_PROCESSES. `sessions` counts those of this process alone */
     uint32_t reserved;           /* 0 */
 } kvdyno_config;
 
-/* ---- what an engine can do ---------------------------------------------------------------------------------------- */
+/* ---- what an engine can do --------------------------------------------------------------------------------------- */
 
 #define KVDYNO_CAN_SCAN (1ull << 0)          /* cursors, in key order */
 #define KVDYNO_CAN_SCAN_REVERSE (1ull << 1)  /* cursors, backward too */
 #define KVDYNO_CAN_DELETE (1ull << 2)
-#define KVDYNO_CAN_BATCH (1ull << 3)         /* `write` applies all or nothing, also after a crash where there is a log */
+#define KVDYNO_CAN_BATCH (1ull << 3)         /* `write` is all or nothing, also after a crash where there is a log */
 #define KVDYNO_CAN_MULTI_GET (1ull << 4)
 #define KVDYNO_CAN_TRANSACT (1ull << 5)      /* begin, commit, abort for reading and writing */
 #define KVDYNO_CAN_SNAPSHOT (1ull << 6)      /* begin with KVDYNO_READ_ONLY: reads until commit see one state */
-#define KVDYNO_CAN_READ_MODIFY_WRITE (1ull << 7)        /* `read_modify_write` is one atomic step */
+#define KVDYNO_CAN_READ_MODIFY_WRITE (1ull << 7)  /* `read_modify_write` is one atomic step */
 #define KVDYNO_CAN_WRITE_CONCURRENTLY (1ull << 8) /* writers of several sessions make progress side by side */
 #define KVDYNO_CAN_SHARE_PROCESSES (1ull << 9)    /* several processes may open one database at once */
 #define KVDYNO_CAN_RAW_DEVICE (1ull << 10)        /* `path` may be a block device */
@@ -155,7 +155,7 @@ typedef struct kvdyno_config {
 #define KVDYNO_CAN_PARTITION (1ull << 12)
 #define KVDYNO_CAN_PREFIX (1ull << 13)            /* uses a known prefix of the keys */
 #define KVDYNO_IS_MAPPED (1ull << 14) /* the database is mapped: its pages count as resident memory of the process */
-#define KVDYNO_IS_VOLATILE (1ull << 15) /* keeps nothing: reads are answered from the host's `recall` (the null engine) */
+#define KVDYNO_IS_VOLATILE (1ull << 15) /* keeps nothing: reads are answered from the host's `recall` */
 #define KVDYNO_IS_SINGLE (1ull << 16)   /* no threads: one session a process, and every call from the thread that opened
                                            the database. More workers are more processes */
 
@@ -164,7 +164,7 @@ typedef struct kvdyno_database kvdyno_database;
 typedef struct kvdyno_session kvdyno_session;
 typedef struct kvdyno_cursor kvdyno_cursor;
 
-/* What the host offers to a session. Valid as long as the session. */
+/* The host's functions for a session. Valid as long as the session. */
 typedef struct kvdyno_host {
     uint32_t size; /* sizeof(kvdyno_host) in the host */
     uint32_t reserved;
@@ -184,8 +184,9 @@ typedef struct kvdyno_batch_entry {
     kvdyno_bytes value; /* of a put */
 } kvdyno_batch_entry;
 
-/* What `read_modify_write` calls: `old` is the present value or has data == NULL where there is none; `value`, set by the callee, is
- * good until it is called again. Anything but KVDYNO_OK gives the change up and is what `read_modify_write` then returns. */
+/* The function that `read_modify_write` calls: `old` is the present value, or has data == NULL where there is none;
+ * `value`, set by the function, is good until it is called again. Anything but KVDYNO_OK gives the change up, and is
+ * returned by `read_modify_write`. */
 typedef kvdyno_status (*kvdyno_update_fn)(void *context, kvdyno_bytes old, kvdyno_bytes *value);
 
 /* Kinds of transaction. */
@@ -196,7 +197,7 @@ typedef kvdyno_status (*kvdyno_update_fn)(void *context, kvdyno_bytes old, kvdyn
 #define KVDYNO_FORWARD 0u  /* seek: the first key at or after the given one; without one, the very first */
 #define KVDYNO_BACKWARD 1u /* seek: the last key at or before the given one; without one, the very last */
 
-/* What an engine declares, for `effective_capabilities` to take from. */
+/* The part of what an engine declares that depends on its options, for `effective_capabilities` to take from. */
 typedef struct kvdyno_capabilities {
     uint32_t size;         /* sizeof(kvdyno_capabilities) in the host */
     uint32_t durabilities; /* these three as in kvdyno_engine */
@@ -205,7 +206,7 @@ typedef struct kvdyno_capabilities {
     uint32_t reserved; /* 0 */
 } kvdyno_capabilities;
 
-/* ---- the engine --------------------------------------------------------------------------------------------------- */
+/* ---- the engine -------------------------------------------------------------------------------------------------- */
 
 /* R: required. Others may be NULL; what a capability declares must be there. Keys and values are copied by the engine
  * or by the adapter before a call returns. */
@@ -239,14 +240,14 @@ typedef struct kvdyno_engine {
 
     /* R Opens or creates the database. On failure nothing stays open, and `error` says what failed. */
     kvdyno_status (*open)(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error);
-    /* R Closes it: whatever the durability level, what was acknowledged is on the storage when it returns OK. The handle
-     * is gone in any case. */
+    /* R Closes it: whatever the durability level, what was acknowledged is on the storage when it returns OK. The
+     * handle is gone in any case. */
     kvdyno_status (*close)(kvdyno_database *database, kvdyno_text *error);
 
     /* R One session for each thread. */
     kvdyno_status (*session_open)(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **session,
                                   kvdyno_text *error);
-    /* R */
+    /* R Its cursors were closed before. */
     void (*session_close)(kvdyno_session *session);
     /* R Why the session's last call did not return OK or MISS. */
     void (*session_error)(kvdyno_session *session, kvdyno_text *error);
@@ -266,17 +267,19 @@ typedef struct kvdyno_engine {
     kvdyno_status (*multi_get)(kvdyno_session *session, const kvdyno_bytes *keys, size_t count, kvdyno_bytes *values,
                                kvdyno_status *statuses);
     /* CAN_READ_MODIFY_WRITE. Reads, calls `update`, writes, as one atomic step. */
-    kvdyno_status (*read_modify_write)(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                            void *context);
+    kvdyno_status (*read_modify_write)(kvdyno_session *session, const void *key, size_t key_size,
+                                       kvdyno_update_fn update, void *context);
 
     /* CAN_TRANSACT for KVDYNO_READ_WRITE, CAN_SNAPSHOT for KVDYNO_READ_ONLY. While a transaction is open the session's
-     * calls belong to it. They do not nest. */
+     * calls belong to it; in one that only reads, a write is refused with KVDYNO_UNSUPPORTED. `commit` and `abort` end
+     * it, whatever they answer, and so does any call that answers KVDYNO_CONFLICT. The host never nests them, never
+     * ends what was not begun, and closes no session within one. */
     kvdyno_status (*begin)(kvdyno_session *session, uint32_t kind);
     kvdyno_status (*commit)(kvdyno_session *session);
     kvdyno_status (*abort)(kvdyno_session *session);
 
-    /* CAN_SCAN. A cursor sees a state no older than its last seek. Key and value are borrowed until the next call on the
-     * cursor or on its session. `next` and `previous` answer MISS at the end. */
+    /* CAN_SCAN. A cursor sees a state no older than its last seek. Key and value are borrowed until the next call on
+     * the cursor or on its session. `next` and `previous` answer MISS at the end. */
     kvdyno_status (*cursor_open)(kvdyno_session *session, kvdyno_cursor **cursor);
     void (*cursor_close)(kvdyno_cursor *cursor);
     kvdyno_status (*cursor_seek)(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
@@ -299,7 +302,7 @@ typedef struct kvdyno_engine {
     void (*effective_capabilities)(const kvdyno_config *config, kvdyno_capabilities *declared);
 } kvdyno_engine;
 
-/* What an adapter exports. The struct is static: it is never freed and never changes. */
+/* The function that an adapter exports. The struct is static: it is never freed and never changes. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif

@@ -62,7 +62,7 @@ pub const CAPABILITIES: [(u64, &str); 17] = [
     (CAN_MULTI_GET, "multi-get"),
     (CAN_TRANSACT, "transactions"),
     (CAN_SNAPSHOT, "snapshots"),
-    (CAN_READ_MODIFY_WRITE, "read-read_modify_write-write"),
+    (CAN_READ_MODIFY_WRITE, "read-modify-write"),
     (CAN_WRITE_CONCURRENTLY, "concurrent writers"),
     (CAN_SHARE_PROCESSES, "several processes"),
     (CAN_RAW_DEVICE, "raw device"),

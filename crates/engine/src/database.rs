@@ -1,5 +1,6 @@
 //! An open database, its sessions and cursors: thin, so that a call costs one indirect call.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -100,7 +101,7 @@ impl Database {
         // SAFETY: the database is open; the caller vouches for `host`.
         checked("session_open", |error| unsafe { call(self.handle, host, &mut handle, error) })?;
         self.sessions.fetch_add(1, Ordering::Relaxed);
-        Ok(Session { table: self.table, handle, database: self })
+        Ok(Session { table: self.table, handle, database: self, transaction: Cell::new(Phase::None) })
     }
 
     /// Why this thread cannot have a session now, if the engine knows no threads.
@@ -165,12 +166,27 @@ impl Drop for Database {
     }
 }
 
+/// Whether a session is in a transaction. The host knows it, so that no adapter has to: what is out of order is refused
+/// here, and a session that is dropped within a transaction aborts it first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    None,
+    Begun,
+    /// The engine ended it by itself: a caller may abort it all the same.
+    Ended,
+}
+
+fn out_of_order(reason: &str) -> EngineError {
+    EngineError { status: abi::ERROR, reason: reason.to_owned() }
+}
+
 /// A thread's session.
 #[derive(Debug)]
 pub struct Session<'db> {
     table: &'static abi::Engine,
     handle: *mut abi::Session,
     database: &'db Database,
+    transaction: Cell<Phase>,
 }
 
 /// What an engine lent us, as a slice.
@@ -204,10 +220,19 @@ impl<'db> Session<'db> {
         EngineError { status, reason: text.read(&format!("status {status}, and no reason")) }
     }
 
+    /// The error of a call that failed; a conflict has ended the transaction.
+    #[cold]
+    fn failed(&self, status: abi::Status) -> EngineError {
+        if status == abi::CONFLICT && self.transaction.get() == Phase::Begun {
+            self.transaction.set(Phase::Ended);
+        }
+        self.error(status)
+    }
+
     fn ended(&self, status: abi::Status) -> Result<(), EngineError> {
         match status {
             abi::OK => Ok(()),
-            status => Err(self.error(status)),
+            status => Err(self.failed(status)),
         }
     }
 
@@ -215,7 +240,7 @@ impl<'db> Session<'db> {
         match status {
             abi::OK => Ok(Answer::Hit(hit())),
             abi::MISS => Ok(Answer::Miss),
-            status => Err(self.error(status)),
+            status => Err(self.failed(status)),
         }
     }
 
@@ -336,31 +361,48 @@ impl<'db> Session<'db> {
     /// Begins a transaction of `kind`: [`abi::READ_WRITE`] or [`abi::READ_ONLY`].
     ///
     /// # Errors
-    /// What the engine reports.
+    /// What the engine reports; or a transaction is open already, for they do not nest.
     pub fn begin(&mut self, kind: u32) -> Result<(), EngineError> {
+        if self.transaction.get() == Phase::Begun {
+            return Err(out_of_order("begin: a transaction is open on this session, and they do not nest"));
+        }
         let call = self.table.begin.ok_or_else(|| missing("transactions"))?;
-        // SAFETY: the session is open.
-        self.ended(unsafe { call(self.handle, kind) })
+        // SAFETY: the session is open, and within no transaction.
+        self.ended(unsafe { call(self.handle, kind) })?;
+        self.transaction.set(Phase::Begun);
+        Ok(())
     }
 
-    /// Commits it.
+    /// Commits it. It is over then, whatever the answer.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// What the engine reports; or no transaction is open.
     pub fn commit(&mut self) -> Result<(), EngineError> {
+        if self.transaction.get() != Phase::Begun {
+            return Err(out_of_order("commit: no transaction is open on this session"));
+        }
         let call = self.table.commit.ok_or_else(|| missing("transactions"))?;
-        // SAFETY: the session is open.
-        self.ended(unsafe { call(self.handle) })
+        self.transaction.set(Phase::Ended);
+        // SAFETY: the session is open, within a transaction.
+        self.ended(unsafe { call(self.handle) })?;
+        self.transaction.set(Phase::None);
+        Ok(())
     }
 
-    /// Rolls it back.
+    /// Rolls it back. One that a conflict or a failed commit has ended needs no more: then the engine is not called.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// What the engine reports; or no transaction is open.
     pub fn abort(&mut self) -> Result<(), EngineError> {
-        let call = self.table.abort.ok_or_else(|| missing("transactions"))?;
-        // SAFETY: the session is open.
-        self.ended(unsafe { call(self.handle) })
+        match self.transaction.replace(Phase::None) {
+            Phase::None => Err(out_of_order("abort: no transaction is open on this session")),
+            Phase::Ended => Ok(()),
+            Phase::Begun => {
+                let call = self.table.abort.ok_or_else(|| missing("transactions"))?;
+                // SAFETY: the session is open, within a transaction.
+                self.ended(unsafe { call(self.handle) })
+            }
+        }
     }
 
     /// A cursor.
@@ -379,6 +421,10 @@ impl<'db> Session<'db> {
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
+        if self.transaction.get() == Phase::Begun {
+            // An error has nowhere to go: `abort` is the way that reports.
+            let _ = self.abort();
+        }
         if let Some(call) = self.table.session_close {
             // SAFETY: the session is open and given up here.
             unsafe { call(self.handle) };

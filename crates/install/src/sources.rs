@@ -63,9 +63,13 @@ pub fn lay_out(root: &Path) -> io::Result<()> {
             write(&root.join("crates/abi").join(path.as_ref()), file)?;
         }
     }
-    fs::create_dir_all(root.join("include"))?;
-    fs::copy(root.join("crates/abi/include/kvdyno.h"), root.join("include/kvdyno.h"))?;
-    fs::copy(root.join("engines/common/adapter.h"), root.join("include/adapter.h"))?;
+    let include = root.join("include");
+    fs::create_dir_all(&include)?;
+    fs::copy(root.join("crates/abi/include/kvdyno.h"), include.join("kvdyno.h"))?;
+    for header in fs::read_dir(root.join("engines/common"))? {
+        let header = header?;
+        fs::copy(header.path(), include.join(header.file_name()))?;
+    }
     Ok(())
 }
 
@@ -77,7 +81,8 @@ mod tests {
     fn the_layout_has_what_a_build_needs() {
         let root = tempfile::tempdir().unwrap();
         lay_out(root.path()).unwrap();
-        for file in ["include/kvdyno.h", "include/adapter.h", "crates/abi/src/lib.rs", "engines/skeleton/skeleton.c"] {
+        let headers = ["include/kvdyno.h", "include/adapter.h", "include/transactions.h"];
+        for file in headers.into_iter().chain(["crates/abi/src/lib.rs", "engines/skeleton/skeleton.c"]) {
             assert!(root.path().join(file).is_file(), "{file}");
         }
         assert_eq!(PINS.len(), 2);

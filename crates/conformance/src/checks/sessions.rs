@@ -267,13 +267,19 @@ fn idle_snapshot(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
+fn write_in_snapshot(session: &mut Session<'_>) -> Result<(), EngineError> {
+    session.begin(abi::READ_ONLY)?;
+    let refused = session.put(b"key", b"value");
+    session.abort().and(refused)
+}
+
 /// The first way that comes to mind in which the engine must say no.
 fn provoke(bench: &Bench, session: &mut Session<'_>) -> Option<Result<(), EngineError>> {
     let table = bench.adapter().table();
     match (table.max_key_size, table.min_key_size) {
         (1..=1_048_576, _) => Some(session.put(&vec![b'k'; table.max_key_size as usize + 1], b"value")),
         (_, 1..) => Some(session.put(&vec![b'k'; table.min_key_size as usize - 1], b"value")),
-        _ if bench.can(abi::CAN_TRANSACT) || bench.can(abi::CAN_SNAPSHOT) => Some(session.commit()),
+        _ if bench.can(abi::CAN_SNAPSHOT) => Some(write_in_snapshot(session)),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * place.c: where GT.M is, and the environment that it works in.
+ * installation.c: where GT.M is, and the environment that it works in.
  */
 #define _GNU_SOURCE
 #include <glob.h>
@@ -41,7 +41,7 @@ static bool has_gtmsecshr(const char *dist, kvdyno_text *error)
     return false;
 }
 
-bool gt_find(const char *chosen, gt_place *place, kvdyno_text *error)
+bool gt_find(const char *chosen, gt_installation *installation, kvdyno_text *error)
 {
     char library[PATH_MAX] = "";
     const char *dist = getenv("gtm_dist");
@@ -53,26 +53,26 @@ bool gt_find(const char *chosen, gt_place *place, kvdyno_text *error)
         say(error, "libgtmshr.so is neither in $gtm_dist nor in /usr/lib/*/fis-gtm/*; Debian package fis-gtm has it");
         return false;
     }
-    if (!realpath(library, place->library)) {
+    if (!realpath(library, installation->library)) {
         say(error, "cannot load the library %s: there is no such file", library);
         return false;
     }
-    snprintf(place->dist, sizeof place->dist, "%s", place->library);
-    *strrchr(place->dist, '/') = '\0';
-    place->held = -1;
+    snprintf(installation->dist, sizeof installation->dist, "%s", installation->library);
+    *strrchr(installation->dist, '/') = '\0';
+    installation->held = -1;
     return true;
 }
 
 /* What stands in GT.M's folder beside its library. */
-bool gt_is_complete(const gt_place *place, kvdyno_text *error)
+bool gt_is_complete(const gt_installation *installation, kvdyno_text *error)
 {
     static const char *const needed[] = {"mumps", "mupip", "libgtmutil.so"};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!is_there(place->dist, needed[i])) {
-            say(error, "%s has no %s beside libgtmshr.so", place->dist, needed[i]);
+        if (!is_there(installation->dist, needed[i])) {
+            say(error, "%s has no %s beside libgtmshr.so", installation->dist, needed[i]);
             return false;
         }
-    return has_gtmsecshr(place->dist, error);
+    return has_gtmsecshr(installation->dist, error);
 }
 
 static bool speaks_to_gtm(const char *variable)
@@ -90,7 +90,7 @@ __attribute__((format(printf, 3, 4))) static void add(char ***end, char **text, 
     va_end(arguments);
 }
 
-char **gt_environment(const gt_place *place, const char *folder, const char *preload)
+char **gt_environment(const gt_installation *installation, const char *folder, const char *preload)
 {
     const size_t own = 10, longest = 2 * PATH_MAX + 64;
     size_t count = 0;
@@ -103,8 +103,8 @@ char **gt_environment(const gt_place *place, const char *folder, const char *pre
     for (size_t i = 0; i < count; i++)
         if (!speaks_to_gtm(environ[i]) && !(preload && strncmp(environ[i], "LD_PRELOAD=", 11) == 0))
             *end++ = environ[i];
-    add(&end, &text, "gtm_dist=%s", place->dist);
-    add(&end, &text, "gtmroutines=%s %s/libgtmutil.so", folder, place->dist);
+    add(&end, &text, "gtm_dist=%s", installation->dist);
+    add(&end, &text, "gtmroutines=%s %s/libgtmutil.so", folder, installation->dist);
     add(&end, &text, "gtmgbldir=%s/kvdyno.gld", folder);
     add(&end, &text, "GTMCI=%s/kvdyno.ci", folder);
     add(&end, &text, "GTMXC_kvdyno=%s/kvdyno.xc", folder);

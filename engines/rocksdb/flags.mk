@@ -1,0 +1,2 @@
+# The library is loaded at run time.
+PARTS_rocksdb = lsm-family
