@@ -88,7 +88,7 @@ fn what_a_file_asks_for_is_refused_at_its_place() {
 fn second_hardware_threads_where_there_are_none() {
     if has_smt() {
         eprintln!(
-            "not run: this machine has SMT; crates/environment/src/surroundings/cpus.rs tests it on made-up machines"
+            "not run: this machine has SMT; crates/environment/src/placement/cpus.rs tests it on made-up machines"
         );
         return;
     }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kvdyno_engine::Probe;
 use kvdyno_engine::catalog::{self, EngineName};
 use kvdyno_engine::inspect::Request;
-use kvdyno_install::{Event, InstallError, Outcome, Recipe, Version, recipe, recipes};
+use kvdyno_install::{EngineVersion, Event, InstallError, Installation, Recipe, recipe, recipes};
 use kvdyno_plan::inspection::{inspect_apart, request};
 
 use crate::cli::Install;
@@ -34,7 +34,7 @@ pub fn run(arguments: &Install) -> Result<(), Error> {
     }
 }
 
-fn wanted(arguments: &Install) -> Result<Vec<(Recipe, Version)>, Error> {
+fn wanted(arguments: &Install) -> Result<Vec<(Recipe, EngineVersion)>, Error> {
     let input = |error: kvdyno_install::RecipeError| Error::Input(error.to_string());
     if arguments.all {
         let all = recipes().map_err(input)?;
@@ -61,7 +61,7 @@ fn wanted(arguments: &Install) -> Result<Vec<(Recipe, Version)>, Error> {
 }
 
 /// The version that is built against what the user has in `prefix`.
-fn own_version(recipe: &Recipe, prefix: &Path) -> Result<Version, Error> {
+fn own_version(recipe: &Recipe, prefix: &Path) -> Result<EngineVersion, Error> {
     let prefix: PathBuf =
         prefix.canonicalize().map_err(|error| Error::Input(format!("--library {}: {error}", prefix.display())))?;
     recipe.own(&prefix).ok_or_else(|| {
@@ -72,7 +72,7 @@ fn own_version(recipe: &Recipe, prefix: &Path) -> Result<Version, Error> {
     })
 }
 
-fn label(recipe: &Recipe, version: &Version) -> String {
+fn label(recipe: &Recipe, version: &EngineVersion) -> String {
     match version.is_system() {
         true => recipe.name.clone(),
         false => format!("{}@{}", recipe.name, version.version),
@@ -128,11 +128,11 @@ impl Line {
         }
     }
 
-    fn end(self, outcome: &Result<Outcome, InstallError>) {
+    fn end(self, outcome: &Result<Installation, InstallError>) {
         let words = match outcome {
-            Ok(Outcome::Installed { folder, version }) => format!("version {version} is in {}", folder.display()),
-            Ok(Outcome::AlreadyThere(folder)) => format!("is in {} already", folder.display()),
-            Ok(Outcome::System { version }) => format!("version {version} is the system's"),
+            Ok(Installation::Installed { folder, version }) => format!("version {version} is in {}", folder.display()),
+            Ok(Installation::AlreadyThere(folder)) => format!("is in {} already", folder.display()),
+            Ok(Installation::System { version }) => format!("version {version} is the system's"),
             Err(error) => format!("NOT installed: {error}"),
         };
         if let Some(spinner) = self.spinner {
