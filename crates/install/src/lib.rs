@@ -2,7 +2,7 @@
 //!
 //! Each engine has a [`Recipe`], which says through which package client it comes and how it is built. [`install`]
 //! follows it in a folder of its own and moves the result to its folder whole, or leaves nothing behind. The adapters'
-//! sources travel inside the program ([`sources`]), so that nothing else is needed to build them.
+//! sources travel inside the program (`sources`), so that nothing else is needed to build them.
 
 mod archive;
 mod client;

@@ -22,7 +22,7 @@ pub fn run(arguments: &Install) -> Result<(), Error> {
     let mut failed = 0;
     for (recipe, version) in &wanted {
         let label = label(recipe, version);
-        let line = Line::new(&label);
+        let line = InstallProgress::new(&label);
         let trial = |adapter: Option<&Path>, library: Option<&Path>| try_out(&recipe.name, adapter, library);
         let outcome = kvdyno_install::install(recipe, version, &root, &trial, &|event| line.tell(&event));
         failed += usize::from(outcome.is_err());
@@ -86,24 +86,24 @@ fn try_out(name: &str, adapter: Option<&Path>, library: Option<&Path>) -> Result
         None => request(&EngineName::parse(name), None).map_err(|error| error.message)?,
     };
     let request = Request { library: library.map(Path::to_owned), fallback: None, ..request };
-    let found = inspect_apart(&request).map_err(|error| error.message)?;
-    if found.declared.name != name {
-        return Err(format!("it is an adapter of {}, not of {name}", found.declared.name));
+    let inspection = inspect_apart(&request).map_err(|error| error.message)?;
+    if inspection.declared.name != name {
+        return Err(format!("it is an adapter of {}, not of {name}", inspection.declared.name));
     }
-    match found.probe {
+    match inspection.probe {
         Probe::Available { version } => Ok(version),
         Probe::Missing { reason } => Err(reason),
     }
 }
 
-/// What is seen of one engine while it is brought: a spinner on a terminal, else a line for each step.
-struct Line {
+/// The progress of one engine's installation: a spinner on a terminal, else a line for each step.
+struct InstallProgress {
     label: String,
     spinner: Option<ProgressBar>,
 }
 
-impl Line {
-    fn new(label: &str) -> Line {
+impl InstallProgress {
+    fn new(label: &str) -> InstallProgress {
         let spinner = stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{spinner:.cyan} {prefix:.bold} {msg} ({elapsed})")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
@@ -111,7 +111,7 @@ impl Line {
             spinner.enable_steady_tick(Duration::from_millis(120));
             spinner
         });
-        Line { label: label.to_owned(), spinner }
+        InstallProgress { label: label.to_owned(), spinner }
     }
 
     fn tell(&self, event: &Event) {
