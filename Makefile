@@ -39,7 +39,7 @@ demo: setup
 
 # Tests that mount a small filesystem need root.
 test: export KVDYNO_TEST_MOUNT ?= $(if $(filter 0,$(shell id -u)),run,skip)
-# Tests of the stage need root, loop devices, and control groups that limit memory.
+# Tests of the environment need root, loop devices, and control groups that limit memory.
 test: export KVDYNO_TEST_ENVIRONMENT ?= $(shell scripts/can-set-environment.sh && echo run || echo skip)
 test: setup
 	@echo "tests that mount: $$KVDYNO_TEST_MOUNT; that make loop devices and control groups: $$KVDYNO_TEST_ENVIRONMENT"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Boots a machine of four NUMA nodes in QEMU, lets kvdyno set every stage in it, and leaves the records in OUT.
+# Boots a machine of four NUMA nodes in QEMU, lets kvdyno set every environment in it, and leaves the results in OUT.
 # Usage: run.sh KVDYNO ENGINES OUT, where KVDYNO is the program and ENGINES the folder of adapters.
 # ACCEL=kvm: with the processor's help instead of an emulated one. PATIENCE: seconds until it is given up.
 set -eu
@@ -32,7 +32,7 @@ bring_kernel() {
     rm -r "$out/package"
 }
 
-# A library to the place where it has it itself.
+# A library to the path where this machine has it.
 put() {
     mkdir -p "$root$(dirname "$1")"
     [ -e "$root$1" ] || cp -L "$1" "$root$1"
@@ -106,4 +106,4 @@ rm -rf "$out/results" "$out/results.tar"
 boot
 mkdir "$out/results"
 tar -x -C "$out/results" -f "$out/results.tar" || { tail -n 20 "$out/console" >&2; fail "the guest sent no results"; }
-say "its records are in $out/results"
+say "its results are in $out/results"

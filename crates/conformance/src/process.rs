@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kvdyno_environment::process::{self as stage, Exit, Worker};
+use kvdyno_environment::process::{self as stage, Exit, WorkerProcess};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, STEP};
@@ -101,7 +101,7 @@ impl Task {
 /// A process that was started for a task. Dropping it kills it.
 #[derive(Debug)]
 pub(crate) struct Running {
-    worker: Worker,
+    worker: WorkerProcess,
     folder: PathBuf,
 }
 

@@ -1,20 +1,23 @@
-//! What of a environment can be set on this machine, by this user: for people, a line for each part. What is requested is what an
-//! experiment would ask; nothing is changed.
+//! The abilities of this machine and this user: which parts of an environment can be set, for people, a line for each
+//! part. Each is tried as an experiment would request it; nothing is changed.
 
 use crate::machine::usable_cpus;
 use crate::memory::MemoryControl;
+use crate::placement::{Placement, known_allocators};
 use crate::requested::{NumaPolicy, Numbers, Refusal, Requested, Smt, Storage};
 use crate::storage::backing_store;
-use crate::surroundings::{Surroundings, known_allocators};
 use crate::tree::Tree;
 
-/// Parts with what can be had of each.
+/// The parts of an environment, each with what can be had of it.
 pub fn abilities() -> Vec<(&'static str, String)> {
     let allocators = known_allocators().into_iter().map(|(name, library)| (name, library.ok_or(None)));
     vec![
         ("CPUs", cpus()),
         ("NUMA", numa()),
-        ("memory limit", MemoryControl::find().map_or_else(|refusal| refusal.to_string(), |found| found.to_string())),
+        (
+            "memory limit",
+            MemoryControl::find().map_or_else(|refusal| refusal.to_string(), |control| control.to_string()),
+        ),
         ("allocators", listed(allocators)),
         ("storage", listed([Storage::Ext4, Storage::Xfs, Storage::Btrfs, Storage::Raw].map(made))),
         ("user", if rustix::process::geteuid().is_root() { "root" } else { "not root" }.to_owned()),
@@ -23,14 +26,14 @@ pub fn abilities() -> Vec<(&'static str, String)> {
 
 fn cpus() -> String {
     let usable = Numbers::new(usable_cpus(&Tree::live())).map(String::from).unwrap_or_default();
-    let smt = Surroundings::resolve(&Requested { smt: Some(Smt::On), ..Requested::default() });
+    let smt = Placement::resolve(&Requested { smt: Some(Smt::On), ..Requested::default() });
     format!("{usable}; {}", smt.map_or_else(|refusal| refusal.to_string(), |_| "SMT on or off".to_owned()))
 }
 
 fn numa() -> String {
-    let tried = Surroundings::resolve(&Requested { numa: Some(NumaPolicy::Interleave(None)), ..Requested::default() });
+    let tried = Placement::resolve(&Requested { numa: Some(NumaPolicy::Interleave(None)), ..Requested::default() });
     match tried {
-        Ok(found) => format!("local, {}, bind, preferred", found.policy().unwrap_or_default()),
+        Ok(placement) => format!("local, {}, bind, preferred", placement.policy().unwrap_or_default()),
         Err(refusal) => refusal.to_string(),
     }
 }

@@ -1,7 +1,8 @@
-//! What disturbs a trial from outside: a stolen processor or a slow one, other processes, too little memory.
+//! Interference with a trial from outside: a stolen processor or a slow one, other processes, too little memory.
 //!
-//! Light: a handful of small files of `/proc` a second, read by the parent. It says what is worth a note beside the figures, and
-//! accuses nobody of what the worker may have done itself: CPU and I/O pressure are no disturbance in a benchmark.
+//! Light: a handful of small files of `/proc` a second, read by the parent. It says what is worth a note beside the
+//! figures, and accuses nobody of what the worker may have done itself: CPU and I/O pressure are no interference in a
+//! benchmark.
 
 mod frequency;
 
@@ -33,8 +34,8 @@ pub const STALLED_SHARE: f64 = 0.01;
 #[derive(Debug)]
 pub struct InterferenceMonitor {
     origin: Instant,
-    first: Option<Reading>,
-    last: Option<Reading>,
+    first: Option<MachineReading>,
+    last: Option<MachineReading>,
     least_available_kib: Option<u64>,
     others: Others,
     is_limited: bool,
@@ -43,7 +44,7 @@ pub struct InterferenceMonitor {
 
 /// One look at the machine. CPU times are in seconds, over all processors.
 #[derive(Clone, Debug, PartialEq)]
-struct Reading {
+struct MachineReading {
     at_s: f64,
     cpus: u32,
     /// Of each processor.
@@ -57,23 +58,23 @@ struct Reading {
     available_kib: Option<u64>,
     /// Time in which some task stalled for want of memory, where the kernel has PSI.
     stalled_s: Option<f64>,
-    worker: Option<Usage>,
+    worker: Option<WorkerUsage>,
 }
 
-/// What the worker and its descendants have used.
+/// CPU time, s, and threads of the worker and its descendants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Usage {
+struct WorkerUsage {
     cpu_s: f64,
     threads: u32,
 }
 
-impl Usage {
-    fn and(self, other: Usage) -> Usage {
-        Usage { cpu_s: self.cpu_s + other.cpu_s, threads: self.threads + other.threads }
+impl WorkerUsage {
+    fn and(self, other: WorkerUsage) -> WorkerUsage {
+        WorkerUsage { cpu_s: self.cpu_s + other.cpu_s, threads: self.threads + other.threads }
     }
 }
 
-/// What was not the worker's, summed over the intervals in which the worker was seen at both ends.
+/// CPU time, s, and waiting tasks of all but the worker, summed over the times between two looks that both saw it.
 #[derive(Debug, Default)]
 struct Others {
     seconds: f64,
@@ -102,8 +103,8 @@ impl InterferenceMonitor {
         self.look(worker_pids);
     }
 
-    /// What was worth a note, a clause each: "1.8 % of CPU time was stolen by the hypervisor". Empty for a quiet
-    /// machine, and where `/proc` tells nothing.
+    /// The notes that are worth telling, a clause each: "1.8 % of CPU time was stolen by the hypervisor". Empty for a
+    /// quiet machine, and where `/proc` tells nothing.
     pub fn finish(self) -> Vec<String> {
         let (Some(first), Some(last)) = (&self.first, &self.last) else { return Vec::new() };
         [
@@ -132,7 +133,7 @@ impl InterferenceMonitor {
         }
     }
 
-    fn add(&mut self, now: Reading) {
+    fn add(&mut self, now: MachineReading) {
         self.least_available_kib = match (self.least_available_kib, now.available_kib) {
             (Some(least), Some(available)) => Some(least.min(available)),
             (least, available) => least.or(available),
@@ -153,7 +154,7 @@ impl Default for InterferenceMonitor {
 }
 
 impl Others {
-    fn add(&mut self, before: &Reading, now: &Reading) {
+    fn add(&mut self, before: &MachineReading, now: &MachineReading) {
         let (Some(then), Some(worker)) = (before.worker, now.worker) else { return };
         self.seconds += now.at_s - before.at_s;
         self.cpu_s += (now.busy_s - before.busy_s) - (worker.cpu_s - then.cpu_s).max(0.0);
@@ -175,7 +176,7 @@ impl Others {
     }
 }
 
-fn stolen(first: &Reading, last: &Reading) -> Option<String> {
+fn stolen(first: &MachineReading, last: &MachineReading) -> Option<String> {
     let share = share(last.stolen_s - first.stolen_s, last.total_s - first.total_s)?;
     (share >= STOLEN_SHARE).then(|| format!("{:.1} % of CPU time was stolen by the hypervisor", share * 100.0))
 }
@@ -188,7 +189,7 @@ fn least_available(least_kib: Option<u64>, memory_kib: Option<u64>) -> Option<St
     })
 }
 
-fn stalled(first: &Reading, last: &Reading) -> Option<String> {
+fn stalled(first: &MachineReading, last: &MachineReading) -> Option<String> {
     let share = share(last.stalled_s? - first.stalled_s?, last.at_s - first.at_s)?;
     (share >= STALLED_SHARE).then(|| format!("tasks stalled for want of memory in {:.1} % of the time", share * 100.0))
 }
@@ -199,13 +200,13 @@ fn share(part: f64, whole: f64) -> Option<f64> {
 }
 
 /// `None` where the kernel does not show its accounts.
-fn read(origin: Instant, clients: &[u32]) -> Option<Reading> {
+fn read(origin: Instant, clients: &[u32]) -> Option<MachineReading> {
     let stats = KernelStats::current().ok()?;
     let ticks = procfs::ticks_per_second() as f64;
     let all = time(&stats.total, ticks);
     let memory = Meminfo::current().ok();
     let pressure = MemoryPressure::current().ok();
-    Some(Reading {
+    Some(MachineReading {
         at_s: origin.elapsed().as_secs_f64(),
         cpus: stats.cpu_time.len() as u32,
         times: stats.cpu_time.iter().map(|cpu| time(cpu, ticks)).collect(),
@@ -229,17 +230,17 @@ fn time(cpu: &procfs::CpuTime, ticks: f64) -> CpuTime {
 }
 
 /// `None` once the process has ended.
-fn usage(pid: u32, ticks: f64) -> Option<Usage> {
+fn usage(pid: u32, ticks: f64) -> Option<WorkerUsage> {
     let process = Process::new(pid as i32).ok()?;
     let stat = process.stat().ok()?;
     let waited_for = (stat.cutime + stat.cstime).max(0) as u64;
-    let own = Usage {
+    let own = WorkerUsage {
         cpu_s: (stat.utime + stat.stime + waited_for) as f64 / ticks,
         threads: u32::try_from(stat.num_threads).unwrap_or(0),
     };
     // Kernels built without the list have none.
     let children = process.task_main_thread().and_then(|thread| thread.children()).unwrap_or_default();
-    Some(children.into_iter().filter_map(|child| usage(child, ticks)).fold(own, Usage::and))
+    Some(children.into_iter().filter_map(|child| usage(child, ticks)).fold(own, WorkerUsage::and))
 }
 
 #[cfg(test)]
@@ -247,8 +248,8 @@ mod tests {
     use super::*;
 
     /// Four processors after `seconds`, the worker busy on two of them.
-    fn quiet(seconds: f64) -> Reading {
-        Reading {
+    fn quiet(seconds: f64) -> MachineReading {
+        MachineReading {
             at_s: seconds,
             cpus: 4,
             times: Vec::new(),
@@ -259,28 +260,28 @@ mod tests {
             memory_kib: Some(1 << 20),
             available_kib: Some(1 << 19),
             stalled_s: Some(0.0),
-            worker: Some(Usage { cpu_s: seconds * 2.0, threads: 2 }),
+            worker: Some(WorkerUsage { cpu_s: seconds * 2.0, threads: 2 }),
         }
     }
 
-    /// The sentences after ten seconds in which `disturb` changed each reading.
-    fn sentences(disturb: impl Fn(f64, &mut Reading)) -> Vec<String> {
-        let mut watch = InterferenceMonitor::blank();
+    /// The sentences after ten seconds in which `change` changed each reading.
+    fn sentences(change: impl Fn(f64, &mut MachineReading)) -> Vec<String> {
+        let mut monitor = InterferenceMonitor::blank();
         for second in 0..=10 {
             let mut reading = quiet(second.into());
-            disturb(second.into(), &mut reading);
-            watch.add(reading);
+            change(second.into(), &mut reading);
+            monitor.add(reading);
         }
-        watch.finish()
+        monitor.finish()
     }
 
     #[test]
     fn a_limited_worker_waits_for_memory_by_itself() {
-        let mut watch = InterferenceMonitor::blank().of_limited();
+        let mut monitor = InterferenceMonitor::blank().of_limited();
         for second in 0..=10 {
-            watch.add(Reading { stalled_s: Some(f64::from(second) * 0.5), ..quiet(second.into()) });
+            monitor.add(MachineReading { stalled_s: Some(f64::from(second) * 0.5), ..quiet(second.into()) });
         }
-        assert_eq!(watch.finish(), [""; 0]);
+        assert_eq!(monitor.finish(), [""; 0]);
     }
 
     #[test]
@@ -291,26 +292,26 @@ mod tests {
 
     #[test]
     fn steal() {
-        let found = sentences(|s, reading| reading.stolen_s = s * 4.0 * 0.018);
-        assert_eq!(found, ["1.8 % of CPU time was stolen by the hypervisor"]);
+        let notes = sentences(|s, reading| reading.stolen_s = s * 4.0 * 0.018);
+        assert_eq!(notes, ["1.8 % of CPU time was stolen by the hypervisor"]);
         assert_eq!(sentences(|s, reading| reading.stolen_s = s * 4.0 * 0.004), [""; 0]);
     }
 
     #[test]
     fn others_on_the_cpu() {
-        let found = sentences(|s, reading| reading.busy_s += s * 0.7);
-        assert_eq!(found, ["other processes and the kernel's own threads used 0.7 CPUs"]);
+        let notes = sentences(|s, reading| reading.busy_s += s * 0.7);
+        assert_eq!(notes, ["other processes and the kernel's own threads used 0.7 CPUs"]);
         // The same on a machine of 128 processors is less than its clock's ticks can tell.
         assert_eq!(sentences(|s, reading| (reading.busy_s, reading.cpus) = (s * 2.7, 128)), [""; 0]);
     }
 
     #[test]
     fn intervals_without_a_worker_accuse_nobody() {
-        let found = sentences(|s, reading| {
+        let notes = sentences(|s, reading| {
             reading.busy_s += s * 0.7;
             reading.worker = None;
         });
-        assert_eq!(found, [""; 0]);
+        assert_eq!(notes, [""; 0]);
     }
 
     #[test]
@@ -321,19 +322,19 @@ mod tests {
         );
         let crowded_by_itself = sentences(|_, reading| {
             reading.runnable = Some(33);
-            reading.worker = reading.worker.map(|worker| Usage { threads: 32, ..worker });
+            reading.worker = reading.worker.map(|worker| WorkerUsage { threads: 32, ..worker });
         });
         assert_eq!(crowded_by_itself, [""; 0]);
     }
 
     #[test]
     fn memory() {
-        let found = sentences(|s, reading| {
+        let notes = sentences(|s, reading| {
             reading.available_kib = Some(if s == 5.0 { 20 << 10 } else { 1 << 19 });
             reading.stalled_s = Some(s * 0.05);
         });
         assert_eq!(
-            found,
+            notes,
             [
                 "memory ran short: 20 MiB (2.0 %) were available at the least",
                 "tasks stalled for want of memory in 5.0 % of the time"
@@ -344,16 +345,16 @@ mod tests {
 
     #[test]
     fn this_machine_can_be_read() {
-        let mut watch = InterferenceMonitor::new();
-        watch.sample(&[std::process::id()]);
-        let reading = watch.last.as_ref().unwrap();
+        let mut monitor = InterferenceMonitor::new();
+        monitor.sample(&[std::process::id()]);
+        let reading = monitor.last.as_ref().unwrap();
         assert!(reading.cpus > 0 && reading.total_s > reading.busy_s && reading.available_kib.is_some(), "{reading:?}");
         assert!(reading.worker.unwrap().threads > 0, "{reading:?}");
         let one = reading.worker.unwrap();
-        watch.sample(&[std::process::id(), std::process::id()]);
-        let two = watch.last.as_ref().unwrap().worker.unwrap();
+        monitor.sample(&[std::process::id(), std::process::id()]);
+        let two = monitor.last.as_ref().unwrap().worker.unwrap();
         assert!(two.threads > one.threads && two.cpu_s >= one.cpu_s, "{two:?}");
-        watch.sample(&[std::process::id(), u32::MAX >> 1]);
-        assert_eq!(watch.last.unwrap().worker, None);
+        monitor.sample(&[std::process::id(), u32::MAX >> 1]);
+        assert_eq!(monitor.last.unwrap().worker, None);
     }
 }

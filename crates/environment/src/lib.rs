@@ -1,7 +1,7 @@
-//! What surrounds a trial: what is [`requested`] of the environment, its processors, memory policy and allocator ([`surroundings`])
-//! and what of them a process has [`found`], the measured [`process`] or a [`processes`] of several, the [`storage`] below its
-//! database, the [`machine`] it runs on, what disturbs it ([`watch`]), and the [`lock`] that keeps two runs out of one
-//! folder.
+//! The environment of a trial: what is [`requested`] of it and [`observed`] in it; processors, NUMA policy and
+//! allocator ([`placement`]); the measured [`process`], or several ([`worker_processes`]); its limit of [`memory`]; the
+//! [`storage`] below its database; the [`machine`] it runs on, the [`interference`] of others there, and the [`lock`]
+//! that keeps two runs out of one folder.
 //!
 //! Linux only: what a trial costs is read from the kernel's own accounts. A figure that the kernel does not give is
 //! absent, never guessed.
@@ -12,10 +12,10 @@ pub mod lock;
 pub mod machine;
 pub mod memory;
 pub mod observed;
+pub mod placement;
 pub mod process;
 pub mod requested;
 pub mod storage;
-pub mod surroundings;
 pub mod worker_processes;
 
 mod tree;

@@ -1,4 +1,4 @@
-//! What a trial runs on: processors, caches, memory, NUMA nodes, kernel and filesystem.
+//! The machine that a trial runs on: processors, caches, memory, NUMA nodes, kernel and filesystem.
 //!
 //! Containers and virtual machines show a part of `/proc` and `/sys`. What is not shown stays absent, empty or 0.
 

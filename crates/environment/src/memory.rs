@@ -18,9 +18,9 @@ pub use leftover::{LeftoverGroup, leftovers};
 /// The least that a trial can be limited to: the worker itself, its libraries and the ledger need most of it.
 pub const LEAST_LIMIT: u64 = 64 << 20;
 
-/// Which of the kernel's two interfaces.
+/// One of the kernel's two interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
+enum CgroupVersion {
     One,
     Two,
 }

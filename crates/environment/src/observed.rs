@@ -1,4 +1,5 @@
-//! What a process finds around itself, whoever set it: its processors, its memory's policy and pages, its allocator.
+//! The environment as a process observes it, whoever set it: its processors, its memory's policy and pages, its
+//! allocator.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr};
@@ -8,11 +9,11 @@ use std::path::Path;
 use kvdyno_results::{NodePages, ObservedEnvironment};
 
 use crate::machine::{siblings, usable_cpus};
+use crate::placement::current_policy;
 use crate::requested::Numbers;
-use crate::surroundings::current_policy;
 use crate::tree::Tree;
 
-/// Of this process, by way of the thread that asks. What others find around it is empty.
+/// The environment of this process, by way of the thread that calls. Fields that only the parent can observe are empty.
 ///
 /// The kernel walks all mapped pages for it: not for the measured part.
 pub fn around_this_process() -> ObservedEnvironment {
@@ -28,7 +29,7 @@ pub fn around_this_process() -> ObservedEnvironment {
     }
 }
 
-/// What several processes found, together: pages are summed; where they differ, each is named.
+/// The environments of several processes as one: pages are summed; where they differ, each is named.
 pub fn together(all: Vec<ObservedEnvironment>) -> ObservedEnvironment {
     let mut nodes: BTreeMap<u32, NodePages> = BTreeMap::new();
     for pages in all.iter().flat_map(|one| &one.numa_pages) {
@@ -58,8 +59,8 @@ fn smt(tree: &Tree, cpus: &[u32]) -> Option<bool> {
     Some(share)
 }
 
-/// The pages of all mappings by node, from `numa_maps` (`proc(5)`): a line a mapping, with `N<node>=<pages>` for each node
-/// and the size of such a page.
+/// The pages of all mappings by node, from `numa_maps` (`proc(5)`): a line a mapping, with `N<node>=<pages>` for each
+/// node and the size of such a page.
 fn pages(maps: &str) -> Vec<NodePages> {
     let mut nodes: BTreeMap<u32, NodePages> = BTreeMap::new();
     for line in maps.lines() {
@@ -87,7 +88,7 @@ fn allocator() -> String {
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     // SAFETY: an all-zero `Dl_info` is one that knows nothing.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a live `Dl_info`, and any address may be requested for.
+    // SAFETY: the pointer is to a live `Dl_info`, and any address may be looked up.
     if malloc.is_null() || unsafe { libc::dladdr(malloc, &mut info) } == 0 || info.dli_fname.is_null() {
         return String::new();
     }
@@ -118,9 +119,9 @@ mod tests {
 
     #[test]
     fn pages_of_all_sizes() {
-        let found = pages(MAPS);
+        let observed = pages(MAPS);
         assert_eq!(
-            found,
+            observed,
             [
                 NodePages { node: 0, kib: 40, file_kib: 24 },
                 NodePages { node: 1, kib: 16 + 12 + 4096 + 12, file_kib: 16 + 4096 }
@@ -156,10 +157,10 @@ mod tests {
 
     #[test]
     fn this_process() {
-        let found = around_this_process();
-        assert!(!found.cpus.is_empty() && !found.allocator.is_empty(), "{found:?}");
+        let observed = around_this_process();
+        assert!(!observed.cpus.is_empty() && !observed.allocator.is_empty(), "{observed:?}");
         let shows_nodes = Path::new("/proc/self/numa_maps").exists();
-        assert_eq!(found.numa_pages.iter().any(|pages| pages.kib > 0), shows_nodes, "{found:?}");
+        assert_eq!(observed.numa_pages.iter().any(|pages| pages.kib > 0), shows_nodes, "{observed:?}");
     }
 
     #[test]

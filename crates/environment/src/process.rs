@@ -1,8 +1,8 @@
 //! The measured process: how it is started, watched, ended and accounted.
 //!
 //! [`spawn`] starts a worker that cannot outlive its parent and that a terminal's Ctrl-C does not reach;
-//! [`Worker::try_finish`] gives what `time` would have said of it, and what `/proc` adds to that. [`crate::processes`] makes
-//! one of several.
+//! [`WorkerProcess::try_finish`] gives what `time` would have said of it, and what `/proc` adds to that.
+//! [`crate::worker_processes`] makes one of several.
 
 use std::fmt;
 use std::io;
@@ -21,19 +21,19 @@ use rustix::process::{
 };
 
 /// Pages that the child may still touch between measuring itself and `exec`, KiB. 284 were seen.
-const PRE_EXEC_MARGIN_KB: u64 = 2048;
+const PRE_EXEC_MARGIN_KIB: u64 = 2048;
 
 /// A process that is being measured, or was.
 ///
-/// It leads a process group of its own; dropping it kills that group and reaps the leader, so that no trial disturbs
-/// the next one.
+/// It leads a process group of its own; dropping it kills that group and reaps the leader, so that no trial interferes
+/// with the next one.
 #[derive(Debug)]
-pub struct Worker {
-    /// The worker's standard input, if the command requested for a pipe.
+pub struct WorkerProcess {
+    /// The worker's standard input, if the command asks for a pipe.
     pub stdin: Option<ChildStdin>,
-    /// The worker's standard output, if the command requested for a pipe.
+    /// The worker's standard output, if the command asks for a pipe.
     pub stdout: Option<ChildStdout>,
-    /// The worker's standard error, if the command requested for a pipe.
+    /// The worker's standard error, if the command asks for a pipe.
     pub stderr: Option<ChildStderr>,
     pid: Pid,
     pidfd: OwnedFd,
@@ -47,9 +47,9 @@ pub struct Worker {
 pub struct Finished {
     /// How it ended.
     pub exit: Exit,
-    /// What the operating system accounted to it and to those of its children that it waited for; the peak resident
-    /// size is that of the largest of them, not their sum. `device` is absent: [`crate::storage::DeviceCounters`] gives
-    /// it.
+    /// The costs that the operating system accounted to it and to those of its children that it waited for; the peak
+    /// resident size is that of the largest of them, not their sum. `device` is absent:
+    /// [`crate::storage::DeviceCounters`] gives it.
     pub os: OsFacts,
     /// Whether `os.peak_rss_kib` is the kernel's own figure. If not, it is the highest that was seen while the worker
     /// ran, and the true peak may be higher: see [`spawn`].
@@ -82,9 +82,9 @@ impl fmt::Display for Exit {
 /// Starts `command` as a worker.
 ///
 /// In the child, before `exec`:
-/// - SIGKILL is requested for when the parent dies. The kernel watches the *thread* that called `spawn`: when that thread
-///   ends, the worker is killed, even if the process lives on. Spawn from a thread that outlives the worker. The
-///   worker's own children are not covered, and a set-user-ID program drops the request.
+/// - The kernel is told to send SIGKILL when the parent dies. The kernel watches the *thread* that called `spawn`: when
+///   that thread ends, the worker is killed, even if the process lives on. Spawn from a thread that outlives the
+///   worker. The worker's own children are not covered, and a set-user-ID program drops the request.
 /// - It leads a new process group: Ctrl-C in a terminal does not reach it. It is then a background process, which the
 ///   terminal stops if it reads from it: give it another standard input.
 /// - No signal is blocked.
@@ -96,11 +96,11 @@ impl fmt::Display for Exit {
 /// before: after a `fork` the parent's anonymous pages of that moment; after a `vfork` or `posix_spawn`, which
 /// [`Command`] takes without the hook here, even the *peak* of the parent. A parent of 500 MB makes `/bin/true` a
 /// process of 500 MB. So the child tells its size just before `exec`: a peak above that is the worker's own and exact.
-/// A lower one is hidden by it; then the highest `VmHWM` of `/proc/PID/status` seen in [`Worker::try_finish`] and
-/// [`Worker::wait_event`] is given instead, with [`Finished::peak_rss_exact`] false. Keep the parent small.
+/// A lower one is hidden by it; then the highest `VmHWM` of `/proc/PID/status` seen in [`WorkerProcess::try_finish`]
+/// and [`WorkerProcess::wait_event`] is given instead, with [`Finished::peak_rss_exact`] false. Keep the parent small.
 ///
 /// Needs Linux 5.3.
-pub fn spawn(command: &mut Command) -> io::Result<Worker> {
+pub fn spawn(command: &mut Command) -> io::Result<WorkerProcess> {
     let parent = getpid();
     // An event counter rather than a pipe: should the same command be spawned again, its former hook writes to a
     // counter that nobody reads, and no SIGPIPE comes of it.
@@ -124,15 +124,15 @@ pub fn spawn(command: &mut Command) -> io::Result<Worker> {
         }
     };
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    // `Child` neither kills nor reaps when it is dropped: from here on that is the `Worker`'s.
-    Ok(Worker { stdin, stdout, stderr, pid, pidfd, started, resident, finished: None })
+    // `Child` neither kills nor reaps when it is dropped: from here on that is the `WorkerProcess`'s.
+    Ok(WorkerProcess { stdin, stdout, stderr, pid, pidfd, started, resident, finished: None })
 }
 
 /// In the child. Only async-signal-safe calls.
 fn before_exec(parent: Pid, tell: &OwnedFd) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() != Some(parent) {
-        // The parent died before the request was in place, and nobody would end this process any more.
+        // The parent died before the request was made, and nobody would end this process any more.
         return Err(Errno::SRCH.into());
     }
     let core = getrlimit(Resource::Core);
@@ -173,7 +173,7 @@ fn read_counter(told: &OwnedFd) -> Option<u64> {
     (rustix::io::read(told, &mut bytes).ok()? == bytes.len()).then(|| u64::from_ne_bytes(bytes))
 }
 
-impl Worker {
+impl WorkerProcess {
     /// Its process number.
     pub fn pid(&self) -> u32 {
         self.pid.as_raw_pid() as u32
@@ -184,7 +184,7 @@ impl Worker {
         self.started
     }
 
-    /// What becomes readable when it has ended.
+    /// The descriptor that becomes readable when it has ended.
     pub(crate) fn pidfd(&self) -> &OwnedFd {
         &self.pidfd
     }
@@ -211,9 +211,9 @@ impl Worker {
 
     /// Reaps the worker if it has ended, without waiting for it. Once it has, every further call says the same.
     ///
-    /// The wall clock runs until here: call it as soon as [`Worker::wait_event`] says so. Children that the worker
-    /// left behind in its process group are killed first, and are not in the account; those that it waited for are,
-    /// as they are for `time`. A process that left the group (`setsid`) is beyond reach.
+    /// The wall clock runs until here: call it as soon as [`WorkerProcess::wait_event`] says so. Children that the
+    /// worker left behind in its process group are killed first, and are not in the account; those that it waited for
+    /// are, as they are for `time`. A process that left the group (`setsid`) is beyond reach.
     pub fn try_finish(&mut self) -> io::Result<Option<Finished>> {
         if self.finished.is_none() {
             if !self.has_ended()? {
@@ -227,7 +227,7 @@ impl Worker {
         Ok(self.finished.clone())
     }
 
-    /// Kills the worker and every process of its group. [`Worker::try_finish`] then gives its account.
+    /// Kills the worker and every process of its group. [`WorkerProcess::try_finish`] then gives its account.
     pub fn kill(&self) -> io::Result<()> {
         if self.finished.is_some() {
             return Ok(());
@@ -271,7 +271,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if self.finished.is_none() {
             // A destructor has nobody to tell; a worker that cannot be killed is still ended with the parent.
@@ -281,12 +281,12 @@ impl Drop for Worker {
     }
 }
 
-/// What is known of a worker's resident size.
+/// A worker's resident size, as far as it is known.
 #[derive(Debug)]
 struct Resident {
     /// Its folder in `/proc`, held open: a later process of the same number is not mistaken for it.
     process: Option<procfs::process::Process>,
-    /// What `ru_maxrss` held before `exec`; absent if the child did not tell.
+    /// `ru_maxrss` before `exec`, KiB; absent if the child did not tell.
     before_exec_kib: Option<u64>,
     /// The highest `VmHWM` seen.
     seen_kib: Option<u64>,
@@ -309,7 +309,7 @@ impl Resident {
     /// The worker's own peak, and whether it is exact. A worker that ended before it was ever seen has no better
     /// figure than the kernel's.
     fn peak_kib(&self, max_rss_kib: u64) -> (u64, bool) {
-        let hidden_below = self.before_exec_kib.map_or(u64::MAX, |kib| kib + PRE_EXEC_MARGIN_KB);
+        let hidden_below = self.before_exec_kib.map_or(u64::MAX, |kib| kib + PRE_EXEC_MARGIN_KIB);
         match self.seen_kib {
             _ if max_rss_kib > hidden_below => (max_rss_kib, true),
             Some(seen_kib) => (seen_kib, false),

@@ -1,4 +1,4 @@
-//! What lies below a database: free space, the filesystem, its block device, and what a folder takes.
+//! The storage below a database: free space, the filesystem, its block device, and what a folder takes.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -108,7 +108,7 @@ impl DeviceCounters {
         device_of(path, &mount_of(path)?)?.counters().map(Self)
     }
 
-    /// What was done to the device since `earlier`.
+    /// Reads and writes of the device since `earlier`.
     pub fn since(&self, earlier: &Self) -> Device {
         let (now, then) = (&self.0, &earlier.0);
         Device {
@@ -121,8 +121,8 @@ impl DeviceCounters {
     }
 }
 
-/// Writes the dirty pages of the filesystem of `path` out, everybody's, so that the device's counters include them; of a
-/// block device its own.
+/// Writes the dirty pages of the filesystem of `path` out, everybody's, so that the device's counters include them; of
+/// a block device its own.
 pub fn settle(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     if is_device(path) {

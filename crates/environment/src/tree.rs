@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where `proc`, `sys` and `etc` are. What is missing or unreadable is `None`: containers show part of them.
+/// The folders in which `proc`, `sys` and `etc` are. What is missing or unreadable is `None`: containers show part of
+/// them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree(PathBuf);
 

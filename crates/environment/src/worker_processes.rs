@@ -1,4 +1,4 @@
-//! The processes of one trial, of which there may be several: ended together, and accounted as one.
+//! The processes of one trial, of which there may be several: ended memory_peak, and accounted as one.
 
 use std::io;
 use std::process::Command;
@@ -13,21 +13,21 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::process::{Exit, Finished, Worker, cpu_pct, spawn};
+use crate::process::{Exit, Finished, WorkerProcess, cpu_pct, spawn};
 
 /// The processes of one trial. Dropping it kills those that live.
 #[derive(Debug)]
 pub struct WorkerProcesses {
-    clients: Vec<Worker>,
+    clients: Vec<WorkerProcess>,
     /// How each ended, as far as it has.
     ended: Vec<Option<Finished>>,
     started: Instant,
     /// When the last of them was reaped.
     over: Option<Instant>,
-    together: Together,
+    memory_peak: SharedMemoryPeak,
 }
 
-/// What the processes of a trial cost together.
+/// The costs of all processes of a trial memory_peak.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
     /// Sums, but for the wall time: that runs from the first one's start until the last one was reaped.
@@ -44,17 +44,17 @@ impl WorkerProcesses {
     pub fn start(commands: &mut [Command]) -> io::Result<WorkerProcesses> {
         let started = Instant::now();
         let clients = commands.iter_mut().map(spawn).collect::<io::Result<Vec<_>>>()?;
-        let together = Together::new(&clients)?;
-        Ok(WorkerProcesses { ended: clients.iter().map(|_| None).collect(), clients, started, over: None, together })
+        let memory_peak = SharedMemoryPeak::new(&clients)?;
+        Ok(WorkerProcesses { ended: clients.iter().map(|_| None).collect(), clients, started, over: None, memory_peak })
     }
 
     /// The numbers of all processes.
     pub fn pids(&self) -> Vec<u32> {
-        self.clients.iter().map(Worker::pid).collect()
+        self.clients.iter().map(WorkerProcess::pid).collect()
     }
 
-    /// Waits until one of the processes has ended that had not, but no longer than `timeout`. A signal to the caller may
-    /// cut the wait short.
+    /// Waits until one of the processes has ended that had not, but no longer than `timeout`. A signal to the caller
+    /// may cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<()> {
         let living = || self.clients.iter().zip(&self.ended).filter(|(_, ended)| ended.is_none());
         let mut events: Vec<_> = living().map(|(worker, _)| PollFd::new(worker.pidfd(), PollFlags::IN)).collect();
@@ -83,7 +83,7 @@ impl WorkerProcesses {
         Ok(now)
     }
 
-    /// What they cost, once all have ended.
+    /// Their costs, once all have ended.
     pub fn account(&self) -> Option<Account> {
         let finished: Vec<&Finished> = self.ended.iter().flatten().collect();
         if finished.len() < self.clients.len() {
@@ -95,16 +95,16 @@ impl WorkerProcesses {
             os.wall_s = wall.as_secs_f64();
             os.cpu_pct = cpu_pct(Duration::from_secs_f64(os.user_s), Duration::from_secs_f64(os.sys_s), wall);
             let largest_kib = finished.iter().map(|finished| finished.os.peak_rss_kib).max();
-            // They held no less together than the largest of them alone.
+            // They held no less memory_peak than the largest of them alone.
             os.peak_pss_kib =
-                self.together.peak_kib().map(|seen_kib| largest_kib.map_or(seen_kib, |kib| kib.max(seen_kib)));
+                self.memory_peak.peak_kib().map(|seen_kib| largest_kib.map_or(seen_kib, |kib| kib.max(seen_kib)));
         }
         Some(Account { os, peak_rss_exact: finished.iter().all(|finished| finished.peak_rss_exact) })
     }
 
     /// Kills all that live, each with its group. [`WorkerProcesses::reap`] then tells of them.
     pub fn kill(&self) -> io::Result<()> {
-        self.clients.iter().try_for_each(Worker::kill)
+        self.clients.iter().try_for_each(WorkerProcess::kill)
     }
 }
 
@@ -129,34 +129,34 @@ fn add(one: &OsFacts, other: &OsFacts) -> OsFacts {
     }
 }
 
-/// What several processes hold in memory together, a page that they share counted once: the sum of their proportional
-/// set sizes. The kernel walks all their pages to tell, which for large maps takes seconds: so a thread looks, and as
-/// rarely as that takes long.
+/// The memory that several processes hold memory_peak, a page that they share counted once: the sum of their
+/// proportional set sizes. The kernel walks all their pages to tell, which for large maps takes seconds: so a thread
+/// looks, and as rarely as that takes long.
 #[derive(Debug)]
-struct Together {
+struct SharedMemoryPeak {
     /// The highest sum that was seen, KiB; 0: none was.
     peak_kib: Arc<AtomicU64>,
     over: Arc<AtomicBool>,
 }
 
-/// Looks may take one part in so many of a processor's time.
+/// A look may take one part in so many of a processor's time.
 const LOOK_SHARE: u32 = 100;
-/// Looks are at least so far apart.
+/// The least time between two looks.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
-impl Together {
+impl SharedMemoryPeak {
     /// Looks from now on. A single process's resident size tells as much, so nobody looks at that.
-    fn new(clients: &[Worker]) -> io::Result<Together> {
-        let together = Together { peak_kib: Arc::default(), over: Arc::default() };
+    fn new(clients: &[WorkerProcess]) -> io::Result<SharedMemoryPeak> {
+        let memory_peak = SharedMemoryPeak { peak_kib: Arc::default(), over: Arc::default() };
         // Held open, so that a later process of the same number is not mistaken for one of them.
-        let open = |worker: &Worker| Process::new(worker.pid() as i32).ok();
+        let open = |worker: &WorkerProcess| Process::new(worker.pid() as i32).ok();
         if clients.len() > 1
             && let Some(processes) = clients.iter().map(open).collect::<Option<Vec<_>>>()
         {
-            let (peak_kib, over) = (Arc::clone(&together.peak_kib), Arc::clone(&together.over));
+            let (peak_kib, over) = (Arc::clone(&memory_peak.peak_kib), Arc::clone(&memory_peak.over));
             thread::Builder::new().name("memory".into()).spawn(move || look(&processes, &peak_kib, &over))?;
         }
-        Ok(together)
+        Ok(memory_peak)
     }
 
     fn peak_kib(&self) -> Option<u64> {
@@ -164,7 +164,7 @@ impl Together {
     }
 }
 
-impl Drop for Together {
+impl Drop for SharedMemoryPeak {
     fn drop(&mut self) {
         // The thread ends by itself: it holds nothing that anybody waits for.
         self.over.store(true, Ordering::Relaxed);
@@ -187,7 +187,7 @@ fn look(processes: &[Process], peak_kib: &AtomicU64, over: &AtomicBool) {
     }
 }
 
-/// What this thread has used of its processor.
+/// The CPU time that this thread has used.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

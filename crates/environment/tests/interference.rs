@@ -17,9 +17,9 @@ fn a_busy_neighbour_is_told_of() {
         std::hint::black_box(start);
     }
     watch.sample(&[worker.pid()]);
-    let found = watch.finish();
+    let notes = watch.finish();
     assert!(
-        found.iter().any(|note| note.starts_with("other processes and the kernel's own threads used")),
-        "{found:?}"
+        notes.iter().any(|note| note.starts_with("other processes and the kernel's own threads used")),
+        "{notes:?}"
     );
 }

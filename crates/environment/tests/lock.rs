@@ -10,27 +10,27 @@ use kvdyno_environment::lock::{FolderLock, LockError};
 use kvdyno_environment::process::spawn;
 use rustix::process::{Pid, Signal, kill_process};
 
-mod parts;
+mod helper_process;
 
 #[test]
-#[ignore = "a part played by a process"]
+#[ignore = "started by a test as a process of its own"]
 fn holder() {
-    let Some(folder) = parts::argument() else { return };
+    let Some(folder) = helper_process::argument() else { return };
     let _lock = FolderLock::acquire(Path::new(&folder)).unwrap();
-    parts::say("locked", std::process::id());
-    std::thread::sleep(parts::LONG);
+    helper_process::say("locked", std::process::id());
+    std::thread::sleep(helper_process::LONG);
 }
 
 #[test]
 fn a_holder_is_named_and_its_death_frees_the_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let mut player = parts::start("holder", folder.path().to_str().unwrap(), |_| {});
-    let holder = player.hear("locked");
+    let mut helper = helper_process::start("holder", folder.path().to_str().unwrap(), |_| {});
+    let holder = helper.hear("locked");
     let error = FolderLock::acquire(folder.path()).unwrap_err();
     assert!(matches!(&error, LockError::Held { pid: Some(pid), .. } if pid.to_string() == holder), "{error}");
 
-    kill_process(Pid::from_child(&player.process), Signal::KILL).unwrap();
-    player.process.wait().unwrap();
+    kill_process(Pid::from_child(&helper.process), Signal::KILL).unwrap();
+    helper.process.wait().unwrap();
     FolderLock::acquire(folder.path()).unwrap();
 }
 

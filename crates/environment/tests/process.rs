@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kvdyno_environment::process::{Exit, Finished, Worker, spawn};
-use parts::{LONG, is_dead, say, wait_until};
+use helper_process::{LONG, is_dead, say, wait_until};
+use kvdyno_environment::process::{Exit, Finished, WorkerProcess, spawn};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpgid, getpgrp, getrlimit, kill_process, kill_process_group, setrlimit,
 };
 
-mod parts;
+mod helper_process;
 
 fn sh(script: &str) -> Command {
     let mut command = Command::new("/bin/sh");
@@ -25,7 +25,7 @@ fn sh(script: &str) -> Command {
     command
 }
 
-fn finish(worker: &mut Worker) -> Finished {
+fn finish(worker: &mut WorkerProcess) -> Finished {
     let start = Instant::now();
     while start.elapsed() < LONG {
         if worker.wait_event(Duration::from_millis(200)).unwrap() {
@@ -43,7 +43,7 @@ fn signal(number: i32, name: &str) -> Exit {
     Exit::Signal { number, name: name.to_owned() }
 }
 
-fn first_line(worker: &mut Worker) -> String {
+fn first_line(worker: &mut WorkerProcess) -> String {
     let mut line = String::new();
     BufReader::new(worker.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     line.trim().to_owned()
@@ -159,9 +159,9 @@ mod below_a_big_parent {
     const HELD_MB: usize = 500;
 
     #[test]
-    #[ignore = "a part played by a process"]
+    #[ignore = "started by a test as a process of its own"]
     fn big_parent() {
-        let Some(_) = parts::argument() else { return };
+        let Some(_) = helper_process::argument() else { return };
         let mut held = vec![0u8; HELD_MB << 20];
         held.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
         std::hint::black_box(&mut held);
@@ -181,9 +181,9 @@ mod below_a_big_parent {
 
     #[test]
     fn a_workers_peak_is_its_own() {
-        let mut player = parts::start("below_a_big_parent::big_parent", "", |_| {});
+        let mut helper = helper_process::start("below_a_big_parent::big_parent", "", |_| {});
         let mut heard = |word: &str| {
-            let said = player.hear(word);
+            let said = helper.hear(word);
             let (kib, exact) = said.split_once(' ').unwrap();
             (kib.parse::<u64>().unwrap(), exact == "true")
         };
@@ -239,9 +239,9 @@ mod surroundings {
 
     /// Asks for SIGINT, and says whether its worker survived it.
     #[test]
-    #[ignore = "a part played by a process"]
+    #[ignore = "started by a test as a process of its own"]
     fn interrupted_parent() {
-        let Some(_) = parts::argument() else { return };
+        let Some(_) = helper_process::argument() else { return };
         let interrupted = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(libc::SIGINT, Arc::clone(&interrupted)).unwrap();
         let mut worker = spawn(&mut sh("exec sleep 1000")).unwrap();
@@ -253,12 +253,12 @@ mod surroundings {
     #[test]
     fn a_terminals_interrupt_does_not_reach_it() {
         // As a terminal does: the signal goes to every process of the group in the foreground.
-        let mut player = parts::start("surroundings::interrupted_parent", "", |command| {
+        let mut helper = helper_process::start("surroundings::interrupted_parent", "", |command| {
             command.process_group(0);
         });
-        let group = Pid::from_raw(player.hear("ready").parse().unwrap()).unwrap();
+        let group = Pid::from_raw(helper.hear("ready").parse().unwrap()).unwrap();
         kill_process_group(group, Signal::INT).unwrap();
-        assert_eq!(player.hear("ended"), "false");
+        assert_eq!(helper.hear("ended"), "false");
     }
 }
 
@@ -312,9 +312,9 @@ mod ends {
     }
 
     #[test]
-    #[ignore = "a part played by a process"]
+    #[ignore = "started by a test as a process of its own"]
     fn parent() {
-        let Some(_) = parts::argument() else { return };
+        let Some(_) = helper_process::argument() else { return };
         let mut worker = spawn(&mut sh("exec sleep 1000")).unwrap();
         say("worker", worker.pid());
         finish(&mut worker);
@@ -322,10 +322,10 @@ mod ends {
 
     #[test]
     fn with_its_parent() {
-        let mut player = parts::start("ends::parent", "", |_| {});
-        let worker = player.hear("worker");
+        let mut helper = helper_process::start("ends::parent", "", |_| {});
+        let worker = helper.hear("worker");
         assert!(!is_dead(&worker));
-        let parent = Pid::from_child(&player.process);
+        let parent = Pid::from_child(&helper.process);
         kill_process(parent, Signal::KILL).unwrap();
         wait_until("the worker is dead", || is_dead(&worker));
     }

@@ -14,7 +14,7 @@ fn settled_writes_reach_the_device() {
     settle(folder.path()).unwrap();
     let Some(before) = DeviceCounters::read(folder.path()) else { return };
     let file = folder.path().join("file");
-    // The hundred bytes repeat too far apart for a filesystem to drop them as zeros.
+    // The hundred bytes repeat at too great a distance for a filesystem to drop them as zeros.
     fs::write(&file, (0..4 << 20).map(|i: u32| (i.wrapping_mul(2654435761) >> 24) as u8).collect::<Vec<_>>()).unwrap();
     settle(&file).unwrap();
     let device = DeviceCounters::read(folder.path()).unwrap().since(&before);

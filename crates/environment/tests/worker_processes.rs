@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use helper_process::LONG;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
-use parts::LONG;
 
-mod parts;
+mod helper_process;
 
 fn sh(script: &str) -> Command {
     let mut command = Command::new("/bin/sh");
@@ -76,10 +76,10 @@ fn they_can_be_ended_together() {
 #[test]
 fn none_outlives_the_crew() {
     let processes = WorkerProcesses::start(&mut [sh("exec sleep 1000"), sh("exec sleep 1000")]).unwrap();
-    let places: Vec<String> = processes.pids().iter().map(|pid| format!("/proc/{pid}")).collect();
-    assert!(places.iter().all(|place| Path::new(place).exists()));
+    let folders: Vec<String> = processes.pids().iter().map(|pid| format!("/proc/{pid}")).collect();
+    assert!(folders.iter().all(|folder| Path::new(folder).exists()));
     drop(processes);
-    assert!(!places.iter().any(|place| Path::new(place).exists()), "killed and reaped");
+    assert!(!folders.iter().any(|folder| Path::new(folder).exists()), "killed and reaped");
 }
 
 #[test]

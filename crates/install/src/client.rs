@@ -7,37 +7,37 @@ use std::process::Command;
 
 use crate::command;
 use crate::error::InstallError;
-use crate::recipe::{Client, Version};
+use crate::recipe::{EngineVersion, PackageClient};
 
 /// Maven's plugin that copies an artifact into a folder. A fixed version: what it does is what was tried.
 const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
 /// The command that the client is.
-pub fn program(client: Client) -> &'static str {
+pub fn program(client: PackageClient) -> &'static str {
     match client {
-        Client::Apt => "apt-get",
-        Client::Cargo => "cargo",
-        Client::Go => "go",
-        Client::Maven => "mvn",
-        Client::Npm => "npm",
-        Client::Pip => "python3",
-        Client::None => "sh",
+        PackageClient::Apt => "apt-get",
+        PackageClient::Cargo => "cargo",
+        PackageClient::Go => "go",
+        PackageClient::Maven => "mvn",
+        PackageClient::Npm => "npm",
+        PackageClient::Pip => "python3",
+        PackageClient::None => "sh",
     }
 }
 
 /// Fetches the version's archive into `folder`, which is empty. `None` if there is none to fetch: Go and Rust adapters
 /// name what they need in their own lock files, and their build fetches it.
-pub fn fetch(version: &Version, folder: &Path, log: &Path) -> Result<Option<PathBuf>, InstallError> {
+pub fn fetch(version: &EngineVersion, folder: &Path, log: &Path) -> Result<Option<PathBuf>, InstallError> {
     let (package, number) = (&version.package, version.package_version());
     let what = format!("fetching {}", version.source());
     match version.client {
-        Client::Npm => {
+        PackageClient::Npm => {
             let mut command = Command::new("npm");
             command.arg("pack").arg(format!("{package}@{number}")).arg("--pack-destination").arg(folder);
             command::run(&what, command.current_dir(folder), log)?;
             only_file(folder, &what).map(Some)
         }
-        Client::Maven => {
+        PackageClient::Maven => {
             let mut command = Command::new("mvn");
             // Strict checksums: Maven holds the archive against the registry's own sum.
             command.args(["--batch-mode", "--strict-checksums", MAVEN_COPY]);
@@ -46,7 +46,7 @@ pub fn fetch(version: &Version, folder: &Path, log: &Path) -> Result<Option<Path
             command::run(&what, command.current_dir(folder), log)?;
             only_file(folder, &what).map(Some)
         }
-        Client::Pip => {
+        PackageClient::Pip => {
             let mut command = Command::new("python3");
             // The source of this package alone: pip asks it for its metadata, and may take wheels of what that needs.
             command.args(["-m", "pip", "download", "--no-deps", "--no-binary", package]);
@@ -54,13 +54,13 @@ pub fn fetch(version: &Version, folder: &Path, log: &Path) -> Result<Option<Path
             command::run(&what, command.current_dir(folder), log)?;
             only_file(folder, &what).map(Some)
         }
-        Client::Cargo if version.sha256.is_some() => crate_archive(version, folder, &what, log).map(Some),
-        Client::Cargo | Client::Go | Client::Apt | Client::None => Ok(None),
+        PackageClient::Cargo if version.sha256.is_some() => crate_archive(version, folder, &what, log).map(Some),
+        PackageClient::Cargo | PackageClient::Go | PackageClient::Apt | PackageClient::None => Ok(None),
     }
 }
 
 /// Installs the distribution's package.
-pub fn install_system(version: &Version, log: &Path) -> Result<(), InstallError> {
+pub fn install_system(version: &EngineVersion, log: &Path) -> Result<(), InstallError> {
     let root = rustix::process::geteuid().is_root();
     if !root && command::find("sudo").is_none() {
         return Err(InstallError::Rights(format!("apt-get install {}", version.package)));
@@ -82,7 +82,7 @@ pub fn install_system(version: &Version, log: &Path) -> Result<(), InstallError>
 }
 
 /// A crate's archive, by way of a project that depends on it: cargo has no command for one archive.
-fn crate_archive(version: &Version, folder: &Path, what: &str, log: &Path) -> Result<PathBuf, InstallError> {
+fn crate_archive(version: &EngineVersion, folder: &Path, what: &str, log: &Path) -> Result<PathBuf, InstallError> {
     let (package, number) = (&version.package, version.package_version());
     let manifest = format!(
         "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[lib]\npath = \"lib.rs\"\n\

@@ -12,23 +12,23 @@ pub enum InstallError {
     Needs {
         /// Which.
         command: String,
-        /// What has it.
+        /// The package that has it.
         package: &'static str,
     },
     /// The archive is not the one that the recipe knows.
     #[error(
-        "{file} has the checksum {found}, the recipe says {wanted}: it was changed or not fetched whole; nothing of it \
+        "{file} has the checksum {actual}, the recipe says {wanted}: it was changed or not fetched whole; nothing of it \
          was used"
     )]
     Checksum {
         /// The archive.
         file: String,
         /// SHA-256 of what was fetched.
-        found: String,
+        actual: String,
         /// SHA-256 that the recipe has.
         wanted: String,
     },
-    /// What was fetched is not what was expected.
+    /// The client fetched something else than was expected.
     #[error("{0}")]
     Fetched(String),
     /// A client or a build failed; with the end of what it said.
@@ -38,12 +38,12 @@ pub enum InstallError {
     #[error("it was built but is no good: {0}")]
     NoGood(String),
     /// Another version than the recipe's came out.
-    #[error("{wanted} was asked for, and the library says that it is {found}")]
+    #[error("{wanted} was asked for, and the library says that it is {actual}")]
     WrongVersion {
         /// By the recipe.
         wanted: String,
         /// By the library.
-        found: String,
+        actual: String,
     },
     /// It needs root.
     #[error("this needs root: {0}")]

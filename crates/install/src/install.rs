@@ -10,13 +10,13 @@ use kvdyno_engine::installed::{NOTE, Note};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::error::InstallError;
-use crate::recipe::{Recipe, Version};
+use crate::recipe::{EngineVersion, Recipe};
 use crate::{archive, client, command, sources};
 
 /// Unfinished work is in folders of this name, which no engine has.
 const STAGING: &str = ".installing-";
 
-/// What happens, for people to see.
+/// A step of an installation, for people to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The client works.
@@ -29,28 +29,28 @@ pub enum Event {
     Trying,
 }
 
-/// What came of it.
+/// The end of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Installation {
     /// It is in this folder, at this version as the engine itself says it.
     Installed {
         /// The folder.
         folder: PathBuf,
-        /// As found.
+        /// The version that the engine itself says it has.
         version: String,
     },
     /// It was there already.
     AlreadyThere(PathBuf),
     /// The distribution's package is installed.
     System {
-        /// As found.
+        /// The version that the engine itself says it has.
         version: String,
     },
 }
 
-/// Tries what was built: the adapter in the first file, or the one that is there for the engine anyway, with the library
-/// in the second. Answers the version that the engine says it has.
-pub type Trial<'a> = &'a dyn Fn(Option<&Path>, Option<&Path>) -> Result<String, String>;
+/// Tries what was built: the adapter in the first file, or the one that is there for the engine anyway, with the
+/// library in the second. Answers the version that the engine says it has.
+pub type EngineProbe<'a> = &'a dyn Fn(Option<&Path>, Option<&Path>) -> Result<String, String>;
 
 /// Brings `version` of the recipe's engine into `root`, the user's folder for engines.
 ///
@@ -58,15 +58,15 @@ pub type Trial<'a> = &'a dyn Fn(Option<&Path>, Option<&Path>) -> Result<String, 
 /// With the reason; then nothing of it is left.
 pub fn install(
     recipe: &Recipe,
-    version: &Version,
+    version: &EngineVersion,
     root: &Path,
-    trial: Trial<'_>,
+    probe: EngineProbe<'_>,
     tell: &dyn Fn(Event),
-) -> Result<Outcome, InstallError> {
-    let place = root.join(format!("{}@{}", recipe.name, version.version));
+) -> Result<Installation, InstallError> {
+    let folder = root.join(format!("{}@{}", recipe.name, version.version));
     // What a user built may have changed since.
-    if version.prefix.is_none() && place.join(NOTE).is_file() {
-        return Ok(Outcome::AlreadyThere(place));
+    if version.prefix.is_none() && folder.join(NOTE).is_file() {
+        return Ok(Installation::AlreadyThere(folder));
     }
     for command in [client::program(version.client).to_owned()].iter().chain(&version.needs) {
         if command::find(command).is_none() {
@@ -80,8 +80,8 @@ pub fn install(
         tell(Event::Fetching(version.source()));
         client::install_system(version, &log)?;
         tell(Event::Trying);
-        return match trial(None, None) {
-            Ok(version) => Ok(Outcome::System { version }),
+        return match probe(None, None) {
+            Ok(version) => Ok(Installation::System { version }),
             Err(reason) => Err(InstallError::NoGood(reason)),
         };
     }
@@ -89,25 +89,25 @@ pub fn install(
     let out = staging.path("out");
     tell(Event::Trying);
     let file = |name: &Option<String>| name.as_ref().map(|name| out.join(name));
-    let found = trial(file(&note.adapter).as_deref(), file(&note.library).as_deref()).map_err(InstallError::NoGood)?;
-    let any = version.prefix.is_some() || found == "unknown";
-    if !any && !found.starts_with(&version.version) {
-        return Err(InstallError::WrongVersion { wanted: version.version.clone(), found });
+    let actual = probe(file(&note.adapter).as_deref(), file(&note.library).as_deref()).map_err(InstallError::NoGood)?;
+    let any = version.prefix.is_some() || actual == "unknown";
+    if !any && !actual.starts_with(&version.version) {
+        return Err(InstallError::WrongVersion { wanted: version.version.clone(), actual });
     }
     let text = toml::to_string(&note).map_err(io::Error::other)?;
     fs::write(out.join(NOTE), text)?;
-    if place.exists() {
+    if folder.exists() {
         // A build of the user's own that is replaced, or the rest of something that was broken off.
-        fs::remove_dir_all(&place)?;
+        fs::remove_dir_all(&folder)?;
     }
-    fs::rename(&out, &place)?;
-    Ok(Outcome::Installed { folder: place, version: found })
+    fs::rename(&out, &folder)?;
+    Ok(Installation::Installed { folder, version: actual })
 }
 
 /// Fetches, checks and builds, and says what is then in `out`.
 fn make(
     recipe: &Recipe,
-    version: &Version,
+    version: &EngineVersion,
     staging: &Staging,
     log: &Path,
     tell: &dyn Fn(Event),
@@ -146,20 +146,20 @@ fn make(
     }
 }
 
-fn check_sum(version: &Version, archive: &Path) -> Result<String, InstallError> {
-    let found = archive::sha256(archive)?;
+fn check_sum(version: &EngineVersion, archive: &Path) -> Result<String, InstallError> {
+    let actual = archive::sha256(archive)?;
     match &version.sha256 {
-        Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => Err(InstallError::Checksum {
+        Some(wanted) if !wanted.eq_ignore_ascii_case(&actual) => Err(InstallError::Checksum {
             file: archive.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            found,
+            actual,
             wanted: wanted.clone(),
         }),
-        _ => Ok(found),
+        _ => Ok(actual),
     }
 }
 
 fn build(
-    (recipe, version): (&Recipe, &Version),
+    (recipe, version): (&Recipe, &EngineVersion),
     script: &str,
     source: &Path,
     staging: &Staging,
@@ -217,7 +217,7 @@ fn sweep(root: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::Client;
+    use crate::recipe::PackageClient;
 
     #[test]
     fn what_a_killed_process_left_is_swept_and_what_somebody_works_in_stays() {
@@ -234,8 +234,8 @@ mod tests {
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }
 
-    fn version(client: Client) -> Version {
-        Version {
+    fn version(client: PackageClient) -> EngineVersion {
+        EngineVersion {
             version: "1".into(),
             client,
             package: "none".into(),
@@ -252,13 +252,13 @@ mod tests {
     #[test]
     fn a_missing_command_is_named_before_anything_is_touched() {
         let root = tempfile::tempdir().unwrap();
-        let place = root.path().join("engines");
+        let folder = root.path().join("engines");
         let recipe = Recipe { name: "x".into(), default: None, versions: Vec::new(), any: None, manual: None };
-        let trial = |_: Option<&Path>, _: Option<&Path>| Ok(String::new());
-        let version = Version { client: Client::Go, ..version(Client::Go) };
-        let error = install(&recipe, &version, &place, &trial, &|_| ()).unwrap_err();
+        let probe = |_: Option<&Path>, _: Option<&Path>| Ok(String::new());
+        let version = EngineVersion { client: PackageClient::Go, ..version(PackageClient::Go) };
+        let error = install(&recipe, &version, &folder, &probe, &|_| ()).unwrap_err();
         assert!(matches!(error, InstallError::Needs { .. }), "{error}");
-        assert!(!place.exists());
+        assert!(!folder.exists());
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.tgz");
         fs::write(&file, "abc").unwrap();
-        let wrong = Version { sha256: Some("0".repeat(64)), ..version(Client::Npm) };
+        let wrong = EngineVersion { sha256: Some("0".repeat(64)), ..version(PackageClient::Npm) };
         let error = check_sum(&wrong, &file).unwrap_err().to_string();
         assert!(error.contains("a.tgz has the checksum ba7816bf") && error.contains("000000"), "{error}");
     }

@@ -1,8 +1,8 @@
 //! Engines as things that a person can get.
 //!
 //! Each engine has a [`Recipe`], which says through which package client it comes and how it is built. [`install`]
-//! follows it in a folder of its own and moves the result into place whole, or leaves nothing behind. The adapters'
-//! sources travel inside the program ([`sources`]), so that nothing else is needed to build them.
+//! follows it in a folder of its own and moves the result to its folder whole, or leaves nothing behind. The adapters'
+//! sources travel inside the program (`sources`), so that nothing else is needed to build them.
 
 mod archive;
 mod client;
@@ -13,5 +13,5 @@ mod recipe;
 mod sources;
 
 pub use error::InstallError;
-pub use install::{Event, Outcome, install};
-pub use recipe::{Client, Manual, Recipe, RecipeError, Version, recipe, recipes};
+pub use install::{Event, Installation, install};
+pub use recipe::{EngineVersion, Manual, PackageClient, Recipe, RecipeError, recipe, recipes};

@@ -18,12 +18,12 @@ pub struct Recipe {
     /// The engine's name, which is its folder's.
     #[serde(skip)]
     pub name: String,
-    /// The version that is brought if none is asked for.
+    /// The version that is brought if none is named.
     #[serde(default)]
     pub default: Option<String>,
     /// Versions with their checksums.
     #[serde(default, rename = "version")]
-    pub versions: Vec<Version>,
+    pub versions: Vec<EngineVersion>,
     /// How any other version is brought, without a checksum known beforehand.
     #[serde(default)]
     pub any: Option<Any>,
@@ -35,11 +35,11 @@ pub struct Recipe {
 /// One version of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Version {
+pub struct EngineVersion {
     /// The engine's version; `system` for whatever the distribution has.
     pub version: String,
     /// Who fetches it.
-    pub client: Client,
+    pub client: PackageClient,
     /// The package's name: for Maven `group:artifact`, for apt one or several.
     pub package: String,
     /// The package's version, where it is not the engine's.
@@ -70,10 +70,10 @@ pub struct Version {
 #[serde(deny_unknown_fields)]
 pub struct Any {
     /// Who fetches it.
-    pub client: Client,
+    pub client: PackageClient,
     /// The package.
     pub package: String,
-    /// As [`Version::extract`].
+    /// As [`EngineVersion::extract`].
     pub extract: String,
 }
 
@@ -97,7 +97,7 @@ pub struct Manual {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
-pub enum Client {
+pub enum PackageClient {
     Apt,
     Cargo,
     Go,
@@ -109,16 +109,16 @@ pub enum Client {
     None,
 }
 
-impl fmt::Display for Client {
+impl fmt::Display for PackageClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Client::Apt => "apt",
-            Client::Cargo => "cargo",
-            Client::Go => "go",
-            Client::Maven => "maven",
-            Client::Npm => "npm",
-            Client::Pip => "pip",
-            Client::None => "nobody",
+            PackageClient::Apt => "apt",
+            PackageClient::Cargo => "cargo",
+            PackageClient::Go => "go",
+            PackageClient::Maven => "maven",
+            PackageClient::Npm => "npm",
+            PackageClient::Pip => "pip",
+            PackageClient::None => "nobody",
         })
     }
 }
@@ -172,7 +172,7 @@ fn parse(name: &str, text: &str) -> Result<Recipe, RecipeError> {
         if !version.sha256.as_ref().is_none_or(hex) {
             return Err(wrong(format!("version {}: sha256 is not of 64 hexadecimal digits", version.version)));
         }
-        if version.client != Client::Apt && version.build.is_none() && version.extract.is_none() {
+        if version.client != PackageClient::Apt && version.build.is_none() && version.extract.is_none() {
             return Err(wrong(format!("version {}: neither build nor extract", version.version)));
         }
     }
@@ -189,7 +189,7 @@ impl Recipe {
     ///
     /// # Errors
     /// If it has none such.
-    pub fn version(&self, wanted: Option<&str>) -> Result<Version, RecipeError> {
+    pub fn version(&self, wanted: Option<&str>) -> Result<EngineVersion, RecipeError> {
         let Some(wanted) = wanted.or(self.default.as_deref()) else {
             let manual = self.manual.clone().unwrap_or(Manual {
                 page: String::new(),
@@ -205,7 +205,7 @@ impl Recipe {
         let looks_right = wanted.starts_with(|first: char| first.is_ascii_digit())
             && wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+_".contains(&byte));
         match &self.any {
-            Some(any) if looks_right => Ok(Version {
+            Some(any) if looks_right => Ok(EngineVersion {
                 version: wanted.to_owned(),
                 client: any.client,
                 package: any.package.clone(),
@@ -225,12 +225,13 @@ impl Recipe {
         }
     }
 
-    /// The version that is built against what the user has in `prefix`; `None` if this engine's adapter is not built so.
-    pub fn own(&self, prefix: &Path) -> Option<Version> {
+    /// The version that is built against what the user has in `prefix`; `None` if this engine's adapter is not built
+    /// so.
+    pub fn own(&self, prefix: &Path) -> Option<EngineVersion> {
         let manual = self.manual.as_ref()?;
-        Some(Version {
+        Some(EngineVersion {
             version: OWN.to_owned(),
-            client: Client::None,
+            client: PackageClient::None,
             package: prefix.display().to_string(),
             package_version: None,
             sha256: None,
@@ -243,10 +244,10 @@ impl Recipe {
     }
 }
 
-impl Version {
+impl EngineVersion {
     /// Whether the distribution's package is meant, of which there is one, and which is nothing of ours.
     pub fn is_system(&self) -> bool {
-        self.client == Client::Apt
+        self.client == PackageClient::Apt
     }
 
     /// The package's version.
@@ -257,8 +258,8 @@ impl Version {
     /// Where it comes from: `npm leveldown-hyper 2.0.0`.
     pub fn source(&self) -> String {
         match self.client {
-            Client::Apt => format!("{} {}", self.client, self.package),
-            Client::None => self.package.clone(),
+            PackageClient::Apt => format!("{} {}", self.client, self.package),
+            PackageClient::None => self.package.clone(),
             _ => format!("{} {} {}", self.client, self.package, self.package_version()),
         }
     }

@@ -9,13 +9,13 @@ use rust_embed::{Embed, EmbeddedFile};
 #[derive(Embed)]
 #[folder = "../../engines"]
 #[exclude = "*/target/*"]
-struct Engines;
+struct EngineSources;
 
 #[derive(Embed)]
 #[folder = "../abi"]
 #[exclude = "target/*"]
 #[exclude = "tests/*"]
-struct Abi;
+struct AbiSources;
 
 /// Files that pin what a build fetches by itself.
 #[cfg(test)]
@@ -23,21 +23,21 @@ const PINS: [&str; 2] = ["Cargo.lock", "go.sum"];
 
 /// Name and text of every recipe, by name.
 pub fn recipes() -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Engines::iter()
+    let mut recipes: Vec<(String, String)> = EngineSources::iter()
         .filter_map(|path| {
             let name = path.strip_suffix("/recipe.toml")?.to_owned();
-            let file = Engines::get(&path)?;
+            let file = EngineSources::get(&path)?;
             Some((name, String::from_utf8_lossy(&file.data).into_owned()))
         })
         .collect();
-    found.sort();
-    found
+    recipes.sort();
+    recipes
 }
 
 /// Whether the engine's folder has the file.
 #[cfg(test)]
 pub fn has(engine: &str, file: &str) -> bool {
-    Engines::get(&format!("{engine}/{file}")).is_some()
+    EngineSources::get(&format!("{engine}/{file}")).is_some()
 }
 
 /// Whether the engine's folder has a lock file, which a build of its own keeps to.
@@ -53,13 +53,13 @@ pub fn lay_out(root: &Path) -> io::Result<()> {
         fs::create_dir_all(path.parent().unwrap_or(root))?;
         fs::write(path, file.data)
     };
-    for path in Engines::iter() {
-        if let Some(file) = Engines::get(&path) {
+    for path in EngineSources::iter() {
+        if let Some(file) = EngineSources::get(&path) {
             write(&root.join("engines").join(path.as_ref()), file)?;
         }
     }
-    for path in Abi::iter() {
-        if let Some(file) = Abi::get(&path) {
+    for path in AbiSources::iter() {
+        if let Some(file) = AbiSources::get(&path) {
             write(&root.join("crates/abi").join(path.as_ref()), file)?;
         }
     }

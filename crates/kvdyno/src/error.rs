@@ -8,7 +8,7 @@ use kvdyno_results::folder::ReadError;
 use kvdyno_run::RunError;
 use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report, ReportHandler, Severity};
 
-/// What can go wrong with a command.
+/// The failure of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input is wrong; nothing was touched.
@@ -17,7 +17,7 @@ pub enum Error {
     /// The experiment is wrong; nothing was touched.
     #[error("{error}")]
     Experiment {
-        /// What, and where.
+        /// The reason, and where in the file.
         error: FileError,
         /// The file and its text, if it came from one.
         file: Option<(PathBuf, String)>,
@@ -25,7 +25,7 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("{what}: {cause}")]
     Io {
-        /// What was tried.
+        /// The attempt, in words.
         what: String,
         /// Why not.
         cause: io::Error,

@@ -1,5 +1,5 @@
-//! Progress on the terminal: what runs, the rate now, the time left. Where standard error is no terminal, a line for each
-//! trial that ended.
+//! Progress on the terminal: what runs, the rate now, the time left. Where standard error is no terminal, a line for
+//! each trial that ended.
 
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
@@ -57,7 +57,7 @@ fn what(trial: &TrialKey) -> String {
 }
 
 /// `[ 3/28]`, of one width for all.
-fn place(number: usize, count: usize) -> String {
+fn position(number: usize, count: usize) -> String {
     format!("[{number:>0$}/{count}]", count.to_string().len())
 }
 
@@ -82,7 +82,7 @@ impl Progress for Terminal {
         self.count = count;
         if let Some(bar) = &self.bar {
             bar.set_position(0);
-            bar.set_prefix(format!("{} {:<16} {}", place(index + 1, count), trial.engine, what(trial)));
+            bar.set_prefix(format!("{} {:<16} {}", position(index + 1, count), trial.engine, what(trial)));
             bar.set_message("");
         }
     }
@@ -111,7 +111,7 @@ impl Progress for Terminal {
     fn end(&mut self, result: &TrialResult) {
         let name = format!(
             "{} {:<16} {}",
-            place(result.trial.number as usize, self.count),
+            position(result.trial.number as usize, self.count),
             result.trial.engine,
             what(&result.trial)
         );

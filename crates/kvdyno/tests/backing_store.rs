@@ -1,4 +1,4 @@
-//! What a database lies on: made anew for each load, found in the result, and given back.
+//! The backing store: made anew for each load, found in the result, and given back.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What cannot be done is refused before anything is touched, with what would be right.
+//! Input that cannot be followed is refused before anything is touched, with what would be right.
 
 #![allow(clippy::unwrap_used)]
 
@@ -37,9 +37,9 @@ fn refused_file(text: &str) -> Ran {
 
 /// The file, with the line and the column of what is wrong in it.
 #[track_caller]
-fn refused_at(place: &str, text: &str) -> Ran {
+fn refused_at(location: &str, text: &str) -> Ran {
     let ran = refused_file(text);
-    ran.says(&format!("experiment.toml:{place}"));
+    ran.says(&format!("experiment.toml:{location}"));
     ran
 }
 
@@ -267,7 +267,7 @@ fn a_number_out_of_its_range() {
        ·           ╰── here
        ╰────
     "#);
-    for (place, text, words) in [
+    for (location, text, words) in [
         ("3:12", "[data]\nkey_size = 4\n", "keys of 4 bytes are too short; a key has 8 to 65535 bytes"),
         ("3:15", "[data]\nprefix_size = 17\n", "a prefix of 17 bytes; keys of 16 bytes have prefixes of 1 to 16"),
         ("4:19", "[data]\nprefix_size = 12\nkeys_per_prefix = 0\n", "keys_per_prefix is 0; it must be at least 1"),
@@ -295,7 +295,7 @@ fn a_number_out_of_its_range() {
         ("3:8", "[[run]]\npart = 0.1\noperations = 5\n", "a run ends by part, by duration or by operations"),
         ("4:14", "[load]\nsync = true\ndurability = \"none\"\n", "sync = true loads at durability commit"),
     ] {
-        refused_at(place, &format!("engines = [\"lmdb\"]\n{text}")).says(words);
+        refused_at(location, &format!("engines = [\"lmdb\"]\n{text}")).says(words);
     }
 }
 
@@ -366,9 +366,9 @@ fn a_word_that_is_none_of_its_kind() {
 
 #[test]
 fn what_an_option_takes_away() {
-    let asked = |what: [&'static str; 2]| refused(["compare", "rocksdb:pfx", what[0], what[1]]);
-    asked(["--workload", "readseq"]).says("rocksdb:pfx cannot scan, which `readseq` needs");
-    asked(["--compression", "snappy"]).says("rocksdb cannot be measured so: compression `snappy`; it has none");
+    let refused_with = |what: [&'static str; 2]| refused(["compare", "rocksdb:pfx", what[0], what[1]]);
+    refused_with(["--workload", "readseq"]).says("rocksdb:pfx cannot scan, which `readseq` needs");
+    refused_with(["--compression", "snappy"]).says("rocksdb cannot be measured so: compression `snappy`; it has none");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use support::{Lab, Ran, eventually};
 /// Those that `make test` has.
 const ENGINES: [&str; 5] = ["lmdb", "leveldb", "rocksdb", "bdb", "wiredtiger"];
 
-/// What came out of it, from a program of its own: longest cycle, its start, highest number, puts and gets of one thread.
+/// The answer, from a program of its own: longest cycle, its start, highest number, puts and gets of one thread.
 struct Answer(u64, u64, u64, u64, u64);
 const HUNDRED_THOUSAND: Answer = Answer(351, 77_031, 1_570_824_736, 217_211, 317_209);
 const TWENTY_THOUSAND: Answer = Answer(279, 17_647, 27_114_424, 43_347, 63_345);
@@ -40,12 +40,17 @@ fn cycles(result: &TrialResult) -> &Cycles {
 /// The answers are right; one thread did exactly what it had to, several did no less.
 #[track_caller]
 fn is_right(result: &TrialResult, answer: &Answer) {
-    let found = cycles(result);
+    let measured = cycles(result);
     let Answer(longest, start, highest, puts, gets) = *answer;
-    assert_eq!((found.longest, found.longest_start, found.highest), (longest, start, highest), "{:?}", result.trial);
+    assert_eq!(
+        (measured.longest, measured.longest_start, measured.highest),
+        (longest, start, highest),
+        "{:?}",
+        result.trial
+    );
     match result.trial.writers {
-        1 => assert_eq!((found.puts, found.gets), (puts, gets), "{:?}", result.trial),
-        _ => assert!(found.puts >= puts && found.gets >= gets, "{:?}: {found:?}", result.trial),
+        1 => assert_eq!((measured.puts, measured.gets), (puts, gets), "{:?}", result.trial),
+        _ => assert!(measured.puts >= puts && measured.gets >= gets, "{:?}: {measured:?}", result.trial),
     }
 }
 
@@ -108,7 +113,8 @@ fn processes_compute_as_threads_do() {
     ran.results().iter().for_each(|result| is_right(result, &TWENTY_THOUSAND));
 }
 
-/// The report's settings of Berkeley DB change nothing in the answers; the one that promises what it does not keep is told.
+/// The report's settings of Berkeley DB change nothing in the answers; the one that promises what it does not keep is
+/// told.
 #[test]
 fn the_settings_of_the_report() {
     let lab = Lab::new();
@@ -202,14 +208,14 @@ fn a_killed_computation_goes_on_with_what_is_in_the_database() {
         let ran = lab.resume();
         ran.is_clean().says("going on with what the ended run has computed");
         let result = &ran.results()[0];
-        let (found, Answer(longest, start, highest, puts, _)) = (cycles(result), THREE_HUNDRED_THOUSAND);
-        assert_eq!((found.longest, found.longest_start, found.highest), (longest, start, highest));
-        assert!(found.puts > 0 && found.puts + 10_000 < puts, "{engine}: {} of {puts} were put again", found.puts);
+        let (answer, Answer(longest, start, highest, puts, _)) = (cycles(result), THREE_HUNDRED_THOUSAND);
+        assert_eq!((answer.longest, answer.longest_start, answer.highest), (longest, start, highest));
+        assert!(answer.puts > 0 && answer.puts + 10_000 < puts, "{engine}: {} of {puts} were put again", answer.puts);
         ran.trial(engine, "load").notes("went on in the database of a worker that was killed");
     }
 }
 
-/// What nobody promised to keep is not relied on.
+/// Records that nobody promised to keep are not relied on.
 #[test]
 fn without_durability_it_begins_anew() {
     let lab = killed("lmdb", "settings.durability = \"none\"\n");

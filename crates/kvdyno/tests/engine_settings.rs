@@ -1,4 +1,4 @@
-//! What the lab's settings come to in engines, as a page.
+//! The page of what the lab's settings come to in each engine.
 
 #![allow(clippy::unwrap_used)]
 

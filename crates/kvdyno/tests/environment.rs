@@ -1,4 +1,4 @@
-//! The environment: what cannot be had is refused before anything is touched; what was set is found by the worker.
+//! The environment: what cannot be had is refused before anything is touched; what was set is observed by the worker.
 
 #![allow(clippy::unwrap_used)]
 
@@ -26,9 +26,9 @@ fn refused<const N: usize>(environment: [&str; N]) -> Ran {
     ran
 }
 
-/// What the worker of each trial found.
+/// The environment that the worker of each trial observed.
 #[track_caller]
-fn found<const N: usize>(environment: [&str; N], clients: &str) -> Vec<ObservedEnvironment> {
+fn observed<const N: usize>(environment: [&str; N], clients: &str) -> Vec<ObservedEnvironment> {
     let ran = Lab::new().compare(["lmdb"]).operations(200).with("clients", clients).arguments(environment).run();
     ran.is_clean();
     let results = ran.results();
@@ -88,7 +88,7 @@ fn what_a_file_asks_for_is_refused_at_its_place() {
 fn second_hardware_threads_where_there_are_none() {
     if has_smt() {
         eprintln!(
-            "not run: this machine has SMT; crates/environment/src/surroundings/cpus.rs tests it on made-up machines"
+            "not run: this machine has SMT; crates/environment/src/placement/cpus.rs tests it on made-up machines"
         );
         return;
     }
@@ -132,11 +132,11 @@ fn words_that_are_none() {
 #[test]
 fn a_worker_runs_on_the_processors_that_were_asked_for() {
     let last = *allowed().last().unwrap();
-    for environment in found(["--cpus", &format!("{last}-{last}")], "threads") {
+    for environment in observed(["--cpus", &format!("{last}-{last}")], "threads") {
         assert_eq!((environment.cpus.as_str(), environment.smt), (last.to_string().as_str(), Some(false)));
     }
     let first = allowed()[0];
-    for environment in found(["--cpus", "1", "--smt", "off"], "threads") {
+    for environment in observed(["--cpus", "1", "--smt", "off"], "threads") {
         assert_eq!((environment.cpus.as_str(), environment.smt), (first.to_string().as_str(), Some(false)));
     }
 }
@@ -144,7 +144,7 @@ fn a_worker_runs_on_the_processors_that_were_asked_for() {
 #[test]
 fn so_does_each_process_of_one() {
     let last = *allowed().last().unwrap();
-    for environment in found(["--cpus", &format!("{last}-{last}"), "--allocator", "libc"], "processes") {
+    for environment in observed(["--cpus", &format!("{last}-{last}"), "--allocator", "libc"], "processes") {
         assert_eq!((environment.cpus.as_str(), environment.allocator.as_str()), (last.to_string().as_str(), "libc"));
     }
 }
@@ -156,12 +156,12 @@ fn memory_policies_are_found_as_they_were_asked_for() {
         return;
     }
     for policy in ["local", "interleave:0", "bind:0", "preferred:0"] {
-        for environment in found(["--numa", policy, "--numa-cpus", "0"], "threads") {
+        for environment in observed(["--numa", policy, "--numa-cpus", "0"], "threads") {
             assert_eq!(environment.numa_policy.as_deref(), Some(policy));
             assert!(environment.numa_pages.iter().any(|pages| pages.node == 0 && pages.kib > 1000), "{environment:?}");
         }
     }
-    for environment in found([], "threads") {
+    for environment in observed([], "threads") {
         assert_eq!(environment.numa_policy.as_deref(), Some("default"));
     }
 }
@@ -170,18 +170,18 @@ fn memory_policies_are_found_as_they_were_asked_for() {
 #[test]
 fn an_allocator_is_found_where_malloc_comes_from() {
     for clients in ["threads", "processes"] {
-        for environment in found(["--allocator", "jemalloc"], clients) {
+        for environment in observed(["--allocator", "jemalloc"], clients) {
             assert!(environment.allocator.ends_with("/libjemalloc.so.2"), "{environment:?}");
         }
     }
-    let path = found(["--allocator", "jemalloc"], "threads")[0].allocator.clone();
-    assert_eq!(found(["--allocator", &path], "threads")[1].allocator, path);
+    let path = observed(["--allocator", "jemalloc"], "threads")[0].allocator.clone();
+    assert_eq!(observed(["--allocator", &path], "threads")[1].allocator, path);
 }
 
 #[test]
 fn a_preloaded_library_of_the_caller_s_is_not_there_with_libc() {
     let lab = Lab::new();
-    let jemalloc = found(["--allocator", "jemalloc"], "threads")[0].allocator.clone();
+    let jemalloc = observed(["--allocator", "jemalloc"], "threads")[0].allocator.clone();
     let run = |out: &str, allocator: &[&str]| {
         let mut command = lab.kvdyno();
         command.args(["compare", "lmdb", "--records", "2000", "--readers", "1", "--operations", "200", "--out", out]);

@@ -22,8 +22,8 @@ fn faulty_after_the_load(fault: &str) -> Comparison {
     faulty(fault).workload("overwrite").operations(3000).option("faulty.after=2000").fault(fault, 1)
 }
 
-/// The same with little patience while it works; with some more while it opens and closes, which LMDB does too, and on a
-/// busy disk not in no time.
+/// The same with little patience while it works; with some more while it opens and closes, which LMDB does too, and on
+/// a busy disk not in no time.
 fn impatient(comparison: Comparison) -> Comparison {
     comparison.file("lab.hang_timeout", "1s").file("lab.close_timeout", "8s")
 }
@@ -190,7 +190,7 @@ fn an_engine_that_says_there_is_no_space() {
     fails_in_the_run(faulty_after_the_load("enospc-put"), "no-space", "No space left on device");
 }
 
-/// What the faulty engine left is removed before LMDB needs the room.
+/// Files that the faulty engine left are removed before LMDB needs the space.
 #[test]
 fn a_filesystem_that_is_full_in_the_load() {
     let filling = faulty("fill-disk").with("dir", "small").file("lab.min_free", "64KiB");
@@ -312,7 +312,7 @@ fn a_trial_after_a_hang_has_a_new_database() {
     ran.only_faulty_suffers();
 }
 
-/// What follows a good trial is not loaded again.
+/// A database that a good trial left is not loaded again.
 #[test]
 fn a_trial_after_a_good_one_has_its_database() {
     let ran = faulty("none").workload("readwhilewriting,readseq").milliseconds(200).run();

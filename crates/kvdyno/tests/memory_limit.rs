@@ -29,7 +29,7 @@ const LARGE: &str = r#"
     warmup = "0s"
 "#;
 
-/// What the kernel counted never exceeded the limit, and the rest was read from the device again and again.
+/// The kernel's count never exceeded the limit, and the rest was read from the device again and again.
 #[test]
 fn a_database_of_five_times_the_memory_is_read_from_the_device() {
     if !may_set_the_environment() {
@@ -155,7 +155,7 @@ fn without_rights_it_is_refused() {
     }
 }
 
-/// What kvdyno says, and it must refuse, to a user who may do nothing.
+/// The refusal, for there must be one, that kvdyno gives to a user who may do nothing.
 fn as_nobody(lab: &Lab, arguments: &[&str]) -> String {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
@@ -172,15 +172,15 @@ fn as_nobody(lab: &Lab, arguments: &[&str]) -> String {
 
 /// The groups of one run.
 fn groups_of(pid: u32) -> Vec<PathBuf> {
-    let mut found = groups(Path::new("/sys/fs/cgroup"));
+    let mut own = groups(Path::new("/sys/fs/cgroup"));
     let name = format!("kvdyno-{pid}-");
-    found.retain(|group| group.file_name().unwrap().to_string_lossy().starts_with(&name));
-    found
+    own.retain(|group| group.file_name().unwrap().to_string_lossy().starts_with(&name));
+    own
 }
 
 /// The groups below a folder that are kvdyno's.
 fn groups(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut groups = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -188,10 +188,10 @@ fn groups(folder: &Path) -> Vec<PathBuf> {
                 continue;
             }
             if entry.file_name().to_string_lossy().starts_with("kvdyno-") {
-                found.push(entry.path());
+                groups.push(entry.path());
             }
             folders.push(entry.path());
         }
     }
-    found
+    groups
 }

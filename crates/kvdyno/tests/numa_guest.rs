@@ -1,5 +1,5 @@
-//! Whether each environment of `tests/numa/environments.toml` was what it says, by the records that a machine of four nodes left.
-//! `make test-numa` boots it and runs this; by itself there is nothing to look at.
+//! Whether each environment of `tests/numa/environments.toml` was what it says, by the records that a machine of four
+//! nodes left. `make test-numa` boots it and runs this; by itself there is nothing to look at.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use kvdyno_results::{Phase, TrialResult};
 
 const NODES: usize = 4;
 /// KiB of keys and values in each database: 20,000 records of 16 + 400 bytes.
-const DATA_KB: u64 = 20_000 * 416 / 1024;
+const DATA_KIB: u64 = 20_000 * 416 / 1024;
 
 fn results() -> ResultsFolder {
     let folder = std::env::var_os("KVDYNO_NUMA_RESULTS").expect("KVDYNO_NUMA_RESULTS, as make test-numa sets it");
@@ -20,13 +20,13 @@ fn results() -> ResultsFolder {
 
 /// The records of a variant, a load and a run for each of so many engines, all finished.
 fn of_variant(name: &str, engines: usize) -> Vec<TrialResult> {
-    let found: Vec<TrialResult> =
+    let results: Vec<TrialResult> =
         results().results().unwrap().into_iter().filter(|r| r.trial.variant == name).collect();
-    assert_eq!(found.len(), 2 * engines, "variant {name}");
-    for result in &found {
+    assert_eq!(results.len(), 2 * engines, "variant {name}");
+    for result in &results {
         assert!(result.is_finished(), "{:?}: {:?}", result.trial, result.outcome);
     }
-    found
+    results
 }
 
 /// A worker's KiB on each node.
@@ -39,23 +39,23 @@ struct Pages {
 }
 
 fn pages(result: &TrialResult) -> Pages {
-    let mut found = Pages { own: [0; NODES], files: [0; NODES] };
+    let mut all = Pages { own: [0; NODES], files: [0; NODES] };
     for pages in &result.environment.numa_pages {
-        found.own[pages.node as usize] = pages.kib - pages.file_kib;
-        found.files[pages.node as usize] = pages.file_kib;
+        all.own[pages.node as usize] = pages.kib - pages.file_kib;
+        all.files[pages.node as usize] = pages.file_kib;
     }
-    found
+    all
 }
 
-/// By how many KiB a node's share of `own` KiB can be short by chance: four standard deviations. Pages of files take their turn
-/// among a process's own, so on which node one of these falls is as good as drawn.
+/// By how many KiB a node's share of `own` KiB can be short by chance: four standard deviations. Pages of files take
+/// their turn among a process's own, so on which node one of these falls is as good as drawn.
 fn chance_kib(own: u64, nodes: usize) -> f64 {
     let (pages, share) = (own as f64 / 4.0, 1.0 / nodes as f64);
     4.0 * 4.0 * (pages * share * (1.0 - share)).sqrt()
 }
 
-/// Every trial of a variant has the policy, and its memory on these nodes alone, each with at least `share` of it: its own
-/// pages strictly; those of files as far as the database's go, for programs were there before.
+/// Every trial of a variant has the policy, and its memory on these nodes alone, each with at least `share` of it: its
+/// own pages strictly; those of files as far as the database's go, for programs were there before.
 #[track_caller]
 fn memory(variant: &str, policy: &str, nodes: &[usize], share: f64) {
     for result in of_variant(variant, 2) {
@@ -73,7 +73,7 @@ fn memory(variant: &str, policy: &str, nodes: &[usize], share: f64) {
             // Its pages are the database's file, of which the run has read nearly all.
             "lmdb" if is_run => {
                 for node in nodes {
-                    let least = (DATA_KB as f64 * share * 0.9) as u64;
+                    let least = (DATA_KIB as f64 * share * 0.9) as u64;
                     assert!(
                         pages.files[*node] >= least,
                         "{title}: less than {least} KiB of files on {node}: {pages:?}"
@@ -81,7 +81,7 @@ fn memory(variant: &str, policy: &str, nodes: &[usize], share: f64) {
                 }
             }
             // Its cache is its own memory, and holds the database.
-            "bdb" if is_run => assert!(own >= DATA_KB * 9 / 10, "{title}: {pages:?}"),
+            "bdb" if is_run => assert!(own >= DATA_KIB * 9 / 10, "{title}: {pages:?}"),
             _ => {}
         }
     }

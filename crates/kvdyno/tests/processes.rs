@@ -276,7 +276,7 @@ fn interrupted_they_close_their_databases() {
 
 // ---- what an engine keeps outside its folder
 
-/// What the faulty engine left in shared memory for databases of this lab.
+/// The files in shared memory that the faulty engine left for databases of this lab.
 fn left_outside(lab: &Lab) -> Vec<String> {
     let home = lab.path("").canonicalize().unwrap().to_string_lossy().replace('/', "-");
     let names = fs::read_dir("/dev/shm").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());

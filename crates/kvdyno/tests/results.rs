@@ -1,4 +1,5 @@
-//! What a run leaves: records that agree with themselves, files that other tools read, reports in every form.
+//! The folder that a run leaves: results that agree with themselves, files that other tools read, reports in every
+//! form.
 
 #![allow(clippy::unwrap_used)]
 
@@ -59,8 +60,8 @@ fn rates_are_operations_over_the_window(result: &TrialResult) {
     let longest = result.operations.iter().map(|o| o.latency.max_ns).max().unwrap() as f64 / 1e9;
     for o in &result.operations {
         let seconds = o.operations as f64 / o.operations_per_s;
-        let apart = 0.05 * window + LATE_S + longest;
-        assert!((seconds - window).abs() <= apart, "{seconds}, {window}: {:?} {o:?}", result.trial);
+        let tolerance = 0.05 * window + LATE_S + longest;
+        assert!((seconds - window).abs() <= tolerance, "{seconds}, {window}: {:?} {o:?}", result.trial);
         let batch = o.records as f64 / o.operations as f64;
         assert!((o.records_per_s - o.operations_per_s * batch).abs() <= 0.001 * o.records_per_s, "{o:?}");
     }
@@ -198,11 +199,11 @@ fn the_page_is_written() {
 fn a_dry_run_writes_the_file_that_does_the_same() {
     let lab = Lab::new();
     let quick = lab.compare(["lmdb", "faulty"]).workload("readrandom,readseq").with("readers", "1,2").operations(500);
-    let asked = quick.with("seed", 7).option("faulty.every=9").with("repeat", 2);
+    let comparison = quick.with("seed", 7).option("faulty.every=9").with("repeat", 2);
     let before = lab.tree();
-    let file = asked.experiment();
+    let file = comparison.experiment();
     assert_eq!(lab.tree(), before, "a dry run touches nothing");
-    asked.run().is_clean();
+    comparison.run().is_clean();
     let from_line = names_and_seeds(&lab);
     fs::rename(lab.path("results"), lab.path("first")).unwrap();
     lab.write("mine.toml", &file);

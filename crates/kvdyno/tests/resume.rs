@@ -116,9 +116,9 @@ fn old_values_are_known_as_stale_after_a_resumption() {
     let killed = comparison(&lab).milliseconds(500).start().has_records(3).killed();
     killed.lab.has_no_workers();
     assert_eq!(lab.result_files().len(), 3);
-    let place =
+    let database =
         |lab: &Lab| lab.databases().into_iter().find(|folder| folder.to_string_lossy().contains("/lmdb-")).unwrap();
-    exchange(&place(&loaded), &place(&lab));
+    exchange(&database(&loaded), &database(&lab));
     let resumed = lab.resume();
     resumed.exits(1).all_finished("faulty").is_whole();
     resumed.trial("lmdb", "readrandom").failed("wrong-answer", "had been acknowledged");
@@ -147,7 +147,7 @@ fn only_the_database_that_was_in_use_is_loaded_again() {
     }
 }
 
-/// What failed has ended, and is not tried again.
+/// A trial that failed has ended, and is not tried again.
 #[test]
 fn failures_are_not_repeated() {
     let lab = Lab::new();

@@ -79,7 +79,7 @@ fn an_experiment_is_made_to_fit() {
     lab.run(["run", "sizes.toml", "--budget", "1m"]).exits(2).says("--fit");
 }
 
-/// What it can do it does, and its last trial is still the last on its database.
+/// It does as much as it can, and its last trial is still the last on its database.
 #[test]
 fn an_engine_is_left_out_of_the_steps_that_it_cannot_do() {
     let file = "engines = [\"null\", \"faulty\"]\nlab = { missing = \"skip\" }\n[data]\nrecords = 1000\n\

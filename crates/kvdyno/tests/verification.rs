@@ -13,7 +13,7 @@ const SCANS: [&str; 2] = ["readseq", "readreverse"];
 const RANGES: [&str; 4] = ["fwdrange", "revrange", "fwdrangewhilewriting", "revrangewhilewriting"];
 const BATCHES: [&str; 1] = ["multireadrandom"];
 
-/// What a fault is counted as.
+/// The counter in which a fault shows.
 type Count = fn(&Answers) -> u64;
 const WRONG: Count = |answers| answers.wrong;
 const TORN: Count = |answers| answers.torn;
@@ -201,7 +201,7 @@ fn wrong_answers_of_the_warm_up_count() {
     assert!(answers.right + answers.failures() > measured, "{answers:?}, {measured} measured");
 }
 
-/// It is asked for, said, and then nothing but hit and miss is looked at.
+/// It is requested, said, and then nothing but hit and miss is looked at.
 #[test]
 fn verification_can_be_switched_off() {
     let off = faulty(&GETS).with("verify", "off");

@@ -177,7 +177,7 @@ fn a_rate_of_writes_can_be_in_bytes() {
     assert!((500.0..1200.0).contains(&result.writes_per_s()), "{}", result.writes_per_s());
 }
 
-/// What used CPU time, and how often it was switched, within the measured part alone.
+/// CPU time and context switches within the measured part alone.
 #[test]
 fn the_window_has_cpu_time_and_context_switches_of_its_own() {
     let slow = Lab::new().compare(["faulty"]).workload("readrandom").milliseconds(300).fault("slow-get", 1);
@@ -363,7 +363,7 @@ fn one_after_the_other_there_is_one_database_at_a_time() {
 #[test]
 fn four_billion_records_take_no_more_memory_than_a_thousand() {
     for (workload, trial, allowed_kib) in
-        [("readrandom", "0002-null-readrandom-1r0w", 0), ("overwrite", "0002-null-overwrite-0r1w", LEDGER_KB)]
+        [("readrandom", "0002-null-readrandom-1r0w", 0), ("overwrite", "0002-null-overwrite-0r1w", LEDGER_KIB)]
     {
         let few = null(workload).run();
         few.exits(0);
@@ -384,8 +384,8 @@ fn four_billion_records_take_no_more_memory_than_a_thousand() {
     }
 }
 
-/// What is known of updates is a table of fixed size, of which a thousand records touch a page or two.
-const LEDGER_KB: u64 = 8192;
+/// The ledger is a table of fixed size, KiB, of which a thousand records touch a page or two.
+const LEDGER_KIB: u64 = 8192;
 
 fn null(workload: &str) -> Comparison {
     let null = Lab::with_null().compare(["null"]).with("records", 1000).workload(workload).operations(200_000);

@@ -2,8 +2,8 @@
 
 use kvdyno_engine::LabSettings;
 use kvdyno_environment::memory::{LEAST_LIMIT, MemoryControl};
+use kvdyno_environment::placement::Placement;
 use kvdyno_environment::requested::{Refusal, Requested};
-use kvdyno_environment::surroundings::Surroundings;
 
 use kvdyno_experiment::Bytes;
 use kvdyno_experiment::{EnvironmentSection, FileError};
@@ -15,7 +15,7 @@ pub struct Environment {
     /// What was requested for.
     pub requested: Requested,
     /// CPUs, NUMA policy and allocator of the worker.
-    pub surroundings: Surroundings,
+    pub placement: Placement,
     /// Where groups can be made that limit memory; absent if it is not limited.
     pub memory: Option<MemoryControl>,
 }
@@ -31,9 +31,9 @@ impl Environment {
     }
 
     fn of(requested: Requested) -> Result<Environment, Refusal> {
-        let surroundings = Surroundings::resolve(&requested)?;
+        let placement = Placement::resolve(&requested)?;
         let memory = memory_control(requested.memory)?;
-        Ok(Environment { requested, surroundings, memory })
+        Ok(Environment { requested, placement, memory })
     }
 }
 

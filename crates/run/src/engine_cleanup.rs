@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kvdyno_environment::process::{Exit, Worker, spawn};
+use kvdyno_environment::process::{Exit, WorkerProcess, spawn};
 use kvdyno_worker::DestroySpec;
 
 use kvdyno_plan::Setup;
@@ -54,7 +54,7 @@ impl EngineCleanup<'_> {
         Ok(reason.map(told))
     }
 
-    fn outcome(&self, mut process: Worker) -> io::Result<Option<String>> {
+    fn outcome(&self, mut process: WorkerProcess) -> io::Result<Option<String>> {
         let until = Instant::now() + self.patience;
         loop {
             process.wait_event(until.saturating_duration_since(Instant::now()))?;
@@ -69,7 +69,7 @@ impl EngineCleanup<'_> {
 }
 
 /// The last line on its standard error, without the mark that errors have.
-fn said(process: &mut Worker) -> Option<String> {
+fn said(process: &mut WorkerProcess) -> Option<String> {
     let mut text = Vec::new();
     process.stderr.take()?.read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);

@@ -8,8 +8,8 @@ use crate::tree::{Tree, number_list};
 pub const SLOWED_SHARE: f64 = 0.8;
 /// From this part of the time on, a processor is busy.
 const BUSY_SHARE: f64 = 0.95;
-/// So many are requested for their frequency in a look at the most: each is a file, and on some kernels an interrupt.
-const ASKED: usize = 8;
+/// The most processors whose frequency is read in one look: each is a file, and on some kernels an interrupt.
+const MOST_READ: usize = 8;
 
 /// A processor's time so far, in any unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,13 +18,13 @@ pub(super) struct CpuTime {
     pub(super) total: f64,
 }
 
-/// What was seen of busy processors, kHz.
+/// The lowest and highest frequency seen of busy processors, kHz.
 #[derive(Debug)]
 pub(super) struct Frequency {
     tree: Tree,
     /// The processors behind the times, where `cpufreq` is there.
     cpus: Vec<u32>,
-    /// What the maker promises under full load, where it is told.
+    /// The frequency that the maker promises under full load, kHz, where it is told.
     base_khz: Option<u64>,
     before: Vec<CpuTime>,
     lowest_khz: Option<u64>,
@@ -44,7 +44,7 @@ impl Frequency {
     pub(super) fn look(&mut self, times: &[CpuTime]) {
         let pairs = self.cpus.iter().zip(self.before.iter().zip(times));
         let busy = pairs.filter(|(_, (before, now))| was_busy(before, now)).map(|(cpu, _)| *cpu);
-        let seen = busy.take(ASKED).filter_map(|cpu| self.tree.value::<u64>(file(cpu, "scaling_cur_freq")));
+        let seen = busy.take(MOST_READ).filter_map(|cpu| self.tree.value::<u64>(file(cpu, "scaling_cur_freq")));
         for khz in seen.collect::<Vec<_>>() {
             self.lowest_khz = Some(self.lowest_khz.map_or(khz, |lowest| lowest.min(khz)));
             self.highest_khz = self.highest_khz.max(Some(khz));
@@ -52,7 +52,7 @@ impl Frequency {
         self.before = times.to_vec();
     }
 
-    /// What is worth a note.
+    /// The note on a processor that was slowed down, if one was.
     pub(super) fn words(&self) -> Option<String> {
         let (lowest, what) =
             (self.lowest_khz?, if self.base_khz.is_some() { "its base is" } else { "the highest was" });
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn turbo_that_ends_is_no_disturbance_where_the_base_is_known() {
+    fn turbo_that_ends_is_no_interference_where_the_base_is_known() {
         let (root, tree) = two_cpus();
         testing::write(root.path(), &file(0, "base_frequency"), "2100000\n");
         let mut frequency = Frequency::new(tree);

@@ -25,8 +25,8 @@ fn allowed(tree: &Tree) -> Option<Vec<u32>> {
     Some(allowed)
 }
 
-/// What stands behind the logical processors `cpus`. Cores and sockets are 0 where neither `/sys` nor `/proc/cpuinfo`
-/// tells them.
+/// The cores and sockets behind the logical processors `cpus`. Cores and sockets are 0 where neither `/sys` nor
+/// `/proc/cpuinfo` tells them.
 pub(super) fn describe(tree: &Tree, cpus: &[u32]) -> Cpu {
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
     let (cores, sockets) = topology(tree, cpus).or_else(|| topology_of_cpuinfo(&cpuinfo, cpus)).unwrap_or_default();
@@ -62,17 +62,17 @@ pub(crate) fn siblings(tree: &Tree, cpu: u32) -> Option<Vec<u32>> {
 
 /// The same from `/proc/cpuinfo`, which x86 fills in.
 fn topology_of_cpuinfo(cpuinfo: &str, cpus: &[u32]) -> Option<(u32, u32)> {
-    let (mut cores, mut sockets, mut found) = (BTreeSet::new(), BTreeSet::new(), 0);
+    let (mut cores, mut sockets, mut described) = (BTreeSet::new(), BTreeSet::new(), 0);
     for block in cpuinfo.split("\n\n") {
         let Some(cpu) = field(block, "processor").and_then(|number| number.parse().ok()) else { continue };
         if cpus.contains(&cpu) {
             let socket = field(block, "physical id")?;
             cores.insert((socket, field(block, "core id")?));
             sockets.insert(socket);
-            found += 1;
+            described += 1;
         }
     }
-    (found > 0 && found == cpus.len()).then_some((cores.len() as u32, sockets.len() as u32))
+    (described > 0 && described == cpus.len()).then_some((cores.len() as u32, sockets.len() as u32))
 }
 
 /// The governor, or all of them if they differ.

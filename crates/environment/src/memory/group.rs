@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::Version;
+use super::CgroupVersion;
 
 /// How long the kernel may take to let a group's processes go.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The group of one trial. Dropping it ends what is left in it and removes it.
 #[derive(Debug)]
 pub struct MemoryGroup {
-    version: Version,
+    version: CgroupVersion,
     folder: PathBuf,
     procs: File,
     swap: Swap,
@@ -34,7 +34,7 @@ enum Swap {
 }
 
 impl MemoryGroup {
-    pub(super) fn make(version: Version, folder: &Path, limit: u64) -> io::Result<MemoryGroup> {
+    pub(super) fn make(version: CgroupVersion, folder: &Path, limit: u64) -> io::Result<MemoryGroup> {
         // One that was left by a process of the same number.
         remove(folder)?;
         fs::create_dir(folder).map_err(|cause| told("cannot make", folder, &cause))?;
@@ -60,8 +60,8 @@ impl MemoryGroup {
     /// The limit that the kernel has, bytes.
     pub fn limit(&self) -> Option<u64> {
         self.number(match self.version {
-            Version::One => "memory.limit_in_bytes",
-            Version::Two => "memory.max",
+            CgroupVersion::One => "memory.limit_in_bytes",
+            CgroupVersion::Two => "memory.max",
         })
     }
 
@@ -74,8 +74,8 @@ impl MemoryGroup {
     /// Looks at what it uses, page cache included; the highest is remembered.
     pub fn look(&mut self) {
         let usage = self.number(match self.version {
-            Version::One => "memory.usage_in_bytes",
-            Version::Two => "memory.current",
+            CgroupVersion::One => "memory.usage_in_bytes",
+            CgroupVersion::Two => "memory.current",
         });
         self.seen = self.seen.max(usage.unwrap_or(0));
     }
@@ -84,8 +84,8 @@ impl MemoryGroup {
     /// (version 2 before Linux 5.19).
     pub fn peak(&self) -> Option<u64> {
         let peak = self.number(match self.version {
-            Version::One => "memory.max_usage_in_bytes",
-            Version::Two => "memory.peak",
+            CgroupVersion::One => "memory.max_usage_in_bytes",
+            CgroupVersion::Two => "memory.peak",
         });
         peak.max(Some(self.seen).filter(|seen| *seen > 0))
     }
@@ -100,8 +100,8 @@ impl MemoryGroup {
     /// How many of its processes the kernel killed because the limit left no other way.
     pub fn killed(&self) -> u64 {
         let file = match self.version {
-            Version::One => "memory.oom_control",
-            Version::Two => "memory.events",
+            CgroupVersion::One => "memory.oom_control",
+            CgroupVersion::Two => "memory.events",
         };
         let text = fs::read_to_string(self.folder.join(file)).unwrap_or_default();
         let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
@@ -121,18 +121,18 @@ impl Drop for MemoryGroup {
     }
 }
 
-fn limited(version: Version, folder: &Path, limit: u64) -> io::Result<Swap> {
+fn limited(version: CgroupVersion, folder: &Path, limit: u64) -> io::Result<Swap> {
     let set = |file: &str, text: &str| {
         let file = folder.join(file);
         fs::write(&file, text).map_err(|cause| told("cannot set", &file, &cause))
     };
     let limit = limit.to_string();
     let swap = match version {
-        Version::One => {
+        CgroupVersion::One => {
             set("memory.limit_in_bytes", &limit)?;
             set("memory.memsw.limit_in_bytes", &limit)
         }
-        Version::Two => {
+        CgroupVersion::Two => {
             set("memory.max", &limit)?;
             set("memory.swap.max", "0")
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use procfs::process::Process;
 use rustix::fs::{Access, access};
 
-use super::{MemoryGroup, Version, name};
+use super::{CgroupVersion, MemoryGroup, name};
 use crate::requested::Refusal;
 
 /// The advice where a scope cannot be had just now.
@@ -17,7 +17,7 @@ const SCOPE: &str = "systemd-run --user --scope -p Delegate=yes kvdyno …";
 /// Where this process can make groups that limit memory.
 #[derive(Clone, Debug)]
 pub struct MemoryControl {
-    version: Version,
+    version: CgroupVersion,
     /// The group in which others are made.
     parent: PathBuf,
     /// This process must leave `parent` for a group below it first: in version 2 a group has processes or groups with
@@ -33,12 +33,12 @@ struct Hierarchy {
 }
 
 impl MemoryControl {
-    /// Finds the place, without changing anything.
+    /// Finds the group in which others can be made, without changing anything.
     ///
     /// # Errors
-    /// If there is none for this user, with what would be right.
+    /// If there is none for this user; it says what would be right.
     pub fn find() -> Result<MemoryControl, Refusal> {
-        find().map_err(|obstacle| obstacle.refusal)
+        find().map_err(|no_limit| no_limit.refusal)
     }
 
     /// Makes the group of a trial, limited to `limit` bytes.
@@ -66,32 +66,32 @@ impl MemoryControl {
 impl fmt::Display for MemoryControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.version {
-            Version::One => "control groups, version 1",
-            Version::Two => "control groups, version 2",
+            CgroupVersion::One => "control groups, version 1",
+            CgroupVersion::Two => "control groups, version 2",
         })
     }
 }
 
 /// Why no group can be made.
 #[derive(Debug)]
-struct Obstacle {
+struct NoLimit {
     refusal: Refusal,
     /// In a scope of systemd's it could.
     scope_helps: bool,
 }
 
-fn refused(why: String) -> Obstacle {
+fn refused(why: String) -> NoLimit {
     let refusal = Refusal::new("memory", format!("memory cannot be limited here: {why}"));
-    Obstacle { refusal, scope_helps: false }
+    NoLimit { refusal, scope_helps: false }
 }
 
 /// Whether this process cannot limit memory, and in a scope of systemd's could.
 pub(super) fn scope_helps() -> bool {
-    find().is_err_and(|obstacle| obstacle.scope_helps)
+    find().is_err_and(|no_limit| no_limit.scope_helps)
 }
 
-fn find() -> Result<MemoryControl, Obstacle> {
-    match (hierarchy(Version::Two), hierarchy(Version::One)) {
+fn find() -> Result<MemoryControl, NoLimit> {
+    match (hierarchy(CgroupVersion::Two), hierarchy(CgroupVersion::One)) {
         (Some(two), _) if has(&two.point.join("cgroup.controllers"), "memory") => in_version_2(&two),
         (_, Some(one)) => in_version_1(&one),
         (Some(two), None) => Err(refused(format!(
@@ -102,16 +102,17 @@ fn find() -> Result<MemoryControl, Obstacle> {
     }
 }
 
-fn in_version_1(hierarchy: &Hierarchy) -> Result<MemoryControl, Obstacle> {
+fn in_version_1(hierarchy: &Hierarchy) -> Result<MemoryControl, NoLimit> {
     match may_write(&hierarchy.own) {
-        true => Ok(MemoryControl { version: Version::One, parent: hierarchy.own.clone(), leave: false }),
+        true => Ok(MemoryControl { version: CgroupVersion::One, parent: hierarchy.own.clone(), leave: false }),
         false => Err(refused(format!("this user may make no group in {}; run it as root", hierarchy.own.display()))),
     }
 }
 
 /// Beside this process's group, where the group above hands the controller down; in it, where the user has it alone.
-fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Obstacle> {
-    let control = |parent: &Path, leave| Ok(MemoryControl { version: Version::Two, parent: parent.to_owned(), leave });
+fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, NoLimit> {
+    let control =
+        |parent: &Path, leave| Ok(MemoryControl { version: CgroupVersion::Two, parent: parent.to_owned(), leave });
     let is_top = hierarchy.own == hierarchy.point;
     let above = if is_top { Some(hierarchy.own.as_path()) } else { hierarchy.own.parent() };
     if let Some(above) = above
@@ -136,7 +137,7 @@ fn in_version_2(hierarchy: &Hierarchy) -> Result<MemoryControl, Obstacle> {
         )),
         _ => {
             let why = format!("this user may make no group beside or in {own}; run it as root, or as `{SCOPE}`");
-            Obstacle { scope_helps: true, ..refused(why) }
+            NoLimit { scope_helps: true, ..refused(why) }
         }
     })
 }
@@ -151,11 +152,11 @@ fn has(file: &Path, word: &str) -> bool {
 }
 
 /// The mounted hierarchy of a version that could have the memory controller.
-fn hierarchy(version: Version) -> Option<Hierarchy> {
+fn hierarchy(version: CgroupVersion) -> Option<Hierarchy> {
     let process = Process::myself().ok()?;
     let is_it = |kind: &str, options: &dyn Fn(&str) -> bool| match version {
-        Version::One => kind == "cgroup" && options("memory"),
-        Version::Two => kind == "cgroup2",
+        CgroupVersion::One => kind == "cgroup" && options("memory"),
+        CgroupVersion::Two => kind == "cgroup2",
     };
     let mount = process
         .mountinfo()
@@ -163,8 +164,8 @@ fn hierarchy(version: Version) -> Option<Hierarchy> {
         .into_iter()
         .find(|mount| is_it(&mount.fs_type, &|option| mount.super_options.contains_key(option)))?;
     let group = process.cgroups().ok()?.into_iter().find(|group| match version {
-        Version::One => group.controllers.iter().any(|controller| controller == "memory"),
-        Version::Two => group.hierarchy == 0,
+        CgroupVersion::One => group.controllers.iter().any(|controller| controller == "memory"),
+        CgroupVersion::Two => group.hierarchy == 0,
     })?;
     Some(Hierarchy { own: own(&mount.mount_point, &mount.root, &group.pathname), point: mount.mount_point })
 }
@@ -178,8 +179,11 @@ fn own(point: &Path, root: &str, group: &str) -> PathBuf {
 }
 
 /// The mount points of the hierarchies that could have groups of ours.
-pub(super) fn points() -> Vec<(Version, PathBuf)> {
-    [Version::One, Version::Two].into_iter().filter_map(|version| Some((version, hierarchy(version)?.point))).collect()
+pub(super) fn points() -> Vec<(CgroupVersion, PathBuf)> {
+    [CgroupVersion::One, CgroupVersion::Two]
+        .into_iter()
+        .filter_map(|version| Some((version, hierarchy(version)?.point)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn else_it_says_what_would_be_right() {
         let root = tree(&[("scope/cgroup.controllers", "memory"), ("scope/cgroup.procs", "1\n2\n")]);
-        let Obstacle { refusal, scope_helps } = in_version_2(&hierarchy(&root, "/scope")).unwrap_err();
+        let NoLimit { refusal, scope_helps } = in_version_2(&hierarchy(&root, "/scope")).unwrap_err();
         assert!(scope_helps && refusal.key == "memory");
         assert!(refusal.message.contains("systemd-run --user --scope"), "{refusal}");
     }

@@ -11,7 +11,7 @@ use super::{group, hierarchy, owner};
 /// A group whose kvdyno is no more.
 #[derive(Debug)]
 pub struct LeftoverGroup {
-    /// Where it lies.
+    /// Its folder below the mounted hierarchy.
     pub folder: PathBuf,
     /// Processes that are still in it.
     pub processes: Vec<u32>,
@@ -19,25 +19,25 @@ pub struct LeftoverGroup {
 
 /// The groups whose kvdyno is no more.
 pub fn leftovers() -> Vec<LeftoverGroup> {
-    let mut found = Vec::new();
+    let mut leftovers = Vec::new();
     for (_, point) in hierarchy::points() {
-        search(&point, &mut found);
+        search(&point, &mut leftovers);
     }
-    found
+    leftovers
 }
 
-fn search(folder: &Path, found: &mut Vec<LeftoverGroup>) {
+fn search(folder: &Path, leftovers: &mut Vec<LeftoverGroup>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
         match entry.file_name().to_str().and_then(owner) {
-            None => search(&entry.path(), found),
+            None => search(&entry.path(), leftovers),
             Some((pid, number)) if is_kvdyno(pid) || is_of_another(&entry.path(), number) => {}
             Some(_) => {
                 let processes = group::processes(&entry.path()).into_iter();
                 let processes = processes.map(|pid| pid.as_raw_pid() as u32).collect();
-                found.push(LeftoverGroup { folder: entry.path(), processes });
+                leftovers.push(LeftoverGroup { folder: entry.path(), processes });
             }
         }
     }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::hierarchy;
 
-/// What tells the program that it has been started in a scope, so that it does not try again.
+/// The variable that tells the program that it was started in a scope, so that it does not try again.
 const INSIDE: &str = "KVDYNO_SCOPE";
 
 /// The command that starts this program once more, with the same arguments, in a scope of its own. Absent where memory
@@ -33,7 +33,7 @@ fn scope() -> Command {
     command
 }
 
-/// Found out by letting it start something: the program may be there and no systemd of this user's.
+/// Whether systemd starts something in a scope. The program may be there, and no systemd of this user's.
 fn gives_scopes() -> bool {
     let mut probe = scope();
     probe.arg("true").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,9 +1,9 @@
-//! What a database lies on: a folder, a filesystem that is made for it alone, or a bare block device.
+//! The backing store of a database: a folder, a filesystem that is made for it alone, or a bare block device.
 //!
 //! A filesystem or device is made anew before each load: on a sparse file behind a loop device, or on a block device
-//! that the user gave up. The file is called `kvdyno-NAME.img` and the mount point `kvdyno-storage`, so that those whose
-//! kvdyno was killed are known as [`leftovers`]. The loop device reads and writes the file directly: otherwise the file's
-//! own pages would be in the page cache beside the database's, and outside any limit.
+//! that the user gave up. The file is called `kvdyno-NAME.img` and the mount point `kvdyno-storage`, so that those
+//! whose kvdyno was killed are known as [`leftovers`]. The loop device reads and writes the file directly: otherwise
+//! the file's own pages would be in the page cache beside the database's, and outside any limit.
 
 mod check;
 mod format;
@@ -23,7 +23,7 @@ use super::{mount, numbers as numbers_of};
 use crate::requested::Storage;
 use crate::tree::Tree;
 
-pub use check::{Device, check, least};
+pub use check::{check, least};
 pub use leftover::{LeftoverStorage, leftovers};
 
 /// The name of every mount point.
@@ -33,12 +33,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Where filesystems and partition tables have their marks.
 const HEAD: usize = 1 << 20;
 
-/// What one database lies on.
+/// The backing store of one database.
 #[derive(Clone, Debug)]
 pub struct BackingStore {
     storage: Storage,
     /// The folder in which everything is.
-    place: PathBuf,
+    folder: PathBuf,
     /// Bytes of the file.
     size: u64,
     /// The block device instead of a file.
@@ -46,26 +46,26 @@ pub struct BackingStore {
 }
 
 impl BackingStore {
-    /// What `storage` comes to in the folder `place`; nothing is done yet.
-    pub fn new(storage: Storage, place: &Path, size: u64, device: Option<&Path>) -> BackingStore {
-        BackingStore { storage, place: place.to_owned(), size, device: device.map(Path::to_owned) }
+    /// The backing store of the kind `storage` in `folder`; nothing is made yet.
+    pub fn new(storage: Storage, folder: &Path, size: u64, device: Option<&Path>) -> BackingStore {
+        BackingStore { storage, folder: folder.to_owned(), size, device: device.map(Path::to_owned) }
     }
 
     /// Where the engine has its files: a folder, or a link to the device. The same each time.
     pub fn database(&self) -> PathBuf {
         match self.storage {
-            Storage::Folder | Storage::Raw => self.place.join("database"),
+            Storage::Folder | Storage::Raw => self.folder.join("database"),
             _ => self.point().join("database"),
         }
     }
 
     fn point(&self) -> PathBuf {
-        self.place.join(MOUNT)
+        self.folder.join(MOUNT)
     }
 
     fn image(&self) -> PathBuf {
-        let name = self.place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        self.place.join(format!("kvdyno-{name}.img"))
+        let name = self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        self.folder.join(format!("kvdyno-{name}.img"))
     }
 
     /// Makes it anew. What was there must have been removed.
@@ -73,7 +73,7 @@ impl BackingStore {
     /// # Errors
     /// If it cannot be made: a tool that fails, a device that somebody uses.
     pub fn make(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.place)?;
+        fs::create_dir_all(&self.folder)?;
         if self.storage.is_made() {
             let device = match &self.device {
                 Some(device) => {
@@ -96,8 +96,8 @@ impl BackingStore {
         }
     }
 
-    /// Whether what is at [`BackingStore::database`] now is this database's: a link of an earlier run may lead to a loop
-    /// device that has another file since.
+    /// Whether what is at [`BackingStore::database`] now is this database's: a link of an earlier run may lead to a
+    /// loop device that has another file since.
     pub fn is_available(&self) -> bool {
         !self.storage.is_made() || self.is_shown()
     }
@@ -175,7 +175,7 @@ impl BackingStore {
         if let Some(device) = self.device.as_ref().filter(|_| had_device) {
             blank(device)?;
         }
-        match fs::remove_dir_all(&self.place) {
+        match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

@@ -31,19 +31,19 @@ impl BlockDevice {
         self.queue("rotational").map(|flag| flag != 0)
     }
 
-    /// What the kernel reads ahead of it, KiB.
+    /// The kernel's read-ahead of it, KiB.
     pub(super) fn read_ahead_kib(&self) -> Option<u64> {
         self.queue("read_ahead_kib").map(u64::from)
     }
 
-    /// What a btrfs on it reads ahead, KiB.
+    /// The read-ahead of a btrfs on it, KiB.
     pub(super) fn btrfs_read_ahead_kib(&self) -> Option<u64> {
         let filesystems = self.tree.path("sys/fs/btrfs").read_dir().ok()?.flatten().map(|entry| entry.path());
         let here = filesystems.filter(|filesystem| filesystem.join("devices").join(&self.name).exists());
         here.filter_map(|filesystem| self.tree.value(filesystem.join("bdi/read_ahead_kib"))).next()
     }
 
-    /// What was done to it since the machine started.
+    /// Its reads and writes since the machine started.
     pub(super) fn counters(&self) -> Option<Device> {
         if self.queue("iostats") == Some(0) {
             return None;

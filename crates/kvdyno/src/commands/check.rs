@@ -9,7 +9,7 @@ use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
 use kvdyno_plan::inspection;
 
-use super::engines::{Found, find, left_out};
+use super::engines::{EngineSearch, find, left_out};
 use crate::cli::Check;
 use crate::error::Error;
 
@@ -53,7 +53,7 @@ pub fn run(arguments: Check) -> Result<(), Error> {
         };
         let outcomes = suite.run(row).map_err(cannot())?;
         print(&if table { format!("{}\n\n", summary(&outcomes)) } else { String::new() })?;
-        columns.push(Column { name, version, outcomes });
+        columns.push(EngineChecks { name, version, outcomes });
     }
     if !table {
         print(&markdown(&columns))?;
@@ -97,9 +97,9 @@ fn known(names: &[String]) -> Result<(), Error> {
 fn subject(arguments: &Check, engine: &str) -> Result<Option<(Subject, String)>, Error> {
     let cannot = |reason: &str| Error::Input(format!("{engine} cannot be checked: {reason}"));
     let here = match find(engine, arguments.library.as_deref())? {
-        Found::Here(here) => *here,
-        Found::Missing(_) if arguments.skip_missing => return Ok(None),
-        Found::Missing(reason) => return Err(cannot(&reason)),
+        EngineSearch::Usable(here) => *here,
+        EngineSearch::Missing(_) if arguments.skip_missing => return Ok(None),
+        EngineSearch::Missing(reason) => return Err(cannot(&reason)),
     };
     let mut subject = Subject::named(engine).map_err(|error| Error::Input(error.to_string()))?;
     for item in &arguments.option {
@@ -141,25 +141,25 @@ fn summary(outcomes: &[Outcome]) -> String {
     )
 }
 
-/// What came of an engine's checks.
-struct Column<'a> {
+/// The outcomes of an engine's checks.
+struct EngineChecks<'a> {
     name: &'a str,
     version: String,
     outcomes: Vec<Outcome>,
 }
 
 /// A row for each check, a column for each engine; below it how checks failed.
-fn markdown(columns: &[Column<'_>]) -> String {
+fn markdown(columns: &[EngineChecks<'_>]) -> String {
     let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let mut text = format!("| check | {} | what must hold |\n", names.join(" | "));
     text.push_str(&format!("| --- |{} --- |\n", " :-: |".repeat(columns.len())));
     let Some(first) = columns.first() else { return text };
-    for (place, outcome) in first.outcomes.iter().enumerate() {
-        let cells: Vec<&str> = columns.iter().map(|column| sign(&column.outcomes[place].verdict)).collect();
+    for (index, outcome) in first.outcomes.iter().enumerate() {
+        let cells: Vec<&str> = columns.iter().map(|column| sign(&column.outcomes[index].verdict)).collect();
         text.push_str(&format!("| {} | {} | {} |\n", outcome.check.name, cells.join(" | "), outcome.check.what));
     }
     text.push('\n');
-    for Column { name, version, outcomes } in columns {
+    for EngineChecks { name, version, outcomes } in columns {
         text.push_str(&format!("- {name} {version}: {}\n", summary(outcomes)));
         for outcome in outcomes {
             for word in failure(outcome).into_iter().chain(outcome.remark.as_deref()) {
@@ -194,7 +194,7 @@ mod tests {
         let one = outcomes([passed.clone(), not.clone(), passed.clone()]);
         let mut two = outcomes([passed, Verdict::Failed("no end after 60s".to_owned()), not]);
         two[2].remark = Some("3 rounds in 30 s".to_owned());
-        let column = |name, version: &str, outcomes| Column { name, version: version.to_owned(), outcomes };
+        let column = |name, version: &str, outcomes| EngineChecks { name, version: version.to_owned(), outcomes };
         let page = markdown(&[column("one", "1.2", one), column("two:x", "3", two)]);
         let lines: Vec<&str> = page.lines().collect();
         let [first, second, third, ..] = checks() else { panic!("no checks") };

@@ -16,12 +16,12 @@ struct Leftover {
 
 /// Runs the command.
 pub fn run(arguments: &Clean) -> Result<(), Error> {
-    let found = leftovers();
-    if found.is_empty() {
+    let all = leftovers();
+    if all.is_empty() {
         return say("nothing left over");
     }
     let mut failed = 0;
-    for leftover in &found {
+    for leftover in &all {
         let outcome = if arguments.dry_run { Ok(()) } else { (leftover.remove)() };
         match outcome {
             Ok(()) if arguments.dry_run => say(&format!("would remove {}", leftover.what))?,
@@ -34,7 +34,7 @@ pub fn run(arguments: &Clean) -> Result<(), Error> {
     }
     match failed {
         0 => Ok(()),
-        failed => Err(Error::NotCleaned(failed, found.len())),
+        failed => Err(Error::NotCleaned(failed, all.len())),
     }
 }
 

@@ -25,37 +25,37 @@ pub fn run(arguments: Engines) -> Result<(), Error> {
 }
 
 /// An engine that a user named and that can be measured.
-pub struct Here {
-    /// What it was asked.
+pub struct UsableEngine {
+    /// The request that it answered.
     pub request: Request,
-    /// What it declares, and the library that it takes.
+    /// Its declaration, and the library that it takes.
     pub inspection: Inspection,
     /// As it says itself.
     pub version: String,
 }
 
-/// What came of looking for an engine.
-pub enum Found {
+/// The result of a search for an engine.
+pub enum EngineSearch {
     /// It can be measured.
-    Here(Box<Here>),
+    Usable(Box<UsableEngine>),
     /// There is no adapter, or it finds no library, for this reason.
     Missing(String),
 }
 
 /// Looks for an engine and asks it about itself. One that is there and cannot be used is an error.
-pub fn find(name: &str, library: Option<&Path>) -> Result<Found, Error> {
+pub fn find(name: &str, library: Option<&Path>) -> Result<EngineSearch, Error> {
     let request = match inspection::request(&EngineName::parse(name), library.map(Path::to_owned)) {
         Ok(request) => request,
-        Err(obstacle) => return Ok(Found::Missing(obstacle.message)),
+        Err(obstacle) => return Ok(EngineSearch::Missing(obstacle.message)),
     };
     let inspection = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
     Ok(match inspection.probe.clone() {
-        Probe::Available { version } => Found::Here(Box::new(Here { request, inspection, version })),
-        Probe::Missing { reason } => Found::Missing(reason),
+        Probe::Available { version } => EngineSearch::Usable(Box::new(UsableEngine { request, inspection, version })),
+        Probe::Missing { reason } => EngineSearch::Missing(reason),
     })
 }
 
-/// A line that names the engines that were asked for and are not here; empty if there are none.
+/// A line that names the engines that were named and are not here; empty if there are none.
 pub(super) fn left_out(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -81,16 +81,17 @@ fn list() -> Result<String, Error> {
     names.sort();
     names.dedup();
     let all: Vec<(String, Option<Installed>)> = names.iter().flat_map(|name| entries(name)).collect();
-    // Each is asked in a process of its own, so they can be asked side by side.
-    let found: Vec<_> = thread::scope(|scope| {
-        let asked: Vec<_> = all.iter().map(|(name, installed)| scope.spawn(|| ask(name, installed.as_ref()))).collect();
-        asked.into_iter().map(|one| one.join()).collect()
+    // Each is inspected in a process of its own, so they can be inspected side by side.
+    let inspections: Vec<_> = thread::scope(|scope| {
+        let started: Vec<_> =
+            all.iter().map(|(name, installed)| scope.spawn(|| ask(name, installed.as_ref()))).collect();
+        started.into_iter().map(|one| one.join()).collect()
     });
     let mut rows = table(&["engine", "version", "where from, what it is, what it can do"]);
-    for ((name, installed), found) in all.iter().zip(found) {
+    for ((name, installed), inspection) in all.iter().zip(inspections) {
         let recipe = recipes.iter().find(|recipe| recipe.name == *name);
-        let found = found.unwrap_or_else(|_| Err("asking it failed".to_owned()));
-        rows.add_row(row(name, installed.as_ref(), recipe, found));
+        let inspection = inspection.unwrap_or_else(|_| Err("asking it failed".to_owned()));
+        rows.add_row(row(name, installed.as_ref(), recipe, inspection));
     }
     Ok(format!(
         "{}\n\nMore of one: kvdyno engines NAME. Any other adapter: give its path, ./libmine.so.\n",
@@ -121,10 +122,10 @@ fn row(
     name: &str,
     installed: Option<&Installed>,
     recipe: Option<&Recipe>,
-    found: Result<Option<Inspection>, String>,
+    inspection: Result<Option<Inspection>, String>,
 ) -> [String; 3] {
     let label = installed.map_or(name.to_owned(), |one| format!("{name}@{}", one.version));
-    let here = match found {
+    let here = match inspection {
         Err(problem) => return [label, "unusable".to_owned(), problem],
         Ok(here) => here,
     };
@@ -159,11 +160,12 @@ fn row(
 fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
     let name = EngineName::parse(name);
     let request = inspection::request(&name, library.map(Path::to_owned));
-    let found = request.and_then(|request| inspection::inspect_apart(&request).map(|found| (request, found)));
-    let (request, found) = found.map_err(|obstacle| Error::Input(obstacle.message))?;
-    let engine = &found.declared;
+    let inspected =
+        request.and_then(|request| inspection::inspect_apart(&request).map(|inspection| (request, inspection)));
+    let (request, inspection) = inspected.map_err(|obstacle| Error::Input(obstacle.message))?;
+    let engine = &inspection.declared;
     let mut text = format!("{} — {}\n\n", engine.name, engine.summary);
-    let version = match &found.probe {
+    let version = match &inspection.probe {
         Probe::Available { version } => version.clone(),
         Probe::Missing { reason } => format!("missing: {reason}"),
     };
@@ -172,7 +174,7 @@ fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
         facts.add_row([what.to_owned(), value]);
     };
     fact("version", version);
-    fact("library", found.library.map_or(engine.origin.clone(), |path| path.display().to_string()));
+    fact("library", inspection.library.map_or(engine.origin.clone(), |path| path.display().to_string()));
     fact("adapter", request.adapter.display().to_string());
     fact("can", engine.capabilities().join(", "));
     let listed = |words: Vec<String>| words.join(", ");

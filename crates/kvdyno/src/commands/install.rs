@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kvdyno_engine::Probe;
 use kvdyno_engine::catalog::{self, EngineName};
 use kvdyno_engine::inspect::Request;
-use kvdyno_install::{Event, InstallError, Outcome, Recipe, Version, recipe, recipes};
+use kvdyno_install::{EngineVersion, Event, InstallError, Installation, Recipe, recipe, recipes};
 use kvdyno_plan::inspection::{inspect_apart, request};
 
 use crate::cli::Install;
@@ -22,7 +22,7 @@ pub fn run(arguments: &Install) -> Result<(), Error> {
     let mut failed = 0;
     for (recipe, version) in &wanted {
         let label = label(recipe, version);
-        let line = Line::new(&label);
+        let line = InstallProgress::new(&label);
         let trial = |adapter: Option<&Path>, library: Option<&Path>| try_out(&recipe.name, adapter, library);
         let outcome = kvdyno_install::install(recipe, version, &root, &trial, &|event| line.tell(&event));
         failed += usize::from(outcome.is_err());
@@ -34,7 +34,7 @@ pub fn run(arguments: &Install) -> Result<(), Error> {
     }
 }
 
-fn wanted(arguments: &Install) -> Result<Vec<(Recipe, Version)>, Error> {
+fn wanted(arguments: &Install) -> Result<Vec<(Recipe, EngineVersion)>, Error> {
     let input = |error: kvdyno_install::RecipeError| Error::Input(error.to_string());
     if arguments.all {
         let all = recipes().map_err(input)?;
@@ -61,7 +61,7 @@ fn wanted(arguments: &Install) -> Result<Vec<(Recipe, Version)>, Error> {
 }
 
 /// The version that is built against what the user has in `prefix`.
-fn own_version(recipe: &Recipe, prefix: &Path) -> Result<Version, Error> {
+fn own_version(recipe: &Recipe, prefix: &Path) -> Result<EngineVersion, Error> {
     let prefix: PathBuf =
         prefix.canonicalize().map_err(|error| Error::Input(format!("--library {}: {error}", prefix.display())))?;
     recipe.own(&prefix).ok_or_else(|| {
@@ -72,7 +72,7 @@ fn own_version(recipe: &Recipe, prefix: &Path) -> Result<Version, Error> {
     })
 }
 
-fn label(recipe: &Recipe, version: &Version) -> String {
+fn label(recipe: &Recipe, version: &EngineVersion) -> String {
     match version.is_system() {
         true => recipe.name.clone(),
         false => format!("{}@{}", recipe.name, version.version),
@@ -86,24 +86,24 @@ fn try_out(name: &str, adapter: Option<&Path>, library: Option<&Path>) -> Result
         None => request(&EngineName::parse(name), None).map_err(|error| error.message)?,
     };
     let request = Request { library: library.map(Path::to_owned), fallback: None, ..request };
-    let found = inspect_apart(&request).map_err(|error| error.message)?;
-    if found.declared.name != name {
-        return Err(format!("it is an adapter of {}, not of {name}", found.declared.name));
+    let inspection = inspect_apart(&request).map_err(|error| error.message)?;
+    if inspection.declared.name != name {
+        return Err(format!("it is an adapter of {}, not of {name}", inspection.declared.name));
     }
-    match found.probe {
+    match inspection.probe {
         Probe::Available { version } => Ok(version),
         Probe::Missing { reason } => Err(reason),
     }
 }
 
-/// What is seen of one engine while it is brought: a spinner on a terminal, else a line for each step.
-struct Line {
+/// The progress of one engine's installation: a spinner on a terminal, else a line for each step.
+struct InstallProgress {
     label: String,
     spinner: Option<ProgressBar>,
 }
 
-impl Line {
-    fn new(label: &str) -> Line {
+impl InstallProgress {
+    fn new(label: &str) -> InstallProgress {
         let spinner = stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{spinner:.cyan} {prefix:.bold} {msg} ({elapsed})")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
@@ -111,7 +111,7 @@ impl Line {
             spinner.enable_steady_tick(Duration::from_millis(120));
             spinner
         });
-        Line { label: label.to_owned(), spinner }
+        InstallProgress { label: label.to_owned(), spinner }
     }
 
     fn tell(&self, event: &Event) {
@@ -128,11 +128,11 @@ impl Line {
         }
     }
 
-    fn end(self, outcome: &Result<Outcome, InstallError>) {
+    fn end(self, outcome: &Result<Installation, InstallError>) {
         let words = match outcome {
-            Ok(Outcome::Installed { folder, version }) => format!("version {version} is in {}", folder.display()),
-            Ok(Outcome::AlreadyThere(folder)) => format!("is in {} already", folder.display()),
-            Ok(Outcome::System { version }) => format!("version {version} is the system's"),
+            Ok(Installation::Installed { folder, version }) => format!("version {version} is in {}", folder.display()),
+            Ok(Installation::AlreadyThere(folder)) => format!("is in {} already", folder.display()),
+            Ok(Installation::System { version }) => format!("version {version} is the system's"),
             Err(error) => format!("NOT installed: {error}"),
         };
         if let Some(spinner) = self.spinner {

@@ -66,7 +66,8 @@ pub fn give_up(experiment: &mut Experiment, erase: &Erase) -> Result<(), Error> 
     Ok(())
 }
 
-/// What a file names lies beside it, what the command line names beside the user.
+/// The folder that relative paths begin at: that of the file for those in a file, the user's for those of the command
+/// line.
 fn base_of(file: Option<&Path>) -> Result<PathBuf, Error> {
     let base = std::env::current_dir().map_err(Error::io("cannot tell the working folder"))?;
     Ok(match file.and_then(Path::parent) {
@@ -75,12 +76,12 @@ fn base_of(file: Option<&Path>) -> Result<PathBuf, Error> {
     })
 }
 
-/// The experiment at a size that this machine has room for; says what was changed.
+/// The experiment at a size that fits this machine; says what was changed.
 fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, FileError> {
     let here = Path::new(".");
     let machine = kvdyno_environment::machine::machine(here);
     let storage = experiment.lab.dir.as_deref().unwrap_or(here);
-    let room = Room {
+    let capacity = Room {
         memory: machine.memory_kib << 10,
         cores: machine.cpu.threads.max(1),
         threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
@@ -88,14 +89,14 @@ fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, F
         budget: budget.map(|time| time.0),
         missing: kvdyno_plan::inspection::missing_engines(experiment),
     };
-    let (experiment, changes) = kvdyno_plan::fitted(experiment, &room)?;
+    let (experiment, changes) = kvdyno_plan::fitted(experiment, &capacity)?;
     for change in &changes {
         eprintln!("fit: {change}");
     }
     Ok(experiment)
 }
 
-/// What `path` names: a file, or where there is none an experiment that comes with the program.
+/// The experiment that `path` names: a file, or where there is none an experiment that comes with the program.
 fn file_or_shipped(path: &Path) -> Result<(Experiment, String), Error> {
     match path.to_str().and_then(Shipped::named).filter(|_| !path.exists()) {
         Some(shipped) => parse(shipped.text.to_owned(), path),
@@ -151,19 +152,19 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
-    conduct(&checked, &results, output)
+    run_and_report(&checked, &results, output)
 }
 
 fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
     // Its databases have the same paths as before: an engine may know them by those.
-    let found = ResultsFolder::open(folder)?.root().canonicalize();
-    let results = ResultsFolder::at(found.map_err(Error::io(format!("cannot find {}", folder.display())))?);
+    let root = ResultsFolder::open(folder)?.root().canonicalize();
+    let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (mut experiment, text) = read(&results.experiment_file())?;
     enter_scope(&experiment);
     give_up(&mut experiment, &arguments.erase)?;
     let _lock = lock(&results)?;
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
-    conduct(&checked, &results, &arguments.output)
+    run_and_report(&checked, &results, &arguments.output)
 }
 
 /// Where results go: a folder that is not there yet, or is empty.
@@ -196,7 +197,7 @@ fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
 }
 
 /// Runs what is left of the plan, and reports.
-fn conduct(checked: &Checked, results: &ResultsFolder, output: &Output) -> Result<(), Error> {
+fn run_and_report(checked: &Checked, results: &ResultsFolder, output: &Output) -> Result<(), Error> {
     let stop = Stop::default();
     let counter = stop.counter();
     for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -8,7 +8,7 @@ use kvdyno_engine::installed;
 use kvdyno_engine::{Compression, Durability, Hints, LabSettings};
 use kvdyno_plan::inspection;
 
-use super::engines::{Found, Here, find, left_out, table};
+use super::engines::{EngineSearch, UsableEngine, find, left_out, table};
 use crate::cli::Settings;
 use crate::error::Error;
 
@@ -16,12 +16,12 @@ use crate::error::Error;
 pub fn run(arguments: Settings) -> Result<(), Error> {
     let skip_missing = arguments.skip_missing || arguments.engines.is_empty();
     let names = if arguments.engines.is_empty() { all_here() } else { arguments.engines.clone() };
-    let mut page = Page { sections: sections(&arguments), ..Page::default() };
+    let mut page = SettingsPage { sections: sections(&arguments), ..SettingsPage::default() };
     for name in names {
         match find(&name, None)? {
-            Found::Here(here) => page.add(&arguments, &name, *here)?,
-            Found::Missing(_) if skip_missing => page.missing.push(name),
-            Found::Missing(reason) => return Err(Error::Input(format!("{name} cannot be asked: {reason}"))),
+            EngineSearch::Usable(here) => page.add(&arguments, &name, *here)?,
+            EngineSearch::Missing(_) if skip_missing => page.missing.push(name),
+            EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be asked: {reason}"))),
         }
     }
     let text = if arguments.format == "md" { page.markdown() } else { page.text() };
@@ -42,10 +42,10 @@ struct Section {
     title: String,
     topic: &'static str,
     level: Level,
-    rows: Vec<(String, Answer)>,
+    rows: Vec<(String, SettingAnswer)>,
 }
 
-/// What is asked beside the usual settings.
+/// The setting of which a section tells, beside the usual ones.
 #[derive(Clone, Copy, Debug)]
 enum Level {
     Usual,
@@ -54,7 +54,7 @@ enum Level {
 }
 
 /// Names and values in the engine's words, or why it refuses.
-type Answer = Result<Vec<(String, String)>, String>;
+type SettingAnswer = Result<Vec<(String, String)>, String>;
 
 fn sections(arguments: &Settings) -> Vec<Section> {
     let section = |title: String, topic, level| Section { title, topic, level, rows: Vec::new() };
@@ -81,32 +81,32 @@ fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
     let durability = levels.iter().find(meets).copied().unwrap_or(Durability::Process);
     let compression = Compression::ALL.iter().find(has).copied().unwrap_or(Compression::None);
     LabSettings {
-        durability: if let Level::Durability(asked) = level { asked } else { durability },
-        compression: if let Level::Compression(asked) = level { asked } else { compression },
+        durability: if let Level::Durability(requested) = level { requested } else { durability },
+        compression: if let Level::Compression(requested) = level { requested } else { compression },
         sync_period_ms: arguments.sync_period.0.as_millis().try_into().unwrap_or(u32::MAX),
         cache_bytes: arguments.cache.0,
         write_buffer_bytes: arguments.write_buffer.0,
     }
 }
 
-/// What a comparison has if nothing else is asked for.
+/// The hints of a comparison without options.
 const HINTS: Hints =
     Hints { records: 1_000_000, key_size: 16, value_size: 100, prefix_size: 0, sessions: 5, processes: 1 };
 
-/// All that is printed.
+/// Everything that is printed.
 #[derive(Debug, Default)]
-struct Page {
+struct SettingsPage {
     /// With their versions.
     engines: Vec<String>,
     sections: Vec<Section>,
     missing: Vec<String>,
 }
 
-impl Page {
-    fn add(&mut self, arguments: &Settings, name: &str, here: Here) -> Result<(), Error> {
+impl SettingsPage {
+    fn add(&mut self, arguments: &Settings, name: &str, here: UsableEngine) -> Result<(), Error> {
         let Inspection { declared, library, .. } = here.inspection;
-        let asked = self.sections.iter().map(|section| (lab(arguments, &declared, section.level), HINTS)).collect();
-        let request = Request { settings: asked, library, ..here.request };
+        let settings = self.sections.iter().map(|section| (lab(arguments, &declared, section.level), HINTS)).collect();
+        let request = Request { settings, library, ..here.request };
         let answers = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
         for (section, answer) in self.sections.iter_mut().zip(answers.settings) {
             let prefix = format!("{} cannot be measured so: ", declared.name);
@@ -124,7 +124,7 @@ impl Page {
     }
 
     fn markdown(&self) -> String {
-        let mut text = format!("{}.\n", self.asked());
+        let mut text = format!("{}.\n", self.heading());
         for section in &self.sections {
             text.push_str(&format!("\n## {}\n\n| engine | what is set |\n| --- | --- |\n", capital(&section.title)));
             for (engine, answer) in &section.rows {
@@ -137,15 +137,15 @@ impl Page {
     fn text(&self) -> String {
         let mut rows = table(&["setting", "engine", "what is set"]);
         for section in &self.sections {
-            for (place, (engine, answer)) in section.rows.iter().enumerate() {
-                let title = if place == 0 { section.title.as_str() } else { "" };
+            for (index, (engine, answer)) in section.rows.iter().enumerate() {
+                let title = if index == 0 { section.title.as_str() } else { "" };
                 rows.add_row([title, engine, &lines(answer, "").join("\n")]);
             }
         }
         format!("{}\n{}", rows.trim_fmt(), self.left_out())
     }
 
-    fn asked(&self) -> String {
+    fn heading(&self) -> String {
         match self.engines.as_slice() {
             [] => "No engine is here".to_owned(),
             engines => format!("Requested: {}", engines.join(", ")),
@@ -158,7 +158,7 @@ impl Page {
 }
 
 /// A line for each name and its value; `quote` goes round the name.
-fn lines(answer: &Answer, quote: &str) -> Vec<String> {
+fn lines(answer: &SettingAnswer, quote: &str) -> Vec<String> {
     match answer {
         Err(reason) => vec![format!("refused: {reason}")],
         Ok(entries) if entries.is_empty() => vec!["not said".to_owned()],

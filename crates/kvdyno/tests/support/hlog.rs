@@ -27,10 +27,10 @@ fn count(bytes: &[u8]) -> u64 {
     let mut total = 0;
     while !payload.as_slice().is_empty() {
         let mut number = 0u64;
-        for place in 0..9 {
+        for index in 0..9 {
             let byte = u64::from(*payload.next().unwrap());
             // The ninth byte has no mark that more follow.
-            number |= (if place < 8 { byte & 0x7f } else { byte }) << (7 * place);
+            number |= (if index < 8 { byte & 0x7f } else { byte }) << (7 * index);
             if byte & 0x80 == 0 {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What a test makes of the machine, and whether it may.
+//! Loop devices and mounts that a test makes, and whether it may.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::Lab;
 
-/// Whether tests may mount, and make loop devices and control groups. `KVDYNO_TEST_ENVIRONMENT=skip` says that they may not, as
-/// in a container that has none; else they must be root's.
+/// Whether tests may mount, and make loop devices and control groups. `KVDYNO_TEST_ENVIRONMENT=skip` says that they may
+/// not, as in a container that has none; else they must be root's.
 pub fn may_set_the_environment() -> bool {
     let skips = std::env::var_os("KVDYNO_TEST_ENVIRONMENT").is_some_and(|how| how == "skip");
     if skips {
@@ -23,14 +23,15 @@ impl Lab {
         let home = self.path("").canonicalize().unwrap();
         let home = home.to_string_lossy().into_owned();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
-        let mut found: Vec<String> = mounts.lines().filter(|line| line.contains(&home)).map(str::to_owned).collect();
+        let mut leftovers: Vec<String> =
+            mounts.lines().filter(|line| line.contains(&home)).map(str::to_owned).collect();
         for entry in fs::read_dir("/sys/block").unwrap().flatten() {
             let file = fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
             if file.contains(&home) {
-                found.push(format!("{} {file}", entry.path().display()));
+                leftovers.push(format!("{} {file}", entry.path().display()));
             }
         }
-        found
+        leftovers
     }
 
     /// Nothing of this lab is mounted or a device.

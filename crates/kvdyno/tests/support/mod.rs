@@ -143,28 +143,28 @@ impl Lab {
 
     /// The folders of databases that are there now.
     pub fn databases(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
+        let mut databases = Vec::new();
         let folders = fs::read_dir(self.path("results/databases")).into_iter().flatten().flatten();
-        found.extend(folders.map(|folder| folder.path().join("database")).filter(|database| database.is_dir()));
-        found.sort();
-        found
+        databases.extend(folders.map(|folder| folder.path().join("database")).filter(|database| database.is_dir()));
+        databases.sort();
+        databases
     }
 
     /// Every file and folder with its size, to see whether anything was touched.
     pub fn tree(&self) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut all = Vec::new();
         let mut folders = vec![self.path("")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap().flatten() {
                 let facts = entry.metadata().unwrap();
-                found.push(format!("{} {}", entry.path().display(), if facts.is_dir() { 0 } else { facts.len() }));
+                all.push(format!("{} {}", entry.path().display(), if facts.is_dir() { 0 } else { facts.len() }));
                 if facts.is_dir() {
                     folders.push(entry.path());
                 }
             }
         }
-        found.sort();
-        found
+        all.sort();
+        all
     }
 }
 
@@ -179,7 +179,7 @@ pub fn adapters() -> PathBuf {
     folder.canonicalize().unwrap()
 }
 
-/// What is asked of `kvdyno compare`.
+/// The arguments of a `kvdyno compare`.
 #[derive(Clone)]
 pub struct Comparison {
     lab: Lab,
@@ -230,7 +230,7 @@ impl Comparison {
         self.with("duration", format!("{milliseconds}ms"))
     }
 
-    /// What goes wrong in the faulty engine, at every so-many-th operation.
+    /// The fault of the faulty engine, at every so-many-th operation.
     pub fn fault(self, fault: &str, every: u64) -> Self {
         self.arguments(["--option", &format!("faulty.fault={fault}")])
             .arguments(["--option", &format!("faulty.every={every}")])
@@ -241,7 +241,7 @@ impl Comparison {
         self.arguments(["--option", option])
     }
 
-    /// What only a file can say: `lab.hang_timeout`. The comparison then runs from a file.
+    /// `lab.hang_timeout`, which only a file can say. The comparison then runs from a file.
     pub fn file(mut self, key: &'static str, value: impl Into<toml::Value>) -> Self {
         self.edits.push((key, value.into()));
         self

@@ -1,4 +1,4 @@
-//! What came of a command, and what must have come of it.
+//! The outcome of a command, and what must hold of it.
 
 use std::fs;
 use std::process::ExitStatus;
@@ -42,9 +42,9 @@ impl Ran {
     /// The one trial of an engine with that workload; `load` is its load.
     #[track_caller]
     pub fn trial(&self, engine: &str, what: &str) -> Trial {
-        let mut found = self.trials(engine, what);
-        assert_eq!(found.len(), 1, "trials of {engine} with {what}; it said:\n{}", self.stderr);
-        found.remove(0)
+        let mut trials = self.trials(engine, what);
+        assert_eq!(trials.len(), 1, "trials of {engine} with {what}; it said:\n{}", self.stderr);
+        trials.remove(0)
     }
 
     /// The trials of an engine with that workload; `load` is its load.
@@ -54,8 +54,8 @@ impl Ran {
             let is_load = key.phase == Phase::Load;
             key.engine == engine && if what == "load" { is_load } else { key.workload == what && !is_load }
         };
-        let found = self.results().into_iter().filter(is_it);
-        found.map(|result| Trial { lab: self.lab.clone(), result }).collect()
+        let results = self.results().into_iter().filter(is_it);
+        results.map(|result| Trial { lab: self.lab.clone(), result }).collect()
     }
 
     /// The workload that was run.
@@ -141,8 +141,8 @@ impl Trial {
     #[track_caller]
     pub fn failed(&self, kind: &str, words: &str) -> &Self {
         let Outcome::Failed(failure) = &self.result.outcome else { panic!("{:?} did not fail", self.result.trial) };
-        let found = serde_json::to_value(failure.kind).unwrap();
-        assert_eq!(found, kind, "{}", failure.reason);
+        let actual = serde_json::to_value(failure.kind).unwrap();
+        assert_eq!(actual, kind, "{}", failure.reason);
         assert!(failure.reason.contains(words), "the reason should have `{words}`: {}", failure.reason);
         self
     }

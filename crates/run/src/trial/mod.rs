@@ -177,7 +177,7 @@ fn worker_command(ask: &Ask<'_>, shared: &SharedMemory, spec: &Path, log: &Path)
     let (program, arguments) = ask.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).arg(spec).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    ask.environment.surroundings.set_on(&mut command);
+    ask.environment.placement.set_on(&mut command);
     let inherited = [shared.fd(), ask.ledger.fd()];
     // SAFETY: the hook makes one system call for each descriptor, which is allowed between fork and exec.
     unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(keep_across_exec)) };

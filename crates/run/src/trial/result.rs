@@ -88,7 +88,7 @@ fn observed_environment(
 
 /// A trial whose worker found a state other than the one that was set measured something else.
 fn held_against(ask: &Ask<'_>, found: &ObservedEnvironment, outcome: Outcome) -> Outcome {
-    match ask.environment.surroundings.contradiction(found) {
+    match ask.environment.placement.contradiction(found) {
         Some(reason) if outcome == Outcome::Finished => {
             Outcome::Failed(Failure { kind: FailureKind::Environment, reason })
         }

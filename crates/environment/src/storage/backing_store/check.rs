@@ -1,4 +1,4 @@
-//! Whether what a database is to lie on can be made here, found out without changing anything.
+//! Whether a backing store can be made here; nothing is changed.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -7,9 +7,6 @@ use std::process::Command;
 
 use super::{format, mounts, numbers_of, tool};
 use crate::requested::{Refusal, Requested, Storage};
-
-/// A device that the user gave up on the command line, and so may be erased.
-pub type Device<'a> = Option<&'a Path>;
 
 const LOOP_CONTROL: &str = "/dev/loop-control";
 
@@ -24,11 +21,12 @@ pub fn least(storage: Storage) -> u64 {
     }
 }
 
-/// Refuses what cannot be made here.
+/// Refuses what cannot be made here. `given_up` is the device that the user named on the command line as one that may
+/// be erased.
 ///
 /// # Errors
 /// The first reason, with what would be right.
-pub fn check(requested: &Requested, given_up: Device<'_>) -> Result<(), Refusal> {
+pub fn check(requested: &Requested, given_up: Option<&Path>) -> Result<(), Refusal> {
     let storage = requested.storage;
     if !storage.is_made() {
         return match (&requested.device, &requested.storage_size) {
@@ -81,7 +79,7 @@ fn tools(storage: Storage, on_device: bool) -> Result<(), Refusal> {
     }
 }
 
-/// A kernel may have a filesystem built in, or as a module that it loads when requested to mount one.
+/// A kernel may have a filesystem built in, or as a module that it loads when one is mounted.
 fn kernel_knows(storage: Storage) -> Result<(), Refusal> {
     let kind = format::kind(storage);
     let listed = fs::read_to_string("/proc/filesystems").unwrap_or_default();
@@ -94,7 +92,7 @@ fn kernel_knows(storage: Storage) -> Result<(), Refusal> {
 }
 
 /// Whether a device is there, nobody uses it, and the user gave it up.
-fn is_free(device: &Path, given_up: Device<'_>) -> Result<(), Refusal> {
+fn is_free(device: &Path, given_up: Option<&Path>) -> Result<(), Refusal> {
     let refused = |why: String| Err(Refusal::new("device", why));
     let shown = device.display();
     let Ok(facts) = fs::metadata(device) else { return refused(format!("there is no {shown}")) };
@@ -119,7 +117,7 @@ fn is_free(device: &Path, given_up: Device<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a device holds, as far as `blkid` knows.
+/// The contents of a device, as far as `blkid` knows.
 fn held(device: &Path) -> Option<String> {
     let told = tool::says(Command::new("blkid").args(["-p", "-o", "export"]).arg(device)).ok()?;
     let value = |key: &str| told.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);

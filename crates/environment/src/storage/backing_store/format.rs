@@ -9,7 +9,7 @@ use std::process::Command;
 use super::tool;
 use crate::requested::Storage;
 
-/// What the kernel calls it.
+/// The kernel's name of it.
 pub(super) fn kind(storage: Storage) -> &'static str {
     match storage {
         Storage::Ext4 | Storage::Ext4NoJournal => "ext4",

@@ -21,17 +21,17 @@ pub enum LeftoverStorage {
     },
 }
 
-/// What is left over, in the order in which it can be removed.
+/// The leftovers, in the order in which they can be removed.
 ///
 /// A run in progress has the folder of its databases locked.
 pub fn leftovers() -> Vec<LeftoverStorage> {
     let points = mounts().into_iter().map(|mount| mount.point).filter(|point| is_point(point) && is_abandoned(point));
-    let mut found: Vec<_> = points.map(LeftoverStorage::Mount).collect();
+    let mut leftovers: Vec<_> = points.map(LeftoverStorage::Mount).collect();
     // The one that was mounted last hides the others.
-    found.reverse();
+    leftovers.reverse();
     let images = loops::all().into_iter().filter(|one| is_image(&one.file) && is_abandoned(&one.file));
-    found.extend(images.map(|one| LeftoverStorage::Loop { device: one.device, file: one.file }));
-    found
+    leftovers.extend(images.map(|one| LeftoverStorage::Loop { device: one.device, file: one.file }));
+    leftovers
 }
 
 fn is_point(point: &Path) -> bool {

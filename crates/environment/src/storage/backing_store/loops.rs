@@ -7,9 +7,9 @@ use std::process::Command;
 
 use super::{patiently, tool};
 
-/// What the kernel reads ahead of a disk (`VM_READAHEAD_PAGES`, `include/linux/mm.h`). A loop device begins with much more
-/// where the disk below it prefers large requests, and each page of a mapped file then brings megabytes.
-const READ_AHEAD_KB: u64 = 128;
+/// The kernel's read-ahead of a disk, KiB (`VM_READAHEAD_PAGES`, `include/linux/mm.h`). A loop device begins with much
+/// more where the disk below it prefers large requests, and each page of a mapped file then brings megabytes.
+const READ_AHEAD_KIB: u64 = 128;
 
 /// A loop device and the file behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn attach(file: &Path) -> io::Result<PathBuf> {
     command.args(["--find", "--show", "--direct-io=on"]).arg(file);
     let device = PathBuf::from(tool::says(&mut command)?);
     if is_direct(&device) {
-        read_ahead(&device, READ_AHEAD_KB)?;
+        read_ahead(&device, READ_AHEAD_KIB)?;
         return Ok(device);
     }
     detach(&device)?;

@@ -23,7 +23,7 @@ pub(super) fn run(command: &mut Command) -> io::Result<()> {
     says(command).map(drop)
 }
 
-/// What a tool prints.
+/// The output of a tool.
 ///
 /// # Errors
 /// If it fails, with the last line that it said.

@@ -12,7 +12,7 @@ use crate::requested::{NumaPolicy, Numbers, Refusal};
 use crate::tree::{Tree, field, number_list};
 
 const KEY: &str = "numa";
-/// Words of a set that has room for every node of every kernel: 1024 (`CONFIG_NODES_SHIFT` is 10 at the most).
+/// Words of a set that holds every node of every kernel: 1024 (`CONFIG_NODES_SHIFT` is 10 at the most).
 const WORDS: usize = 1024 / c_ulong::BITS as usize;
 /// Modes without the flags beside them (`include/uapi/linux/mempolicy.h`: bits 13 to 15).
 const MODES: c_int = 0x1fff;
@@ -93,9 +93,9 @@ pub(super) fn resolve(policy: &NumaPolicy, tree: &Tree) -> Result<Policy, Refusa
         NumaPolicy::Local | NumaPolicy::Interleave(None) => &[],
     };
     for node in named {
-        let found = one(&nodes, *node, KEY)?;
+        let known = one(&nodes, *node, KEY)?;
         if !usable.contains(node) {
-            let why = if found.memory_kib == 0 { "has no memory" } else { "is not allowed to this process" };
+            let why = if known.memory_kib == 0 { "has no memory" } else { "is not allowed to this process" };
             return Err(Refusal::new(KEY, format!("node {node} {why}; {}", there_are(&usable, "with memory"))));
         }
     }
@@ -214,9 +214,9 @@ mod tests {
         for policy in ["local", "interleave:0", "bind:0", "preferred:0"] {
             let set = policy.parse().map(Policy::new).unwrap();
             // The thread ends, and its policy with it.
-            let found = std::thread::spawn(move || set.set().map(|()| current())).join().unwrap();
-            match found {
-                Ok(found) => assert_eq!(found.as_deref(), Some(policy)),
+            let policy_then = std::thread::spawn(move || set.set().map(|()| current())).join().unwrap();
+            match policy_then {
+                Ok(now) => assert_eq!(now.as_deref(), Some(policy)),
                 // A sandbox that does not let us.
                 Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EPERM), "{policy}: {error}"),
             }

@@ -11,7 +11,7 @@ use crate::tree::Tree;
 const KEY: &str = "allocator";
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// What goes before the C library.
+/// The library that goes before the C library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Preload {
     /// Nothing, whatever is set where kvdyno was started.
@@ -28,17 +28,18 @@ impl Preload {
         };
     }
 
-    /// `found`: the library that the worker's `malloc` came from.
-    pub(super) fn contradiction(&self, found: &str) -> Option<String> {
+    /// `observed`: the library that the worker's `malloc` came from.
+    pub(super) fn contradiction(&self, observed: &str) -> Option<String> {
         let (right, requested) = match self {
-            Preload::Nothing => (found == "libc", "libc".into()),
-            Preload::Library(library) => (is_same(library, Path::new(found)), library.to_string_lossy()),
+            Preload::Nothing => (observed == "libc", "libc".into()),
+            Preload::Library(library) => (is_same(library, Path::new(observed)), library.to_string_lossy()),
         };
-        (!right).then(|| format!("malloc was to come from {requested}, and the worker found it to come from {found}"))
+        (!right)
+            .then(|| format!("malloc was to come from {requested}, and the worker found it to come from {observed}"))
     }
 }
 
-/// Links included: the loader names a library as it was requested for.
+/// Links included: the loader names a library as it was requested.
 fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
@@ -53,7 +54,7 @@ fn files(named: NamedAllocator) -> (&'static [&'static str], &'static str) {
     }
 }
 
-/// What `allocator` is here.
+/// The library of `allocator` on this machine.
 pub(super) fn resolve(allocator: &Allocator, tree: &Tree) -> Result<Preload, Refusal> {
     let refused = |message: String| Err(Refusal::new(KEY, message));
     match allocator {
@@ -92,8 +93,8 @@ fn find(named: NamedAllocator, tree: &Tree) -> Option<PathBuf> {
     candidates.into_iter().find(|library| check(library).is_ok())
 }
 
-/// Where the loader looks: what its configuration names, then what it knows by itself (`ld.so(8)`), Debian's and Ubuntu's
-/// folders of this architecture among it.
+/// Where the loader looks: what its configuration names, then what it knows by itself (`ld.so(8)`), Debian's and
+/// Ubuntu's folders of this architecture among it.
 fn folders(tree: &Tree) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(tree.path("etc/ld.so.conf.d"))
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
@@ -107,7 +108,8 @@ fn folders(tree: &Tree) -> Vec<PathBuf> {
     named.chain(usual).map(|folder| tree.path(folder)).collect()
 }
 
-/// What the head of an ELF file says before its addresses (`elf(5)`): magic number, class, byte order, …, type, machine.
+/// The length of the head of an ELF file, bytes: what it says before its addresses (`elf(5)`): magic number, class,
+/// byte order, …, type, machine.
 const HEAD: usize = 20;
 /// `ET_DYN`: a shared object.
 const SHARED: u16 = 3;
@@ -166,10 +168,10 @@ mod tests {
         testing::write(root.path(), "usr/lib/libjemalloc.so.2", "");
         refusal("jemalloc", &tree);
         fs::write(root.path().join("usr/lib/libjemalloc.so.2"), library()).unwrap();
-        let found = |tree| resolve(&Allocator::Named(NamedAllocator::Jemalloc), tree).unwrap();
-        assert_eq!(found(&tree), Preload::Library(root.path().join("usr/lib/libjemalloc.so.2")));
+        let resolved = |tree| resolve(&Allocator::Named(NamedAllocator::Jemalloc), tree).unwrap();
+        assert_eq!(resolved(&tree), Preload::Library(root.path().join("usr/lib/libjemalloc.so.2")));
         fs::write(root.path().join("opt/own/libjemalloc.so.2"), library()).unwrap();
-        assert_eq!(found(&tree), Preload::Library(root.path().join("opt/own/libjemalloc.so.2")));
+        assert_eq!(resolved(&tree), Preload::Library(root.path().join("opt/own/libjemalloc.so.2")));
     }
 
     #[test]

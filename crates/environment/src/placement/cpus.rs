@@ -1,7 +1,7 @@
 //! Which processors.
 //!
-//! A number takes them core by core in the kernel's order: the first hardware threads of all cores before any second one,
-//! or, with SMT on, whole cores.
+//! A number takes them core by core in the kernel's order: the first hardware threads of all cores before any second
+//! one, or, with SMT on, whole cores.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,20 @@ use crate::machine::siblings;
 use crate::requested::{Cpus, Numbers, Refusal, Requested, Smt};
 use crate::tree::Tree;
 
-/// The processors that `requested` comes to, of those that this process may use; absent if nothing is requested of them.
+/// The processors that `requested` comes to, of those that this process may use; absent if nothing is requested of
+/// them.
 pub(super) fn resolve(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Option<Numbers>, Refusal> {
     if requested.cpus.is_none() && requested.smt.is_none() && requested.numa_cpus.is_none() {
         return Ok(None);
     }
-    let choice = Choice { tree, usable, from: candidates(requested, tree, usable)? };
+    let selection = CpuSelection { tree, usable, from: candidates(requested, tree, usable)? };
     let chosen = match &requested.cpus {
-        None => choice.list(&choice.from, requested.smt)?,
+        None => selection.list(&selection.from, requested.smt)?,
         Some(Cpus::List(list)) => {
-            choice.check(list.as_slice(), requested)?;
-            choice.list(list.as_slice(), requested.smt)?
+            selection.check(list.as_slice(), requested)?;
+            selection.list(list.as_slice(), requested.smt)?
         }
-        Some(Cpus::Count(count)) => choice.count(*count as usize, requested.smt)?,
+        Some(Cpus::Count(count)) => selection.count(*count as usize, requested.smt)?,
     };
     Ok(Numbers::new(chosen))
 }
@@ -38,15 +39,16 @@ fn candidates(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Vec<
     Ok(from)
 }
 
-struct Choice<'a> {
+/// The processors that can be chosen, and the machine that they are of.
+struct CpuSelection<'a> {
     tree: &'a Tree,
-    /// What this process may use.
+    /// The processors that this process may use.
     usable: &'a [u32],
     /// Those of them that can be chosen.
     from: Vec<u32>,
 }
 
-impl Choice<'_> {
+impl CpuSelection<'_> {
     /// Whether all of `list` can be chosen.
     fn check(&self, list: &[u32], requested: &Requested) -> Result<(), Refusal> {
         let Some(cpu) = list.iter().find(|cpu| !self.from.contains(cpu)) else { return Ok(()) };
@@ -173,7 +175,8 @@ mod tests {
     use super::*;
     use crate::machine::testing;
 
-    /// What comes of a `[environment]` with these keys, on two sockets of 32 cores with two threads each.
+    /// The processors that come of an `[environment]` with these keys, on two sockets of 32 cores with two threads
+    /// each.
     fn on(tree: &Tree, usable: &[u32], keys: (&str, Option<Smt>, &str)) -> Result<String, String> {
         let (cpus, smt, nodes) = keys;
         let requested = Requested {
@@ -182,9 +185,9 @@ mod tests {
             numa_cpus: (!nodes.is_empty()).then(|| nodes.parse().unwrap()),
             ..Requested::default()
         };
-        let found =
+        let selected =
             resolve(&requested, tree, usable).map_err(|refusal| format!("{}: {}", refusal.key, refusal.message))?;
-        Ok(found.map_or_else(|| "as it is".to_owned(), String::from))
+        Ok(selected.map_or_else(|| "as it is".to_owned(), String::from))
     }
 
     const OFF: Option<Smt> = Some(Smt::Off);

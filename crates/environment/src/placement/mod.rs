@@ -1,5 +1,5 @@
-//! CPUs, NUMA policy and allocator of a worker: found out before anything runs, set between `fork` and `exec`, and held
-//! against what the worker found of itself.
+//! CPUs, NUMA policy and allocator of a worker: resolved before anything runs, set between `fork` and `exec`, and held
+//! against what the worker observed of itself.
 //!
 //! All three are inherited, by threads and across `exec`, so that the engine's own threads and processes have them too.
 //! Pages of files follow the policy of the task that touches them first.
@@ -28,38 +28,38 @@ use numa::Policy;
 pub use allocator::known as known_allocators;
 pub(crate) use numa::current as current_policy;
 
-/// What it takes to start a worker as it was requested for. What was not requested for stays as it is.
+/// Where a worker is to run: everything that it takes to start it as requested. What was not requested stays as it is.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct Placement {
     cpus: Option<(Numbers, Mask)>,
     numa: Option<Policy>,
     allocator: Option<Preload>,
 }
 
-impl Surroundings {
+impl Placement {
     /// Finds out whether this machine can give it, and this user may have it. Whether the kernel agrees is tried on a
     /// thread of its own, which ends: nothing is changed.
     ///
     /// # Errors
     /// The first thing that cannot be had.
-    pub fn resolve(requested: &Requested) -> Result<Surroundings, Refusal> {
+    pub fn resolve(requested: &Requested) -> Result<Placement, Refusal> {
         let tree = Tree::live();
-        let found = Surroundings::on(requested, &tree, &usable_cpus(&tree))?;
-        found.try_apart()?;
-        Ok(found)
+        let placement = Placement::on(requested, &tree, &usable_cpus(&tree))?;
+        placement.try_on_a_thread()?;
+        Ok(placement)
     }
 
     /// The same on the machine that `tree` shows, for a process that may use the processors `usable`.
-    fn on(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Surroundings, Refusal> {
+    fn on(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Placement, Refusal> {
         let cpus = cpus::resolve(requested, tree, usable)?;
-        Ok(Surroundings {
+        Ok(Placement {
             cpus: cpus.map(|cpus| (cpus.clone(), Mask::of(&cpus))),
             numa: requested.numa.as_ref().map(|policy| numa::resolve(policy, tree)).transpose()?,
             allocator: requested.allocator.as_ref().map(|allocator| allocator::resolve(allocator, tree)).transpose()?,
         })
     }
 
-    fn try_apart(&self) -> Result<(), Refusal> {
+    fn try_on_a_thread(&self) -> Result<(), Refusal> {
         let this = self.clone();
         let tried = thread::spawn(move || this.try_here()).join();
         tried.unwrap_or_else(|_| Err(Refusal::new("cpus", "trying it ended the thread that tried")))
@@ -83,8 +83,8 @@ impl Surroundings {
         }
         if self.cpus.is_some() || self.numa.is_some() {
             let this = Arc::new(self.clone());
-            // SAFETY: between fork and exec only async-signal-safe calls are allowed: these are two bare system calls on
-            // memory that the parent filled.
+            // SAFETY: between fork and exec only async-signal-safe calls are allowed: these are two bare system calls
+            // on memory that the parent filled.
             unsafe { command.pre_exec(move || this.set_cpus().and_then(|()| this.set_numa())) };
         }
     }
@@ -97,18 +97,18 @@ impl Surroundings {
         self.numa.as_ref().map_or(Ok(()), Policy::set)
     }
 
-    /// What of it the worker did not find around itself, in words.
-    pub fn contradiction(&self, found: &ObservedEnvironment) -> Option<String> {
+    /// The first part of it that the worker did not observe, in words.
+    pub fn contradiction(&self, observed: &ObservedEnvironment) -> Option<String> {
         let cpus = self.cpus.as_ref().and_then(|(cpus, _)| {
-            let right = cpus.to_string() == found.cpus;
-            (!right).then(|| format!("the worker was to run on CPUs {cpus}, and found itself on {}", found.cpus))
+            let right = cpus.to_string() == observed.cpus;
+            (!right).then(|| format!("the worker was to run on CPUs {cpus}, and found itself on {}", observed.cpus))
         });
         let numa = self.numa.as_ref().and_then(|policy| {
             let policy = policy.words();
-            let found = found.numa_policy.as_deref().unwrap_or("none");
-            (policy != found).then(|| format!("the worker's memory policy was to be {policy}, and it found {found}"))
+            let has = observed.numa_policy.as_deref().unwrap_or("none");
+            (policy != has).then(|| format!("the worker's memory policy was to be {policy}, and it found {has}"))
         });
-        let allocator = self.allocator.as_ref().and_then(|preload| preload.contradiction(&found.allocator));
+        let allocator = self.allocator.as_ref().and_then(|preload| preload.contradiction(&observed.allocator));
         cpus.or(numa).or(allocator)
     }
 }
@@ -125,22 +125,22 @@ mod tests {
 
     #[test]
     fn what_is_not_asked_for_contradicts_nothing() {
-        let nothing = Surroundings::resolve(&Requested::default()).unwrap();
+        let nothing = Placement::resolve(&Requested::default()).unwrap();
         assert_eq!(nothing.contradiction(&ObservedEnvironment::default()), None);
     }
 
     #[test]
     fn a_thread_finds_what_was_set() {
         let first = usable_cpus(&Tree::live())[0].to_string();
-        let surroundings = Surroundings::resolve(&requested(&first, None)).unwrap();
-        let found = thread::spawn(move || {
-            surroundings.try_here().unwrap();
-            (surroundings.contradiction(&observed::around_this_process()), surroundings)
+        let placement = Placement::resolve(&requested(&first, None)).unwrap();
+        let trial = thread::spawn(move || {
+            placement.try_here().unwrap();
+            (placement.contradiction(&observed::around_this_process()), placement)
         });
-        let (contradiction, surroundings) = found.join().unwrap();
+        let (contradiction, placement) = trial.join().unwrap();
         assert_eq!(contradiction, None);
         let elsewhere = ObservedEnvironment { cpus: "900".to_owned(), ..ObservedEnvironment::default() };
-        let words = surroundings.contradiction(&elsewhere).unwrap();
+        let words = placement.contradiction(&elsewhere).unwrap();
         assert_eq!(words, format!("the worker was to run on CPUs {first}, and found itself on 900"));
     }
 
@@ -148,18 +148,18 @@ mod tests {
     fn a_policy_and_an_allocator_that_are_not_found() {
         let requested =
             Requested { numa: Some(NumaPolicy::Local), allocator: Some(Allocator::Libc), ..Requested::default() };
-        let surroundings = Surroundings {
+        let placement = Placement {
             numa: Some(Policy::new(NumaPolicy::Local)),
             allocator: Some(allocator::resolve(requested.allocator.as_ref().unwrap(), &Tree::live()).unwrap()),
             cpus: None,
         };
-        let found = |policy: &str, allocator: &str| ObservedEnvironment {
+        let observed = |policy: &str, allocator: &str| ObservedEnvironment {
             numa_policy: Some(policy.to_owned()),
             allocator: allocator.to_owned(),
             ..ObservedEnvironment::default()
         };
-        assert_eq!(surroundings.contradiction(&found("local", "libc")), None);
-        assert!(surroundings.contradiction(&found("default", "libc")).unwrap().contains("found default"));
-        assert!(surroundings.contradiction(&found("local", "/x.so")).unwrap().contains("/x.so"));
+        assert_eq!(placement.contradiction(&observed("local", "libc")), None);
+        assert!(placement.contradiction(&observed("default", "libc")).unwrap().contains("found default"));
+        assert!(placement.contradiction(&observed("local", "/x.so")).unwrap().contains("/x.so"));
     }
 }

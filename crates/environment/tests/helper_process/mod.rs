@@ -1,4 +1,4 @@
-//! Parts that other processes play: an ignored test of the same binary, started as a process of its own.
+//! Helper processes: an ignored test of the same binary, started as a process of its own.
 
 // Each test binary uses some of this.
 #![allow(dead_code)]
@@ -7,45 +7,45 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const PART: &str = "KVDYNO_PART";
+const ARGUMENT: &str = "KVDYNO_HELPER";
 
 /// Longer than anything takes.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// A process that plays a part. Dropping it kills it.
-pub struct Player {
+/// A process that runs one ignored test. Dropping it kills it.
+pub struct HelperProcess {
     pub process: Child,
     lines: BufReader<ChildStdout>,
 }
 
-/// Starts the ignored test `part` with `argument`; `prepare` may change the command first.
-pub fn start(part: &str, argument: &str, prepare: impl FnOnce(&mut Command)) -> Player {
+/// Starts the ignored test `test` with `argument`; `prepare` may change the command first.
+pub fn start(test: &str, argument: &str, prepare: impl FnOnce(&mut Command)) -> HelperProcess {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", part, "--ignored", "--nocapture"]).env(PART, argument).stdout(Stdio::piped());
+    command.args(["--exact", test, "--ignored", "--nocapture"]).env(ARGUMENT, argument).stdout(Stdio::piped());
     prepare(&mut command);
     let mut process = command.spawn().unwrap();
     let lines = BufReader::new(process.stdout.take().unwrap());
-    Player { process, lines }
+    HelperProcess { process, lines }
 }
 
-/// The argument, if this process was started to play a part.
+/// The argument, if this process was started as a helper.
 pub fn argument() -> Option<String> {
-    std::env::var(PART).ok()
+    std::env::var(ARGUMENT).ok()
 }
 
-/// What a player says.
+/// Tells the test that started this helper a word with its value.
 pub fn say(word: &str, value: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{word}={value}").unwrap();
 }
 
-impl Player {
-    /// The value that the player says for `word`, skipping everything before.
+impl HelperProcess {
+    /// The value that the helper says for `word`, skipping everything before.
     pub fn hear(&mut self, word: &str) -> String {
         let mut line = String::new();
         loop {
             line.clear();
-            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the player ended without saying {word}");
+            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the helper ended without saying {word}");
             if let Some(value) = line.trim_end().strip_prefix(word).and_then(|rest| rest.strip_prefix('=')) {
                 return value.to_owned();
             }
@@ -53,7 +53,7 @@ impl Player {
     }
 }
 
-impl Drop for Player {
+impl Drop for HelperProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -1,0 +1,90 @@
+//! The documents: every file and folder that they name is there, and every link leads to a heading.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/repository.rs"]
+mod repository;
+
+use std::path::{Component, Path, PathBuf};
+
+use repository::{File, files, top};
+
+/// Folders that begin a path in backticks.
+const FOLDERS: [&str; 7] = ["crates/", "docs/", "engines/", "experiments/", "published/", "scripts/", "tests/"];
+
+fn documents() -> impl Iterator<Item = File> {
+    files().into_iter().filter(|file| file.is_any_of(&["md"]))
+}
+
+#[test]
+#[ignore = "docs/design.md is written for the folders that are being made: model, dataset, worker/src/workloads"]
+fn every_path_in_backticks_is_there() {
+    let mut lost = Vec::new();
+    for file in documents().filter(|file| file.path != "CHANGELOG.md") {
+        for (line, text) in file.lines() {
+            let named = text.split('`').skip(1).step_by(2).filter(|span| is_path(span));
+            let absent = named.filter(|path| !top().join(path).exists());
+            lost.extend(absent.map(|path| format!("{}:{line}: there is no {path}", file.path)));
+        }
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+/// Whether it is a whole path of this repository: `engines/NAME/NAME.c` and `engines/*` are not.
+fn is_path(span: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c);
+    let begins = FOLDERS.iter().any(|folder| span.starts_with(folder));
+    begins && span.chars().all(is_plain) || begins && span.ends_with(".md")
+}
+
+#[test]
+#[ignore = "docs/design.md is written for the folders that are being made: model, dataset, worker/src/workloads"]
+fn every_link_leads_somewhere() {
+    let all: Vec<File> = documents().collect();
+    let mut lost = Vec::new();
+    for file in &all {
+        for (line, text) in file.lines() {
+            for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                if !link.contains("://") && !leads_somewhere(&all, file, link) {
+                    lost.push(format!("{}:{line}: {link} leads nowhere", file.path));
+                }
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+fn leads_somewhere(all: &[File], from: &File, link: &str) -> bool {
+    let (path, heading) = link.split_once('#').map_or((link, None), |(path, heading)| (path, Some(heading)));
+    let to = if path.is_empty() { PathBuf::from(&from.path) } else { beside(&from.path, path) };
+    let target = all.iter().find(|file| Path::new(&file.path) == to);
+    match (heading, target) {
+        (None, _) => top().join(&to).exists(),
+        (Some(heading), Some(target)) => headings(target).any(|one| one == heading),
+        (Some(_), None) => false,
+    }
+}
+
+/// `path` as it is from the folder of the file `from`, without `..`.
+fn beside(from: &str, path: &str) -> PathBuf {
+    let mut whole = PathBuf::from(from);
+    whole.pop();
+    for part in Path::new(path).components() {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            Component::CurDir => {}
+            part => whole.push(part),
+        }
+    }
+    whole
+}
+
+/// The headings of a document as links name them: in lower case, without punctuation, with `-` for blanks.
+fn headings(file: &File) -> impl Iterator<Item = String> {
+    let headings =
+        file.lines().filter(|(_, line)| line.starts_with('#')).map(|(_, line)| line.trim_start_matches('#').trim());
+    headings.map(|heading| {
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+    })
+}

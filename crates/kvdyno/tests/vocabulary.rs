@@ -1,0 +1,245 @@
+//! One word for each thing: `docs/glossary.md` has the words, this file those that were retired in favour of them. It
+//! also holds that no two types share a name, and that no comment of documentation begins with "What".
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/repository.rs"]
+mod repository;
+#[path = "support/source.rs"]
+mod source;
+
+use std::collections::BTreeMap;
+
+use repository::{File, files};
+use source::{Token, tokens, words};
+
+/// Words that are in no identifier, name of a file, key or column, nor in backticks; and the word for the thing. The
+/// parts of a phrase are tied by `_`.
+const RETIRED: &[(&str, &str)] = &[
+    ("place places placed unplaced", "what it is: span, index, path, location, slot"),
+    ("stage stages staged", "environment, or phase"),
+    ("ground grounds", "backing store"),
+    ("asked", "requested, or what it is"),
+    ("found", "observed, or what it is"),
+    ("crew crews", "processes"),
+    ("seat seats", "client"),
+    ("party parties", "client, or process"),
+    ("conduct conducts", "run"),
+    ("play plays played player players", "what it does: run, act as"),
+    ("call_off calls_off called_off", "abort"),
+    ("board boards", "shared memory"),
+    ("lane lanes", "statistics of a thread"),
+    ("tally tallies", "counters"),
+    ("gate gates", "barrier"),
+    ("floor floors", "minimum version"),
+    ("room rooms", "what it is: capacity, buffer, width"),
+    ("errand errands", "task"),
+    ("destroyer destroyers", "cleanup"),
+    ("apart", "labels, or separately"),
+    ("contest contests contestant contestants", "comparison"),
+    ("disturb disturbs disturbed disturbing disturbance disturbances", "interference"),
+    ("narrow narrows narrowed narrowing", "what it does: reduce, select"),
+    ("modify modifies modified", "read_modify_write"),
+    ("nexts", "steps"),
+    ("among", "what it is"),
+    ("kb", "KiB"),
+];
+
+/// Keys that files once had, refused as a whole key or column only.
+const RETIRED_KEYS: &[(&str, &str)] = &[
+    ("part", "the workload's own word"),
+    ("reads_per_batch", "multi_get_size"),
+    ("longest", "longest_cycle"),
+    ("missing", "if_missing"),
+    ("is", "a word that says what is compared"),
+    ("turns", "a word that says what it counts"),
+];
+
+/// Retired words that have no ordinary meaning in a document or comment either.
+const OWN_DIALECT: &str = "crew crews seat seats lane lanes tally tallies errand errands destroyer destroyers \
+    contest contests contestant contestants disturbance disturbances nexts unplaced";
+
+/// Where a retired word is somebody else's name: identifiers that contain the phrase, in files below the path.
+const EXCEPTIONS: &[(&str, &str, &str)] =
+    &[("not_found", "", "ErrorKind::NotFound of the standard library, and the engines' own codes")];
+
+/// The types that mean the same although they are two, or that a user of neither can confuse.
+const SAME_NAME: &[(&str, &str)] = &[("Error", "each crate may have one")];
+
+/// A breach: the file, the line, the word, and what to say instead.
+struct Finding {
+    path: String,
+    line: usize,
+    word: String,
+    instead: String,
+}
+
+#[test]
+fn no_identifier_has_a_retired_word() {
+    let mut findings = Vec::new();
+    for file in files().iter().filter(|file| file.is_any_of(&["rs", "c", "h", "cc", "go"])) {
+        for token in tokens(file) {
+            if let Token::Identifier { text, line, is_sentence: false } = token {
+                findings.extend(retired(&file.path, line, text));
+            }
+        }
+    }
+    none(findings);
+}
+
+#[test]
+fn no_file_or_folder_has_a_retired_word() {
+    none(files().iter().flat_map(|file| retired(&file.path, 0, &file.path)).collect());
+}
+
+#[test]
+fn no_key_of_an_experiment_has_a_retired_word() {
+    let mut findings = Vec::new();
+    for file in files().iter().filter(|file| file.path.starts_with("experiments/") && file.is_any_of(&["toml"])) {
+        findings.extend(file.lines().flat_map(|(line, text)| keys(file, line, text)));
+    }
+    none(findings);
+}
+
+/// The retired words in the key of a line `key = value`, also of one that is commented out, or in a `[section]`.
+fn keys(file: &File, line: usize, text: &str) -> Vec<Finding> {
+    let text = text.trim_start_matches(['#', ' ']);
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let key = match text.strip_prefix('[') {
+        Some(section) => section.trim_start_matches('[').split(']').next(),
+        None => text.split_once('=').map(|(key, _)| key.trim()),
+    };
+    let parts = key.filter(|key| is_name(key)).into_iter().flat_map(|key| key.split('.'));
+    parts.flat_map(|key| column(&file.path, line, key)).collect()
+}
+
+#[test]
+fn no_column_of_a_report_has_a_retired_word() {
+    let snapshots: Vec<File> = files().into_iter().filter(|file| file.path.ends_with("__csv.snap")).collect();
+    assert!(!snapshots.is_empty(), "no snapshot shows the columns of the CSV files");
+    let mut findings = Vec::new();
+    for file in &snapshots {
+        for (line, names) in file.lines().filter(|(_, text)| text.starts_with("engine,")) {
+            findings.extend(names.split(',').flat_map(|name| column(&file.path, line, name)));
+        }
+    }
+    none(findings);
+}
+
+fn column(path: &str, line: usize, name: &str) -> Vec<Finding> {
+    let whole = RETIRED_KEYS.iter().filter(|(key, _)| *key == name);
+    let whole = whole.map(|(key, instead)| finding(path, line, key, instead));
+    retired(path, line, name).into_iter().chain(whole).collect()
+}
+
+#[test]
+fn no_document_or_comment_has_a_word_of_the_old_dialect() {
+    let mut findings = Vec::new();
+    for file in files().iter().filter(|file| speaks(file)) {
+        for (line, text) in prose(file) {
+            findings.extend(own_dialect(&file.path, line, &text));
+            if file.is_any_of(&["md"]) {
+                let spans = text.split('`').skip(1).step_by(2);
+                findings.extend(spans.flat_map(|span| retired(&file.path, line, span)));
+            }
+        }
+    }
+    none(findings);
+}
+
+/// This test must name what it refuses, and the change log what was renamed.
+fn speaks(file: &File) -> bool {
+    file.is_any_of(&["md", "toml", "sh", "rs", "c", "h", "cc", "go"])
+        && !file.path.ends_with("tests/vocabulary.rs")
+        && file.path != "CHANGELOG.md"
+}
+
+/// The text of a file that people read: all of a document, the comments of source.
+fn prose(file: &File) -> Vec<(usize, String)> {
+    if !file.is_any_of(&["rs", "c", "h", "cc", "go"]) {
+        return file.lines().map(|(line, text)| (line, text.to_owned())).collect();
+    }
+    let comments = tokens(file).into_iter().filter_map(|token| match token {
+        Token::Comment { text, line } => Some((line, text.to_owned())),
+        Token::Identifier { .. } => None,
+    });
+    comments.collect()
+}
+
+fn own_dialect(path: &str, line: usize, text: &str) -> Vec<Finding> {
+    let said = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let kilobytes = said.clone().filter(|word| *word == "KB").map(|word| finding(path, line, word, "KiB"));
+    let refused = said.filter(|word| OWN_DIALECT.split_whitespace().any(|own| own.eq_ignore_ascii_case(word)));
+    refused.flat_map(|word| retired(path, line, word)).chain(kilobytes).collect()
+}
+
+#[test]
+fn no_comment_of_documentation_begins_with_what() {
+    let mut findings = Vec::new();
+    for file in files().iter().filter(|file| file.is_any_of(&["rs"])) {
+        let mut before = "";
+        for (line, text) in file.lines() {
+            let text = text.trim_start();
+            let mark = ["///", "//!"].into_iter().find(|mark| text.starts_with(mark));
+            if let Some(mark) = mark.filter(|mark| !before.starts_with(mark)) {
+                let first = text[mark.len()..].split_whitespace().next();
+                findings.extend(first.filter(|word| *word == "What").map(|word| {
+                    finding(&file.path, line, word, "the noun that says what the thing is, with its unit")
+                }));
+            }
+            before = text;
+        }
+    }
+    none(findings);
+}
+
+#[test]
+fn no_two_types_share_a_name() {
+    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files().iter().filter(|file| is_library_source(file)) {
+        for (line, name) in source::types(file) {
+            types.entry(name.to_owned()).or_default().push(format!("{}:{line}", file.path));
+        }
+    }
+    types.retain(|name, at| at.len() > 1 && !SAME_NAME.iter().any(|(same, _)| same == name));
+    let said: Vec<String> = types.iter().map(|(name, at)| format!("{name}: {}", at.join(", "))).collect();
+    assert!(said.is_empty(), "types that share a name, and need one that says which they are:\n{}", said.join("\n"));
+}
+
+fn is_library_source(file: &File) -> bool {
+    let path = &file.path;
+    let is_test = path.contains("/tests/") || path.contains("/examples/") || path.ends_with("/tests.rs");
+    file.is_any_of(&["rs"]) && !is_test && !path.ends_with("/testing.rs")
+}
+
+#[test]
+fn the_glossary_has_at_most_forty_words() {
+    let glossary = files().into_iter().find(|file| file.path == "docs/glossary.md").unwrap();
+    let cells = glossary.lines().filter_map(|(_, line)| line.strip_prefix('|')?.split('|').next());
+    let words: Vec<&str> = cells.flat_map(|cell| cell.split('*').skip(1).step_by(2)).collect();
+    assert!((20..=40).contains(&words.len()), "the glossary has {} words: {}", words.len(), words.join(", "));
+    none(words.iter().flat_map(|word| retired("docs/glossary.md", 0, word)).collect());
+}
+
+/// The retired words in `text`, an identifier or a path.
+fn retired(path: &str, line: usize, text: &str) -> Vec<Finding> {
+    let mut said = format!("_{}_", words(text).join("_"));
+    for (phrase, ..) in EXCEPTIONS.iter().filter(|(_, below, _)| path.starts_with(below)) {
+        said = said.replace(&format!("_{phrase}_"), "_._");
+    }
+    let all = RETIRED.iter().flat_map(|(forms, instead)| forms.split_whitespace().map(move |form| (form, instead)));
+    let here = all.filter(|(form, _)| said.contains(&format!("_{form}_")));
+    here.map(|(form, instead)| finding(path, line, &format!("{form} in {text}"), instead)).collect()
+}
+
+fn finding(path: &str, line: usize, word: &str, instead: &str) -> Finding {
+    Finding { path: path.to_owned(), line, word: word.to_owned(), instead: instead.to_owned() }
+}
+
+fn none(findings: Vec<Finding>) {
+    let lines: Vec<String> = findings
+        .iter()
+        .map(|Finding { path, line, word, instead }| format!("{path}:{line}: {word}; say instead: {instead}"))
+        .collect();
+    assert!(lines.is_empty(), "{} retired words:\n{}", lines.len(), lines.join("\n"));
+}
