@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_workload::Kind;
+use kvdyno_dataset::Kind;
 
 use crate::BenchError;
 use crate::drive::{self, Drive};

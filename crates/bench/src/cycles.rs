@@ -10,7 +10,7 @@ use kvdyno_engine::{Compression, Durability, LabSettings};
 use kvdyno_results::ClientKind;
 use kvdyno_worker::TrialSpec;
 use kvdyno_worker::worker::driver_check;
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
+use kvdyno_dataset::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
 
 use crate::BenchError;
 use crate::bare;

@@ -8,7 +8,7 @@ use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSetti
 use kvdyno_results::ClientKind;
 use kvdyno_worker::TrialSpec;
 use kvdyno_worker::worker::{driver_check, hints, values_of};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload, subseed};
+use kvdyno_dataset::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload, subseed};
 
 use crate::BenchError;
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use kvdyno_workload::{Kind, Reads};
+use kvdyno_dataset::{Kind, Reads};
 
 use crate::BenchError;
 use crate::bare::BareLmdb;

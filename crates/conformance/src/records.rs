@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use kvdyno_engine::{Answer, Session, abi};
-use kvdyno_workload::Values;
+use kvdyno_dataset::Values;
 
 use crate::check::{During, Finding, wrong};
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use kvdyno_engine::{Durability, LabSettings};
-use kvdyno_workload::cycles::Numbers;
-use kvdyno_workload::{Data, Kind};
+use kvdyno_dataset::cycles::Numbers;
+use kvdyno_dataset::{Data, Kind};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kvdyno_engine::{Compression, Durability, OptionText};
 use kvdyno_results::ClientKind;
-use kvdyno_workload::{KeyFormat, Kind, Spelling, Verify};
+use kvdyno_dataset::{KeyFormat, Kind, Spelling, Verify};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 

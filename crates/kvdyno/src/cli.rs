@@ -9,7 +9,7 @@ use kvdyno_engine::{Compression, Durability};
 use kvdyno_experiment::{Bytes, Order, Span, WriteRate};
 use kvdyno_report::{Format, Paper};
 use kvdyno_results::ClientKind;
-use kvdyno_workload::{KeyFormat, Kind};
+use kvdyno_dataset::{KeyFormat, Kind};
 
 pub use environment::EnvironmentOptions;
 

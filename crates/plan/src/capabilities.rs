@@ -3,7 +3,7 @@
 use kvdyno_engine::abi;
 use kvdyno_engine::inspect::Declared;
 use kvdyno_environment::requested::Storage;
-use kvdyno_workload::Kind;
+use kvdyno_dataset::Kind;
 
 use crate::cycles::is_cycles;
 use kvdyno_experiment::{Experiment, FileError, LoadSection, Missing, RunSection};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi, closest};
 use kvdyno_results::{ClientKind, EngineFacts, LeftOut, Phase, Setting, TrialKey};
-use kvdyno_workload::{KeyError, Workload, WorkloadError};
+use kvdyno_dataset::{KeyError, Workload, WorkloadError};
 
 use crate::backing_store;
 use crate::capabilities::{cannot_run, check_keys_of, check_load_durability};

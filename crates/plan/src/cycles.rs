@@ -2,8 +2,8 @@
 //! workload reads.
 
 use kvdyno_engine::Durability;
-use kvdyno_workload::cycles::numbers_expected;
-use kvdyno_workload::{Kind, Spelling};
+use kvdyno_dataset::cycles::numbers_expected;
+use kvdyno_dataset::{Kind, Spelling};
 
 use kvdyno_experiment::{Experiment, FileError};
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use kvdyno_results::{ClientKind, Phase, TrialKey};
-use kvdyno_workload::{Data, End, Kind, Reads, Workload, subseed};
+use kvdyno_dataset::{Data, End, Kind, Reads, Workload, subseed};
 use toml::Spanned;
 
 use kvdyno_experiment::Variant;

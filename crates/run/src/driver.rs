@@ -5,7 +5,7 @@ use std::time::Duration;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
 use kvdyno_results::{ClientKind, DriverCost, Failure};
 use kvdyno_worker::{DriverCheck, TrialSpec, worker::driver_check};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
+use kvdyno_dataset::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
 
 /// Rounds of which the median is taken.
 const ROUNDS: usize = 5;

@@ -11,7 +11,7 @@ use kvdyno_engine::LabSettings;
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{Phase, TrialResult};
-use kvdyno_workload::Kind;
+use kvdyno_dataset::Kind;
 
 use crate::databases::Slot;
 use crate::engine_cleanup::EngineCleanup;

@@ -10,7 +10,7 @@ use std::{mem, panic, thread};
 
 use kvdyno_engine::Database;
 use kvdyno_results::{Failure, FailureKind};
-use kvdyno_workload::{End, Keys, Kind, Ledger, Role, Values, WatchedIds, Workload};
+use kvdyno_dataset::{End, Keys, Kind, Ledger, Role, Values, WatchedIds, Workload};
 
 use crate::clock::Clock;
 use crate::loops::{self, Driver, Limit, Work};

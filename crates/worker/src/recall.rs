@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::{mem, ptr, slice};
 
 use kvdyno_engine::{Host, abi};
-use kvdyno_workload::{Keys, Ledger, Values};
+use kvdyno_dataset::{Keys, Ledger, Values};
 
 /// What a session recalls values from.
 ///

@@ -12,7 +12,7 @@ use std::mem::{align_of, size_of};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use kvdyno_workload::LEDGER_SLOTS;
+use kvdyno_dataset::LEDGER_SLOTS;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kvdyno_engine::{LabSettings, OptionText};
 use kvdyno_results::{ClientKind, Failure, ObservedEnvironment, Setting, Window};
-use kvdyno_workload::Workload;
+use kvdyno_dataset::Workload;
 use serde::{Deserialize, Serialize};
 
 /// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is told

@@ -8,7 +8,7 @@ use std::time::Instant;
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
 use kvdyno_environment::observed;
 use kvdyno_results::{ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files};
-use kvdyno_workload::{Data, Values, Workload};
+use kvdyno_dataset::{Data, Values, Workload};
 
 use crate::clients::{Measured, NotRun};
 use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
-use kvdyno_workload::Stream;
+use kvdyno_dataset::Stream;
 
 use crate::bench::{Bench, Place, session};
 use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use kvdyno_experiment::{EngineSection, Experiment, LoadSection, RunSection};
-use kvdyno_workload::Verify;
+use kvdyno_dataset::Verify;
 use toml::Spanned;
 
 use crate::cli::Compare;
@@ -56,7 +56,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     Ok(experiment)
 }
 
-fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
+fn run_section(arguments: &Compare, kind: kvdyno_dataset::Kind) -> RunSection {
     RunSection {
         workload: placed(kind),
         readers: placed(arguments.readers.clone()),

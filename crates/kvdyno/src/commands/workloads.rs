@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use kvdyno_workload::Kind;
+use kvdyno_dataset::Kind;
 
 use crate::error::Error;
 

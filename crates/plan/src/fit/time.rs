@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kvdyno_workload::Kind;
+use kvdyno_dataset::Kind;
 use toml::{Table, Value};
 
 use super::parts::{runs, tell};

@@ -2,8 +2,8 @@
 
 use kvdyno_results::{Cycles, Failure, FailureKind, Operations, Outcome};
 use kvdyno_worker::CyclesFound;
-use kvdyno_workload::Workload;
-use kvdyno_workload::cycles::{Solution, solve};
+use kvdyno_dataset::Workload;
+use kvdyno_dataset::cycles::{Solution, solve};
 
 use super::Ask;
 

@@ -13,7 +13,7 @@ use kvdyno_results::{
     TrialResult, WorkloadFacts,
 };
 use kvdyno_worker::{Observer, WorkerReport, of_process};
-use kvdyno_workload::{Kind, Spelling, Verify, Workload};
+use kvdyno_dataset::{Kind, Spelling, Verify, Workload};
 
 use super::bounds::Bounds;
 use super::cycles::Found;

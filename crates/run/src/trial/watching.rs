@@ -12,7 +12,7 @@ use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
 use kvdyno_results::{ClientKind, Phase, SeriesRow};
 use kvdyno_worker::shared::{ClientStats, OpKind, SharedMemory, WorkerState};
 use kvdyno_worker::{Observer, Snapshot};
-use kvdyno_workload::End;
+use kvdyno_dataset::End;
 
 use super::bounds::Bounds;
 use super::{Ask, taken_kib};

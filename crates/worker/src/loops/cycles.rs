@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::cycles::{self, CHUNK, LONGEST_CYCLE, NumberBuffer, Numbers};
+use kvdyno_dataset::cycles::{self, CHUNK, LONGEST_CYCLE, NumberBuffer, Numbers};
 
 use super::{Driver, Limit, NOTHING, Work, lent};
 use crate::clock::{Clock, Turnaround};

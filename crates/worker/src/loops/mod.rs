@@ -16,7 +16,7 @@ mod write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvdyno_engine::{Session, abi};
-use kvdyno_workload::{Fault, Keys, Ledger, Role, Stream, Values, Verify, Workload, subseed};
+use kvdyno_dataset::{Fault, Keys, Ledger, Role, Stream, Values, Verify, Workload, subseed};
 
 use crate::clock::Clock;
 use crate::recall::RecallContext;

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::Stream;
+use kvdyno_dataset::Stream;
 
 use super::{Driver, Limit, NOTHING, Work, lent};
 use crate::clock::{Clock, Turnaround};

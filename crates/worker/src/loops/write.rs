@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::{Permutation, Role, Stream, subseed};
+use kvdyno_dataset::{Permutation, Role, Stream, subseed};
 
 use super::pacer::Pacer;
 use super::{Driver, Limit, NOTHING, Work};
