@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_results::{ClientKind, Phase, SeriesRow, TrialKey, TrialResult, WorkloadFacts};
+use kvdyno_results::{ClientKind, OpKind, Phase, SeriesRow, TrialKey, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
 use crate::Estimate;
@@ -129,11 +129,11 @@ fn trial_rate(result: &TrialResult, writes: bool) -> f64 {
 /// Records a second in each interval of the window, all kinds of reads or of writes together. An interval in which
 /// nothing of the kind ended counts as 0, and one that the window's end cut short is left out.
 fn interval_rates(result: &TrialResult, rows: &[SeriesRow], writes: bool) -> Vec<f64> {
-    let wanted = |kind: &str| result.operations.iter().any(|o| o.kind == kind && o.writes() == writes);
+    let wanted = |kind: OpKind| kind.writes() == writes && result.operations.iter().any(|o| o.kind == kind);
     let mut intervals: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.end_s - row.seconds > -1e-3 && row.seconds > 0.0) {
         let interval = intervals.entry((row.end_s * 1e6) as i64).or_insert((row.seconds, 0.0));
-        if wanted(&row.kind) {
+        if wanted(row.kind) {
             interval.1 += row.records as f64;
         }
     }
@@ -194,7 +194,7 @@ mod tests {
     fn one_trial_takes_its_interval_from_its_series() {
         let results = [result("lmdb", 1, 1, 100.0)];
         let rates = [100.0, 104.0, 97.0, 99.0, 102.0, 98.0, 101.0, 99.0];
-        let series = Series::from([(results[0].trial.clone(), rows("get", &rates))]);
+        let series = Series::from([(results[0].trial.clone(), rows(OpKind::Get, &rates))]);
         let cells = cells(&results, &series);
         let reads = cells[0].reads_per_s.as_ref().unwrap();
         assert_eq!(reads.method.to_string(), "1 trial, 8 intervals");
@@ -205,11 +205,11 @@ mod tests {
     #[test]
     fn only_whole_intervals_of_the_window_count_and_silence_counts_as_nothing() {
         let mut result = result("lmdb", 1, 1, 100.0);
-        result.operations.push(Operations { kind: "put".into(), ..result.operations[0].clone() });
-        let mut all = rows("get", &[100.0, 100.0, 100.0]);
+        result.operations.push(Operations { kind: OpKind::Put, ..result.operations[0].clone() });
+        let mut all = rows(OpKind::Get, &[100.0, 100.0, 100.0]);
         all[0].end_s = 0.0;
-        all.extend(rows("put", &[5.0, 5.0, 5.0, 5.0]));
-        let mut stump = rows("get", &[1.0]).remove(0);
+        all.extend(rows(OpKind::Put, &[5.0, 5.0, 5.0, 5.0]));
+        let mut stump = rows(OpKind::Get, &[1.0]).remove(0);
         (stump.end_s, stump.seconds) = (4.1, 0.1);
         all.push(stump);
         assert_eq!(interval_rates(&result, &all, false), [0.0, 100.0, 100.0, 0.0]);

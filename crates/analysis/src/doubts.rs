@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kvdyno_results::{Machine, Operations, TrialResult};
+use kvdyno_results::{Machine, OpKind, Operations, TrialResult};
 
 /// How far figures that should agree may be apart: the published tables agree with themselves to this.
 const TOLERANCE: f64 = 0.02;
@@ -46,7 +46,7 @@ pub enum Doubt {
     /// The driver takes a good part of the time.
     DriverDominates {
         /// Kind of operation.
-        kind: String,
+        kind: OpKind,
         /// The driver's own cost of it.
         driver_ns: f64,
         /// Its mean latency.
@@ -55,7 +55,7 @@ pub enum Doubt {
     /// Fewer operations than threads with such a latency would do, though nothing held them back.
     LatencyBelowRate {
         /// Kind of operation.
-        kind: String,
+        kind: OpKind,
         /// Its mean latency.
         mean_ns: u64,
         /// What one takes by the rate and the number of threads.
@@ -64,7 +64,7 @@ pub enum Doubt {
     /// More operations than their latency leaves time for.
     RateBeyondLatency {
         /// Kind of operation.
-        kind: String,
+        kind: OpKind,
         /// As recorded.
         per_s: f64,
         /// The most that threads and mean latency allow.
@@ -78,7 +78,7 @@ pub enum Doubt {
     /// A high percentile of few operations.
     FewOperations {
         /// Kind of operation.
-        kind: String,
+        kind: OpKind,
         /// How many.
         operations: u64,
     },
@@ -131,8 +131,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
     let whole = [cpu_disagrees(result), more_cpu_than_machine(result, machine), short_window(result)];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
         let limited = o.writes() && result.workload.write_rate.is_some();
-        // A thread of the 3n+1 workload gets and puts by turns: the rate of each is not that of its latency.
-        let below = if limited || result.cycles.is_some() { None } else { latency_below_rate(o, machine) };
+        let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
         // Where operations wait for their turn, their latency counts from when they were due, not from their call.
         let beyond = if limited { None } else { rate_beyond_latency(o) };
@@ -173,8 +172,8 @@ fn short_window(result: &TrialResult) -> Option<Doubt> {
 fn driver_dominates(operations: &Operations, machine: Option<&Machine>) -> Option<Doubt> {
     let driver_ns = machine?.driver.as_ref()?.get_ns;
     let mean_ns = operations.latency.mean_ns;
-    let dominates = operations.kind == "get" && driver_share(driver_ns, mean_ns) > DRIVER_SHARE;
-    dominates.then(|| Doubt::DriverDominates { kind: operations.kind.clone(), driver_ns, mean_ns })
+    let dominates = operations.kind == OpKind::Get && driver_share(driver_ns, mean_ns) > DRIVER_SHARE;
+    dominates.then(|| Doubt::DriverDominates { kind: operations.kind, driver_ns, mean_ns })
 }
 
 /// Of a thread's time; the mean latency is that of the call alone.
@@ -189,7 +188,7 @@ fn latency_below_rate(operations: &Operations, machine: Option<&Machine>) -> Opt
     let each_ns = f64::from(operations.threads) * 1e9 / operations.operations_per_s;
     let mean_ns = operations.latency.mean_ns;
     let below = each_ns.is_finite() && each_ns > LATENCY_FACTOR * (mean_ns as f64 + driver_ns);
-    below.then(|| Doubt::LatencyBelowRate { kind: operations.kind.clone(), mean_ns, each_ns })
+    below.then(|| Doubt::LatencyBelowRate { kind: operations.kind, mean_ns, each_ns })
 }
 
 /// A thread has one call under way at a time, so it makes at most 1 / latency of them a second.
@@ -197,13 +196,13 @@ fn rate_beyond_latency(operations: &Operations) -> Option<Doubt> {
     let shortest_ns = operations.latency.mean_ns as f64 - 0.5;
     let possible_per_s = f64::from(operations.threads) * 1e9 / shortest_ns;
     let beyond = shortest_ns > 0.0 && operations.operations_per_s > possible_per_s * (1.0 + TOLERANCE);
-    let kind = operations.kind.clone();
+    let kind = operations.kind;
     beyond.then_some(Doubt::RateBeyondLatency { kind, per_s: operations.operations_per_s, possible_per_s })
 }
 
 fn few_operations(operations: &Operations) -> Option<Doubt> {
     let few = operations.operations < FEWEST_FOR_P99_99;
-    few.then(|| Doubt::FewOperations { kind: operations.kind.clone(), operations: operations.operations })
+    few.then(|| Doubt::FewOperations { kind: operations.kind, operations: operations.operations })
 }
 
 #[cfg(test)]
@@ -285,7 +284,7 @@ mod tests {
     #[test]
     fn a_limited_rate_leaves_time_between_writes() {
         let mut result = result("lmdb", 1, 1, 1000.0);
-        result.operations[0].kind = "put".into();
+        result.operations[0].kind = OpKind::Put;
         result.operations[0].latency.mean_ns = 3000;
         assert_eq!(sentences(&result).len(), 1);
         result.workload.write_rate = Some(1000.0);

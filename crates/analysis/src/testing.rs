@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use kvdyno_results::{
-    Answers, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, Operations,
-    OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Space, TrialKey, TrialResult, Window, WorkloadFacts,
+    Answers, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, OpKind,
+    Operations, OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Space, TrialKey, TrialResult, Window, WorkloadFacts,
 };
 
-/// A trial of 10 s with one kind of operation, `get`.
+/// A trial of 10 s with one kind of operation, gets.
 pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) -> TrialResult {
     TrialResult {
         schema: SCHEMA,
@@ -39,7 +39,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         os: OsFacts { wall_s: 11.0, user_s: 10.0, sys_s: 0.6, cpu_pct: 96, ..OsFacts::default() },
         environment: Default::default(),
         space: Space::default(),
-        cycles: None,
+        figures: None,
         user_bytes_written: 0,
         statistics: Vec::new(),
         notes: Vec::new(),
@@ -54,13 +54,13 @@ pub(crate) fn failed(engine: &str, readers: u32, repeat: u32) -> TrialResult {
 }
 
 /// A second each.
-pub(crate) fn rows(kind: &str, rates: &[f64]) -> Vec<SeriesRow> {
+pub(crate) fn rows(kind: OpKind, rates: &[f64]) -> Vec<SeriesRow> {
     (1u32..)
         .zip(rates)
         .map(|(end, rate)| SeriesRow {
             end_s: f64::from(end),
             seconds: 1.0,
-            kind: kind.into(),
+            kind,
             operations: *rate as u64,
             records: *rate as u64,
             records_per_s: *rate,
@@ -124,6 +124,8 @@ fn workload() -> WorkloadFacts {
         seek_nexts: None,
         seek_within: None,
         keys_per_multiget: None,
+        distribution: Some("uniform".into()),
+        think_time: false,
         durability: "none".into(),
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,
@@ -137,7 +139,7 @@ fn workload() -> WorkloadFacts {
 fn gets(threads: u32, per_s: f64) -> Operations {
     let mean_ns = (f64::from(threads) * 1e9 / per_s.max(1.0)) as u64;
     Operations {
-        kind: "get".into(),
+        kind: OpKind::Get,
         threads,
         operations: (per_s * 10.0) as u64,
         records: (per_s * 10.0) as u64,

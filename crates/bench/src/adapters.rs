@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_workload::Kind;
+use kvdyno_worker::workloads::WorkloadName;
 
 use crate::BenchError;
 use crate::drive::{self, Drive};
@@ -66,7 +66,7 @@ fn profile(engine: &str, database: &Path, gets: u64, out: &Path) -> Result<(), B
     let drive = Drive {
         engine,
         folder: database,
-        kind: Kind::ReadRandom,
+        workload: WorkloadName::driver_check(),
         records: RECORDS,
         threads: 1,
         operations: gets,

@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Compression, Durability, LabSettings};
 use kvdyno_results::ClientKind;
-use kvdyno_worker::TrialSpec;
 use kvdyno_worker::worker::driver_check;
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
+use kvdyno_worker::workloads::{Data, End, Reads, Spelling, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::{Distribution, TrialSpec};
 
 use crate::BenchError;
 use crate::bare;
 use crate::counting::{Beside, Countable, Counter};
-use crate::drive::choice;
+use crate::drive::{choice, workload};
 use crate::pairs::{self, Pairs};
 
 /// Row 13 of the report; checkpoints at close alone, as a bare program has them.
-const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kib", "0")];
+const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kb", "0")];
 /// Five quarters of 300000 KiB, which the adapter makes of it.
 const CACHE: u64 = 375_000 << 10;
 
@@ -157,7 +158,7 @@ pub fn drive(words: &[&str]) -> Result<(), BenchError> {
     let [folder, starts, threads] = words else { return Err(usage()) };
     let (starts, threads) = (starts.parse().map_err(|_| usage())?, threads.parse().map_err(|_| usage())?);
     let options = OPTIONS.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let check = driver_check(&choice("bdb", &options)?, &spec(Path::new(folder), starts, threads))
+    let check = driver_check(&choice("bdb", &options)?, &spec(workload("3n1")?, Path::new(folder), starts, threads))
         .map_err(|failure| BenchError::Program(failure.reason))?;
     if check.failures > 0 {
         return Err(BenchError::Program(format!("{} answers were not right", check.failures)));
@@ -166,7 +167,7 @@ pub fn drive(words: &[&str]) -> Result<(), BenchError> {
     Ok(())
 }
 
-fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
+fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSpec {
     let (spelling, key_format) = (Spelling::Plain, KeyFormat::Binary);
     TrialSpec {
         adapter: PathBuf::new(),
@@ -180,8 +181,8 @@ fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
             cache_bytes: CACHE,
             write_buffer_bytes: 0,
         },
-        workload: Workload {
-            kind: Kind::ThreeNPlusOne,
+        workload: WorkloadSpec {
+            name,
             data: Data {
                 records: starts,
                 key_size: 8,
@@ -198,6 +199,7 @@ fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
             batch: 1,
             reads_per_transaction: 1,
             reads: Reads::default(),
+            distribution: Distribution::default(),
             write_rate: None,
             warmup: Duration::ZERO,
             end: End::Operations(u64::MAX),

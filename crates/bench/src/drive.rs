@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kvdyno_dataset::{KeyFormat, subseed};
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, OptionText, Probe};
 use kvdyno_results::ClientKind;
-use kvdyno_worker::TrialSpec;
 use kvdyno_worker::worker::{driver_check, hints, values_of};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload, subseed};
+use kvdyno_worker::workloads::{Data, End, Reads, Spelling, UnknownWorkload, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::{Distribution, TrialSpec};
 
 use crate::BenchError;
 
@@ -27,7 +28,7 @@ pub struct Drive<'a> {
     /// Its database.
     pub folder: &'a Path,
     /// The workload.
-    pub kind: Kind,
+    pub workload: WorkloadName,
     /// Records in the database.
     pub records: u64,
     /// Threads that the workload is about.
@@ -45,7 +46,7 @@ impl Drive<'_> {
             "drive",
             self.engine,
             &self.folder.to_string_lossy(),
-            &self.kind.to_string(),
+            &self.workload.to_string(),
             &self.records.to_string(),
             &self.threads.to_string(),
             &self.operations.to_string(),
@@ -65,11 +66,11 @@ pub fn reader_seed() -> u64 {
 pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
     let usage =
         || BenchError::Program("drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION".into());
-    let [engine, folder, kind, records, threads, operations, reads] = arguments else { return Err(usage()) };
+    let [engine, folder, workload, records, threads, operations, reads] = arguments else { return Err(usage()) };
     let drive = Drive {
         engine,
         folder: Path::new(folder),
-        kind: kind.parse().map_err(|_| usage())?,
+        workload: workload.parse().map_err(|_| usage())?,
         records: records.parse().map_err(|_| usage())?,
         threads: threads.parse().map_err(|_| usage())?,
         operations: operations.parse().map_err(|_| usage())?,
@@ -83,6 +84,11 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
     use std::io::Write;
     writeln!(std::io::stdout(), "{:.3} {}", check.ns, check.operations)?;
     Ok(())
+}
+
+/// A workload by its name.
+pub fn workload(name: &str) -> Result<WorkloadName, BenchError> {
+    name.parse().map_err(|error: UnknownWorkload| BenchError::Program(error.to_string()))
 }
 
 /// An engine with options beyond its preset.
@@ -99,21 +105,22 @@ pub fn choice(engine: &str, options: &[OptionText]) -> Result<Choice, BenchError
 }
 
 fn spec(drive: &Drive<'_>) -> TrialSpec {
-    let (readers, writers) = drive.kind.threads(drive.threads);
+    let (readers, writers) = drive.workload.threads(drive.threads);
     TrialSpec {
         adapter: PathBuf::new(),
         preset: None,
         options: Vec::new(),
         library: None,
         lab: settings(),
-        workload: Workload {
-            kind: drive.kind,
+        workload: WorkloadSpec {
+            name: drive.workload,
             data: data(drive.records),
             readers,
             writers,
             batch: 1,
             reads_per_transaction: drive.reads_per_transaction,
             reads: Reads::default(),
+            distribution: Distribution::default(),
             write_rate: None,
             warmup: Duration::ZERO,
             end: End::Operations(drive.operations),
@@ -157,8 +164,8 @@ fn settings() -> LabSettings {
 /// Makes a database of so many records in `folder`.
 pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError> {
     let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
-    let kind = Kind::ReadRandom;
-    let drive = Drive { engine, folder, kind, records, threads: 1, operations: 0, reads_per_transaction: 1 };
+    let workload = WorkloadName::driver_check();
+    let drive = Drive { engine, folder, workload, records, threads: 1, operations: 0, reads_per_transaction: 1 };
     let workload = spec(&drive).workload;
     let keys = workload.data.keys().map_err(|error| failed(&error))?;
     let values = values_of(&workload.data);

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use kvdyno_workload::{Kind, Reads};
+use kvdyno_worker::workloads::{Reads, WorkloadName};
 
 use crate::BenchError;
 use crate::bare::BareLmdb;
 use crate::counting::{Beside, Countable, Counter};
 use crate::cycles;
-use crate::drive::{Drive, NULL_RECORDS, RECORDS, load};
+use crate::drive::{Drive, NULL_RECORDS, RECORDS, load, workload};
 use crate::pairs::{self, Pairs};
 
 /// Instructions of every loop that is measured.
@@ -42,12 +42,20 @@ impl Countable for Driven<'_> {
 
 fn driven<'a>(engine: &'a str, folder: &'a Path, threads: u32, reads_per_transaction: u64) -> Driven<'a> {
     let records = if engine == "null" { NULL_RECORDS } else { RECORDS };
-    Driven(Drive { engine, folder, kind: Kind::ReadRandom, records, threads, operations: 0, reads_per_transaction })
+    Driven(Drive {
+        engine,
+        folder,
+        workload: WorkloadName::driver_check(),
+        records,
+        threads,
+        operations: 0,
+        reads_per_transaction,
+    })
 }
 
 /// Batches of the null engine's records.
-fn batches(folder: &Path) -> Driven<'_> {
-    Driven(Drive { kind: Kind::MultiReadRandom, ..driven("null", folder, 1, 1).0 })
+fn batches(folder: &Path) -> Result<Driven<'_>, BenchError> {
+    Ok(Driven(Drive { workload: workload("multireadrandom")?, ..driven("null", folder, 1, 1).0 }))
 }
 
 /// As many reads in a transaction as anybody asks for.
@@ -68,7 +76,7 @@ fn costs_of(counter: Counter, place: &Path, lmdb: &Path) -> Result<Costs, BenchE
     let each = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, 1))? };
     bare.one_transaction = true;
     let one = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, ALL))? };
-    let null_batch = count(&batches(place))? / Reads::default().per_batch as f64;
+    let null_batch = count(&batches(place)?)? / Reads::default().per_batch as f64;
     let start = cycles::instructions(counter)?;
     Ok(Costs { each, one, null: count(&driven("null", place, 1, 1))?, null_batch, start })
 }

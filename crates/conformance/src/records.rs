@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use kvdyno_dataset::Values;
 use kvdyno_engine::{Answer, Session, abi};
-use kvdyno_workload::Values;
 
 use crate::check::{During, Finding, wrong};
 

@@ -197,7 +197,7 @@ mod below_a_big_parent {
     }
 }
 
-mod surroundings {
+mod placement {
     use super::*;
 
     #[test]
@@ -253,7 +253,7 @@ mod surroundings {
     #[test]
     fn a_terminals_interrupt_does_not_reach_it() {
         // As a terminal does: the signal goes to every process of the group in the foreground.
-        let mut helper = helper_process::start("surroundings::interrupted_parent", "", |command| {
+        let mut helper = helper_process::start("placement::interrupted_parent", "", |command| {
             command.process_group(0);
         });
         let group = Pid::from_raw(helper.hear("ready").parse().unwrap()).unwrap();

@@ -6,18 +6,14 @@
 use std::collections::BTreeMap;
 
 use kvdyno_engine::{Durability, LabSettings};
-use kvdyno_workload::cycles::Numbers;
-use kvdyno_workload::{Data, Kind};
+use kvdyno_worker::workloads::Data;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::environment_section::EnvironmentSection;
 use crate::file_error::{FileError, with_suggestion};
 use crate::fit_section::FitSection;
-use crate::sections::{
-    BATCH, DataSection, EngineSection, KEY_SIZE, LabSection, LoadSection, RunSection, SettingsSection, VALUE_SIZE,
-    unplaced,
-};
+use crate::sections::{DataSection, EngineSection, LabSection, LoadSection, RunSection, SettingsSection, unplaced};
 
 /// An experiment: a matrix of engines, workloads and threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -111,13 +107,8 @@ impl Experiment {
     /// The records.
     pub fn data(&self) -> Data {
         let spelling = *self.data.spelling.get_ref();
-        let (key_size, value_size) = match *self.load.workload.get_ref() {
-            Kind::ThreeNPlusOne => {
-                let numbers = Numbers::new(spelling, self.data.key_format);
-                (numbers.key_size(), numbers.value_size())
-            }
-            _ => (KEY_SIZE, VALUE_SIZE),
-        };
+        let load = self.load.workload.get_ref();
+        let (key_size, value_size) = load.default_sizes(self.data.key_format, spelling);
         let size =
             |requested: &Option<Spanned<u64>>, otherwise| requested.as_ref().map_or(otherwise, |size| *size.get_ref());
         Data {
@@ -135,8 +126,7 @@ impl Experiment {
 
     /// Records in each write of the load.
     pub fn load_batch(&self) -> u64 {
-        let otherwise = if *self.load.workload.get_ref() == Kind::ThreeNPlusOne { 1 } else { BATCH };
-        self.load.batch.as_ref().map_or(otherwise, |batch| *batch.get_ref())
+        self.load.batch.as_ref().map_or(self.load.workload.get_ref().default_batch(), |batch| *batch.get_ref())
     }
 
     /// The lab-wide settings.

@@ -5,9 +5,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Compression, Durability, OptionText};
 use kvdyno_results::ClientKind;
-use kvdyno_workload::{KeyFormat, Kind, Spelling, Verify};
+use kvdyno_worker::Distribution;
+use kvdyno_worker::workloads::{Spelling, Verify, WorkloadName};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -67,7 +69,7 @@ pub struct SettingsSection {
 #[serde(deny_unknown_fields, default)]
 pub struct LoadSection {
     /// `fillseq`, `fillrandom` or `3n1`.
-    pub workload: Spanned<Kind>,
+    pub workload: Spanned<WorkloadName>,
     /// Records in each write, 1 for single puts; absent: 1000, or 1 for `3n1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<Spanned<u64>>,
@@ -87,7 +89,7 @@ pub struct LoadSection {
 #[serde(deny_unknown_fields, default)]
 pub struct RunSection {
     /// Anything but a load: see `kvdyno workloads`.
-    pub workload: Spanned<Kind>,
+    pub workload: Spanned<WorkloadName>,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
     pub readers: Spanned<Vec<u32>>,
     /// Whether readers and writers are `threads` of one process, or `processes` of their own.
@@ -116,16 +118,14 @@ pub struct RunSection {
     /// Records in each call of `multireadrandom`; absent: 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys_per_multiget: Option<Spanned<u64>>,
+    /// How likely each record is to come next, where records are drawn at random; absent: `uniform`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<Spanned<Distribution>>,
     /// The most written a second, by all writers: records, or bytes of keys and values; absent: as much as the engine
     /// takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_rate: Option<Spanned<WriteRate>>,
 }
-
-/// What sizes and batches are unless the file says otherwise.
-pub(crate) const KEY_SIZE: u64 = 16;
-pub(crate) const VALUE_SIZE: u64 = 100;
-pub(crate) const BATCH: u64 = 1000;
 
 /// What a run measures for unless it says otherwise.
 pub const DURATION: Duration = Duration::from_secs(10);
@@ -240,7 +240,7 @@ impl Default for SettingsSection {
 impl Default for LoadSection {
     fn default() -> Self {
         LoadSection {
-            workload: unplaced(Kind::FillSeq),
+            workload: unplaced(WorkloadName::default_load()),
             batch: None,
             sync: false,
             durability: None,
@@ -253,7 +253,7 @@ impl Default for LoadSection {
 impl Default for RunSection {
     fn default() -> Self {
         RunSection {
-            workload: unplaced(Kind::ReadWhileWriting),
+            workload: unplaced(WorkloadName::default_run()),
             readers: unplaced(vec![1, 2, 4]),
             clients: unplaced(ClientKind::Threads),
             duration: None,
@@ -265,6 +265,7 @@ impl Default for RunSection {
             seek_nexts: None,
             seek_within: None,
             keys_per_multiget: None,
+            distribution: None,
             write_rate: None,
         }
     }

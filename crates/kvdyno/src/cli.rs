@@ -5,11 +5,12 @@ mod environment;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Compression, Durability};
 use kvdyno_experiment::{Bytes, Order, Span, WriteRate};
 use kvdyno_report::{Format, Paper};
 use kvdyno_results::ClientKind;
-use kvdyno_workload::{KeyFormat, Kind};
+use kvdyno_worker::workloads::WorkloadName;
 
 pub use environment::EnvironmentOptions;
 
@@ -94,8 +95,8 @@ pub struct Compare {
     #[arg(long, default_value_t = 0.5, value_name = "PART")]
     pub compressibility: f64,
     /// How databases are filled: fillseq or fillrandom
-    #[arg(long, default_value_t = Kind::FillSeq, value_name = "WORKLOAD")]
-    pub load: Kind,
+    #[arg(long, default_value_t = WorkloadName::default_load(), value_name = "WORKLOAD")]
+    pub load: WorkloadName,
     /// Records in each write of the load; 1 for single puts
     #[arg(long, default_value_t = 1000, value_name = "RECORDS")]
     pub batch: u64,
@@ -104,7 +105,7 @@ pub struct Compare {
     pub sync: bool,
     /// What is then run (see `kvdyno workloads`)
     #[arg(long, default_value = "readwhilewriting", value_delimiter = ',', value_name = "WORKLOAD,…")]
-    pub workload: Vec<Kind>,
+    pub workload: Vec<WorkloadName>,
     /// Numbers of readers (for overwrite: writers), a trial each
     #[arg(long, default_value = "1,2,4", value_delimiter = ',', value_name = "N,…")]
     pub readers: Vec<u32>,

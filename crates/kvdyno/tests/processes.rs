@@ -7,7 +7,7 @@ mod support;
 
 use std::fs;
 
-use kvdyno_results::{ClientKind, TrialResult};
+use kvdyno_results::{ClientKind, OpKind, TrialResult};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Comparison, Lab, Ran, Running, eventually};
 
@@ -41,7 +41,7 @@ fn they_give_what_threads_give() {
         ran
     };
     let facts = |result: &TrialResult| {
-        let done: Vec<_> = result.operations.iter().map(|o| (o.kind.clone(), o.operations, o.records)).collect();
+        let done: Vec<_> = result.operations.iter().map(|o| (o.kind.name(), o.operations, o.records)).collect();
         (result.trial.number, result.answers.clone(), done, result.user_bytes_written)
     };
     let (threads, processes) = (work("threads").results(), work("processes").results());
@@ -87,7 +87,7 @@ fn operations_and_warm_up_are_common() {
     let ran = processes(["lmdb"]).workload("readwhilewriting").with("warmup", "100ms").operations(2000).run();
     ran.is_clean();
     let trial = ran.trial("lmdb", "readwhilewriting");
-    assert_eq!(trial.result.operations.iter().find(|o| o.kind == "get").unwrap().operations, 4000);
+    assert_eq!(trial.result.operations.iter().find(|o| o.kind == OpKind::Get).unwrap().operations, 4000);
     assert_eq!(trial.result.window.as_ref().unwrap().warmup_seconds, 0.1);
 }
 

@@ -24,7 +24,7 @@ fn comparison() -> Comparison {
 }
 
 fn operations<'a>(result: &'a TrialResult, kind: &str) -> &'a Operations {
-    result.operations.iter().find(|operations| operations.kind == kind).unwrap()
+    result.operations.iter().find(|operations| operations.kind.name() == kind).unwrap()
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn latency_logs_hold_every_operation() {
     ran.is_clean();
     for result in ran.results() {
         let log = fs::read_to_string(ran.lab.folder().trial_folder(&result.trial).join("latency.hlog")).unwrap();
-        let counted = result.operations.iter().map(|o| (o.kind.clone(), o.operations)).collect();
+        let counted = result.operations.iter().map(|o| (o.kind.to_string(), o.operations)).collect();
         assert_eq!(interval_log(&log), counted, "{:?}", result.trial);
     }
 }

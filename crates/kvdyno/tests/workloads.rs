@@ -81,7 +81,10 @@ fn ranges_and_batches_read_as_many_records_as_they_say() {
             ] {
                 let result = ran.is_clean().trial(engine, workload).result;
                 let reads = result.operations.iter().find(|o| !o.writes()).unwrap();
-                assert_eq!((&*reads.kind, reads.operations, reads.threads), (kind, 1000 * u64::from(threads), threads));
+                assert_eq!(
+                    (reads.kind.name(), reads.operations, reads.threads),
+                    (kind, 1000 * u64::from(threads), threads)
+                );
                 let (records, all) = (reads.records, reads.operations * most);
                 // Of 2000 records ten begin a range that is cut short.
                 let expected = if kind == "range" { all * 99 / 100..all } else { all..all + 1 };
@@ -112,9 +115,9 @@ fn ranges_end_where_the_database_does() {
 #[test]
 fn the_length_of_ranges_and_batches_and_where_ranges_begin_can_be_said() {
     let file = "engines = [\"faulty\"]\n[data]\nrecords = 1000\n[[run]]\nworkload = \"revrange\"\nreaders = [1]\n\
-                operations = 500\nwarmup = \"0s\"\nnexts = 3\namong = 1\n[[run]]\nworkload = \"fwdrange\"\n\
-                readers = [1]\noperations = 500\nwarmup = \"0s\"\nnexts = 3\namong = 1\n[[run]]\n\
-                workload = \"multireadrandom\"\nreaders = [1]\noperations = 500\nwarmup = \"0s\"\nreads_per_batch = 25\n";
+                operations = 500\nwarmup = \"0s\"\nseek_nexts = 3\nseek_within = 1\n[[run]]\nworkload = \"fwdrange\"\n\
+                readers = [1]\noperations = 500\nwarmup = \"0s\"\nseek_nexts = 3\nseek_within = 1\n[[run]]\n\
+                workload = \"multireadrandom\"\nreaders = [1]\noperations = 500\nwarmup = \"0s\"\nkeys_per_multiget = 25\n";
     let lab = Lab::new();
     lab.write("steps.toml", file);
     let ran = lab.run(["run", "steps.toml", "--out", "results"]);
@@ -248,7 +251,7 @@ fn a_batch_of_one_is_a_put() {
     let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 1), 1500);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
-        assert_eq!((&*operations.kind, operations.operations), ("put", 1500));
+        assert_eq!((operations.kind.name(), operations.operations), ("put", 1500));
     }
 }
 
@@ -257,7 +260,7 @@ fn batches_are_as_large_as_asked() {
     let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 100), 1550);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
-        assert_eq!((&*operations.kind, operations.operations, operations.records), ("batch", 16, 1550));
+        assert_eq!((operations.kind.name(), operations.operations, operations.records), ("batch", 16, 1550));
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use kvdyno_environment::requested::{Refusal, Requested};
 use kvdyno_environment::storage::backing_store::{self, BackingStore};
 
-use crate::cycles::stored_bytes;
 use crate::environment::Environment;
+use crate::space::stored_bytes;
 use kvdyno_experiment::Bytes;
 use kvdyno_experiment::{Experiment, FileError, Order};
 

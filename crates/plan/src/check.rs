@@ -4,17 +4,18 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use kvdyno_dataset::KeyError;
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi, closest};
 use kvdyno_results::{ClientKind, EngineFacts, LeftOut, Phase, Setting, TrialKey};
-use kvdyno_workload::{KeyError, Workload, WorkloadError};
+use kvdyno_worker::workloads::{Parameter, WorkloadError, WorkloadName, WorkloadSpec};
 
 use crate::backing_store;
-use crate::capabilities::{cannot_run, check_keys_of, check_load_durability};
+use crate::capabilities::cannot_run;
 use crate::clients::check_clients;
-use crate::cycles::check_cycles;
 use crate::environment::{Environment, check_room};
 use crate::inspection;
+use crate::parameters;
 use crate::plan::{Plan, PlannedTrial};
 use kvdyno_experiment::Variant;
 use kvdyno_experiment::{Experiment, FileError, Missing};
@@ -62,8 +63,8 @@ pub struct Setup {
     single: bool,
     /// It keeps something outside the database's folder, which it gives back when requested to.
     pub destroys: bool,
-    /// It has a call that reads several records.
-    pub multi_gets: bool,
+    /// The engine's capabilities: `abi::CAN_…` and `abi::IS_…`.
+    pub capabilities: u64,
     /// The `[[run]]` sections that it cannot do and is left out of.
     skips: Vec<usize>,
     /// For records, but for the settings.
@@ -187,21 +188,20 @@ fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     }
     let load = &experiment.load.workload;
     if !load.get_ref().loads() {
-        let message = format!("`{}` does not load; it can be fillseq, fillrandom or 3n1", load.get_ref());
+        let message = format!("`{}` does not load; it can be {}", load.get_ref(), WorkloadName::that_load());
         return Err(FileError::new(message, load.span()));
     }
-    check_cycles(experiment)?;
+    parameters::check_load(experiment)?;
     for run in &experiment.run {
         if run.workload.get_ref().loads() {
             let message = format!("`{}` loads, and so belongs into [load]", run.workload.get_ref());
             return Err(FileError::new(message, run.workload.span()));
         }
-        check_keys_of(run)?;
+        parameters::check_run(run)?;
         if run.readers.get_ref().is_empty() {
             return Err(FileError::new("readers is empty; give at least one number, such as [1]", run.readers.span()));
         }
     }
-    check_load_durability(&experiment.load)?;
     let repeat = &experiment.lab.repeat;
     if !(1..=10_000).contains(repeat.get_ref()) {
         return Err(FileError::new(
@@ -224,32 +224,35 @@ fn span_of<T>(value: &Option<toml::Spanned<T>>) -> Range<usize> {
 }
 
 /// Where in the file the number stands that `error` is about.
-fn place_of(experiment: &Experiment, workload: &Workload, error: &WorkloadError) -> Range<usize> {
+fn place_of(experiment: &Experiment, workload: &WorkloadSpec, error: &WorkloadError) -> Range<usize> {
     let (data, load) = (&experiment.data, &experiment.load);
-    let run = experiment.run.iter().find(|run| *run.workload.get_ref() == workload.kind);
+    let run = experiment.run.iter().find(|run| *run.workload.get_ref() == workload.name);
     let in_run = |load: Range<usize>, of_run: fn(&kvdyno_experiment::RunSection) -> Range<usize>| {
-        if workload.kind.loads() { load } else { run.map_or(0..0, of_run) }
+        if workload.name.loads() { load } else { run.map_or(0..0, of_run) }
     };
     match error {
-        WorkloadError::Unknown { .. } => 0..0,
         WorkloadError::Keys(KeyError::PrefixSize { .. } | KeyError::Prefixes { .. }) => span_of(&data.prefix_size),
         WorkloadError::Keys(KeyError::NoPrefix | KeyError::NoKeys | KeyError::Suffixes { .. }) => {
             span_of(&data.keys_per_prefix)
         }
         WorkloadError::Keys(_) => span_of(&data.key_size),
-        WorkloadError::Range { what, .. } => match *what {
-            "records" => data.records.span(),
-            "value_size" => span_of(&data.value_size),
-            "compressibility" => data.compressibility.span(),
-            "batch" => in_run(span_of(&load.batch), |run| run.batch.span()),
-            "threads" => in_run(load.writers.span(), |run| run.readers.span()),
-            "reads_per_transaction" => in_run(0..0, |run| run.reads_per_transaction.span()),
-            "duration" => in_run(0..0, |run| span_of(&run.duration)),
-            "write_rate" => in_run(0..0, |run| span_of(&run.write_rate)),
-            "seek_nexts" => in_run(0..0, |run| span_of(&run.seek_nexts)),
-            "seek_within" => in_run(0..0, |run| span_of(&run.seek_within)),
-            "keys_per_multiget" => in_run(0..0, |run| span_of(&run.keys_per_multiget)),
-            _ => 0..0,
+        WorkloadError::Range { parameter, .. } => match parameter {
+            Parameter::Records => data.records.span(),
+            Parameter::KeySize => span_of(&data.key_size),
+            Parameter::ValueSize => span_of(&data.value_size),
+            Parameter::PrefixSize => span_of(&data.prefix_size),
+            Parameter::KeysPerPrefix => span_of(&data.keys_per_prefix),
+            Parameter::Compressibility => data.compressibility.span(),
+            Parameter::Spelling => data.spelling.span(),
+            Parameter::Batch => in_run(span_of(&load.batch), |run| run.batch.span()),
+            Parameter::Threads => in_run(load.writers.span(), |run| run.readers.span()),
+            Parameter::ReadsPerTransaction => in_run(0..0, |run| run.reads_per_transaction.span()),
+            Parameter::Duration => in_run(0..0, |run| span_of(&run.duration)),
+            Parameter::WriteRate => in_run(0..0, |run| span_of(&run.write_rate)),
+            Parameter::SeekNexts => in_run(0..0, |run| span_of(&run.seek_nexts)),
+            Parameter::SeekWithin => in_run(0..0, |run| span_of(&run.seek_within)),
+            Parameter::KeysPerMultiget => in_run(0..0, |run| span_of(&run.keys_per_multiget)),
+            Parameter::Distribution => in_run(0..0, |run| span_of(&run.distribution)),
         },
     }
 }
@@ -306,7 +309,7 @@ fn setup(variant: &Variant, plan: &mut Plan, number: (usize, usize)) -> Result<(
         volatile: engine.declared.can(abi::IS_VOLATILE),
         single,
         destroys: engine.declared.destroys,
-        multi_gets: engine.declared.can(abi::CAN_MULTI_GET),
+        capabilities: engine.declared.capabilities,
         skips: skips.into_iter().map(|(section, _)| section).collect(),
         settings: resolved,
         facts: EngineFacts {

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use toml::Table;
 
-use crate::cycles::{is_cycles, stored_bytes};
-use data::{LEAST_CACHE, LEAST_CACHE_OF_CYCLES, least_scale, shrink};
+use crate::space::stored_bytes;
+use data::{least_cache, least_scale, shrink};
 use estimate::part_seconds;
 use kvdyno_experiment::{Experiment, FileError, Order};
 use parts::{each_part, is_changed_by_all};
@@ -62,7 +62,7 @@ pub fn fitted(experiment: &Experiment, room: &Room) -> Result<(Experiment, Vec<S
     let scale = scale_of(experiment, room)?;
     // Where hyperthreads are what it is about, threads are held against cores, not against those.
     let here = if asks_for_smt(&table) { room.cores / room.threads_per_core.max(1) } else { room.cores };
-    let least_cache = if is_cycles(experiment) { LEAST_CACHE_OF_CYCLES } else { LEAST_CACHE };
+    let least_cache = least_cache(experiment);
     each_part(&mut table, &mut |part, name| {
         shrink(part, name, scale, least_cache, &mut changes);
         if let Some(cores) = experiment.fit.cores {

@@ -5,11 +5,11 @@ pub mod backing_store;
 mod capabilities;
 mod check;
 mod clients;
-mod cycles;
 mod environment;
 mod extent;
 mod fit;
 pub mod inspection;
+mod parameters;
 mod plan;
 mod space;
 

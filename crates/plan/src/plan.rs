@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use kvdyno_dataset::subseed;
 use kvdyno_results::{ClientKind, Phase, TrialKey};
-use kvdyno_workload::{Data, End, Kind, Reads, Workload, subseed};
+use kvdyno_worker::Distribution;
+use kvdyno_worker::workloads::{End, Reads, WorkloadSpec};
 use toml::Spanned;
 
 use kvdyno_experiment::Variant;
@@ -28,8 +30,8 @@ pub struct PlannedTrial {
     pub engine: usize,
     /// Which `[[run]]`; absent for a load.
     pub section: Option<usize>,
-    /// What it will do.
-    pub workload: Workload,
+    /// Its workload.
+    pub workload: WorkloadSpec,
     /// Nothing needs its database after it.
     pub last_on_database: bool,
 }
@@ -58,14 +60,14 @@ impl Plan {
         let mut trials = Vec::new();
         let repeats = variants.first().map_or(0, |variant| *variant.experiment.lab.repeat.get_ref());
         for repeat in 1..=repeats {
-            for (place, variant) in variants.iter().enumerate() {
+            for (index, variant) in variants.iter().enumerate() {
                 let experiment = &variant.experiment;
                 let steps = steps(experiment);
                 let engines = experiment.engines.len();
                 for (step, engine) in order(experiment.lab.order, steps.len(), engines, repeat as usize - 1) {
                     let number = trials.len() as u32 + 1;
                     let mut trial = planned(experiment, steps[step], engine, repeat, number);
-                    trial.variant = place;
+                    trial.variant = index;
                     trial.key.variant.clone_from(&variant.name);
                     trial.last_on_database = step + 1 == steps.len();
                     trials.push(trial);
@@ -109,7 +111,7 @@ fn steps(experiment: &Experiment) -> Vec<Step> {
 /// Pairs of step and engine. Engines take turns, and each repeat begins with another one, so that no engine always
 /// follows the same neighbour into the same state of the machine.
 fn order(order: Order, steps: usize, engines: usize, rotation: usize) -> Vec<(usize, usize)> {
-    let rotated = |place: usize| (place + rotation) % engines;
+    let rotated = |index: usize| (index + rotation) % engines;
     let turns = |outer: usize, inner: usize| (0..outer).flat_map(move |a| (0..inner).map(move |b| (a, b)));
     match order {
         Order::Turns => turns(steps, engines).map(|(step, engine)| (step, rotated(engine))).collect(),
@@ -118,13 +120,12 @@ fn order(order: Order, steps: usize, engines: usize, rotation: usize) -> Vec<(us
 }
 
 fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, number: u32) -> PlannedTrial {
-    let data = experiment.data();
     let seed = subseed(experiment.lab.seed, &[u64::from(repeat), step_seed(step)]);
     let (phase, clients, workload) = match step {
-        Step::Load => (Phase::Load, *experiment.load.clients.get_ref(), load(experiment, data, seed)),
+        Step::Load => (Phase::Load, *experiment.load.clients.get_ref(), load_spec(experiment, seed)),
         Step::Run { section, readers } => {
             let clients = *experiment.run[section].clients.get_ref();
-            (Phase::Run, clients, run(experiment, section, readers, data, seed))
+            (Phase::Run, clients, run_spec(experiment, section, readers, seed))
         }
     };
     let key = TrialKey {
@@ -132,7 +133,7 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
         engine: experiment.engines[engine].get_ref().clone(),
         variant: String::new(),
         phase,
-        workload: workload.kind.to_string(),
+        workload: workload.name.to_string(),
         readers: workload.readers,
         writers: workload.writers,
         clients,
@@ -153,16 +154,18 @@ fn step_seed(step: Step) -> u64 {
     }
 }
 
-fn load(experiment: &Experiment, data: Data, seed: u64) -> Workload {
+/// The workload of the load.
+pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
     let load = &experiment.load;
-    Workload {
-        kind: *load.workload.get_ref(),
-        data,
+    WorkloadSpec {
+        name: *load.workload.get_ref(),
+        data: experiment.data(),
         readers: 0,
         writers: *load.writers.get_ref(),
         batch: experiment.load_batch(),
         reads_per_transaction: 1,
         reads: Reads::default(),
+        distribution: Distribution::default(),
         write_rate: None,
         warmup: Duration::ZERO,
         end: End::Operations(u64::MAX),
@@ -171,19 +174,21 @@ fn load(experiment: &Experiment, data: Data, seed: u64) -> Workload {
     }
 }
 
-fn run(experiment: &Experiment, section: usize, threads: u32, data: Data, seed: u64) -> Workload {
-    let run = &experiment.run[section];
-    let kind: Kind = *run.workload.get_ref();
-    let (readers, writers) = kind.threads(threads);
+/// The workload of a run with a number of threads.
+pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, seed: u64) -> WorkloadSpec {
+    let (run, data) = (&experiment.run[section], experiment.data());
+    let name = *run.workload.get_ref();
+    let (readers, writers) = name.threads(threads);
     let (records, record_bytes) = (data.records, data.key_size + data.value_size);
-    Workload {
-        kind,
+    WorkloadSpec {
+        name,
         data,
         readers,
         writers,
         batch: *run.batch.get_ref(),
         reads_per_transaction: *run.reads_per_transaction.get_ref(),
         reads: reads(run),
+        distribution: run.distribution.as_ref().map(|one| *one.get_ref()).unwrap_or_default(),
         write_rate: run.write_rate.as_ref().map(|rate| rate.get_ref().records_per_s(record_bytes)),
         warmup: run.warmup.0,
         end: end(run, records, threads),

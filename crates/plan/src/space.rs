@@ -6,9 +6,12 @@ use kvdyno_environment::storage::free_bytes;
 
 use crate::backing_store;
 use crate::check::{Checked, Part};
-use crate::cycles::stored_bytes;
-use kvdyno_experiment::Bytes;
-use kvdyno_experiment::Order;
+use kvdyno_experiment::{Bytes, Experiment, Order};
+
+/// Bytes of keys and values that a database has after its load.
+pub(crate) fn stored_bytes(experiment: &Experiment) -> u64 {
+    experiment.load.workload.get_ref().stored_bytes(&experiment.data())
+}
 
 /// Databases that do not fit.
 #[derive(Debug, thiserror::Error)]

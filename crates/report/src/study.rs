@@ -88,9 +88,10 @@ impl<'a> Study<'a> {
         self.results.iter().filter(move |result| result.trial.phase == phase)
     }
 
-    /// Whether the 3n+1 workload ran in a phase.
-    pub(crate) fn has_cycles(&self, phase: Phase) -> bool {
-        self.trials(phase).any(|result| result.cycles.is_some())
+    /// The columns of figures that only some workloads of a phase have.
+    pub(crate) fn figure_columns(&self, phase: Phase) -> Vec<&str> {
+        let own = self.trials(phase).filter_map(|result| result.figures.as_ref());
+        distinct(own.flat_map(|own| &own.figures).map(|figure| figure.column.as_str()))
     }
 
     /// Engines as the user named them, in order; told apart where one name stands for several.

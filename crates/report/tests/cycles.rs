@@ -1,4 +1,4 @@
-//! What the 3n+1 workload found, in every format; and rows whose settings are tainted.
+//! Figures that only one workload has, in every format; and rows whose settings are tainted.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,29 @@ mod support;
 
 use kvdyno_report::{Format, Paper, against, render};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{Cycles, Phase, Setting};
+use kvdyno_results::{FigureValue, Phase, Setting, WorkloadFigure, WorkloadFigures};
+
+/// The figures of a load that computed cycles.
+fn figures() -> WorkloadFigures {
+    let count = |column, value| WorkloadFigure::new(column, FigureValue::Count(value), "Told elsewhere.");
+    let rate = FigureValue::Rate(74_137.5);
+    WorkloadFigures {
+        heading: "3n+1".to_owned(),
+        note: "Every answer was held against the same problem solved without a database.".to_owned(),
+        figures: vec![
+            count("n", 1_000_000).titled("N"),
+            WorkloadFigure::new("spelling", FigureValue::Text("enhanced".to_owned()), "How numbers were spelled."),
+            count("longest_cycle", 525).titled("longest"),
+            count("longest_start", 837_799),
+            count("highest", 56_991_483_520).titled("highest"),
+            count("puts", 2_168_610).titled("puts"),
+            count("gets", 3_168_608).titled("gets"),
+            count("ops", 5_337_218),
+            WorkloadFigure::new("ops_per_s", rate, "Puts and gets a second.").titled("ops/s"),
+            count("known", 500_000),
+        ],
+    }
+}
 
 /// Loads of two engines that computed cycles, the second with a setting that taints.
 fn computed(folder: &std::path::Path) -> ResultsFolder {
@@ -15,17 +37,7 @@ fn computed(folder: &std::path::Path) -> ResultsFolder {
     for (place, mut result) in loads.take(2).enumerate() {
         result.trial.workload = "3n1".to_owned();
         result.trial.variant = format!("row-{:02}", 15 - 2 * place);
-        result.cycles = Some(Cycles {
-            starts: 1_000_000,
-            spelling: "enhanced".to_owned(),
-            longest: 525,
-            longest_start: 837_799,
-            highest: 56_991_483_520,
-            puts: 2_168_610,
-            gets: 3_168_608,
-            operations_per_s: 74_137.5,
-            known: 500_000,
-        });
+        result.figures = Some(figures());
         if place == 1 {
             let (topic, name, value) = ("tainted".into(), "DB_LOG_DSYNC".into(), "nobody waits for it".into());
             result.engine.settings.push(Setting { topic, name, value });

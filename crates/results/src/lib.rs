@@ -9,16 +9,20 @@ mod environment;
 pub mod files;
 pub mod folder;
 mod machine;
+mod op_kind;
 mod os;
 mod series;
 mod trial_result;
+mod workload_figures;
 
 pub use client_kind::ClientKind;
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
+pub use op_kind::OpKind;
 pub use os::{Device, OsFacts, Space};
 pub use series::{Latency, SeriesRow};
 pub use trial_result::{
-    Answers, Cycles, EngineFacts, Failure, FailureKind, LeftOut, Operations, Outcome, Phase, SCHEMA, Setting, Settling,
+    Answers, EngineFacts, Failure, FailureKind, LeftOut, Operations, Outcome, Phase, SCHEMA, Setting, Settling,
     TrialKey, TrialResult, Window, WorkloadFacts,
 };
+pub use workload_figures::{FigureValue, WorkloadFigure, WorkloadFigures};

@@ -3,6 +3,8 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::OpKind;
+
 /// The distribution of a latency, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
@@ -47,8 +49,8 @@ pub struct SeriesRow {
     pub end_s: f64,
     /// Length of the interval, seconds.
     pub seconds: f64,
-    /// `get`, `put`, `batch`, `scan`.
-    pub kind: String,
+    /// The kind.
+    pub kind: OpKind,
     /// Calls that ended in the interval.
     pub operations: u64,
     /// Records read or written in it.
@@ -96,7 +98,7 @@ mod tests {
         let row = SeriesRow {
             end_s: 1.0,
             seconds: 1.0,
-            kind: "get".into(),
+            kind: OpKind::Get,
             operations: 1,
             records: 1,
             records_per_s: 1.0,

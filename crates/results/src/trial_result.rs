@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientKind, Latency, ObservedEnvironment, OsFacts, Space};
+use crate::{ClientKind, Latency, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures};
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
 pub const SCHEMA: u32 = 1;
@@ -29,9 +29,9 @@ pub struct TrialResult {
     pub operations: Vec<Operations>,
     /// What the answers were, warm-up included: a wrong answer counts whenever it comes.
     pub answers: Answers,
-    /// What the 3n+1 workload found; absent for others.
+    /// The figures of the workload's own; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cycles: Option<Cycles>,
+    pub figures: Option<WorkloadFigures>,
     /// What the operating system accounted to the worker, from its start to its end.
     pub os: OsFacts,
     /// What surrounded it.
@@ -140,6 +140,10 @@ pub struct EngineFacts {
     pub mapped: bool,
 }
 
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 /// The work of a trial, as it was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadFacts {
@@ -174,6 +178,13 @@ pub struct WorkloadFacts {
     /// Of batches of reads: records in each; absent for other workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_per_multiget: Option<u64>,
+    /// Which record comes next, where records are drawn at random; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<String>,
+    /// Its clients do other work between operations of one kind, so that the rate of a kind does not follow from its
+    /// latency.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub think_time: bool,
     /// `none`, `process`, `interval` or `commit`.
     pub durability: String,
     /// The engine's cache, bytes.
@@ -282,8 +293,8 @@ pub struct Settling {
 /// One kind of operation in the measured window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operations {
-    /// `get`, `scan`, `range`, `multiget`, `put`, `batch`.
-    pub kind: String,
+    /// The kind.
+    pub kind: OpKind,
     /// Threads that did it, be they of one process or of several.
     pub threads: u32,
     /// Calls.
@@ -301,7 +312,7 @@ pub struct Operations {
 impl Operations {
     /// Whether this kind writes.
     pub fn writes(&self) -> bool {
-        matches!(self.kind.as_str(), "put" | "batch" | "delete")
+        self.kind.writes()
     }
 }
 
@@ -329,30 +340,6 @@ impl Answers {
     pub fn failures(&self) -> u64 {
         self.missing + self.errors + self.wrong + self.torn + self.stale
     }
-}
-
-/// What the 3n+1 workload found, for the starting points 1 to N.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cycles {
-    /// N.
-    pub starts: u64,
-    /// `plain` or `enhanced`.
-    pub spelling: String,
-    /// The longest cycle, both ends counted.
-    pub longest: u64,
-    /// The first starting point that has it.
-    pub longest_start: u64,
-    /// The highest number on any way.
-    pub highest: u64,
-    /// Cycle lengths put.
-    pub puts: u64,
-    /// Cycle lengths asked for.
-    pub gets: u64,
-    /// Puts and gets a second, of all threads together.
-    pub operations_per_s: f64,
-    /// Starting points that had their length in the database when their turn came: on the way of a smaller one, or put by
-    /// a worker before.
-    pub known: u64,
 }
 
 impl TrialResult {

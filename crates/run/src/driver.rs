@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
 use kvdyno_results::{ClientKind, DriverCost, Failure};
-use kvdyno_worker::{DriverCheck, TrialSpec, worker::driver_check};
-use kvdyno_workload::{Data, End, KeyFormat, Kind, Reads, Spelling, Verify, Workload};
+use kvdyno_worker::workloads::{Data, End, Reads, Spelling, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::{Distribution, DriverCheck, TrialSpec, worker::driver_check};
 
 /// Rounds of which the median is taken.
 const ROUNDS: usize = 5;
@@ -52,8 +53,8 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
             cache_bytes: 0,
             write_buffer_bytes: 0,
         },
-        workload: Workload {
-            kind: Kind::ReadRandom,
+        workload: WorkloadSpec {
+            name: WorkloadName::driver_check(),
             data: Data {
                 // So few that the null engine's answers are made beforehand, and are no cost of the driver's.
                 records: 1000,
@@ -71,6 +72,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
             batch: 1,
             reads_per_transaction: 1,
             reads: Reads::default(),
+            distribution: Distribution::default(),
             write_rate: None,
             warmup: duration / 10,
             end: End::After(duration),

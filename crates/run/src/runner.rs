@@ -11,14 +11,13 @@ use kvdyno_engine::LabSettings;
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{Phase, TrialResult};
-use kvdyno_workload::Kind;
 
 use crate::databases::Slot;
 use crate::engine_cleanup::EngineCleanup;
 use crate::pace::Pace;
 use crate::progress::{Live, Progress};
 use crate::stop::Stop;
-use crate::trial::{self, Ask, Ended};
+use crate::trial::{self, Ended, TrialContext};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::backing_store;
 use kvdyno_plan::{Checked, Part, Setup};
@@ -88,7 +87,7 @@ struct Runner<'a> {
     /// What has ended, by number of the trial.
     results: HashMap<u32, TrialResult>,
     /// Databases that could not be loaded, with the reason.
-    unusable: HashMap<Place, String>,
+    unusable: HashMap<DatabaseId, String>,
     interrupted: bool,
     pace: Pace,
     /// While what databases lie on is made for them: it is the mark of a run in progress, which `kvdyno clean` leaves
@@ -147,26 +146,26 @@ impl<'a> Runner<'a> {
 
     fn slot(&self, planned: &PlannedTrial) -> Slot {
         let part = self.part(planned);
-        Slot::new(&self.base, &planned.key, |place| {
-            backing_store::of(&part.variant.experiment, &part.environment.requested, place)
+        Slot::new(&self.base, &planned.key, |folder| {
+            backing_store::of(&part.variant.experiment, &part.environment.requested, folder)
         })
     }
 
     /// Runs one trial and saves it. `None` if the user interrupted.
     fn one(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<Option<TrialResult>, RunError> {
-        let place = place(planned);
+        let id = DatabaseId::of(planned);
         let slot = self.slot(planned);
         let mut notes = Vec::new();
         let unavailable = || format!("cannot make {} available", slot.database().display());
         if planned.key.phase == Phase::Run
-            && !self.unusable.contains_key(&place)
+            && !self.unusable.contains_key(&id)
             && !slot.is_clean().or_else(failed(unavailable()))?
         {
             progress.note(&format!("{}: loading the database again", planned.key.engine));
             match self.reload(planned, &slot, progress)? {
                 Reloaded::Interrupted => return Ok(None),
                 Reloaded::Failed(reason) => {
-                    self.unusable.insert(place, reason);
+                    self.unusable.insert(id, reason);
                 }
                 Reloaded::Done => notes.push(
                     "the database was loaded again before this trial, because the one before it did not end well: \
@@ -175,7 +174,7 @@ impl<'a> Runner<'a> {
                 ),
             }
         }
-        if let Some(reason) = self.unusable.get(&place) {
+        if let Some(reason) = self.unusable.get(&id) {
             let result = trial::not_run((planned, self.setup(planned), self.facts(planned)), reason.clone());
             self.save(&result)?;
             return Ok(Some(result));
@@ -186,7 +185,7 @@ impl<'a> Runner<'a> {
         if planned.key.phase == Phase::Load
             && let kvdyno_results::Outcome::Failed(failure) = &result.outcome
         {
-            self.unusable.insert(place, format!("the load failed: {}", failure.reason));
+            self.unusable.insert(id, format!("the load failed: {}", failure.reason));
         }
         let unsaved = || format!("cannot save trial {}", planned.key.number);
         self.folder.save_series(&planned.key, &ended.series).or_else(failed(unsaved()))?;
@@ -246,7 +245,7 @@ impl<'a> Runner<'a> {
             Ok((slot.ledger()?, slot.begin_use()?))
         })();
         let (ledger, last_version) = prepared.or_else(failed(what()))?;
-        let ask = Ask {
+        let context = TrialContext {
             planned,
             setup: self.setup(planned),
             environment: &self.part(planned).environment,
@@ -265,7 +264,7 @@ impl<'a> Runner<'a> {
             notes,
         };
         let left = self.pace.left(&self.checked.plan.trials, planned.key.number);
-        let ended = trial::run(&ask, &mut |live: &Live| {
+        let ended = trial::run(&context, &mut |live: &Live| {
             progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
         })
         .or_else(failed(what()))?;
@@ -276,7 +275,7 @@ impl<'a> Runner<'a> {
         Ok(ended)
     }
 
-    /// Whether a load was ended in the middle and can go on there: the 3n+1 workload looks up what is known.
+    /// Whether a load was ended in the middle and can go on there.
     fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
         Ok(can_go_on(planned) && slot.has_part_of_load(settings.durability)?)
     }
@@ -288,7 +287,7 @@ impl<'a> Runner<'a> {
             .plan
             .trials
             .iter()
-            .find(|trial| trial.key.phase == Phase::Load && place(trial) == place(planned));
+            .find(|trial| trial.key.phase == Phase::Load && DatabaseId::of(trial) == DatabaseId::of(planned));
         let Some(load) = load else { return Ok(Reloaded::Failed("the plan has no load for it".to_owned())) };
         let folder = self.folder.root().join("reloading");
         let ended = self.coordinate(load, slot, &folder, Vec::new(), progress)?;
@@ -304,15 +303,15 @@ impl<'a> Runner<'a> {
 
     /// What is left to do once a trial has ended, now or in an earlier run.
     fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), RunError> {
-        let place = place(planned);
+        let id = DatabaseId::of(planned);
         let result = self.results.get(&planned.key.number);
         if planned.key.phase == Phase::Load
             && let Some(kvdyno_results::Outcome::Failed(failure)) = result.map(|result| &result.outcome)
         {
-            self.unusable.entry(place).or_insert_with(|| format!("the load failed: {}", failure.reason));
+            self.unusable.entry(id).or_insert_with(|| format!("the load failed: {}", failure.reason));
         }
         // A database that is of no more use makes room for the others, a half-loaded one above all.
-        let useless = self.unusable.contains_key(&place);
+        let useless = self.unusable.contains_key(&id);
         if useless || (planned.last_on_database && !self.checked.experiment.lab.keep) {
             let slot = self.slot(planned);
             let removed = slot.remove(self.engine_cleanup(planned));
@@ -347,14 +346,21 @@ impl<'a> Runner<'a> {
 
 /// Whether its load, ended in the middle, need not begin anew.
 fn can_go_on(planned: &PlannedTrial) -> bool {
-    planned.workload.kind == Kind::ThreeNPlusOne
+    planned.workload.name.can_go_on()
 }
 
-/// Names a database: variant, engine, repeat.
-type Place = (usize, usize, u32);
+/// The database of a trial: that of a variant's engine in a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct DatabaseId {
+    variant: usize,
+    engine: usize,
+    repeat: u32,
+}
 
-fn place(planned: &PlannedTrial) -> Place {
-    (planned.variant, planned.engine, planned.key.repeat)
+impl DatabaseId {
+    fn of(planned: &PlannedTrial) -> DatabaseId {
+        DatabaseId { variant: planned.variant, engine: planned.engine, repeat: planned.key.repeat }
+    }
 }
 
 enum Reloaded {

@@ -1,4 +1,4 @@
-//! What readers and writers do in a trial, from opening their sessions to their end: as threads of one process that
+//! Readers and writers in a trial, from opening their sessions to their end: as threads of one process that
 //! another thread coordinates, or each alone in a process of its own.
 //!
 //! A reader or writer alone does everything on the thread that opened the database, since some engines know no threads.
@@ -8,15 +8,16 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::{mem, panic, thread};
 
+use kvdyno_dataset::{Keys, Ledger, Values, WatchedIds};
 use kvdyno_engine::Database;
 use kvdyno_results::{Failure, FailureKind};
-use kvdyno_workload::{End, Keys, Kind, Ledger, Role, Values, WatchedIds, Workload};
 
-use crate::clock::Clock;
-use crate::loops::{self, Driver, Limit, Work};
+use crate::loops::{Driver, Limit, Work};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
 use crate::worker::{Trial, failed, values_of};
+use crate::workloads::role::RoleClock;
+use crate::workloads::{End, Role, WorkloadSpec};
 
 /// Why a process did not do its part.
 #[derive(Debug)]
@@ -33,14 +34,14 @@ impl From<Failure> for NotRun {
     }
 }
 
-/// What a process leaves of the measured part beside its client_stats.
+/// A process's own figures of the measured part, beside its clients' statistics.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) warmup_seconds: f64,
     pub(crate) used: Usage,
 }
 
-/// What a process has used so far, or between two moments.
+/// The resources that a process has used so far, or between two moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) user_s: f64,
@@ -48,46 +49,46 @@ pub(crate) struct Usage {
     pub(crate) ctx_switches: u64,
 }
 
-/// What all readers and writers of a process have in common.
-struct Table<'a> {
+/// The records, for all readers and writers of a process.
+struct Records<'a> {
     keys: Keys,
     values: Values,
     ledger: Ledger<'a>,
 }
 
-/// The place of a reader or writer.
+/// A reader or writer.
 struct Client<'a> {
     number: usize,
     role: Role,
     stats: &'a ClientStats,
-    table: &'a Table<'a>,
+    records: &'a Records<'a>,
 }
 
 impl Client<'_> {
     /// Which of the readers, or of the writers.
-    fn index(&self, workload: &Workload) -> u64 {
+    fn index(&self, workload: &WorkloadSpec) -> u64 {
         let readers = workload.roles().iter().filter(|role| !role.writes()).count();
         (if self.role.writes() { self.number - readers } else { self.number }) as u64
     }
 
     /// Whether its end is the trial's.
-    fn is_primary(&self, workload: &Workload) -> bool {
+    fn is_primary(&self, workload: &WorkloadSpec) -> bool {
         !self.role.writes() || workload.readers == 0
     }
 }
 
-impl<C: Clock + 'static> Trial<'_, C> {
+impl<C: RoleClock> Trial<'_, C> {
     /// A thread for each role: all open their sessions, then all begin at once.
     pub(crate) fn run_on_threads(&self, database: &Database) -> Result<Measured, NotRun> {
-        let (table, roles) = (self.table()?, self.spec.workload.roles());
+        let (records, roles) = (self.records()?, self.spec.workload.roles());
         // This thread, which coordinates, waits with them.
         let participants = roles.len() as u32 + 1;
         self.count_primary();
         thread::scope(|scope| {
-            let table = &table;
+            let records = &records;
             let start = |(number, (role, stats))| {
-                let client = Client { number, role, stats, table };
-                scope.spawn(move || self.sit(database, client, participants, || (), || ()))
+                let client = Client { number, role, stats, records };
+                scope.spawn(move || self.run_client(database, client, participants, || (), || ()))
             };
             let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
             let measured = self.coordinate(participants);
@@ -123,9 +124,9 @@ impl<C: Clock + 'static> Trial<'_, C> {
 
     /// The one role of this process, on the thread that opened the database; the first process also coordinates.
     pub(crate) fn run_as_process(&self, database: &Database, number: usize) -> Result<Measured, NotRun> {
-        let (table, roles, client_stats) = (self.table()?, self.spec.workload.roles(), self.shared.client_stats());
+        let (records, roles, client_stats) = (self.records()?, self.spec.workload.roles(), self.shared.client_stats());
         let participants = roles.len() as u32;
-        let client = Client { number, role: roles[number], stats: &client_stats[number], table: &table };
+        let client = Client { number, role: roles[number], stats: &client_stats[number], records: &records };
         if self.leads() {
             self.count_primary();
         }
@@ -141,16 +142,19 @@ impl<C: Clock + 'static> Trial<'_, C> {
             }
             before.set(Usage::now());
         };
-        self.sit(database, client, participants, all_ready, warmed_up)?;
+        self.run_client(database, client, participants, all_ready, warmed_up)?;
         Ok(self.measured_since(before.get()))
     }
 
-    fn table(&self) -> Result<Table<'_>, Failure> {
+    fn records(&self) -> Result<Records<'_>, Failure> {
         let data = &self.spec.workload.data;
-        let keys =
-            data.keys().map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
+        let keys = self
+            .spec
+            .workload
+            .keys()
+            .map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
         let ledger = Ledger::new(self.ledger.slots(), WatchedIds::over(data.records));
-        Ok(Table { keys, values: values_of(data), ledger })
+        Ok(Records { keys, values: values_of(data), ledger })
     }
 
     /// How many must end before the trial does.
@@ -162,7 +166,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
 
     fn warmup(&self) -> Duration {
         let workload = &self.spec.workload;
-        if workload.kind.loads() { Duration::ZERO } else { workload.warmup }
+        if workload.name.loads() { Duration::ZERO } else { workload.warmup }
     }
 
     /// From now on the warm-up runs. Called when all are ready, before any may go.
@@ -171,7 +175,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
         let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
         let warm_until = self.clock.now() + ticks(warmup);
         let run_until = match workload.end {
-            End::After(duration) if !workload.kind.loads() => warm_until + ticks(duration),
+            End::After(duration) if !workload.name.loads() => warm_until + ticks(duration),
             _ => u64::MAX,
         };
         control.warm_until.store(warm_until, Ordering::SeqCst);
@@ -188,8 +192,8 @@ impl<C: Clock + 'static> Trial<'_, C> {
         Measured { warmup_seconds: self.warmup().as_secs_f64(), used: Usage::now().since(before) }
     }
 
-    /// The life of a reader or writer, one of a `participants` that waits for each other.
-    fn sit(
+    /// The life of a reader or writer, one of `participants` that wait for each other.
+    fn run_client(
         &self,
         database: &Database,
         client: Client<'_>,
@@ -197,13 +201,16 @@ impl<C: Clock + 'static> Trial<'_, C> {
         all_ready: impl FnOnce(),
         warmed_up: impl FnOnce(),
     ) -> Result<(), NotRun> {
-        let (workload, barriers, table) = (&self.spec.workload, &self.control().barriers, client.table);
+        let (workload, barriers, records) = (&self.spec.workload, &self.control().barriers, client.records);
         let has_updates = workload.writers > 0 || self.spec.last_version > 0;
-        let recall =
-            RecallContext::new(&table.keys, &table.values, workload.data.records, has_updates.then_some(table.ledger));
+        let recall = RecallContext::new(
+            &records.keys,
+            &records.values,
+            workload.data.records,
+            has_updates.then_some(records.ledger),
+        );
         let host = recall.host();
-        client.stats.kind.store(loops::op_kind(client.role, workload) as u32, Ordering::Relaxed);
-        client.stats.also_gets.store((client.role == Role::Cycles).into(), Ordering::Relaxed);
+        client.stats.set_op_kinds(&client.role.operations(workload));
         client.stats.version.store(self.spec.last_version, Ordering::Relaxed);
         // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
         let session = unsafe { database.session(&host) }.map_err(|error| {
@@ -222,13 +229,14 @@ impl<C: Clock + 'static> Trial<'_, C> {
             control: self.control(),
             stats: client.stats,
             workload,
-            keys: &table.keys,
-            values: &table.values,
-            ledger: table.ledger,
+            keys: &records.keys,
+            values: &records.values,
+            ledger: records.ledger,
             recall: &recall,
             session,
+            writes: client.role.writes(),
             index: client.index(workload),
-            resumes: workload.kind == Kind::ThreeNPlusOne && !self.spec.create,
+            resumes: workload.name.loads() && !self.spec.create,
         };
         self.work(driver, &client, warmed_up);
         // Nobody aborts what has begun.
@@ -238,17 +246,17 @@ impl<C: Clock + 'static> Trial<'_, C> {
 
     fn work(&self, mut driver: Driver<'_, C>, client: &Client<'_>, warmed_up: impl FnOnce()) {
         let (control, stats, workload) = (self.control(), driver.stats, driver.workload);
-        let mut work = loops::work_of(client.role, &driver);
+        let mut work = C::start(client.role, &driver);
         self.warm_up(&mut driver, work.as_mut());
         warmed_up();
         let primary = client.is_primary(workload);
         let operations = match workload.end {
-            End::Operations(operations) if primary && !workload.kind.loads() => operations,
+            End::Operations(operations) if primary && !workload.name.loads() => operations,
             _ => u64::MAX,
         };
         let limit = Limit { until: &control.run_until, operations };
-        stats.measured.from.store(self.clock.now(), Ordering::Relaxed);
-        stats.gets.from.store(stats.measured.from.load(Ordering::Relaxed), Ordering::Relaxed);
+        let from = self.clock.now();
+        stats.measured.iter().for_each(|ops| ops.from.store(from, Ordering::Relaxed));
         if !control.is_stop_requested() {
             work.run(&mut driver, &stats.measured, limit);
         }
@@ -259,10 +267,11 @@ impl<C: Clock + 'static> Trial<'_, C> {
 
     fn warm_up(&self, driver: &mut Driver<'_, C>, work: &mut dyn Work<C>) {
         let (control, stats) = (self.control(), driver.stats);
-        if driver.workload.kind.loads() {
+        if driver.workload.name.loads() {
             return;
         }
-        stats.warmup.from.store(self.clock.now(), Ordering::Relaxed);
+        let from = self.clock.now();
+        stats.warmup.iter().for_each(|ops| ops.from.store(from, Ordering::Relaxed));
         let limit = Limit { until: &control.warm_until, operations: u64::MAX };
         if self.clock.now() < control.warm_until.load(Ordering::Relaxed) {
             work.run(driver, &stats.warmup, limit);

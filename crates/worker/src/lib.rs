@@ -1,20 +1,24 @@
 //! The measured process, from both sides.
 //!
-//! [`worker::run`] is what happens inside it, or inside each of several: it opens the engine, starts the threads, and lets
-//! each run one of the [`loops`]. [`Observer`] is how the parent looks on: everything that a loop counts lies in [`shared`] memory, so that
-//! looking costs the worker nothing and what was counted outlives its crash.
+//! [`worker::run`] is the process, or each of several: it opens the engine, starts the clients, and lets each run the loop
+//! of its role in one of the [`workloads`]; [`Distribution`] says which record comes next. Everything that a loop counts
+//! lies in [`shared`] memory, where the parent reads it by an [`Observer`]: so looking costs the worker nothing, and what
+//! was counted outlives its crash.
 
 mod barrier;
 mod clients;
 pub mod clock;
 mod histogram;
+mod key_choice;
 mod loops;
 mod observer;
 mod recall;
 pub mod shared;
 mod spec;
 pub mod worker;
+pub mod workloads;
 
 pub use histogram::TickHistogram;
-pub use observer::{CyclesFound, KindTotals, Observer, Snapshot};
+pub use key_choice::{Distribution, UnknownDistribution};
+pub use observer::{KindTotals, Observer, Snapshot};
 pub use spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};

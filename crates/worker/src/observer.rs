@@ -1,20 +1,20 @@
-//! How the parent looks on.
+//! The parent's view of a trial under way: everything that was counted so far.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use hdrhistogram::Histogram;
-use kvdyno_results::{Answers, Latency, Operations, SeriesRow};
+use kvdyno_results::{Answers, Latency, OpKind, Operations, SeriesRow};
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
-use crate::shared::{ClientStats, Control, CycleCounts, OpKind, OpStats, SharedMemory};
+use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, SharedMemory};
 
-/// Reads a shared while a worker writes it.
+/// Reads the memory of a trial while a worker writes it.
 #[derive(Debug)]
 pub struct Observer<'a> {
     shared: &'a SharedMemory,
 }
 
-/// What one kind of operation has come to.
+/// The counts of one kind of operation.
 #[derive(Clone, Debug)]
 pub struct KindTotals {
     /// Which.
@@ -60,7 +60,7 @@ impl Snapshot {
                 SeriesRow {
                     end_s,
                     seconds,
-                    kind: now.kind.name().to_owned(),
+                    kind: now.kind,
                     operations: counts.iter().sum(),
                     records,
                     records_per_s: if seconds > 0.0 { records as f64 / seconds } else { 0.0 },
@@ -77,7 +77,7 @@ impl Snapshot {
 }
 
 impl<'a> Observer<'a> {
-    /// Looks at `shared`.
+    /// Of a trial's memory.
     pub fn new(shared: &'a SharedMemory) -> Self {
         Observer { shared }
     }
@@ -87,26 +87,25 @@ impl<'a> Observer<'a> {
         self.shared.control()
     }
 
-    /// What the warm-up has come to.
+    /// The counts of the warm-up.
     pub fn warmup(&self) -> Snapshot {
-        self.snapshot(|kind| self.stats_of(kind).map(|stats| &stats.warmup).collect())
+        self.snapshot(|stats| &stats.warmup)
     }
 
-    /// What the measured part has come to.
+    /// The counts of the measured part.
     pub fn measured(&self) -> Snapshot {
-        self.snapshot(|kind| self.measured_of(kind))
+        self.snapshot(|stats| &stats.measured)
     }
 
-    fn snapshot(&self, part: impl Fn(OpKind) -> Vec<&'a OpStats>) -> Snapshot {
+    fn snapshot(&self, part: fn(&ClientStats) -> &ClientOps) -> Snapshot {
         let of_kind = |kind| {
-            let op_stats = part(kind);
+            let op_stats = self.ops_of(kind, part);
             let mut totals = KindTotals { kind, records: 0, counts: vec![0; BUCKETS] };
             for ops in &op_stats {
                 ops.latency.add_to(&mut totals.counts);
                 totals.records += ops.records.load(Ordering::Relaxed);
             }
-            // A get is a record, and so is a step of a scan; the others count their records apart.
-            if matches!(kind, OpKind::Get | OpKind::Scan) {
+            if kind.is_one_record() {
                 totals.records = totals.operations();
             }
             (!op_stats.is_empty()).then_some(totals)
@@ -114,19 +113,13 @@ impl<'a> Observer<'a> {
         Snapshot { kinds: OpKind::ALL.into_iter().filter_map(of_kind).collect() }
     }
 
-    fn stats_of(&self, kind: OpKind) -> impl Iterator<Item = &'a ClientStats> {
-        self.shared.client_stats().iter().filter(move |stats| stats.op_kind() == kind)
-    }
-
-    /// Where operations of a kind are counted in the measured part: a thread that writes may also get.
-    fn measured_of(&self, kind: OpKind) -> Vec<&'a OpStats> {
-        let gets = self
-            .shared
-            .client_stats()
-            .iter()
-            .filter(|stats| kind == OpKind::Get && also_gets(stats))
-            .map(|stats| &stats.gets);
-        self.stats_of(kind).map(|stats| &stats.measured).chain(gets).collect()
+    /// The statistics of a kind, one for each client that does it, of a part of the trial.
+    fn ops_of(&self, kind: OpKind, part: fn(&ClientStats) -> &ClientOps) -> Vec<&'a OpStats> {
+        let of_client = |stats: &'a ClientStats| {
+            let slots = part(stats).iter().zip(stats.op_kinds());
+            slots.filter_map(move |(ops, slot)| (slot == Some(kind)).then_some(ops))
+        };
+        self.shared.client_stats().iter().flat_map(of_client).collect()
     }
 
     /// The latencies of each kind in the measured part, nanoseconds.
@@ -144,12 +137,12 @@ impl<'a> Observer<'a> {
             .kinds
             .iter()
             .map(|totals| {
-                let op_stats = self.measured_of(totals.kind);
+                let op_stats = self.ops_of(totals.kind, |stats| &stats.measured);
                 let operations = totals.operations();
                 let operations_per_s: f64 = op_stats.iter().map(|ops| client_rate(ops, from, rate)).sum();
                 let records_per_operation = totals.records as f64 / operations.max(1) as f64;
                 Operations {
-                    kind: totals.kind.name().to_owned(),
+                    kind: totals.kind,
                     threads: op_stats.len() as u32,
                     operations,
                     records: totals.records,
@@ -161,7 +154,7 @@ impl<'a> Observer<'a> {
             .collect()
     }
 
-    /// What the answers were, in the worker's whole life.
+    /// The answers, in the worker's whole life.
     pub fn answers(&self) -> Answers {
         let sum = |counter: fn(&ClientStats) -> &std::sync::atomic::AtomicU64| {
             self.shared.client_stats().iter().map(|stats| counter(stats).load(Ordering::Relaxed)).sum::<u64>()
@@ -185,55 +178,15 @@ impl<'a> Observer<'a> {
         self.shared.client_stats().iter().map(|stats| stats.user_bytes.load(Ordering::Relaxed)).sum()
     }
 
-    /// What the 3n+1 workload found; absent if it was another.
-    pub fn cycles(&self) -> Option<CyclesFound> {
-        let client_stats: Vec<_> =
-            self.shared.client_stats().iter().filter(|stats| also_gets(stats)).map(|stats| &stats.cycles).collect();
-        let sum = |of: fn(&CycleCounts) -> &AtomicU64| {
-            client_stats.iter().map(|stats| of(stats).load(Ordering::Relaxed)).sum()
-        };
-        let most = |of: fn(&CycleCounts) -> &AtomicU64| {
-            client_stats.iter().map(|stats| of(stats).load(Ordering::Relaxed)).max()
-        };
-        let longest = most(|stats| &stats.longest)?;
-        let has_it = |stats: &&&CycleCounts| stats.longest.load(Ordering::Relaxed) == longest;
-        // Threads that found one as long: the first start counts, as it would with one thread.
-        let starts = client_stats.iter().filter(has_it).map(|stats| stats.longest_start.load(Ordering::Relaxed));
-        Some(CyclesFound {
-            longest,
-            longest_start: starts.min().unwrap_or(0),
-            highest: most(|stats| &stats.highest)?,
-            total: sum(|stats| &stats.total),
-            starts: sum(|stats| &stats.starts),
-            known: sum(|stats| &stats.known),
-        })
+    /// The counters of the workload's own, of each client.
+    pub fn counters(&self) -> Vec<[u64; COUNTERS]> {
+        self.shared.client_stats().iter().map(ClientStats::counters).collect()
     }
 
     /// The newest version that was handed to the engine.
     pub fn last_version(&self) -> u64 {
         self.shared.client_stats().iter().map(|stats| stats.version.load(Ordering::Relaxed)).max().unwrap_or(0)
     }
-}
-
-fn also_gets(stats: &ClientStats) -> bool {
-    stats.also_gets.load(Ordering::Relaxed) == 1
-}
-
-/// What the threads of a 3n+1 trial found together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CyclesFound {
-    /// The longest cycle.
-    pub longest: u64,
-    /// The first starting point that has it.
-    pub longest_start: u64,
-    /// The highest number on any way.
-    pub highest: u64,
-    /// The cycle lengths of all starting points together.
-    pub total: u64,
-    /// Starting points.
-    pub starts: u64,
-    /// Starting points whose length was known when they were asked for.
-    pub known: u64,
 }
 
 /// Operations a second of one thread, from the moment at which all may begin to its own last operation's end. A thread

@@ -4,8 +4,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::{mem, ptr, slice};
 
+use kvdyno_dataset::{Keys, Ledger, Values};
 use kvdyno_engine::{Host, abi};
-use kvdyno_workload::{Keys, Ledger, Values};
 
 /// What a session recalls values from.
 ///

@@ -1,6 +1,6 @@
 //! Memory that worker and parent share.
 //!
-//! Two segments: the shared of a trial (control block and one stats for each reader and writer), and the ledger of a
+//! Two segments: that of a trial (a control block, and statistics for each client), and the ledger of a
 //! database, which lives from its load to its removal. Both are anonymous files that the parent makes and the worker, or
 //! each of several worker processes, inherits.
 //!
@@ -12,7 +12,8 @@ use std::mem::{align_of, size_of};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use kvdyno_workload::LEDGER_SLOTS;
+use kvdyno_dataset::LEDGER_SLOTS;
+use kvdyno_results::OpKind;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -63,38 +64,7 @@ impl WorkerState {
     }
 }
 
-/// What an operation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u32)]
-#[allow(missing_docs)]
-pub enum OpKind {
-    Get = 0,
-    Scan = 1,
-    Range = 2,
-    MultiGet = 3,
-    Put = 4,
-    Batch = 5,
-}
-
-impl OpKind {
-    /// Every kind, as records order them.
-    pub const ALL: [OpKind; 6] =
-        [OpKind::Get, OpKind::Scan, OpKind::Range, OpKind::MultiGet, OpKind::Put, OpKind::Batch];
-
-    /// Its name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            OpKind::Get => "get",
-            OpKind::Scan => "scan",
-            OpKind::Range => "range",
-            OpKind::MultiGet => "multiget",
-            OpKind::Put => "put",
-            OpKind::Batch => "batch",
-        }
-    }
-}
-
-/// Room for the first failure's text.
+/// Bytes of the first failure's text.
 const MESSAGE: usize = 1024;
 
 /// What concerns the whole trial.
@@ -120,8 +90,8 @@ pub struct Control {
     message: [AtomicU32; MESSAGE / 4],
     /// Where threads and processes wait for each other.
     pub barriers: Barriers,
-    /// Of the 3n+1 workload: how many starting points were given out.
-    pub next_start: CacheLine,
+    /// The units of work that clients have taken so far, where a workload gives them out.
+    pub shared_work: CacheLine,
 }
 
 /// A counter with a cache line of its own.
@@ -204,14 +174,35 @@ pub struct OpStats {
     pub latency: TickHistogram,
 }
 
-/// What one reader or writer counts. Nobody else writes it.
+/// Kinds of operations that one client can have.
+pub const MOST_KINDS: usize = 2;
+
+/// The operations of a client in the warm-up or in the measured part, those of each of its kinds by themselves.
+pub type ClientOps = [OpStats; MOST_KINDS];
+
+/// Counters of a client for its workload.
+pub const COUNTERS: usize = 16;
+
+/// One of the counters of a client. Its meaning is the workload's.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter(pub usize);
+
+impl Counter {
+    /// Its value among those of a client.
+    pub fn of(self, counters: &[u64; COUNTERS]) -> u64 {
+        counters.get(self.0).copied().unwrap_or(0)
+    }
+}
+
+/// The counts of one reader or writer. Nobody else writes them.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct ClientStats {
-    /// [`OpKind`].
-    pub kind: AtomicU32,
-    /// 1 once the process of this stats has done everything that it had to, and only leaves.
+    /// The [`OpKind`] of each of its operation statistics, and one more; 0 for none.
+    kinds: [AtomicU32; MOST_KINDS],
+    /// 1 once the process of these statistics has done everything that it had to, and only leaves.
     through: AtomicU32,
+    _unused: u32,
     /// Reads that found nothing where a record must be.
     pub missing: AtomicU64,
     /// Calls that the engine answered with an error.
@@ -226,35 +217,12 @@ pub struct ClientStats {
     pub user_bytes: AtomicU64,
     /// The newest version that was handed to the engine.
     pub version: AtomicU64,
-    /// What the 3n+1 workload found.
-    pub cycles: CycleCounts,
-    /// 1 if the role gets beside what it writes, and counts that in `gets`.
-    pub also_gets: AtomicU64,
-    _padding: [u64; 1],
+    _padding: [u64; 7],
+    counters: [AtomicU64; COUNTERS],
     /// The warm-up.
-    pub warmup: OpStats,
+    pub warmup: ClientOps,
     /// The measured part.
-    pub measured: OpStats,
-    /// In the measured part: the gets of a role that also writes.
-    pub gets: OpStats,
-}
-
-/// What one thread found of the 3n+1 problem.
-#[repr(C)]
-#[derive(Debug)]
-pub struct CycleCounts {
-    /// The longest cycle.
-    pub longest: AtomicU64,
-    /// Its starting point.
-    pub longest_start: AtomicU64,
-    /// The highest number on any way.
-    pub highest: AtomicU64,
-    /// The cycle lengths of its starting points together.
-    pub total: AtomicU64,
-    /// Starting points.
-    pub starts: AtomicU64,
-    /// Starting points whose length was known when they were asked for.
-    pub known: AtomicU64,
+    pub measured: ClientOps,
 }
 
 impl ClientStats {
@@ -268,9 +236,34 @@ impl ClientStats {
         self.through.load(Ordering::Acquire) == 1
     }
 
-    /// The kind of its operations.
-    pub fn op_kind(&self) -> OpKind {
-        OpKind::ALL.get(self.kind.load(Ordering::Relaxed) as usize).copied().unwrap_or(OpKind::Get)
+    /// Says which kinds of operations it does, in the order of its operation statistics.
+    pub fn set_op_kinds(&self, kinds: &[OpKind]) {
+        debug_assert!(kinds.len() <= MOST_KINDS);
+        self.kinds.iter().zip(kinds).for_each(|(slot, kind)| slot.store(*kind as u32 + 1, Ordering::Relaxed));
+    }
+
+    /// The kind of each of its operation statistics.
+    pub fn op_kinds(&self) -> [Option<OpKind>; MOST_KINDS] {
+        self.kinds.each_ref().map(|slot| {
+            let number = slot.load(Ordering::Relaxed).checked_sub(1)?;
+            OpKind::ALL.get(number as usize).copied()
+        })
+    }
+
+    /// One of the workload's counters.
+    #[inline(always)]
+    pub fn counter(&self, counter: Counter) -> &AtomicU64 {
+        &self.counters[counter.0]
+    }
+
+    /// The values of the workload's counters.
+    pub fn counters(&self) -> [u64; COUNTERS] {
+        self.counters.each_ref().map(|counter| counter.load(Ordering::Relaxed))
+    }
+
+    /// When its last measured operation ended, ticks; 0 before.
+    pub fn measured_until(&self) -> u64 {
+        self.measured.iter().map(|ops| ops.until.load(Ordering::Relaxed)).max().unwrap_or(0)
     }
 }
 
@@ -322,7 +315,7 @@ impl Segment {
     }
 }
 
-/// The shared of a trial.
+/// The segment of a trial.
 #[derive(Debug)]
 pub struct SharedMemory {
     segment: Segment,
@@ -334,7 +327,7 @@ impl SharedMemory {
         size_of::<Control>() + client_stats * size_of::<ClientStats>()
     }
 
-    /// A new shared, all zero.
+    /// A new one, all zero.
     ///
     /// # Errors
     /// If there is no memory for it.
@@ -342,7 +335,7 @@ impl SharedMemory {
         Ok(SharedMemory { segment: Segment::create("kvdyno-shared", SharedMemory::size(client_stats))?, client_stats })
     }
 
-    /// The parent's shared, in the worker.
+    /// The parent's segment, in the worker.
     ///
     /// # Errors
     /// If it is not one.
@@ -366,10 +359,10 @@ impl SharedMemory {
         unsafe { &*self.segment.map.as_ptr().cast::<Control>() }
     }
 
-    /// The client_stats, one for each reader and writer.
+    /// The statistics of each client.
     pub fn client_stats(&self) -> &[ClientStats] {
-        // SAFETY: the client_stats follow the control block, whose size is a multiple of their alignment; they are made of
-        // atomics valid for any bytes, and the segment has room for all of them.
+        // SAFETY: the statistics follow the control block, whose size is a multiple of their alignment; they are made of
+        // atomics valid for any bytes, and the segment is long enough for all of them.
         unsafe {
             let first = self.segment.map.as_ptr().add(size_of::<Control>()).cast::<ClientStats>();
             std::slice::from_raw_parts(first, self.client_stats)

@@ -1,11 +1,12 @@
-//! What the parent asks of a worker, and what the worker answers.
+//! The order that the parent gives a worker, and the report that the worker gives back.
 
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::{LabSettings, OptionText};
 use kvdyno_results::{ClientKind, Failure, ObservedEnvironment, Setting, Window};
-use kvdyno_workload::Workload;
 use serde::{Deserialize, Serialize};
+
+use crate::workloads::WorkloadSpec;
 
 /// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is told
 /// its client beside it.
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct TrialSpec {
     /// The adapter's file.
     pub adapter: PathBuf,
-    /// A preset of its.
+    /// One of its presets.
     pub preset: Option<String>,
     /// Options beyond the preset.
     pub options: Vec<OptionText>,
@@ -21,8 +22,8 @@ pub struct TrialSpec {
     pub library: Option<PathBuf>,
     /// Settings that are the same for all engines.
     pub lab: LabSettings,
-    /// What to do.
-    pub workload: Workload,
+    /// The workload.
+    pub workload: WorkloadSpec,
     /// Whether readers and writers are threads of one process or processes of their own.
     pub clients: ClientKind,
     /// The database's folder.
@@ -31,7 +32,7 @@ pub struct TrialSpec {
     pub create: bool,
     /// Versions up to this one have been written by earlier trials.
     pub last_version: u64,
-    /// Inherited: the shared.
+    /// Inherited: the memory of the trial.
     pub shared_fd: i32,
     /// Inherited: the database's ledger.
     pub ledger_fd: i32,
@@ -53,7 +54,7 @@ pub fn of_process(file: &Path, number: usize) -> PathBuf {
     file.with_file_name(format!("{stem}-{}.{extension}", number + 1))
 }
 
-/// What a process needs to know that gives back what an engine keeps outside a database's folder.
+/// The order to give back what an engine keeps outside a database's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DestroySpec {
     /// The adapter's file.
@@ -64,7 +65,7 @@ pub struct DestroySpec {
     pub database: PathBuf,
 }
 
-/// What a worker says of itself at its orderly end.
+/// A worker's report of itself at its orderly end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorkerReport {
     /// Why it could not do what was asked, if it could not.
@@ -75,7 +76,7 @@ pub struct WorkerReport {
     pub window: Option<Window>,
     /// The engine's own statistics.
     pub statistics: Vec<Setting>,
-    /// What it found around itself when its work was done.
+    /// The environment that it observed when its work was done.
     pub state: ObservedEnvironment,
 }
 

@@ -1,19 +1,21 @@
-//! What happens inside the measured process, or inside each of several.
+//! The measured process, or each of several.
 
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use kvdyno_dataset::Values;
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
 use kvdyno_environment::observed;
 use kvdyno_results::{ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files};
-use kvdyno_workload::{Data, Values, Workload};
 
 use crate::clients::{Measured, NotRun};
-use crate::clock::{self, Calibration, Clock, Monotonic, Tsc};
+use crate::clock::{self, Calibration, Monotonic, Tsc};
 use crate::shared::{ClientStats, Control, LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
+use crate::workloads::role::RoleClock;
+use crate::workloads::{Data, WorkloadSpec};
 
 /// Why a worker could not even begin.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +65,7 @@ pub(crate) struct Trial<'a, C> {
     pub(crate) process: Option<usize>,
 }
 
-impl<C: Clock + 'static> Trial<'_, C> {
+impl<C: RoleClock> Trial<'_, C> {
     fn run(&self) -> Result<(), WorkerError> {
         let mut report = WorkerReport {
             failure: None,
@@ -79,7 +81,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
         if !self.leads() {
             self.control().barriers.left.arrive(self.spec.processes() - 1);
         }
-        report.failure = ended.err().and_then(|unplayed| match unplayed {
+        report.failure = ended.err().and_then(|not_run| match not_run {
             NotRun::Failed(failure) => Some(failure),
             NotRun::Aborted => None,
         });
@@ -130,7 +132,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
             Some(number) => self.run_as_process(&database, number),
         };
         let settled = match measured {
-            Ok(_) if self.leads() && self.spec.workload.kind.waits() => self.settle(&database).map(Some),
+            Ok(_) if self.leads() && self.spec.workload.name.settles() => self.settle(&database).map(Some),
             _ => Ok(None),
         };
         if self.leads() {
@@ -196,7 +198,7 @@ impl<C: Clock + 'static> Trial<'_, C> {
     fn window(&self, measured: &Measured, settling: Option<Settling>) -> Window {
         let ticks_per_ns = self.control().ticks_per_ns();
         let from = self.control().measured_from.load(Ordering::Relaxed);
-        let until = self.shared.client_stats().iter().map(|stats| stats.measured.until.load(Ordering::Relaxed)).max();
+        let until = self.shared.client_stats().iter().map(ClientStats::measured_until).max();
         Window {
             seconds: until.unwrap_or(from).saturating_sub(from) as f64 / ticks_per_ns / 1e9,
             warmup_seconds: measured.warmup_seconds,
@@ -209,8 +211,8 @@ impl<C: Clock + 'static> Trial<'_, C> {
     }
 }
 
-/// What an engine gets to know beforehand of a workload.
-pub fn hints(workload: &Workload, clients: ClientKind) -> Hints {
+/// The facts of a workload that an engine gets to know beforehand.
+pub fn hints(workload: &WorkloadSpec, clients: ClientKind) -> Hints {
     let roles = workload.roles().len() as u32;
     Hints {
         records: workload.records_stored(),
@@ -268,7 +270,7 @@ pub fn driver_check(choice: &Choice, spec: &TrialSpec) -> Result<DriverCheck, Fa
     }
 }
 
-fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result<DriverCheck, Failure> {
+fn check<C: RoleClock>(trial: Trial<'_, C>, database: &Database) -> Result<DriverCheck, Failure> {
     let rate = Calibration::begin(trial.clock).settle();
     trial.control().set_ticks_per_ns(rate);
     let cpu_before = clock::process_cpu_ns();
@@ -279,10 +281,8 @@ fn check<C: Clock + 'static>(trial: Trial<'_, C>, database: &Database) -> Result
     let mut counts = vec![0; crate::histogram::BUCKETS];
     let mut ticks = 0;
     for stats in trial.shared.client_stats() {
-        stats.measured.latency.add_to(&mut counts);
-        stats.gets.latency.add_to(&mut counts);
-        ticks +=
-            stats.measured.until.load(Ordering::Relaxed).saturating_sub(stats.measured.from.load(Ordering::Relaxed));
+        stats.measured.iter().for_each(|ops| ops.latency.add_to(&mut counts));
+        ticks += stats.measured_until().saturating_sub(stats.measured[0].from.load(Ordering::Relaxed));
     }
     let operations: u64 = counts.iter().sum();
     let failures = crate::Observer::new(trial.shared).answers().failures();

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use kvdyno_dataset::Stream;
 use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
-use kvdyno_workload::Stream;
 
 use crate::bench::{Bench, Place, session};
 use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};

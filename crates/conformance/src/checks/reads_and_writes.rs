@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kvdyno_dataset::{Permutation, Stream};
 use kvdyno_engine::{Answer, Session, abi};
-use kvdyno_workload::{Permutation, Stream};
 
 use crate::bench::{Bench, RECALLED};
 use crate::check::{Check, During, Finding, Needs, ensure};

@@ -1,7 +1,7 @@
 //! Cursors.
 
+use kvdyno_dataset::Permutation;
 use kvdyno_engine::{Answer, Cursor, Session, abi};
-use kvdyno_workload::Permutation;
 
 use crate::bench::{Bench, session};
 use crate::check::{Check, During, Finding, Needs, ensure, wrong};

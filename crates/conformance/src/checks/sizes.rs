@@ -58,7 +58,7 @@ const LONGEST_KEY: u64 = 1024;
 const LARGEST_TRIED: u64 = 64 << 20;
 
 fn bytes(size: u64, seed: u64) -> Vec<u8> {
-    let mut stream = kvdyno_workload::Stream::new(seed);
+    let mut stream = kvdyno_dataset::Stream::new(seed);
     (0..size).map(|_| stream.bits() as u8).collect()
 }
 

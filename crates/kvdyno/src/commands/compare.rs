@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use kvdyno_experiment::{EngineSection, Experiment, LoadSection, RunSection};
-use kvdyno_workload::Verify;
+use kvdyno_worker::workloads::{Verify, WorkloadName};
 use toml::Spanned;
 
 use crate::cli::Compare;
@@ -45,7 +45,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
         clients: placed(arguments.clients),
         ..LoadSection::default()
     };
-    experiment.run = arguments.workload.iter().map(|&kind| run_section(arguments, kind)).collect();
+    experiment.run = arguments.workload.iter().map(|&workload| run_section(arguments, workload)).collect();
     experiment.lab.repeat = placed(arguments.repeat);
     experiment.lab.seed = arguments.seed;
     experiment.lab.order = arguments.order;
@@ -56,15 +56,15 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
     Ok(experiment)
 }
 
-fn run_section(arguments: &Compare, kind: kvdyno_workload::Kind) -> RunSection {
+fn run_section(arguments: &Compare, workload: WorkloadName) -> RunSection {
     RunSection {
-        workload: placed(kind),
+        workload: placed(workload),
         readers: placed(arguments.readers.clone()),
         clients: placed(arguments.clients),
-        duration: (arguments.operations.is_none() && !kind.ends_by_part()).then(|| placed(arguments.duration)),
+        duration: (arguments.operations.is_none() && !workload.ends_by_part()).then(|| placed(arguments.duration)),
         operations: arguments.operations,
         warmup: arguments.warmup,
-        write_rate: arguments.write_rate.filter(|_| kind.writes()).map(placed),
+        write_rate: arguments.write_rate.filter(|_| workload.writes()).map(placed),
         ..RunSection::default()
     }
 }

@@ -2,16 +2,16 @@
 
 use std::io::{Write, stdout};
 
-use kvdyno_workload::Kind;
+use kvdyno_worker::workloads::WorkloadName;
 
 use crate::error::Error;
 
 /// Prints the workloads.
 pub fn run() -> Result<(), Error> {
     let mut out = stdout().lock();
-    for (kind, does) in Kind::all() {
-        let part = if kind.loads() { "load" } else { "run" };
-        writeln!(out, "{kind:<21} {part:<5} {does}").map_err(Error::io("cannot print"))?;
+    for workload in WorkloadName::all() {
+        let phase = if workload.loads() { "load" } else { "run" };
+        writeln!(out, "{workload:<21} {phase:<5} {}", workload.summary()).map_err(Error::io("cannot print"))?;
     }
     Ok(())
 }

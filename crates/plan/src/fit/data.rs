@@ -8,9 +8,7 @@ use kvdyno_experiment::Experiment;
 
 /// Below these an experiment would be about something else.
 pub(super) const LEAST_RECORDS: u64 = 10_000;
-pub(super) const LEAST_CACHE: Least = Least { bytes: 8 << 20, unit: 1 << 20 };
-/// 3n+1 is about caches that are small beside a small database.
-pub(super) const LEAST_CACHE_OF_CYCLES: Least = Least { bytes: 256 << 10, unit: 64 << 10 };
+const LEAST_CACHE: Least = Least { bytes: 8 << 20, unit: 1 << 20 };
 pub(super) const LEAST_WRITE_BUFFER: Least = Least { bytes: 4 << 20, unit: 1 << 20 };
 /// Of a memory limit, what is for the programs themselves.
 pub(super) const LEAST_FOR_PROGRAMS: Least = Least { bytes: 64 << 20, unit: 1 << 20 };
@@ -29,6 +27,12 @@ pub(super) fn least_scale(experiment: &Experiment) -> f64 {
     let Some(limit) = experiment.environment.requested().memory else { return 0.0 };
     let shared = limit.saturating_sub(experiment.settings.cache.0).saturating_sub(experiment.settings.write_buffer.0);
     (LEAST_FOR_PROGRAMS.bytes + LEAST_WRITE_BUFFER.bytes) as f64 / shared.max(1) as f64
+}
+
+/// The least cache of an experiment: the load's own, in quarters, or as with most.
+pub(super) fn least_cache(experiment: &Experiment) -> Least {
+    let own = experiment.load.workload.get_ref().least_cache();
+    own.map_or(LEAST_CACHE, |bytes| Least { bytes, unit: (bytes / 4).max(1) })
 }
 
 /// Shrinks a part by `scale`.

@@ -1,6 +1,5 @@
 //! How long things take, for estimates and never for figures.
 
-use crate::cycles::{cycles_seconds, is_cycles};
 use kvdyno_experiment::Experiment;
 
 /// What engines load on a small machine, on average: for estimates of time, never for figures.
@@ -11,10 +10,11 @@ const PUTS_PER_S: f64 = 40e3;
 
 /// What a load takes.
 pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
-    if is_cycles(experiment) {
-        return cycles_seconds(experiment);
+    let (load, data) = (experiment.load.workload.get_ref(), experiment.data());
+    let own = load.load_seconds(&data, experiment.load_batch(), experiment.load_settings().durability);
+    if let Some(seconds) = own {
+        return seconds;
     }
-    let data = experiment.data();
     let bytes = (data.key_size + data.value_size) as f64;
     let records_per_s = if experiment.load_batch() > 1 { LOAD_RECORDS_PER_S } else { PUTS_PER_S };
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / records_per_s)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kvdyno_workload::Kind;
+use kvdyno_worker::workloads::WorkloadName;
 use toml::{Table, Value};
 
 use super::parts::{runs, tell};
@@ -46,8 +46,8 @@ pub(super) fn shorten(part: &mut Table, name: &str, time: Duration, changes: &mu
 
 /// After a number of operations, not after a time.
 pub(super) fn ends_by_itself(run: &Table) -> bool {
-    let kind = run.get("workload").and_then(Value::as_str).and_then(|name| name.parse::<Kind>().ok());
-    let by_part = kind.is_some_and(Kind::ends_by_part) && !run.contains_key("duration");
+    let workload = run.get("workload").and_then(Value::as_str).and_then(|name| name.parse::<WorkloadName>().ok());
+    let by_part = workload.is_some_and(|one| one.ends_by_part()) && !run.contains_key("duration");
     by_part || run.contains_key("operations") || run.contains_key("part")
 }
 

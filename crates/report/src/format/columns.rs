@@ -1,7 +1,7 @@
 //! The columns of the CSV files and of the rows in JSON: first those of the published tables, under their names and in
 //! their order, then ours. A failed trial has its names, its outcome and its reason, and no figures.
 
-use kvdyno_results::{Cycles, Failure, Latency, NodePages, Operations, Phase, Settling, TrialResult};
+use kvdyno_results::{Failure, FigureValue, Latency, NodePages, Operations, Phase, Settling, TrialResult};
 use serde_json::Value;
 
 use crate::study::failure;
@@ -15,8 +15,8 @@ pub(crate) struct Column {
     pub(crate) value: Box<dyn Fn(&TrialResult) -> Value>,
 }
 
-/// The columns of a phase's table; those of the 3n+1 workload only if it ran.
-pub(crate) fn columns(phase: Phase, with_cycles: bool) -> Vec<Column> {
+/// The columns of a phase's table, `figures` among them: those that only some of its workloads have.
+pub(crate) fn columns(phase: Phase, figures: &[&str]) -> Vec<Column> {
     let mut columns = vec![name("engine", |r| r.trial.engine.clone().into())];
     match phase {
         Phase::Load => columns.extend(published_costs()),
@@ -28,9 +28,7 @@ pub(crate) fn columns(phase: Phase, with_cycles: bool) -> Vec<Column> {
         }
     }
     columns.extend(own_names(phase));
-    if with_cycles {
-        columns.extend(cycles());
-    }
+    columns.extend(figures.iter().map(|column| own_figure(column)));
     columns.extend(own_figures());
     columns.extend(latencies("read", main_reads));
     columns.extend(latencies("write", main_writes));
@@ -77,23 +75,15 @@ fn own_names(phase: Phase) -> Vec<Column> {
     columns
 }
 
-/// What the 3n+1 workload found, under the published table's names where it has one.
-fn cycles() -> Vec<Column> {
-    let of = |column: &str, value: fn(&Cycles) -> Value| {
-        figure(column, move |r| r.cycles.as_ref().map_or(Value::Null, value))
-    };
-    vec![
-        of("n", |c| c.starts.into()),
-        of("spelling", |c| c.spelling.clone().into()),
-        of("longest_cycle", |c| c.longest.into()),
-        of("longest_start", |c| c.longest_start.into()),
-        of("highest", |c| c.highest.into()),
-        of("puts", |c| c.puts.into()),
-        of("gets", |c| c.gets.into()),
-        of("ops", |c| (c.puts + c.gets).into()),
-        of("ops_per_s", |c| whole(c.operations_per_s)),
-        of("known", |c| c.known.into()),
-    ]
+/// A figure that only some workloads have.
+fn own_figure(column: &str) -> Column {
+    let name = column.to_owned();
+    figure(column, move |result| match result.figures.as_ref().and_then(|own| own.of(&name)) {
+        None => Value::Null,
+        Some(FigureValue::Count(count)) => (*count).into(),
+        Some(FigureValue::Rate(rate)) => whole(*rate),
+        Some(FigureValue::Text(text)) => text.clone().into(),
+    })
 }
 
 fn own_figures() -> Vec<Column> {
@@ -184,7 +174,7 @@ fn latencies(side: &'static str, of: fn(&TrialResult) -> Option<&Operations>) ->
         ("p99_99", |l| l.p99_99_ns),
         ("max", |l| l.max_ns),
     ];
-    let kind = figure(&format!("{side}_kind"), move |r| of(r).map_or(Value::Null, |o| o.kind.clone().into()));
+    let kind = figure(&format!("{side}_kind"), move |r| of(r).map_or(Value::Null, |o| o.kind.name().into()));
     let pick = |(name, pick): (&str, Pick)| {
         figure(&format!("{side}_{name}_ns"), move |r| of(r).map_or(Value::Null, |o| pick(&o.latency).into()))
     };

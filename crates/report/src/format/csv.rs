@@ -26,7 +26,7 @@ pub(crate) fn write(study: &Study<'_>, folder: &Path) -> Result<[PathBuf; 2], Re
 }
 
 fn table(study: &Study<'_>, phase: Phase) -> Result<String, ReportError> {
-    let columns = columns(phase, study.has_cycles(phase));
+    let columns = columns(phase, &study.figure_columns(phase));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.iter().map(|column| &column.name))?;
     for result in study.trials(phase) {

@@ -56,7 +56,7 @@ pub(crate) fn render(study: &Study<'_>) -> Result<String, ReportError> {
 }
 
 fn rows(study: &Study<'_>, phase: Phase) -> Vec<Map<String, Value>> {
-    let columns = columns(phase, study.has_cycles(phase));
+    let columns = columns(phase, &study.figure_columns(phase));
     let row = |result| columns.iter().map(|column| (column.name.clone(), (column.value)(result))).collect();
     study.trials(phase).map(row).collect()
 }

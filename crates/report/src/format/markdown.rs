@@ -2,8 +2,8 @@
 
 use crate::study::Study;
 use crate::tables::{
-    Column, Grid, Mark, Room, Row, Text, cycles_found, environment, key_facts, load, load_storage, machine_facts,
-    matrices, relative_grids, run_by_engine, run_cpu, run_storage, versions,
+    Column, Grid, Mark, Room, Row, Text, environment, key_facts, load, load_storage, machine_facts, matrices,
+    relative_grids, run_by_engine, run_cpu, run_storage, versions, workload_figures,
 };
 
 /// The tables of the reports.
@@ -14,7 +14,7 @@ pub(crate) fn render(study: &Study<'_>) -> String {
     for grid in load(study, Room::Page).into_iter().chain(load_storage(study)) {
         text.push_str(&section(2, &grid));
     }
-    for grid in cycles_found(study).into_iter().chain(relative_grids(study)) {
+    for grid in workload_figures(study).into_iter().chain(relative_grids(study)) {
         text.push_str(&section(2, &grid));
     }
     for workload in study.workloads() {

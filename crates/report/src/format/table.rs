@@ -4,8 +4,8 @@ use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle}
 
 use crate::study::{Remark, Study};
 use crate::tables::{
-    Column, Grid, Mark, Room, Row, Text, cycles_found, environment, key_facts, load, load_storage, machine_facts,
-    matrices, relative_grids, run_by_workload, run_cpu, run_storage, versions,
+    Column, Grid, Mark, Room, Row, Text, environment, key_facts, load, load_storage, machine_facts, matrices,
+    relative_grids, run_by_workload, run_cpu, run_storage, versions, workload_figures,
 };
 
 /// No borders, a rule under the heads.
@@ -22,7 +22,7 @@ const WIDTH: usize = 120;
 pub(crate) fn render(study: &Study<'_>, colour: bool) -> String {
     let mut parts = vec![heading(study, colour)];
     parts.extend(load(study, Room::Screen).map(|grid| section(&grid, colour)));
-    parts.extend(cycles_found(study).map(|grid| section(&grid, colour)));
+    parts.extend(workload_figures(study).iter().map(|grid| section(grid, colour)));
     parts.extend(load_storage(study).map(|grid| section(&grid, colour)));
     parts.extend(relative_grids(study).iter().map(|grid| section(grid, colour)));
     for workload in study.workloads() {

@@ -8,8 +8,8 @@ use crate::ReportError;
 use crate::charts::{Figure, Side, latencies, load_charts, over_time, rates, storage};
 use crate::study::{Remark, Study, distinct, title};
 use crate::tables::{
-    self, Grid, Mark, Room, cycles_found, engine_settings, environment, key_facts, load, load_storage, machine_facts,
-    matrices, processors, relative_grids, run_cpu, run_grouped, run_storage, versions,
+    self, Grid, Mark, Room, engine_settings, environment, key_facts, load, load_storage, machine_facts, matrices,
+    processors, relative_grids, run_cpu, run_grouped, run_storage, versions, workload_figures,
 };
 
 type Fact = (String, String);
@@ -29,7 +29,7 @@ pub(super) struct Page<'a> {
     notes: Vec<Remark>,
     load: Option<Grid>,
     load_storage: Option<Grid>,
-    cycles: Option<Grid>,
+    workload_figures: Vec<Grid>,
     load_charts: Vec<Figure>,
     relative: Vec<Grid>,
     workloads: Vec<Workload<'a>>,
@@ -89,7 +89,7 @@ impl<'a> Page<'a> {
             notes: study.notes(),
             load: load(study, Room::Page),
             load_storage: load_storage(study),
-            cycles: cycles_found(study),
+            workload_figures: workload_figures(study),
             load_charts: load_charts(study)?,
             relative: relative_grids(study),
             workloads: study.workloads().into_iter().enumerate().map(workload).collect::<Result<_, _>>()?,

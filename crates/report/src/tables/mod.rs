@@ -2,7 +2,6 @@
 
 mod cpu;
 mod crossing;
-mod cycles;
 mod environment;
 mod fields;
 mod load;
@@ -11,6 +10,7 @@ mod relative;
 mod run;
 mod settings;
 mod storage;
+mod workload_figures;
 
 use kvdyno_analysis::Cell;
 use kvdyno_results::{Failure, TrialResult};
@@ -19,7 +19,6 @@ use crate::study::{distinct, failure, reason};
 use crossing::crossings;
 use fields::Field;
 
-pub(crate) use cycles::cycles_found;
 pub(crate) use fields::{main_reads, main_writes};
 
 pub(crate) use cpu::run_cpu;
@@ -31,6 +30,7 @@ pub(crate) use storage::{load_storage, matters, run_storage};
 
 pub(crate) use environment::{environment, smt};
 pub(crate) use settings::{engine_settings, key_facts, machine_facts, processors, versions};
+pub(crate) use workload_figures::workload_figures;
 
 /// A table.
 #[derive(Clone, Debug, Default)]

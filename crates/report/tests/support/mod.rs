@@ -9,8 +9,8 @@ use std::path::Path;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{
     Answers, Cache, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency,
-    Machine, NumaNode, Operations, OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Setting, Space, TrialKey, TrialResult,
-    Window, WorkloadFacts, files,
+    Machine, NumaNode, OpKind, Operations, OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Setting, Space, TrialKey,
+    TrialResult, Window, WorkloadFacts, files,
 };
 
 /// What the made-up figures of an engine are made from.
@@ -225,7 +225,7 @@ fn load(engine: &Engine, number: u32, repeat: u32) -> TrialResult {
     let seconds = engine.load_s * (1.0 + 0.03 * wobble(&[u64::from(number)]));
     let rate = RECORDS as f64 / seconds;
     let os = os(engine, seconds + 0.03, (0.71, 0.22));
-    result(engine, trial, seconds, os, vec![operations("batch", 1, rate, 1000.0, seconds, engine.noise)])
+    result(engine, trial, seconds, os, vec![operations(OpKind::Batch, 1, rate, 1000.0, seconds, engine.noise)])
 }
 
 fn run(engine: &Engine, number: u32, repeat: u32, readers: u32) -> TrialResult {
@@ -237,18 +237,18 @@ fn run(engine: &Engine, number: u32, repeat: u32, readers: u32) -> TrialResult {
     let seconds = f64::from(WINDOW_S) + 0.004;
     let os = os(engine, seconds + 1.06, ((threads + 1.0) * 0.93, 0.02 * threads));
     let operations = vec![
-        operations("get", readers, reads, 1.0, seconds, engine.noise),
-        operations("put", 1, writes, 1.0, seconds, engine.noise * 3.0),
+        operations(OpKind::Get, readers, reads, 1.0, seconds, engine.noise),
+        operations(OpKind::Put, 1, writes, 1.0, seconds, engine.noise * 3.0),
     ];
     result(engine, trial, seconds, os, operations)
 }
 
-fn operations(kind: &str, threads: u32, rate: f64, batch: f64, seconds: f64, tail: f64) -> Operations {
+fn operations(kind: OpKind, threads: u32, rate: f64, batch: f64, seconds: f64, tail: f64) -> Operations {
     let calls = rate / batch;
     let mean = 0.96e9 * f64::from(threads) / calls;
     let at = |factor: f64| (mean * factor) as u64;
     Operations {
-        kind: kind.into(),
+        kind,
         threads,
         operations: (calls * seconds).round() as u64,
         records: (rate * seconds).round() as u64,
@@ -319,7 +319,7 @@ fn result(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operation
         os: if started { os } else { OsFacts::default() },
         environment: Default::default(),
         space: Space { db_kib: engine.db_kib, db_peak_kib: engine.db_kib * 5 / 4 },
-        cycles: None,
+        figures: None,
         user_bytes_written: RECORDS * 116,
         statistics: statistics(engine, &trial),
         notes: notes(engine, &trial),
@@ -376,6 +376,8 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
         seek_nexts: None,
         seek_within: None,
         keys_per_multiget: None,
+        distribution: None,
+        think_time: false,
         durability: "none".into(),
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,
@@ -406,7 +408,7 @@ fn row(operations: &Operations, end_s: f64, factor: f64) -> SeriesRow {
     SeriesRow {
         end_s,
         seconds: 1.0,
-        kind: operations.kind.clone(),
+        kind: operations.kind,
         operations: (operations.operations_per_s * factor) as u64,
         records: (operations.records_per_s * factor) as u64,
         records_per_s: operations.records_per_s * factor,

@@ -8,7 +8,7 @@ use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::{filesystem, is_device, pages};
 use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
 
-use super::Ask;
+use super::TrialContext;
 use kvdyno_experiment::Bytes;
 
 /// From this share of a database on, what stays in the page cache is worth a note.
@@ -24,22 +24,22 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub(super) fn set(ask: &Ask<'_>) -> io::Result<Bounds> {
-        let limit = ask.environment.requested.memory;
+    pub(super) fn set(context: &TrialContext<'_>) -> io::Result<Bounds> {
+        let limit = context.environment.requested.memory;
         // What an earlier trial left in the page cache is charged to nobody: a limited one has to begin without it.
-        let drops = ask.environment.requested.cache_state == CacheState::Dropped || limit.is_some();
-        let cached = match ask.planned.key.phase == Phase::Run && drops {
+        let drops = context.environment.requested.cache_state == CacheState::Dropped || limit.is_some();
+        let cached = match context.planned.key.phase == Phase::Run && drops {
             true => {
-                pages::drop_cached(&ask.database)?;
-                let found = pages::cached(&ask.database)?;
+                pages::drop_cached(&context.database)?;
+                let found = pages::cached(&context.database)?;
                 // Of a device the database is a part.
-                let taken = ask.backing_store.device_kib().map_or(found.total, |kib| kib << 10);
+                let taken = context.backing_store.device_kib().map_or(found.total, |kib| kib << 10);
                 Some(CachedPages { total: found.total.min(taken), ..found })
             }
             false => None,
         };
-        let group = match (&ask.environment.memory, limit) {
-            (Some(control), Some(limit)) => Some(control.group(ask.planned.key.number, limit)?),
+        let group = match (&context.environment.memory, limit) {
+            (Some(control), Some(limit)) => Some(control.group(context.planned.key.number, limit)?),
             _ => None,
         };
         Ok(Bounds { group, cached })
@@ -58,7 +58,12 @@ impl Bounds {
     }
 
     /// Adds what was found to what the worker found of itself.
-    pub(super) fn complete(&self, ask: &Ask<'_>, wall_s: f64, found: ObservedEnvironment) -> ObservedEnvironment {
+    pub(super) fn complete(
+        &self,
+        context: &TrialContext<'_>,
+        wall_s: f64,
+        found: ObservedEnvironment,
+    ) -> ObservedEnvironment {
         let group = self.group.as_ref();
         let pressure = |group: &MemoryGroup| Some((group.stalled()?.as_secs_f64() / wall_s).min(1.0));
         ObservedEnvironment {
@@ -66,9 +71,9 @@ impl Bounds {
             memory_peak: group.and_then(MemoryGroup::peak),
             memory_pressure: group.and_then(pressure),
             cached: self.cached,
-            storage: ask.environment.requested.storage.to_string(),
-            filesystem: lies_on(ask),
-            read_ahead_kib: filesystem(&ask.database).read_ahead_kib,
+            storage: context.environment.requested.storage.to_string(),
+            filesystem: lies_on(context),
+            read_ahead_kib: filesystem(&context.database).read_ahead_kib,
             ..found
         }
     }
@@ -81,7 +86,7 @@ impl Bounds {
     }
 
     /// What a reader of the figures should know.
-    pub(super) fn notes(&self, ask: &Ask<'_>) -> Vec<String> {
+    pub(super) fn notes(&self, context: &TrialContext<'_>) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(pages) = self.cached.filter(|pages| pages.cached as f64 > pages.total as f64 * STAYING_SHARE) {
             let (cached, total) = (Bytes(pages.cached), Bytes(pages.total));
@@ -91,7 +96,8 @@ impl Bounds {
             notes
                 .push("the memory limit does not hold for what is swapped out: the kernel accounts no swap".to_owned());
         }
-        let ahead = filesystem(&ask.database).read_ahead_kib.filter(|kib| self.group.is_some() && *kib > MUCH_AHEAD_KB);
+        let ahead =
+            filesystem(&context.database).read_ahead_kib.filter(|kib| self.group.is_some() && *kib > MUCH_AHEAD_KB);
         if let Some(kib) = ahead {
             notes.push(format!(
                 "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as much \
@@ -99,7 +105,7 @@ impl Bounds {
                 Bytes(kib << 10)
             ));
         }
-        if is_device(&ask.database) && ask.backing_store.device_kib().is_none() {
+        if is_device(&context.database) && context.backing_store.device_kib().is_none() {
             notes.push("nobody knows what of the block device the database takes: its size counts as 0".to_owned());
         }
         notes
@@ -107,11 +113,11 @@ impl Bounds {
 }
 
 /// `ext4 (rw,relatime)`, or `raw`.
-fn lies_on(ask: &Ask<'_>) -> String {
-    if is_device(&ask.database) {
+fn lies_on(context: &TrialContext<'_>) -> String {
+    if is_device(&context.database) {
         return "raw".to_owned();
     }
-    let found = filesystem(&ask.database);
+    let found = filesystem(&context.database);
     match found.options.as_str() {
         "" => found.kind,
         options => format!("{} ({options})", found.kind),

@@ -2,7 +2,6 @@
 //! ([`reports`]), and makes the result ([`result`]).
 
 mod bounds;
-mod cycles;
 mod reports;
 mod result;
 mod watching;
@@ -44,7 +43,7 @@ use watching::Watching;
 const WORKER_LOG: &str = "worker.log";
 
 /// Everything that a trial needs.
-pub struct Ask<'a> {
+pub struct TrialContext<'a> {
     pub planned: &'a PlannedTrial,
     pub setup: &'a Setup,
     pub environment: &'a Environment,
@@ -78,42 +77,42 @@ pub struct Ended {
 ///
 /// # Errors
 /// If the lab itself cannot work: no process, no memory, no room for its files. What the engine does is in the result.
-pub fn run(ask: &Ask<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
-    fs::create_dir_all(ask.folder)?;
-    let shared = SharedMemory::create(ask.planned.workload.roles().len())?;
-    let reports = Reports::none_in(ask)?;
-    let mut commands = worker_commands(ask, &shared, &reports)?;
-    settle(&ask.database)?;
-    let mut bounds = Bounds::set(ask)?;
+pub fn run(context: &TrialContext<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
+    fs::create_dir_all(context.folder)?;
+    let shared = SharedMemory::create(context.planned.workload.roles().len())?;
+    let reports = Reports::none_in(context)?;
+    let mut commands = worker_commands(context, &shared, &reports)?;
+    settle(&context.database)?;
+    let mut bounds = Bounds::set(context)?;
     for command in &mut commands {
         bounds.take_in(command)?;
     }
-    let device_before = DeviceCounters::read(&ask.database);
+    let device_before = DeviceCounters::read(&context.database);
     let started = Timestamp::now();
-    let watching = Watching::new(ask, &shared, WorkerProcesses::start(&mut commands)?, &mut bounds);
+    let watching = Watching::new(context, &shared, WorkerProcesses::start(&mut commands)?, &mut bounds);
     let Some(watched) = watching.until_end(live)? else {
         return Ok(Ended { result: None, series: Vec::new(), last_version: 0 });
     };
-    let unwritten = settled(&ask.database)?;
-    let device = match (&device_before, DeviceCounters::read(&ask.database)) {
+    let unwritten = settled(&context.database)?;
+    let device = match (&device_before, DeviceCounters::read(&context.database)) {
         (Some(before), Some(after)) => Some(after.since(before)),
         _ => None,
     };
     let observer = Observer::new(&shared);
-    let space = space(ask, watched.db_peak_kib)?;
-    let last_version = observer.last_version().max(ask.last_version);
+    let space = space(context, watched.db_peak_kib)?;
+    let last_version = observer.last_version().max(context.last_version);
     let series = watched.series.clone();
     let mut result =
-        result::result(ask, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
+        result::result(context, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
     if let Some(failure) = unwritten.filter(|_| result.is_finished()) {
         result.outcome = Outcome::Failed(failure);
     }
-    if !result.is_finished() && free_bytes(&ask.database)? < ask.lab.min_free.0 {
+    if !result.is_finished() && free_bytes(&context.database)? < context.lab.min_free.0 {
         // The result may have to go onto the same storage, and nobody uses a database that did not fit.
-        result.notes.extend(ask.engine_cleanup.destroy(&ask.database)?);
-        empty(&ask.database)?;
+        result.notes.extend(context.engine_cleanup.destroy(&context.database)?);
+        empty(&context.database)?;
     }
-    save_latencies(ask.folder, &observer)?;
+    save_latencies(context.folder, &observer)?;
     Ok(Ended { result: Some(result), series, last_version })
 }
 
@@ -130,31 +129,31 @@ fn settled(database: &Path) -> io::Result<Option<Failure>> {
 }
 
 /// The commands that start the processes of a worker, and the specification that they read.
-fn worker_commands(ask: &Ask<'_>, shared: &SharedMemory, reports: &Reports) -> io::Result<Vec<Command>> {
-    let key = &ask.planned.key;
+fn worker_commands(context: &TrialContext<'_>, shared: &SharedMemory, reports: &Reports) -> io::Result<Vec<Command>> {
+    let key = &context.planned.key;
     let spec = TrialSpec {
-        adapter: ask.setup.adapter.clone(),
-        preset: ask.setup.preset.clone(),
-        options: ask.setup.options.clone(),
-        library: ask.setup.library.clone(),
-        lab: ask.settings.clone(),
-        workload: ask.planned.workload.clone(),
+        adapter: context.setup.adapter.clone(),
+        preset: context.setup.preset.clone(),
+        options: context.setup.options.clone(),
+        library: context.setup.library.clone(),
+        lab: context.settings.clone(),
+        workload: context.planned.workload.clone(),
         clients: key.clients,
-        database: ask.database.clone(),
-        create: ask.create,
-        last_version: ask.last_version,
+        database: context.database.clone(),
+        create: context.create,
+        last_version: context.last_version,
         shared_fd: shared.fd(),
-        ledger_fd: ask.ledger.fd(),
+        ledger_fd: context.ledger.fd(),
         report: reports.file.clone(),
     };
-    let spec_file = ask.folder.join("spec.json");
+    let spec_file = context.folder.join("spec.json");
     files::write_json(&spec_file, &spec)?;
-    let log = ask.folder.join(WORKER_LOG);
+    let log = context.folder.join(WORKER_LOG);
     match key.clients {
-        ClientKind::Threads => Ok(vec![worker_command(ask, shared, &spec_file, &log)?]),
+        ClientKind::Threads => Ok(vec![worker_command(context, shared, &spec_file, &log)?]),
         ClientKind::Processes => {
             let one = |number: usize| {
-                let mut command = worker_command(ask, shared, &spec_file, &of_process(&log, number))?;
+                let mut command = worker_command(context, shared, &spec_file, &of_process(&log, number))?;
                 command.arg("--process").arg(number.to_string());
                 Ok(command)
             };
@@ -172,13 +171,13 @@ fn empty(database: &Path) -> io::Result<()> {
     fs::create_dir(database)
 }
 
-fn worker_command(ask: &Ask<'_>, shared: &SharedMemory, spec: &Path, log: &Path) -> io::Result<Command> {
+fn worker_command(context: &TrialContext<'_>, shared: &SharedMemory, spec: &Path, log: &Path) -> io::Result<Command> {
     let log = File::create(log)?;
-    let (program, arguments) = ask.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let (program, arguments) = context.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).arg(spec).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    ask.environment.placement.set_on(&mut command);
-    let inherited = [shared.fd(), ask.ledger.fd()];
+    context.environment.placement.set_on(&mut command);
+    let inherited = [shared.fd(), context.ledger.fd()];
     // SAFETY: the hook makes one system call for each descriptor, which is allowed between fork and exec.
     unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(keep_across_exec)) };
     Ok(command)
@@ -191,15 +190,15 @@ fn keep_across_exec(fd: RawFd) -> io::Result<()> {
 }
 
 /// KiB that the database takes.
-fn taken_kib(ask: &Ask<'_>) -> io::Result<u64> {
-    match is_device(&ask.database) {
-        true => Ok(ask.backing_store.device_kib().unwrap_or(0)),
-        false => allocated_kib(&ask.database),
+fn taken_kib(context: &TrialContext<'_>) -> io::Result<u64> {
+    match is_device(&context.database) {
+        true => Ok(context.backing_store.device_kib().unwrap_or(0)),
+        false => allocated_kib(&context.database),
     }
 }
 
-fn space(ask: &Ask<'_>, peak_kib: u64) -> io::Result<Space> {
-    let db_kib = taken_kib(ask)?;
+fn space(context: &TrialContext<'_>, peak_kib: u64) -> io::Result<Space> {
+    let db_kib = taken_kib(context)?;
     Ok(Space { db_kib, db_peak_kib: peak_kib.max(db_kib) })
 }
 

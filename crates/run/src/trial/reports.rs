@@ -8,7 +8,7 @@ use kvdyno_environment::observed;
 use kvdyno_results::{ClientKind, Window};
 use kvdyno_worker::{WorkerReport, of_process};
 
-use super::Ask;
+use super::TrialContext;
 
 /// The reports of a trial's processes.
 pub(super) struct Reports {
@@ -19,8 +19,8 @@ pub(super) struct Reports {
 
 impl Reports {
     /// Those of a trial that is about to begin: none is there yet.
-    pub(super) fn none_in(ask: &Ask<'_>) -> io::Result<Reports> {
-        let (key, file) = (&ask.planned.key, ask.folder.join("worker.json"));
+    pub(super) fn none_in(context: &TrialContext<'_>) -> io::Result<Reports> {
+        let (key, file) = (&context.planned.key, context.folder.join("worker.json"));
         let files = match key.clients {
             ClientKind::Threads => vec![file.clone()],
             ClientKind::Processes => (0..key.processes() as usize).map(|number| of_process(&file, number)).collect(),

@@ -9,16 +9,16 @@ use kvdyno_engine::LabSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_results::{
-    Answers, ClientKind, Failure, FailureKind, ObservedEnvironment, OsFacts, Outcome, SCHEMA, Setting, Settling, Space,
-    TrialResult, WorkloadFacts,
+    Answers, ClientKind, Failure, FailureKind, ObservedEnvironment, OsFacts, Outcome, Phase, SCHEMA, Setting, Settling,
+    Space, TrialResult, WorkloadFacts,
 };
+use kvdyno_worker::workloads::{Parameter, TrialCounts, Verify, WorkloadSpec};
 use kvdyno_worker::{Observer, WorkerReport, of_process};
-use kvdyno_workload::{Kind, Spelling, Verify, Workload};
 
 use super::bounds::Bounds;
-use super::cycles::Found;
-use super::watching::{Verdict, Watched};
-use super::{Ask, WORKER_LOG};
+
+use super::watching::{Termination, Watched};
+use super::{TrialContext, WORKER_LOG};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 
@@ -32,39 +32,48 @@ pub(super) struct OsExtras {
 
 /// Puts everything together.
 pub(super) fn result(
-    ask: &Ask<'_>,
+    context: &TrialContext<'_>,
     observer: &Observer<'_>,
     report: Option<WorkerReport>,
     watched: Watched,
     extras: OsExtras,
 ) -> TrialResult {
     let answers = observer.answers();
-    let environment = observed_environment(ask, report.as_ref(), &watched, &extras.bounds);
+    let environment = observed_environment(context, report.as_ref(), &watched, &extras.bounds);
     let operations = observer.operations();
-    let found = observer.cycles().map(|found| Found::new(ask, found, &operations));
-    let outcome = match outcome(ask, observer, report.as_ref(), &watched, &extras.bounds) {
-        Outcome::Finished => found.as_ref().map_or(Outcome::Finished, Found::outcome),
+    let counts = TrialCounts {
+        spec: &context.planned.workload,
+        operations: &operations,
+        counters: &observer.counters(),
+        capabilities: context.setup.capabilities,
+        resumed: context.planned.key.phase == Phase::Load && !context.create,
+    };
+    let workload = counts.spec.name;
+    let outcome = match outcome(context, observer, report.as_ref(), &watched, &extras.bounds) {
+        Outcome::Finished => workload
+            .wrong(&counts)
+            .map_or(Outcome::Finished, |reason| Outcome::Failed(Failure { kind: FailureKind::WrongAnswer, reason })),
         failed => failed,
     };
-    let outcome = held_against(ask, &environment, outcome);
-    let mut notes = ask.notes.clone();
-    notes.extend(ask.setup.settings(&ask.planned.key).iter().filter_map(taint));
-    notes.extend(found.iter().filter_map(Found::note));
-    let cycles = found.map(|found| found.facts);
-    notes.extend(memory_notes(ask, &watched.account));
-    notes.extend(extras.bounds.notes(ask));
-    notes.extend(call_notes(ask, report.as_ref()));
+    let figures = workload.figures(&counts);
+    let outcome = held_against(context, &environment, outcome);
+    let mut notes = context.notes.clone();
+    notes.extend(context.setup.settings(&context.planned.key).iter().filter_map(taint));
+    notes.extend(workload.notes(&counts));
+    notes.extend(memory_notes(context, &watched.account));
+    notes.extend(extras.bounds.notes(context));
+    notes.extend(settling_notes(report.as_ref()));
     TrialResult {
         schema: SCHEMA,
-        trial: ask.planned.key.clone(),
-        engine: ask.setup.facts(&ask.planned.key),
-        workload: workload_facts(&ask.planned.workload, &ask.settings),
+        trial: context.planned.key.clone(),
+        engine: context.setup.facts(&context.planned.key),
+        workload: workload_facts(&context.planned.workload, &context.settings),
         outcome,
         started: extras.started,
         window: report.as_ref().and_then(|report| report.window.clone()),
         operations,
         answers,
-        cycles,
+        figures,
         os: OsFacts { device: extras.device, ..watched.account.os },
         environment,
         space: extras.space,
@@ -76,19 +85,19 @@ pub(super) fn result(
 
 /// What surrounded the trial: what the worker found of itself, and what the parent found around it.
 fn observed_environment(
-    ask: &Ask<'_>,
+    context: &TrialContext<'_>,
     report: Option<&WorkerReport>,
     watched: &Watched,
     bounds: &Bounds,
 ) -> ObservedEnvironment {
     let found = report.map(|report| report.state.clone()).unwrap_or_default();
     let found = ObservedEnvironment { interference: watched.interference.clone(), ..found };
-    bounds.complete(ask, watched.account.os.wall_s, found)
+    bounds.complete(context, watched.account.os.wall_s, found)
 }
 
 /// A trial whose worker found a state other than the one that was set measured something else.
-fn held_against(ask: &Ask<'_>, found: &ObservedEnvironment, outcome: Outcome) -> Outcome {
-    match ask.environment.placement.contradiction(found) {
+fn held_against(context: &TrialContext<'_>, found: &ObservedEnvironment, outcome: Outcome) -> Outcome {
+    match context.environment.placement.contradiction(found) {
         Some(reason) if outcome == Outcome::Finished => {
             Outcome::Failed(Failure { kind: FailureKind::Environment, reason })
         }
@@ -102,12 +111,12 @@ fn taint(setting: &Setting) -> Option<String> {
 }
 
 /// What must be known of the peak sizes before they are compared.
-fn memory_notes(ask: &Ask<'_>, account: &Account) -> Vec<String> {
+fn memory_notes(context: &TrialContext<'_>, account: &Account) -> Vec<String> {
     let mut notes = Vec::new();
     if !account.peak_rss_exact {
         notes.push("the peak resident size is the highest that was seen, not the kernel's own figure".to_owned());
     }
-    let processes = ask.planned.key.processes();
+    let processes = context.planned.key.processes();
     if processes > 1 && account.os.peak_pss_kib.is_none() {
         notes.push(format!(
             "the peak resident size is the sum of {processes} processes: pages that they share count in each"
@@ -116,12 +125,9 @@ fn memory_notes(ask: &Ask<'_>, account: &Account) -> Vec<String> {
     notes
 }
 
-/// What the engine has no call for, where the workload is about it.
-fn call_notes(ask: &Ask<'_>, report: Option<&WorkerReport>) -> Vec<String> {
+/// The calls that the engine lacks for bringing its database to rest.
+fn settling_notes(report: Option<&WorkerReport>) -> Vec<String> {
     let mut notes = Vec::new();
-    if ask.planned.workload.kind == Kind::MultiReadRandom && !ask.setup.multi_gets {
-        notes.push("the engine has no multi-get: the records of a batch were read one after the other".to_owned());
-    }
     match report.and_then(|report| report.window.as_ref()?.settling) {
         Some(Settling { waited: true, .. }) | None => {}
         Some(Settling { flushed: true, .. }) => {
@@ -133,25 +139,25 @@ fn call_notes(ask: &Ask<'_>, report: Option<&WorkerReport>) -> Vec<String> {
     notes
 }
 
-/// A workload as records have it.
-pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFacts {
+/// A workload as results have it.
+pub fn workload_facts(workload: &WorkloadSpec, settings: &LabSettings) -> WorkloadFacts {
+    let (name, data, reads) = (workload.name, &workload.data, workload.reads);
     WorkloadFacts {
-        name: workload.kind.to_string(),
-        records: workload.data.records,
-        key_size: workload.data.key_size,
-        key_format: match workload.data.spelling {
-            Spelling::Plain => workload.data.key_format.to_string(),
-            enhanced => enhanced.to_string(),
-        },
-        prefix_size: workload.data.prefix_size,
-        keys_per_prefix: workload.data.keys_per_prefix,
-        value_size: workload.data.value_size,
-        compressibility: workload.data.compressibility,
+        name: name.to_string(),
+        records: data.records,
+        key_size: data.key_size,
+        key_format: name.key_spelling(data),
+        prefix_size: data.prefix_size,
+        keys_per_prefix: data.keys_per_prefix,
+        value_size: data.value_size,
+        compressibility: data.compressibility,
         batch: workload.batch,
         reads_per_transaction: workload.reads_per_transaction,
-        seek_nexts: workload.kind.reads_ranges().then_some(workload.reads.seek_nexts),
-        seek_within: workload.reads.seek_within.filter(|_| workload.kind.reads_ranges()),
-        keys_per_multiget: (workload.kind == Kind::MultiReadRandom).then_some(workload.reads.per_batch),
+        seek_nexts: name.accepts(Parameter::SeekNexts).then_some(reads.seek_nexts),
+        seek_within: reads.seek_within.filter(|_| name.accepts(Parameter::SeekWithin)),
+        keys_per_multiget: name.accepts(Parameter::KeysPerMultiget).then_some(reads.per_batch),
+        distribution: name.accepts(Parameter::Distribution).then(|| workload.distribution.to_string()),
+        think_time: name.has_think_time(),
         durability: settings.durability.to_string(),
         cache_bytes: settings.cache_bytes,
         write_buffer_bytes: settings.write_buffer_bytes,
@@ -165,9 +171,9 @@ pub fn workload_facts(workload: &Workload, settings: &LabSettings) -> WorkloadFa
     }
 }
 
-/// How the trial ended: the parent's own verdict first, then how the process ended, then what it says of itself.
+/// How the trial ended: the parent's own reason first, then how the process ended, then what it says of itself.
 fn outcome(
-    ask: &Ask<'_>,
+    context: &TrialContext<'_>,
     observer: &Observer<'_>,
     report: Option<&WorkerReport>,
     watched: &Watched,
@@ -175,18 +181,18 @@ fn outcome(
 ) -> Outcome {
     let failed = |kind, reason| Outcome::Failed(Failure { kind, reason });
     let during = watched.last_state.words();
-    match &watched.verdict {
-        Some(Verdict::Hung(state, still)) => {
+    match &watched.termination {
+        Some(Termination::Hung(state, still)) => {
             let reason = format!("nothing happened for {:.0} s while {}", still.as_secs_f64(), state.words());
             return failed(FailureKind::Hung, reason);
         }
-        Some(Verdict::TooLong(longest)) => {
+        Some(Termination::TooLong(longest)) => {
             let reason = format!("not done after {longest}, which is as long as a trial may take; it was {during}");
             return failed(FailureKind::TooSlow, reason);
         }
-        Some(Verdict::NoSpace(free)) => {
+        Some(Termination::NoSpace(free)) => {
             let reason =
-                format!("the storage is full: {free} bytes left while {during}, min_free is {}", ask.lab.min_free);
+                format!("the storage is full: {free} bytes left while {during}, min_free is {}", context.lab.min_free);
             return failed(FailureKind::NoSpace, reason);
         }
         None => {}
@@ -199,7 +205,7 @@ fn outcome(
     let Some(culprit) = &watched.culprit else {
         return no_space().unwrap_or_else(|| judged_by_answers(observer, report));
     };
-    let (log, which) = culprit_of(ask, culprit.number);
+    let (log, which) = culprit_of(context, culprit.number);
     if let Some(reason) = bounds.exceeded() {
         return failed(FailureKind::NoMemory, format!("{reason} while {during}{which}"));
     }
@@ -215,12 +221,12 @@ fn outcome(
 }
 
 /// Where a process wrote what it had to say; and, if there are several, which it is.
-fn culprit_of(ask: &Ask<'_>, number: usize) -> (PathBuf, String) {
-    let log = ask.folder.join(WORKER_LOG);
-    match ask.planned.key.clients {
+fn culprit_of(context: &TrialContext<'_>, number: usize) -> (PathBuf, String) {
+    let log = context.folder.join(WORKER_LOG);
+    match context.planned.key.clients {
         ClientKind::Threads => (log, String::new()),
         ClientKind::Processes => {
-            let roles = ask.planned.workload.roles();
+            let roles = context.planned.workload.roles();
             let role = if roles[number].writes() { "writer" } else { "reader" };
             let which = format!(", in process {} of {}, a {role}", number + 1, roles.len());
             (of_process(&log, number), which)
@@ -262,8 +268,8 @@ fn last_words(log: &Path) -> String {
 }
 
 /// A result for a trial that was not started.
-pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String) -> TrialResult {
-    let (planned, setup, workload) = ask_facts;
+pub fn not_run(facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String) -> TrialResult {
+    let (planned, setup, workload) = facts;
     TrialResult {
         schema: SCHEMA,
         trial: planned.key.clone(),
@@ -274,7 +280,7 @@ pub fn not_run(ask_facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String
         window: None,
         operations: Vec::new(),
         answers: Answers::default(),
-        cycles: None,
+        figures: None,
         os: OsFacts::default(),
         environment: ObservedEnvironment::default(),
         space: Space::default(),

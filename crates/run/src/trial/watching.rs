@@ -10,22 +10,22 @@ use kvdyno_environment::process::Exit;
 use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
 use kvdyno_results::{ClientKind, Phase, SeriesRow};
-use kvdyno_worker::shared::{ClientStats, OpKind, SharedMemory, WorkerState};
+use kvdyno_worker::shared::{ClientStats, SharedMemory, WorkerState};
+use kvdyno_worker::workloads::End;
 use kvdyno_worker::{Observer, Snapshot};
-use kvdyno_workload::End;
 
 use super::bounds::Bounds;
-use super::{Ask, taken_kib};
+use super::{TrialContext, taken_kib};
 use crate::progress::Live;
 use kvdyno_experiment::Span;
 
 /// Between two looks at the worker.
 const TICK: Duration = Duration::from_millis(100);
-/// What an interrupted worker is given to close its database.
+/// The time that an interrupted worker has to close its database.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Why the parent ended a worker.
-pub(super) enum Verdict {
+/// The parent's reason to end a worker.
+pub(super) enum Termination {
     Hung(WorkerState, Duration),
     TooLong(Span),
     NoSpace(u64),
@@ -37,12 +37,12 @@ pub(super) struct Culprit {
     pub(super) exit: Exit,
 }
 
-/// What watching gave.
+/// The observations of a trial from its start to its end.
 pub(super) struct Watched {
     pub(super) account: Account,
-    pub(super) verdict: Option<Verdict>,
+    pub(super) termination: Option<Termination>,
     pub(super) culprit: Option<Culprit>,
-    /// What was going on when the trial ended, or a culprit ended it.
+    /// The worker's state when the trial ended, or a culprit ended it.
     pub(super) last_state: WorkerState,
     pub(super) series: Vec<SeriesRow>,
     pub(super) db_peak_kib: u64,
@@ -51,7 +51,7 @@ pub(super) struct Watched {
 
 /// Looks at a worker until it ends.
 pub(super) struct Watching<'a> {
-    ask: &'a Ask<'a>,
+    context: &'a TrialContext<'a>,
     shared: &'a SharedMemory,
     observer: Observer<'a>,
     processes: WorkerProcesses,
@@ -73,21 +73,21 @@ pub(super) struct Watching<'a> {
 
 impl<'a> Watching<'a> {
     pub(super) fn new(
-        ask: &'a Ask<'a>,
+        context: &'a TrialContext<'a>,
         shared: &'a SharedMemory,
         processes: WorkerProcesses,
         bounds: &'a mut Bounds,
     ) -> Self {
         let now = Instant::now();
         // Some twenty rows for a short trial, one a second for a long one.
-        let interval = ask.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
+        let interval = context.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
         Watching {
-            ask,
+            context,
             shared,
             observer: Observer::new(shared),
             processes,
             culprit: None,
-            monitor: if ask.environment.memory.is_some() {
+            monitor: if context.environment.memory.is_some() {
                 InterferenceMonitor::new().of_limited()
             } else {
                 InterferenceMonitor::new()
@@ -108,7 +108,7 @@ impl<'a> Watching<'a> {
 
     /// `None` if the user interrupted.
     pub(super) fn until_end(mut self, live: &mut dyn FnMut(&Live)) -> io::Result<Option<Watched>> {
-        let mut verdict = None;
+        let mut termination = None;
         loop {
             self.processes.wait_event(TICK.min(self.interval))?;
             self.reap()?;
@@ -120,7 +120,7 @@ impl<'a> Watching<'a> {
                 let last_state = self.culprit.as_ref().map_or(self.observer.control().state(), |(_, state)| *state);
                 return Ok(Some(Watched {
                     account,
-                    verdict,
+                    termination,
                     culprit: self.culprit.map(|(culprit, _)| culprit),
                     last_state,
                     series: self.series,
@@ -131,9 +131,9 @@ impl<'a> Watching<'a> {
             if self.last_row.1.elapsed() >= self.interval {
                 self.row();
             }
-            if verdict.is_none() {
-                verdict = self.judge()?;
-                if verdict.is_some() {
+            if termination.is_none() {
+                termination = self.must_end()?;
+                if termination.is_some() {
                     self.processes.kill()?;
                 }
             }
@@ -157,14 +157,14 @@ impl<'a> Watching<'a> {
 
     /// The client_stats of a process.
     fn client_stats(&self, number: usize) -> &[ClientStats] {
-        match self.ask.planned.key.clients {
+        match self.context.planned.key.clients {
             ClientKind::Threads => self.shared.client_stats(),
             ClientKind::Processes => &self.shared.client_stats()[number..=number],
         }
     }
 
     /// Whether the worker must be ended.
-    fn judge(&mut self) -> io::Result<Option<Verdict>> {
+    fn must_end(&mut self) -> io::Result<Option<Termination>> {
         let now = Instant::now();
         let state = self.observer.control().state();
         let operations = self.observer.warmup().operations() + self.observer.measured().operations();
@@ -173,26 +173,26 @@ impl<'a> Watching<'a> {
         }
         let limit = match state {
             WorkerState::Opening | WorkerState::Settling | WorkerState::Finishing | WorkerState::Closing => {
-                self.ask.lab.close_timeout.0
+                self.context.lab.close_timeout.0
             }
-            _ => self.ask.lab.hang_timeout.0 + self.ask.planned.workload.longest_pause(),
+            _ => self.context.lab.hang_timeout.0 + self.context.planned.workload.longest_pause(),
         };
         let still = now - self.last_change.2;
         if still > limit {
-            return Ok(Some(Verdict::Hung(state, still)));
+            return Ok(Some(Termination::Hung(state, still)));
         }
-        if let Some(longest) = self.ask.lab.longest.filter(|longest| now - self.begun > longest.0) {
-            return Ok(Some(Verdict::TooLong(longest)));
+        if let Some(longest) = self.context.lab.longest.filter(|longest| now - self.begun > longest.0) {
+            return Ok(Some(Termination::TooLong(longest)));
         }
         if now - self.second >= Duration::from_secs(1) {
             self.second = now;
             self.monitor.sample(&self.processes.pids());
-            self.db_peak_kib = self.db_peak_kib.max(taken_kib(self.ask)?);
+            self.db_peak_kib = self.db_peak_kib.max(taken_kib(self.context)?);
             self.bounds.look();
         }
         // A fast disk fills in a second: this look is cheap, so it is taken each time.
-        let free = free_bytes(&self.ask.database)?;
-        Ok((free < self.ask.lab.min_free.0).then_some(Verdict::NoSpace(free)))
+        let free = free_bytes(&self.context.database)?;
+        Ok((free < self.context.lab.min_free.0).then_some(Termination::NoSpace(free)))
     }
 
     fn tell_at_work(&mut self) -> io::Result<()> {
@@ -200,16 +200,16 @@ impl<'a> Watching<'a> {
             return Ok(());
         }
         self.told_at_work = true;
-        (self.ask.at_work)()
+        (self.context.at_work)()
     }
 
     fn heed_interruption(&mut self) -> io::Result<()> {
         match self.interrupted {
-            None if self.ask.stop.is_requested() => {
+            None if self.context.stop.is_requested() => {
                 self.observer.control().request_stop();
                 self.interrupted = Some(Instant::now());
             }
-            Some(since) if since.elapsed() > GRACE || self.ask.stop.is_urgent() => self.processes.kill()?,
+            Some(since) if since.elapsed() > GRACE || self.context.stop.is_urgent() => self.processes.kill()?,
             _ => {}
         }
         Ok(())
@@ -234,7 +234,7 @@ impl<'a> Watching<'a> {
         let end_s = self.series.last().map_or(0.0, |row| row.end_s) + seconds;
         let rows = snapshot.rows_since(&self.last_row.0, end_s, seconds, control.ticks_per_ns());
         let rate = |write: bool| {
-            let of_kind = |row: &&SeriesRow| matches!(row.kind.as_str(), "put" | "batch") == write;
+            let of_kind = |row: &&SeriesRow| row.kind.writes() == write;
             rows.iter().filter(of_kind).map(|row| row.records_per_s).sum::<f64>()
         };
         self.rates = (rate(false), rate(true));
@@ -246,11 +246,11 @@ impl<'a> Watching<'a> {
     }
 
     fn live(&self) -> Live {
-        let workload = &self.ask.planned.workload;
+        let workload = &self.context.planned.workload;
         let measured = self.observer.measured();
-        let writes = measured.kinds.iter().filter(|kind| matches!(kind.kind, OpKind::Put | OpKind::Batch));
+        let writes = measured.kinds.iter().filter(|kind| kind.kind.writes());
         let written: u64 = writes.map(|kind| kind.records).sum();
-        let fraction = match (self.ask.planned.key.phase, workload.end) {
+        let fraction = match (self.context.planned.key.phase, workload.end) {
             (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
             (Phase::Run, End::After(duration)) => {
                 Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())

@@ -1,4 +1,4 @@
-//! What scans and ranges have in common: a cursor, and what is wrong with a record that must not come.
+//! A cursor, which scans and ranges share, and the failures of a record that must not come.
 
 use std::ptr;
 
@@ -8,8 +8,16 @@ use super::{Driver, NOTHING, lent};
 use crate::clock::Clock;
 use crate::shared::bump;
 
+/// The capability that cursors of a direction need, with words for it.
+pub(crate) fn scan_capability(backward: bool) -> (u64, &'static str) {
+    match backward {
+        false => (abi::CAN_SCAN, "scan"),
+        true => (abi::CAN_SCAN_REVERSE, "scan against key order"),
+    }
+}
+
 /// A session's cursor in one direction. It closes itself.
-pub(super) struct Cursor {
+pub(crate) struct Cursor {
     handle: *mut abi::Cursor,
     seek: abi::CursorSeekFn,
     step: abi::CursorStepFn,
@@ -24,12 +32,12 @@ impl Drop for Cursor {
     }
 }
 
-/// What a cursor answered: the status, and where it is a hit the record.
-pub(super) type Found<'a> = (abi::Status, Option<(&'a [u8], &'a [u8])>);
+/// The answer of a cursor: the status, and of a hit the record.
+pub(crate) type CursorAnswer<'a> = (abi::Status, Option<(&'a [u8], &'a [u8])>);
 
 impl Cursor {
     /// `None` if the engine has none, or failed.
-    pub(super) fn open<C: Clock>(driver: &Driver<'_, C>, backward: bool) -> Option<Cursor> {
+    pub(crate) fn open<C: Clock>(driver: &Driver<'_, C>, backward: bool) -> Option<Cursor> {
         let (table, session) = driver.session.raw();
         let step = if backward { table.cursor_previous } else { table.cursor_next };
         let (Some(open), Some(close), Some(seek), Some(step)) =
@@ -53,7 +61,7 @@ impl Cursor {
     /// # Safety
     /// No other call on the cursor or on its session comes while the answer is used.
     #[inline(always)]
-    pub(super) unsafe fn go<'a>(&self, key: Option<&[u8]>) -> Found<'a> {
+    pub(crate) unsafe fn go<'a>(&self, key: Option<&[u8]>) -> CursorAnswer<'a> {
         let (mut found, mut value) = (NOTHING, NOTHING);
         // SAFETY: the cursor is open and this thread's own; the key lives through the call. What a hit lent stands as long
         // as the caller promises.
@@ -71,7 +79,7 @@ impl Cursor {
 
 /// The id that comes after `id` in a direction; `None` after the last.
 #[inline(always)]
-pub(super) fn after(id: u64, backward: bool, records: u64) -> Option<u64> {
+pub(crate) fn after(id: u64, backward: bool, records: u64) -> Option<u64> {
     match backward {
         true => id.checked_sub(1),
         false => (id + 1 < records).then_some(id + 1),
@@ -81,7 +89,7 @@ pub(super) fn after(id: u64, backward: bool, records: u64) -> Option<u64> {
 impl<C: Clock> Driver<'_, C> {
     /// A cursor gave another record than `expected`, which is beyond all records where none must come. Says which it was.
     #[cold]
-    pub(super) fn out_of_order(&self, backward: bool, expected: u64, key: &[u8]) -> Option<u64> {
+    pub(crate) fn out_of_order(&self, backward: bool, expected: u64, key: &[u8]) -> Option<u64> {
         let Some(found) = self.keys.read(key) else {
             self.control.first_failure(&format!("a scan gave a key that was never written: {key:02x?}"));
             bump(&self.stats.wrong, 1);
@@ -103,7 +111,7 @@ impl<C: Clock> Driver<'_, C> {
 
     /// A cursor gave nothing, though `expected` must come. False if the trial should end.
     #[cold]
-    pub(super) fn ended_early(&self, status: abi::Status, expected: u64) -> bool {
+    pub(crate) fn ended_early(&self, status: abi::Status, expected: u64) -> bool {
         if status != abi::MISS {
             return self.engine_failed(&format!("scanning to record {expected}"), status);
         }

@@ -1,31 +1,27 @@
-//! The measured loops: one function for each role of a thread.
+//! What measured loops share. The loops themselves stand with their workloads.
 //!
 //! In them there is no allocation, no lock, no system call and no formatting, and no cache line that another thread
-//! writes; what they need is made before, in [`Driver`] and by the roles' constructors. Failures leave the loop for a
-//! cold function. `docs/performance.md` has what a turn of each costs, in instructions.
+//! writes; what they need is made before, in [`Driver`] and when a role starts. Failures leave the loop for a cold
+//! function. `docs/performance.md` has the instructions of an operation of each.
 
-mod cursor;
-mod cycles;
-mod get;
-mod multi_get;
+pub(crate) mod batch_writer;
+pub(crate) mod cursor;
 mod pacer;
-mod range;
-mod scan;
-mod write;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kvdyno_dataset::{Fault, Keys, Ledger, Stream, Values, subseed};
 use kvdyno_engine::{Session, abi};
-use kvdyno_workload::{Fault, Keys, Ledger, Role, Stream, Values, Verify, Workload, subseed};
 
 use crate::clock::Clock;
 use crate::recall::RecallContext;
-use crate::shared::{ClientStats, Control, OpKind, OpStats, bump};
+use crate::shared::{ClientOps, ClientStats, Control, bump};
+use crate::workloads::{Verify, WorkloadSpec};
 
 /// After so many errors of the engine a trial ends: it will not get better.
 const MOST_ERRORS: u64 = 100;
 
-/// What every loop needs.
+/// The surroundings of a loop.
 pub struct Driver<'a, C> {
     /// The clock.
     pub clock: C,
@@ -33,18 +29,20 @@ pub struct Driver<'a, C> {
     pub control: &'a Control,
     /// This thread's stats.
     pub stats: &'a ClientStats,
-    /// What to do.
-    pub workload: &'a Workload,
+    /// The workload.
+    pub workload: &'a WorkloadSpec,
     /// How keys are spelled.
     pub keys: &'a Keys,
     /// How values are made and checked.
     pub values: &'a Values,
-    /// What was acknowledged.
+    /// The acknowledged versions.
     pub ledger: Ledger<'a>,
-    /// What an engine that keeps nothing is answered from.
+    /// The source of answers for an engine that keeps nothing.
     pub recall: &'a RecallContext<'a>,
     /// This thread's session.
     pub session: Session<'a>,
+    /// Whether this is a writer.
+    pub writes: bool,
     /// Which of the readers, or of the writers, this is.
     pub index: u64,
     /// The database was left by a worker that was killed, and the load goes on in it.
@@ -62,43 +60,29 @@ pub struct Limit<'a> {
 
 /// A thread's work: called for the warm-up and then for the measured part, so that it goes on where it was.
 pub trait Work<C: Clock> {
-    /// Works until the limit.
-    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>);
+    /// Works until the limit, and counts operations of its role's kinds in their order in `ops`.
+    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &ClientOps, limit: Limit<'_>);
 }
 
-/// The work of a role.
-pub fn work_of<C: Clock + 'static>(role: Role, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-    let workload = driver.workload;
-    let stream = Stream::new(subseed(workload.seed, &[role.writes().into(), driver.index]));
-    match role {
-        Role::Get => get::work(stream, driver),
-        Role::Scan { backward } => Box::new(scan::Scan::new(stream, backward, driver)),
-        Role::Range { backward } => Box::new(range::Range::new(stream, backward, driver)),
-        Role::MultiGet => multi_get::work(stream, driver),
-        Role::Update | Role::Load { .. } => Box::new(write::Write::new(role, stream, driver)),
-        Role::Cycles => Box::new(cycles::Cycles::new(driver)),
-    }
-}
-
-/// The kind of operation that a role does; that it writes by, if it also gets.
-pub fn op_kind(role: Role, workload: &Workload) -> OpKind {
-    match role {
-        Role::Get => OpKind::Get,
-        Role::Scan { .. } => OpKind::Scan,
-        Role::Range { .. } => OpKind::Range,
-        Role::MultiGet => OpKind::MultiGet,
-        Role::Update | Role::Load { .. } | Role::Cycles if workload.batch == 1 => OpKind::Put,
-        Role::Update | Role::Load { .. } | Role::Cycles => OpKind::Batch,
+impl<C> Driver<'_, C> {
+    /// This client's own stream of random numbers.
+    pub(crate) fn stream(&self) -> Stream {
+        Stream::new(subseed(self.workload.seed, &[self.writes.into(), self.index]))
     }
 }
 
 impl<C: Clock> Driver<'_, C> {
-    fn verifies(&self) -> bool {
+    pub(crate) fn verifies(&self) -> bool {
         self.workload.verify == Verify::Full
     }
 
+    /// Whether the limit has come.
+    pub(crate) fn is_over(&self, limit: Limit<'_>) -> bool {
+        self.clock.now() >= limit.until.load(Ordering::Relaxed)
+    }
+
     /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
-    fn may_have_updates(&self) -> bool {
+    pub(crate) fn may_have_updates(&self) -> bool {
         self.workload.writers > 0 || self.stats.version.load(Ordering::Relaxed) > 0
     }
 
@@ -107,7 +91,7 @@ impl<C: Clock> Driver<'_, C> {
     /// # Safety
     /// The keys and values that these steps point at live through the call.
     #[inline(always)]
-    unsafe fn write(&self, steps: &[abi::BatchEntry], count: usize) -> abi::Status {
+    pub(crate) unsafe fn write(&self, steps: &[abi::BatchEntry], count: usize) -> abi::Status {
         let (table, session) = self.session.raw();
         // SAFETY: the session is open and this thread's own; the rest is the caller's promise.
         unsafe {
@@ -123,7 +107,7 @@ impl<C: Clock> Driver<'_, C> {
 
     /// Whether the trial should go on in spite of failures.
     #[cold]
-    fn engine_failed(&self, what: &str, status: abi::Status) -> bool {
+    pub(crate) fn engine_failed(&self, what: &str, status: abi::Status) -> bool {
         let error = self.session.error(status);
         self.control.first_failure(&format!("{what}: {}", error.reason));
         bump(&self.stats.errors, 1);
@@ -139,7 +123,7 @@ impl<C: Clock> Driver<'_, C> {
 
     /// A read of `id` did not give what it must. False if the trial should end.
     #[cold]
-    fn read_failed(&self, id: u64, min_version: u64, status: abi::Status, value: &[u8]) -> bool {
+    pub(crate) fn read_failed(&self, id: u64, min_version: u64, status: abi::Status, value: &[u8]) -> bool {
         match status {
             abi::OK => {
                 self.wrong_value(id, min_version, value);
@@ -155,7 +139,7 @@ impl<C: Clock> Driver<'_, C> {
     }
 
     #[cold]
-    fn wrong_value(&self, id: u64, min_version: u64, value: &[u8]) {
+    pub(crate) fn wrong_value(&self, id: u64, min_version: u64, value: &[u8]) {
         let (counter, text) = match self.values.fault(id, min_version, value) {
             Fault::Wrong(text) => (&self.stats.wrong, text),
             Fault::Torn(text) => (&self.stats.torn, text),
@@ -166,14 +150,15 @@ impl<C: Clock> Driver<'_, C> {
     }
 }
 
-const NOTHING: abi::Bytes = abi::Bytes { data: std::ptr::null(), size: 0 };
+/// No bytes.
+pub(crate) const NOTHING: abi::Bytes = abi::Bytes { data: std::ptr::null(), size: 0 };
 
-/// What the engine lent.
+/// Bytes that the engine lent.
 ///
 /// # Safety
 /// The engine filled `bytes` in the last call on the session, and no call on it comes while the slice is used.
 #[inline(always)]
-unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
+pub(crate) unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
     match bytes.size {
         0 => &[],
         // SAFETY: as the caller promises; what has a size has an address.

@@ -1,26 +1,70 @@
-//! Gets of several random records in one call, or, where an engine has no such call, one after the other. A batch is one
-//! operation.
+//! `multireadrandom`: several random records are read in one call, or, where an engine has no such call, one after the
+//! other. A batch is one operation.
 
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::Stream;
+use kvdyno_results::OpKind;
 
-use super::{Driver, Limit, NOTHING, Work, lent};
+use super::counts::TrialCounts;
+use super::definition::{WorkloadDefinition, can};
+use super::parameter::Parameter;
+use super::role::{DrawingRole, Role, RoleDefinition};
+use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
-use crate::shared::{OpStats, bump};
+use crate::key_choice::KeyChoice;
+use crate::loops::{Driver, Limit, NOTHING, Work, lent};
+use crate::shared::{ClientOps, OpStats, bump};
+
+pub(super) static MULTI_READ_RANDOM: MultiReadRandom = MultiReadRandom;
+
+/// Batches of reads.
+pub(super) struct MultiReadRandom;
+
+impl WorkloadDefinition for MultiReadRandom {
+    fn name(&self) -> &'static str {
+        "multireadrandom"
+    }
+
+    fn summary(&self) -> &'static str {
+        "read random records, several in each call"
+    }
+
+    fn reader(&self) -> Option<Role> {
+        Some(&GetSeveral)
+    }
+
+    fn notes(&self, counts: &TrialCounts<'_>) -> Vec<String> {
+        let note = "the engine has no multi-get: the records of a batch were read one after the other";
+        let emulated = !can(counts.capabilities, abi::CAN_MULTI_GET);
+        emulated.then(|| note.to_owned()).into_iter().collect()
+    }
+}
+
+/// Gets random records, several in each call.
+struct GetSeveral;
+
+impl RoleDefinition for GetSeveral {
+    fn operations(&self, _spec: &WorkloadSpec) -> Vec<OpKind> {
+        vec![OpKind::MultiGet]
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        &[Parameter::KeysPerMultiget, Parameter::Distribution]
+    }
+}
 
 /// What both ways need.
-struct Batches {
-    stream: Stream,
+struct Batches<K> {
+    choice: K,
     /// Ids of a batch, and how new their values must be.
-    asked: Vec<(u64, u64)>,
+    requested: Vec<(u64, u64)>,
     turnaround: Turnaround,
 }
 
 /// By the engine's own call.
-struct MultiGet {
-    batches: Batches,
+struct MultiGet<K> {
+    batches: Batches<K>,
     call: abi::MultiGetFn,
     spelled: Vec<u8>,
     keys: Vec<abi::Bytes>,
@@ -29,27 +73,33 @@ struct MultiGet {
 }
 
 /// By its `get`.
-struct Gets {
-    batches: Batches,
+struct Gets<K> {
+    batches: Batches<K>,
     call: abi::GetFn,
     key: Vec<u8>,
 }
 
-pub(super) fn work<C: Clock + 'static>(stream: Stream, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-    let (table, _) = driver.session.raw();
-    let size = driver.workload.reads.per_batch as usize;
-    let batches = Batches { stream, asked: vec![(0, 0); size], turnaround: Turnaround::new(driver.clock) };
-    match (table.capabilities & abi::CAN_MULTI_GET != 0, table.multi_get, table.get) {
-        (true, Some(call), _) => Box::new(MultiGet {
-            batches,
-            call,
-            spelled: driver.keys.blank().repeat(size),
-            keys: vec![NOTHING; size],
-            values: vec![NOTHING; size],
-            statuses: vec![abi::ERROR; size],
-        }),
-        (_, _, Some(call)) => Box::new(Gets { batches, call, key: driver.keys.blank() }),
-        _ => Box::new(Nothing),
+impl DrawingRole for GetSeveral {
+    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
+        driver.workload.data.records
+    }
+
+    fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        let (table, _) = driver.session.raw();
+        let size = driver.workload.reads.per_batch as usize;
+        let batches = Batches { choice, requested: vec![(0, 0); size], turnaround: Turnaround::new(driver.clock) };
+        match (can(table.capabilities, abi::CAN_MULTI_GET), table.multi_get, table.get) {
+            (true, Some(call), _) => Box::new(MultiGet {
+                batches,
+                call,
+                spelled: driver.keys.blank().repeat(size),
+                keys: vec![NOTHING; size],
+                values: vec![NOTHING; size],
+                statuses: vec![abi::ERROR; size],
+            }),
+            (_, _, Some(call)) => Box::new(Gets { batches, call, key: driver.keys.blank() }),
+            _ => Box::new(Nothing),
+        }
     }
 }
 
@@ -57,16 +107,16 @@ pub(super) fn work<C: Clock + 'static>(stream: Stream, driver: &Driver<'_, C>) -
 struct Nothing;
 
 impl<C: Clock> Work<C> for Nothing {
-    fn run(&mut self, _driver: &mut Driver<'_, C>, _ops: &OpStats, _limit: Limit<'_>) {}
+    fn run(&mut self, _driver: &mut Driver<'_, C>, _ops: &ClientOps, _limit: Limit<'_>) {}
 }
 
-impl Batches {
+impl<K: KeyChoice> Batches<K> {
     /// Draws the ids of a batch, and looks up how new their values must be.
     #[inline(always)]
     fn draw<C: Clock>(&mut self, driver: &Driver<'_, C>, has_updates: bool) {
-        for asked in &mut self.asked {
-            let id = self.stream.below(driver.workload.data.records);
-            *asked = (id, if has_updates { driver.ledger.min_version(id) } else { 0 });
+        for requested in &mut self.requested {
+            let id = self.choice.next();
+            *requested = (id, if has_updates { driver.ledger.min_version(id) } else { 0 });
         }
     }
 }
@@ -85,8 +135,8 @@ fn check<C: Clock>(
     right || driver.read_failed(id, min_version, status, value)
 }
 
-impl<C: Clock> Work<C> for MultiGet {
-    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+impl<C: Clock, K: KeyChoice> Work<C> for MultiGet<K> {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let (_, session) = driver.session.raw();
         let (clock, has_updates) = (driver.clock, driver.may_have_updates());
         let size = self.keys.len();
@@ -94,7 +144,7 @@ impl<C: Clock> Work<C> for MultiGet {
         for _ in 0..limit.operations {
             self.batches.draw(driver, has_updates);
             let spelled = self.spelled.chunks_exact_mut(driver.keys.size());
-            for ((key, bytes), (id, _)) in spelled.zip(&mut self.keys).zip(&self.batches.asked) {
+            for ((key, bytes), (id, _)) in spelled.zip(&mut self.keys).zip(&self.batches.requested) {
                 driver.keys.write(*id, key);
                 *bytes = abi::Bytes { data: key.as_ptr().cast(), size: key.len() };
             }
@@ -118,17 +168,21 @@ impl<C: Clock> Work<C> for MultiGet {
     }
 }
 
-impl MultiGet {
+impl<K: KeyChoice> MultiGet<K> {
     /// False if the trial should end.
     #[inline(always)]
     fn all_right<C: Clock>(&self, driver: &Driver<'_, C>) -> bool {
         let answers = self.statuses.iter().zip(&self.values);
-        self.batches.asked.iter().zip(answers).all(|(&asked, (&status, &value))| check(driver, asked, status, value))
+        self.batches
+            .requested
+            .iter()
+            .zip(answers)
+            .all(|(&requested, (&status, &value))| check(driver, requested, status, value))
     }
 }
 
-impl<C: Clock> Work<C> for Gets {
-    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+impl<C: Clock, K: KeyChoice> Work<C> for Gets<K> {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let has_updates = driver.may_have_updates();
         driver.recall.will_ask_with(&self.key);
         for _ in 0..limit.operations {
@@ -141,7 +195,7 @@ impl<C: Clock> Work<C> for Gets {
     }
 }
 
-impl Gets {
+impl<K: KeyChoice> Gets<K> {
     /// Reads a batch; its latency is that of the calls, without the checks between them. When the last ended, and whether
     /// the trial should go on.
     #[inline(always)]
@@ -149,7 +203,7 @@ impl Gets {
         let ((_, session), clock) = (driver.session.raw(), driver.clock);
         let (mut taken, mut records, mut goes_on) = (0, 0, true);
         let mut end = clock.now();
-        for &(id, min_version) in &self.batches.asked {
+        for &(id, min_version) in &self.batches.requested {
             driver.keys.write(id, &mut self.key);
             driver.recall.will_ask_for(id);
             let mut value = NOTHING;

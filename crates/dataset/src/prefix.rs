@@ -63,8 +63,11 @@ impl Groups {
     }
 }
 
-/// That keys of `size` bytes can have a prefix of `prefix` bytes.
-pub(crate) fn check_prefix_size(prefix: u64, size: u64) -> Result<(), KeyError> {
+/// Refuses a prefix of `prefix` bytes that keys of `size` bytes cannot have.
+///
+/// # Errors
+/// If it is empty or longer than a key.
+pub fn check_prefix_size(prefix: u64, size: u64) -> Result<(), KeyError> {
     if (1..=size).contains(&prefix) { Ok(()) } else { Err(KeyError::PrefixSize { prefix, size }) }
 }
 

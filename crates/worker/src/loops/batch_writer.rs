@@ -1,84 +1,60 @@
-//! Writes: loading every record once, or updating random ones; single or in batches.
+//! Writing records: single or in batches, as fast as the engine takes them or at a given rate.
 
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::{Permutation, Role, Stream, subseed};
+use kvdyno_results::OpKind;
 
 use super::pacer::Pacer;
 use super::{Driver, Limit, NOTHING, Work};
 use crate::clock::Clock;
-use crate::shared::{OpStats, bump};
+use crate::shared::{ClientOps, bump};
+use crate::workloads::WorkloadSpec;
 
-/// One writer.
-pub(super) struct Write {
-    next: Next,
-    /// Room for the keys and the values of a batch.
+/// The kind of a writer's operations.
+pub(crate) fn write_kind(spec: &WorkloadSpec) -> OpKind {
+    if spec.batch == 1 { OpKind::Put } else { OpKind::Batch }
+}
+
+/// The versions that a writer writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// 0, the version that nobody need have acknowledged.
+    Loaded,
+    /// One more each time.
+    Rising,
+}
+
+/// One writer of the records whose ids `I` gives.
+pub(crate) struct BatchWriter<I> {
+    ids: I,
+    /// Buffers for the keys and the values of a batch.
     keys: Vec<u8>,
     values: Vec<u8>,
     steps: Vec<abi::BatchEntry>,
     /// Id and version of each step.
     written: Vec<(u64, u64)>,
     version: u64,
+    /// What a version adds to the one before it.
+    rise: u64,
     pacer: Option<Pacer>,
 }
 
-/// What a writer writes next.
-enum Next {
-    /// A random one of the ids that are this writer's own: those that leave `index` when divided by `writers`. So each
-    /// id's versions rise, whoever reads them.
-    Update { stream: Stream, records: u64, writers: u64, index: u64 },
-    /// The ids at these places of the order in which records are loaded.
-    Load { order: Option<Permutation>, places: std::ops::Range<u64> },
-}
-
-impl Next {
-    fn new<C>(role: Role, stream: Stream, driver: &Driver<'_, C>) -> Next {
-        let records = driver.workload.data.records;
-        let (writers, index) = (u64::from(driver.workload.writers), driver.index);
-        match role {
-            Role::Load { random } => {
-                let share = |n| (u128::from(records) * u128::from(n) / u128::from(writers)) as u64;
-                // One order for all writers, whatever their number.
-                let order = random.then(|| Permutation::new(records, subseed(driver.workload.seed, &[0x6f72_6465])));
-                Next::Load { order, places: share(index)..share(index + 1) }
-            }
-            _ => Next::Update { stream, records, writers, index },
-        }
-    }
-
-    #[inline(always)]
-    fn id(&mut self) -> Option<u64> {
-        match self {
-            Next::Load { order: None, places } => places.next(),
-            Next::Load { order: Some(order), places } => places.next().map(|place| order.at(place)),
-            Next::Update { stream, records, writers: 1, .. } => Some(stream.below(*records)),
-            Next::Update { stream, records, writers, index } => {
-                let own = (*records + *writers - 1 - *index) / *writers;
-                (own > 0).then(|| stream.below(own) * *writers + *index)
-            }
-        }
-    }
-
-    fn loads(&self) -> bool {
-        matches!(self, Next::Load { .. })
-    }
-}
-
-impl Write {
-    pub(super) fn new<C: Clock>(role: Role, stream: Stream, driver: &Driver<'_, C>) -> Self {
+impl<I: Iterator<Item = u64>> BatchWriter<I> {
+    pub(crate) fn new<C: Clock>(ids: I, versions: Versions, driver: &Driver<'_, C>) -> Self {
         let batch = driver.workload.batch as usize;
         let interval_ns = driver
             .workload
             .write_rate
             .map(|rate| 1e9 * f64::from(driver.workload.writers) * driver.workload.batch as f64 / rate);
-        Write {
-            next: Next::new(role, stream, driver),
+        BatchWriter {
+            ids,
             keys: driver.keys.blank().repeat(batch),
             values: vec![0; driver.values.size() * batch],
             steps: vec![abi::BatchEntry { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
             written: vec![(0, 0); batch],
             version: driver.stats.version.load(Ordering::Relaxed),
+            rise: u64::from(versions == Versions::Rising),
             pacer: interval_ns.map(|ns| Pacer::new(ns, driver.control.ticks_per_ns(), driver.clock)),
         }
     }
@@ -89,11 +65,8 @@ impl Write {
         let (key_size, value_size) = (driver.keys.size(), driver.values.size());
         let mut count = 0;
         while count < self.steps.len() {
-            let Some(id) = self.next.id() else { break };
-            // What a load writes is version 0, the version that nobody need have acknowledged.
-            if !self.next.loads() {
-                self.version += 1;
-            }
+            let Some(id) = self.ids.next() else { break };
+            self.version += self.rise;
             let key = &mut self.keys[count * key_size..][..key_size];
             let value = &mut self.values[count * value_size..][..value_size];
             driver.keys.write(id, key);
@@ -117,8 +90,8 @@ impl Write {
     }
 }
 
-impl<C: Clock> Work<C> for Write {
-    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let record_bytes = (driver.keys.size() + driver.values.size()) as u64;
         let is_over = |now| now >= limit.until.load(Ordering::Relaxed);
         if let Some(pacer) = &mut self.pacer {

@@ -25,11 +25,11 @@ impl Permutation {
     /// Where `index`, below the bound, goes.
     #[inline]
     pub fn at(&self, index: u64) -> u64 {
-        let mut place = self.shuffle(index);
-        while place >= self.bound {
-            place = self.shuffle(place);
+        let mut number = self.shuffle(index);
+        while number >= self.bound {
+            number = self.shuffle(number);
         }
-        place
+        number
     }
 
     #[inline]
@@ -55,9 +55,9 @@ mod tests {
             let permutation = Permutation::new(bound, seed);
             let mut seen = vec![false; bound as usize];
             for index in 0..bound {
-                let place = permutation.at(index) as usize;
-                prop_assert!(!seen[place]);
-                seen[place] = true;
+                let number = permutation.at(index) as usize;
+                prop_assert!(!seen[number]);
+                seen[number] = true;
             }
         }
 
@@ -72,7 +72,7 @@ mod tests {
     fn neighbours_do_not_stay_neighbours() {
         let permutation = Permutation::new(1_000_000, 1);
         let near = (0..999_999).filter(|&i| permutation.at(i).abs_diff(permutation.at(i + 1)) < 1000).count();
-        // Of two independent places, 0.2 % are that near.
+        // Of two independent numbers, 0.2 % are that near.
         assert!((1000..3000).contains(&near), "{near} of 999,999 neighbours stayed within 1000");
     }
 }

@@ -5,7 +5,7 @@ use crate::keys::KeyFormat;
 
 impl KeyFormat {
     /// Spells `number` with all of `digits`, at most [`KeyFormat::width`] of them, most significant first.
-    pub(crate) fn spell(self, number: u64, digits: &mut [u8]) {
+    pub fn spell(self, number: u64, digits: &mut [u8]) {
         match self {
             KeyFormat::Hex => copy_last(digits, [hex8((number >> 32) as u32), hex8(number as u32)].as_flattened()),
             KeyFormat::Decimal => {
@@ -17,7 +17,7 @@ impl KeyFormat {
     }
 
     /// The way back; `None` for anything that [`KeyFormat::spell`] does not write.
-    pub(crate) fn number(self, digits: &[u8]) -> Option<u64> {
+    pub fn number(self, digits: &[u8]) -> Option<u64> {
         match self {
             KeyFormat::Hex => digits_to_number(digits, 16),
             KeyFormat::Decimal => digits_to_number(digits, 10),

@@ -28,10 +28,10 @@ impl Stream {
     }
 }
 
-/// A seed made of a seed and the place where it is used, so that no two places share a stream. The finalizer of
+/// A seed made of a seed and the numbers of its user, so that no two users share a stream. The finalizer of
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), once for each word.
-pub fn subseed(seed: u64, place: &[u64]) -> u64 {
-    place.iter().fold(mix(seed), |seed, word| mix(seed ^ word))
+pub fn subseed(seed: u64, user: &[u64]) -> u64 {
+    user.iter().fold(mix(seed), |seed, word| mix(seed ^ word))
 }
 
 pub(crate) fn mix(word: u64) -> u64 {
@@ -46,12 +46,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_gives_the_same_stream_and_another_place_another_one() {
+    fn the_same_seed_gives_the_same_stream_and_another_user_another_one() {
         let first = |seed| Stream::new(seed).bits();
         assert_eq!(first(subseed(1, &[2, 3])), first(subseed(1, &[2, 3])));
         let seeds: std::collections::HashSet<u64> =
             (0..50).flat_map(|a| (0..50).map(move |b| subseed(7, &[a, b]))).collect();
-        assert_eq!(seeds.len(), 2500, "places must not share seeds");
+        assert_eq!(seeds.len(), 2500, "users must not share seeds");
     }
 
     #[test]

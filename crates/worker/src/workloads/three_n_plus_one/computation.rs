@@ -1,19 +1,63 @@
-//! The 3n+1 workload: chunks of starting points are taken from a counter that all share; from each the way is followed
+//! The computation: chunks of starting points are taken from a counter that all share; from each the way is followed
 //! until a number whose cycle length the database knows, and the lengths of those on the way are put.
 //!
-//! The counter is the one cache line that threads share here, touched once for a thousand starting points.
+//! The counter is the one cache line that clients share here, touched once for a thousand starting points.
 
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::cycles::{self, CHUNK, LONGEST_CYCLE, NumberBuffer, Numbers};
+use kvdyno_results::OpKind;
 
-use super::{Driver, Limit, NOTHING, Work, lent};
+use super::numbers::{NumberBuffer, Numbers};
+use super::problem::{CHUNK, LONGEST_CYCLE, is_plausible, next};
 use crate::clock::{Clock, Turnaround};
-use crate::shared::{OpStats, bump};
+use crate::loops::batch_writer::write_kind;
+use crate::loops::{Driver, Limit, NOTHING, Work, lent};
+use crate::shared::{ClientOps, Counter, OpStats, bump};
+use crate::workloads::role::{RoleDefinition, StartRole};
+use crate::workloads::spec::WorkloadSpec;
 
-/// One thread's part.
-pub(super) struct Cycles {
+/// The longest cycle.
+pub(super) const LONGEST: Counter = Counter(0);
+/// Its starting point.
+pub(super) const LONGEST_START: Counter = Counter(1);
+/// The highest number on any way.
+pub(super) const HIGHEST: Counter = Counter(2);
+/// The cycle lengths of the client's starting points together.
+pub(super) const TOTAL: Counter = Counter(3);
+/// The client's starting points.
+pub(super) const STARTS: Counter = Counter(4);
+/// Starting points whose length was known when they were asked for.
+pub(super) const KNOWN: Counter = Counter(5);
+
+/// Computes cycle lengths, chunk by chunk.
+pub(super) struct Computation;
+
+impl RoleDefinition for Computation {
+    fn operations(&self, spec: &WorkloadSpec) -> Vec<OpKind> {
+        vec![write_kind(spec), OpKind::Get]
+    }
+
+    fn writes(&self) -> bool {
+        true
+    }
+}
+
+impl<C: Clock + 'static> StartRole<C> for Computation {
+    fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        Box::new(Cycles::new(driver))
+    }
+}
+
+/// Where puts and gets are counted.
+#[derive(Clone, Copy)]
+struct Counts<'a> {
+    puts: &'a OpStats,
+    gets: &'a OpStats,
+}
+
+/// One client's part.
+struct Cycles {
     numbers: Numbers,
     /// The numbers on the way that the database does not know, and how many they are.
     way: Box<[u64; LONGEST_CYCLE as usize]>,
@@ -37,11 +81,11 @@ enum Stopped {
 }
 
 impl Cycles {
-    pub(super) fn new<C: Clock>(driver: &Driver<'_, C>) -> Self {
+    fn new<C: Clock>(driver: &Driver<'_, C>) -> Self {
         let batch = driver.workload.batch.min(LONGEST_CYCLE) as usize;
         let turnaround = Turnaround::new(driver.clock);
         Cycles {
-            numbers: driver.workload.data.numbers(),
+            numbers: Numbers::new(driver.workload.data.spelling, driver.workload.data.key_format),
             way: Box::new([0; LONGEST_CYCLE as usize]),
             unknown: 0,
             key: Numbers::buffer(),
@@ -56,10 +100,11 @@ impl Cycles {
 }
 
 impl<C: Clock> Work<C> for Cycles {
-    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [puts, gets]: &ClientOps, limit: Limit<'_>) {
+        let ops = Counts { puts, gets };
         let starts = driver.workload.data.records;
         loop {
-            let first = driver.control.next_start.0.fetch_add(CHUNK, Ordering::Relaxed) + 1;
+            let first = driver.control.shared_work.0.fetch_add(CHUNK, Ordering::Relaxed) + 1;
             if first > starts {
                 return;
             }
@@ -71,7 +116,7 @@ impl<C: Clock> Work<C> for Cycles {
                     Err(Stopped::Start) => self.end = driver.clock.now(),
                     Err(Stopped::Trial) => return,
                 }
-                if ops.until.load(Ordering::Relaxed) >= limit.until.load(Ordering::Relaxed) {
+                if ops.puts.until.load(Ordering::Relaxed) >= limit.until.load(Ordering::Relaxed) {
                     return;
                 }
             }
@@ -82,45 +127,50 @@ impl<C: Clock> Work<C> for Cycles {
 /// Counts a starting point.
 #[inline(always)]
 fn note<C>(driver: &Driver<'_, C>, start: u64, length: u64) {
-    let found = &driver.stats.cycles;
-    if length > found.longest.load(Ordering::Relaxed) {
-        found.longest.store(length, Ordering::Relaxed);
-        found.longest_start.store(start, Ordering::Relaxed);
+    let stats = driver.stats;
+    if length > stats.counter(LONGEST).load(Ordering::Relaxed) {
+        stats.counter(LONGEST).store(length, Ordering::Relaxed);
+        stats.counter(LONGEST_START).store(start, Ordering::Relaxed);
     }
-    bump(&found.total, length);
-    bump(&found.starts, 1);
+    bump(stats.counter(TOTAL), length);
+    bump(stats.counter(STARTS), 1);
 }
 
 impl Cycles {
     /// The cycle length of `start`, which the database knows afterwards.
     #[inline(always)]
-    fn one<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, start: u64) -> Result<u64, Stopped> {
-        let (known, length) = self.look_up(driver, start)?;
+    fn one<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: Counts<'_>, start: u64) -> Result<u64, Stopped> {
+        let (known, length) = self.look_up(driver, ops, start)?;
         if self.unknown == 0 && start > 1 {
-            bump(&driver.stats.cycles.known, 1);
+            bump(driver.stats.counter(KNOWN), 1);
         }
         if driver.resumes {
             // What follows was put by a worker that is no more, and nobody remembers how high it went. Below the start
-            // it is the way of a smaller start, which is asked for too: so all is seen that `cycles::solve` sees.
+            // it is the way of a smaller start, which is asked for too: so all is seen that `problem::solve` sees.
             let mut number = known;
             while number >= start && number > 1 {
                 reached(driver, number);
-                number = cycles::next(number);
+                number = next(number);
             }
             self.end = driver.clock.now();
         }
         let longest = length + self.unknown as u64;
         self.put(driver, ops, length)?;
-        ops.until.store(self.end, Ordering::Relaxed);
+        ops.puts.until.store(self.end, Ordering::Relaxed);
         Ok(longest)
     }
 
     /// Follows the way from `start` to a known number; that, and its length.
     #[inline(always)]
-    fn look_up<C: Clock>(&mut self, driver: &Driver<'_, C>, start: u64) -> Result<(u64, u64), Stopped> {
+    fn look_up<C: Clock>(
+        &mut self,
+        driver: &Driver<'_, C>,
+        ops: Counts<'_>,
+        start: u64,
+    ) -> Result<(u64, u64), Stopped> {
         let (table, session) = driver.session.raw();
         let Some(get) = table.get else { return Err(Stopped::Trial) };
-        let (clock, gets) = (driver.clock, &driver.stats.gets);
+        let (clock, gets) = (driver.clock, ops.gets);
         self.unknown = 0;
         let mut number = start;
         reached(driver, number);
@@ -137,19 +187,17 @@ impl Cycles {
                 abi::OK => {
                     // SAFETY: the engine lent it in the call just made.
                     let value = unsafe { lent(value) };
-                    let length = self
-                        .numbers
-                        .read(value)
-                        .filter(|&length| !driver.verifies() || cycles::is_plausible(number, length));
+                    let length =
+                        self.numbers.read(value).filter(|&length| !driver.verifies() || is_plausible(number, length));
                     return length.map(|length| (number, length)).ok_or_else(|| driver.wrong_length(number, value));
                 }
                 abi::MISS => {}
                 status => return Err(driver.gave_up("reading a cycle length", status)),
             }
-            let Some(place) = self.way.get_mut(self.unknown) else { return Err(driver.endless(start)) };
-            *place = number;
+            let Some(step) = self.way.get_mut(self.unknown) else { return Err(driver.endless(start)) };
+            *step = number;
             self.unknown += 1;
-            number = cycles::next(number);
+            number = next(number);
             reached(driver, number);
         }
         Ok((1, 1))
@@ -157,29 +205,29 @@ impl Cycles {
 
     /// Puts the lengths of the unknown numbers, the last one's first: `length` is that of the number after it.
     #[inline(always)]
-    fn put<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, mut length: u64) -> Result<(), Stopped> {
+    fn put<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: Counts<'_>, mut length: u64) -> Result<(), Stopped> {
         let mut left = self.unknown;
         while left > 0 {
             let count = left.min(self.steps.len());
             let mut bytes = 0;
-            for place in 0..count {
+            for entry in 0..count {
                 left -= 1;
                 length += 1;
-                let key = self.numbers.write(self.way[left], &mut self.keys[place]);
-                let value = self.numbers.write(length, &mut self.values[place]);
+                let key = self.numbers.write(self.way[left], &mut self.keys[entry]);
+                let value = self.numbers.write(length, &mut self.values[entry]);
                 bytes += key.len() + value.len();
-                self.steps[place].key = abi::Bytes { data: key.as_ptr().cast(), size: key.len() };
-                self.steps[place].value = abi::Bytes { data: value.as_ptr().cast(), size: value.len() };
+                self.steps[entry].key = abi::Bytes { data: key.as_ptr().cast(), size: key.len() };
+                self.steps[entry].value = abi::Bytes { data: value.as_ptr().cast(), size: value.len() };
             }
             self.issue(driver, ops, count)?;
-            bump(&ops.records, count as u64);
+            bump(&ops.puts.records, count as u64);
             bump(&driver.stats.user_bytes, bytes as u64);
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn issue<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, count: usize) -> Result<(), Stopped> {
+    fn issue<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: Counts<'_>, count: usize) -> Result<(), Stopped> {
         // Spelling a batch takes now longer, now less.
         let begin = match self.steps.len() {
             1 => self.before_put.begin(driver.clock, self.end),
@@ -188,7 +236,7 @@ impl Cycles {
         // SAFETY: keys and values are this thread's own.
         let status = unsafe { driver.write(&self.steps, count) };
         self.end = driver.clock.now();
-        ops.latency.record(self.end.saturating_sub(begin));
+        ops.puts.latency.record(self.end.saturating_sub(begin));
         match status {
             abi::OK => Ok(()),
             status => Err(driver.gave_up("putting a cycle length", status)),
@@ -199,7 +247,7 @@ impl Cycles {
 /// Notes how high a way went.
 #[inline(always)]
 fn reached<C>(driver: &Driver<'_, C>, number: u64) {
-    let highest = &driver.stats.cycles.highest;
+    let highest = driver.stats.counter(HIGHEST);
     if number > highest.load(Ordering::Relaxed) {
         highest.store(number, Ordering::Relaxed);
     }

@@ -1,20 +1,108 @@
-//! Ranges: a seek to a random record, and so many steps from there. One range is one operation; its latency is that of
-//! its calls, without what the driver does between them.
+//! `fwdrange`, `revrange`, and both while one writer updates: a seek to a random record, and so many steps from there.
+//! One range is one operation; its latency is that of its calls, without what the driver does between them.
 
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::Stream;
+use kvdyno_results::OpKind;
 
-use super::cursor::{Cursor, after};
-use super::{Driver, Limit, Work};
+use super::definition::WorkloadDefinition;
+use super::overwrite::Update;
+use super::parameter::Parameter;
+use super::role::{DrawingRole, Role, RoleDefinition};
+use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
-use crate::shared::{OpStats, bump};
+use crate::key_choice::KeyChoice;
+use crate::loops::cursor::{Cursor, after, scan_capability};
+use crate::loops::{Driver, Limit, Work};
+use crate::shared::{ClientOps, OpStats, bump};
 
-/// One thread's ranges.
-pub(super) struct Range {
+pub(super) static FWD_RANGE: Ranges = Ranges {
+    name: "fwdrange",
+    summary: "seek random records, each time read some that follow in key order",
+    reader: &ReadRange { backward: false },
+    writer: None,
+};
+pub(super) static REV_RANGE: Ranges = Ranges {
+    name: "revrange",
+    summary: "the same against key order",
+    reader: &ReadRange { backward: true },
+    writer: None,
+};
+pub(super) static FWD_RANGE_WHILE_WRITING: Ranges = Ranges {
+    name: "fwdrangewhilewriting",
+    summary: "fwdrange while one writer updates random records",
+    writer: Some(&Update),
+    ..FWD_RANGE
+};
+pub(super) static REV_RANGE_WHILE_WRITING: Ranges = Ranges {
+    name: "revrangewhilewriting",
+    summary: "revrange while one writer updates random records",
+    writer: Some(&Update),
+    ..REV_RANGE
+};
+
+/// Ranges in one direction, with or without a writer beside them.
+pub(super) struct Ranges {
+    name: &'static str,
+    summary: &'static str,
+    reader: &'static ReadRange,
+    writer: Option<Role>,
+}
+
+impl WorkloadDefinition for Ranges {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn reader(&self) -> Option<Role> {
+        Some(self.reader)
+    }
+
+    fn writer(&self) -> Option<Role> {
+        self.writer
+    }
+}
+
+/// Seeks random records, and reads some that follow.
+struct ReadRange {
     backward: bool,
-    stream: Stream,
+}
+
+impl RoleDefinition for ReadRange {
+    fn operations(&self, _spec: &WorkloadSpec) -> Vec<OpKind> {
+        vec![OpKind::Range]
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        &[Parameter::SeekNexts, Parameter::SeekWithin, Parameter::Distribution]
+    }
+
+    fn needs(&self) -> Option<(u64, &'static str)> {
+        Some(scan_capability(self.backward))
+    }
+}
+
+impl DrawingRole for ReadRange {
+    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
+        driver.workload.reads.seek_within.unwrap_or(driver.workload.data.records)
+    }
+
+    fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        let min_versions = vec![0; driver.workload.reads.seek_nexts as usize + 1];
+        let (key, turnaround) = (driver.keys.blank(), Turnaround::new(driver.clock));
+        Box::new(RangeLoop { backward: self.backward, choice, key, min_versions, turnaround })
+    }
+}
+
+/// One client's ranges.
+struct RangeLoop<K> {
+    backward: bool,
+    choice: K,
     key: Vec<u8>,
     /// How new each record of a range must be: what was acknowledged before the seek, for the cursor may show the state
     /// at that moment.
@@ -22,12 +110,7 @@ pub(super) struct Range {
     turnaround: Turnaround,
 }
 
-impl Range {
-    pub(super) fn new<C: Clock>(stream: Stream, backward: bool, driver: &Driver<'_, C>) -> Self {
-        let min_versions = vec![0; driver.workload.reads.seek_nexts as usize + 1];
-        Range { backward, stream, key: driver.keys.blank(), min_versions, turnaround: Turnaround::new(driver.clock) }
-    }
-
+impl<K: KeyChoice> RangeLoop<K> {
     /// Looks up how new the records from `first` on must be.
     #[inline(always)]
     fn look_up<C: Clock>(&mut self, driver: &Driver<'_, C>, first: u64) {
@@ -40,13 +123,12 @@ impl Range {
     }
 }
 
-impl<C: Clock> Work<C> for Range {
-    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+impl<C: Clock, K: KeyChoice> Work<C> for RangeLoop<K> {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let Some(cursor) = Cursor::open(driver, self.backward) else { return };
-        let seek_within = driver.workload.reads.seek_within.unwrap_or(driver.workload.data.records);
         let has_updates = driver.may_have_updates();
         for _ in 0..limit.operations {
-            let first = self.stream.below(seek_within);
+            let first = self.choice.next();
             driver.keys.write(first, &mut self.key);
             if has_updates {
                 self.look_up(driver, first);
@@ -69,7 +151,7 @@ enum Next {
     Stop,
 }
 
-impl Range {
+impl<K: KeyChoice> RangeLoop<K> {
     /// Reads the range from `first` on. When its last call ended, and how.
     #[inline(always)]
     fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, cursor: &Cursor, first: u64) -> (u64, Next) {
@@ -78,15 +160,15 @@ impl Range {
         let mut end = clock.now();
         let mut expected = Some(first);
         let mut next = Next::Over;
-        for place in 0..self.min_versions.len() {
-            let key = (place == 0).then_some(self.key.as_slice());
+        for step in 0..self.min_versions.len() {
+            let key = (step == 0).then_some(self.key.as_slice());
             let start = self.turnaround.begin(clock, end);
             // SAFETY: the answer is checked before the next call.
             let (status, record) = unsafe { cursor.go(key) };
             end = clock.now();
             taken += end.saturating_sub(start);
             records += u64::from(record.is_some());
-            next = self.check(driver, status, expected, record, place);
+            next = self.check(driver, status, expected, record, step);
             match next {
                 Next::Step(following) => expected = following,
                 Next::Over | Next::Stop => break,
@@ -106,12 +188,12 @@ impl Range {
         status: abi::Status,
         expected: Option<u64>,
         record: Option<(&[u8], &[u8])>,
-        place: usize,
+        step: usize,
     ) -> Next {
         let records = driver.workload.data.records;
         match (record, expected) {
             (Some((key, value)), Some(id)) if driver.keys.read(key) == Some(id) => {
-                let min_version = self.min_versions[place];
+                let min_version = self.min_versions[step];
                 if driver.verifies() && !driver.values.is_right(id, min_version, value) {
                     driver.wrong_value(id, min_version, value);
                 }

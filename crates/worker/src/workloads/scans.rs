@@ -1,17 +1,69 @@
-//! Reading all records through a cursor, again and again.
+//! `readseq` and `readreverse`: all records are read through a cursor, again and again.
 
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
-use kvdyno_workload::Stream;
+use kvdyno_results::OpKind;
 
-use super::cursor::{Cursor, after};
-use super::{Driver, Limit, Work};
+use super::definition::WorkloadDefinition;
+use super::role::{Role, RoleDefinition, StartRole};
+use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
-use crate::shared::OpStats;
+use crate::loops::cursor::{Cursor, after, scan_capability};
+use crate::loops::{Driver, Limit, Work};
+use crate::shared::ClientOps;
 
-/// One thread's scan. It begins at a random record, so that threads are apart.
-pub(super) struct Scan {
+pub(super) static READ_SEQ: Scans =
+    Scans { name: "readseq", summary: "read all records in key order", reader: &ReadAll { backward: false } };
+pub(super) static READ_REVERSE: Scans =
+    Scans { name: "readreverse", summary: "read all records against key order", reader: &ReadAll { backward: true } };
+
+/// Scans in one direction.
+pub(super) struct Scans {
+    name: &'static str,
+    summary: &'static str,
+    reader: &'static ReadAll,
+}
+
+impl WorkloadDefinition for Scans {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn reader(&self) -> Option<Role> {
+        Some(self.reader)
+    }
+}
+
+/// Reads all records through a cursor.
+struct ReadAll {
+    backward: bool,
+}
+
+impl RoleDefinition for ReadAll {
+    fn operations(&self, _spec: &WorkloadSpec) -> Vec<OpKind> {
+        vec![OpKind::Scan]
+    }
+
+    fn needs(&self) -> Option<(u64, &'static str)> {
+        Some(scan_capability(self.backward))
+    }
+}
+
+impl<C: Clock + 'static> StartRole<C> for ReadAll {
+    fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        let first = driver.stream().below(driver.workload.data.records);
+        let (key, turnaround) = (driver.keys.blank(), Turnaround::new(driver.clock));
+        Box::new(Scan { backward: self.backward, expected: None, key, first, turnaround })
+    }
+}
+
+/// One client's scan. It begins at a random record, so that clients are apart.
+struct Scan {
     backward: bool,
     /// The record that must come next; `None`: the first of a new round.
     expected: Option<u64>,
@@ -20,16 +72,8 @@ pub(super) struct Scan {
     turnaround: Turnaround,
 }
 
-impl Scan {
-    pub(super) fn new<C: Clock>(mut stream: Stream, backward: bool, driver: &Driver<'_, C>) -> Self {
-        let first = stream.below(driver.workload.data.records);
-        let turnaround = Turnaround::new(driver.clock);
-        Scan { backward, expected: None, key: driver.keys.blank(), first, turnaround }
-    }
-}
-
 impl<C: Clock> Work<C> for Scan {
-    fn run(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let Some(cursor) = Cursor::open(driver, self.backward) else { return };
         let clock = driver.clock;
         let mut seek_to = Some(self.expected.unwrap_or(self.first));

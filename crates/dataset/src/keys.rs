@@ -26,7 +26,7 @@ impl KeyFormat {
     pub const ALL: [KeyFormat; 3] = [KeyFormat::Hex, KeyFormat::Decimal, KeyFormat::Binary];
 
     /// Symbols that a number takes at the most.
-    pub(crate) fn width(self) -> usize {
+    pub fn width(self) -> usize {
         match self {
             KeyFormat::Hex | KeyFormat::Decimal => 16,
             KeyFormat::Binary => 8,

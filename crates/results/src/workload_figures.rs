@@ -1,0 +1,78 @@
+//! Figures that only one workload has.
+
+use serde::{Deserialize, Serialize};
+
+/// The figures of a workload's own, with what a table of them is headed with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadFigures {
+    /// Title of their table.
+    pub heading: String,
+    /// One sentence below it: how they were checked.
+    pub note: String,
+    /// The figures, in the order of their columns.
+    pub figures: Vec<WorkloadFigure>,
+}
+
+/// One figure of a workload's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadFigure {
+    /// Name of its column: `longest_cycle`.
+    pub column: String,
+    /// Its head in tables for people; absent: it stands in columns alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The figure.
+    pub value: FigureValue,
+    /// Its meaning, one sentence.
+    pub meaning: String,
+}
+
+/// A figure's value, with its type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FigureValue {
+    /// A number of something.
+    Count(u64),
+    /// Something a second.
+    Rate(f64),
+    /// A word.
+    Text(String),
+}
+
+impl WorkloadFigure {
+    /// A figure of columns alone.
+    pub fn new(column: &str, value: FigureValue, meaning: &str) -> WorkloadFigure {
+        WorkloadFigure { column: column.to_owned(), title: None, value, meaning: meaning.to_owned() }
+    }
+
+    /// The same with a head in tables for people.
+    pub fn titled(self, title: &str) -> WorkloadFigure {
+        WorkloadFigure { title: Some(title.to_owned()), ..self }
+    }
+}
+
+impl FigureValue {
+    /// The number; absent for a word.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            FigureValue::Count(count) => Some(*count as f64),
+            FigureValue::Rate(rate) => Some(*rate),
+            FigureValue::Text(_) => None,
+        }
+    }
+}
+
+impl WorkloadFigures {
+    /// The figure of a column.
+    pub fn of(&self, column: &str) -> Option<&FigureValue> {
+        self.figures.iter().find(|figure| figure.column == column).map(|figure| &figure.value)
+    }
+
+    /// The count of a column; absent if it has none.
+    pub fn count(&self, column: &str) -> Option<u64> {
+        match self.of(column) {
+            Some(FigureValue::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The seam between the harness and a workload.
+
+use kvdyno_dataset::KeyFormat;
+use kvdyno_engine::{Durability, abi};
+use kvdyno_results::WorkloadFigures;
+
+use super::counts::TrialCounts;
+use super::parameter::Parameter;
+use super::role::Role;
+use super::spec::{Data, WorkloadError, WorkloadSpec};
+use super::three_n_plus_one::Spelling;
+
+/// A workload. What most of them have in common is the default.
+pub trait WorkloadDefinition: Sync {
+    /// Its name in files and results.
+    fn name(&self) -> &'static str;
+
+    /// Its work, as a clause for people.
+    fn summary(&self) -> &'static str;
+
+    // ---- clients
+
+    /// The role of each reader; absent if it has none.
+    fn reader(&self) -> Option<Role> {
+        None
+    }
+
+    /// The role of each writer; absent if it has none. Beside readers there is one writer.
+    fn writer(&self) -> Option<Role> {
+        None
+    }
+
+    /// Whether clients do other work between operations of one kind, so that the rate of a kind does not follow from its
+    /// latency.
+    fn has_think_time(&self) -> bool {
+        false
+    }
+
+    // ---- its place in an experiment
+
+    /// Whether it fills an empty database, as against working on a loaded one.
+    fn loads(&self) -> bool {
+        false
+    }
+
+    /// Whether it ends, unless told otherwise, after as many operations as a part of the database has records.
+    fn ends_by_part(&self) -> bool {
+        false
+    }
+
+    /// Whether what was written is flushed at its end, and background work waited for.
+    fn settles(&self) -> bool {
+        false
+    }
+
+    /// Whether a key of the experiment file means something to it: those of its roles, and the records' own.
+    fn accepts(&self, parameter: Parameter) -> bool {
+        parameter.concerns([self.reader(), self.writer()])
+    }
+
+    /// Refuses numbers that are right for other workloads.
+    ///
+    /// # Errors
+    /// Which number is not, and what would be right.
+    fn check(&self, _spec: &WorkloadSpec) -> Result<(), WorkloadError> {
+        Ok(())
+    }
+
+    /// What an engine with these `capabilities` lacks for it, as a clause that follows the engine's name.
+    fn lacks(&self, _spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
+        let needs = [self.reader(), self.writer()].into_iter().flatten().filter_map(|role| role.needs());
+        let (_, words) = needs.into_iter().find(|(needed, _)| !can(capabilities, *needed))?;
+        Some(format!("cannot {words}, which `{}` needs; leave one of them out", self.name()))
+    }
+
+    // ---- records
+
+    /// The number of ids that it asks for. Those beyond the records have keys that are not in the database.
+    fn ids(&self, data: &Data) -> u64 {
+        data.records
+    }
+
+    /// Bytes of a key and of a value, unless the experiment says otherwise.
+    fn default_sizes(&self, _format: KeyFormat, _spelling: Spelling) -> (u64, u64) {
+        (16, 100)
+    }
+
+    /// Records in each write of a load, unless the experiment says otherwise.
+    fn default_batch(&self) -> u64 {
+        1000
+    }
+
+    /// How its keys are spelled, for results.
+    fn key_spelling(&self, data: &Data) -> String {
+        data.key_format.to_string()
+    }
+
+    /// Whether the database has the experiment's records after it, so that other workloads can follow.
+    fn leaves_records(&self) -> bool {
+        true
+    }
+
+    /// Whether a load that was killed can go on in the database that it left.
+    fn can_go_on(&self) -> bool {
+        false
+    }
+
+    // ---- estimates, never for figures
+
+    /// Records that the database has after a load.
+    fn records_stored(&self, data: &Data) -> u64 {
+        data.records
+    }
+
+    /// Bytes of keys and values that the database has after a load.
+    fn stored_bytes(&self, data: &Data) -> u64 {
+        self.records_stored(data).saturating_mul(data.key_size + data.value_size)
+    }
+
+    /// Seconds that a load takes; absent: as most do.
+    fn load_seconds(&self, _data: &Data, _batch: u64, _durability: Durability) -> Option<f64> {
+        None
+    }
+
+    /// The smallest cache that makes sense, bytes; absent: as with most.
+    fn least_cache(&self) -> Option<u64> {
+        None
+    }
+
+    // ---- what comes out
+
+    /// Why what came out is wrong. Called for trials whose every answer was right.
+    fn wrong(&self, _counts: &TrialCounts<'_>) -> Option<String> {
+        None
+    }
+
+    /// The figures of its own; absent if it has none.
+    fn figures(&self, _counts: &TrialCounts<'_>) -> Option<WorkloadFigures> {
+        None
+    }
+
+    /// What a reader of the figures should know.
+    fn notes(&self, _counts: &TrialCounts<'_>) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Whether an engine with these capabilities has all that are `needed`.
+pub(super) fn can(capabilities: u64, needed: u64) -> bool {
+    capabilities & needed == needed
+}
+
+/// The clause for an engine that reads no snapshots, where a workload reads several records in one transaction.
+pub(super) fn lacks_snapshots(name: &str, spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
+    (spec.reads_per_transaction > 1 && !can(capabilities, abi::CAN_SNAPSHOT))
+        .then(|| format!("cannot read in transactions, which `{name}` needs; leave one of them out"))
+}

@@ -1,0 +1,75 @@
+//! `fillseq` and `fillrandom`: every record is written once.
+
+use kvdyno_dataset::{Permutation, subseed};
+use kvdyno_results::OpKind;
+
+use super::definition::WorkloadDefinition;
+use super::parameter::Parameter;
+use super::role::{Role, RoleDefinition, StartRole};
+use super::spec::WorkloadSpec;
+use crate::clock::Clock;
+use crate::key_choice::load_order;
+use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
+use crate::loops::{Driver, Work};
+
+pub(super) static FILL_SEQ: Fill =
+    Fill { name: "fillseq", summary: "write every record once, in key order", role: &Load { random: false } };
+pub(super) static FILL_RANDOM: Fill =
+    Fill { name: "fillrandom", summary: "write every record once, in a random order", role: &Load { random: true } };
+
+/// Distinguishes the seed of the order from those of the clients.
+const ORDER: u64 = 0x6f72_6465;
+
+/// A load in one of the orders.
+pub(super) struct Fill {
+    name: &'static str,
+    summary: &'static str,
+    role: &'static Load,
+}
+
+impl WorkloadDefinition for Fill {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn writer(&self) -> Option<Role> {
+        Some(self.role)
+    }
+
+    fn loads(&self) -> bool {
+        true
+    }
+}
+
+/// Writes its share of the records once.
+struct Load {
+    random: bool,
+}
+
+impl RoleDefinition for Load {
+    fn operations(&self, spec: &WorkloadSpec) -> Vec<OpKind> {
+        vec![write_kind(spec)]
+    }
+
+    fn writes(&self) -> bool {
+        true
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        &[Parameter::Batch]
+    }
+}
+
+impl<C: Clock + 'static> StartRole<C> for Load {
+    fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        let (records, writers) = (driver.workload.data.records, u64::from(driver.workload.writers));
+        // One order for all writers, whatever their number.
+        let order = self.random.then(|| Permutation::new(records, subseed(driver.workload.seed, &[ORDER])));
+        let ids = load_order(records, writers, driver.index, order);
+        Box::new(BatchWriter::new(ids, Versions::Loaded, driver))
+    }
+}

@@ -1,0 +1,165 @@
+//! A workload by its name.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::str::FromStr;
+
+use kvdyno_engine::closest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Parameter, WORKLOADS, WorkloadDefinition};
+
+/// One of the workloads. It is written as its name.
+#[derive(Clone, Copy)]
+pub struct WorkloadName(&'static dyn WorkloadDefinition);
+
+impl WorkloadName {
+    /// Every workload.
+    pub fn all() -> impl Iterator<Item = WorkloadName> {
+        WORKLOADS.into_iter().map(WorkloadName)
+    }
+
+    /// The load of an experiment that names none.
+    pub fn default_load() -> WorkloadName {
+        WorkloadName(&super::fill::FILL_SEQ)
+    }
+
+    /// The workload of a run that names none.
+    pub fn default_run() -> WorkloadName {
+        WorkloadName(&super::read_random::READ_WHILE_WRITING)
+    }
+
+    /// The workload that measures the driver's own cost.
+    pub fn driver_check() -> WorkloadName {
+        WorkloadName(&super::read_random::READ_RANDOM)
+    }
+
+    /// Whether any of its clients writes.
+    pub fn writes(self) -> bool {
+        self.writer().is_some()
+    }
+
+    /// Readers and writers, where `threads` are asked for: the clients that the workload is about.
+    pub fn threads(self, threads: u32) -> (u32, u32) {
+        match (self.reader(), self.writer()) {
+            (Some(_), Some(_)) => (threads, 1),
+            (Some(_), None) => (threads, 0),
+            (None, _) => (0, threads),
+        }
+    }
+
+    /// The names of the workloads to which a key of the experiment file means something.
+    pub fn that_accept(parameter: Parameter) -> Vec<&'static str> {
+        WorkloadName::all().filter(|one| one.accepts(parameter)).map(|one| one.name()).collect()
+    }
+
+    /// For people: the workloads that load.
+    pub fn that_load() -> String {
+        let names: Vec<_> = WorkloadName::all().filter(|one| one.loads()).map(|one| one.name()).collect();
+        names.split_last().map_or(String::new(), |(last, others)| format!("{} or {last}", others.join(", ")))
+    }
+}
+
+impl Deref for WorkloadName {
+    type Target = dyn WorkloadDefinition;
+
+    fn deref(&self) -> &(dyn WorkloadDefinition + 'static) {
+        self.0
+    }
+}
+
+impl PartialEq for WorkloadName {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for WorkloadName {}
+
+impl Hash for WorkloadName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for WorkloadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for WorkloadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A workload that does not exist.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no workload `{name}`; {suggestion}there are {known}")]
+pub struct UnknownWorkload {
+    name: String,
+    suggestion: String,
+    known: String,
+}
+
+impl FromStr for WorkloadName {
+    type Err = UnknownWorkload;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWorkload> {
+        let names = || WorkloadName::all().map(|one| one.name());
+        WorkloadName::all().find(|one| one.name() == text).ok_or_else(|| UnknownWorkload {
+            name: text.to_owned(),
+            suggestion: closest(text, names()).map(|word| format!("did you mean `{word}`? ")).unwrap_or_default(),
+            known: names().collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+impl Serialize for WorkloadName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkloadName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_workload_is_found_by_its_name_and_by_no_other() {
+        for one in WorkloadName::all() {
+            assert_eq!(one.to_string().parse(), Ok(one));
+            assert_eq!(serde_json::from_value::<WorkloadName>(serde_json::to_value(one).unwrap()).unwrap(), one);
+        }
+        let error = "readrandm".parse::<WorkloadName>().unwrap_err().to_string();
+        assert!(error.contains("there is no workload `readrandm`; did you mean `readrandom`?"), "{error}");
+    }
+
+    #[test]
+    fn names_are_told_apart_and_each_workload_has_clients() {
+        let names: HashSet<WorkloadName> = WorkloadName::all().collect();
+        assert_eq!(names.len(), WORKLOADS.len());
+        for one in WorkloadName::all() {
+            assert!(one.reader().is_some() || one.writer().is_some(), "{one}");
+            assert!(!one.loads() || one.reader().is_none(), "{one} loads, and so has no readers");
+        }
+    }
+
+    #[test]
+    fn beside_readers_there_is_one_writer() {
+        let threads = |name: &str| name.parse::<WorkloadName>().map(|one| one.threads(4));
+        assert_eq!(threads("readrandom"), Ok((4, 0)));
+        assert_eq!(threads("readwhilewriting"), Ok((4, 1)));
+        assert_eq!(threads("overwrite"), Ok((0, 4)));
+    }
+}

@@ -1,0 +1,91 @@
+//! `overwrite`, `overwritesome` and `overwriteandwait`: random records are updated.
+
+use kvdyno_results::OpKind;
+
+use super::definition::WorkloadDefinition;
+use super::parameter::Parameter;
+use super::role::{DrawingRole, Role, RoleDefinition};
+use super::spec::WorkloadSpec;
+use crate::clock::Clock;
+use crate::key_choice::{KeyChoice, Share, own_ids};
+use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
+use crate::loops::{Driver, Work};
+
+pub(super) static OVERWRITE: Overwrite =
+    Overwrite { name: "overwrite", summary: "update random records", ends_by_part: false, settles: false };
+pub(super) static OVERWRITE_SOME: Overwrite = Overwrite {
+    name: "overwritesome",
+    summary: "update random records, as many as a tenth of the database has",
+    ends_by_part: true,
+    settles: false,
+};
+pub(super) static OVERWRITE_AND_WAIT: Overwrite = Overwrite {
+    name: "overwriteandwait",
+    summary: "update random records, then flush and wait for background work",
+    ends_by_part: false,
+    settles: true,
+};
+
+/// Updates alone.
+pub(super) struct Overwrite {
+    name: &'static str,
+    summary: &'static str,
+    ends_by_part: bool,
+    settles: bool,
+}
+
+impl WorkloadDefinition for Overwrite {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn writer(&self) -> Option<Role> {
+        Some(&Update)
+    }
+
+    fn ends_by_part(&self) -> bool {
+        self.ends_by_part
+    }
+
+    fn settles(&self) -> bool {
+        self.settles
+    }
+}
+
+/// Updates random records, of those that are its own.
+pub(super) struct Update;
+
+impl RoleDefinition for Update {
+    fn operations(&self, spec: &WorkloadSpec) -> Vec<OpKind> {
+        vec![write_kind(spec)]
+    }
+
+    fn writes(&self) -> bool {
+        true
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        &[Parameter::Batch, Parameter::WriteRate, Parameter::Distribution]
+    }
+}
+
+/// Records, writers, and which of them this is.
+fn share<C>(driver: &Driver<'_, C>) -> (u64, u64, u64) {
+    (driver.workload.data.records, driver.workload.writers.into(), driver.index)
+}
+
+impl DrawingRole for Update {
+    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
+        let (records, writers, index) = share(driver);
+        own_ids(records, writers, index).max(1)
+    }
+
+    fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        let (records, writers, index) = share(driver);
+        Box::new(BatchWriter::new(Share::new(choice, records, writers, index), Versions::Rising, driver))
+    }
+}

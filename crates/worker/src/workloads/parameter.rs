@@ -1,0 +1,83 @@
+//! Keys of an experiment file that concern workloads.
+
+use std::fmt;
+
+use super::role::Role;
+
+/// A key of an experiment file that means something to workloads, or to some of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Parameter {
+    Records,
+    KeySize,
+    ValueSize,
+    PrefixSize,
+    KeysPerPrefix,
+    Compressibility,
+    Spelling,
+    Threads,
+    Duration,
+    Batch,
+    WriteRate,
+    ReadsPerTransaction,
+    SeekNexts,
+    SeekWithin,
+    KeysPerMultiget,
+    Distribution,
+}
+
+impl Parameter {
+    /// The key.
+    pub fn name(self) -> &'static str {
+        match self {
+            Parameter::Records => "records",
+            Parameter::KeySize => "key_size",
+            Parameter::ValueSize => "value_size",
+            Parameter::PrefixSize => "prefix_size",
+            Parameter::KeysPerPrefix => "keys_per_prefix",
+            Parameter::Compressibility => "compressibility",
+            Parameter::Spelling => "spelling",
+            Parameter::Threads => "threads",
+            Parameter::Duration => "duration",
+            Parameter::Batch => "batch",
+            Parameter::WriteRate => "write_rate",
+            Parameter::ReadsPerTransaction => "reads_per_transaction",
+            Parameter::SeekNexts => "seek_nexts",
+            Parameter::SeekWithin => "seek_within",
+            Parameter::KeysPerMultiget => "keys_per_multiget",
+            Parameter::Distribution => "distribution",
+        }
+    }
+
+    /// Whether it means something to a workload with these roles: if it is about records and clients as such, or about
+    /// one of the roles.
+    pub(super) fn concerns(self, roles: [Option<Role>; 2]) -> bool {
+        self.concerns_all() || roles.into_iter().flatten().any(|role| role.parameters().contains(&self))
+    }
+
+    fn concerns_all(self) -> bool {
+        use Parameter::{Compressibility, Duration, KeySize, KeysPerPrefix, PrefixSize, Records, Threads, ValueSize};
+        matches!(
+            self,
+            Records | KeySize | ValueSize | PrefixSize | KeysPerPrefix | Compressibility | Threads | Duration
+        )
+    }
+
+    /// Why it means nothing to a workload, as a clause that follows the workload's name.
+    pub fn why_not(self) -> &'static str {
+        match self {
+            Parameter::Batch | Parameter::WriteRate => "writes nothing",
+            Parameter::SeekNexts | Parameter::SeekWithin => "reads no ranges",
+            Parameter::KeysPerMultiget => "reads one record at a time",
+            Parameter::Distribution => "draws no records at random",
+            Parameter::ReadsPerTransaction => "reads in no transactions",
+            _ => "has records of its own",
+        }
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,159 @@
+//! `3n1`: an empty database is filled with the cycle lengths of the 3n+1 problem, and asked for those that it knows.
+
+mod computation;
+mod numbers;
+mod oracle;
+mod problem;
+
+use kvdyno_dataset::KeyFormat;
+use kvdyno_engine::{Durability, abi};
+use kvdyno_results::{FigureValue, WorkloadFigure, WorkloadFigures};
+
+use super::counts::TrialCounts;
+use super::definition::{WorkloadDefinition, can};
+use super::parameter::Parameter;
+use super::role::Role;
+use super::spec::{Data, WorkloadError, WorkloadSpec};
+use computation::Computation;
+use numbers::Numbers;
+pub use numbers::Spelling;
+use oracle::CycleAnswers;
+use problem::{MOST_STARTS, numbers_expected};
+
+pub(super) static THREE_N_PLUS_ONE: ThreeNPlusOne = ThreeNPlusOne;
+
+/// Bytes of a key and a value of the enhanced spelling together, about: five to six digits of a key, three of a value,
+/// nine bytes each.
+const ENHANCED_BYTES: u64 = 80;
+
+/// Puts and gets a second of a slow engine on a small machine, and puts that it syncs: for estimates of time, never for
+/// figures.
+const OPERATIONS_PER_S: f64 = 60e3;
+const SYNCS_PER_S: f64 = 500.0;
+
+/// It is about caches that are small beside a small database.
+const LEAST_CACHE: u64 = 256 << 10;
+
+/// The workload.
+pub(super) struct ThreeNPlusOne;
+
+impl WorkloadDefinition for ThreeNPlusOne {
+    fn name(&self) -> &'static str {
+        "3n1"
+    }
+
+    fn summary(&self) -> &'static str {
+        "fill the database with cycle lengths of the 3n+1 problem, looking up known ones"
+    }
+
+    fn writer(&self) -> Option<Role> {
+        Some(&Computation)
+    }
+
+    /// A client gets, computes and puts by turns.
+    fn has_think_time(&self) -> bool {
+        true
+    }
+
+    fn loads(&self) -> bool {
+        true
+    }
+
+    fn accepts(&self, parameter: Parameter) -> bool {
+        use Parameter::{Batch, Compressibility, Duration, Records, Spelling, Threads};
+        matches!(parameter, Records | Spelling | Compressibility | Threads | Duration | Batch)
+    }
+
+    fn check(&self, spec: &WorkloadSpec) -> Result<(), WorkloadError> {
+        let starts = spec.data.records;
+        let expected = format!("from 1 to {MOST_STARTS} starting points for {}", self.name());
+        WorkloadError::unless((1..=MOST_STARTS).contains(&starts), Parameter::Records, starts, expected)
+    }
+
+    fn lacks(&self, _spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
+        let forgets = can(capabilities, abi::IS_VOLATILE);
+        forgets.then(|| "keeps nothing, so that `3n1` would never find what it has put; leave it out".to_owned())
+    }
+
+    fn default_sizes(&self, format: KeyFormat, spelling: Spelling) -> (u64, u64) {
+        let numbers = Numbers::new(spelling, format);
+        (numbers.key_size(), numbers.value_size())
+    }
+
+    fn default_batch(&self) -> u64 {
+        1
+    }
+
+    fn key_spelling(&self, data: &Data) -> String {
+        match data.spelling {
+            Spelling::Plain => data.key_format.to_string(),
+            enhanced => enhanced.to_string(),
+        }
+    }
+
+    fn leaves_records(&self) -> bool {
+        false
+    }
+
+    /// What is in the database is looked up.
+    fn can_go_on(&self) -> bool {
+        true
+    }
+
+    /// Starting points lead to other numbers.
+    fn records_stored(&self, data: &Data) -> u64 {
+        numbers_expected(data.records)
+    }
+
+    fn stored_bytes(&self, data: &Data) -> u64 {
+        let each = match data.spelling {
+            Spelling::Plain => data.key_size + data.value_size,
+            Spelling::Enhanced => ENHANCED_BYTES,
+        };
+        numbers_expected(data.records).saturating_mul(each)
+    }
+
+    fn load_seconds(&self, data: &Data, batch: u64, durability: Durability) -> Option<f64> {
+        let puts = numbers_expected(data.records) as f64;
+        let syncing = match durability {
+            Durability::Commit => puts / SYNCS_PER_S / batch.min(2) as f64,
+            _ => 0.0,
+        };
+        Some((2.0 * puts + data.records as f64) / OPERATIONS_PER_S + syncing)
+    }
+
+    fn least_cache(&self) -> Option<u64> {
+        Some(LEAST_CACHE)
+    }
+
+    fn wrong(&self, counts: &TrialCounts<'_>) -> Option<String> {
+        CycleAnswers::of(counts).wrong()
+    }
+
+    fn figures(&self, counts: &TrialCounts<'_>) -> Option<WorkloadFigures> {
+        let (answers, data) = (CycleAnswers::of(counts), &counts.spec.data);
+        let count = |column, value, meaning| WorkloadFigure::new(column, FigureValue::Count(value), meaning);
+        let rate = FigureValue::Rate(counts.operations.iter().map(|operations| operations.records_per_s).sum());
+        let spelling = FigureValue::Text(data.spelling.to_string());
+        Some(WorkloadFigures {
+            heading: "3n+1".to_owned(),
+            note: "Every answer was held against the same problem solved without a database.".to_owned(),
+            figures: vec![
+                count("n", data.records, "The starting points were 1 to this.").titled("N"),
+                WorkloadFigure::new("spelling", spelling, "How numbers were spelled."),
+                count("longest_cycle", answers.longest, "The longest cycle, both ends counted.").titled("longest"),
+                count("longest_start", answers.longest_start, "The first starting point that has it."),
+                count("highest", answers.highest, "The highest number on any way.").titled("highest"),
+                count("puts", answers.puts, "Cycle lengths put.").titled("puts"),
+                count("gets", answers.gets, "Cycle lengths asked for.").titled("gets"),
+                count("ops", answers.puts + answers.gets, "Puts and gets."),
+                WorkloadFigure::new("ops_per_s", rate, "Puts and gets a second, of all clients.").titled("ops/s"),
+                count("known", answers.known, "Starting points whose length was in the database already."),
+            ],
+        })
+    }
+
+    fn notes(&self, counts: &TrialCounts<'_>) -> Vec<String> {
+        CycleAnswers::of(counts).note().into_iter().collect()
+    }
+}
