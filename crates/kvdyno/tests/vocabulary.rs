@@ -121,8 +121,14 @@ fn no_identifier_has_a_retired_word() {
     let mut findings = Vec::new();
     for file in files().iter().filter(|file| file.is_any_of(&["rs", "c", "h", "cc", "go"])) {
         for token in tokens(file) {
-            if let Token::Identifier { text, line, is_sentence: false } = token {
-                findings.extend(retired(&file.path, line, text));
+            match token {
+                Token::Identifier { text, line, is_sentence: false } => {
+                    findings.extend(retired(&file.path, line, text))
+                }
+                Token::Identifier { text, line, .. } => {
+                    findings.extend(own_dialect(&file.path, line, &text.replace('_', " ")));
+                }
+                Token::Comment { .. } => {}
             }
         }
     }
