@@ -74,7 +74,7 @@ fn they_can_be_ended_together() {
 }
 
 #[test]
-fn none_outlives_the_crew() {
+fn none_outlives_its_owner() {
     let processes = WorkerProcesses::start(&mut [sh("exec sleep 1000"), sh("exec sleep 1000")]).unwrap();
     let folders: Vec<String> = processes.pids().iter().map(|pid| format!("/proc/{pid}")).collect();
     assert!(folders.iter().all(|folder| Path::new(folder).exists()));

@@ -143,7 +143,7 @@ fn an_adapter_for_another_abi() {
     let lab = Lab::new();
     for (version, advice) in [("99", "use a newer kvdyno"), ("0", "build it against a newer kvdyno.h")] {
         compile(&lab, &format!(".size = sizeof(kvdyno_engine), .abi_version = {version}"));
-        let words = format!("speaks ABI version {version}, this kvdyno speaks 1; {advice}");
+        let words = format!("speaks ABI version {version}, this kvdyno speaks 2; {advice}");
         refused_in(&lab, ["compare", "./libmine.so"]).says(&words);
     }
 }

@@ -80,7 +80,7 @@ fn what_a_file_asks_for_is_refused_at_its_place() {
     lab.write("experiment.toml", "engines = [\"lmdb\"]\n[environment]\nnuma = \"local\"\ncpus = \"60000\"\n");
     let ran = lab.run(["run", "experiment.toml"]);
     ran.exits(2).says("experiment.toml:4:8").says("environment.cpus: this machine has no CPU 60000");
-    lab.write("experiment.toml", "engines = [\"lmdb\"]\n[[variant]]\nname = \"a\"\nstage.cpus = 60000\n");
+    lab.write("experiment.toml", "engines = [\"lmdb\"]\n[[variant]]\nname = \"a\"\nenvironment.cpus = 60000\n");
     lab.run(["run", "experiment.toml"]).exits(2).says("variant `a`: environment.cpus: it must be from 1 to");
 }
 
@@ -195,7 +195,7 @@ fn a_preloaded_library_of_the_caller_s_is_not_there_with_libc() {
 
 /// A library that is loaded, but is no allocator: `malloc` stays the C library's.
 #[test]
-fn a_trial_on_another_stage_than_was_asked_for_fails() {
+fn a_trial_in_another_environment_than_was_requested_fails() {
     let lab = Lab::new();
     lab.write("empty.c", "int nothing_at_all;\n");
     let library = lab.path("libempty.so").canonicalize().unwrap_or_else(|_| lab.path("libempty.so"));
@@ -214,7 +214,7 @@ fn a_trial_on_another_stage_than_was_asked_for_fails() {
 // ---- what is told
 
 #[test]
-fn a_stage_that_was_asked_for_is_in_the_report() {
+fn an_environment_that_was_requested_is_in_the_report() {
     let lab = Lab::new();
     let ran = lab.compare(["lmdb"]).operations(200).arguments(["--cpus", "1"]).run();
     ran.is_clean();
@@ -226,7 +226,7 @@ fn a_stage_that_was_asked_for_is_in_the_report() {
 }
 
 #[test]
-fn the_machine_says_what_of_a_stage_it_can_give() {
+fn the_machine_says_which_environments_it_can_give() {
     let lab = Lab::new();
     let ran = lab.run(["machine"]);
     ran.exits(0);

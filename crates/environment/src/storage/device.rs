@@ -33,14 +33,14 @@ impl BlockDevice {
 
     /// The kernel's read-ahead of it, KiB.
     pub(super) fn read_ahead_kib(&self) -> Option<u64> {
-        self.queue("read_ahead_kib").map(u64::from)
+        self.queue("read_ahead_kb").map(u64::from)
     }
 
     /// The read-ahead of a btrfs on it, KiB.
     pub(super) fn btrfs_read_ahead_kib(&self) -> Option<u64> {
         let filesystems = self.tree.path("sys/fs/btrfs").read_dir().ok()?.flatten().map(|entry| entry.path());
         let here = filesystems.filter(|filesystem| filesystem.join("devices").join(&self.name).exists());
-        here.filter_map(|filesystem| self.tree.value(filesystem.join("bdi/read_ahead_kib"))).next()
+        here.filter_map(|filesystem| self.tree.value(filesystem.join("bdi/read_ahead_kb"))).next()
     }
 
     /// Its reads and writes since the machine started.

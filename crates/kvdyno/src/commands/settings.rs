@@ -148,7 +148,7 @@ impl SettingsPage {
     fn heading(&self) -> String {
         match self.engines.as_slice() {
             [] => "No engine is here".to_owned(),
-            engines => format!("Requested: {}", engines.join(", ")),
+            engines => format!("Engines: {}", engines.join(", ")),
         }
     }
 

@@ -82,7 +82,7 @@ impl Bounds {
     pub(super) fn exceeded(&self) -> Option<String> {
         let group = self.group.as_ref().filter(|group| group.killed() > 0)?;
         let limit = group.limit().map(|limit| format!(" = {}", Bytes(limit))).unwrap_or_default();
-        Some(format!("killed for exceeding state.memory{limit}"))
+        Some(format!("killed for exceeding environment.memory{limit}"))
     }
 
     /// What a reader of the figures should know.

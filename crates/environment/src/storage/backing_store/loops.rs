@@ -56,7 +56,7 @@ pub(super) fn attach(file: &Path) -> io::Result<PathBuf> {
 
 fn read_ahead(device: &Path, kib: u64) -> io::Result<()> {
     let name = device.file_name().unwrap_or_default();
-    fs::write(Path::new("/sys/block").join(name).join("queue/read_ahead_kib"), kib.to_string())
+    fs::write(Path::new("/sys/block").join(name).join("queue/read_ahead_kb"), kib.to_string())
 }
 
 fn is_direct(device: &Path) -> bool {
