@@ -18,4 +18,4 @@ pub use ledger::{LEDGER_SLOTS, Ledger, WatchedIds};
 pub use permutation::Permutation;
 pub use prefix::check_prefix_size;
 pub use random::{Stream, subseed};
-pub use values::{Fault, Values};
+pub use values::{ValueFault, Values};

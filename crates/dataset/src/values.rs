@@ -46,7 +46,7 @@ enum Layout {
 
 /// Why a value is not the right one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ValueFault {
     /// The value of another key, of another size, or bytes that nobody wrote.
     Wrong(String),
     /// Parts of several values.
@@ -216,27 +216,33 @@ impl Values {
 
     /// What is wrong with a value that [`Values::is_right`] refused.
     #[cold]
-    pub fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> Fault {
+    pub fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> ValueFault {
         let Some(version) = self.version_of(value) else {
-            return Fault::Wrong(format!("record {id}: a value of {} bytes instead of {}", value.len(), self.size));
+            return ValueFault::Wrong(format!(
+                "record {id}: a value of {} bytes instead of {}",
+                value.len(),
+                self.size
+            ));
         };
         if self.is_value_of(id, version, value) {
-            return Fault::Stale(format!("record {id}: version {version}, though {min_version} had been acknowledged"));
+            return ValueFault::Stale(format!(
+                "record {id}: version {version}, though {min_version} had been acknowledged"
+            ));
         }
         if self.layout == Layout::Whole {
             let claimed = read_word(value, 0);
             if claimed != id && self.is_value_of(claimed, version, value) {
-                return Fault::Wrong(format!("record {id}: the value of record {claimed}"));
+                return ValueFault::Wrong(format!("record {id}: the value of record {claimed}"));
             }
             let word = self.word(claimed, version);
             if read_word(value, 16) == Self::check_of(word) {
-                return Fault::Torn(format!(
+                return ValueFault::Torn(format!(
                     "record {id}: the head is record {claimed}'s version {version}, the rest from byte {} on is not",
                     self.first_difference(claimed, version, value)
                 ));
             }
         }
-        Fault::Wrong(format!("record {id}: bytes that were never written for it"))
+        ValueFault::Wrong(format!("record {id}: bytes that were never written for it"))
     }
 
     fn made_again(&self, id: u64, version: u64) -> Vec<u8> {
@@ -310,15 +316,15 @@ mod tests {
         ) {
             let values = Values::new(size, 0.5, seed);
             let made = value(&values, id, version + 1);
-            prop_assert!(matches!(values.fault(id + 1, 0, &made), Fault::Wrong(_)));
-            prop_assert!(matches!(values.fault(id, 0, &made[1..]), Fault::Wrong(_)));
-            prop_assert!(matches!(values.fault(id, version + 2, &made), Fault::Stale(_)));
+            prop_assert!(matches!(values.fault(id + 1, 0, &made), ValueFault::Wrong(_)));
+            prop_assert!(matches!(values.fault(id, 0, &made[1..]), ValueFault::Wrong(_)));
+            prop_assert!(matches!(values.fault(id, version + 2, &made), ValueFault::Stale(_)));
             let cut = 24 + cut.index(size as usize - 23);
             let mut torn = made.clone();
             torn[cut.min(size as usize)..].copy_from_slice(&value(&values, id, version)[cut.min(size as usize)..]);
             if torn != made {
                 prop_assert!(!values.is_right(id, 0, &torn));
-                prop_assert!(matches!(values.fault(id, 0, &torn), Fault::Torn(_)));
+                prop_assert!(matches!(values.fault(id, 0, &torn), ValueFault::Torn(_)));
             }
         }
     }

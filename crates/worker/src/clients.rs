@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use std::{mem, panic, thread};
+use std::{panic, thread};
 
 use kvdyno_dataset::{Keys, Ledger, Values, WatchedIds};
 use kvdyno_engine::Database;
@@ -15,56 +15,27 @@ use kvdyno_results::{Failure, FailureKind};
 use crate::loops::{Driver, Limit, Work};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
-use crate::worker::{Trial, failed, values_of};
+use crate::trial::{Measured, NotRun, Trial, failed, values_of};
+use crate::usage::Usage;
 use crate::workloads::role::RoleClock;
 use crate::workloads::{End, Role, WorkloadSpec};
 
-/// Why a process did not do its part.
-#[derive(Debug)]
-pub(crate) enum NotRun {
-    /// It could not.
-    Failed(Failure),
-    /// Another one could not.
-    Aborted,
-}
-
-impl From<Failure> for NotRun {
-    fn from(failure: Failure) -> Self {
-        NotRun::Failed(failure)
-    }
-}
-
-/// A process's own figures of the measured part, beside its clients' statistics.
-#[derive(Debug, Default)]
-pub(crate) struct Measured {
-    pub(crate) warmup_seconds: f64,
-    pub(crate) used: Usage,
-}
-
-/// The resources that a process has used so far, or between two moments.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
-    pub(crate) user_s: f64,
-    pub(crate) sys_s: f64,
-    pub(crate) ctx_switches: u64,
-}
-
 /// The records, for all readers and writers of a process.
-struct Records<'a> {
+struct SharedRecords<'a> {
     keys: Keys,
     values: Values,
     ledger: Ledger<'a>,
 }
 
 /// A reader or writer.
-struct Client<'a> {
+struct TrialClient<'a> {
     number: usize,
     role: Role,
     stats: &'a ClientStats,
-    records: &'a Records<'a>,
+    records: &'a SharedRecords<'a>,
 }
 
-impl Client<'_> {
+impl TrialClient<'_> {
     /// Which of the readers, or of the writers.
     fn index(&self, workload: &WorkloadSpec) -> u64 {
         let readers = workload.roles().iter().filter(|role| !role.writes()).count();
@@ -87,7 +58,7 @@ impl<C: RoleClock> Trial<'_, C> {
         thread::scope(|scope| {
             let records = &records;
             let start = |(number, (role, stats))| {
-                let client = Client { number, role, stats, records };
+                let client = TrialClient { number, role, stats, records };
                 scope.spawn(move || self.run_client(database, client, participants, || (), || ()))
             };
             let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
@@ -126,7 +97,7 @@ impl<C: RoleClock> Trial<'_, C> {
     pub(crate) fn run_as_process(&self, database: &Database, number: usize) -> Result<Measured, NotRun> {
         let (records, roles, client_stats) = (self.records()?, self.spec.workload.roles(), self.shared.client_stats());
         let participants = roles.len() as u32;
-        let client = Client { number, role: roles[number], stats: &client_stats[number], records: &records };
+        let client = TrialClient { number, role: roles[number], stats: &client_stats[number], records: &records };
         if self.leads() {
             self.count_primary();
         }
@@ -146,7 +117,7 @@ impl<C: RoleClock> Trial<'_, C> {
         Ok(self.measured_since(before.get()))
     }
 
-    fn records(&self) -> Result<Records<'_>, Failure> {
+    fn records(&self) -> Result<SharedRecords<'_>, Failure> {
         let data = &self.spec.workload.data;
         let keys = self
             .spec
@@ -154,7 +125,7 @@ impl<C: RoleClock> Trial<'_, C> {
             .keys()
             .map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
         let ledger = Ledger::new(self.ledger.slots(), WatchedIds::over(data.records));
-        Ok(Records { keys, values: values_of(data), ledger })
+        Ok(SharedRecords { keys, values: values_of(data), ledger })
     }
 
     /// How many must end before the trial does.
@@ -196,7 +167,7 @@ impl<C: RoleClock> Trial<'_, C> {
     fn run_client(
         &self,
         database: &Database,
-        client: Client<'_>,
+        client: TrialClient<'_>,
         participants: u32,
         all_ready: impl FnOnce(),
         warmed_up: impl FnOnce(),
@@ -244,7 +215,7 @@ impl<C: RoleClock> Trial<'_, C> {
         Ok(())
     }
 
-    fn work(&self, mut driver: Driver<'_, C>, client: &Client<'_>, warmed_up: impl FnOnce()) {
+    fn work(&self, mut driver: Driver<'_, C>, client: &TrialClient<'_>, warmed_up: impl FnOnce()) {
         let (control, stats, workload) = (self.control(), driver.stats, driver.workload);
         let mut work = C::start(client.role, &driver);
         self.warm_up(&mut driver, work.as_mut());
@@ -285,31 +256,5 @@ fn sleep_until(duration: Duration, is_over: impl Fn() -> bool) {
     while !left.is_zero() && !is_over() {
         thread::sleep(left.min(step));
         left = left.saturating_sub(step);
-    }
-}
-
-impl Usage {
-    /// What this process has used so far.
-    fn now() -> Usage {
-        let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
-        let usage = unsafe {
-            libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
-            usage.assume_init()
-        };
-        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        Usage {
-            user_s: seconds(usage.ru_utime),
-            sys_s: seconds(usage.ru_stime),
-            ctx_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
-        }
-    }
-
-    fn since(self, before: Usage) -> Usage {
-        Usage {
-            user_s: self.user_s - before.user_s,
-            sys_s: self.sys_s - before.sys_s,
-            ctx_switches: self.ctx_switches - before.ctx_switches,
-        }
     }
 }

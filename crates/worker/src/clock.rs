@@ -136,7 +136,7 @@ impl Turnaround {
 
 /// Ticks and nanoseconds at one moment.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct ClockReading {
     ticks: u64,
     ns: u64,
 }
@@ -145,7 +145,7 @@ struct Mark {
 #[derive(Clone, Copy, Debug)]
 pub struct Calibration<C> {
     clock: C,
-    begin: Mark,
+    begin: ClockReading,
 }
 
 impl<C: Clock> Calibration<C> {
@@ -169,14 +169,14 @@ impl<C: Clock> Calibration<C> {
 }
 
 /// Both clocks at nearly the same moment: of several tries the one that took least.
-fn mark(clock: impl Clock) -> Mark {
+fn mark(clock: impl Clock) -> ClockReading {
     let attempt = || {
         let before = clock.now();
         let ns = monotonic_ns();
         let after = clock.now();
-        (after.saturating_sub(before), Mark { ticks: before + (after.saturating_sub(before)) / 2, ns })
+        (after.saturating_sub(before), ClockReading { ticks: before + (after.saturating_sub(before)) / 2, ns })
     };
-    (0..16).map(|_| attempt()).min_by_key(|(took, _)| *took).map_or(Mark { ticks: 0, ns: 0 }, |(_, mark)| mark)
+    (0..16).map(|_| attempt()).min_by_key(|(took, _)| *took).map_or(ClockReading { ticks: 0, ns: 0 }, |(_, mark)| mark)
 }
 
 /// In words, for records: `tsc at 2.100 GHz`.
@@ -198,12 +198,12 @@ mod tests {
 
     /// A clock that gives what it is told.
     #[derive(Clone, Copy)]
-    struct Told<'a>(&'a std::cell::Cell<u64>);
+    struct SetClock<'a>(&'a std::cell::Cell<u64>);
     // SAFETY: these tests have one thread.
-    unsafe impl Send for Told<'_> {}
+    unsafe impl Send for SetClock<'_> {}
     // SAFETY: as above.
-    unsafe impl Sync for Told<'_> {}
-    impl Clock for Told<'_> {
+    unsafe impl Sync for SetClock<'_> {}
+    impl Clock for SetClock<'_> {
         fn now(&self) -> u64 {
             self.0.get()
         }
@@ -212,13 +212,13 @@ mod tests {
     #[test]
     fn the_turnaround_is_the_median_of_what_it_measures() {
         let cell = std::cell::Cell::new(0);
-        let mut turnaround = Turnaround::new(Told(&cell));
+        let mut turnaround = Turnaround::new(SetClock(&cell));
         for turn in 0..100_000u64 {
             // Between 40 and 44 ticks, and now and then a long interruption.
             let gap = if turn.is_multiple_of(100) { 1_000_000 } else { 40 + turn % 5 };
             let last = turn * 10_000_000;
             cell.set(last + gap);
-            let begun = turnaround.begin(Told(&cell), last) - last;
+            let begun = turnaround.begin(SetClock(&cell), last) - last;
             assert!(turn < 600 || begun == gap || (38..=46).contains(&begun), "turn {turn} began after {begun}");
         }
     }

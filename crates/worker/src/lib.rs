@@ -15,6 +15,8 @@ mod observer;
 mod recall;
 pub mod shared;
 mod spec;
+mod trial;
+mod usage;
 pub mod worker;
 pub mod workloads;
 

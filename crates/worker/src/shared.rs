@@ -185,9 +185,9 @@ pub const COUNTERS: usize = 16;
 
 /// One of the counters of a client. Its meaning is the workload's.
 #[derive(Clone, Copy, Debug)]
-pub struct Counter(pub usize);
+pub struct ClientCounter(pub usize);
 
-impl Counter {
+impl ClientCounter {
     /// Its value among those of a client.
     pub fn of(self, counters: &[u64; COUNTERS]) -> u64 {
         counters.get(self.0).copied().unwrap_or(0)
@@ -252,7 +252,7 @@ impl ClientStats {
 
     /// One of the workload's counters.
     #[inline(always)]
-    pub fn counter(&self, counter: Counter) -> &AtomicU64 {
+    pub fn counter(&self, counter: ClientCounter) -> &AtomicU64 {
         &self.counters[counter.0]
     }
 

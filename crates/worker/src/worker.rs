@@ -5,17 +5,18 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use kvdyno_dataset::Values;
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
 use kvdyno_environment::observed;
 use kvdyno_results::{ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files};
 
-use crate::clients::{Measured, NotRun};
 use crate::clock::{self, Calibration, Monotonic, Tsc};
-use crate::shared::{ClientStats, Control, LedgerMemory, SharedMemory, WorkerState};
+use crate::shared::{ClientStats, LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
+use crate::trial::{Measured, NotRun, Trial, failed};
+use crate::workloads::WorkloadSpec;
 use crate::workloads::role::RoleClock;
-use crate::workloads::{Data, WorkloadSpec};
+
+pub use crate::trial::values_of;
 
 /// Why a worker could not even begin.
 #[derive(Debug, thiserror::Error)]
@@ -55,16 +56,6 @@ pub fn run(spec: &Path, process: Option<usize>) -> Result<(), WorkerError> {
     }
 }
 
-/// One process's part of a trial.
-pub(crate) struct Trial<'a, C> {
-    pub(crate) clock: C,
-    pub(crate) spec: &'a TrialSpec,
-    pub(crate) shared: &'a SharedMemory,
-    pub(crate) ledger: &'a LedgerMemory,
-    /// Which of several this is; absent if all readers and writers are threads of this one.
-    pub(crate) process: Option<usize>,
-}
-
 impl<C: RoleClock> Trial<'_, C> {
     fn run(&self) -> Result<(), WorkerError> {
         let mut report = WorkerReport {
@@ -93,27 +84,6 @@ impl<C: RoleClock> Trial<'_, C> {
             self.control().enter(WorkerState::Done);
         }
         Ok(())
-    }
-
-    pub(crate) fn control(&self) -> &Control {
-        self.shared.control()
-    }
-
-    /// Whether this process opens the database before the others and closes it after them.
-    pub(crate) fn leads(&self) -> bool {
-        self.process.is_none_or(|number| number == 0)
-    }
-
-    /// The client_stats of this process.
-    fn client_stats(&self) -> &[ClientStats] {
-        let all = self.shared.client_stats();
-        self.process.map_or(all, |number| &all[number..=number])
-    }
-
-    /// Nobody need wait for this process any more.
-    pub(crate) fn abort(&self) {
-        self.control().request_stop();
-        self.control().barriers.abort();
     }
 
     fn measure(&self, report: &mut WorkerReport) -> Result<(), NotRun> {
@@ -224,21 +194,11 @@ pub fn hints(workload: &WorkloadSpec, clients: ClientKind) -> Hints {
     }
 }
 
-/// The values of an experiment's records.
-pub fn values_of(data: &Data) -> Values {
-    Values::new(data.value_size, data.compressibility, data.seed)
-}
-
 fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
     let failure = |reason: String| Failure { kind: FailureKind::EngineError, reason };
     let adapter = Adapter::load(&spec.adapter).map_err(|error: AdapterError| failure(error.to_string()))?;
     Choice::new(adapter, spec.preset.as_deref(), &spec.options, spec.library.clone())
         .map_err(|error: ChoiceError| failure(error.to_string()))
-}
-
-pub(crate) fn failed(what: &str, error: &EngineError) -> Failure {
-    let kind = if error.is_no_space() { FailureKind::NoSpace } else { FailureKind::EngineError };
-    Failure { kind, reason: format!("{what}: {}", error.reason) }
 }
 
 /// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's folder.

@@ -8,7 +8,7 @@ use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::{filesystem, is_device, pages};
 use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
 
-use super::TrialContext;
+use super::context::TrialContext;
 use kvdyno_experiment::Bytes;
 
 /// From this share of a database on, what stays in the page cache is worth a note.

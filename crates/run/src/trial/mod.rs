@@ -2,6 +2,7 @@
 //! ([`reports`]), and makes the result ([`result`]).
 
 mod bounds;
+mod context;
 mod reports;
 mod result;
 mod watching;
@@ -10,59 +11,28 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hdrhistogram::serialization::{V2Serializer, interval_log::IntervalLogWriterBuilder};
 use jiff::Timestamp;
-use kvdyno_engine::LabSettings;
-use kvdyno_environment::storage::backing_store::BackingStore;
-use kvdyno_environment::storage::{DeviceCounters, allocated_kib, free_bytes, is_device, settle};
+use kvdyno_environment::storage::{DeviceCounters, free_bytes, is_device, settle};
 use kvdyno_environment::worker_processes::WorkerProcesses;
 use kvdyno_results::{ClientKind, Failure, FailureKind, Outcome, SeriesRow, Space, TrialResult, files};
-use kvdyno_worker::shared::{LedgerMemory, SharedMemory};
+use kvdyno_worker::shared::SharedMemory;
 use kvdyno_worker::{Observer, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
 
-use crate::engine_cleanup::EngineCleanup;
 use crate::progress::Live;
-use crate::stop::Stop;
-use kvdyno_experiment::LabSection;
-use kvdyno_plan::Environment;
-use kvdyno_plan::PlannedTrial;
-use kvdyno_plan::Setup;
 
 use bounds::Bounds;
+pub use context::TrialContext;
+use context::{WORKER_LOG, taken_kib};
 use reports::Reports;
 use result::OsExtras;
 pub use result::{not_run, workload_facts};
 use watching::Watching;
-
-/// What the engine and the worker print, in the trial's folder.
-const WORKER_LOG: &str = "worker.log";
-
-/// Everything that a trial needs.
-pub struct TrialContext<'a> {
-    pub planned: &'a PlannedTrial,
-    pub setup: &'a Setup,
-    pub environment: &'a Environment,
-    pub engine_cleanup: EngineCleanup<'a>,
-    pub lab: &'a LabSection,
-    pub settings: LabSettings,
-    pub database: PathBuf,
-    pub backing_store: &'a BackingStore,
-    pub create: bool,
-    pub ledger: &'a LedgerMemory,
-    pub last_version: u64,
-    pub folder: &'a Path,
-    /// Program and first arguments that start a worker; the specification's path follows.
-    pub worker: &'a [std::ffi::OsString],
-    pub stop: &'a Stop,
-    /// Called once when the worker comes to its measured part.
-    pub at_work: &'a dyn Fn() -> io::Result<()>,
-    pub notes: Vec<String>,
-}
 
 /// How a trial came out.
 pub struct Ended {
@@ -187,14 +157,6 @@ fn keep_across_exec(fd: RawFd) -> io::Result<()> {
     // SAFETY: the parent keeps the segment open until the worker has ended.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     Ok(fcntl_setfd(fd, FdFlags::empty())?)
-}
-
-/// KiB that the database takes.
-fn taken_kib(context: &TrialContext<'_>) -> io::Result<u64> {
-    match is_device(&context.database) {
-        true => Ok(context.backing_store.device_kib().unwrap_or(0)),
-        false => allocated_kib(&context.database),
-    }
 }
 
 fn space(context: &TrialContext<'_>, peak_kib: u64) -> io::Result<Space> {

@@ -8,7 +8,7 @@ use kvdyno_environment::observed;
 use kvdyno_results::{ClientKind, Window};
 use kvdyno_worker::{WorkerReport, of_process};
 
-use super::TrialContext;
+use super::context::TrialContext;
 
 /// The reports of a trial's processes.
 pub(super) struct Reports {

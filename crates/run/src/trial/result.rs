@@ -17,8 +17,8 @@ use kvdyno_worker::{Observer, WorkerReport, of_process};
 
 use super::bounds::Bounds;
 
+use super::context::{TrialContext, WORKER_LOG};
 use super::watching::{Termination, Watched};
-use super::{TrialContext, WORKER_LOG};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 

@@ -15,7 +15,7 @@ use kvdyno_worker::workloads::End;
 use kvdyno_worker::{Observer, Snapshot};
 
 use super::bounds::Bounds;
-use super::{TrialContext, taken_kib};
+use super::context::{TrialContext, taken_kib};
 use crate::progress::Live;
 use kvdyno_experiment::Span;
 

@@ -10,7 +10,7 @@ mod pacer;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kvdyno_dataset::{Fault, Keys, Ledger, Stream, Values, subseed};
+use kvdyno_dataset::{Keys, Ledger, Stream, ValueFault, Values, subseed};
 use kvdyno_engine::{Session, abi};
 
 use crate::clock::Clock;
@@ -141,9 +141,9 @@ impl<C: Clock> Driver<'_, C> {
     #[cold]
     pub(crate) fn wrong_value(&self, id: u64, min_version: u64, value: &[u8]) {
         let (counter, text) = match self.values.fault(id, min_version, value) {
-            Fault::Wrong(text) => (&self.stats.wrong, text),
-            Fault::Torn(text) => (&self.stats.torn, text),
-            Fault::Stale(text) => (&self.stats.stale, text),
+            ValueFault::Wrong(text) => (&self.stats.wrong, text),
+            ValueFault::Torn(text) => (&self.stats.torn, text),
+            ValueFault::Stale(text) => (&self.stats.stale, text),
         };
         bump(counter, 1);
         self.control.first_failure(&text);

@@ -3,7 +3,7 @@
 use kvdyno_results::{OpKind, Operations};
 
 use super::spec::WorkloadSpec;
-use crate::shared::{COUNTERS, Counter};
+use crate::shared::{COUNTERS, ClientCounter};
 
 /// The counts of a trial that has ended.
 #[derive(Clone, Debug)]
@@ -22,12 +22,12 @@ pub struct TrialCounts<'a> {
 
 impl TrialCounts<'_> {
     /// A counter of all clients together.
-    pub fn sum(&self, counter: Counter) -> u64 {
+    pub fn sum(&self, counter: ClientCounter) -> u64 {
         self.counters.iter().map(|client| counter.of(client)).sum()
     }
 
     /// The highest of the clients' counters.
-    pub fn highest(&self, counter: Counter) -> u64 {
+    pub fn highest(&self, counter: ClientCounter) -> u64 {
         self.counters.iter().map(|client| counter.of(client)).max().unwrap_or(0)
     }
 

@@ -55,7 +55,7 @@ pub trait WorkloadDefinition: Sync {
 
     /// Whether a key of the experiment file means something to it: those of its roles, and the records' own.
     fn accepts(&self, parameter: Parameter) -> bool {
-        parameter.concerns([self.reader(), self.writer()])
+        concerns(parameter, [self.reader(), self.writer()])
     }
 
     /// Refuses numbers that are right for other workloads.
@@ -143,6 +143,11 @@ pub trait WorkloadDefinition: Sync {
     fn notes(&self, _counts: &TrialCounts<'_>) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Whether a key is about records and clients as such, or about one of these roles.
+pub(super) fn concerns(parameter: Parameter, roles: [Option<Role>; 2]) -> bool {
+    parameter.concerns_all() || roles.into_iter().flatten().any(|role| role.parameters().contains(&parameter))
 }
 
 /// Whether an engine with these capabilities has all that are `needed`.

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::role::Role;
-
 /// A key of an experiment file that means something to workloads, or to some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -49,13 +47,9 @@ impl Parameter {
         }
     }
 
-    /// Whether it means something to a workload with these roles: if it is about records and clients as such, or about
-    /// one of the roles.
-    pub(super) fn concerns(self, roles: [Option<Role>; 2]) -> bool {
-        self.concerns_all() || roles.into_iter().flatten().any(|role| role.parameters().contains(&self))
-    }
-
-    fn concerns_all(self) -> bool {
+    /// Whether it is about records and clients as such, and so means something to every workload that does not say
+    /// otherwise.
+    pub(super) fn concerns_all(self) -> bool {
         use Parameter::{Compressibility, Duration, KeySize, KeysPerPrefix, PrefixSize, Records, Threads, ValueSize};
         matches!(
             self,

@@ -17,40 +17,40 @@ use crate::loops::cursor::{Cursor, after, scan_capability};
 use crate::loops::{Driver, Limit, Work};
 use crate::shared::{ClientOps, OpStats, bump};
 
-pub(super) static FWD_RANGE: Ranges = Ranges {
+pub(super) static FWD_RANGE: RangeReads = RangeReads {
     name: "fwdrange",
     summary: "seek random records, each time read some that follow in key order",
     reader: &ReadRange { backward: false },
     writer: None,
 };
-pub(super) static REV_RANGE: Ranges = Ranges {
+pub(super) static REV_RANGE: RangeReads = RangeReads {
     name: "revrange",
     summary: "the same against key order",
     reader: &ReadRange { backward: true },
     writer: None,
 };
-pub(super) static FWD_RANGE_WHILE_WRITING: Ranges = Ranges {
+pub(super) static FWD_RANGE_WHILE_WRITING: RangeReads = RangeReads {
     name: "fwdrangewhilewriting",
     summary: "fwdrange while one writer updates random records",
     writer: Some(&Update),
     ..FWD_RANGE
 };
-pub(super) static REV_RANGE_WHILE_WRITING: Ranges = Ranges {
+pub(super) static REV_RANGE_WHILE_WRITING: RangeReads = RangeReads {
     name: "revrangewhilewriting",
     summary: "revrange while one writer updates random records",
     writer: Some(&Update),
     ..REV_RANGE
 };
 
-/// Ranges in one direction, with or without a writer beside them.
-pub(super) struct Ranges {
+/// RangeReads in one direction, with or without a writer beside them.
+pub(super) struct RangeReads {
     name: &'static str,
     summary: &'static str,
     reader: &'static ReadRange,
     writer: Option<Role>,
 }
 
-impl WorkloadDefinition for Ranges {
+impl WorkloadDefinition for RangeReads {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -134,7 +134,7 @@ impl<C: Clock, K: KeyChoice> Work<C> for RangeLoop<K> {
                 self.look_up(driver, first);
             }
             let (end, next) = self.read(driver, ops, &cursor, first);
-            if matches!(next, Next::Stop) || end >= limit.until.load(Ordering::Relaxed) {
+            if matches!(next, RangeStep::Stop) || end >= limit.until.load(Ordering::Relaxed) {
                 break;
             }
         }
@@ -142,7 +142,7 @@ impl<C: Clock, K: KeyChoice> Work<C> for RangeLoop<K> {
 }
 
 /// What to do after an answer.
-enum Next {
+enum RangeStep {
     /// Read on: this record must come, or none.
     Step(Option<u64>),
     /// The range has ended.
@@ -154,12 +154,18 @@ enum Next {
 impl<K: KeyChoice> RangeLoop<K> {
     /// Reads the range from `first` on. When its last call ended, and how.
     #[inline(always)]
-    fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, cursor: &Cursor, first: u64) -> (u64, Next) {
+    fn read<C: Clock>(
+        &mut self,
+        driver: &Driver<'_, C>,
+        ops: &OpStats,
+        cursor: &Cursor,
+        first: u64,
+    ) -> (u64, RangeStep) {
         let clock = driver.clock;
         let (mut taken, mut records) = (0, 0);
         let mut end = clock.now();
         let mut expected = Some(first);
-        let mut next = Next::Over;
+        let mut next = RangeStep::Over;
         for step in 0..self.min_versions.len() {
             let key = (step == 0).then_some(self.key.as_slice());
             let start = self.turnaround.begin(clock, end);
@@ -170,8 +176,8 @@ impl<K: KeyChoice> RangeLoop<K> {
             records += u64::from(record.is_some());
             next = self.check(driver, status, expected, record, step);
             match next {
-                Next::Step(following) => expected = following,
-                Next::Over | Next::Stop => break,
+                RangeStep::Step(following) => expected = following,
+                RangeStep::Over | RangeStep::Stop => break,
             }
         }
         ops.latency.record(taken);
@@ -189,7 +195,7 @@ impl<K: KeyChoice> RangeLoop<K> {
         expected: Option<u64>,
         record: Option<(&[u8], &[u8])>,
         step: usize,
-    ) -> Next {
+    ) -> RangeStep {
         let records = driver.workload.data.records;
         match (record, expected) {
             (Some((key, value)), Some(id)) if driver.keys.read(key) == Some(id) => {
@@ -197,17 +203,17 @@ impl<K: KeyChoice> RangeLoop<K> {
                 if driver.verifies() && !driver.values.is_right(id, min_version, value) {
                     driver.wrong_value(id, min_version, value);
                 }
-                Next::Step(after(id, self.backward, records))
+                RangeStep::Step(after(id, self.backward, records))
             }
             (Some((key, _)), expected) => {
                 // What else it gives would be counted again: the next range begins anew.
                 driver.out_of_order(self.backward, expected.unwrap_or(records), key);
-                Next::Over
+                RangeStep::Over
             }
-            (None, None) if status == abi::MISS => Next::Over,
+            (None, None) if status == abi::MISS => RangeStep::Over,
             (None, expected) => match driver.ended_early(status, expected.unwrap_or(records)) {
-                true => Next::Over,
-                false => Next::Stop,
+                true => RangeStep::Over,
+                false => RangeStep::Stop,
             },
         }
     }

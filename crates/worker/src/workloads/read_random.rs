@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
-use super::definition::{WorkloadDefinition, lacks_snapshots};
+use super::definition::{WorkloadDefinition, concerns, lacks_snapshots};
 use super::overwrite::Update;
 use super::parameter::Parameter;
 use super::role::{DrawingRole, Role, RoleDefinition};
@@ -51,7 +51,7 @@ impl WorkloadDefinition for ReadRandom {
     fn accepts(&self, parameter: Parameter) -> bool {
         match parameter {
             Parameter::ReadsPerTransaction => self.writer.is_none(),
-            other => other.concerns([self.reader(), self.writer()]),
+            other => concerns(other, [self.reader(), self.writer()]),
         }
     }
 

@@ -90,9 +90,9 @@ impl<C: Clock> Work<C> for Scan {
             ops.until.store(end, Ordering::Relaxed);
             let expected = seek_to.or(self.expected);
             match self.check(driver, status, expected, record) {
-                Next::Step => seek_to = None,
-                Next::NewRound => seek_to = Some(self.round_start(driver)),
-                Next::Stop => break,
+                ScanStep::Step => seek_to = None,
+                ScanStep::NewRound => seek_to = Some(self.round_start(driver)),
+                ScanStep::Stop => break,
             }
             if end >= limit.until.load(Ordering::Relaxed) {
                 break;
@@ -114,7 +114,7 @@ impl Scan {
         status: abi::Status,
         expected: Option<u64>,
         record: Option<(&[u8], &[u8])>,
-    ) -> Next {
+    ) -> ScanStep {
         let records = driver.workload.data.records;
         match (record, expected) {
             (Some((key, value)), Some(id)) => {
@@ -123,30 +123,30 @@ impl Scan {
                         driver.wrong_value(id, driver.ledger.min_version(id), value);
                     }
                     self.expected = after(id, self.backward, records);
-                    Next::Step
+                    ScanStep::Step
                 } else {
                     self.out_of_order(driver, id, key)
                 }
             }
             (Some((key, _)), None) => self.out_of_order(driver, records, key),
-            (None, None) if status == abi::MISS => Next::NewRound,
+            (None, None) if status == abi::MISS => ScanStep::NewRound,
             (None, expected) => match driver.ended_early(status, expected.unwrap_or(0)) {
-                true => Next::NewRound,
-                false => Next::Stop,
+                true => ScanStep::NewRound,
+                false => ScanStep::Stop,
             },
         }
     }
 
     /// Another record came than `expected`: the scan goes on from there.
     #[cold]
-    fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> Next {
-        let Some(found) = driver.out_of_order(self.backward, expected, key) else { return Next::NewRound };
+    fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> ScanStep {
+        let Some(found) = driver.out_of_order(self.backward, expected, key) else { return ScanStep::NewRound };
         self.expected = after(found, self.backward, driver.workload.data.records);
-        Next::Step
+        ScanStep::Step
     }
 }
 
-enum Next {
+enum ScanStep {
     Step,
     NewRound,
     Stop,

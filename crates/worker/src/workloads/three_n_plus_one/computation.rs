@@ -8,27 +8,27 @@ use std::sync::atomic::Ordering;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
-use super::numbers::{NumberBuffer, Numbers};
+use super::numbers::{NumberBuffer, NumberCodec};
 use super::problem::{CHUNK, LONGEST_CYCLE, is_plausible, next};
 use crate::clock::{Clock, Turnaround};
 use crate::loops::batch_writer::write_kind;
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
-use crate::shared::{ClientOps, Counter, OpStats, bump};
+use crate::shared::{ClientCounter, ClientOps, OpStats, bump};
 use crate::workloads::role::{RoleDefinition, StartRole};
 use crate::workloads::spec::WorkloadSpec;
 
 /// The longest cycle.
-pub(super) const LONGEST: Counter = Counter(0);
+pub(super) const LONGEST: ClientCounter = ClientCounter(0);
 /// Its starting point.
-pub(super) const LONGEST_START: Counter = Counter(1);
+pub(super) const LONGEST_START: ClientCounter = ClientCounter(1);
 /// The highest number on any way.
-pub(super) const HIGHEST: Counter = Counter(2);
+pub(super) const HIGHEST: ClientCounter = ClientCounter(2);
 /// The cycle lengths of the client's starting points together.
-pub(super) const TOTAL: Counter = Counter(3);
+pub(super) const TOTAL: ClientCounter = ClientCounter(3);
 /// The client's starting points.
-pub(super) const STARTS: Counter = Counter(4);
+pub(super) const STARTS: ClientCounter = ClientCounter(4);
 /// Starting points whose length was known when they were asked for.
-pub(super) const KNOWN: Counter = Counter(5);
+pub(super) const KNOWN: ClientCounter = ClientCounter(5);
 
 /// Computes cycle lengths, chunk by chunk.
 pub(super) struct Computation;
@@ -45,20 +45,20 @@ impl RoleDefinition for Computation {
 
 impl<C: Clock + 'static> StartRole<C> for Computation {
     fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        Box::new(Cycles::new(driver))
+        Box::new(CycleLoop::new(driver))
     }
 }
 
 /// Where puts and gets are counted.
 #[derive(Clone, Copy)]
-struct Counts<'a> {
+struct CycleOps<'a> {
     puts: &'a OpStats,
     gets: &'a OpStats,
 }
 
 /// One client's part.
-struct Cycles {
-    numbers: Numbers,
+struct CycleLoop {
+    numbers: NumberCodec,
     /// The numbers on the way that the database does not know, and how many they are.
     way: Box<[u64; LONGEST_CYCLE as usize]>,
     unknown: usize,
@@ -80,17 +80,17 @@ enum Stopped {
     Trial,
 }
 
-impl Cycles {
+impl CycleLoop {
     fn new<C: Clock>(driver: &Driver<'_, C>) -> Self {
         let batch = driver.workload.batch.min(LONGEST_CYCLE) as usize;
         let turnaround = Turnaround::new(driver.clock);
-        Cycles {
-            numbers: Numbers::new(driver.workload.data.spelling, driver.workload.data.key_format),
+        CycleLoop {
+            numbers: NumberCodec::new(driver.workload.data.spelling, driver.workload.data.key_format),
             way: Box::new([0; LONGEST_CYCLE as usize]),
             unknown: 0,
-            key: Numbers::buffer(),
-            keys: vec![Numbers::buffer(); batch],
-            values: vec![Numbers::buffer(); batch],
+            key: NumberCodec::buffer(),
+            keys: vec![NumberCodec::buffer(); batch],
+            values: vec![NumberCodec::buffer(); batch],
             steps: vec![abi::BatchEntry { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
             end: driver.clock.now(),
             before_get: turnaround,
@@ -99,9 +99,9 @@ impl Cycles {
     }
 }
 
-impl<C: Clock> Work<C> for Cycles {
+impl<C: Clock> Work<C> for CycleLoop {
     fn run(&mut self, driver: &mut Driver<'_, C>, [puts, gets]: &ClientOps, limit: Limit<'_>) {
-        let ops = Counts { puts, gets };
+        let ops = CycleOps { puts, gets };
         let starts = driver.workload.data.records;
         loop {
             let first = driver.control.shared_work.0.fetch_add(CHUNK, Ordering::Relaxed) + 1;
@@ -124,7 +124,7 @@ impl<C: Clock> Work<C> for Cycles {
     }
 }
 
-/// Counts a starting point.
+/// CycleOps a starting point.
 #[inline(always)]
 fn note<C>(driver: &Driver<'_, C>, start: u64, length: u64) {
     let stats = driver.stats;
@@ -136,10 +136,10 @@ fn note<C>(driver: &Driver<'_, C>, start: u64, length: u64) {
     bump(stats.counter(STARTS), 1);
 }
 
-impl Cycles {
+impl CycleLoop {
     /// The cycle length of `start`, which the database knows afterwards.
     #[inline(always)]
-    fn one<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: Counts<'_>, start: u64) -> Result<u64, Stopped> {
+    fn one<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: CycleOps<'_>, start: u64) -> Result<u64, Stopped> {
         let (known, length) = self.look_up(driver, ops, start)?;
         if self.unknown == 0 && start > 1 {
             bump(driver.stats.counter(KNOWN), 1);
@@ -165,7 +165,7 @@ impl Cycles {
     fn look_up<C: Clock>(
         &mut self,
         driver: &Driver<'_, C>,
-        ops: Counts<'_>,
+        ops: CycleOps<'_>,
         start: u64,
     ) -> Result<(u64, u64), Stopped> {
         let (table, session) = driver.session.raw();
@@ -205,7 +205,7 @@ impl Cycles {
 
     /// Puts the lengths of the unknown numbers, the last one's first: `length` is that of the number after it.
     #[inline(always)]
-    fn put<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: Counts<'_>, mut length: u64) -> Result<(), Stopped> {
+    fn put<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: CycleOps<'_>, mut length: u64) -> Result<(), Stopped> {
         let mut left = self.unknown;
         while left > 0 {
             let count = left.min(self.steps.len());
@@ -227,7 +227,7 @@ impl Cycles {
     }
 
     #[inline(always)]
-    fn issue<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: Counts<'_>, count: usize) -> Result<(), Stopped> {
+    fn issue<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: CycleOps<'_>, count: usize) -> Result<(), Stopped> {
         // Spelling a batch takes now longer, now less.
         let begin = match self.steps.len() {
             1 => self.before_put.begin(driver.clock, self.end),

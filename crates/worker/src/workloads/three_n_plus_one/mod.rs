@@ -15,12 +15,12 @@ use super::parameter::Parameter;
 use super::role::Role;
 use super::spec::{Data, WorkloadError, WorkloadSpec};
 use computation::Computation;
-use numbers::Numbers;
+use numbers::NumberCodec;
 pub use numbers::Spelling;
 use oracle::CycleAnswers;
 use problem::{MOST_STARTS, numbers_expected};
 
-pub(super) static THREE_N_PLUS_ONE: ThreeNPlusOne = ThreeNPlusOne;
+pub(super) static THREE_N_PLUS_ONE: CycleLengths = CycleLengths;
 
 /// Bytes of a key and a value of the enhanced spelling together, about: five to six digits of a key, three of a value,
 /// nine bytes each.
@@ -35,9 +35,9 @@ const SYNCS_PER_S: f64 = 500.0;
 const LEAST_CACHE: u64 = 256 << 10;
 
 /// The workload.
-pub(super) struct ThreeNPlusOne;
+pub(super) struct CycleLengths;
 
-impl WorkloadDefinition for ThreeNPlusOne {
+impl WorkloadDefinition for CycleLengths {
     fn name(&self) -> &'static str {
         "3n1"
     }
@@ -76,7 +76,7 @@ impl WorkloadDefinition for ThreeNPlusOne {
     }
 
     fn default_sizes(&self, format: KeyFormat, spelling: Spelling) -> (u64, u64) {
-        let numbers = Numbers::new(spelling, format);
+        let numbers = NumberCodec::new(spelling, format);
         (numbers.key_size(), numbers.value_size())
     }
 

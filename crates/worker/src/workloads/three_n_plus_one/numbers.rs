@@ -1,4 +1,4 @@
-//! Numbers as keys and values.
+//! NumberCodec as keys and values.
 
 use std::fmt;
 
@@ -58,17 +58,17 @@ const fn words() -> [([u8; WORD], usize); 10] {
 /// A buffer for any number, however it is spelled.
 pub type NumberBuffer = [u8; MOST_DIGITS * (LONGEST_NAME + 1) + WORD];
 
-/// Numbers as bytes, and back.
+/// NumberCodec as bytes, and back.
 #[derive(Clone, Copy, Debug)]
-pub struct Numbers {
+pub struct NumberCodec {
     spelling: Spelling,
     format: KeyFormat,
 }
 
-impl Numbers {
+impl NumberCodec {
     /// Spelled so; `format` is that of plain ones.
-    pub fn new(spelling: Spelling, format: KeyFormat) -> Numbers {
-        Numbers { spelling, format }
+    pub fn new(spelling: Spelling, format: KeyFormat) -> NumberCodec {
+        NumberCodec { spelling, format }
     }
 
     /// Bytes of a number with so many decimal digits, at the most.
@@ -108,7 +108,7 @@ impl Numbers {
         }
     }
 
-    /// The way back; `None` for what [`Numbers::write`] does not write.
+    /// The way back; `None` for what [`NumberCodec::write`] does not write.
     #[inline(always)]
     pub fn read(self, bytes: &[u8]) -> Option<u64> {
         match self.spelling {
@@ -177,16 +177,16 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Numbers; 4] = [
-        Numbers { spelling: Spelling::Plain, format: KeyFormat::Hex },
-        Numbers { spelling: Spelling::Plain, format: KeyFormat::Decimal },
-        Numbers { spelling: Spelling::Plain, format: KeyFormat::Binary },
-        Numbers { spelling: Spelling::Enhanced, format: KeyFormat::Hex },
+    const ALL: [NumberCodec; 4] = [
+        NumberCodec { spelling: Spelling::Plain, format: KeyFormat::Hex },
+        NumberCodec { spelling: Spelling::Plain, format: KeyFormat::Decimal },
+        NumberCodec { spelling: Spelling::Plain, format: KeyFormat::Binary },
+        NumberCodec { spelling: Spelling::Enhanced, format: KeyFormat::Hex },
     ];
 
     #[test]
     fn digits_are_spelled_as_the_report_spells_them() {
-        let mut buffer = Numbers::buffer();
+        let mut buffer = NumberCodec::buffer();
         assert_eq!(ALL[3].write(409, &mut buffer), "quattro zero ஒன்பது".as_bytes());
         assert_eq!(ALL[3].write(1_235_678, &mut buffer), "eins deux tres пять ستة सात 捌".as_bytes());
         for text in ["", " ", "eins ", " eins", "eins  deux", "einsdeux", "ein", "சுழியம்", "सा", "quattro\0zero"]
@@ -199,7 +199,7 @@ mod tests {
         #[test]
         fn what_is_written_reads_back(number in 0u64..10_000_000_000_000_000) {
             for numbers in ALL {
-                let mut buffer = Numbers::buffer();
+                let mut buffer = NumberCodec::buffer();
                 let bytes = numbers.write(number, &mut buffer);
                 prop_assert!(bytes.len() as u64 <= numbers.key_size());
                 prop_assert_eq!(numbers.read(bytes), Some(number));
@@ -211,7 +211,7 @@ mod tests {
             for numbers in ALL {
                 for bytes in [bytes.as_slice(), text.as_bytes()] {
                     if let Some(number) = numbers.read(bytes).filter(|number| *number < 10_000_000_000_000_000) {
-                        let mut buffer = Numbers::buffer();
+                        let mut buffer = NumberCodec::buffer();
                         let again = numbers.write(number, &mut buffer).to_vec();
                         // Zeros in front are the one other spelling of a number.
                         prop_assert!(again == bytes || number < 10u64.pow(bytes.len().min(15) as u32));

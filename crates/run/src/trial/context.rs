@@ -1,0 +1,47 @@
+//! The surroundings of one trial.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kvdyno_engine::LabSettings;
+use kvdyno_environment::storage::backing_store::BackingStore;
+use kvdyno_environment::storage::{allocated_kib, is_device};
+use kvdyno_experiment::LabSection;
+use kvdyno_plan::{Environment, PlannedTrial, Setup};
+use kvdyno_worker::shared::LedgerMemory;
+
+use crate::engine_cleanup::EngineCleanup;
+use crate::stop::Stop;
+
+/// The file in the trial's folder that takes everything that engine and worker print.
+pub(super) const WORKER_LOG: &str = "worker.log";
+
+/// The surroundings of a trial.
+pub struct TrialContext<'a> {
+    pub planned: &'a PlannedTrial,
+    pub setup: &'a Setup,
+    pub environment: &'a Environment,
+    pub engine_cleanup: EngineCleanup<'a>,
+    pub lab: &'a LabSection,
+    pub settings: LabSettings,
+    pub database: PathBuf,
+    pub backing_store: &'a BackingStore,
+    pub create: bool,
+    pub ledger: &'a LedgerMemory,
+    pub last_version: u64,
+    pub folder: &'a Path,
+    /// Program and first arguments that start a worker; the specification's path follows.
+    pub worker: &'a [std::ffi::OsString],
+    pub stop: &'a Stop,
+    /// Called once when the worker comes to its measured part.
+    pub at_work: &'a dyn Fn() -> io::Result<()>,
+    pub notes: Vec<String>,
+}
+
+/// KiB that the database takes.
+pub(super) fn taken_kib(context: &TrialContext<'_>) -> io::Result<u64> {
+    match is_device(&context.database) {
+        true => Ok(context.backing_store.device_kib().unwrap_or(0)),
+        false => allocated_kib(&context.database),
+    }
+}

@@ -1,0 +1,37 @@
+//! Resources that a process uses.
+
+use std::mem;
+
+/// The resources that a process has used so far, or between two moments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    pub(crate) user_s: f64,
+    pub(crate) sys_s: f64,
+    pub(crate) ctx_switches: u64,
+}
+
+impl Usage {
+    /// What this process has used so far.
+    pub(crate) fn now() -> Usage {
+        let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        Usage {
+            user_s: seconds(usage.ru_utime),
+            sys_s: seconds(usage.ru_stime),
+            ctx_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+        }
+    }
+
+    pub(crate) fn since(self, before: Usage) -> Usage {
+        Usage {
+            user_s: self.user_s - before.user_s,
+            sys_s: self.sys_s - before.sys_s,
+            ctx_switches: self.ctx_switches - before.ctx_switches,
+        }
+    }
+}
