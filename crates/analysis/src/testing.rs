@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use kvdyno_results::{
     Answers, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, Operations,
-    OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Space, TrialKey, TrialResult, Window, WorkloadFacts,
+    OsFacts, Outcome, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialResult, Window, WorkloadFacts,
 };
 
 /// A trial of 10 s with one kind of operation, `get`.
@@ -54,21 +54,17 @@ pub(crate) fn failed(engine: &str, readers: u32, repeat: u32) -> TrialResult {
 }
 
 /// A second each.
-pub(crate) fn rows(kind: &str, rates: &[f64]) -> Vec<SeriesRow> {
+pub(crate) fn points(kind: &str, rates: &[f64]) -> Vec<SeriesPoint> {
     (1u32..)
         .zip(rates)
-        .map(|(end, rate)| SeriesRow {
+        .map(|(end, rate)| SeriesPoint {
             end_s: f64::from(end),
             seconds: 1.0,
             kind: kind.into(),
             operations: *rate as u64,
             records: *rate as u64,
             records_per_s: *rate,
-            p50_ns: 900,
-            p90_ns: 1200,
-            p99_ns: 2000,
-            p99_9_ns: 3000,
-            p99_99_ns: 9000,
+            percentiles: Percentiles::from_fn(|percentile| 900 + 1000 * percentile as u64),
             max_ns: 20_000,
         })
         .collect()

@@ -3,10 +3,11 @@
 use kvdyno_analysis::Cell;
 use kvdyno_results::{Cycles, Phase};
 
-use super::Grid;
 use super::fields::{ENGINE, Field, LOAD_THREADS, NONE, WORKLOAD};
+use crate::grid::{Grid, Note};
 use crate::numbers::{grouped, rate};
-use crate::study::{Study, distinct};
+use crate::order::distinct;
+use crate::study::Study;
 
 const FOUND: [Field; 6] = [
     Field::number("N", |cell| cycles(cell, |c| c.starts as f64)),
@@ -24,14 +25,15 @@ pub(crate) fn cycles_found(study: &Study<'_>) -> Option<Grid> {
     let mut cells = study.cells(Phase::Load);
     cells.retain(|cell| cell.finished.iter().any(|result| result.cycles.is_some()));
     let mut fields = vec![ENGINE];
-    if distinct(cells.iter().map(|cell| &cell.key.workload)).len() > 1 {
+    if distinct(cells.iter().map(|cell| &cell.label.workload)).len() > 1 {
         fields.push(WORKLOAD);
     }
     fields.push(LOAD_THREADS);
     let names = fields.len();
     fields.extend(FOUND);
     let mut grid = Grid::of_cells("3n+1".to_owned(), &cells, &fields, names);
-    grid.note = "Every answer was held against the same problem solved without a database.".to_owned();
+    let note = "Every answer was held against the same problem solved without a database.";
+    grid.notes = vec![Note::Words(note.to_owned())];
     // What failed stands in the table of loads.
     grid.rows.retain(|row| row.failure.is_none());
     (!cells.is_empty()).then_some(grid)
