@@ -1,25 +1,25 @@
-//! Whether two rankings of the same contestants agree.
+//! Whether two rankings of the same entries agree.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Kendall's rank correlation of two rankings: 1 if every pair of contestants stands in the same order in both, -1 if
+/// Kendall's rank correlation of two rankings: 1 if every pair of entries stands in the same order in both, -1 if
 /// every pair stands the other way round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Agreement {
     /// Kendall's tau-b, which takes ties into account.
     pub tau: f64,
-    /// Lower and upper bound of its 95 % interval; absent for fewer than five contestants, where there is no honest one.
+    /// Lower and upper bound of its 95 % interval; absent for fewer than five entries, where there is no honest one.
     pub interval: Option<(f64, f64)>,
-    /// Contestants.
-    pub contestants: usize,
+    /// Entries.
+    pub entries: usize,
     /// Pairs that stand in the same order in both.
     pub same: usize,
     /// Pairs that stand the other way round.
     pub swapped: usize,
 }
 
-/// Kendall's tau-b of pairs of figures, one pair a contestant. `None` for fewer than two contestants, or if all of them
+/// Kendall's tau-b of pairs of figures, one pair an entry. `None` for fewer than two entries, or if all of them
 /// are tied in one of the rankings.
 pub fn agreement(pairs: &[(f64, f64)]) -> Option<Agreement> {
     let (mut same, mut swapped, mut tied_first, mut tied_second) = (0usize, 0usize, 0usize, 0usize);
@@ -41,20 +41,20 @@ pub fn agreement(pairs: &[(f64, f64)]) -> Option<Agreement> {
         return None;
     }
     let tau = (same as f64 - swapped as f64) / scale;
-    Some(Agreement { tau, interval: interval(tau, pairs.len(), decided), contestants: pairs.len(), same, swapped })
+    Some(Agreement { tau, interval: interval(tau, pairs.len(), decided), entries: pairs.len(), same, swapped })
 }
 
 /// Fisher's transformation of tau is nearly normal with variance 0.437 / (n - 4): Fieller, Hartley and Pearson, "Tests for
 /// rank correlation coefficients I", Biometrika 44 (1957). At 1 and -1 the transformation has no value: there, tau is
-/// taken half a pair nearer to 0, or the interval would say that complete agreement of five contestants is certain.
-fn interval(tau: f64, contestants: usize, pairs: f64) -> Option<(f64, f64)> {
-    if contestants < 5 {
+/// taken half a pair nearer to 0, or the interval would say that complete agreement of five entries is certain.
+fn interval(tau: f64, entries: usize, pairs: f64) -> Option<(f64, f64)> {
+    if entries < 5 {
         return None;
     }
     let most = 1.0 - 1.0 / pairs;
     let z = tau.clamp(-most, most).atanh();
     let quantile = Normal::standard().inverse_cdf(0.975);
-    let half = quantile * (0.437 / (contestants as f64 - 4.0)).sqrt();
+    let half = quantile * (0.437 / (entries as f64 - 4.0)).sqrt();
     let (low, high) = ((z - half).tanh(), (z + half).tanh());
     Some((low.min(tau), high.max(tau)))
 }

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_results::{ClientKind, OpKind, Phase, SeriesRow, TrialKey, TrialResult, WorkloadFacts};
+use kvdyno_results::latency_log::LatencyLog;
+use kvdyno_results::{ClientKind, OpKind, Phase, SeriesPoint, Side, TrialKey, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
-use crate::Estimate;
+use crate::estimate::median;
+use crate::latency::LatencyPool;
+use crate::{CellLatency, Estimate};
 
 /// The time series of trials. A trial without one need not be in it.
-pub type Series = BTreeMap<TrialKey, Vec<SeriesRow>>;
+pub type Series = BTreeMap<TrialKey, Vec<SeriesPoint>>;
 
-/// What repeated trials have in common.
+/// The identity of a cell: all that repeated trials have in common by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct CellKey {
     /// The engine as the user named it.
@@ -25,7 +28,7 @@ pub struct CellKey {
     pub readers: u32,
     /// Threads or processes that write.
     pub writers: u32,
-    /// Which of the two they are.
+    /// Whether those are threads or processes.
     pub clients: ClientKind,
 }
 
@@ -43,11 +46,11 @@ impl From<&TrialKey> for CellKey {
     }
 }
 
-/// One cell of an experiment's matrix: the trials that repeat each other, and what they give together. Failed trials
+/// One cell of an experiment's matrix: the trials that repeat each other, and their figures together. Failed trials
 /// are kept, and take no part in any figure.
 #[derive(Clone, Debug)]
 pub struct Cell<'a> {
-    /// What its trials have in common.
+    /// Its identity.
     pub key: CellKey,
     /// Trials that ended well, in order.
     pub finished: Vec<&'a TrialResult>,
@@ -59,25 +62,40 @@ pub struct Cell<'a> {
     pub writes_per_s: Option<Estimate>,
     /// From a worker's start to its end, seconds; absent if no trial finished.
     pub wall_s: Option<Estimate>,
+    /// An entry for each kind of operation; none if no trial finished.
+    pub latencies: Vec<CellLatency>,
 }
 
 impl Cell<'_> {
     /// The median of a figure over the finished trials; absent where none of them has it.
     pub fn median(&self, figure: impl Fn(&TrialResult) -> Option<f64>) -> Option<f64> {
-        let mut values: Vec<f64> = self.finished.iter().filter_map(|result| figure(result)).collect();
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        match values.len() {
-            0 => None,
-            n if n % 2 == 1 => Some(values[middle]),
-            _ => Some((values[middle - 1] + values[middle]) / 2.0),
+        median(self.finished.iter().filter_map(|result| figure(result)).collect())
+    }
+
+    /// The rate of a side's records; absent if no trial finished, or none does such work.
+    pub fn rate(&self, side: Side) -> Option<&Estimate> {
+        match side {
+            Side::Reads => self.reads_per_s.as_ref(),
+            Side::Writes => self.writes_per_s.as_ref(),
         }
+    }
+
+    /// The latency of the kind of read or of write that it made most of.
+    pub fn main_latency(&self, side: Side) -> Option<&CellLatency> {
+        self.latencies.iter().filter(|latency| latency.side == side).max_by_key(|latency| latency.operations)
     }
 }
 
 /// Groups trials into cells, in the order in which each cell's first trial ran. Trials are pooled only if they did the
 /// same work on the same version with the same settings: under one key there can be two cells if they did not.
-pub fn cells<'a>(results: &'a [TrialResult], series: &Series) -> Vec<Cell<'a>> {
+///
+/// # Errors
+/// If a trial's log of latencies, for which `log` is called, cannot be had; a trial without one has an empty one.
+pub fn cells<'a, E>(
+    results: &'a [TrialResult],
+    series: &Series,
+    mut log: impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
+) -> Result<Vec<Cell<'a>>, E> {
     let mut groups: Vec<Vec<&TrialResult>> = Vec::new();
     for result in results {
         match groups.iter_mut().find(|group| group.first().is_some_and(|first| repeats(first, result))) {
@@ -85,7 +103,7 @@ pub fn cells<'a>(results: &'a [TrialResult], series: &Series) -> Vec<Cell<'a>> {
             None => groups.push(vec![result]),
         }
     }
-    groups.into_iter().filter_map(|group| cell(group, series)).collect()
+    groups.into_iter().filter_map(|group| cell(group, series, &mut log).transpose()).collect()
 }
 
 /// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.
@@ -96,49 +114,55 @@ fn repeats(one: &TrialResult, other: &TrialResult) -> bool {
     CellKey::from(&one.trial) == CellKey::from(&other.trial) && work(one) == work(other) && same_setup()
 }
 
-fn cell<'a>(trials: Vec<&'a TrialResult>, series: &Series) -> Option<Cell<'a>> {
-    let key = CellKey::from(&trials.first()?.trial);
+fn cell<'a, E>(
+    trials: Vec<&'a TrialResult>,
+    series: &Series,
+    log: &mut impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
+) -> Result<Option<Cell<'a>>, E> {
+    let Some(first) = trials.first() else { return Ok(None) };
+    let key = CellKey::from(&first.trial);
     let (finished, failed): (Vec<_>, Vec<_>) = trials.into_iter().partition(|result| result.is_finished());
-    Some(Cell {
+    let mut latencies = LatencyPool::default();
+    for result in &finished {
+        latencies.add(result, log(&result.trial)?);
+    }
+    Ok(Some(Cell {
         key,
-        reads_per_s: rate(&finished, series, false),
-        writes_per_s: rate(&finished, series, true),
+        reads_per_s: rate(&finished, series, Side::Reads),
+        writes_per_s: rate(&finished, series, Side::Writes),
         wall_s: Estimate::from_repeats(&finished.iter().map(|result| result.os.wall_s).collect::<Vec<_>>()),
+        latencies: latencies.finish(),
         finished,
         failed,
-    })
+    }))
 }
 
-/// The rate of reads or of writes: from the repeats if there are any, else from the only trial's own time series.
-fn rate(finished: &[&TrialResult], series: &Series, writes: bool) -> Option<Estimate> {
-    let does = |result: &&TrialResult| result.operations.iter().any(|o| o.writes() == writes);
-    let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| trial_rate(result, writes)).collect();
+/// The rate of one side: from the repeats if there are any, else from the only trial's own time series.
+fn rate(finished: &[&TrialResult], series: &Series, side: Side) -> Option<Estimate> {
+    let does = |result: &&TrialResult| result.operations.iter().any(|o| o.side() == side);
+    let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| result.rate(side)).collect();
     match (rates.as_slice(), finished) {
         ([value], [result]) => {
-            let intervals = series.get(&result.trial).map(|rows| interval_rates(result, rows, writes));
-            Some(Estimate::from_intervals(*value, &intervals.unwrap_or_default()))
+            let points = series.get(&result.trial).map(|points| point_rates(result, points, side));
+            Some(Estimate::from_series(*value, &points.unwrap_or_default()))
         }
         _ => Estimate::from_repeats(&rates),
     }
 }
 
-fn trial_rate(result: &TrialResult, writes: bool) -> f64 {
-    if writes { result.writes_per_s() } else { result.reads_per_s() }
-}
-
-/// Records a second in each interval of the window, all kinds of reads or of writes together. An interval in which
-/// nothing of the kind ended counts as 0, and one that the window's end cut short is left out.
-fn interval_rates(result: &TrialResult, rows: &[SeriesRow], writes: bool) -> Vec<f64> {
-    let wanted = |kind: OpKind| kind.writes() == writes && result.operations.iter().any(|o| o.kind == kind);
-    let mut intervals: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.end_s - row.seconds > -1e-3 && row.seconds > 0.0) {
-        let interval = intervals.entry((row.end_s * 1e6) as i64).or_insert((row.seconds, 0.0));
-        if wanted(row.kind) {
-            interval.1 += row.records as f64;
+/// Records a second at each point of the window, all kinds of the side together. A point at which nothing of the side
+/// ended counts as 0, and one that the window's end cut short is left out.
+fn point_rates(result: &TrialResult, points: &[SeriesPoint], side: Side) -> Vec<f64> {
+    let wanted = |kind: OpKind| result.operations.iter().any(|o| o.kind == kind && o.side() == side);
+    let mut sums: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+    for point in points.iter().filter(|point| point.end_s - point.seconds > -1e-3 && point.seconds > 0.0) {
+        let sum = sums.entry((point.end_s * 1e6) as i64).or_insert((point.seconds, 0.0));
+        if wanted(point.kind) {
+            sum.1 += point.records as f64;
         }
     }
-    let longest = intervals.values().map(|(seconds, _)| *seconds).fold(0.0, f64::max);
-    intervals.values().filter(|(seconds, _)| *seconds > longest / 2.0).map(|(seconds, n)| n / seconds).collect()
+    let longest = sums.values().map(|(seconds, _)| *seconds).fold(0.0, f64::max);
+    sums.values().filter(|(seconds, _)| *seconds > longest / 2.0).map(|(seconds, n)| n / seconds).collect()
 }
 
 #[cfg(test)]
@@ -147,7 +171,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::{failed, result, rows};
+    use crate::testing::{failed, points, result};
+
+    fn cells<'a>(results: &'a [TrialResult], series: &Series) -> Vec<Cell<'a>> {
+        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+        super::cells(results, series, none).unwrap()
+    }
 
     #[test]
     fn repeats_share_a_cell_and_failed_ones_stay_apart() {
@@ -194,26 +223,26 @@ mod tests {
     fn one_trial_takes_its_interval_from_its_series() {
         let results = [result("lmdb", 1, 1, 100.0)];
         let rates = [100.0, 104.0, 97.0, 99.0, 102.0, 98.0, 101.0, 99.0];
-        let series = Series::from([(results[0].trial.clone(), rows(OpKind::Get, &rates))]);
+        let series = Series::from([(results[0].trial.clone(), points(OpKind::Get, &rates))]);
         let cells = cells(&results, &series);
         let reads = cells[0].reads_per_s.as_ref().unwrap();
-        assert_eq!(reads.method.to_string(), "1 trial, 8 intervals");
+        assert_eq!(reads.method.to_string(), "1 trial, 8 points");
         assert!(reads.relative().unwrap() < 0.05);
     }
 
-    /// The warm-up, the stump at the end, and an interval in which only the other kind ended.
+    /// The warm-up, the stump at the end, and a point at which only the other kind ended.
     #[test]
-    fn only_whole_intervals_of_the_window_count_and_silence_counts_as_nothing() {
+    fn only_whole_points_of_the_window_count_and_silence_counts_as_nothing() {
         let mut result = result("lmdb", 1, 1, 100.0);
         result.operations.push(Operations { kind: OpKind::Put, ..result.operations[0].clone() });
-        let mut all = rows(OpKind::Get, &[100.0, 100.0, 100.0]);
+        let mut all = points(OpKind::Get, &[100.0, 100.0, 100.0]);
         all[0].end_s = 0.0;
-        all.extend(rows(OpKind::Put, &[5.0, 5.0, 5.0, 5.0]));
-        let mut stump = rows(OpKind::Get, &[1.0]).remove(0);
+        all.extend(points(OpKind::Put, &[5.0, 5.0, 5.0, 5.0]));
+        let mut stump = points(OpKind::Get, &[1.0]).remove(0);
         (stump.end_s, stump.seconds) = (4.1, 0.1);
         all.push(stump);
-        assert_eq!(interval_rates(&result, &all, false), [0.0, 100.0, 100.0, 0.0]);
-        assert_eq!(interval_rates(&result, &all, true), [5.0, 5.0, 5.0, 5.0]);
+        assert_eq!(point_rates(&result, &all, Side::Reads), [0.0, 100.0, 100.0, 0.0]);
+        assert_eq!(point_rates(&result, &all, Side::Writes), [5.0, 5.0, 5.0, 5.0]);
     }
 
     proptest! {

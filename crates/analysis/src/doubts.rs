@@ -1,10 +1,10 @@
-//! What does not fit in a result.
+//! Figures of a result that do not fit each other.
 
 use std::fmt;
 
-use kvdyno_results::{Machine, OpKind, Operations, TrialResult};
+use kvdyno_results::{Machine, OpKind, Operations, Side, TrialResult};
 
-/// How far figures that should agree may be apart: the published tables agree with themselves to this.
+/// How far figures that should agree may differ: the published tables agree with themselves to this.
 const TOLERANCE: f64 = 0.02;
 
 /// `time` gives seconds to two places, so that user + system and wall may be off by this much.
@@ -13,7 +13,7 @@ const ROUNDING_S: f64 = 0.015;
 /// The driver's share of a thread's time above which it is the driver that is measured.
 const DRIVER_SHARE: f64 = 0.2;
 
-/// What the driver may take for a record at the most, where it is not known.
+/// The most that the driver may take for a record, where its cost is not known.
 const DRIVER_AT_MOST_NS: f64 = 1000.0;
 
 /// How many times longer an operation may take by its rate than by its latency, beside what the driver takes. A thread
@@ -58,7 +58,7 @@ pub enum Doubt {
         kind: OpKind,
         /// Its mean latency.
         mean_ns: u64,
-        /// What one takes by the rate and the number of threads.
+        /// The time that one takes by the rate and the number of threads.
         each_ns: f64,
     },
     /// More operations than their latency leaves time for.
@@ -130,7 +130,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
     }
     let whole = [cpu_disagrees(result), more_cpu_than_machine(result, machine), short_window(result)];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
-        let limited = o.writes() && result.workload.write_rate.is_some();
+        let limited = o.side() == Side::Writes && result.workload.write_rate.is_some();
         let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
         // Where operations wait for their turn, their latency counts from when they were due, not from their call.
@@ -149,10 +149,10 @@ fn used_pct(result: &TrialResult) -> Option<f64> {
 fn cpu_disagrees(result: &TrialResult) -> Option<Doubt> {
     let computed_pct = used_pct(result)?;
     let recorded_pct = result.os.cpu_pct as f64;
-    let apart = (computed_pct - computed_pct.clamp(recorded_pct, recorded_pct + 1.0)).abs();
+    let difference = (computed_pct - computed_pct.clamp(recorded_pct, recorded_pct + 1.0)).abs();
     let rounding = 100.0 * ROUNDING_S * (1.0 + computed_pct / 100.0) / result.os.wall_s;
     let allowed = TOLERANCE * computed_pct.max(recorded_pct) + rounding;
-    (apart > allowed).then_some(Doubt::CpuDisagrees { recorded_pct, computed_pct })
+    (difference > allowed).then_some(Doubt::CpuDisagrees { recorded_pct, computed_pct })
 }
 
 fn more_cpu_than_machine(result: &TrialResult, machine: Option<&Machine>) -> Option<Doubt> {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_record_has_no_doubts() {
+    fn a_sound_result_has_no_doubts() {
         assert_eq!(sentences(&result("lmdb", 1, 1, 100_000.0)), Vec::<String>::new());
     }
 
@@ -304,7 +304,7 @@ mod tests {
     }
 
     proptest! {
-        /// What `time` prints of any run agrees with itself.
+        /// The figures that `time` prints of any run agree with each other.
         #[test]
         fn the_truth_to_two_places_is_never_doubted(wall in 0.05f64..1e5, user in 0.0f64..64.0, sys in 0.0f64..16.0) {
             let cents = |v: f64| (v * 100.0).round() / 100.0;

@@ -8,8 +8,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
 const CONFIDENCE: f64 = 0.95;
 
-/// Fewer intervals of one trial than this say nothing about its steadiness.
-const FEWEST_INTERVALS: usize = 5;
+/// Fewer points of one trial's series than this say nothing about its steadiness.
+const FEWEST_POINTS: usize = 5;
 
 /// A long series is cut into this many batches, as Law and Kelton advise (*Simulation Modeling and Analysis*, 3rd ed.,
 /// section 9.5.3: 20 to 30 batches suffice, more of them are only more correlated).
@@ -26,20 +26,20 @@ pub struct Estimate {
     pub high: Option<f64>,
     /// Trials behind it.
     pub n: usize,
-    /// What the interval was made from.
+    /// The source of the interval.
     pub method: Method,
 }
 
-/// What an interval was made from, and so what it speaks of.
+/// The source of an interval, and so the question that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Several trials: how far another run of the same experiment may come out.
     Repeats(usize),
     /// One trial's time series: how steady that trial was. It knows nothing of what differs from run to run, such as
     /// where the database came to lie, and is as a rule too narrow for comparing two engines.
-    Intervals {
-        /// Intervals in the measured window.
-        intervals: usize,
+    Series {
+        /// Points in the measured window.
+        points: usize,
         /// Batches that they were put together into.
         batches: usize,
     },
@@ -51,12 +51,8 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Method::Repeats(n) => write!(f, "{n} repeats"),
-            Method::Intervals { intervals, batches } if intervals == batches => {
-                write!(f, "1 trial, {intervals} intervals")
-            }
-            Method::Intervals { intervals, batches } => {
-                write!(f, "1 trial, {intervals} intervals in {batches} batches")
-            }
+            Method::Series { points, batches } if points == batches => write!(f, "1 trial, {points} points"),
+            Method::Series { points, batches } => write!(f, "1 trial, {points} points in {batches} batches"),
             Method::Single => write!(f, "1 trial, no interval"),
         }
     }
@@ -85,9 +81,9 @@ impl Estimate {
         }
     }
 
-    /// The rate of one trial, `value`, with an interval from the rates of its equally long time intervals.
+    /// The rate of one trial, `value`, with an interval from the rates of the equally long points of its series.
     ///
-    /// Neighbouring intervals resemble each other, so n of them tell less than n independent ones. Long series are first
+    /// Neighbouring points resemble each other, so n of them tell less than n independent ones. Long series are first
     /// averaged into 30 batches. What correlation is left is corrected for by the effective sample size n' = n
     /// (1 - r) / (1 + r), r being the correlation of neighbours, and Student's t with n' - 1 degrees of freedom (Zwiers
     /// and von Storch, *Taking Serial Correlation into Account in Tests of the Mean*, Journal of Climate 8, 1995). A
@@ -96,10 +92,10 @@ impl Estimate {
     /// that the mean's variance is s² (n - 1) / n / (n' - 1) (Bayley and Hammersley, *The "Effective" Number of
     /// Independent Observations in an Autocorrelated Time Series*, Supplement to the JRSS 8, 1946). The approximation is
     /// that only neighbours matter, as in a first-order autoregression. If n' falls under 2, there is no interval. On
-    /// series as short as ten intervals with r = 0.4 the result holds the mean in 90 of 100 cases, not 95; longer or less
+    /// series as short as ten points with r = 0.4 the result holds the mean in 90 of 100 cases, not 95; longer or less
     /// correlated ones come out right (see the tests).
-    pub fn from_intervals(value: f64, rates: &[f64]) -> Estimate {
-        if rates.len() < FEWEST_INTERVALS {
+    pub fn from_series(value: f64, rates: &[f64]) -> Estimate {
+        if rates.len() < FEWEST_POINTS {
             return Estimate::single(value);
         }
         let batches = batch_means(rates);
@@ -108,7 +104,7 @@ impl Estimate {
             return Estimate::single(value);
         }
         let half = quantile(effective - 1.0) * correlated_variance_of_mean(&batches, effective).sqrt();
-        let method = Method::Intervals { intervals: rates.len(), batches: batches.len() };
+        let method = Method::Series { points: rates.len(), batches: batches.len() };
         Estimate::around(value, half, 1, method)
     }
 
@@ -124,7 +120,7 @@ impl Estimate {
     }
 
     /// A rate or a time is not negative, so an interval stops at 0.
-    fn around(value: f64, half: f64, n: usize, method: Method) -> Estimate {
+    pub(crate) fn around(value: f64, half: f64, n: usize, method: Method) -> Estimate {
         Estimate { value, low: Some((value - half).max(0.0)), high: Some(value + half), n, method }
     }
 }
@@ -134,8 +130,19 @@ fn quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The middle value, or the mean of the two in the middle; absent for no values.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
 }
 
 /// Of a sample: the divisor is n - 1.
@@ -144,7 +151,7 @@ fn variance(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
 }
 
-/// Means of equally long batches. A short series is its own batches; of a long one, the first intervals are left out if
+/// Means of equally long batches. A short series is its own batches; of a long one, the first points are left out if
 /// they do not fill a batch.
 fn batch_means(rates: &[f64]) -> Vec<f64> {
     let size = (rates.len() / BATCHES).max(1);
@@ -202,22 +209,22 @@ mod tests {
     fn too_little_gives_no_interval() {
         assert_eq!(Estimate::from_repeats(&[]), None);
         assert_eq!(Estimate::from_repeats(&[7.0]), Some(Estimate::single(7.0)));
-        assert_eq!(Estimate::from_intervals(7.0, &[7.0; 4]), Estimate::single(7.0));
+        assert_eq!(Estimate::from_series(7.0, &[7.0; 4]), Estimate::single(7.0));
     }
 
     /// Neighbours that move together through the whole trial are hardly two independent values.
     #[test]
     fn a_drift_gives_no_interval() {
         let drift: Vec<f64> = (0..10).map(|i| 100.0 + f64::from(i)).collect();
-        assert_eq!(Estimate::from_intervals(104.5, &drift), Estimate::single(104.5));
+        assert_eq!(Estimate::from_series(104.5, &drift), Estimate::single(104.5));
     }
 
     #[test]
     fn methods_say_what_they_used() {
         let uneven = |n: usize| (0..n).map(|i| 100.0 + [0.0, 3.0, 1.0, 2.0, -1.0][i % 5]).collect::<Vec<_>>();
-        assert_eq!(Estimate::from_intervals(101.0, &uneven(10)).method.to_string(), "1 trial, 10 intervals");
-        let long = Estimate::from_intervals(101.0, &uneven(601)).method.to_string();
-        assert_eq!(long, "1 trial, 601 intervals in 30 batches");
+        assert_eq!(Estimate::from_series(101.0, &uneven(10)).method.to_string(), "1 trial, 10 points");
+        let long = Estimate::from_series(101.0, &uneven(601)).method.to_string();
+        assert_eq!(long, "1 trial, 601 points in 30 batches");
     }
 
     /// The sum of 12 uniform numbers less 6 is near enough to normal.
@@ -237,7 +244,7 @@ mod tests {
             })
             .take(length)
             .collect();
-            let estimate = Estimate::from_intervals(mean(&rates), &rates);
+            let estimate = Estimate::from_series(mean(&rates), &rates);
             if let (Some(low), Some(high)) = (estimate.low, estimate.high) {
                 made += 1;
                 held += u32::from(low <= 1000.0 && 1000.0 <= high);
@@ -250,7 +257,7 @@ mod tests {
     fn intervals_cover_the_mean_of_correlated_series() {
         for (correlation, length) in [(0.0, 10), (0.0, 60), (0.4, 10), (0.4, 30), (0.6, 60), (0.9, 600)] {
             let share = coverage(correlation, length);
-            assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {length} intervals: {share}");
+            assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {length} points: {share}");
         }
     }
 
@@ -269,7 +276,7 @@ mod tests {
             value in 0.0f64..1e9,
             rates in prop::collection::vec(0.0f64..1e9, 0..200),
         ) {
-            let estimate = Estimate::from_intervals(value, &rates);
+            let estimate = Estimate::from_series(value, &rates);
             prop_assert_eq!(estimate.value, value);
             prop_assert_eq!(estimate.low.is_some(), estimate.high.is_some());
             if let (Some(low), Some(high)) = (estimate.low, estimate.high) {
@@ -279,9 +286,9 @@ mod tests {
 
         #[test]
         fn scaling_the_rates_scales_the_interval(rates in prop::collection::vec(1.0f64..1e6, 5..100)) {
-            let one = Estimate::from_intervals(mean(&rates), &rates);
+            let one = Estimate::from_series(mean(&rates), &rates);
             let doubled: Vec<f64> = rates.iter().map(|r| 2.0 * r).collect();
-            let two = Estimate::from_intervals(mean(&doubled), &doubled);
+            let two = Estimate::from_series(mean(&doubled), &doubled);
             match (one.relative(), two.relative()) {
                 (Some(one), Some(two)) => prop_assert!((one - two).abs() < 1e-6 * one.max(1.0)),
                 (one, two) => prop_assert_eq!(one, two),

@@ -1,4 +1,4 @@
-//! What the results support.
+//! Figures of cells with their uncertainty, and doubts about results.
 //!
 //! Trials that repeat each other form a [`Cell`]; a rate of a cell is an [`Estimate`], which travels with its interval
 //! or says that it has none; [`check`] holds a result against itself and against its machine, and gives a [`Doubt`] for
@@ -8,6 +8,7 @@ mod agreement;
 mod cells;
 mod doubts;
 mod estimate;
+mod latency;
 #[cfg(test)]
 mod testing;
 
@@ -15,3 +16,4 @@ pub use agreement::{Agreement, agreement};
 pub use cells::{Cell, CellKey, Series, cells};
 pub use doubts::{Doubt, check};
 pub use estimate::{Estimate, Method};
+pub use latency::CellLatency;

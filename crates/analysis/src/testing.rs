@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 use kvdyno_results::{
     Answers, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, OpKind,
-    Operations, OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Space, TrialKey, TrialResult, Window, WorkloadFacts,
+    Operations, OsFacts, Outcome, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialResult, Window,
+    WorkloadFacts,
 };
 
-/// A trial of 10 s with one kind of operation, gets.
+/// A trial of 10 s with one kind of operation, `get`.
 pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) -> TrialResult {
     TrialResult {
         schema: SCHEMA,
@@ -54,21 +55,17 @@ pub(crate) fn failed(engine: &str, readers: u32, repeat: u32) -> TrialResult {
 }
 
 /// A second each.
-pub(crate) fn rows(kind: OpKind, rates: &[f64]) -> Vec<SeriesRow> {
+pub(crate) fn points(kind: OpKind, rates: &[f64]) -> Vec<SeriesPoint> {
     (1u32..)
         .zip(rates)
-        .map(|(end, rate)| SeriesRow {
+        .map(|(end, rate)| SeriesPoint {
             end_s: f64::from(end),
             seconds: 1.0,
             kind,
             operations: *rate as u64,
             records: *rate as u64,
             records_per_s: *rate,
-            p50_ns: 900,
-            p90_ns: 1200,
-            p99_ns: 2000,
-            p99_9_ns: 3000,
-            p99_99_ns: 9000,
+            percentiles: Percentiles::from_fn(|percentile| 900 + 1000 * percentile as u64),
             max_ns: 20_000,
         })
         .collect()

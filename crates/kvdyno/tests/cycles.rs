@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use kvdyno_results::{OpKind, TrialResult, WorkloadFigures};
+use kvdyno_results::{OpKind, Percentile, TrialResult, WorkloadFigures};
 use support::{Lab, Ran, eventually};
 
 /// Those that `make test` has.
@@ -84,7 +84,7 @@ fn the_published_answers_come_out() {
     is_right(result, &HUNDRED_THOUSAND);
     let kinds: Vec<(OpKind, u64)> = result.operations.iter().map(|o| (o.kind, o.operations)).collect();
     assert_eq!(kinds, [(OpKind::Get, 317_209), (OpKind::Put, 217_211)]);
-    assert!(result.operations.iter().all(|o| o.latency.p50_ns > 0 && o.threads == 1));
+    assert!(result.operations.iter().all(|o| o.latency.at(Percentile::P50) > 0 && o.threads == 1));
     let csv = lab.report("csv");
     assert!(csv.contains("n,spelling,longest_cycle,longest_start,highest,puts,gets,ops,ops_per_s"), "{csv}");
     assert!(csv.contains(",100000,plain,351,77031,1570824736,217211,317209,534420,"), "{csv}");

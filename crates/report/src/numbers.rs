@@ -4,8 +4,8 @@
 pub(crate) fn grouped(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -79,7 +79,8 @@ pub(crate) fn bytes(count: f64) -> String {
     format!("{text} {}", units[unit])
 }
 
-fn three_digits(value: f64) -> String {
+/// Three digits, not counting those before the point if there are more.
+pub(crate) fn three_digits(value: f64) -> String {
     match value {
         v if v < 9.995 => format!("{v:.2}"),
         v if v < 99.95 => format!("{v:.1}"),

@@ -1,16 +1,19 @@
-//! A results folder, read and grouped.
+//! A results folder, read and grouped into cells.
 
 use std::fs;
+use std::ops::Deref;
 
-use kvdyno_analysis::{Cell, Doubt, Series, cells, check};
+use kvdyno_analysis::{Cell, Series, cells};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Failure, LeftOut, Machine, Outcome, Phase, TrialResult};
+use kvdyno_results::{LeftOut, Machine, Phase, TrialResult};
 
-use crate::ReportError;
-use crate::apart::tell_apart;
+use crate::error::ReportError;
+use crate::labels::{Label, labels};
+use crate::order::distinct;
 
-/// What a results folder holds.
+/// The files of a results folder.
 pub(crate) struct Contents {
+    folder: ResultsFolder,
     name: String,
     experiment: String,
     machine: Option<Machine>,
@@ -25,26 +28,34 @@ pub(crate) struct Study<'a> {
     pub(crate) name: &'a str,
     /// The experiment file as it was run; empty if it cannot be read as text.
     pub(crate) experiment: &'a str,
-    /// What it ran on; absent if that was not written.
+    /// The machine that it ran on; absent if that was not written.
     pub(crate) machine: Option<&'a Machine>,
     /// Every trial that ended, in order.
     pub(crate) results: &'a [TrialResult],
     /// Their time series.
     pub(crate) series: &'a Series,
-    left_out: &'a [LeftOut],
-    cells: Vec<Cell<'a>>,
+    /// Engines that were not measured.
+    pub(crate) left_out: &'a [LeftOut],
+    cells: Vec<StudyCell<'a>>,
 }
 
-/// A failure, a doubt or a note, and what it is about.
-pub(crate) struct Remark {
-    /// The trial or the trials, for people.
-    pub(crate) trial: String,
-    /// One sentence.
-    pub(crate) text: String,
+/// A cell with its label beside it. Its key is its identity.
+pub(crate) struct StudyCell<'a> {
+    cell: Cell<'a>,
+    /// Its names for people.
+    pub(crate) label: Label,
+}
+
+impl<'a> Deref for StudyCell<'a> {
+    type Target = Cell<'a>;
+
+    fn deref(&self) -> &Cell<'a> {
+        &self.cell
+    }
 }
 
 impl Contents {
-    /// Reads all of it.
+    /// Reads all but the latencies, of which one log at a time is enough to have in memory.
     pub(crate) fn read(folder: &ResultsFolder) -> Result<Contents, ReportError> {
         let experiment = fs::read_to_string(folder.experiment_file()).unwrap_or_default();
         let results = folder.results()?;
@@ -53,34 +64,39 @@ impl Contents {
             series.insert(result.trial.clone(), folder.series(&result.trial)?);
         }
         let (name, machine, left_out) = (name(&experiment, folder), machine(folder)?, folder.left_out()?);
-        Ok(Contents { name, experiment, machine, results, series, left_out })
+        Ok(Contents { folder: folder.clone(), name, experiment, machine, results, series, left_out })
     }
 }
 
 impl<'a> Study<'a> {
-    /// Groups what was read.
-    pub(crate) fn of(contents: &'a Contents) -> Study<'a> {
-        let mut cells = cells(&contents.results, &contents.series);
-        tell_apart(&mut cells);
-        Study {
+    /// Groups the trials into cells, and reads their latencies.
+    pub(crate) fn of(contents: &'a Contents) -> Result<Study<'a>, ReportError> {
+        let cells = cells(&contents.results, &contents.series, |trial| contents.folder.latencies(trial))?;
+        let labels = labels(&cells);
+        Ok(Study {
             name: &contents.name,
             experiment: &contents.experiment,
             machine: contents.machine.as_ref(),
             results: &contents.results,
             series: &contents.series,
             left_out: &contents.left_out,
-            cells,
-        }
+            cells: cells.into_iter().zip(labels).map(|(cell, label)| StudyCell { cell, label }).collect(),
+        })
+    }
+
+    /// All cells, in order.
+    pub(crate) fn all_cells(&self) -> &[StudyCell<'a>] {
+        &self.cells
     }
 
     /// Cells of one phase, in order.
-    pub(crate) fn cells(&self, phase: Phase) -> Vec<&Cell<'a>> {
+    pub(crate) fn cells(&self, phase: Phase) -> Vec<&StudyCell<'a>> {
         self.cells.iter().filter(|cell| cell.key.phase == phase).collect()
     }
 
-    /// Cells that ran a workload, in order.
-    pub(crate) fn running(&self, workload: &str) -> Vec<&Cell<'a>> {
-        self.cells(Phase::Run).into_iter().filter(|cell| cell.key.workload == workload).collect()
+    /// Cells that ran a workload, by its label, in order.
+    pub(crate) fn running(&self, workload: &str) -> Vec<&StudyCell<'a>> {
+        self.cells(Phase::Run).into_iter().filter(|cell| cell.label.workload == workload).collect()
     }
 
     /// Trials of one phase, in order.
@@ -94,143 +110,22 @@ impl<'a> Study<'a> {
         distinct(own.flat_map(|own| &own.figures).map(|figure| figure.column.as_str()))
     }
 
-    /// Engines as the user named them, in order; told apart where one name stands for several.
+    /// Labels of engines, in order.
     pub(crate) fn engines(&self) -> Vec<&str> {
-        distinct(self.cells.iter().map(|cell| cell.key.engine.as_str()))
+        distinct(self.cells.iter().map(|cell| cell.label.engine.as_str()))
     }
 
     /// Whether an engine is the null engine, and so its figures the driver's. Beside others it would set every scale.
     pub(crate) fn is_driver(&self, cell: &Cell<'_>) -> bool {
         let null =
             |cell: &Cell<'_>| cell.finished.iter().chain(&cell.failed).any(|result| result.engine.name == "null");
-        null(cell) && !self.cells.iter().all(null)
+        null(cell) && !self.cells.iter().all(|cell| null(cell))
     }
 
-    /// Workloads that ran on loaded databases, in order.
+    /// Labels of the workloads that ran on loaded databases, in order.
     pub(crate) fn workloads(&self) -> Vec<&str> {
-        distinct(self.cells(Phase::Run).into_iter().map(|cell| cell.key.workload.as_str()))
+        distinct(self.cells(Phase::Run).into_iter().map(|cell| cell.label.workload.as_str()))
     }
-
-    /// Failed trials, each with its reason.
-    pub(crate) fn failures(&self) -> Vec<(&'a TrialResult, &'a Failure)> {
-        let failure = |result| failure(result).map(|failure| (result, failure));
-        self.results.iter().filter_map(failure).collect()
-    }
-
-    /// Failures for people: an engine's that have the same reason are told once.
-    pub(crate) fn failures_told(&self) -> Vec<Remark> {
-        told_once(self.failures(), |failure| reason(failure), |failure| reason(failure))
-    }
-
-    /// What does not fit in the results, trial by trial.
-    pub(crate) fn doubts(&self) -> Vec<(&'a TrialResult, Doubt)> {
-        let doubts = |result| check(result, self.machine).into_iter().map(move |doubt| (result, doubt));
-        self.results.iter().flat_map(doubts).collect()
-    }
-
-    /// Doubts for people: an engine's that are of the same sort are told once, by the first.
-    pub(crate) fn doubts_told(&self) -> Vec<Remark> {
-        told_once(self.doubts(), std::mem::discriminant, Doubt::to_string)
-    }
-
-    /// Engines that were not measured, and what the trials noted for their readers.
-    pub(crate) fn notes(&self) -> Vec<Remark> {
-        let engines = distinct(self.left_out.iter().map(|one| (&one.engine, &one.workload, &one.reason)));
-        let left_out = engines.into_iter().map(|(engine, workload, reason)| {
-            let of = if workload.is_empty() { String::new() } else { format!(" of {workload}") };
-            Remark { trial: format!("{engine} was left out{of}"), text: reason.clone() }
-        });
-        let notes = |result: &TrialResult| {
-            result.notes.iter().chain(&result.environment.interference).cloned().collect::<Vec<_>>()
-        };
-        let pairs = self.results.iter().flat_map(|result| notes(result).into_iter().map(move |note| (result, note)));
-        left_out.chain(pairs.map(|(result, note)| Remark { trial: title(result), text: note })).collect()
-    }
-}
-
-/// Values in the order of their first appearance.
-pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
-}
-
-/// A trial for people: `rocksdb readwhilewriting, 4 readers, repeat 2`.
-pub(crate) fn title(result: &TrialResult) -> String {
-    let trial = &result.trial;
-    let threads = match trial.phase {
-        Phase::Load => String::new(),
-        Phase::Run => format!(", {}", threads(trial.readers, trial.writers)),
-    };
-    let processes = if trial.processes() > 1 { " as processes" } else { "" };
-    format!("{} {}{threads}{processes}, repeat {}", trial.engine, trial.workload, trial.repeat)
-}
-
-/// `4 readers, 1 writer`.
-pub(crate) fn threads(readers: u32, writers: u32) -> String {
-    let count = |n: u32, what: &str| (n > 0).then(|| counted(n, what));
-    let parts: Vec<String> = [count(readers, "reader"), count(writers, "writer")].into_iter().flatten().collect();
-    parts.join(", ")
-}
-
-/// `1 thread`, `2 threads`.
-pub(crate) fn counted(count: u32, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn trials<T>(alike: &[&(&TrialResult, T)]) -> usize {
-    distinct(alike.iter().map(|(result, _)| result.trial.number)).len()
-}
-
-/// Puts together what trials of one engine and workload have in common, and tells it by the first.
-fn told_once<T, K: PartialEq>(
-    all: Vec<(&TrialResult, T)>,
-    sort: impl Fn(&T) -> K,
-    words: impl Fn(&T) -> String,
-) -> Vec<Remark> {
-    let key =
-        |(result, what): &(&TrialResult, T)| (result.trial.engine.clone(), result.trial.workload.clone(), sort(what));
-    let keys = distinct(all.iter().map(key));
-    let remark = |wanted| {
-        let alike: Vec<_> = all.iter().filter(|entry| key(entry) == wanted).collect();
-        let trial = match alike.as_slice() {
-            [(result, _)] => title(result),
-            [(result, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == result.trial) => title(result),
-            _ => format!("{} {}, {} trials", wanted.0, wanted.1, trials(&alike)),
-        };
-        alike.first().map(|(_, what)| Remark { trial, text: words(what) })
-    };
-    keys.into_iter().filter_map(remark).collect()
-}
-
-/// Why a trial failed, if it did.
-pub(crate) fn failure(result: &TrialResult) -> Option<&Failure> {
-    match &result.outcome {
-        Outcome::Failed(failure) => Some(failure),
-        Outcome::Finished => None,
-    }
-}
-
-/// A failure's kind and reason in plain words.
-pub(crate) fn reason(failure: &Failure) -> String {
-    use kvdyno_results::FailureKind as Kind;
-    let kind = match failure.kind {
-        Kind::Crashed => "crashed",
-        Kind::Exited => "exited early",
-        Kind::Hung => "hung",
-        Kind::TooSlow => "too slow",
-        Kind::NoSpace => "storage full",
-        Kind::NoMemory => "out of memory",
-        Kind::EngineError => "engine error",
-        Kind::WrongAnswer => "wrong answer",
-        Kind::Environment => "not on the environment asked for",
-        Kind::NotRun => "not run",
-    };
-    format!("{kind}: {}", failure.reason)
 }
 
 /// The name that the experiment file gives itself, else the folder's.

@@ -63,7 +63,7 @@ fn every_format_has_the_answers() {
     assert_eq!(rows.iter().filter(|row| row["longest_cycle"] == 525).count(), 2);
     assert_eq!(rows.iter().filter(|row| row["tainted"] == "DB_LOG_DSYNC").count(), 1);
     let page = std::fs::read_to_string(kvdyno_report::write_page(&results).unwrap()).unwrap();
-    assert!(page.contains("<h3>3n+1</h3>") && page.contains(" TAINTED"));
+    assert!(page.contains("<h2>3n+1</h2>") && page.contains(" TAINTED"));
 }
 
 /// The published rows are held against the loads.
@@ -76,7 +76,7 @@ fn rows_are_held_against_the_report() {
         result.trial.variant = "other".to_owned();
         results.save(&result).unwrap();
     }
-    let text = against(&results, Paper::ThreeNPlusOne, false).unwrap();
+    let text = against(&results, Paper::ThreeNPlusOne, Format::Table).unwrap();
     assert!(text.contains("3n+1 on Berkeley DB  2 of 20"), "{text}");
     assert!(
         text.contains("\n15 cache 300000 KiB, 3 threads, log buffer 800 KiB, NOSYNC, DSYNC, 8 partitions"),

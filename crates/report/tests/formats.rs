@@ -217,8 +217,8 @@ fn a_limited_memory_shows_what_the_storage_did() {
     assert!(table.contains("in/op") && table.contains(" 3.00 "), "{table}");
 }
 
-/// The results with the runs of LMDB on another environment, as `change` makes it.
-fn on_another_stage(change: fn(&mut ObservedEnvironment)) -> (tempfile::TempDir, ResultsFolder) {
+/// The results with the runs of LMDB in another environment, as `change` makes it.
+fn in_another_environment(change: fn(&mut ObservedEnvironment)) -> (tempfile::TempDir, ResultsFolder) {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
     for mut result in results.results().unwrap() {
@@ -240,14 +240,14 @@ fn on_another_stage(change: fn(&mut ObservedEnvironment)) -> (tempfile::TempDir,
 }
 
 #[test]
-fn a_stage_that_nobody_asked_for_and_that_is_the_same_for_all_has_no_table() {
-    let (_folder, results) = on_another_stage(|_| ());
-    assert!(!render(&results, Format::Table).unwrap().contains("Environment, as it was found"));
+fn an_environment_that_nobody_requested_and_that_is_the_same_for_all_has_no_table() {
+    let (_folder, results) = in_another_environment(|_| ());
+    assert!(!render(&results, Format::Table).unwrap().contains("Observed environment"));
 }
 
 #[test]
-fn a_stage_that_differs_is_told() {
-    let (_folder, results) = on_another_stage(|environment| {
+fn an_environment_that_differs_has_a_table() {
+    let (_folder, results) = in_another_environment(|environment| {
         environment.cpus = "1".into();
         environment.numa_policy = Some("interleave:0-1".into());
         environment.numa_pages =
@@ -258,8 +258,8 @@ fn a_stage_that_differs_is_told() {
         environment.cached = Some(CachedPages { cached: 1, total: 4 });
     });
     let table = render(&results, Format::Table).unwrap();
-    let found = table.split_once("Environment, as it was found\n").unwrap().1;
-    let rows: Vec<&str> = found.lines().take(4).collect();
+    let table = table.split_once("Observed environment\n").unwrap().1;
+    let rows: Vec<&str> = table.lines().take(4).collect();
     insta::assert_snapshot!(rows.join("\n"), @"
     engine            CPUs  SMT  memory from     pages by node     malloc  memory limit     peak  stalled  cached before
     ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -268,23 +268,23 @@ fn a_stage_that_differs_is_told() {
     ");
     let csv = render(&results, Format::Csv).unwrap();
     assert!(csv.contains(",1,on,interleave:0-1,0:3000;1:1000,libc,1073741824,536870912,0.125,1,4,folder,,"), "{csv}");
-    assert!(render(&results, Format::Markdown).unwrap().contains("## Environment, as it was found"));
+    assert!(render(&results, Format::Markdown).unwrap().contains("## Observed environment"));
 }
 
 #[test]
-fn a_stage_that_was_asked_for_is_told() {
-    let (folder, results) = on_another_stage(|_| ());
-    std::fs::write(folder.path().join("experiment.toml"), "[[variant]]\nname = \"a\"\nstage.cpus = 8\n").unwrap();
-    assert!(render(&results, Format::Table).unwrap().contains("Environment, as it was found"));
+fn an_environment_that_was_requested_has_a_table() {
+    let (folder, results) = in_another_environment(|_| ());
+    std::fs::write(folder.path().join("experiment.toml"), "[[variant]]\nname = \"a\"\nenvironment.cpus = 8\n").unwrap();
+    assert!(render(&results, Format::Table).unwrap().contains("Observed environment"));
 }
 
 #[test]
 fn trials_with_interference_are_marked() {
     let (_folder, results) =
-        on_another_stage(|environment| environment.interference = vec!["other processes used 1.2 CPUs".into()]);
+        in_another_environment(|environment| environment.interference = vec!["other processes used 1.2 CPUs".into()]);
     let table = render(&results, Format::Table).unwrap();
     assert!(table.contains("* ! 638,499"), "{table}");
-    assert!(table.contains("! a trial of it was disturbed: the notes say by what."), "{table}");
+    assert!(table.contains("! there was interference with a trial of it: the notes say by what."), "{table}");
     assert!(table.contains("lmdb fillseq, repeat 1: other processes used 1.2 CPUs"), "{table}");
     assert!(!table.contains("! 285,759"), "{table}");
 }

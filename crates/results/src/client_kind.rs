@@ -1,11 +1,11 @@
-//! What readers and writers are.
+//! Clients are threads or processes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What the readers and writers of a trial are.
+/// The kind of a trial's clients: its readers and writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClientKind {

@@ -1,4 +1,4 @@
-//! What surrounded a trial, as it was found: not what was asked for.
+//! The environment of a trial as it was observed, not as it was requested.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,9 +30,9 @@ pub struct ObservedEnvironment {
     pub storage: String,
     /// The filesystem below the database with its options; `raw` for a block device.
     pub filesystem: String,
-    /// What the kernel reads ahead of its block device, KiB.
+    /// The kernel's read-ahead of its block device, KiB.
     pub read_ahead_kib: Option<u64>,
-    /// What disturbed the trial, a clause each.
+    /// Interference with the trial, a clause each.
     pub interference: Vec<String>,
 }
 

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! FOLDER/
-//!   experiment.toml          what was asked
-//!   machine.json             what it ran on
+//!   experiment.toml          the experiment as it was run
+//!   machine.json             the machine it ran on
 //!   trials/0001-lmdb-load/   one trial
 //!     result.json            written last: its presence says that the trial ended
 //!     latency.hlog           HdrHistogram log, a tagged line for each kind of operation
-//!     series.csv             the window, interval by interval
+//!     series.csv             the window, point by point
 //!     worker.log             what the engine and the worker printed
 //!   report/                  made from the above
 //! ```
@@ -16,7 +16,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{LeftOut, Machine, Phase, SCHEMA, SeriesRow, TrialKey, TrialResult, files};
+use crate::latency_log::{self, LatencyLog};
+use crate::{LeftOut, Machine, Phase, SCHEMA, SeriesPoint, TrialKey, TrialResult, files};
 
 /// A results folder.
 #[derive(Clone, Debug)]
@@ -84,7 +85,7 @@ impl ResultsFolder {
         self.root.join("experiment.toml")
     }
 
-    /// What it ran on.
+    /// The machine that it ran on.
     pub fn machine_file(&self) -> PathBuf {
         self.root.join("machine.json")
     }
@@ -111,11 +112,11 @@ impl ResultsFolder {
     pub fn trial_folder(&self, trial: &TrialKey) -> PathBuf {
         let engine: String = trial.engine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let engine = engine.trim_matches('-');
-        let what = match trial.phase {
+        let work = match trial.phase {
             Phase::Load => "load".to_owned(),
             Phase::Run => format!("{}-{}r{}w", trial.workload, trial.readers, trial.writers),
         };
-        self.root.join("trials").join(format!("{:04}-{engine}-{what}", trial.number))
+        self.root.join("trials").join(format!("{:04}-{engine}-{work}", trial.number))
     }
 
     /// Saves a finished trial. Its other files must be there before.
@@ -150,7 +151,7 @@ impl ResultsFolder {
     }
 
     /// The time series of a trial; empty if it has none.
-    pub fn series(&self, trial: &TrialKey) -> Result<Vec<SeriesRow>, ReadError> {
+    pub fn series(&self, trial: &TrialKey) -> Result<Vec<SeriesPoint>, ReadError> {
         let path = self.trial_folder(trial).join("series.csv");
         let mut reader = match csv::Reader::from_path(&path) {
             Ok(reader) => reader,
@@ -164,16 +165,24 @@ impl ResultsFolder {
     }
 
     /// Writes the time series of a trial.
-    pub fn save_series(&self, trial: &TrialKey, rows: &[SeriesRow]) -> io::Result<()> {
+    pub fn save_series(&self, trial: &TrialKey, points: &[SeriesPoint]) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        if rows.is_empty() {
-            writer.write_record(SeriesRow::COLUMNS).map_err(io::Error::other)?;
-        }
-        for row in rows {
-            writer.serialize(row).map_err(io::Error::other)?;
+        writer.write_record(SeriesPoint::columns()).map_err(io::Error::other)?;
+        for point in points {
+            writer.write_record(point.fields()).map_err(io::Error::other)?;
         }
         let content = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
         files::write_whole(&self.trial_folder(trial).join("series.csv"), &content)
+    }
+
+    /// The latencies of a trial by kind of operation; empty if it has no log of them.
+    pub fn latencies(&self, trial: &TrialKey) -> Result<LatencyLog, ReadError> {
+        let path = self.trial_folder(trial).join(latency_log::FILE);
+        match fs::read(&path) {
+            Ok(content) => latency_log::decode(&content).map_err(|cause| ReadError::Damaged { path, cause }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(LatencyLog::new()),
+            Err(cause) => Err(ReadError::Io { path, cause }),
+        }
     }
 }
 

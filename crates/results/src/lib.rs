@@ -1,4 +1,4 @@
-//! What a trial gives, and where it is kept.
+//! The results of trials, and the folder that keeps them.
 //!
 //! [`TrialResult`] is the schema of one trial, [`Machine`] of what it ran on, [`folder::ResultsFolder`] the folder of an
 //! experiment. Results are plain files that other tools can read: JSON for the result, HdrHistogram's log format for
@@ -8,9 +8,11 @@ mod client_kind;
 mod environment;
 pub mod files;
 pub mod folder;
+pub mod latency_log;
 mod machine;
 mod op_kind;
 mod os;
+mod percentile;
 mod series;
 mod trial_result;
 mod workload_figures;
@@ -20,9 +22,10 @@ pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
 pub use op_kind::OpKind;
 pub use os::{Device, OsFacts, Space};
-pub use series::{Latency, SeriesRow};
+pub use percentile::{Percentile, Percentiles};
+pub use series::{Latency, SeriesPoint};
 pub use trial_result::{
-    Answers, EngineFacts, Failure, FailureKind, LeftOut, Operations, Outcome, Phase, SCHEMA, Setting, Settling,
+    Answers, EngineFacts, Failure, FailureKind, LeftOut, Operations, Outcome, Phase, SCHEMA, Setting, Settling, Side,
     TrialKey, TrialResult, Window, WorkloadFacts,
 };
 pub use workload_figures::{FigureValue, WorkloadFigure, WorkloadFigures};

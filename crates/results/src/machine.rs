@@ -1,4 +1,4 @@
-//! What an experiment ran on.
+//! The machine that an experiment ran on.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,11 @@ pub struct Machine {
     pub system: String,
     /// The filesystem of the databases.
     pub filesystem: Filesystem,
-    /// What times an operation.
+    /// The clock that times an operation.
     pub clock: String,
     /// Version of kvdyno.
     pub kvdyno: String,
-    /// What the driver itself costs, if it was measured.
+    /// The driver's own cost, if it was measured.
     pub driver: Option<DriverCost>,
 }
 
@@ -81,14 +81,14 @@ pub struct Filesystem {
     pub device: Option<String>,
     /// Whether the device says it rotates.
     pub rotational: Option<bool>,
-    /// What the kernel reads ahead of it, KiB: what a page fault in a mapped file brings at the most.
+    /// The kernel's read-ahead of it, KiB: the most that a page fault in a mapped file brings.
     #[serde(default)]
     pub read_ahead_kib: Option<u64>,
     /// Bytes free.
     pub free_bytes: u64,
 }
 
-/// What an operation costs on the null engine: the driver and nothing else.
+/// The cost of an operation on the null engine: the driver and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriverCost {
     /// Nanoseconds for a verified `get` with its latency recorded, one thread, median of several rounds.

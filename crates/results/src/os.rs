@@ -1,8 +1,8 @@
-//! What the operating system accounts to a trial: processes, the block device, space.
+//! The operating system's accounts of a trial: processes, the block device, space.
 
 use serde::{Deserialize, Serialize};
 
-/// What the operating system accounted to the worker: as `time` would have said, and more. Of several processes it is the
+/// The operating system's accounts of the worker: as `time` would have said, and more. Of several processes it is the
 /// sum, but for the wall time, which is from the first one's start until the last one was reaped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OsFacts {
@@ -56,7 +56,7 @@ pub struct Device {
     pub writes: u64,
 }
 
-/// What a database takes.
+/// The size of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Space {
     /// Allocated blocks of its folder after the trial, KiB.

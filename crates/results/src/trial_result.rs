@@ -17,7 +17,7 @@ pub struct TrialResult {
     pub trial: TrialKey,
     /// The engine and how it was set up.
     pub engine: EngineFacts,
-    /// What was asked of it.
+    /// The work that was requested.
     pub workload: WorkloadFacts,
     /// How it ended.
     pub outcome: Outcome,
@@ -27,23 +27,23 @@ pub struct TrialResult {
     pub window: Option<Window>,
     /// One entry for each kind of operation, in the measured window.
     pub operations: Vec<Operations>,
-    /// What the answers were, warm-up included: a wrong answer counts whenever it comes.
+    /// Answers by how right they were, warm-up included: a wrong answer counts whenever it comes.
     pub answers: Answers,
     /// The figures of the workload's own; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<WorkloadFigures>,
-    /// What the operating system accounted to the worker, from its start to its end.
+    /// The operating system's accounts to the worker, from its start to its end.
     pub os: OsFacts,
-    /// What surrounded it.
+    /// The environment that was observed.
     #[serde(default)]
     pub environment: ObservedEnvironment,
-    /// What the database took on the storage.
+    /// The database's size on the storage.
     pub space: Space,
     /// Bytes of keys and values that the workload wrote, over the worker's whole life.
     pub user_bytes_written: u64,
     /// The engine's own statistics, read before it was closed. Topic, name and value are the engine's.
     pub statistics: Vec<Setting>,
-    /// What a reader of the figures should know: "the database was loaded again after an interruption".
+    /// Remarks for a reader of the figures: "the database was loaded again after an interruption".
     pub notes: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct TrialKey {
     pub readers: u32,
     /// Threads or processes that write.
     pub writers: u32,
-    /// Which of the two they are.
+    /// Whether those are threads or processes.
     #[serde(default)]
     pub clients: ClientKind,
     /// From 1 to the number of repeats.
@@ -73,6 +73,11 @@ pub struct TrialKey {
 }
 
 impl TrialKey {
+    /// The preset of the engine's name: `lsm` of `wiredtiger:lsm`; absent if none was chosen.
+    pub fn preset(&self) -> Option<&str> {
+        self.engine.split_once(':').map(|(_, preset)| preset)
+    }
+
     /// How many processes had the database open.
     pub fn processes(&self) -> u32 {
         self.clients.processes(self.readers + self.writers)
@@ -102,7 +107,7 @@ impl LeftOut {
     }
 }
 
-/// What a trial is for.
+/// The purpose of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -134,7 +139,7 @@ pub struct EngineFacts {
     pub library: Option<String>,
     /// The adapter's file.
     pub adapter: String,
-    /// What the adapter set, in the engine's words.
+    /// Settings that the adapter made, in the engine's words.
     pub settings: Vec<Setting>,
     /// Its pages in memory are the database's file (LMDB), so that process size includes database size.
     pub mapped: bool,
@@ -178,7 +183,7 @@ pub struct WorkloadFacts {
     /// Of batches of reads: records in each; absent for other workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_per_multiget: Option<u64>,
-    /// Which record comes next, where records are drawn at random; absent for other workloads.
+    /// The distribution of the records that are drawn at random; absent for workloads that draw none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
     /// Its clients do other work between operations of one kind, so that the rate of a kind does not follow from its
@@ -225,7 +230,7 @@ pub enum Outcome {
 /// Why a trial failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What sort of failure.
+    /// Its sort.
     pub kind: FailureKind,
     /// For people: one line.
     pub reason: String,
@@ -251,7 +256,7 @@ pub enum FailureKind {
     EngineError,
     /// A read gave a wrong, torn, stale or missing value.
     WrongAnswer,
-    /// What surrounded it was not what was asked for.
+    /// Its environment was not the requested one.
     Environment,
     /// It was not started, because what it needs had failed before.
     NotRun,
@@ -268,13 +273,13 @@ pub struct Window {
     pub user_s: f64,
     /// System CPU seconds of the worker within it; of several processes their sum.
     pub sys_s: f64,
-    /// Context switches of the worker within it, voluntary or not; of several processes their sum. Absent in records of
+    /// Context switches of the worker within it, voluntary or not; of several processes their sum. Absent in results of
     /// before they were counted.
     #[serde(default)]
     pub ctx_switches: Option<u64>,
-    /// What timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
+    /// The clock that timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
-    /// What came after it, where the workload asks for that (`overwriteandwait`).
+    /// The settling after it, where the workload asks for that (`overwriteandwait`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settling: Option<Settling>,
 }
@@ -310,13 +315,32 @@ pub struct Operations {
 }
 
 impl Operations {
+    /// The side of the work that this kind is of.
+    pub fn side(&self) -> Side {
+        if self.kind.writes() { Side::Writes } else { Side::Reads }
+    }
+
     /// Whether this kind writes.
     pub fn writes(&self) -> bool {
-        self.kind.writes()
+        self.side() == Side::Writes
     }
 }
 
-/// What the answers were. Hit, miss and error are three answers; the rest are hits that were not right.
+/// A side of an engine's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Gets, scans.
+    Reads,
+    /// Puts, batches, deletes.
+    Writes,
+}
+
+impl Side {
+    /// Both.
+    pub const ALL: [Side; 2] = [Side::Reads, Side::Writes];
+}
+
+/// Answers by how right they were. Hit, miss and error are three answers; the rest are hits that were not right.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
     /// Reads that gave the right value, and writes that were acknowledged.
@@ -348,12 +372,12 @@ impl TrialResult {
         self.outcome == Outcome::Finished
     }
 
-    /// What in the engine's settings promises less durability than it seems to: settings of the topic `tainted`.
+    /// Settings of the engine that promise less durability than they seem to: those of the topic `tainted`.
     pub fn taints(&self) -> impl Iterator<Item = &Setting> {
         self.engine.settings.iter().filter(|setting| setting.topic == "tainted")
     }
 
-    /// What the process held in memory at its peak, KiB; of several processes what they held together, as far as that is
+    /// Memory that the process held at its peak, KiB; of several processes that of all together, as far as that is
     /// known.
     pub fn process_kib(&self) -> u64 {
         self.os.peak_pss_kib.unwrap_or(self.os.peak_rss_kib)
@@ -402,8 +426,9 @@ impl TrialResult {
     }
 
     fn main_operations(&self) -> impl Iterator<Item = &Operations> {
-        let reads = self.operations.iter().any(|o| !o.writes());
-        self.operations.iter().filter(move |o| o.writes() != reads)
+        let reads = self.operations.iter().any(|o| o.side() == Side::Reads);
+        let main = if reads { Side::Reads } else { Side::Writes };
+        self.operations.iter().filter(move |o| o.side() == main)
     }
 
     /// Operations in the worker's whole life, warm-up included; of a load, the records that it loaded.
@@ -424,13 +449,23 @@ impl TrialResult {
         (self.work() > 0).then(|| self.os.fs_out_ops as f64 / self.work() as f64)
     }
 
+    /// Records a second in the measured window, over all kinds of a side.
+    pub fn rate(&self, side: Side) -> f64 {
+        self.operations.iter().filter(|o| o.side() == side).map(|o| o.records_per_s).sum()
+    }
+
     /// Records read a second in the measured window, over all kinds of reads.
     pub fn reads_per_s(&self) -> f64 {
-        self.operations.iter().filter(|o| !o.writes()).map(|o| o.records_per_s).sum()
+        self.rate(Side::Reads)
     }
 
     /// Records written a second in the measured window, over all kinds of writes.
     pub fn writes_per_s(&self) -> f64 {
-        self.operations.iter().filter(|o| o.writes()).map(|o| o.records_per_s).sum()
+        self.rate(Side::Writes)
+    }
+
+    /// The kind of read or of write that it made most of.
+    pub fn main_kind(&self, side: Side) -> Option<&Operations> {
+        self.operations.iter().filter(|o| o.side() == side).max_by_key(|o| o.operations)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use hdrhistogram::Histogram;
-use kvdyno_results::{Answers, Latency, OpKind, Operations, SeriesRow};
+use kvdyno_results::{Answers, Latency, OpKind, Operations, SeriesPoint};
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
 use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, SharedMemory};
@@ -46,7 +46,7 @@ impl Snapshot {
     }
 
     /// What came between `earlier` and this one: the rows of an interval that ends `end_s` into the measured part.
-    pub fn rows_since(&self, earlier: &Snapshot, end_s: f64, seconds: f64, ticks_per_ns: f64) -> Vec<SeriesRow> {
+    pub fn rows_since(&self, earlier: &Snapshot, end_s: f64, seconds: f64, ticks_per_ns: f64) -> Vec<SeriesPoint> {
         self.kinds
             .iter()
             .map(|now| {
@@ -57,18 +57,14 @@ impl Snapshot {
                 };
                 let records = now.records.saturating_sub(before.map_or(0, |before| before.records));
                 let latency = Latency::from(&in_nanoseconds(&counts, ticks_per_ns));
-                SeriesRow {
+                SeriesPoint {
                     end_s,
                     seconds,
                     kind: now.kind,
                     operations: counts.iter().sum(),
                     records,
                     records_per_s: if seconds > 0.0 { records as f64 / seconds } else { 0.0 },
-                    p50_ns: latency.p50_ns,
-                    p90_ns: latency.p90_ns,
-                    p99_ns: latency.p99_ns,
-                    p99_9_ns: latency.p99_9_ns,
-                    p99_99_ns: latency.p99_99_ns,
+                    percentiles: latency.percentiles,
                     max_ns: latency.max_ns,
                 }
             })

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write, stdout};
 
-use kvdyno_report::{Format, against, can_hold, render, render_coloured, write_page};
+use kvdyno_report::{Format, against, can_hold};
 use kvdyno_results::folder::ResultsFolder;
 
 use crate::cli::Report;
@@ -15,18 +15,14 @@ pub fn run(arguments: Report) -> Result<(), Error> {
     if !can_hold(arguments.format) {
         return Err(Error::Input(format!("--against is printed as table or md, not as {}", arguments.format)));
     }
-    let text = against(&results, paper, arguments.format == Format::Markdown)?;
+    let text = against(&results, paper, arguments.format)?;
     stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
 }
 
 /// Prints the tables, and makes the page.
 pub fn show(results: &ResultsFolder, format: Format) -> Result<(), Error> {
-    let text = match format {
-        Format::Table if stdout().is_terminal() => render_coloured(results)?,
-        format => render(results, format)?,
-    };
-    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))?;
-    let page = write_page(results)?;
-    eprintln!("charts: {}", page.display());
+    let report = kvdyno_report::report(results, format, stdout().is_terminal())?;
+    stdout().write_all(report.text.as_bytes()).map_err(Error::io("cannot print"))?;
+    eprintln!("charts: {}", report.page.display());
     Ok(())
 }

@@ -1,77 +1,64 @@
 //! Latencies, percentile by percentile.
 
-use kvdyno_analysis::Cell;
-use kvdyno_results::{Latency, Operations, TrialResult};
+use kvdyno_analysis::{CellLatency, Estimate};
+use kvdyno_results::{Percentile, Side};
 
-use super::chart::{Chart, Line, Point};
+use super::drawn::{DrawnChart, noun};
+use super::line_chart::{ChartLine, LineChart, Point};
 use super::ticks::Axis;
-use super::{Figure, Side};
-use crate::ReportError;
-use crate::study::{Study, distinct, threads};
-use crate::tables::{main_reads, main_writes};
-
-type Percentile = (&'static str, fn(&Latency) -> u64);
-
-const PERCENTILES: [Percentile; 6] = [
-    ("p50", |l| l.p50_ns),
-    ("p90", |l| l.p90_ns),
-    ("p99", |l| l.p99_ns),
-    ("p99.9", |l| l.p99_9_ns),
-    ("p99.99", |l| l.p99_99_ns),
-    ("max", |l| l.max_ns),
-];
+use crate::error::ReportError;
+use crate::order::distinct;
+use crate::study::{Study, StudyCell};
+use crate::words::threads;
 
 /// The latency of one side's calls for each number of threads, a line an engine. All have the same scale.
-pub(crate) fn latencies(study: &Study<'_>, workload: &str, side: Side) -> Result<Vec<Figure>, ReportError> {
+pub(super) fn latencies(study: &Study<'_>, workload: &str, side: Side) -> Result<Vec<DrawnChart>, ReportError> {
     let mut cells = study.running(workload);
-    cells.retain(|cell| has(cell, side));
+    cells.retain(|cell| cell.main_latency(side).is_some());
     let mut counts = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     counts.sort_unstable();
-    let all: Vec<Line> = cells.iter().map(|cell| line(study, cell, side)).collect();
+    let all: Vec<ChartLine> = cells.iter().filter_map(|cell| line(study, cell, side)).collect();
     let ns = all.iter().flat_map(|line| line.points.iter().flatten()).map(|point| 10f64.powf(point.y));
-    let scale = Axis::latency(&format!("latency of {}", side.noun()), ns);
-    counts.into_iter().map(|count| figure(study, &cells, count, side, scale.clone())).collect()
+    let scale = Axis::latency(&format!("latency of {}", noun(side)), ns);
+    counts.into_iter().map(|count| chart(study, &cells, count, side, scale.clone())).collect()
 }
 
-fn figure(
+fn chart(
     study: &Study<'_>,
-    cells: &[&Cell<'_>],
+    cells: &[&StudyCell<'_>],
     (readers, writers): (u32, u32),
     side: Side,
     y: Axis,
-) -> Result<Figure, ReportError> {
+) -> Result<DrawnChart, ReportError> {
     let here = cells.iter().filter(|cell| (cell.key.readers, cell.key.writers) == (readers, writers));
     let caption = threads(readers, writers);
-    let chart = Chart {
-        description: format!("latency of {}, {caption}, percentile by percentile, a line for each engine", side.noun()),
+    let names = Percentile::ALL.iter().map(Percentile::to_string).chain(["max".to_owned()]);
+    let chart = LineChart {
+        description: format!("latency of {}, {caption}, percentile by percentile, a line for each engine", noun(side)),
         size: (480.0, 290.0),
-        x: Axis::places("", &PERCENTILES.map(|(name, _)| name)),
+        x: Axis::in_order("", names),
         y,
-        lines: here.map(|cell| line(study, cell, side)).collect(),
-        markers: true,
+        lines: here.filter_map(|cell| line(study, cell, side)).collect(),
+        has_markers: true,
     };
-    Ok(Figure { svg: chart.draw()?, caption })
+    Ok(DrawnChart { svg: chart.draw()?, caption })
 }
 
-fn operations(result: &TrialResult, side: Side) -> Option<&Operations> {
-    match side {
-        Side::Reads => main_reads(result),
-        Side::Writes => main_writes(result),
-    }
+fn line(study: &Study<'_>, cell: &StudyCell<'_>, side: Side) -> Option<ChartLine> {
+    let points = cell.main_latency(side).map(points)?;
+    let name = cell.label.engine.clone();
+    let series = study.engines().iter().position(|engine| *engine == name).unwrap_or(0);
+    Some(ChartLine { name, series, points })
 }
 
-fn has(cell: &Cell<'_>, side: Side) -> bool {
-    cell.finished.iter().any(|result| operations(result, side).is_some())
-}
-
-fn line(study: &Study<'_>, cell: &Cell<'_>, side: Side) -> Line {
-    let point = |(place, (_, pick)): (usize, &Percentile)| {
-        let ns = cell.median(|result| operations(result, side).map(|o| pick(&o.latency) as f64))?;
-        Some(Point { x: place as f64, y: ns.max(1.0).log10(), interval: None })
+/// The percentiles with their intervals, and the greatest.
+fn points(latency: &CellLatency) -> Vec<Option<Point>> {
+    let height = |ns: f64| ns.max(1.0).log10();
+    let greatest = Estimate::single(latency.latency.max_ns as f64);
+    let estimates = Percentile::ALL.iter().map(|percentile| latency.estimate(*percentile)).chain([greatest]);
+    let point = |(index, estimate): (usize, Estimate)| {
+        let interval = estimate.low.zip(estimate.high).map(|(low, high)| (height(low), height(high)));
+        Some(Point { x: index as f64, y: height(estimate.value), interval })
     };
-    Line {
-        name: cell.key.engine.clone(),
-        place: study.engines().iter().position(|engine| *engine == cell.key.engine).unwrap_or(0),
-        points: PERCENTILES.iter().enumerate().map(point).collect(),
-    }
+    estimates.enumerate().map(point).collect()
 }

@@ -2,8 +2,8 @@
 
 use plotters::prelude::*;
 
-use super::chart::{Canvas, Drawn};
-use super::theme::{GROUND, px, series, width};
+use super::canvas::{Canvas, Drawn};
+use super::theme::{BACKGROUND, px, series, width};
 
 /// Half the width of a mark, pixels.
 const RADIUS: f64 = 3.6;
@@ -18,14 +18,14 @@ const SHAPES: [&[(f64, f64)]; 6] = [
     &[(-1.1, 0.0), (-0.55, -1.0), (0.55, -1.0), (1.1, 0.0), (0.55, 1.0), (-0.55, 1.0)],
 ];
 
-/// The mark of a series at a place in the drawing's units, with a rim that parts it from what is beneath.
-pub(super) fn marker(canvas: &Canvas<'_>, place: usize, at: (i32, i32)) -> Drawn {
-    shape(canvas, place, at, RADIUS + 1.2, GROUND)?;
-    shape(canvas, place, at, RADIUS, series(place))
+/// The mark of a series at a point in the drawing's units, with a rim that sets it off from what is beneath.
+pub(super) fn marker(canvas: &Canvas<'_>, index: usize, at: (i32, i32)) -> Drawn {
+    shape(canvas, index, at, RADIUS + 1.2, BACKGROUND)?;
+    shape(canvas, index, at, RADIUS, series(index))
 }
 
-fn shape(canvas: &Canvas<'_>, place: usize, (x, y): (i32, i32), radius: f64, colour: RGBColor) -> Drawn {
-    match SHAPES[place % SHAPES.len()] {
+fn shape(canvas: &Canvas<'_>, index: usize, (x, y): (i32, i32), radius: f64, colour: RGBColor) -> Drawn {
+    match SHAPES[index % SHAPES.len()] {
         [] => canvas.draw(&Circle::new((x, y), width(radius), colour.filled())),
         corners => {
             let corner = |(right, down): &(f64, f64)| (x + px(right * radius), y + px(down * radius));

@@ -4,55 +4,18 @@
 //! style sheets, so [`theme`] gives it colours that stand for roles and puts the page's CSS variables in their place.
 
 mod bars;
-mod chart;
-mod labels;
+mod canvas;
+mod drawn;
 mod latency;
+mod line_chart;
 mod marker;
 mod over_time;
 mod rates;
+mod reference;
+mod spread;
 mod storage;
 mod theme;
 mod ticks;
 
-pub(crate) use bars::load_charts;
-pub(crate) use latency::latencies;
-pub(crate) use over_time::over_time;
-pub(crate) use rates::rates;
-pub(crate) use storage::storage;
-
-/// A chart, ready for the page.
-pub(crate) struct Figure {
-    /// What it shows.
-    pub(crate) caption: String,
-    /// `<svg>…</svg>`.
-    pub(crate) svg: String,
-}
-
-/// The side of an engine's work that a chart shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Gets, scans.
-    Reads,
-    /// Puts, batches, deletes.
-    Writes,
-}
-
-impl Side {
-    /// Both.
-    pub(crate) const ALL: [Side; 2] = [Side::Reads, Side::Writes];
-
-    /// For headings.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Side::Reads => "Reads",
-            Side::Writes => "Writes",
-        }
-    }
-
-    fn noun(self) -> &'static str {
-        match self {
-            Side::Reads => "reads",
-            Side::Writes => "writes",
-        }
-    }
-}
+pub(crate) use drawn::DrawnChart;
+pub(crate) use reference::{ChartKind, ChartReference};

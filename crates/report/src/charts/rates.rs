@@ -1,42 +1,37 @@
 //! Rates against threads.
 
-use kvdyno_analysis::{Cell, Estimate};
+use kvdyno_results::Side;
 
-use super::chart::{Chart, Line, Point};
+use super::drawn::{DrawnChart, noun, title};
+use super::line_chart::{ChartLine, LineChart, Point};
 use super::ticks::Axis;
-use super::{Figure, Side};
-use crate::ReportError;
-use crate::study::{Study, distinct};
+use crate::error::ReportError;
+use crate::order::distinct;
+use crate::study::{Study, StudyCell};
 
 /// The rate of one side against the number of threads, a line an engine; none if the workload does not do it.
-pub(crate) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Option<Figure>, ReportError> {
+pub(super) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Option<DrawnChart>, ReportError> {
     let mut cells = study.running(workload);
     let all = cells.len();
     cells.retain(|cell| !study.is_driver(cell));
-    if cells.iter().all(|cell| rate(cell, side).is_none()) {
+    if cells.iter().all(|cell| cell.rate(side).is_none()) {
         return Ok(None);
     }
     let without = if cells.len() < all { ", without the null engine" } else { "" };
-    let caption = format!("{} a second{without}", side.title());
+    let caption = format!("{} a second{without}", title(side));
     let chart = chart(study, &cells, side, workload);
-    Ok(Some(Figure { svg: chart.draw()?, caption }))
+    Ok(Some(DrawnChart { svg: chart.draw()?, caption }))
 }
 
-fn rate<'a>(cell: &'a Cell<'_>, side: Side) -> Option<&'a Estimate> {
-    match side {
-        Side::Reads => cell.reads_per_s.as_ref(),
-        Side::Writes => cell.writes_per_s.as_ref(),
-    }
+fn chart(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side, workload: &str) -> LineChart {
+    let height = |cell: &StudyCell<'_>| {
+        cell.rate(side).map(|rate| Height { value: rate.value, interval: rate.low.zip(rate.high) })
+    };
+    let words = format!("{workload}: {} a second against threads, a line for each engine", noun(side));
+    against_threads(study, cells, words, &height, |most| Axis::rate(&format!("{}/s", noun(side)), most))
 }
 
-fn chart(study: &Study<'_>, cells: &[&Cell<'_>], side: Side, workload: &str) -> Chart {
-    let height =
-        |cell: &Cell<'_>| rate(cell, side).map(|rate| Height { value: rate.value, interval: rate.low.zip(rate.high) });
-    let words = format!("{workload}: {} a second against threads, a line for each engine", side.noun());
-    against_threads(study, cells, words, &height, |most| Axis::rate(&format!("{}/s", side.noun()), most))
-}
-
-/// How high a point of a cell lies.
+/// The height of a point of a cell.
 pub(super) struct Height {
     pub(super) value: f64,
     /// The ends of its interval.
@@ -46,24 +41,24 @@ pub(super) struct Height {
 /// A figure of cells against the number of threads, a line an engine. `axis` makes the axis for the highest point.
 pub(super) fn against_threads(
     study: &Study<'_>,
-    cells: &[&Cell<'_>],
+    cells: &[&StudyCell<'_>],
     description: String,
-    height: &dyn Fn(&Cell<'_>) -> Option<Height>,
+    height: &dyn Fn(&StudyCell<'_>) -> Option<Height>,
     axis: impl FnOnce(f64) -> Axis,
-) -> Chart {
+) -> LineChart {
     let by_readers = cells.iter().any(|cell| cell.key.readers > 0);
-    let threads = |cell: &Cell<'_>| if by_readers { cell.key.readers } else { cell.key.writers };
+    let threads = |cell: &StudyCell<'_>| if by_readers { cell.key.readers } else { cell.key.writers };
     let mut counts = distinct(cells.iter().map(|cell| threads(cell)));
     counts.sort_unstable();
     let heights = cells.iter().filter_map(|cell| height(cell));
     let most = heights.map(|height| height.interval.map_or(height.value, |(_, high)| high)).fold(0.0, f64::max);
-    Chart {
+    LineChart {
         description,
         size: (480.0, 320.0),
         x: Axis::threads(if by_readers { "readers" } else { "writers" }, &counts),
         y: axis(most),
         lines: lines(study, cells, height, by_readers),
-        markers: true,
+        has_markers: true,
     }
 }
 
@@ -71,27 +66,27 @@ pub(super) fn against_threads(
 /// of writers.
 fn lines(
     study: &Study<'_>,
-    cells: &[&Cell<'_>],
-    height: &dyn Fn(&Cell<'_>) -> Option<Height>,
+    cells: &[&StudyCell<'_>],
+    height: &dyn Fn(&StudyCell<'_>) -> Option<Height>,
     by_readers: bool,
-) -> Vec<Line> {
+) -> Vec<ChartLine> {
     let engines = study.engines();
-    let writers = |cell: &Cell<'_>| if by_readers { cell.key.writers } else { 0 };
+    let writers = |cell: &StudyCell<'_>| if by_readers { cell.key.writers } else { 0 };
     let vary = distinct(cells.iter().map(|cell| writers(cell))).len() > 1;
-    let groups = distinct(cells.iter().map(|cell| (cell.key.engine.as_str(), writers(cell))));
+    let groups = distinct(cells.iter().map(|cell| (cell.label.engine.as_str(), writers(cell))));
     let line = |(engine, count): (&str, u32)| {
         let mut points: Vec<(u32, Option<Point>)> = cells
             .iter()
-            .filter(|cell| cell.key.engine == engine && writers(cell) == count)
+            .filter(|cell| cell.label.engine == engine && writers(cell) == count)
             .map(|cell| {
                 let threads = if by_readers { cell.key.readers } else { cell.key.writers };
                 (threads, height(cell).map(|height| point(threads, height)))
             })
             .collect();
         points.sort_by_key(|(threads, _)| *threads);
-        Line {
+        ChartLine {
             name: if vary { format!("{engine}, {count} w") } else { engine.to_owned() },
-            place: engines.iter().position(|name| *name == engine).unwrap_or(0),
+            series: engines.iter().position(|name| *name == engine).unwrap_or(0),
             points: points.into_iter().map(|(_, point)| point).collect(),
         }
     };

@@ -11,21 +11,21 @@ pub(super) const INK: RGBColor = RGBColor(0, 0, 1);
 pub(super) const MUTED: RGBColor = RGBColor(0, 0, 2);
 /// Lines of the grid.
 pub(super) const GRID: RGBColor = RGBColor(0, 0, 3);
-/// What is behind everything.
-pub(super) const GROUND: RGBColor = RGBColor(0, 0, 4);
+/// Behind everything.
+pub(super) const BACKGROUND: RGBColor = RGBColor(0, 0, 4);
 
 /// Colours that the style sheet has for series.
 const SERIES: usize = 8;
 
 /// The colour of a series; after the eighth they come again, with other markers.
-pub(super) fn series(place: usize) -> RGBColor {
-    RGBColor(0, 1, (place % SERIES) as u8)
+pub(super) fn series(index: usize) -> RGBColor {
+    RGBColor(0, 1, (index % SERIES) as u8)
 }
 
 /// The stroke of a series: of the ninth and later ones it is dashed.
-pub(super) fn stroke(place: usize) -> RGBColor {
-    let RGBColor(red, green, blue) = series(place);
-    if place < SERIES { RGBColor(red, green, blue) } else { RGBColor(red, green + 1, blue) }
+pub(super) fn stroke(index: usize) -> RGBColor {
+    let RGBColor(red, green, blue) = series(index);
+    if index < SERIES { RGBColor(red, green, blue) } else { RGBColor(red, green + 1, blue) }
 }
 
 /// Pixels to units.
@@ -51,15 +51,15 @@ pub(super) fn themed(svg: &str, description: &str) -> String {
         (INK, "ink".to_owned()),
         (MUTED, "muted".to_owned()),
         (GRID, "grid".to_owned()),
-        (GROUND, "backing_store".to_owned()),
+        (BACKGROUND, "background".to_owned()),
     ];
-    let all_series = (0..SERIES).map(|place| (series(place), format!("s{place}")));
+    let all_series = (0..SERIES).map(|index| (series(index), format!("s{index}")));
     for (RGBColor(red, green, blue), name) in roles.into_iter().chain(all_series) {
         svg = svg.replace(&format!("\"#{red:02X}{green:02X}{blue:02X}\""), &format!("\"var(--{name})\""));
     }
-    for place in 0..SERIES {
-        let RGBColor(red, green, blue) = stroke(place + SERIES);
-        let dashed = format!("\"var(--s{place})\" stroke-dasharray=\"50 30\"");
+    for index in 0..SERIES {
+        let RGBColor(red, green, blue) = stroke(index + SERIES);
+        let dashed = format!("\"var(--s{index})\" stroke-dasharray=\"50 30\"");
         svg = svg.replace(&format!("\"#{red:02X}{green:02X}{blue:02X}\""), &dashed);
     }
     let view_box = svg.find("viewBox").unwrap_or(0);

@@ -6,13 +6,13 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use crate::numbers::{duration, short};
 
-/// A mark of an axis: its place in the drawing's coordinates, and its words.
+/// A mark of an axis: its position in the drawing's coordinates, and its words.
 pub(super) type Tick = (f64, String);
 
 /// An axis in coordinates that are linear on paper: a logarithmic one has logarithms for coordinates.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
-    /// What it measures.
+    /// Its title: the figure and its unit.
     pub(super) title: String,
     /// Its ends.
     pub(super) range: (f64, f64),
@@ -44,14 +44,14 @@ impl Axis {
 
     /// Numbers of threads, twice as many always as far away.
     pub(super) fn threads(title: &str, counts: &[u32]) -> Axis {
-        let place = |count: &u32| (f64::from((*count).max(1)).log2(), count.to_string());
-        let ticks: Vec<Tick> = counts.iter().map(place).collect();
+        let tick = |count: &u32| (f64::from((*count).max(1)).log2(), count.to_string());
+        let ticks: Vec<Tick> = counts.iter().map(tick).collect();
         Axis::around(title, ticks)
     }
 
     /// Things that only have an order.
-    pub(super) fn places(title: &str, words: &[&str]) -> Axis {
-        let ticks = words.iter().enumerate().map(|(place, words)| (place as f64, (*words).to_owned())).collect();
+    pub(super) fn in_order(title: &str, words: impl Iterator<Item = String>) -> Axis {
+        let ticks = words.enumerate().map(|(index, words)| (index as f64, words)).collect();
         Axis::around(title, ticks)
     }
 
@@ -87,8 +87,8 @@ impl ValueFormatter<f64> for Axis {
         value.to_string()
     }
 
-    fn format_ext(&self, place: &f64) -> String {
-        let here = |(at, _): &&Tick| (at - place).abs() < 1e-9 * (1.0 + place.abs());
+    fn format_ext(&self, position: &f64) -> String {
+        let here = |(at, _): &&Tick| (at - position).abs() < 1e-9 * (1.0 + position.abs());
         self.ticks.iter().find(here).map(|(_, words)| words.clone()).unwrap_or_default()
     }
 }

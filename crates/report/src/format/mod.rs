@@ -1,18 +1,18 @@
-//! The forms that a report's tables can take. A new one is a file here and a line in each list below.
+//! The formats of a report. Each renders the same document; a new one is a file here and a line in each list below.
 
-pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod json;
 pub(crate) mod markdown;
+pub(crate) mod page;
 pub(crate) mod table;
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::ReportError;
-use crate::study::Study;
+use crate::document::Document;
+use crate::error::ReportError;
 
-/// A form that a report's tables can take.
+/// A format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For terminals.
@@ -34,12 +34,13 @@ impl Format {
     /// All of them.
     pub const ALL: [Format; 4] = [Format::Table, Format::Csv, Format::Json, Format::Markdown];
 
-    pub(crate) fn render(self, study: &Study<'_>) -> Result<String, ReportError> {
+    /// Only a terminal has colour.
+    pub(crate) fn render(self, document: &Document<'_>, colour: bool) -> Result<String, ReportError> {
         match self {
-            Format::Table => Ok(table::render(study, false)),
-            Format::Csv => csv::render(study),
-            Format::Json => json::render(study),
-            Format::Markdown => Ok(markdown::render(study)),
+            Format::Table => Ok(table::render(document, colour)),
+            Format::Csv => csv::render(document),
+            Format::Json => json::render(document),
+            Format::Markdown => Ok(markdown::render(document)),
         }
     }
 

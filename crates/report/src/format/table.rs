@@ -2,11 +2,9 @@
 
 use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle};
 
-use crate::study::{Remark, Study};
-use crate::tables::{
-    Column, Grid, Mark, Room, Row, Text, environment, key_facts, load, load_storage, machine_facts, matrices,
-    relative_grids, run_by_workload, run_cpu, run_storage, versions, workload_figures,
-};
+use crate::document::{Document, Section};
+use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
+use crate::remarks::Remark;
 
 /// No borders, a rule under the heads.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -18,34 +16,26 @@ const BOLD_YELLOW: &str = "1;33";
 /// Lines of words are broken before they grow longer than this.
 const WIDTH: usize = 120;
 
-/// The tables of the reports, with the experiment's setting above and doubts and notes beneath.
-pub(crate) fn render(study: &Study<'_>, colour: bool) -> String {
-    let mut parts = vec![heading(study, colour)];
-    parts.extend(load(study, Room::Screen).map(|grid| section(&grid, colour)));
-    parts.extend(workload_figures(study).iter().map(|grid| section(grid, colour)));
-    parts.extend(load_storage(study).map(|grid| section(&grid, colour)));
-    parts.extend(relative_grids(study).iter().map(|grid| section(grid, colour)));
-    for workload in study.workloads() {
-        parts.extend(matrices(study, workload).iter().map(|grid| section(grid, colour)));
-    }
-    parts.extend(run_by_workload(study).iter().map(|grid| section(grid, colour)));
-    let cpu = study.workloads().into_iter().filter_map(|workload| run_cpu(study, workload));
-    parts.extend(cpu.map(|grid| section(&grid, colour)));
-    let storage = study.workloads().into_iter().filter_map(|workload| run_storage(study, workload));
-    parts.extend(storage.map(|grid| section(&grid, colour)));
-    parts.extend(environment(study).map(|grid| section(&grid, colour)));
-    parts.extend(remarks("Doubts", &study.doubts_told(), colour));
-    parts.extend(remarks("Notes", &study.notes(), colour));
-    parts.join("\n\n") + "\n"
+/// The tables, with the experiment's setting above and doubts and notes beneath.
+pub(crate) fn render(document: &Document<'_>, colour: bool) -> String {
+    let mut paragraphs = vec![heading(document, colour)];
+    paragraphs.extend(document.sections.iter().flat_map(|section| tables(section, colour)));
+    paragraphs.extend(remarks("Doubts", &document.doubts, colour));
+    paragraphs.extend(remarks("Notes", &document.notes, colour));
+    paragraphs.join("\n\n") + "\n"
 }
 
-fn heading(study: &Study<'_>, colour: bool) -> String {
-    let facts = |facts: Vec<(String, String)>| -> Vec<String> {
-        facts.into_iter().map(|(name, value)| format!("{name} {value}")).collect()
+/// Every table of some sections, without colour.
+pub(crate) fn render_sections(sections: &[Section<'_>]) -> String {
+    sections.iter().flat_map(|section| tables(section, false)).collect::<Vec<_>>().join("\n\n")
+}
+
+fn heading(document: &Document<'_>, colour: bool) -> String {
+    let facts = |facts: &[(String, String)]| -> Vec<String> {
+        facts.iter().map(|(name, value)| format!("{name} {value}")).collect()
     };
-    let machine = study.machine.map(machine_facts).unwrap_or_default();
-    let lines = [facts(key_facts(study)), versions(study), facts(machine)];
-    let mut text = painted(study.name, BOLD, colour);
+    let lines = [facts(&document.settings), document.versions.clone(), facts(&document.machine_facts)];
+    let mut text = painted(document.name, BOLD, colour);
     for line in lines.iter().filter(|line| !line.is_empty()) {
         text.push('\n');
         text.push_str(&wrapped(line, " · "));
@@ -53,12 +43,12 @@ fn heading(study: &Study<'_>, colour: bool) -> String {
     text
 }
 
-/// Joins parts, beginning a new line where one grows too long.
-fn wrapped(parts: &[String], between: &str) -> String {
+/// Joins words, beginning a new line where one grows too long.
+fn wrapped(words: &[String], between: &str) -> String {
     let mut text = String::new();
     let mut width = 0;
-    for part in parts {
-        let length = part.chars().count();
+    for word in words {
+        let length = word.chars().count();
         if width > 0 && width + between.len() + length > WIDTH {
             text.push('\n');
             width = 0;
@@ -66,24 +56,42 @@ fn wrapped(parts: &[String], between: &str) -> String {
             text.push_str(between);
             width += between.chars().count();
         }
-        text.push_str(part);
+        text.push_str(word);
         width += length;
     }
     text
 }
 
-/// One table without colour.
-pub(crate) fn grid(grid: &Grid) -> String {
-    section(grid, false)
+/// Groups of columns that fit beside each other, with a title where they are a piece of a wide table.
+const PIECES: [(&str, ColumnGroup); 2] =
+    [("rates and latencies", ColumnGroup::Rates), ("what it cost", ColumnGroup::Costs)];
+
+/// The tables of a section, each with its title. One that is wider than a screen comes in pieces.
+fn tables(section: &Section<'_>, colour: bool) -> Vec<String> {
+    let narrow = [ColumnGroup::Names, ColumnGroup::Rates, ColumnGroup::Costs];
+    let pieces = |grid: &Grid| -> Vec<String> {
+        let title = section.title_of(grid);
+        if !grid.is_wide() {
+            return vec![table(&title, &grid.of_columns(&narrow), colour)];
+        }
+        let piece = |(name, group)| table(&format!("{title}: {name}"), &piece_of(grid, group), colour);
+        PIECES.into_iter().map(piece).collect()
+    };
+    section.tables().flat_map(pieces).collect()
 }
 
-fn section(grid: &Grid, colour: bool) -> String {
-    let mut text = painted(&grid.title, BOLD, colour);
+fn piece_of(grid: &Grid, group: ColumnGroup) -> Grid {
+    grid.of_columns(&[ColumnGroup::Names, group])
+}
+
+fn table(title: &str, grid: &Grid, colour: bool) -> String {
+    let mut text = painted(title, BOLD, colour);
     text.push('\n');
     text.push_str(&body(grid, colour));
-    if !grid.note.is_empty() {
+    let note = grid.note();
+    if !note.is_empty() {
         text.push('\n');
-        text.push_str(&grid.note);
+        text.push_str(&note);
     }
     text
 }
@@ -100,10 +108,10 @@ fn body(grid: &Grid, colour: bool) -> String {
     for row in &grid.rows {
         table.add_row(fields(row, grid.columns.len(), colour));
     }
-    for (place, column) in grid.columns.iter().enumerate() {
-        if let Some(drawn) = table.column_mut(place) {
-            drawn.set_padding((0, u16::from(place + 1 < grid.columns.len())));
-            drawn.set_cell_alignment(if column.number { CellAlignment::Right } else { CellAlignment::Left });
+    for (index, column) in grid.columns.iter().enumerate() {
+        if let Some(drawn) = table.column_mut(index) {
+            drawn.set_padding((0, u16::from(index + 1 < grid.columns.len())));
+            drawn.set_cell_alignment(if column.is_number { CellAlignment::Right } else { CellAlignment::Left });
         }
     }
     let failures = grid.rows.iter().map(|row| row.failure.as_deref());
@@ -121,27 +129,27 @@ fn ended(line: &str, reason: Option<&str>, colour: bool) -> String {
     }
 }
 
-fn head(column: &Column, colour: bool) -> comfy_table::Cell {
+fn head(column: &GridColumn, colour: bool) -> comfy_table::Cell {
     let cell = comfy_table::Cell::new(&column.head);
     if colour { cell.add_attribute(Attribute::Dim) } else { cell }
 }
 
-fn fields(row: &Row, columns: usize, colour: bool) -> Vec<comfy_table::Cell> {
-    let mut cells: Vec<comfy_table::Cell> = row.cells.iter().map(|text| field(text, colour)).collect();
+fn fields(row: &GridRow, columns: usize, colour: bool) -> Vec<comfy_table::Cell> {
+    let mut cells: Vec<comfy_table::Cell> = row.cells.iter().map(|cell| field(cell, colour)).collect();
     cells.resize(columns, comfy_table::Cell::new(""));
     cells
 }
 
-fn field(text: &Text, colour: bool) -> comfy_table::Cell {
-    let words = match text.mark {
-        Mark::Best => format!("* {}", text.text),
-        Mark::Near => format!("≈ {}", text.text),
-        Mark::Plain | Mark::Missing => text.text.clone(),
+fn field(field: &GridCell, colour: bool) -> comfy_table::Cell {
+    let words = match field.emphasis {
+        Emphasis::Best => format!("* {}", field.content),
+        Emphasis::Near => format!("≈ {}", field.content),
+        Emphasis::Plain | Emphasis::Missing => field.content.to_string(),
     };
     let cell = comfy_table::Cell::new(plain(&words));
-    match text.mark {
-        Mark::Best if colour => cell.fg(Color::Green).add_attribute(Attribute::Bold),
-        Mark::Missing if colour => cell.add_attribute(Attribute::Dim),
+    match field.emphasis {
+        Emphasis::Best if colour => cell.fg(Color::Green).add_attribute(Attribute::Bold),
+        Emphasis::Missing if colour => cell.add_attribute(Attribute::Dim),
         _ => cell,
     }
 }

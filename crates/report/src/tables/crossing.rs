@@ -1,38 +1,37 @@
-//! What a call into an engine pays to cross a border between languages, where its adapter measured that.
+//! The price of crossing a border between languages in a call to an engine, where its adapter measured that.
 
-use kvdyno_analysis::Cell;
 use kvdyno_results::{Setting, TrialResult};
 
-use crate::study::distinct;
+use crate::grid::Note;
+use crate::order::distinct;
+use crate::study::StudyCell;
 
 /// The topic of the statistics that tell it.
 const TOPIC: &str = "crossing";
 
-/// What one engine pays, and at which border.
+/// The price that one engine pays, and the border.
 struct Crossing<'a> {
     engine: &'a str,
     border: String,
     ns: f64,
 }
 
-/// A sentence for each border that calls cross: `Each call crosses from C to Go and back, included in all figures: bbolt
+/// A note for each border that calls cross: `Each call crosses from C to Go and back, included in all figures: bbolt
 /// 61 ns, pebble 60 ns.`
-pub(super) fn crossings(cells: &[&Cell<'_>]) -> Vec<String> {
-    let engines = distinct(cells.iter().map(|cell| cell.key.engine.as_str()));
+pub(super) fn crossings(cells: &[&StudyCell<'_>]) -> Vec<Note> {
+    let engines = distinct(cells.iter().map(|cell| cell.label.engine.as_str()));
     let paid: Vec<Crossing<'_>> = engines.into_iter().filter_map(|engine| of_engine(engine, cells)).collect();
-    let borders = distinct(paid.iter().map(|crossing| crossing.border.as_str()));
-    borders.into_iter().map(|border| sentence(border, &paid)).collect()
-}
-
-fn sentence(border: &str, paid: &[Crossing<'_>]) -> String {
-    let here = paid.iter().filter(|crossing| crossing.border == border);
-    let prices: Vec<String> = here.map(|crossing| format!("{} {:.0} ns", crossing.engine, crossing.ns)).collect();
-    format!("Each call crosses {border} and back, included in all figures: {}.", prices.join(", "))
+    let note = |border: &str| {
+        let here = paid.iter().filter(|crossing| crossing.border == border);
+        Note::Crossing(border.to_owned(), here.map(|crossing| (crossing.engine.to_owned(), crossing.ns)).collect())
+    };
+    distinct(paid.iter().map(|crossing| crossing.border.as_str())).into_iter().map(note).collect()
 }
 
 /// The median of the engine's trials: each measures anew.
-fn of_engine<'a>(engine: &'a str, cells: &[&Cell<'_>]) -> Option<Crossing<'a>> {
-    let results = cells.iter().filter(|cell| cell.key.engine == engine).flat_map(|cell| cell.finished.iter().copied());
+fn of_engine<'a>(engine: &'a str, cells: &[&StudyCell<'_>]) -> Option<Crossing<'a>> {
+    let results =
+        cells.iter().filter(|cell| cell.label.engine == engine).flat_map(|cell| cell.finished.iter().copied());
     let (mut all, mut borders) = (Vec::new(), Vec::new());
     for result in results {
         all.extend(said(result, "ns_per_call").and_then(|ns| ns.parse().ok()).filter(|ns: &f64| *ns >= 0.0));

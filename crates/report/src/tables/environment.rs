@@ -1,27 +1,29 @@
-//! What surrounded the trials, as it was found: for experiments that ask something of the environment.
+//! The environment of the trials as it was observed: for experiments that request something of it.
 
 use kvdyno_results::{ObservedEnvironment, Phase, TrialResult};
 
-use super::{Column, Grid, Row, Text};
+use crate::figures::declared::smt;
+use crate::grid::{Grid, GridCell, GridColumn, GridRow};
 use crate::numbers::bytes;
-use crate::study::{Study, distinct};
+use crate::order::distinct;
+use crate::study::Study;
 
-/// A column: what it says of some trials' stages, and where it takes it from.
-struct Part {
+/// A column: its head, and its words for the environments of some trials.
+struct EnvironmentColumn {
     head: &'static str,
-    number: bool,
+    is_number: bool,
     of: fn(&[&ObservedEnvironment]) -> String,
 }
 
-const fn words(head: &'static str, of: fn(&[&ObservedEnvironment]) -> String) -> Part {
-    Part { head, number: false, of }
+const fn words(head: &'static str, of: fn(&[&ObservedEnvironment]) -> String) -> EnvironmentColumn {
+    EnvironmentColumn { head, is_number: false, of }
 }
 
-const fn figure(head: &'static str, of: fn(&[&ObservedEnvironment]) -> String) -> Part {
-    Part { head, number: true, of }
+const fn figure(head: &'static str, of: fn(&[&ObservedEnvironment]) -> String) -> EnvironmentColumn {
+    EnvironmentColumn { head, is_number: true, of }
 }
 
-const PARTS: [Part; 11] = [
+const COLUMNS: [EnvironmentColumn; 11] = [
     words("CPUs", |all| each(all, |s| s.cpus.clone())),
     words("SMT", |all| each(all, |s| smt(s).unwrap_or_default().to_owned())),
     words("memory from", |all| each(all, |s| s.numa_policy.clone().unwrap_or_default())),
@@ -35,45 +37,62 @@ const PARTS: [Part; 11] = [
     words("filesystem", |all| each(all, |s| s.filesystem.clone())),
 ];
 
-/// How many of them are told of every experiment that has the table; the others only where they say something.
+/// How many of them every such table has; the others only where they say something.
 const ALWAYS: usize = 1;
 
-/// A row for each engine of each variant; none if nothing was asked of the environment, and nothing differs.
+/// The environments that one engine of one variant had.
+struct Environments<'a> {
+    variant: &'a str,
+    engine: &'a str,
+    all: Vec<&'a ObservedEnvironment>,
+}
+
+/// A row for each engine of each variant; none if nothing was requested of the environment, and nothing differs.
 pub(crate) fn environment(study: &Study<'_>) -> Option<Grid> {
-    if !is_asked(study.experiment) && !differs(study.results) {
+    if !is_requested(study.experiment) && !differs(study.results) {
         return None;
     }
-    let key = |result: &TrialResult| (result.trial.variant.clone(), result.trial.engine.clone());
-    let keys = distinct(study.results.iter().map(key));
-    let stages_of = |wanted: &(String, String)| {
-        let alike = study.results.iter().filter(|result| key(result) == *wanted && !result.environment.cpus.is_empty());
-        // The runs last: they are what the figures are about.
-        let (runs, loads): (Vec<_>, Vec<_>) = alike.partition(|result| result.trial.phase == Phase::Run);
-        loads.into_iter().chain(runs).map(|result| &result.environment).collect::<Vec<_>>()
+    let observed = observed(study.results);
+    let has_variants = observed.iter().any(|one| !one.variant.is_empty());
+    let says = |(index, column): &(usize, &EnvironmentColumn)| {
+        *index < ALWAYS || observed.iter().any(|one| !(column.of)(&one.all).is_empty())
     };
-    let found: Vec<_> = keys.into_iter().map(|key| (stages_of(&key), key)).filter(|(all, _)| !all.is_empty()).collect();
-    let has_variants = found.iter().any(|(_, (variant, _))| !variant.is_empty());
-    let says = |(place, part): &(usize, &Part)| {
-        *place < ALWAYS || found.iter().any(|(stages, _)| !(part.of)(stages).is_empty())
+    let columns: Vec<&EnvironmentColumn> = COLUMNS.iter().enumerate().filter(says).map(|(_, column)| column).collect();
+    let row = |one: &Environments<'_>| {
+        let names = has_variants.then_some(one.variant).into_iter().chain([one.engine]).map(GridCell::words);
+        let cells = names.chain(columns.iter().map(|column| GridCell::words((column.of)(&one.all)))).collect();
+        GridRow { cells, ..GridRow::default() }
     };
-    let parts: Vec<&Part> = PARTS.iter().enumerate().filter(says).map(|(_, part)| part).collect();
-    let row = |(stages, (variant, engine)): &(Vec<&ObservedEnvironment>, (String, String))| {
-        let names = has_variants.then(|| variant.clone()).into_iter().chain([engine.clone()]);
-        let texts = names.chain(parts.iter().map(|part| (part.of)(stages)));
-        Row { cells: texts.map(Text::from).collect(), ..Row::default() }
-    };
-    let names = has_variants.then_some("variant").into_iter().chain(["engine"]);
-    let heads = parts.iter().map(|part| Column { head: part.head.to_owned(), number: part.number });
-    (!found.is_empty()).then(|| Grid {
-        title: "Environment, as it was found".to_owned(),
-        columns: names.map(Column::words).chain(heads).collect(),
-        rows: found.iter().map(row).collect(),
-        note: String::new(),
+    let names = has_variants.then_some("variant").into_iter().chain(["engine"]).map(GridColumn::words);
+    let heads = columns.iter().map(|column| match column.is_number {
+        true => GridColumn::numbers(column.head),
+        false => GridColumn::words(column.head),
+    });
+    (!observed.is_empty()).then(|| Grid {
+        title: "Observed environment".to_owned(),
+        columns: names.chain(heads).collect(),
+        rows: observed.iter().map(row).collect(),
+        notes: Vec::new(),
     })
 }
 
+/// The runs last: they are what the figures are about.
+fn observed(results: &[TrialResult]) -> Vec<Environments<'_>> {
+    fn key(result: &TrialResult) -> (&str, &str) {
+        (&result.trial.variant, &result.trial.engine)
+    }
+    let of = |(variant, engine)| {
+        let known = results.iter().filter(|result| !result.environment.cpus.is_empty());
+        let alike = known.filter(|result| key(result) == (variant, engine));
+        let (runs, loads): (Vec<_>, Vec<_>) = alike.partition(|result| result.trial.phase == Phase::Run);
+        let all = loads.into_iter().chain(runs).map(|result| &result.environment).collect();
+        Environments { variant, engine, all }
+    };
+    distinct(results.iter().map(key)).into_iter().map(of).filter(|one| !one.all.is_empty()).collect()
+}
+
 /// Whether `[environment]`, or that of a variant, says anything.
-fn is_asked(experiment: &str) -> bool {
+fn is_requested(experiment: &str) -> bool {
     let table: toml::Table = experiment.parse().unwrap_or_default();
     let says = |table: &toml::Table| {
         table.get("environment").and_then(toml::Value::as_table).is_some_and(|environment| !environment.is_empty())
@@ -82,7 +101,7 @@ fn is_asked(experiment: &str) -> bool {
     says(&table) || variants.into_iter().flatten().filter_map(toml::Value::as_table).any(says)
 }
 
-/// Whether trials were surrounded by something else than others.
+/// Whether trials had another environment than others.
 fn differs(results: &[TrialResult]) -> bool {
     let words = |result: &TrialResult| {
         let environment = &result.environment;
@@ -98,7 +117,7 @@ fn differs(results: &[TrialResult]) -> bool {
     distinct(results.iter().filter(|result| !result.environment.cpus.is_empty()).map(words)).len() > 1
 }
 
-/// What trials say, each once.
+/// The words of the trials, each once.
 fn each(all: &[&ObservedEnvironment], word: fn(&ObservedEnvironment) -> String) -> String {
     distinct(all.iter().map(|environment| word(environment)).filter(|word| !word.is_empty())).join(" / ")
 }
@@ -116,10 +135,6 @@ fn stalled(all: &[&ObservedEnvironment]) -> Option<String> {
 fn cached(environment: &ObservedEnvironment) -> Option<String> {
     let pages = environment.cached.filter(|pages| pages.total > 0)?;
     Some(format!("{:.0} %", 100.0 * pages.cached as f64 / pages.total as f64))
-}
-
-pub(crate) fn smt(environment: &ObservedEnvironment) -> Option<&'static str> {
-    environment.smt.map(|on| if on { "on" } else { "off" })
 }
 
 /// `0: 52 %, 1: 48 %`; nothing where there is one node.

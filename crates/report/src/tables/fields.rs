@@ -1,176 +1,137 @@
-//! The columns of the tables, and where each takes its figure from.
+//! The columns of tables of cells.
 
-use kvdyno_analysis::{Cell, Estimate};
-use kvdyno_results::{Operations, TrialResult};
+use std::borrow::Cow;
 
-use super::Column;
-use super::cpu::SETTLING;
-use crate::numbers::{clock, duration, grouped, part_of_one, plus_minus, rate};
-use crate::study::threads;
+use kvdyno_analysis::{CellLatency, Estimate};
+use kvdyno_results::{Percentile, Side};
+
+use crate::figures::{Figure, Unit, declared};
+use crate::grid::{ColumnGroup, Content, GridColumn};
+use crate::study::StudyCell;
+use crate::words::threads;
 
 /// A column of a table of cells.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Field {
-    pub(super) head: &'static str,
-    number: bool,
-    pub(super) value: fn(&Cell<'_>) -> String,
+    pub(super) head: Cow<'static, str>,
+    is_number: bool,
+    pub(super) group: ColumnGroup,
+    source: Source,
+}
+
+/// The source of a field's content.
+#[derive(Clone)]
+enum Source {
+    Words(fn(&StudyCell<'_>) -> String),
+    Figure(Figure),
+    Rate(Side),
+    Uncertainty(Side),
+    Percentile(Side, Percentile),
+    PercentileWithInterval(Side, Percentile),
+    Greatest(Side),
 }
 
 impl Field {
-    pub(super) const fn number(head: &'static str, value: fn(&Cell<'_>) -> String) -> Field {
-        Field { head, number: true, value }
+    /// A name of cells.
+    const fn name(head: &'static str, is_number: bool, value: fn(&StudyCell<'_>) -> String) -> Field {
+        Field { head: Cow::Borrowed(head), is_number, group: ColumnGroup::Names, source: Source::Words(value) }
     }
 
-    pub(super) fn column(&self) -> Column {
-        if self.number { Column::number(self.head) } else { Column::words(self.head) }
+    /// A declared figure: its median.
+    pub(super) fn figure(figure: Figure, group: ColumnGroup) -> Field {
+        Field { head: Cow::Borrowed(figure.head), is_number: true, group, source: Source::Figure(figure) }
+    }
+
+    /// The rate of a side under the head of its figure, and its uncertainty.
+    pub(super) fn rate(figure: Figure, side: Side) -> [Field; 2] {
+        let field =
+            |head, source| Field { head: Cow::Borrowed(head), is_number: true, group: ColumnGroup::Rates, source };
+        [field(figure.head, Source::Rate(side)), field("±", Source::Uncertainty(side))]
+    }
+
+    fn latency(head: String, source: Source) -> Field {
+        Field { head: Cow::Owned(head), is_number: true, group: ColumnGroup::Rates, source }
+    }
+
+    pub(super) fn column(&self) -> GridColumn {
+        GridColumn { head: self.head.clone().into_owned(), is_number: self.is_number, group: self.group }
+    }
+
+    pub(super) fn content(&self, cell: &StudyCell<'_>) -> Content {
+        match &self.source {
+            Source::Words(words) => Content::Words(words(cell)),
+            Source::Figure(figure) => match figure.median(cell) {
+                Some(value) => Content::Number(value, figure.unit()),
+                // A column that only some workloads have.
+                None if figure.key == declared::SETTLING.key => Content::Empty,
+                None => Content::Absent,
+            },
+            Source::Rate(side) => cell.rate(*side).map_or(Content::Absent, |rate| marked(cell, rate)),
+            Source::Uncertainty(side) => {
+                cell.rate(*side).and_then(Estimate::relative).map_or(Content::Empty, Content::Uncertainty)
+            }
+            Source::Percentile(side, percentile) => {
+                nanos(cell.main_latency(*side), |latency| latency.latency.at(*percentile))
+            }
+            Source::PercentileWithInterval(side, percentile) => cell
+                .main_latency(*side)
+                .map_or(Content::Absent, |latency| Content::Latency(latency.estimate(*percentile))),
+            Source::Greatest(side) => nanos(cell.main_latency(*side), |latency| latency.latency.max_ns),
+        }
     }
 }
 
-/// Stands where there is no figure.
-pub(super) const NONE: &str = "–";
+fn nanos(latency: Option<&CellLatency>, figure: impl Fn(&CellLatency) -> u64) -> Content {
+    latency.map_or(Content::Absent, |latency| Content::Number(figure(latency) as f64, Unit::Nanos))
+}
 
-pub(super) const ENGINE: Field = Field { head: "engine", number: false, value: |cell| cell.key.engine.clone() };
-pub(super) const WORKLOAD: Field = Field { head: "workload", number: false, value: |cell| cell.key.workload.clone() };
-pub(super) const READERS: Field = Field::number("readers", |cell| cell.key.readers.to_string());
-/// In words, for tables that have no head for them.
-pub(super) const THREADS: Field =
-    Field { head: "threads", number: false, value: |cell| threads(cell.key.readers, cell.key.writers) };
-pub(super) const ONLY_READERS: Field =
-    Field { head: "threads", number: false, value: |cell| threads(cell.key.readers, 0) };
+pub(super) const ENGINE: Field = Field::name("engine", false, |cell| cell.label.engine.clone());
+pub(super) const WORKLOAD: Field = Field::name("workload", false, |cell| cell.label.workload.clone());
+pub(super) const READERS: Field = Field::name("readers", true, |cell| cell.key.readers.to_string());
 /// Of a load.
-pub(super) const LOAD_THREADS: Field = Field::number("threads", |cell| cell.key.writers.to_string());
-pub(super) const WRITERS: Field = Field::number("writers", |cell| cell.key.writers.to_string());
+pub(super) const LOAD_THREADS: Field = Field::name("threads", true, |cell| cell.key.writers.to_string());
+pub(super) const WRITERS: Field = Field::name("writers", true, |cell| cell.key.writers.to_string());
+/// In words, for tables in which both numbers vary.
+pub(super) const THREADS: Field = Field::name("threads", false, |cell| threads(cell.key.readers, cell.key.writers));
 
-/// The head of a column that needs an explanation where there are several processes.
-pub(super) const PROCESS_KB: &str = "process KiB";
+/// The percentiles of a table that has no room for all.
+const MAIN_PERCENTILES: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P99_9];
 
-/// What `time` said, and what the reports add to it, in their order.
-pub(super) const COSTS: [Field; 9] = [
-    Field::number("wall", |cell| median(cell, clock, |r| r.os.wall_s)),
-    Field::number("user", |cell| median(cell, clock, |r| r.os.user_s)),
-    Field::number("sys", |cell| median(cell, clock, |r| r.os.sys_s)),
-    Field::number("CPU %", |cell| median(cell, grouped, |r| r.os.cpu_pct as f64)),
-    Field::number("DB KiB", |cell| median(cell, grouped, |r| r.space.db_kib as f64)),
-    Field::number(PROCESS_KB, |cell| median(cell, grouped, |r| r.process_kib() as f64)),
-    Field::number("total KiB", |cell| median(cell, grouped, |r| r.total_kib() as f64)),
-    Field::number("ctx vol", |cell| median(cell, grouped, |r| r.os.ctx_voluntary as f64)),
-    Field::number("ctx invol", |cell| median(cell, grouped, |r| r.os.ctx_involuntary as f64)),
-];
-
-/// Rates with their uncertainty.
-pub(super) const WRITES: [Field; 2] = [
-    Field::number("writes/s", |cell| marked_rate(cell, cell.writes_per_s.as_ref())),
-    Field::number("±", |cell| relative(cell.writes_per_s.as_ref())),
-];
-pub(super) const READS: [Field; 2] = [
-    Field::number("reads/s", |cell| marked_rate(cell, cell.reads_per_s.as_ref())),
-    Field::number("±", |cell| relative(cell.reads_per_s.as_ref())),
-];
-pub(super) const LOADED: [Field; 2] = [
-    Field::number("records/s", |cell| marked_rate(cell, cell.writes_per_s.as_ref())),
-    Field::number("±", |cell| relative(cell.writes_per_s.as_ref())),
-];
-
-/// Latencies of the reads: gets, or what the workload reads by.
-pub(super) const READ_LATENCY: [Field; 3] = [
-    Field::number("read p50", |cell| latency(cell, main_reads, |o| o.latency.p50_ns)),
-    Field::number("p99", |cell| latency(cell, main_reads, |o| o.latency.p99_ns)),
-    Field::number("p99.9", |cell| latency(cell, main_reads, |o| o.latency.p99_9_ns)),
-];
-pub(super) const HIGH_READ_LATENCY: [Field; 2] = [
-    Field::number("p99.99", |cell| latency(cell, main_reads, |o| o.latency.p99_99_ns)),
-    Field::number("max", |cell| latency(cell, main_reads, |o| o.latency.max_ns)),
-];
-pub(super) const WRITE_LATENCY: [Field; 3] = [
-    Field::number("write p50", |cell| latency(cell, main_writes, |o| o.latency.p50_ns)),
-    Field::number("p99", |cell| latency(cell, main_writes, |o| o.latency.p99_ns)),
-    Field::number("p99.9", |cell| latency(cell, main_writes, |o| o.latency.p99_9_ns)),
-];
-
-pub(super) const HIGH_WRITE_LATENCY: [Field; 2] = [
-    Field::number("p99.99", |cell| latency(cell, main_writes, |o| o.latency.p99_99_ns)),
-    Field::number("max", |cell| latency(cell, main_writes, |o| o.latency.max_ns)),
-];
-
-/// What the engine caused on the device.
-pub(super) const WRITE_AMPLIFICATION: Field = Field::number("write amp.", |cell| {
-    cell.median(TrialResult::write_amplification).map_or(NONE.to_owned(), |factor| format!("{factor:.2}"))
-});
-
-/// What went to and from the storage.
-pub(super) const STORAGE: [Field; 6] = [
-    Field::number("in/op", |cell| part(cell, TrialResult::fs_in_per_operation)),
-    Field::number("out/op", |cell| part(cell, TrialResult::fs_out_per_operation)),
-    Field::number("device read MB", |cell| part(cell, |r| Some(r.os.device.as_ref()?.read_bytes as f64 / 1e6))),
-    Field::number("written MB", |cell| part(cell, |r| Some(r.os.device.as_ref()?.write_bytes as f64 / 1e6))),
-    WRITE_AMPLIFICATION,
-    Field::number("DB KiB", |cell| median(cell, grouped, |r| r.space.db_kib as f64)),
-];
-
-/// CPU time and context switches of the measured part.
-pub(super) const CPU: [Field; 7] = [
-    Field::number("ops/s", |cell| median(cell, rate, TrialResult::operations_per_s)),
-    Field::number("user µs/op", |cell| known(cell, micros, |r| Some(r.cpu_us_per_operation()?.0))),
-    Field::number("sys µs/op", |cell| known(cell, micros, |r| Some(r.cpu_us_per_operation()?.1))),
-    Field::number("switches/s", |cell| known(cell, grouped, TrialResult::context_switches_per_s)),
-    Field::number("us %", |cell| known(cell, grouped, |r| Some(r.window_cpu_pct()?.0))),
-    Field::number("sy %", |cell| known(cell, grouped, |r| Some(r.window_cpu_pct()?.1))),
-    Field::number(SETTLING, |cell| {
-        cell.median(|r| Some(r.window.as_ref()?.settling?.seconds)).map_or(String::new(), |s| duration(1e9 * s))
-    }),
-];
-
-/// The kind of read that a trial made most of.
-pub(crate) fn main_reads(result: &TrialResult) -> Option<&Operations> {
-    result.operations.iter().filter(|o| !o.writes()).max_by_key(|o| o.operations)
+/// What `time` says, and what the published reports add to it, in their order.
+pub(super) fn costs() -> impl Iterator<Item = Field> {
+    declared::COSTS.into_iter().map(|figure| Field::figure(figure, ColumnGroup::Costs))
 }
 
-/// The kind of write that a trial made most of.
-pub(crate) fn main_writes(result: &TrialResult) -> Option<&Operations> {
-    result.operations.iter().filter(|o| o.writes()).max_by_key(|o| o.operations)
+/// The most telling percentiles of a side's latency; the first head names the side.
+pub(super) fn main_percentiles(side: Side) -> impl Iterator<Item = Field> {
+    let field = move |(index, percentile): (usize, Percentile)| {
+        Field::latency(head(side, index, &percentile.to_string()), Source::Percentile(side, percentile))
+    };
+    MAIN_PERCENTILES.into_iter().enumerate().map(field)
 }
 
-fn median(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&TrialResult) -> f64) -> String {
-    cell.median(|result| Some(figure(result))).map_or(NONE.to_owned(), print)
+/// All percentiles of a side's latency with their intervals, and the greatest.
+pub(super) fn all_percentiles(side: Side) -> impl Iterator<Item = Field> {
+    let field = move |(index, percentile): (usize, Percentile)| {
+        Field::latency(head(side, index, &percentile.to_string()), Source::PercentileWithInterval(side, percentile))
+    };
+    let greatest = Field::latency("max".to_owned(), Source::Greatest(side));
+    Percentile::ALL.into_iter().enumerate().map(field).chain([greatest])
 }
 
-fn known(cell: &Cell<'_>, print: fn(f64) -> String, figure: fn(&TrialResult) -> Option<f64>) -> String {
-    cell.median(figure).map_or(NONE.to_owned(), print)
+fn head(side: Side, index: usize, name: &str) -> String {
+    let side = match side {
+        Side::Reads => "read ",
+        Side::Writes => "write ",
+    };
+    format!("{}{name}", if index == 0 { side } else { "" })
 }
 
-/// Microseconds, three digits of them.
-fn micros(us: f64) -> String {
-    if us < 9.995 {
-        format!("{us:.2}")
-    } else if us < 99.95 {
-        format!("{us:.1}")
-    } else {
-        grouped(us)
-    }
+/// A rate, marked if there was interference with one of the trials that it was made from.
+pub(super) fn marked(cell: &StudyCell<'_>, estimate: &Estimate) -> Content {
+    Content::Rate { per_s: estimate.value, has_interference: has_interference(cell) }
 }
 
-fn part(cell: &Cell<'_>, figure: fn(&TrialResult) -> Option<f64>) -> String {
-    cell.median(figure).map_or(NONE.to_owned(), part_of_one)
-}
-
-fn latency(cell: &Cell<'_>, of: fn(&TrialResult) -> Option<&Operations>, percentile: fn(&Operations) -> u64) -> String {
-    cell.median(|result| of(result).map(|o| percentile(o) as f64)).map_or(NONE.to_owned(), duration)
-}
-
-/// A rate, with a mark if one of the trials that it was made from was disturbed.
-pub(super) fn marked(cell: &Cell<'_>, estimate: &Estimate) -> String {
-    let mark = if has_interference(cell) { "! " } else { "" };
-    format!("{mark}{}", rate(estimate.value))
-}
-
-pub(super) fn has_interference(cell: &Cell<'_>) -> bool {
+pub(super) fn has_interference(cell: &StudyCell<'_>) -> bool {
     cell.finished.iter().any(|result| !result.environment.interference.is_empty())
-}
-
-fn marked_rate(cell: &Cell<'_>, estimate: Option<&Estimate>) -> String {
-    estimate.map_or(NONE.to_owned(), |estimate| marked(cell, estimate))
-}
-
-fn relative(estimate: Option<&Estimate>) -> String {
-    estimate.and_then(Estimate::relative).map_or(String::new(), plus_minus)
 }

@@ -1,49 +1,56 @@
 //! Rates at a glance: engines down, threads across.
 
-use kvdyno_analysis::{Cell, Estimate};
+use kvdyno_analysis::Estimate;
+use kvdyno_results::Side;
 
+use super::crossing::crossings;
 use super::fields::marked;
-use super::{Column, Grid, Mark, Row, Text, disturbed, notes};
-use crate::study::{Study, counted, distinct};
+use super::of_cells::interference;
+use crate::figures::declared::{READS, WRITES};
+use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, Note};
+use crate::order::distinct;
+use crate::study::{Study, StudyCell};
+use crate::words::counted;
 
 /// What the marks mean.
 const LEGEND: &str = "* the highest of its column; ≈ its 95 % interval reaches that of the highest.";
 
-type Figure = fn(&Cell<'_>) -> Option<Estimate>;
-
 /// For a workload, the rate of reads and the rate of writes, as far as it has them.
 pub(crate) fn matrices(study: &Study<'_>, workload: &str) -> Vec<Grid> {
     let cells = study.running(workload);
-    let figures: [(&str, Figure); 2] =
-        [("reads/s", |cell| cell.reads_per_s.clone()), ("writes/s", |cell| cell.writes_per_s.clone())];
-    figures.into_iter().filter_map(|(what, figure)| matrix(study, workload, &cells, what, figure)).collect()
+    Side::ALL.into_iter().filter_map(|side| matrix(study, &cells, side)).collect()
 }
 
-fn matrix(study: &Study<'_>, workload: &str, cells: &[&Cell<'_>], what: &str, figure: Figure) -> Option<Grid> {
-    cells.iter().find_map(|cell| figure(cell))?;
+fn matrix(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Option<Grid> {
+    cells.iter().find_map(|cell| cell.rate(side))?;
     let mut threads = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     threads.sort_unstable();
     let mut engines = study.engines();
-    engines.retain(|engine| cells.iter().any(|cell| cell.key.engine == *engine));
+    engines.retain(|engine| cells.iter().any(|cell| cell.label.engine == *engine));
     let column = |count: &(u32, u32)| {
-        let here = |engine: &&str, cell: &Cell<'_>| {
-            cell.key.engine == *engine && (cell.key.readers, cell.key.writers) == *count
+        let here = |engine: &&str, cell: &StudyCell<'_>| {
+            cell.label.engine == *engine && (cell.key.readers, cell.key.writers) == *count
         };
-        let cells: Vec<_> =
+        let column: Vec<_> =
             engines.iter().map(|engine| cells.iter().find(|cell| here(engine, cell)).copied()).collect();
-        texts(study, &cells, figure)
+        ranked(study, &column, side)
     };
-    let columns: Vec<Vec<Text>> = threads.iter().map(column).collect();
-    let row = |(place, engine): (usize, &&str)| {
-        let figures = columns.iter().map(|column| column[place].clone());
-        Row { cells: std::iter::once(Text::from((*engine).to_owned())).chain(figures).collect(), ..Row::default() }
+    let columns: Vec<Vec<GridCell>> = threads.iter().map(column).collect();
+    let row = |(index, engine): (usize, &&str)| {
+        let figures = columns.iter().map(|column| column[index].clone());
+        GridRow { cells: std::iter::once(GridCell::words(*engine)).chain(figures).collect(), ..GridRow::default() }
     };
-    let heads = threads.iter().map(|count| Column::number(&head(*count, &threads)));
+    let heads = threads.iter().map(|count| GridColumn::numbers(head(*count, &threads)));
+    let rate = match side {
+        Side::Reads => READS.head,
+        Side::Writes => WRITES.head,
+    };
+    let legend = (engines.len() > 1).then(|| Note::Words(LEGEND.to_owned()));
     Some(Grid {
-        title: format!("{workload}: {what}"),
-        columns: std::iter::once(Column::words("engine")).chain(heads).collect(),
+        title: rate.to_owned(),
+        columns: std::iter::once(GridColumn::words("engine")).chain(heads).collect(),
         rows: engines.iter().enumerate().map(row).collect(),
-        note: notes(cells, [if engines.len() > 1 { LEGEND } else { "" }, disturbed(cells)].join(" ").trim().to_owned()),
+        notes: legend.into_iter().chain(interference(cells)).chain(crossings(cells)).collect(),
     })
 }
 
@@ -58,27 +65,28 @@ fn head((readers, writers): (u32, u32), all: &[(u32, u32)]) -> String {
 }
 
 /// A column's figures, the best marked, and those that cannot be told from it. The null engine is not in the running.
-fn texts(study: &Study<'_>, column: &[Option<&Cell<'_>>], figure: Figure) -> Vec<Text> {
-    let running = |cell: &&Cell<'_>| !study.is_driver(cell);
-    let rivals: Vec<Estimate> = column.iter().copied().flatten().filter(running).filter_map(figure).collect();
+fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> Vec<GridCell> {
+    let rated = column.iter().copied().flatten().filter(|cell| !study.is_driver(cell));
+    let rivals: Vec<&Estimate> = rated.filter_map(|cell| cell.rate(side)).collect();
     let best = rivals.iter().max_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| rivals.len() > 1);
-    let missing = |why: &str| Text { text: why.to_owned(), mark: Mark::Missing };
-    let text = |cell: &Option<&Cell<'_>>| match (cell, cell.and_then(figure)) {
+    let missing = |content| GridCell { content, emphasis: Emphasis::Missing };
+    let field = |cell: &Option<&StudyCell<'_>>| match (cell, cell.and_then(|cell| cell.rate(side))) {
         (Some(cell), Some(estimate)) => {
-            let best = best.filter(|_| running(cell));
-            Text { text: marked(cell, &estimate), mark: best.map_or(Mark::Plain, |best| mark(&estimate, best)) }
+            let best = best.filter(|_| !study.is_driver(cell));
+            let emphasis = best.map_or(Emphasis::Plain, |best| emphasis(estimate, best));
+            GridCell { content: marked(cell, estimate), emphasis }
         }
-        (Some(cell), None) if cell.finished.is_empty() => missing("failed"),
-        _ => missing("–"),
+        (Some(cell), None) if cell.finished.is_empty() => missing(Content::Words("failed".to_owned())),
+        _ => missing(Content::Absent),
     };
-    column.iter().map(text).collect()
+    column.iter().map(field).collect()
 }
 
-fn mark(estimate: &Estimate, best: &Estimate) -> Mark {
+fn emphasis(estimate: &Estimate, best: &Estimate) -> Emphasis {
     let reaches = estimate.high.zip(best.low).is_some_and(|(high, low)| high >= low);
     match estimate.value >= best.value {
-        true => Mark::Best,
-        false if reaches => Mark::Near,
-        false => Mark::Plain,
+        true => Emphasis::Best,
+        false if reaches => Emphasis::Near,
+        false => Emphasis::Plain,
     }
 }

@@ -1,12 +1,13 @@
 //! Variants that ask for the same work, one over the other.
 
-use kvdyno_analysis::{Cell, Estimate};
+use kvdyno_analysis::Estimate;
 use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
-use super::{Column, Grid, Row, Text};
+use crate::grid::{Grid, GridCell, GridColumn, GridRow, Note};
 use crate::numbers::plus_minus;
-use crate::study::{Study, distinct};
+use crate::order::distinct;
+use crate::study::{Study, StudyCell};
 
 /// The rate of one cell over that of its counterpart.
 #[derive(Clone, Debug, Serialize)]
@@ -15,9 +16,11 @@ pub(crate) struct Relative {
     pub(crate) variant: String,
     /// Whose rate stands below it: the experiment's first variant.
     pub(crate) over: String,
-    /// As reports name it.
+    /// As the experiment names it.
     pub(crate) engine: String,
-    /// `load`, or what was run.
+    /// As reports name it.
+    pub(crate) label: String,
+    /// The workload.
     pub(crate) workload: String,
     /// Threads that it was about, above the line.
     pub(crate) threads: u32,
@@ -33,20 +36,23 @@ pub(crate) struct Relative {
 /// For each variant but the first its rates over those of the first, wherever both did the same work. Numbers of threads
 /// are held against the same; where a step has others in one variant, as many of them, the first against the first.
 pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
-    let cells: Vec<Told<'_, '_>> =
-        [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase)).filter_map(Told::of).collect();
-    let variants = distinct(cells.iter().map(|cell| cell.result.trial.variant.as_str()));
+    let cells: Vec<VariantCell<'_, '_>> = [Phase::Load, Phase::Run]
+        .into_iter()
+        .flat_map(|phase| study.cells(phase))
+        .filter_map(VariantCell::of)
+        .collect();
+    let variants = distinct(cells.iter().map(|cell| cell.cell.key.variant.as_str()));
     let Some((first, others)) = variants.split_first() else { return Vec::new() };
-    let steps = distinct(cells.iter().map(Told::step));
-    let of = |variant: &str, step: &Step<'_>| {
-        let mut found: Vec<&Told<'_, '_>> =
-            cells.iter().filter(|cell| cell.result.trial.variant == variant && cell.step() == *step).collect();
-        found.sort_by_key(|cell| cell.threads());
-        found
+    let steps = distinct(cells.iter().map(VariantCell::step));
+    let of = |variant: &str, step: &StepKey<'_>| {
+        let mut of_step: Vec<&VariantCell<'_, '_>> =
+            cells.iter().filter(|cell| cell.cell.key.variant == variant && cell.step() == *step).collect();
+        of_step.sort_by_key(|cell| cell.threads());
+        of_step
     };
     let pairs =
         others.iter().flat_map(|variant| steps.iter().flat_map(|step| pairs(of(first, step), of(variant, step))));
-    pairs.filter_map(|(below, above)| Told::over(above, below)).collect()
+    pairs.filter_map(|(below, above)| VariantCell::over(above, below)).collect()
 }
 
 /// Tables of [`relatives`], one for each variant but the first.
@@ -60,37 +66,30 @@ fn grid(variant: &str, all: &[Relative]) -> Grid {
     let over = of.first().map_or("", |one| one.over.as_str());
     let mut threads = distinct(of.iter().map(|one| (one.threads_over, one.threads)));
     threads.sort_unstable();
-    let mut rows = distinct(of.iter().map(|one| (one.engine.as_str(), one.workload.as_str())));
+    let mut rows = distinct(of.iter().map(|one| (one.label.as_str(), one.workload.as_str())));
     // Engines together, each with its steps in their order.
     let engines = distinct(rows.iter().map(|(engine, _)| *engine));
     rows.sort_by_key(|(engine, _)| engines.iter().position(|name| name == engine));
-    let text = |engine: &str, workload: &str, count: (u32, u32)| {
+    let figure = |engine: &str, workload: &str, count: (u32, u32)| {
         let here = |one: &&&Relative| {
-            (one.engine.as_str(), one.workload.as_str(), (one.threads_over, one.threads)) == (engine, workload, count)
+            (one.label.as_str(), one.workload.as_str(), (one.threads_over, one.threads)) == (engine, workload, count)
         };
-        Text::from(of.iter().find(here).map_or(String::new(), |one| one.text()))
+        GridCell::words(of.iter().find(here).map_or(String::new(), |one| one.text()))
     };
-    let mut last = "";
     let row = |(engine, workload): (&str, &str)| {
-        let begins = engine != std::mem::replace(&mut last, rows_name(engine, &engines));
-        let names = [if begins { engine } else { "" }, workload].map(|name| Text::from(name.to_owned()));
-        let figures = threads.iter().map(|count| text(engine, workload, *count));
-        let group = begins.then(|| engine.to_owned());
-        Row { cells: names.into_iter().chain(figures).collect(), group, ..Row::default() }
+        let figures = threads.iter().map(|count| figure(engine, workload, *count));
+        let cells = [engine, workload].map(GridCell::words).into_iter().chain(figures).collect();
+        GridRow { cells, ..GridRow::default() }
     };
-    let rows = rows.iter().copied().map(row).collect();
-    let heads = threads.iter().map(|count| Column::number(&head(*count)));
-    Grid {
+    let heads = threads.iter().map(|count| GridColumn::numbers(head(*count)));
+    let mut grid = Grid {
         title: format!("{variant} over {over}: rates"),
-        columns: [Column::words("engine"), Column::words("step")].into_iter().chain(heads).collect(),
-        rows,
-        note: note(variant, over, &threads),
-    }
-}
-
-/// The same name, as long as the table lives.
-fn rows_name<'a>(engine: &str, engines: &[&'a str]) -> &'a str {
-    engines.iter().find(|name| **name == engine).copied().unwrap_or("")
+        columns: ["engine", "step"].map(GridColumn::words).into_iter().chain(heads).collect(),
+        rows: rows.iter().copied().map(row).collect(),
+        notes: vec![Note::Words(note(variant, over, &threads))],
+    };
+    grid.group_rows();
+    grid
 }
 
 fn head((over, threads): (u32, u32)) -> String {
@@ -99,9 +98,9 @@ fn head((over, threads): (u32, u32)) -> String {
 
 fn note(variant: &str, over: &str, threads: &[(u32, u32)]) -> String {
     let other = threads.iter().find(|(over, threads)| over != threads);
-    let apart = other
+    let pairs = other
         .map_or(String::new(), |(below, above)| format!(" t{below}→{above}: {below} in {over}, {above} in {variant}."));
-    format!("Above 1: {variant} did more in the same time. Columns are numbers of threads.{apart}")
+    format!("Above 1: {variant} did more in the same time. Columns are numbers of threads.{pairs}")
 }
 
 impl Relative {
@@ -111,29 +110,28 @@ impl Relative {
     }
 }
 
-/// A cell with figures, and its first trial, which tells what it was called before names were made to tell cells apart.
-struct Told<'c, 'r> {
-    cell: &'c Cell<'r>,
+/// A cell of a variant that has figures, and its first trial.
+struct VariantCell<'c, 'r> {
+    cell: &'c StudyCell<'r>,
     result: &'r TrialResult,
 }
 
-/// Engine, phase and workload.
-type Step<'a> = (&'a str, Phase, &'a str);
+/// The engine's label, the phase and the workload.
+type StepKey<'a> = (&'a str, Phase, &'a str);
 
-impl<'c, 'r> Told<'c, 'r> {
-    fn of(cell: &'c Cell<'r>) -> Option<Self> {
+impl<'c, 'r> VariantCell<'c, 'r> {
+    fn of(cell: &'c StudyCell<'r>) -> Option<Self> {
         let result = *cell.finished.first()?;
-        (!result.trial.variant.is_empty()).then_some(Told { cell, result })
+        (!cell.key.variant.is_empty()).then_some(VariantCell { cell, result })
     }
 
-    fn step(&self) -> Step<'_> {
-        let trial = &self.result.trial;
-        (&self.cell.key.engine, trial.phase, &trial.workload)
+    fn step(&self) -> StepKey<'_> {
+        (&self.cell.label.engine, self.cell.key.phase, &self.cell.key.workload)
     }
 
     fn threads(&self) -> u32 {
-        let trial = &self.result.trial;
-        if trial.readers > 0 { trial.readers } else { trial.writers }
+        let key = &self.cell.key;
+        if key.readers > 0 { key.readers } else { key.writers }
     }
 
     /// The rate of what it is about.
@@ -143,15 +141,16 @@ impl<'c, 'r> Told<'c, 'r> {
 
     /// `None` if the two did not do the same work.
     fn over(above: &Self, below: &Self) -> Option<Relative> {
-        let work = |told: &Self| WorkloadFacts { seed: 0, ..told.result.workload.clone() };
+        let work = |cell: &Self| WorkloadFacts { seed: 0, ..cell.result.workload.clone() };
         let same = work(above) == work(below) && above.result.engine.version == below.result.engine.version;
         let (rate, over) = (above.rate()?, below.rate()?);
         let relative = rate.relative().zip(over.relative()).map(|(one, other)| one.hypot(other));
         (same && over.value > 0.0).then(|| Relative {
-            variant: above.result.trial.variant.clone(),
-            over: below.result.trial.variant.clone(),
+            variant: above.cell.key.variant.clone(),
+            over: below.cell.key.variant.clone(),
             engine: above.cell.key.engine.clone(),
-            workload: above.result.trial.workload.clone(),
+            label: above.cell.label.engine.clone(),
+            workload: above.cell.key.workload.clone(),
             threads: above.threads(),
             threads_over: below.threads(),
             ratio: rate.value / over.value,
@@ -162,17 +161,17 @@ impl<'c, 'r> Told<'c, 'r> {
 
 /// Counterparts of one step in two variants.
 fn pairs<'t, 'c, 'r>(
-    below: Vec<&'t Told<'c, 'r>>,
-    above: Vec<&'t Told<'c, 'r>>,
-) -> Vec<(&'t Told<'c, 'r>, &'t Told<'c, 'r>)> {
-    let counts = |cells: &[&Told<'_, '_>]| cells.iter().map(|cell| cell.threads()).collect::<Vec<_>>();
+    below: Vec<&'t VariantCell<'c, 'r>>,
+    above: Vec<&'t VariantCell<'c, 'r>>,
+) -> Vec<(&'t VariantCell<'c, 'r>, &'t VariantCell<'c, 'r>)> {
+    let counts = |cells: &[&VariantCell<'_, '_>]| cells.iter().map(|cell| cell.threads()).collect::<Vec<_>>();
     let shared = counts(&below).iter().any(|count| counts(&above).contains(count));
     let doubled =
         below.len() == above.len() && below.iter().zip(&above).all(|(one, other)| other.threads() == 2 * one.threads());
     match shared && !doubled {
         true => {
             let counterpart =
-                |one: &&'t Told<'c, 'r>| above.iter().find(|other| other.threads() == one.threads()).copied();
+                |one: &&'t VariantCell<'c, 'r>| above.iter().find(|other| other.threads() == one.threads()).copied();
             below.iter().filter_map(|one| Some((*one, counterpart(one)?))).collect()
         }
         false if below.len() == above.len() => below.into_iter().zip(above).collect(),

@@ -1,17 +1,20 @@
-//! What an experiment was set to, and what it ran on.
+//! The settings of an experiment, and its machine.
 
 use kvdyno_results::{ClientKind, Machine, Phase, Setting, TrialResult};
 
-use super::{Column, Grid, Row, Text};
+use crate::grid::{Grid, GridCell, GridColumn, GridRow};
 use crate::numbers::{bytes, grouped};
-use crate::study::{Study, counted, distinct};
+use crate::order::distinct;
+use crate::study::Study;
+use crate::words::counted;
 
-/// A name and what it stands for.
+/// A name and its value.
 pub(crate) type Fact = (String, String);
 
-type Word = fn(&TrialResult) -> Option<String>;
+/// A setting in words.
+type SettingOf = fn(&TrialResult) -> Option<String>;
 
-const SETTINGS: [(&str, Word); 12] = [
+const SETTINGS: [(&str, SettingOf); 12] = [
     ("records", |r| Some(grouped(r.workload.records as f64))),
     ("key + value", |r| {
         Some(format!("{} + {} bytes", grouped(r.workload.key_size as f64), grouped(r.workload.value_size as f64)))
@@ -28,16 +31,16 @@ const SETTINGS: [(&str, Word); 12] = [
     ("writes limited to", |r| r.workload.write_rate.map(|rate| format!("{}/s", grouped(rate)))),
 ];
 
-/// The lab-wide settings. One that differs between workloads is told for each. That readers and writers are processes is
-/// told if all are; where some are, the engines' names tell.
+/// The lab-wide settings. One that differs between workloads stands with each. That clients are processes stands
+/// there if all are; where some are, the engines' labels say it.
 pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
-    let fact = |(name, word): (&str, Word)| told(study.results, word).map(|value| (name.to_owned(), value));
+    let fact = |(name, word): (&str, SettingOf)| of_all(study.results, word).map(|value| (name.to_owned(), value));
     let all = study.results.iter().all(|result| result.trial.clients == ClientKind::Processes);
     let clients = (all && !study.results.is_empty()).then(|| ("clients".to_owned(), ClientKind::Processes.to_string()));
     SETTINGS.into_iter().filter_map(fact).chain(clients).collect()
 }
 
-fn told(results: &[TrialResult], word: Word) -> Option<String> {
+fn of_all(results: &[TrialResult], word: SettingOf) -> Option<String> {
     let values = distinct(results.iter().filter_map(|result| word(result).map(|value| (value, &result.workload.name))));
     let words = distinct(values.iter().map(|(value, _)| value.clone()));
     let with_workloads = |word: &String| {
@@ -70,7 +73,7 @@ pub(crate) fn versions(study: &Study<'_>) -> Vec<String> {
     known.into_iter().chain(unknown.map(str::to_owned)).collect()
 }
 
-/// What it ran on.
+/// The machine.
 pub(crate) fn machine_facts(machine: &Machine) -> Vec<Fact> {
     let cpu = &machine.cpu;
     let mut facts = vec![
@@ -115,21 +118,21 @@ fn driver(machine: &Machine) -> Option<String> {
     Some(format!("{:.0} ns a get ({low:.0} to {high:.0})", driver.get_ns))
 }
 
-/// What each adapter set, the lab's topics down and the engines across.
+/// The settings that each adapter made, the lab's topics down and the engines across.
 pub(crate) fn engine_settings(study: &Study<'_>) -> Option<Grid> {
     let engines: Vec<(&str, &[Setting])> =
         named(study).into_iter().map(|engine| (engine, set(study, engine))).collect();
     let topics = distinct(engines.iter().flat_map(|(_, settings)| settings.iter().map(|s| s.topic.as_str())));
     let row = |topic: &&str| {
-        let cells = engines.iter().map(|(_, settings)| Text::from(of_topic(settings, topic)));
-        Row { cells: std::iter::once(Text::from((*topic).to_owned())).chain(cells).collect(), ..Row::default() }
+        let cells = engines.iter().map(|(_, settings)| GridCell::words(of_topic(settings, topic)));
+        GridRow { cells: std::iter::once(GridCell::words(*topic)).chain(cells).collect(), ..GridRow::default() }
     };
-    let heads = engines.iter().map(|(engine, _)| Column::words(engine));
+    let heads = engines.iter().map(|(engine, _)| GridColumn::words(*engine));
     (!topics.is_empty()).then(|| Grid {
         title: "Settings of each engine".to_owned(),
-        columns: std::iter::once(Column::words("")).chain(heads).collect(),
+        columns: std::iter::once(GridColumn::words("")).chain(heads).collect(),
         rows: topics.iter().map(row).collect(),
-        note: String::new(),
+        notes: Vec::new(),
     })
 }
 

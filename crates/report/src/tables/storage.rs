@@ -1,11 +1,11 @@
-//! What went to and from the storage, as the reports on databases larger than memory count it.
+//! Traffic to and from the storage, as the reports on databases larger than memory count it.
 
-use kvdyno_analysis::Cell;
 use kvdyno_results::Phase;
 
-use super::Grid;
-use super::fields::{ENGINE, STORAGE, WORKLOAD};
-use super::run::{by_engine, name_groups_once, thread_fields};
+use super::fields::{ENGINE, Field, WORKLOAD};
+use super::run::{by_engine, grouped, names};
+use crate::figures::declared;
+use crate::grid::{ColumnGroup, Grid, Note};
 use crate::study::Study;
 
 /// From so many inputs an operation on, the storage has a part in the rates.
@@ -24,24 +24,27 @@ pub(crate) fn matters(study: &Study<'_>) -> bool {
 /// For the load; none if the storage does not matter.
 pub(crate) fn load_storage(study: &Study<'_>) -> Option<Grid> {
     let cells = study.cells(Phase::Load);
-    let fields: Vec<_> = [ENGINE, WORKLOAD].into_iter().chain(STORAGE).collect();
+    let fields: Vec<Field> = [ENGINE, WORKLOAD].into_iter().chain(figures()).collect();
     (matters(study) && !cells.is_empty())
-        .then(|| Grid::of_cells("Load: to and from the storage".to_owned(), &cells, &fields, 2))
+        .then(|| Grid::of_cells("to and from the storage".to_owned(), &cells, &fields, 2))
 }
 
 /// For a workload; none if the storage does not matter.
 pub(crate) fn run_storage(study: &Study<'_>, workload: &str) -> Option<Grid> {
-    let cells: Vec<&Cell<'_>> = by_engine(study, workload);
-    let mut fields = vec![ENGINE];
-    fields.extend(thread_fields(&cells));
-    let names = fields.len();
-    fields.extend(STORAGE);
+    let cells = by_engine(study, workload);
+    let names = names(&cells);
+    let fields: Vec<Field> = names.iter().cloned().chain(figures()).collect();
     (matters(study) && !cells.is_empty()).then(|| {
-        let mut grid = Grid::of_cells(format!("{workload}: to and from the storage"), &cells, &fields, names);
-        grid.note = NOTE.to_owned();
-        name_groups_once(&mut grid.rows);
+        let mut grid = grouped("to and from the storage".to_owned(), &cells, &fields, names.len());
+        grid.notes = vec![Note::Words(NOTE.to_owned())];
         grid
     })
+}
+
+/// With the size of the database at the end.
+fn figures() -> impl Iterator<Item = Field> {
+    let size = declared::COSTS.into_iter().filter(|figure| figure.key == "db_kib");
+    declared::STORAGE.into_iter().chain(size).map(|figure| Field::figure(figure, ColumnGroup::Rates))
 }
 
 const NOTE: &str = "in/op and out/op: blocks of 512 bytes that the process caused to be read and written (what `time` calls \

@@ -1,12 +1,12 @@
 //! Figures that only one workload has, a table for each such workload.
 
-use kvdyno_analysis::Cell;
 use kvdyno_results::{FigureValue, Phase, TrialResult, WorkloadFigure, WorkloadFigures};
 
-use super::fields::{ENGINE, LOAD_THREADS, NONE, THREADS, WORKLOAD};
-use super::{Column, Grid};
-use crate::numbers::{grouped, rate};
-use crate::study::{Study, distinct};
+use super::fields::{ENGINE, LOAD_THREADS, THREADS, WORKLOAD};
+use crate::figures::Unit;
+use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn, Note};
+use crate::order::distinct;
+use crate::study::{Study, StudyCell};
 
 /// The figures of workloads' own, for each such workload and phase.
 pub(crate) fn workload_figures(study: &Study<'_>) -> Vec<Grid> {
@@ -24,36 +24,37 @@ fn of_phase(study: &Study<'_>, phase: Phase) -> Vec<Grid> {
 }
 
 /// The figures of a cell's first finished trial; those of the others have the same columns.
-fn own<'a>(cell: &'a Cell<'_>) -> Option<&'a WorkloadFigures> {
+fn own<'a>(cell: &'a StudyCell<'_>) -> Option<&'a WorkloadFigures> {
     cell.finished.iter().find_map(|result| result.figures.as_ref())
 }
 
-fn grid(cells: &[&Cell<'_>], phase: Phase) -> Option<Grid> {
+fn grid(cells: &[&StudyCell<'_>], phase: Phase) -> Option<Grid> {
     let first = own(cells.first()?)?;
     let mut names = vec![ENGINE];
-    if distinct(cells.iter().map(|cell| &cell.key.workload)).len() > 1 {
+    if distinct(cells.iter().map(|cell| &cell.label.workload)).len() > 1 {
         names.push(WORKLOAD);
     }
     names.push(if phase == Phase::Load { LOAD_THREADS } else { THREADS });
     let mut grid = Grid::of_cells(first.heading.clone(), cells, &names, names.len());
-    grid.note.clone_from(&first.note);
+    grid.notes = vec![Note::Words(first.note.clone())];
     // What failed stands in the table of its phase; a row is left for each cell.
     grid.rows.retain(|row| row.failure.is_none());
     for (figure, title) in first.figures.iter().filter_map(|figure| Some((figure, figure.title.as_ref()?))) {
-        grid.columns.push(Column::number(title));
+        grid.columns.push(GridColumn { group: ColumnGroup::Costs, ..GridColumn::numbers(title) });
         for (row, cell) in grid.rows.iter_mut().zip(cells) {
-            row.cells.push(printed(cell, figure).into());
+            row.cells.push(GridCell::from(content(cell, figure)));
         }
     }
     Some(grid)
 }
 
 /// The median over a cell's trials; of words the first one's.
-fn printed(cell: &Cell<'_>, figure: &WorkloadFigure) -> String {
+fn content(cell: &StudyCell<'_>, figure: &WorkloadFigure) -> Content {
     let value = |result: &TrialResult| result.figures.as_ref()?.of(&figure.column)?.number();
+    let number = |unit: Unit| cell.median(value).map_or(Content::Absent, |median| Content::Number(median, unit));
     match &figure.value {
-        FigureValue::Text(text) => text.clone(),
-        FigureValue::Count(_) => cell.median(value).map_or(NONE.to_owned(), grouped),
-        FigureValue::Rate(_) => cell.median(value).map_or(NONE.to_owned(), rate),
+        FigureValue::Text(text) => Content::Words(text.clone()),
+        FigureValue::Count(_) => number(Unit::Count),
+        FigureValue::Rate(_) => number(Unit::PerSecond),
     }
 }

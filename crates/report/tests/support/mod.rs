@@ -6,15 +6,16 @@
 use std::fs;
 use std::path::Path;
 
+use hdrhistogram::Histogram;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{
     Answers, Cache, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency,
-    Machine, NumaNode, OpKind, Operations, OsFacts, Outcome, Phase, SCHEMA, SeriesRow, Setting, Space, TrialKey,
-    TrialResult, Window, WorkloadFacts, files,
+    Machine, NumaNode, OpKind, Operations, OsFacts, Outcome, Percentile, Percentiles, Phase, SCHEMA, SeriesPoint,
+    Setting, Space, TrialKey, TrialResult, Window, WorkloadFacts, files, latency_log,
 };
 
-/// What the made-up figures of an engine are made from.
-struct Engine {
+/// The source of an engine's made-up figures.
+struct MadeUpEngine {
     named: &'static str,
     version: &'static str,
     load_s: f64,
@@ -28,8 +29,8 @@ struct Engine {
     settings: &'static [(&'static str, &'static str, &'static str)],
 }
 
-const ENGINES: [Engine; 7] = [
-    Engine {
+const ENGINES: [MadeUpEngine; 7] = [
+    MadeUpEngine {
         named: "lmdb",
         version: "0.9.24",
         load_s: 0.92,
@@ -45,7 +46,7 @@ const ENGINES: [Engine; 7] = [
             ("write buffer", "(none)", ""),
         ],
     },
-    Engine {
+    MadeUpEngine {
         named: "rocksdb",
         version: "7.8.3",
         load_s: 3.41,
@@ -64,7 +65,7 @@ const ENGINES: [Engine; 7] = [
             ("background", "level_compaction_dynamic_level_bytes", "false"),
         ],
     },
-    Engine {
+    MadeUpEngine {
         named: "leveldb",
         version: "1.23",
         load_s: 2.87,
@@ -81,7 +82,7 @@ const ENGINES: [Engine; 7] = [
             ("compression", "compression", "kNoCompression"),
         ],
     },
-    Engine {
+    MadeUpEngine {
         named: "bdb",
         version: "5.3.28",
         load_s: 21.6,
@@ -93,7 +94,7 @@ const ENGINES: [Engine; 7] = [
         noise: 0.04,
         settings: &[("durability", "DB_TXN_NOSYNC", "set"), ("cache", "set_cachesize", "33554432")],
     },
-    Engine {
+    MadeUpEngine {
         named: "wiredtiger:btree",
         version: "3.2.1",
         load_s: 1.74,
@@ -109,7 +110,7 @@ const ENGINES: [Engine; 7] = [
             ("compression", "block_compressor", "none"),
         ],
     },
-    Engine {
+    MadeUpEngine {
         named: "wiredtiger:lsm",
         version: "3.2.1",
         load_s: 6.02,
@@ -126,7 +127,7 @@ const ENGINES: [Engine; 7] = [
             ("compression", "block_compressor", "none"),
         ],
     },
-    Engine {
+    MadeUpEngine {
         named: "hyperleveldb",
         version: "1.0.2",
         load_s: 2.2,
@@ -166,10 +167,26 @@ pub fn write(root: &Path, repeats: u32) -> ResultsFolder {
 
 fn save(results: &ResultsFolder, result: TrialResult) {
     results.save(&result).unwrap();
-    let rows = series(&result);
-    if !rows.is_empty() {
-        results.save_series(&result.trial, &rows).unwrap();
+    let points = series(&result);
+    if !points.is_empty() {
+        results.save_series(&result.trial, &points).unwrap();
     }
+    let histograms = result.operations.iter().map(|operations| (operations.kind, histogram(&operations.latency)));
+    latency_log::write(&results.trial_folder(&result.trial), histograms).unwrap();
+}
+
+/// 100,000 operations that have these latencies.
+fn histogram(latency: &Latency) -> Histogram<u64> {
+    let mut histogram = Histogram::new(3).unwrap();
+    histogram.record(latency.min_ns).unwrap();
+    let mut below = 1;
+    for percentile in Percentile::ALL {
+        let up_to = (100_000.0 * percentile.quantile()).round() as u64;
+        histogram.record_n(latency.at(percentile), up_to - below).unwrap();
+        below = up_to;
+    }
+    histogram.record_n(latency.max_ns, 100_000 - below).unwrap();
+    histogram
 }
 
 fn experiment(repeats: u32) -> String {
@@ -187,7 +204,7 @@ fn wobble(words: &[u64]) -> f64 {
     (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-fn outcome(engine: &Engine, phase: Phase, readers: u32, repeat: u32) -> Outcome {
+fn outcome(engine: &MadeUpEngine, phase: Phase, readers: u32, repeat: u32) -> Outcome {
     let failed = |kind, reason: &str| Outcome::Failed(Failure { kind, reason: reason.to_owned() });
     match (engine.named, phase, readers, repeat) {
         ("hyperleveldb", Phase::Load, ..) => {
@@ -202,7 +219,7 @@ fn outcome(engine: &Engine, phase: Phase, readers: u32, repeat: u32) -> Outcome 
     }
 }
 
-fn key(engine: &Engine, number: u32, repeat: u32, phase: Phase, readers: u32) -> TrialKey {
+fn key(engine: &MadeUpEngine, number: u32, repeat: u32, phase: Phase, readers: u32) -> TrialKey {
     let workload = match phase {
         Phase::Load => "fillseq",
         Phase::Run => "readwhilewriting",
@@ -220,7 +237,7 @@ fn key(engine: &Engine, number: u32, repeat: u32, phase: Phase, readers: u32) ->
     }
 }
 
-fn load(engine: &Engine, number: u32, repeat: u32) -> TrialResult {
+fn load(engine: &MadeUpEngine, number: u32, repeat: u32) -> TrialResult {
     let trial = key(engine, number, repeat, Phase::Load, 0);
     let seconds = engine.load_s * (1.0 + 0.03 * wobble(&[u64::from(number)]));
     let rate = RECORDS as f64 / seconds;
@@ -228,7 +245,7 @@ fn load(engine: &Engine, number: u32, repeat: u32) -> TrialResult {
     result(engine, trial, seconds, os, vec![operations(OpKind::Batch, 1, rate, 1000.0, seconds, engine.noise)])
 }
 
-fn run(engine: &Engine, number: u32, repeat: u32, readers: u32) -> TrialResult {
+fn run(engine: &MadeUpEngine, number: u32, repeat: u32, readers: u32) -> TrialResult {
     let trial = key(engine, number, repeat, Phase::Run, readers);
     let drift = 1.0 + engine.noise / 3.0 * wobble(&[u64::from(number), 7]);
     let threads = f64::from(readers);
@@ -257,17 +274,19 @@ fn operations(kind: OpKind, threads: u32, rate: f64, batch: f64, seconds: f64, t
         latency: Latency {
             min_ns: at(0.4),
             mean_ns: at(1.0),
-            p50_ns: at(0.93),
-            p90_ns: at(1.3),
-            p99_ns: at(2.0 + 20.0 * tail),
-            p99_9_ns: at(4.0 + 200.0 * tail),
-            p99_99_ns: at(12.0 + 2000.0 * tail),
+            percentiles: Percentiles::from_fn(|percentile| match percentile {
+                Percentile::P50 => at(0.93),
+                Percentile::P90 => at(1.3),
+                Percentile::P99 => at(2.0 + 20.0 * tail),
+                Percentile::P99_9 => at(4.0 + 200.0 * tail),
+                Percentile::P99_99 => at(12.0 + 2000.0 * tail),
+            }),
             max_ns: at(300.0 + 20_000.0 * tail),
         },
     }
 }
 
-fn os(engine: &Engine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
+fn os(engine: &MadeUpEngine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
     let cents = |v: f64| (v * 100.0).round() / 100.0;
     OsFacts {
         wall_s: cents(wall_s),
@@ -294,7 +313,13 @@ fn os(engine: &Engine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
     }
 }
 
-fn result(engine: &Engine, trial: TrialKey, seconds: f64, os: OsFacts, operations: Vec<Operations>) -> TrialResult {
+fn result(
+    engine: &MadeUpEngine,
+    trial: TrialKey,
+    seconds: f64,
+    os: OsFacts,
+    operations: Vec<Operations>,
+) -> TrialResult {
     let outcome = outcome(engine, trial.phase, trial.readers, trial.repeat);
     let finished = outcome == Outcome::Finished;
     let started = outcome_started(&outcome);
@@ -331,7 +356,7 @@ fn outcome_started(outcome: &Outcome) -> bool {
     !matches!(outcome, Outcome::Failed(Failure { kind: FailureKind::NotRun, .. }))
 }
 
-fn facts(engine: &Engine, started: bool) -> EngineFacts {
+fn facts(engine: &MadeUpEngine, started: bool) -> EngineFacts {
     let setting = |(topic, name, value): &(&str, &str, &str)| Setting {
         topic: (*topic).into(),
         name: (*name).into(),
@@ -347,7 +372,7 @@ fn facts(engine: &Engine, started: bool) -> EngineFacts {
     }
 }
 
-fn statistics(engine: &Engine, trial: &TrialKey) -> Vec<Setting> {
+fn statistics(engine: &MadeUpEngine, trial: &TrialKey) -> Vec<Setting> {
     let setting = |topic: &str, name: &str, value: String| Setting { topic: topic.into(), name: name.into(), value };
     match engine.named {
         "lmdb" => vec![setting("tree", "ms_depth", "3".into()), setting("tree", "ms_leaf_pages", "29412".into())],
@@ -356,7 +381,7 @@ fn statistics(engine: &Engine, trial: &TrialKey) -> Vec<Setting> {
     }
 }
 
-fn notes(engine: &Engine, trial: &TrialKey) -> Vec<String> {
+fn notes(engine: &MadeUpEngine, trial: &TrialKey) -> Vec<String> {
     let reloaded = engine.named == "leveldb" && trial.readers == 2 && trial.repeat == 1;
     reloaded.then(|| "the database was loaded again after an interruption".to_owned()).into_iter().collect()
 }
@@ -389,34 +414,30 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
 }
 
 /// A second of warm-up, then a second each.
-fn series(result: &TrialResult) -> Vec<SeriesRow> {
+fn series(result: &TrialResult) -> Vec<SeriesPoint> {
     let Some(window) = &result.window else { return Vec::new() };
     let noise = ENGINES.iter().find(|engine| engine.named == result.trial.engine).unwrap().noise;
     let seconds = window.seconds.floor() as i32;
-    let mut rows = Vec::new();
+    let mut points = Vec::new();
     for end in 0..=seconds {
         for operations in &result.operations {
             let seed = [u64::from(result.trial.number), end as u64, u64::from(operations.writes())];
-            rows.push(row(operations, f64::from(end), 1.0 + noise * wobble(&seed)));
+            points.push(point(operations, f64::from(end), 1.0 + noise * wobble(&seed)));
         }
     }
-    rows
+    points
 }
 
-fn row(operations: &Operations, end_s: f64, factor: f64) -> SeriesRow {
+fn point(operations: &Operations, end_s: f64, factor: f64) -> SeriesPoint {
     let latency = &operations.latency;
-    SeriesRow {
+    SeriesPoint {
         end_s,
         seconds: 1.0,
         kind: operations.kind,
         operations: (operations.operations_per_s * factor) as u64,
         records: (operations.records_per_s * factor) as u64,
         records_per_s: operations.records_per_s * factor,
-        p50_ns: latency.p50_ns,
-        p90_ns: latency.p90_ns,
-        p99_ns: latency.p99_ns,
-        p99_9_ns: latency.p99_9_ns,
-        p99_99_ns: latency.p99_99_ns,
+        percentiles: latency.percentiles,
         max_ns: latency.max_ns,
     }
 }

@@ -8,18 +8,16 @@ mod result;
 mod watching;
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use hdrhistogram::serialization::{V2Serializer, interval_log::IntervalLogWriterBuilder};
 use jiff::Timestamp;
 use kvdyno_environment::storage::{DeviceCounters, free_bytes, is_device, settle};
 use kvdyno_environment::worker_processes::WorkerProcesses;
-use kvdyno_results::{ClientKind, Failure, FailureKind, Outcome, SeriesRow, Space, TrialResult, files};
+use kvdyno_results::{ClientKind, Failure, FailureKind, Outcome, SeriesPoint, Space, TrialResult, files, latency_log};
 use kvdyno_worker::shared::SharedMemory;
 use kvdyno_worker::{Observer, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -38,7 +36,7 @@ use watching::Watching;
 pub struct Ended {
     /// Absent if the user interrupted it: then it counts as not begun.
     pub result: Option<TrialResult>,
-    pub series: Vec<SeriesRow>,
+    pub series: Vec<SeriesPoint>,
     /// Versions up to this one may have been written.
     pub last_version: u64,
 }
@@ -82,7 +80,7 @@ pub fn run(context: &TrialContext<'_>, live: &mut dyn FnMut(&Live)) -> io::Resul
         result.notes.extend(context.engine_cleanup.destroy(&context.database)?);
         empty(&context.database)?;
     }
-    save_latencies(context.folder, &observer)?;
+    latency_log::write(context.folder, observer.histograms().into_iter())?;
     Ok(Ended { result: Some(result), series, last_version })
 }
 
@@ -162,23 +160,4 @@ fn keep_across_exec(fd: RawFd) -> io::Result<()> {
 fn space(context: &TrialContext<'_>, peak_kib: u64) -> io::Result<Space> {
     let db_kib = taken_kib(context)?;
     Ok(Space { db_kib, db_peak_kib: peak_kib.max(db_kib) })
-}
-
-/// The latencies of the measured part, for tools that read HdrHistogram logs.
-fn save_latencies(folder: &Path, observer: &Observer<'_>) -> io::Result<()> {
-    let mut content = BufWriter::new(Vec::new());
-    let mut serializer = V2Serializer::new();
-    {
-        let mut log = IntervalLogWriterBuilder::new()
-            .add_comment("latency, nanoseconds; one line for each kind of operation of the measured part")
-            .with_max_value_divisor(1.0)
-            .begin_log_with(&mut content, &mut serializer)?;
-        for (kind, histogram) in observer.histograms() {
-            let tag = hdrhistogram::serialization::interval_log::Tag::new(kind.name());
-            log.write_histogram(&histogram, Duration::ZERO, Duration::ZERO, tag)
-                .map_err(|error| io::Error::other(format!("{error:?}")))?;
-        }
-    }
-    let content = content.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-    files::write_whole(&folder.join("latency.hlog"), &content)
 }

@@ -9,7 +9,7 @@ use kvdyno_environment::interference::InterferenceMonitor;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
-use kvdyno_results::{ClientKind, Phase, SeriesRow};
+use kvdyno_results::{ClientKind, Phase, SeriesPoint};
 use kvdyno_worker::shared::{ClientStats, SharedMemory, WorkerState};
 use kvdyno_worker::workloads::End;
 use kvdyno_worker::{Observer, Snapshot};
@@ -44,7 +44,7 @@ pub(super) struct Watched {
     pub(super) culprit: Option<Culprit>,
     /// The worker's state when the trial ended, or a culprit ended it.
     pub(super) last_state: WorkerState,
-    pub(super) series: Vec<SeriesRow>,
+    pub(super) series: Vec<SeriesPoint>,
     pub(super) db_peak_kib: u64,
     pub(super) interference: Vec<String>,
 }
@@ -65,7 +65,7 @@ pub(super) struct Watching<'a> {
     last_row: (Snapshot, Instant),
     second: Instant,
     rates: (f64, f64),
-    series: Vec<SeriesRow>,
+    series: Vec<SeriesPoint>,
     db_peak_kib: u64,
     interrupted: Option<Instant>,
     told_at_work: bool,
@@ -234,7 +234,7 @@ impl<'a> Watching<'a> {
         let end_s = self.series.last().map_or(0.0, |row| row.end_s) + seconds;
         let rows = snapshot.rows_since(&self.last_row.0, end_s, seconds, control.ticks_per_ns());
         let rate = |write: bool| {
-            let of_kind = |row: &&SeriesRow| row.kind.writes() == write;
+            let of_kind = |row: &&SeriesPoint| row.kind.writes() == write;
             rows.iter().filter(of_kind).map(|row| row.records_per_s).sum::<f64>()
         };
         self.rates = (rate(false), rate(true));

@@ -1,4 +1,4 @@
-//! Contests: figures of one kind that are to be ranked, as they were printed and as they were measured.
+//! Comparisons: figures of one kind that are ranked, as they were printed and as they were measured.
 
 use std::cmp::Reverse;
 
@@ -10,32 +10,32 @@ use crate::study::Study;
 
 /// Figures that stand in one column of a printed table.
 #[derive(Clone, Debug)]
-pub(super) struct Contest {
+pub(super) struct PublishedComparison {
     /// `reads beside a writer, 4 readers`.
     pub(super) title: String,
-    /// What the contestants are: `engine`.
-    pub(super) contestant: &'static str,
-    /// What is compared.
-    pub(super) figure: Figure,
+    /// The head of its entries: `engine`.
+    pub(super) entry: &'static str,
+    /// The figure that is compared.
+    pub(super) figure: ComparedFigure,
     /// As printed.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<PublishedEntry>,
 }
 
-/// One contestant.
+/// One entry.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct PublishedEntry {
     /// For people.
     pub(super) label: String,
     /// As printed.
     pub(super) published: f64,
     /// Where the measured figure is.
-    pub(super) cell: Pick,
+    pub(super) cell: CellFilter,
 }
 
-/// Which cells of an experiment an entry is about. What is not said can be anything; an experiment without variants is
-/// held against all of them.
+/// Which cells of an experiment an entry is about. Absent is any; an experiment without variants is
+/// compared with all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pick {
+pub(super) struct CellFilter {
     /// Normalised: `rocksdb-pfx`.
     pub(super) engine: Option<String>,
     pub(super) variant: Option<String>,
@@ -46,9 +46,9 @@ pub(super) struct Pick {
     pub(super) most_threads: bool,
 }
 
-/// What is compared.
+/// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Figure {
+pub(super) enum ComparedFigure {
     /// Seconds from a worker's start to its end.
     Wall,
     /// Records read a second.
@@ -65,40 +65,42 @@ pub(super) enum Figure {
     OutputsPerRecord,
 }
 
-impl Figure {
+impl ComparedFigure {
     pub(super) fn more_is_better(self) -> bool {
-        matches!(self, Figure::Reads | Figure::Writes | Figure::Operations)
+        matches!(self, ComparedFigure::Reads | ComparedFigure::Writes | ComparedFigure::Operations)
     }
 
     pub(super) fn unit(self) -> &'static str {
         match self {
-            Figure::Wall => "seconds",
-            Figure::Reads => "reads/s",
-            Figure::Writes => "writes/s",
-            Figure::Operations => "operations/s",
-            Figure::Switches => "context switches/s",
-            Figure::CpuPerOperation => "CPU µs an operation",
-            Figure::OutputsPerRecord => "filesystem outputs a record",
+            ComparedFigure::Wall => "seconds",
+            ComparedFigure::Reads => "reads/s",
+            ComparedFigure::Writes => "writes/s",
+            ComparedFigure::Operations => "operations/s",
+            ComparedFigure::Switches => "context switches/s",
+            ComparedFigure::CpuPerOperation => "CPU µs an operation",
+            ComparedFigure::OutputsPerRecord => "filesystem outputs a record",
         }
     }
 
     pub(super) fn text(self, figure: f64) -> String {
         match self {
-            Figure::Wall | Figure::CpuPerOperation | Figure::OutputsPerRecord => format!("{figure:.2}"),
+            ComparedFigure::Wall | ComparedFigure::CpuPerOperation | ComparedFigure::OutputsPerRecord => {
+                format!("{figure:.2}")
+            }
             _ => numbers::rate(figure),
         }
     }
 
     fn of(self, cell: &Cell<'_>) -> Option<f64> {
-        let estimate = |estimate: &Option<kvdyno_analysis::Estimate>| estimate.as_ref().map(|found| found.value);
+        let estimate = |estimate: &Option<kvdyno_analysis::Estimate>| estimate.as_ref().map(|estimate| estimate.value);
         match self {
-            Figure::Wall => estimate(&cell.wall_s),
-            Figure::Reads => estimate(&cell.reads_per_s),
-            Figure::Writes => estimate(&cell.writes_per_s),
-            Figure::Operations => cell.median(|result| Some(result.reads_per_s() + result.writes_per_s())),
-            Figure::Switches => cell.median(TrialResult::context_switches_per_s),
-            Figure::CpuPerOperation => cell.median(cpu_per_operation),
-            Figure::OutputsPerRecord => {
+            ComparedFigure::Wall => estimate(&cell.wall_s),
+            ComparedFigure::Reads => estimate(&cell.reads_per_s),
+            ComparedFigure::Writes => estimate(&cell.writes_per_s),
+            ComparedFigure::Operations => cell.median(|result| Some(result.reads_per_s() + result.writes_per_s())),
+            ComparedFigure::Switches => cell.median(TrialResult::context_switches_per_s),
+            ComparedFigure::CpuPerOperation => cell.median(cpu_per_operation),
+            ComparedFigure::OutputsPerRecord => {
                 cell.median(|result| Some(result.os.fs_out_ops as f64 / result.workload.records.max(1) as f64))
             }
         }
@@ -109,10 +111,10 @@ fn cpu_per_operation(result: &TrialResult) -> Option<f64> {
     result.cpu_us_per_operation().map(|(user, sys)| user + sys)
 }
 
-impl Contest {
+impl PublishedComparison {
     /// The figure of the first cell that fits the entry and has it; where the entry is about the most threads, of the one
     /// with the most.
-    pub(super) fn measured(&self, entry: &Entry, study: &Study<'_>) -> Option<f64> {
+    pub(super) fn measured(&self, entry: &PublishedEntry, study: &Study<'_>) -> Option<f64> {
         let phases = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
         let mut fitting: Vec<_> = phases.filter(|cell| entry.cell.fits(cell)).collect();
         if entry.cell.most_threads {
@@ -123,11 +125,11 @@ impl Contest {
     }
 }
 
-impl Pick {
+impl CellFilter {
     fn fits(&self, cell: &Cell<'_>) -> bool {
-        // What the trials were called, before names were made to tell them apart.
-        let Some(key) = cell.finished.first().map(|result| &result.trial) else { return false };
-        self.engine.as_ref().is_none_or(|engine| *engine == normal(&key.engine))
+        let key = &cell.key;
+        !cell.finished.is_empty()
+            && self.engine.as_ref().is_none_or(|engine| *engine == normal(&key.engine))
             && self.variant.as_ref().is_none_or(|variant| key.variant.is_empty() || *variant == key.variant)
             && self.phase.is_none_or(|phase| phase == key.phase)
             && self.workload.as_ref().is_none_or(|workload| *workload == key.workload)

@@ -1,13 +1,14 @@
-//! The printed tables, `published/*.csv`, as contests.
+//! The printed tables, `published/*.csv`, as comparisons.
 
 use kvdyno_results::Phase;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::Paper;
-use super::contests::{Contest, Entry, Figure, Pick};
-use crate::ReportError;
-use crate::study::{counted, distinct};
+use super::comparison::{CellFilter, ComparedFigure, PublishedComparison, PublishedEntry};
+use super::paper::Paper;
+use crate::error::ReportError;
+use crate::order::distinct;
+use crate::words::counted;
 
 const INMEM_LOAD: &str = include_str!("../../../../published/symas-2014-inmem-load.csv");
 const INMEM_RUN: &str = include_str!("../../../../published/symas-2014-inmem-numa-interleave.csv");
@@ -94,8 +95,8 @@ fn rows<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, ReportError> {
     Ok(csv::Reader::from_reader(text.as_bytes()).deserialize().collect::<Result<_, _>>()?)
 }
 
-/// The contests of a paper, in the order of its tables.
-pub(super) fn contests(paper: Paper) -> Result<Vec<Contest>, ReportError> {
+/// The comparisons of a paper, in the order of its tables.
+pub(super) fn comparisons(paper: Paper) -> Result<Vec<PublishedComparison>, ReportError> {
     match paper {
         Paper::InmemNuma => inmem(),
         Paper::ThreeNPlusOne => three_n_plus_one(),
@@ -104,68 +105,72 @@ pub(super) fn contests(paper: Paper) -> Result<Vec<Contest>, ReportError> {
     }
 }
 
-fn inmem() -> Result<Vec<Contest>, ReportError> {
+fn inmem() -> Result<Vec<PublishedComparison>, ReportError> {
     let loads: Vec<InmemLoad> = rows(INMEM_LOAD)?;
     let runs: Vec<InmemRun> = rows(INMEM_RUN)?;
-    let pick = |engine: &str, variant: &str, phase| Pick {
+    let pick = |engine: &str, variant: &str, phase| CellFilter {
         engine: Some(engine.to_owned()),
         variant: Some(variant.to_owned()),
         phase: Some(phase),
-        ..Pick::default()
+        ..CellFilter::default()
     };
-    let load = |policy: &String| Contest {
+    let load = |policy: &String| PublishedComparison {
         title: format!("load, {policy} memory"),
-        contestant: "engine",
-        figure: Figure::Wall,
+        entry: "engine",
+        figure: ComparedFigure::Wall,
         entries: loads
             .iter()
             .filter(|row| row.numa_policy == *policy)
-            .map(|row| Entry {
+            .map(|row| PublishedEntry {
                 label: row.engine.clone(),
                 published: row.wall_s,
                 cell: pick(&row.engine, policy, Phase::Load),
             })
             .collect(),
     };
-    let run = |readers: u32, figure: Figure| Contest {
+    let run = |readers: u32, figure: ComparedFigure| PublishedComparison {
         title: format!(
             "{} beside a writer, {}",
-            if figure == Figure::Reads { "reads" } else { "writes" },
+            if figure == ComparedFigure::Reads { "reads" } else { "writes" },
             counted(readers, "reader")
         ),
-        contestant: "engine",
+        entry: "engine",
         figure,
         entries: runs
             .iter()
             .filter(|row| row.readers == readers)
-            .map(|row| Entry {
+            .map(|row| PublishedEntry {
                 label: row.engine.clone(),
-                published: if figure == Figure::Reads { row.reads_per_s } else { row.writes_per_s },
-                cell: Pick { readers: Some(readers), ..pick(&row.engine, "interleave", Phase::Run) },
+                published: if figure == ComparedFigure::Reads { row.reads_per_s } else { row.writes_per_s },
+                cell: CellFilter { readers: Some(readers), ..pick(&row.engine, "interleave", Phase::Run) },
             })
             .collect(),
     };
     let readers = distinct(runs.iter().map(|row| row.readers));
-    let mut contests: Vec<Contest> =
+    let mut comparisons: Vec<PublishedComparison> =
         distinct(loads.iter().map(|row| row.numa_policy.clone())).iter().map(load).collect();
-    for figure in [Figure::Reads, Figure::Writes] {
-        contests.extend(readers.iter().map(|&readers| run(readers, figure)));
+    for figure in [ComparedFigure::Reads, ComparedFigure::Writes] {
+        comparisons.extend(readers.iter().map(|&readers| run(readers, figure)));
     }
-    Ok(contests)
+    Ok(comparisons)
 }
 
 /// Rows are named by their place in the table: `row-07`, as the experiment's variants are.
-fn three_n_plus_one() -> Result<Vec<Contest>, ReportError> {
+fn three_n_plus_one() -> Result<Vec<PublishedComparison>, ReportError> {
     let rows: Vec<ThreeNPlusOne> = rows(BDB_3N1)?;
-    let entry = |(place, row): (usize, &ThreeNPlusOne)| Entry {
-        label: format!("{:02} {}", place + 1, settings(row)),
+    let entry = |(index, row): (usize, &ThreeNPlusOne)| PublishedEntry {
+        label: format!("{:02} {}", index + 1, settings(row)),
         published: row.ops_per_s,
-        cell: Pick { variant: Some(format!("row-{:02}", place + 1)), phase: Some(Phase::Load), ..Pick::default() },
+        cell: CellFilter {
+            variant: Some(format!("row-{:02}", index + 1)),
+            phase: Some(Phase::Load),
+            ..CellFilter::default()
+        },
     };
-    Ok(vec![Contest {
+    Ok(vec![PublishedComparison {
         title: "3n+1 on Berkeley DB".to_owned(),
-        contestant: "settings",
-        figure: Figure::Operations,
+        entry: "settings",
+        figure: ComparedFigure::Operations,
         entries: rows.iter().enumerate().map(entry).collect(),
     }])
 }
@@ -184,41 +189,41 @@ fn settings(row: &ThreeNPlusOne) -> String {
     words.join(", ")
 }
 
-/// Threads there are 10 to 50 on 30 cores; here they are what the machine has, so the paper's most threads are held
-/// against the experiment's most, whichever they are.
-fn smt() -> Result<Vec<Contest>, ReportError> {
+/// Threads there are 10 to 50 on 30 cores; here they are what the machine has, so the paper's most threads are compared
+/// with the experiment's most, whichever they are.
+fn smt() -> Result<Vec<PublishedComparison>, ReportError> {
     let vmstat: Vec<Vmstat> = rows(SMT_VMSTAT)?;
     let cpu: Vec<CpuPerOperation> = rows(SMT_CPU)?;
     let most = vmstat.iter().map(|row| row.threads).max().unwrap_or(0);
-    let entry = |benchmark: &str, smt: &str, published: f64| Entry {
+    let entry = |benchmark: &str, smt: &str, published: f64| PublishedEntry {
         label: format!("{benchmark}, SMT {smt}"),
         published,
-        cell: Pick {
+        cell: CellFilter {
             engine: Some("rocksdb".to_owned()),
             variant: Some(format!("smt-{smt}")),
             workload: Some(step_of(benchmark).to_owned()),
             phase: Some(Phase::Run),
             most_threads: true,
-            ..Pick::default()
+            ..CellFilter::default()
         },
     };
-    let contest = |title: &str, figure, entries| Contest {
+    let comparison = |title: &str, figure, entries| PublishedComparison {
         title: format!("{title}, {most} threads there"),
-        contestant: "benchmark",
+        entry: "benchmark",
         figure,
         entries,
     };
     let switches = vmstat.iter().filter(|row| row.threads == most);
     let cpu = cpu.iter().filter(|row| row.threads == most);
     Ok(vec![
-        contest(
+        comparison(
             "context switches",
-            Figure::Switches,
+            ComparedFigure::Switches,
             switches.map(|row| entry(&row.benchmark, &row.smt, row.context_switches_per_s)).collect(),
         ),
-        contest(
+        comparison(
             "CPU for an operation",
-            Figure::CpuPerOperation,
+            ComparedFigure::CpuPerOperation,
             cpu.map(|row| entry(&row.benchmark, &row.smt, row.total_us_per_op)).collect(),
         ),
     ])
@@ -229,32 +234,33 @@ fn step_of(benchmark: &str) -> &str {
     if benchmark == "overwrite" { "overwriteandwait" } else { benchmark }
 }
 
-fn storage() -> Result<Vec<Contest>, ReportError> {
+fn storage() -> Result<Vec<PublishedComparison>, ReportError> {
     let all: Vec<OptaneLoad> = rows(OPTANE_LOAD)?;
-    let contest = |device: &String, figure: Figure, title: &str| Contest {
+    let comparison = |device: &String, figure: ComparedFigure, title: &str| PublishedComparison {
         title: format!("{title}, {device}"),
-        contestant: "engine, filesystem",
+        entry: "engine, filesystem",
         figure,
         entries: all
             .iter()
             .filter(|row| row.device == *device)
-            .map(|row| Entry {
+            .map(|row| PublishedEntry {
                 label: format!("{}, {}", row.engine, variant(row)),
-                published: if figure == Figure::Wall { row.wall_s } else { row.write_amp_ops_per_record },
-                cell: Pick {
+                published: if figure == ComparedFigure::Wall { row.wall_s } else { row.write_amp_ops_per_record },
+                cell: CellFilter {
                     engine: Some(row.engine.clone()),
                     variant: Some(variant(row)),
                     phase: Some(Phase::Load),
-                    ..Pick::default()
+                    ..CellFilter::default()
                 },
             })
             .collect(),
     };
     let devices = distinct(all.iter().map(|row| row.device.clone()));
-    let figures = [(Figure::Wall, "load"), (Figure::OutputsPerRecord, "filesystem outputs of the load")];
+    let figures =
+        [(ComparedFigure::Wall, "load"), (ComparedFigure::OutputsPerRecord, "filesystem outputs of the load")];
     Ok(figures
         .iter()
-        .flat_map(|(figure, title)| devices.iter().map(|device| contest(device, *figure, title)).collect::<Vec<_>>())
+        .flat_map(|(figure, title)| devices.iter().map(|device| comparison(device, *figure, title)).collect::<Vec<_>>())
         .collect())
 }
 
@@ -277,8 +283,8 @@ pub(super) fn slips(paper: Paper) -> Result<Vec<String>, ReportError> {
         Paper::ThreeNPlusOne => Ok(rows::<ThreeNPlusOne>(BDB_3N1)?
             .iter()
             .enumerate()
-            .flat_map(|(place, row)| {
-                let name = format!("row {}", place + 1);
+            .flat_map(|(index, row)| {
+                let name = format!("row {}", index + 1);
                 [
                     slip(&format!("{name}: operations"), row.ops, "puts + gets", row.puts + row.gets),
                     // Wall times are whole seconds in print.
@@ -311,15 +317,15 @@ pub(super) fn slips(paper: Paper) -> Result<Vec<String>, ReportError> {
 }
 
 fn account_slips(table: &str, rows: &[Accounts]) -> Vec<String> {
-    let name = |place: usize, row: &Accounts| {
-        let nth = rows[..place].iter().filter(|other| other.engine == row.engine).count() + 1;
+    let name = |index: usize, row: &Accounts| {
+        let nth = rows[..index].iter().filter(|other| other.engine == row.engine).count() + 1;
         format!("{table} table, {}, row {nth}: CPU %", row.engine)
     };
     rows.iter()
         .enumerate()
-        .filter_map(|(place, row)| {
+        .filter_map(|(index, row)| {
             let own = 100.0 * (row.user_s + row.sys_s) / row.wall_s;
-            slip(&name(place, row), row.cpu_pct, "user + system over wall time", own)
+            slip(&name(index, row), row.cpu_pct, "user + system over wall time", own)
         })
         .collect()
 }
@@ -342,15 +348,15 @@ mod tests {
     }
 
     #[test]
-    fn every_paper_has_contests_with_entries() {
+    fn every_paper_has_comparisons_with_entries() {
         for paper in Paper::ALL {
-            let contests = contests(paper).unwrap();
-            assert!(contests.iter().all(|contest| contest.entries.len() > 1), "{paper}");
+            let comparisons = comparisons(paper).unwrap();
+            assert!(comparisons.iter().all(|comparison| comparison.entries.len() > 1), "{paper}");
             assert!(slips(paper).is_ok());
         }
-        let inmem = contests(Paper::InmemNuma).unwrap();
-        let reads = inmem.iter().find(|contest| contest.title == "reads beside a writer, 64 readers").unwrap();
+        let inmem = comparisons(Paper::InmemNuma).unwrap();
+        let reads = inmem.iter().find(|comparison| comparison.title == "reads beside a writer, 64 readers").unwrap();
         assert_eq!(reads.entries.len(), 11);
-        assert_eq!(contests(Paper::ThreeNPlusOne).unwrap()[0].entries.len(), 20);
+        assert_eq!(comparisons(Paper::ThreeNPlusOne).unwrap()[0].entries.len(), 20);
     }
 }

@@ -1,0 +1,215 @@
+//! The latencies of a cell.
+
+use hdrhistogram::Histogram;
+use kvdyno_results::latency_log::{LatencyLog, merge};
+use kvdyno_results::{Latency, OpKind, Percentile, Side, TrialResult};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::Estimate;
+use crate::estimate::{Method, mean, median};
+
+/// The latency of one kind of operation over the trials of a cell, nanoseconds.
+///
+/// Its percentiles are those of all operations of all trials together: histograms are merged, and a percentile is taken
+/// of the whole. An average of the trials' percentiles would be the percentile of nothing, and a trial of few operations
+/// would count as much as one of many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellLatency {
+    /// The kind.
+    pub kind: OpKind,
+    /// Whether it reads or writes.
+    pub side: Side,
+    /// Operations of all trials.
+    pub operations: u64,
+    /// Least, mean and greatest, and the percentiles without their intervals.
+    pub latency: Latency,
+    /// Half of each percentile's 95 % interval, in the order of [`Percentile::ALL`]: Student's t over the trials' own
+    /// percentiles. Absent for one trial.
+    half_intervals: Option<[f64; Percentile::ALL.len()]>,
+    /// Trials that made such operations.
+    pub trials: usize,
+    /// Whether the logs of all trials were there to be merged; if not, each figure is the median of the trials' own.
+    pub is_merged: bool,
+}
+
+impl CellLatency {
+    /// A percentile with its interval, nanoseconds.
+    pub fn estimate(&self, percentile: Percentile) -> Estimate {
+        let value = self.latency.at(percentile) as f64;
+        match self.half_intervals {
+            Some(halves) => {
+                Estimate::around(value, halves[percentile as usize], self.trials, Method::Repeats(self.trials))
+            }
+            None => Estimate::single(value),
+        }
+    }
+}
+
+impl Serialize for CellLatency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", &self.kind)?;
+        map.serialize_entry("operations", &self.operations)?;
+        map.serialize_entry("merged", &self.is_merged)?;
+        map.serialize_entry("min_ns", &self.latency.min_ns)?;
+        map.serialize_entry("mean_ns", &self.latency.mean_ns)?;
+        for percentile in Percentile::ALL {
+            map.serialize_entry(percentile.key(), &self.estimate(percentile))?;
+        }
+        map.serialize_entry("max_ns", &self.latency.max_ns)?;
+        map.end()
+    }
+}
+
+/// Takes in the trials of a cell one after the other, so that one log at a time is in memory.
+#[derive(Default)]
+pub(crate) struct LatencyPool {
+    kinds: Vec<KindPool>,
+}
+
+/// The trials' latencies of one kind of operation.
+struct KindPool {
+    kind: OpKind,
+    side: Side,
+    operations: u64,
+    own: Vec<Latency>,
+    merged: Option<Histogram<u64>>,
+    is_complete: bool,
+}
+
+impl LatencyPool {
+    /// Takes in a trial with its log.
+    pub(crate) fn add(&mut self, result: &TrialResult, mut log: LatencyLog) {
+        for operations in result.operations.iter().filter(|operations| operations.operations > 0) {
+            let pool = self.of_kind(operations.kind, operations.side());
+            pool.operations += operations.operations;
+            pool.own.push(operations.latency);
+            pool.merge(log.remove(&operations.kind));
+        }
+    }
+
+    /// The latency of each kind, in the order of their first appearance.
+    pub(crate) fn finish(self) -> Vec<CellLatency> {
+        self.kinds.into_iter().map(KindPool::finish).collect()
+    }
+
+    fn of_kind(&mut self, kind: OpKind, side: Side) -> &mut KindPool {
+        let known = self.kinds.iter().position(|pool| pool.kind == kind);
+        let index = known.unwrap_or(self.kinds.len());
+        if known.is_none() {
+            self.kinds.push(KindPool { kind, side, operations: 0, own: Vec::new(), merged: None, is_complete: true });
+        }
+        &mut self.kinds[index]
+    }
+}
+
+impl KindPool {
+    fn merge(&mut self, histogram: Option<Histogram<u64>>) {
+        let done = match (&mut self.merged, histogram) {
+            (Some(merged), Some(histogram)) => merge(merged, &histogram).is_ok(),
+            (merged @ None, Some(histogram)) => {
+                *merged = Some(histogram);
+                true
+            }
+            (_, None) => false,
+        };
+        self.is_complete &= done;
+    }
+
+    fn finish(self) -> CellLatency {
+        let merged = self.merged.filter(|_| self.is_complete);
+        let half = |percentile: Percentile| {
+            let values: Vec<f64> = self.own.iter().map(|latency| latency.at(percentile) as f64).collect();
+            Estimate::from_repeats(&values).and_then(|estimate| Some(estimate.high? - estimate.value)).unwrap_or(0.0)
+        };
+        CellLatency {
+            side: self.side,
+            operations: self.operations,
+            is_merged: merged.is_some(),
+            latency: merged.as_ref().map_or_else(|| medians(&self.own), Latency::from),
+            half_intervals: (self.own.len() > 1).then(|| Percentile::ALL.map(half)),
+            trials: self.own.len(),
+            kind: self.kind,
+        }
+    }
+}
+
+/// Of the trials' own figures: where a log is missing, the next best.
+fn medians(own: &[Latency]) -> Latency {
+    let values =
+        |figure: &dyn Fn(&Latency) -> u64| own.iter().map(|latency| figure(latency) as f64).collect::<Vec<_>>();
+    let middle = |figure: &dyn Fn(&Latency) -> u64| median(values(figure)).unwrap_or(0.0).round() as u64;
+    Latency {
+        min_ns: own.iter().map(|latency| latency.min_ns).min().unwrap_or(0),
+        mean_ns: mean(&values(&|latency| latency.mean_ns)).round() as u64,
+        percentiles: kvdyno_results::Percentiles::from_fn(|percentile| middle(&|latency| latency.at(percentile))),
+        max_ns: own.iter().map(|latency| latency.max_ns).max().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::result;
+
+    fn trial(repeat: u32, values: &[u64]) -> (TrialResult, LatencyLog) {
+        let mut histogram = Histogram::new(3).unwrap();
+        values.iter().for_each(|value| histogram.record(*value).unwrap());
+        let mut result = result("lmdb", 1, repeat, 100.0);
+        result.operations[0].operations = values.len() as u64;
+        result.operations[0].latency = Latency::from(&histogram);
+        (result, LatencyLog::from([(OpKind::Get, histogram)]))
+    }
+
+    fn pooled(trials: Vec<(TrialResult, LatencyLog)>) -> CellLatency {
+        let mut pool = LatencyPool::default();
+        trials.into_iter().for_each(|(result, log)| pool.add(&result, log));
+        let mut latencies = pool.finish();
+        assert_eq!(latencies.len(), 1);
+        latencies.remove(0)
+    }
+
+    /// 99 operations of 100 ns in one trial, one of 1000 ns in the other: of the hundred together, all but one took at
+    /// most 100 ns. The median of the two p99 would be 550.
+    #[test]
+    fn a_percentile_is_that_of_all_operations_together() {
+        let pooled = pooled(vec![trial(1, &[100; 99]), trial(2, &[1000])]);
+        assert!(pooled.is_merged && pooled.operations == 100 && pooled.trials == 2);
+        assert_eq!(Percentile::ALL.map(|p| pooled.latency.at(p)), [100, 100, 100, 1000, 1000]);
+        assert_eq!((pooled.latency.min_ns, pooled.latency.mean_ns, pooled.latency.max_ns), (100, 109, 1000));
+    }
+
+    /// By hand: p50 of 10, 12 and 14 have s = 2, t(2) = 4.303: give and take 4.97.
+    #[test]
+    fn its_interval_is_that_of_the_repeats() {
+        let pooled = pooled(vec![trial(1, &[10; 10]), trial(2, &[12; 10]), trial(3, &[14; 10])]);
+        let estimate = pooled.estimate(Percentile::P50);
+        assert_eq!((estimate.value, estimate.n, estimate.method.to_string()), (12.0, 3, "3 repeats".to_owned()));
+        assert!((estimate.low.unwrap() - 7.032).abs() < 0.001 && (estimate.high.unwrap() - 16.968).abs() < 0.001);
+    }
+
+    #[test]
+    fn one_trial_has_no_interval() {
+        let pooled = pooled(vec![trial(1, &[10, 20, 30])]);
+        assert_eq!(pooled.estimate(Percentile::P50), Estimate::single(20.0));
+    }
+
+    #[test]
+    fn where_a_log_is_missing_the_trials_own_figures_stand() {
+        let without = |(result, _): (TrialResult, LatencyLog)| (result, LatencyLog::new());
+        let pooled = pooled(vec![trial(1, &[100; 99]), without(trial(2, &[300])), trial(3, &[200])]);
+        assert!(!pooled.is_merged);
+        assert_eq!(pooled.latency.at(Percentile::P99), 200);
+        assert_eq!((pooled.latency.min_ns, pooled.latency.mean_ns, pooled.latency.max_ns), (100, 200, 300));
+        assert!(pooled.estimate(Percentile::P99).high.is_some());
+    }
+
+    #[test]
+    fn json_has_each_percentile_with_its_interval() {
+        let json = serde_json::to_value(pooled(vec![trial(1, &[10; 10]), trial(2, &[12; 10])])).unwrap();
+        assert_eq!((&json["kind"], &json["merged"], &json["max_ns"]), (&"get".into(), &true.into(), &12.into()));
+        assert_eq!(json["p99_9_ns"]["value"], 12.0);
+        assert_eq!(json["p99_9_ns"]["method"], "2 repeats");
+    }
+}

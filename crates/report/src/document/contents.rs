@@ -1,0 +1,108 @@
+//! The document of a study.
+
+use jiff::tz::TimeZone;
+use kvdyno_results::{Machine, Phase, Setting, TrialResult};
+
+use super::section::Section;
+use super::sections::sections;
+use super::trials::{CellSummary, TrialTable};
+use crate::order::distinct;
+use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
+use crate::study::Study;
+use crate::tables::{Fact, Relative, key_facts, machine_facts, processors, relatives, versions};
+use crate::words::title;
+
+/// A report, in no format yet.
+pub(crate) struct Document<'a> {
+    /// The experiment's name.
+    pub(crate) name: &'a str,
+    /// When and where it ran, and how many trials finished, in a sentence.
+    pub(crate) ran: String,
+    /// `lmdb 0.9.24` for each engine.
+    pub(crate) versions: Vec<String>,
+    /// The experiment's settings.
+    pub(crate) settings: Vec<Fact>,
+    /// The machine, for people.
+    pub(crate) machine_facts: Vec<Fact>,
+    /// The machine, for programs.
+    pub(crate) machine: Option<&'a Machine>,
+    /// Failed trials.
+    pub(crate) failed: usize,
+    /// Their reasons.
+    pub(crate) failures: Vec<Remark>,
+    /// Figures that do not fit each other, an engine's of one sort together.
+    pub(crate) doubts: Vec<Remark>,
+    /// The same, trial by trial.
+    pub(crate) doubts_of_trials: Vec<Remark>,
+    /// Remarks of the trials.
+    pub(crate) notes: Vec<Remark>,
+    /// Tables and charts.
+    pub(crate) sections: Vec<Section<'a>>,
+    /// The loads.
+    pub(crate) load: TrialTable,
+    /// The runs.
+    pub(crate) run: TrialTable,
+    /// Loads, then runs.
+    pub(crate) cells: Vec<CellSummary>,
+    /// Variants over the first of them.
+    pub(crate) relative: Vec<Relative>,
+    /// The engines' own.
+    pub(crate) statistics: Vec<EngineStatistics<'a>>,
+    /// The experiment file as it was run; may be empty.
+    pub(crate) experiment: &'a str,
+}
+
+/// An engine's statistics of itself.
+pub(crate) struct EngineStatistics<'a> {
+    /// As the experiment names it.
+    pub(crate) engine: &'a str,
+    /// The name of each trial, and the entries of that.
+    pub(crate) trials: Vec<(String, &'a [Setting])>,
+}
+
+impl<'a> Document<'a> {
+    /// Builds it.
+    pub(crate) fn of(study: &'a Study<'a>) -> Document<'a> {
+        let cells = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
+        Document {
+            name: study.name,
+            ran: ran(study),
+            versions: versions(study),
+            settings: key_facts(study),
+            machine_facts: study.machine.map(machine_facts).unwrap_or_default(),
+            machine: study.machine,
+            failed: study.results.iter().filter(|result| !result.is_finished()).count(),
+            failures: failures(study),
+            doubts: doubts(study),
+            doubts_of_trials: doubts_of_trials(study),
+            notes: notes(study),
+            sections: sections(study),
+            load: TrialTable::of(study, Phase::Load),
+            run: TrialTable::of(study, Phase::Run),
+            cells: cells.map(CellSummary::from).collect(),
+            relative: relatives(study),
+            statistics: statistics(study),
+            experiment: study.experiment,
+        }
+    }
+}
+
+fn ran(study: &Study<'_>) -> String {
+    let finished = study.results.iter().filter(|result| result.is_finished()).count();
+    let trials = format!("{finished} of {} trials finished", study.results.len());
+    let day = |result: &TrialResult| result.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let when = study.results.iter().min_by_key(|result| result.started).map(day);
+    let machine = study.machine.map(|m| format!("{}, {}", m.cpu.model, processors(m)));
+    let words = [when.map(|when| format!("Started {when}")), machine.map(|machine| format!("on {machine}"))];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    if words.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", words.join(" ")) }
+}
+
+fn statistics<'a>(study: &Study<'a>) -> Vec<EngineStatistics<'a>> {
+    let of = |engine: &'a str| {
+        let own = study.results.iter().filter(|r| r.trial.engine == engine && !r.statistics.is_empty());
+        EngineStatistics { engine, trials: own.map(|r| (title(r), r.statistics.as_slice())).collect() }
+    };
+    let engines = distinct(study.results.iter().map(|result| result.trial.engine.as_str()));
+    engines.into_iter().map(of).filter(|engine| !engine.trials.is_empty()).collect()
+}

@@ -1,0 +1,10 @@
+//! A report's contents, built once and independent of its format.
+
+mod contents;
+mod section;
+mod sections;
+mod trials;
+
+pub(crate) use contents::Document;
+pub(crate) use section::{Block, Section};
+pub(crate) use trials::{CellSummary, TrialRow, TrialTable};

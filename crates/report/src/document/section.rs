@@ -1,0 +1,52 @@
+//! Sections.
+
+use crate::charts::ChartReference;
+use crate::grid::Grid;
+
+/// A part of a report with a heading of its own.
+pub(crate) struct Section<'a> {
+    /// Names it in links; unique.
+    pub(crate) id: String,
+    /// Its heading.
+    pub(crate) heading: String,
+    /// Whether its heading belongs to the titles of its tables, where they stand alone.
+    pub(crate) names_tables: bool,
+    /// A paragraph beneath the heading, where there is space for one; may be empty.
+    pub(crate) text: &'static str,
+    /// From the top.
+    pub(crate) blocks: Vec<Block<'a>>,
+}
+
+/// A block of a section.
+pub(crate) enum Block<'a> {
+    /// A table.
+    Table(Grid),
+    /// A table that only a page has space for.
+    Details(Grid),
+    /// Charts, where the format can show them.
+    Charts(ChartReference<'a>),
+}
+
+impl<'a> Section<'a> {
+    /// A section whose heading names its tables.
+    pub(crate) fn new(id: impl Into<String>, heading: impl Into<String>, blocks: Vec<Block<'a>>) -> Self {
+        Section { id: id.into(), heading: heading.into(), names_tables: true, text: "", blocks }
+    }
+
+    /// Its tables for text.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Grid> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Table(grid) => Some(grid),
+            Block::Details(_) | Block::Charts(_) => None,
+        })
+    }
+
+    /// The title of one of its tables, where that stands alone.
+    pub(crate) fn title_of(&self, grid: &Grid) -> String {
+        match (self.names_tables, grid.title.as_str()) {
+            (_, "") => self.heading.clone(),
+            (true, title) => format!("{}: {title}", self.heading),
+            (false, title) => title.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The sections of a report.
+
+use kvdyno_results::Side;
+
+use super::section::{Block, Section};
+use crate::charts::{ChartKind, ChartReference};
+use crate::study::Study;
+use crate::tables::{
+    engine_settings, environment, latencies, load, load_storage, matrices, relative_grids, run, run_cpu, run_storage,
+    workload_figures,
+};
+
+/// All of them, in order.
+pub(super) fn sections<'a>(study: &'a Study<'a>) -> Vec<Section<'a>> {
+    let mut sections: Vec<Section<'a>> = load_section(study).into_iter().collect();
+    sections.extend(
+        workload_figures(study)
+            .into_iter()
+            .enumerate()
+            .map(|(index, grid)| Section::new(format!("figures-{index}"), grid.title.clone(), vec![untitled(grid)])),
+    );
+    sections.extend(variants(study));
+    let workloads = study.workloads().into_iter().enumerate();
+    sections.extend(workloads.map(|(index, name)| workload(study, format!("run-{index}"), name)));
+    sections.extend(environment(study).map(|grid| Section {
+        text: "The environment of the trials, read from the kernel while they ran: not as it was requested. Pages by node, \
+               the share of memory that each NUMA node gave, and the cached part are of the runs.",
+        ..Section::new("environment", grid.title.clone(), vec![untitled(grid)])
+    }));
+    sections.extend(engine_settings(study).map(|grid| Section {
+        text: "The settings that each adapter made, in the engine's own words, beside the lab's word for them.",
+        ..Section::new("engines", "Settings of each engine", vec![Block::Details(grid)])
+    }));
+    sections
+}
+
+/// A table whose title is the section's heading.
+fn untitled<'a>(mut grid: crate::grid::Grid) -> Block<'a> {
+    grid.title = String::new();
+    Block::Table(grid)
+}
+
+fn load_section<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
+    let mut blocks = vec![untitled(load(study)?), Block::Charts(ChartReference::new(study, "", ChartKind::Load))];
+    blocks.extend(load_storage(study).map(Block::Table));
+    Some(Section::new("load", "Load", blocks))
+}
+
+fn variants<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
+    let blocks: Vec<Block<'a>> = relative_grids(study).into_iter().map(Block::Table).collect();
+    let section = Section { names_tables: false, ..Section::new("relative", "Variants beside each other", blocks) };
+    (!section.blocks.is_empty()).then_some(section)
+}
+
+fn workload<'a>(study: &'a Study<'a>, id: String, name: &'a str) -> Section<'a> {
+    let charts = |kind| Block::Charts(ChartReference::new(study, name, kind));
+    let mut blocks = vec![charts(ChartKind::Rates)];
+    blocks.extend(matrices(study, name).into_iter().map(Block::Table));
+    blocks.push(Block::Table(run(study, name)));
+    blocks.extend(run_cpu(study, name).map(Block::Table));
+    blocks.extend(run_storage(study, name).map(Block::Table));
+    blocks.push(charts(ChartKind::Storage));
+    blocks.extend(Side::ALL.map(|side| charts(ChartKind::Latency(side))));
+    blocks.extend(latencies(study, name).map(Block::Details));
+    blocks.extend(Side::ALL.map(|side| charts(ChartKind::OverTime(side))));
+    Section::new(id, name, blocks)
+}

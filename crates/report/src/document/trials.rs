@@ -1,0 +1,80 @@
+//! Trials and cells for programs: identity in columns of its own, the label beside it.
+
+use std::collections::BTreeMap;
+
+use kvdyno_analysis::{CellKey, CellLatency, Estimate};
+use kvdyno_results::Phase;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::figures::{TrialColumn, columns};
+use crate::labels::Label;
+use crate::study::{Study, StudyCell};
+
+/// A row for each trial of a phase.
+pub(crate) struct TrialTable {
+    /// Names of columns.
+    pub(crate) columns: Vec<String>,
+    /// In the order of the plan.
+    pub(crate) rows: Vec<TrialRow>,
+}
+
+/// One trial.
+pub(crate) struct TrialRow {
+    /// Its cell's names for people.
+    pub(crate) label: Option<Label>,
+    /// A value for each column; null where there is none.
+    pub(crate) values: Vec<Value>,
+}
+
+impl TrialTable {
+    /// The trials of a phase.
+    pub(super) fn of(study: &Study<'_>, phase: Phase) -> TrialTable {
+        let columns: Vec<TrialColumn> = columns(phase, &study.figure_columns(phase));
+        let mut labels: BTreeMap<u32, &Label> = BTreeMap::new();
+        for cell in study.cells(phase) {
+            labels.extend(cell.finished.iter().chain(&cell.failed).map(|result| (result.trial.number, &cell.label)));
+        }
+        let rows = study.trials(phase).map(|result| TrialRow {
+            label: labels.get(&result.trial.number).map(|label| (*label).clone()),
+            values: columns.iter().map(|column| (column.value)(result)).collect(),
+        });
+        TrialTable { rows: rows.collect(), columns: columns.into_iter().map(|column| column.name).collect() }
+    }
+}
+
+/// One cell: its identity, its label, its estimates.
+#[derive(Serialize)]
+pub(crate) struct CellSummary {
+    #[serde(flatten)]
+    key: CellKey,
+    preset: Option<String>,
+    version: String,
+    library: Option<String>,
+    label: Label,
+    finished: usize,
+    failed: usize,
+    reads_per_s: Option<Estimate>,
+    writes_per_s: Option<Estimate>,
+    wall_s: Option<Estimate>,
+    latencies: Vec<CellLatency>,
+}
+
+impl From<&StudyCell<'_>> for CellSummary {
+    fn from(cell: &StudyCell<'_>) -> Self {
+        let first = cell.finished.first().or(cell.failed.first());
+        CellSummary {
+            preset: first.and_then(|result| result.trial.preset()).map(str::to_owned),
+            version: first.map(|result| result.engine.version.clone()).unwrap_or_default(),
+            library: first.and_then(|result| result.engine.library.clone()),
+            key: cell.key.clone(),
+            label: cell.label.clone(),
+            finished: cell.finished.len(),
+            failed: cell.failed.len(),
+            reads_per_s: cell.reads_per_s.clone(),
+            writes_per_s: cell.writes_per_s.clone(),
+            wall_s: cell.wall_s.clone(),
+            latencies: cell.latencies.clone(),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A figure of a trial.
+
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Phase, TrialResult};
+use serde_json::Value;
+
+use super::Unit;
+
+/// A figure of a trial: its column, its head, its unit, its meaning and its source.
+#[derive(Clone, Copy)]
+pub(crate) struct Figure {
+    /// The column of CSV and the key of JSON.
+    pub(crate) key: &'static str,
+    /// The head of its column in tables for people; empty if none has it.
+    pub(crate) head: &'static str,
+    /// One clause, for the documentation.
+    pub(crate) meaning: &'static str,
+    /// Where it is taken from.
+    pub(crate) reading: Reading,
+    /// Whether a failed trial has it: one that says which trial it was and what surrounded it, not what it achieved.
+    pub(crate) of_failures: bool,
+    /// The only phase that has it; both, if absent.
+    pub(crate) phase: Option<Phase>,
+}
+
+/// The source of a figure.
+#[derive(Clone, Copy)]
+pub(crate) enum Reading {
+    /// Words.
+    Words(fn(&TrialResult) -> Option<String>),
+    /// A number that has no unit and is exact.
+    Exact(fn(&TrialResult) -> Option<u64>),
+    /// A number with its unit.
+    Number(Unit, fn(&TrialResult) -> Option<f64>),
+}
+
+impl Figure {
+    /// A figure that only a finished trial has.
+    pub(super) const fn measured(
+        key: &'static str,
+        head: &'static str,
+        meaning: &'static str,
+        unit: Unit,
+        read: fn(&TrialResult) -> Option<f64>,
+    ) -> Figure {
+        Figure { key, head, meaning, reading: Reading::Number(unit, read), of_failures: false, phase: None }
+    }
+
+    /// Something that a failed trial has as well.
+    pub(super) const fn given(key: &'static str, meaning: &'static str, reading: Reading) -> Figure {
+        Figure { key, head: "", meaning, reading, of_failures: true, phase: None }
+    }
+
+    /// The same figure, of one phase alone.
+    pub(super) const fn only(self, phase: Phase) -> Figure {
+        Figure { phase: Some(phase), ..self }
+    }
+
+    /// Its value for programs; null where there is none.
+    pub(crate) fn value(&self, result: &TrialResult) -> Value {
+        if !self.of_failures && !result.is_finished() {
+            return Value::Null;
+        }
+        match self.reading {
+            Reading::Words(read) => read(result).filter(|words| !words.is_empty()).into(),
+            Reading::Exact(read) => read(result).into(),
+            Reading::Number(unit, read) => read(result).map_or(Value::Null, |value| unit.number(value)),
+        }
+    }
+
+    /// Its median over the finished trials of a cell; absent where none of them has it, and for words.
+    pub(crate) fn median(&self, cell: &Cell<'_>) -> Option<f64> {
+        match self.reading {
+            Reading::Words(_) => None,
+            Reading::Exact(read) => cell.median(|result| read(result).map(|value| value as f64)),
+            Reading::Number(_, read) => cell.median(read),
+        }
+    }
+
+    /// Its unit; things counted, if it has none.
+    pub(crate) fn unit(&self) -> Unit {
+        match self.reading {
+            Reading::Number(unit, _) => unit,
+            Reading::Words(_) | Reading::Exact(_) => Unit::Count,
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Tables that know nothing of the format they will have.
+
+use std::fmt;
+
+use kvdyno_analysis::Estimate;
+
+use crate::figures::Unit;
+use crate::numbers::{plus_minus, rate};
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Grid {
+    /// Its title.
+    pub(crate) title: String,
+    /// From the left.
+    pub(crate) columns: Vec<GridColumn>,
+    /// From the top.
+    pub(crate) rows: Vec<GridRow>,
+    /// Lines beneath.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct GridColumn {
+    /// Its head.
+    pub(crate) head: String,
+    /// Numbers stand to the right, words to the left.
+    pub(crate) is_number: bool,
+    /// The columns that it belongs to.
+    pub(crate) group: ColumnGroup,
+}
+
+/// Columns that stand together where a table is too wide for one piece. The pieces come in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ColumnGroup {
+    /// They tell the rows apart, and stand in each piece.
+    Names,
+    /// Rates and latencies.
+    Rates,
+    /// Times, sizes and context switches.
+    Costs,
+    /// What only a table without limit of its width has.
+    Extras,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GridRow {
+    /// One for each column; fewer in the row of a failure.
+    pub(crate) cells: Vec<GridCell>,
+    /// Stands in the place of the figures that are not there: `failed`, and why.
+    pub(crate) failure: Option<String>,
+    /// The name of the group of rows that it begins. It stands in the first column too.
+    pub(crate) group: Option<String>,
+    /// Trials behind its figures.
+    pub(crate) trials: usize,
+}
+
+/// A field of a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GridCell {
+    /// Its figure or words.
+    pub(crate) content: Content,
+    /// How it stands out.
+    pub(crate) emphasis: Emphasis,
+}
+
+/// The content of a field. It displays as people read it.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Content {
+    /// Nothing to say.
+    #[default]
+    Empty,
+    /// A figure that is not there.
+    Absent,
+    /// Words.
+    Words(String),
+    /// A figure.
+    Number(f64, Unit),
+    /// A rate, marked if there was interference with a trial that it was made from.
+    Rate {
+        /// Per second.
+        per_s: f64,
+        /// Whether there was.
+        has_interference: bool,
+    },
+    /// Half of a figure's interval over its value.
+    Uncertainty(f64),
+    /// A latency with its interval, nanoseconds.
+    Latency(Estimate),
+}
+
+/// How a field stands out from the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Emphasis {
+    /// It does not.
+    #[default]
+    Plain,
+    /// The highest of its column.
+    Best,
+    /// Its interval reaches that of the highest.
+    Near,
+    /// No figure, for a reason.
+    Missing,
+}
+
+/// A line beneath a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Note {
+    /// As it stands.
+    Words(String),
+    /// How many trials are behind the figures, and what becomes of them.
+    Repeats,
+    /// The price of a call that crosses a border between languages, nanoseconds by engine.
+    Crossing(String, Vec<(String, f64)>),
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Content::Empty => Ok(()),
+            Content::Absent => f.write_str("–"),
+            Content::Words(words) => f.write_str(words),
+            Content::Number(value, unit) => f.write_str(&unit.print(*value)),
+            Content::Rate { per_s, has_interference } => {
+                write!(f, "{}{}", if *has_interference { "! " } else { "" }, rate(*per_s))
+            }
+            Content::Uncertainty(relative) => f.write_str(&plus_minus(*relative)),
+            Content::Latency(estimate) => {
+                f.write_str(&Unit::Nanos.print(estimate.value))?;
+                estimate.relative().map_or(Ok(()), |relative| write!(f, " {}", plus_minus(relative)))
+            }
+        }
+    }
+}
+
+impl GridCell {
+    /// Words in a field.
+    pub(crate) fn words(words: impl Into<String>) -> GridCell {
+        GridCell::from(Content::Words(words.into()))
+    }
+
+    /// Whether nothing stands in it.
+    fn is_empty(&self) -> bool {
+        match &self.content {
+            Content::Empty => true,
+            Content::Words(words) => words.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl From<Content> for GridCell {
+    fn from(content: Content) -> Self {
+        GridCell { content, emphasis: Emphasis::Plain }
+    }
+}
+
+impl GridColumn {
+    /// A column of numbers.
+    pub(crate) fn numbers(head: impl Into<String>) -> GridColumn {
+        GridColumn { head: head.into(), is_number: true, group: ColumnGroup::Rates }
+    }
+
+    /// A column of words.
+    pub(crate) fn words(head: impl Into<String>) -> GridColumn {
+        GridColumn { head: head.into(), is_number: false, group: ColumnGroup::Names }
+    }
+}
+
+impl Grid {
+    /// Whether its rows stand in named groups.
+    pub(crate) fn is_grouped(&self) -> bool {
+        self.rows.iter().any(|row| row.group.is_some())
+    }
+
+    /// Whether it has groups of rows and of columns, and so is too wide for one piece on a page of text.
+    pub(crate) fn is_wide(&self) -> bool {
+        let has = |group| self.columns.iter().any(|column| column.group == group);
+        self.is_grouped() && has(ColumnGroup::Rates) && has(ColumnGroup::Costs)
+    }
+
+    /// The lines beneath.
+    pub(crate) fn note(&self) -> String {
+        let lines = self.notes.iter().map(|note| self.line(note)).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The piece that has the columns of some groups.
+    pub(crate) fn of_columns(&self, groups: &[ColumnGroup]) -> Grid {
+        let mut piece = self.clone();
+        for index in (0..self.columns.len()).rev().filter(|index| !groups.contains(&self.columns[*index].group)) {
+            piece.remove_column(index);
+        }
+        piece
+    }
+
+    /// The pieces that have a group of rows each, without the column that names it.
+    pub(crate) fn by_rows(&self) -> Vec<Grid> {
+        let mut pieces: Vec<Grid> = Vec::new();
+        for row in &self.rows {
+            if let Some(group) = &row.group {
+                let notes = self.notes.iter().filter_map(|note| note.of_engine(group)).collect();
+                pieces.push(Grid { title: group.clone(), columns: self.columns.clone(), rows: Vec::new(), notes });
+            }
+            if let Some(piece) = pieces.last_mut() {
+                piece.rows.push(GridRow { group: None, ..row.clone() });
+            }
+        }
+        for piece in &mut pieces {
+            piece.remove_column(0);
+        }
+        pieces
+    }
+
+    /// The same without the column that names the groups of rows.
+    pub(crate) fn without_names_of_groups(&self) -> Grid {
+        let mut grid = self.clone();
+        grid.remove_column(0);
+        grid
+    }
+
+    /// Columns without content go, such as those of intervals of short trials. The first columns are names, and stay.
+    pub(crate) fn leave_out_empty_columns(&mut self) {
+        for index in (0..self.columns.len()).rev() {
+            if self.columns[index].group != ColumnGroup::Names && self.is_without_content(index) {
+                self.remove_column(index);
+            }
+        }
+    }
+
+    /// Whether no row that has figures has any in a column.
+    fn is_without_content(&self, index: usize) -> bool {
+        let mut whole = self.rows.iter().filter(|row| row.failure.is_none()).peekable();
+        whole.peek().is_some() && whole.all(|row| row.cells.get(index).is_none_or(GridCell::is_empty))
+    }
+
+    /// Rows that begin with the same words are a group; the words stay in the first of them.
+    pub(crate) fn group_rows(&mut self) {
+        let mut last = String::new();
+        for row in &mut self.rows {
+            let Some(name) = row.cells.first_mut() else { continue };
+            let words = name.content.to_string();
+            if words == last {
+                name.content = Content::Empty;
+            } else {
+                row.group = Some(words.clone());
+                last = words;
+            }
+        }
+    }
+
+    fn remove_column(&mut self, index: usize) {
+        self.columns.remove(index);
+        let rows = self.rows.iter_mut().filter(|row| index < row.cells.len());
+        rows.for_each(|row| drop(row.cells.remove(index)));
+    }
+
+    fn line(&self, note: &Note) -> String {
+        match note {
+            Note::Words(words) => words.clone(),
+            Note::Repeats => self.repeats(),
+            Note::Crossing(border, prices) => {
+                let prices: Vec<String> = prices.iter().map(|(engine, ns)| format!("{engine} {ns:.0} ns")).collect();
+                format!("Each call crosses {border} and back, included in all figures: {}.", prices.join(", "))
+            }
+        }
+    }
+
+    fn repeats(&self) -> String {
+        let repeats = || self.rows.iter().map(|row| row.trials).filter(|trials| *trials > 0);
+        let (fewest, most) = (repeats().min().unwrap_or(0), repeats().max().unwrap_or(0));
+        let repeats = if fewest == most { format!("{most} repeats") } else { format!("{fewest} to {most} repeats") };
+        let percentiles = match self.columns.iter().any(|column| column.head.contains(LATENCY)) {
+            true => "\nPercentiles are those of all trials' operations together.",
+            false => "",
+        };
+        match most {
+            0 | 1 => String::new(),
+            _ => format!(
+                "{repeats}: rates are means, ± half of the 95 % interval; other figures are medians.{percentiles}"
+            ),
+        }
+    }
+}
+
+/// In the head of a column of percentiles.
+const LATENCY: &str = "p50";
+
+impl Note {
+    /// The part of it that is about one engine, if any is.
+    fn of_engine(&self, engine: &str) -> Option<Note> {
+        match self {
+            Note::Crossing(border, prices) => {
+                let own: Vec<_> = prices.iter().filter(|(name, _)| name == engine).cloned().collect();
+                (!own.is_empty()).then(|| Note::Crossing(border.clone(), own))
+            }
+            note => Some(note.clone()),
+        }
+    }
+}

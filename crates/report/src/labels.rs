@@ -1,0 +1,127 @@
+//! Labels of cells. A cell's identity, its [`CellKey`], says which setup, variant and workload it is of, and stays as it
+//! is; a label is the name that people read. Cells that share an engine, a workload and numbers of threads and differ in
+//! something else, such as the size of values, have that in their labels.
+
+use kvdyno_analysis::{Cell, CellKey};
+use kvdyno_results::{ClientKind, TrialResult};
+use serde::Serialize;
+
+use crate::numbers::{bytes, grouped};
+use crate::order::distinct;
+
+/// The names of a cell for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Label {
+    /// The engine, with whatever tells its cells from others of the same name: `bdb, processes TAINTED`.
+    pub(crate) engine: String,
+    /// The workload, with whatever tells its cells from others of the same name: `readrandom, 16 + 24 bytes`.
+    pub(crate) workload: String,
+}
+
+/// A property in which cells can differ, in words; empty where a cell has none.
+type Property = fn(&TrialResult) -> String;
+
+const OF_WORKLOADS: [Property; 13] = [
+    |r| format!("{} records", grouped(r.workload.records as f64)),
+    |r| format!("{} + {} bytes", r.workload.key_size, r.workload.value_size),
+    |r| format!("keys in {}", r.workload.keys()),
+    |r| format!("batches of {}", grouped(r.workload.batch as f64)),
+    |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
+    |r| r.workload.seek_nexts.map_or(String::new(), |nexts| format!("{} steps a range", grouped(nexts as f64))),
+    |r| r.workload.seek_within.map_or(String::new(), |within| format!("seek_within {}", grouped(within as f64))),
+    |r| r.workload.keys_per_multiget.map_or(String::new(), |keys| format!("{} keys a multiget", grouped(keys as f64))),
+    |r| format!("durability {}", r.workload.durability),
+    |r| format!("cache {}", bytes(r.workload.cache_bytes as f64)),
+    |r| format!("write buffer {}", bytes(r.workload.write_buffer_bytes as f64)),
+    |r| format!("compression {}", r.workload.compression),
+    |r| r.workload.write_rate.map_or("writes not limited".to_owned(), |rate| format!("{} writes/s", grouped(rate))),
+];
+
+const OF_ENGINES: Property = |r| r.engine.version.clone();
+
+/// A cell whose label is being made.
+struct Draft<'c, 'r> {
+    key: &'c CellKey,
+    first: Option<&'r TrialResult>,
+    label: Label,
+}
+
+impl<'c, 'r> Draft<'c, 'r> {
+    fn of(cell: &'c Cell<'r>) -> Self {
+        let first = cell.finished.first().or(cell.failed.first()).copied();
+        Draft { key: &cell.key, first, label: plain(&cell.key) }
+    }
+
+    /// Equal for cells that no label tells apart.
+    fn name(&self) -> (&CellKey, &Label) {
+        (self.key, &self.label)
+    }
+}
+
+/// A label for each cell, no two the same for one number of threads.
+pub(crate) fn labels(cells: &[Cell<'_>]) -> Vec<Label> {
+    let mut drafts: Vec<Draft<'_, '_>> = cells.iter().map(Draft::of).collect();
+    add_processes(&mut drafts);
+    for property in OF_WORKLOADS {
+        add_where_cells_differ(&mut drafts, property, |label| &mut label.workload);
+    }
+    add_where_cells_differ(&mut drafts, OF_ENGINES, |label| &mut label.engine);
+    number_the_rest(&mut drafts);
+    mark_tainted(&mut drafts);
+    drafts.into_iter().map(|draft| draft.label).collect()
+}
+
+/// The engine as the user named it; the workload with the variant, if there is one.
+fn plain(key: &CellKey) -> Label {
+    let workload = match key.variant.as_str() {
+        "" => key.workload.clone(),
+        variant => format!("{}, {variant}", key.workload),
+    };
+    Label { engine: key.engine.clone(), workload }
+}
+
+/// Where some clients were threads and others processes, the engines of the latter say so.
+fn add_processes(drafts: &mut [Draft<'_, '_>]) {
+    if !drafts.iter().any(|draft| draft.key.clients == ClientKind::Threads) {
+        return;
+    }
+    for draft in drafts.iter_mut().filter(|draft| draft.key.clients == ClientKind::Processes) {
+        draft.label.engine.push_str(", processes");
+    }
+}
+
+/// Where cells of one name differ in a property, all cells with the part of the name that it belongs to have it in that.
+fn add_where_cells_differ(drafts: &mut [Draft<'_, '_>], property: Property, part: fn(&mut Label) -> &mut String) {
+    let words: Vec<String> = drafts.iter().map(|draft| draft.first.map(property).unwrap_or_default()).collect();
+    let differs = |index: &usize| {
+        (0..*index).any(|other| drafts[other].name() == drafts[*index].name() && words[other] != words[*index])
+    };
+    let ambiguous = (0..drafts.len()).filter(differs);
+    let names =
+        distinct(ambiguous.map(|index| (drafts[index].key.phase, part(&mut drafts[index].label.clone()).clone())));
+    for (draft, word) in drafts.iter_mut().zip(words).filter(|(_, word)| !word.is_empty()) {
+        let phase = draft.key.phase;
+        let own = part(&mut draft.label);
+        if names.iter().any(|(other, name)| *other == phase && name == own) {
+            own.push_str(", ");
+            own.push_str(&word);
+        }
+    }
+}
+
+/// The last resort: the engine was set up in another way that no property tells.
+fn number_the_rest(drafts: &mut [Draft<'_, '_>]) {
+    let alike = |index: usize| (0..index).filter(|other| drafts[*other].name() == drafts[index].name()).count();
+    let before: Vec<usize> = (0..drafts.len()).map(alike).collect();
+    for (draft, before) in drafts.iter_mut().zip(before).filter(|(_, before)| *before > 0) {
+        draft.label.engine.push_str(&format!(" #{}", before + 1));
+    }
+}
+
+/// Settings that promise less durability than they seem to are marked wherever the engine stands; the notes say why.
+fn mark_tainted(drafts: &mut [Draft<'_, '_>]) {
+    let is_tainted = |draft: &Draft<'_, '_>| draft.first.is_some_and(|result| result.taints().next().is_some());
+    for draft in drafts.iter_mut().filter(|draft| is_tainted(draft)) {
+        draft.label.engine.push_str(" TAINTED");
+    }
+}

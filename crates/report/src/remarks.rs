@@ -1,0 +1,122 @@
+//! Failures, doubts and notes, for people.
+
+use kvdyno_analysis::{Doubt, check};
+use kvdyno_results::{Failure, FailureKind, Outcome, TrialResult};
+
+use crate::order::distinct;
+use crate::study::{Study, StudyCell};
+use crate::words::{threads, title};
+
+/// A failure, a doubt or a note, and the trial that it is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Remark {
+    /// The trial or the trials, for people.
+    pub(crate) trial: String,
+    /// One sentence.
+    pub(crate) text: String,
+}
+
+/// Failed trials, each with its reason.
+fn all_failures<'a>(study: &Study<'a>) -> Vec<(&'a TrialResult, &'a Failure)> {
+    study.results.iter().filter_map(|result| failure(result).map(|failure| (result, failure))).collect()
+}
+
+/// Failures: an engine's that have the same reason stand once.
+pub(crate) fn failures(study: &Study<'_>) -> Vec<Remark> {
+    grouped(all_failures(study), |failure| reason(failure), |failure| reason(failure))
+}
+
+fn all_doubts<'a>(study: &Study<'a>) -> Vec<(&'a TrialResult, Doubt)> {
+    let doubts = |result| check(result, study.machine).into_iter().map(move |doubt| (result, doubt));
+    study.results.iter().flat_map(doubts).collect()
+}
+
+/// Figures that do not fit each other, trial by trial.
+pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
+    let remark = |(result, doubt): (&TrialResult, Doubt)| Remark { trial: title(result), text: doubt.to_string() };
+    all_doubts(study).into_iter().map(remark).collect()
+}
+
+/// The same: an engine's that are of one sort stand once, by the first.
+pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
+    grouped(all_doubts(study), std::mem::discriminant, Doubt::to_string)
+}
+
+/// Engines that were not measured, the trials' own notes, interference, and cells without a log of latencies.
+pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
+    let engines = distinct(study.left_out.iter().map(|one| (&one.engine, &one.workload, &one.reason)));
+    let left_out = engines.into_iter().map(|(engine, workload, reason)| {
+        let of = if workload.is_empty() { String::new() } else { format!(" of {workload}") };
+        Remark { trial: format!("{engine} was left out{of}"), text: reason.clone() }
+    });
+    let of_trial = |result: &TrialResult| -> Vec<Remark> {
+        let notes = result.notes.iter().chain(&result.environment.interference);
+        notes.map(|note| Remark { trial: title(result), text: note.clone() }).collect()
+    };
+    let of_trials = study.results.iter().flat_map(of_trial);
+    left_out.chain(of_trials).chain(study.all_cells().iter().filter_map(without_log)).collect()
+}
+
+/// Where latencies could not be merged.
+fn without_log(cell: &StudyCell<'_>) -> Option<Remark> {
+    let kinds: Vec<&str> = cell.latencies.iter().filter(|one| !one.is_merged).map(|one| one.kind.name()).collect();
+    let threads = threads(cell.key.readers, cell.key.writers);
+    (!kinds.is_empty()).then(|| Remark {
+        trial: format!("{} {}, {threads}", cell.label.engine, cell.label.workload),
+        text: format!(
+            "no latency.hlog of every trial: percentiles of {} are medians of the trials' own",
+            kinds.join(", ")
+        ),
+    })
+}
+
+fn trials<T>(alike: &[&(&TrialResult, T)]) -> usize {
+    distinct(alike.iter().map(|(result, _)| result.trial.number)).len()
+}
+
+/// Remarks of one engine and workload that share a sort are one, in the words of the first.
+fn grouped<T, K: PartialEq>(
+    all: Vec<(&TrialResult, T)>,
+    sort: impl Fn(&T) -> K,
+    words: impl Fn(&T) -> String,
+) -> Vec<Remark> {
+    let key =
+        |(result, one): &(&TrialResult, T)| (result.trial.engine.clone(), result.trial.workload.clone(), sort(one));
+    let keys = distinct(all.iter().map(key));
+    let remark = |wanted| {
+        let alike: Vec<_> = all.iter().filter(|entry| key(entry) == wanted).collect();
+        let trial = match alike.as_slice() {
+            [(result, _)] => title(result),
+            [(result, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == result.trial) => title(result),
+            _ => format!("{} {}, {} trials", wanted.0, wanted.1, trials(&alike)),
+        };
+        alike.first().map(|(_, one)| Remark { trial, text: words(one) })
+    };
+    keys.into_iter().filter_map(remark).collect()
+}
+
+/// Why a trial failed, if it did.
+pub(crate) fn failure(result: &TrialResult) -> Option<&Failure> {
+    match &result.outcome {
+        Outcome::Failed(failure) => Some(failure),
+        Outcome::Finished => None,
+    }
+}
+
+/// A failure's kind and reason in plain words.
+pub(crate) fn reason(failure: &Failure) -> String {
+    use FailureKind as Kind;
+    let kind = match failure.kind {
+        Kind::Crashed => "crashed",
+        Kind::Exited => "exited early",
+        Kind::Hung => "hung",
+        Kind::TooSlow => "too slow",
+        Kind::NoSpace => "storage full",
+        Kind::NoMemory => "out of memory",
+        Kind::EngineError => "engine error",
+        Kind::WrongAnswer => "wrong answer",
+        Kind::Environment => "not in the requested environment",
+        Kind::NotRun => "not run",
+    };
+    format!("{kind}: {}", failure.reason)
+}

@@ -1,0 +1,81 @@
+//! A table of cells: a row for each cell that has figures, and one for each way in which its trials failed.
+
+use kvdyno_results::{Failure, TrialResult};
+
+use super::crossing::crossings;
+use super::fields::{Field, has_interference};
+use crate::figures::declared;
+use crate::grid::{ColumnGroup, Grid, GridCell, GridRow, Note};
+use crate::order::distinct;
+use crate::remarks::{failure, reason};
+use crate::study::StudyCell;
+
+impl Grid {
+    /// The first `names` fields tell which cell it is, and stand in the rows of failures too.
+    pub(super) fn of_cells(title: String, cells: &[&StudyCell<'_>], fields: &[Field], names: usize) -> Grid {
+        let mut columns: Vec<_> = fields.iter().map(Field::column).collect();
+        columns.iter_mut().take(names).for_each(|column| column.group = ColumnGroup::Names);
+        let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
+        let mut grid = Grid { title, columns, rows, notes: notes(cells, fields) };
+        grid.leave_out_empty_columns();
+        grid
+    }
+}
+
+fn notes(cells: &[&StudyCell<'_>], fields: &[Field]) -> Vec<Note> {
+    let mut notes = vec![Note::Repeats];
+    let has_process = fields.iter().any(|field| field.head == declared::PROCESS_KIB.head);
+    if has_process && cells.iter().any(|cell| shares_memory(cell)) {
+        let words = "Of several processes, process KiB is what they hold together, shared pages counted once.";
+        notes.push(Note::Words(words.to_owned()));
+    }
+    if fields.iter().any(|field| field.head.ends_with("/s")) {
+        notes.extend(interference(cells));
+    }
+    notes.extend(crossings(cells));
+    notes
+}
+
+/// What the mark beside a rate means, if there is one.
+pub(super) fn interference(cells: &[&StudyCell<'_>]) -> Option<Note> {
+    let any = cells.iter().any(|cell| has_interference(cell));
+    any.then(|| Note::Words("! there was interference with a trial of it: the notes say by what.".to_owned()))
+}
+
+/// Whether several processes shared the database, and it is known what they held together.
+fn shares_memory(cell: &StudyCell<'_>) -> bool {
+    cell.finished.iter().any(|result| result.os.peak_pss_kib.is_some())
+}
+
+fn cell_rows(cell: &StudyCell<'_>, fields: &[Field], names: usize) -> Vec<GridRow> {
+    let content = |field: &Field| GridCell::from(field.content(cell));
+    let mut rows = Vec::new();
+    if !cell.finished.is_empty() {
+        let cells = fields.iter().map(content).collect();
+        rows.push(GridRow { cells, trials: cell.finished.len(), ..GridRow::default() });
+    }
+    for failed in failures(cell) {
+        let failure = Some(failure_in_words(&failed, cell.finished.len() + cell.failed.len()));
+        rows.push(GridRow { cells: fields.iter().take(names).map(content).collect(), failure, ..GridRow::default() });
+    }
+    rows
+}
+
+/// The failed trials of a cell, those with the same reason together.
+fn failures<'a>(cell: &StudyCell<'a>) -> Vec<Vec<(&'a TrialResult, &'a Failure)>> {
+    let all: Vec<_> = cell.failed.iter().filter_map(|result| failure(result).map(|why| (*result, why))).collect();
+    let reasons = distinct(all.iter().map(|(_, why)| *why));
+    reasons.into_iter().map(|reason| all.iter().copied().filter(|(_, why)| *why == reason).collect()).collect()
+}
+
+/// `failed in repeat 2, crashed: …`; the repeat is not named where there is only one.
+fn failure_in_words(failed: &[(&TrialResult, &Failure)], trials: usize) -> String {
+    let reason = failed.first().map(|(_, failure)| reason(failure)).unwrap_or_default();
+    let repeats: Vec<String> = failed.iter().map(|(result, _)| result.trial.repeat.to_string()).collect();
+    let plural = if repeats.len() == 1 { "" } else { "s" };
+    match repeats.len() {
+        1 if trials == 1 => format!("failed, {reason}"),
+        all if all == trials => format!("failed in all {trials} repeats, {reason}"),
+        _ => format!("failed in repeat{plural} {}, {reason}", repeats.join(", ")),
+    }
+}

@@ -1,0 +1,26 @@
+//! The documentation lists the columns as they are declared.
+
+#![allow(clippy::unwrap_used, reason = "in tests")]
+
+use std::fs;
+use std::path::Path;
+
+const BEGIN: &str = "<!-- columns: written by `UPDATE_DOCS=1 cargo test -p kvdyno-report --test columns` -->\n";
+const END: &str = "<!-- end of columns -->\n";
+
+#[test]
+fn the_documentation_lists_the_columns_as_they_are_declared() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (_, after) = rest.split_once(END).unwrap();
+    let expected = format!("{before}{BEGIN}\n{}\n{END}{after}", kvdyno_report::column_reference());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(
+        now == expected,
+        "docs/results.md is not up to date: UPDATE_DOCS=1 cargo test -p kvdyno-report --test columns"
+    );
+}
