@@ -1,8 +1,7 @@
 //! Interference with a trial from outside: a stolen processor or a slow one, other processes, too little memory.
 //!
-//! Light: a handful of small files of `/proc` a second, read by the parent. It says what is worth a note beside the
-//! figures, and accuses nobody of what the worker may have done itself: CPU and I/O pressure are no interference in a
-//! benchmark.
+//! It costs little: the parent reads a few small files of `/proc` a second. It says what is worth a note beside
+//! the figures. CPU and I/O pressure do not count as interference: the worker may cause them itself.
 
 mod frequency;
 
@@ -91,7 +90,7 @@ impl InterferenceMonitor {
         new
     }
 
-    /// The worker's memory is limited: that it waits for some is then its own affair.
+    /// For a worker whose memory is limited: its own limit may then be what makes tasks stall, so stalls are not noted.
     pub fn of_limited(mut self) -> Self {
         self.is_limited = true;
         self

@@ -97,7 +97,7 @@ pub fn install(
     let text = toml::to_string(&note).map_err(io::Error::other)?;
     fs::write(out.join(NOTE), text)?;
     if folder.exists() {
-        // A build of the user's own that is replaced, or the rest of something that was broken off.
+        // A build of the user's own that is replaced, or what an interrupted installation left.
         fs::remove_dir_all(&folder)?;
     }
     fs::rename(&out, &folder)?;

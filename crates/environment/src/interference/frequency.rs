@@ -1,6 +1,6 @@
 //! The frequency of processors that work: one that grows hot, or is told to save power, is slowed down.
 //!
-//! An idle one is slow by right. So only those count that were busy all the time between two looks.
+//! An idle one may be slow. So only those count that were busy all the time between two looks.
 
 use crate::tree::{Tree, number_list};
 

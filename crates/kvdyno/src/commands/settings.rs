@@ -38,7 +38,7 @@ fn all_here() -> Vec<String> {
 
 /// One of the lab's settings, and what every engine says to it.
 #[derive(Debug)]
-struct Section {
+struct SettingSection {
     title: String,
     topic: &'static str,
     level: Level,
@@ -56,8 +56,8 @@ enum Level {
 /// Names and values in the engine's words, or why it refuses.
 type SettingAnswer = Result<Vec<(String, String)>, String>;
 
-fn sections(arguments: &Settings) -> Vec<Section> {
-    let section = |title: String, topic, level| Section { title, topic, level, rows: Vec::new() };
+fn sections(arguments: &Settings) -> Vec<SettingSection> {
+    let section = |title: String, topic, level| SettingSection { title, topic, level, rows: Vec::new() };
     let usual = |title, topic| section(title, topic, Level::Usual);
     let durability = |&level: &Durability| {
         let every = if level == Durability::Periodic { format!(", {}", arguments.sync_period) } else { String::new() };
@@ -65,7 +65,7 @@ fn sections(arguments: &Settings) -> Vec<Section> {
     };
     let compression =
         |&kind: &Compression| section(format!("compression {kind}"), "compression", Level::Compression(kind));
-    let mut all: Vec<Section> = Durability::ALL.iter().map(durability).collect();
+    let mut all: Vec<SettingSection> = Durability::ALL.iter().map(durability).collect();
     all.push(usual(format!("cache {}", arguments.cache), "cache"));
     all.push(usual(format!("write buffer {}", arguments.write_buffer), "write_buffer"));
     all.extend(Compression::ALL.iter().map(compression));
@@ -98,7 +98,7 @@ const HINTS: Hints =
 struct SettingsPage {
     /// With their versions.
     engines: Vec<String>,
-    sections: Vec<Section>,
+    sections: Vec<SettingSection>,
     missing: Vec<String>,
 }
 
