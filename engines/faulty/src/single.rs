@@ -2,7 +2,7 @@
 //! opened the database alone. Whoever does otherwise is told so.
 
 use kvdyno_abi::adapter::Error;
-use kvdyno_abi::{Config, Capabilities, IS_SINGLE};
+use kvdyno_abi::{Capabilities, Config, IS_SINGLE};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, ThreadId};
 

@@ -77,8 +77,8 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn commit(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
-    let place = bench.place()?;
-    place.created(|database| {
+    let location = bench.location()?;
+    location.created(|database| {
         let mut session = session(database)?;
         records.put_all(&mut session, 0..10, 1)?;
         for version in 2..5 {
@@ -92,7 +92,7 @@ fn commit(bench: &Bench) -> Result<(), Finding> {
         session.commit().during("commit of a transaction that did nothing")?;
         records.expect_all(&mut session, 0..5, 1)
     })?;
-    place.opened(|database| {
+    location.opened(|database| {
         let mut session = session(database)?;
         records.expect_all(&mut session, 0..5, 1)?;
         records.expect_all(&mut session, 5..20, 4)
@@ -117,7 +117,9 @@ fn abort(bench: &Bench) -> Result<(), Finding> {
             let batch = records.value(2, 2);
             session.write(&[(&records.key(2), Some(&batch)), (&records.key(12), Some(&batch))]).during("write")?;
             if bench.can(abi::CAN_READ_MODIFY_WRITE) {
-                session.read_modify_write(&records.key(3), |_| Some(records.value(3, 2))).during("read_modify_write")?;
+                session
+                    .read_modify_write(&records.key(3), |_| Some(records.value(3, 2)))
+                    .during("read_modify_write")?;
             }
             session.abort().during("abort")?;
             unchanged(&mut session)?;
@@ -228,8 +230,8 @@ fn transaction_whole(bench: &Bench) -> Result<(), Finding> {
         beside(database, write, || {
             for round in 0..1_000 {
                 let mut newest = 0;
-                for place in 0..GROUP {
-                    let id = if round % 2 == 0 { place } else { GROUP - 1 - place };
+                for index in 0..GROUP {
+                    let id = if round % 2 == 0 { index } else { GROUP - 1 - index };
                     let version = records.version(&mut session, id)?;
                     ensure!(
                         version >= newest,
