@@ -80,7 +80,7 @@ static const char *const counters[] = {
     "leveldb.WriteWaitLevel0", "leveldb.ThrottleCounter", "leveldb.ReadBlockError",  "leveldb.BGWriteError",
 };
 #define COUNTER_COUNT (sizeof counters / sizeof *counters)
-_Static_assert(COUNTER_COUNT <= MOST_COUNTERS, "more counters than a database has room for");
+_Static_assert(COUNTER_COUNT <= MOST_COUNTERS, "more counters than a database holds");
 
 const family_member member = {
     .library = {"Basho's LevelDB", "`kvdyno engines install basho-leveldb`",

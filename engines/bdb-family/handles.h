@@ -19,7 +19,7 @@
 
 static const library_release built_release = {DB_VERSION_MAJOR, DB_VERSION_MINOR, DB_VERSION_PATCH};
 
-/* What the library says through its error callback, to be found in `app_private`. */
+/* The library's error callback; `app_private` has the memory for its last message. */
 static inline void keep_message(const DB_ENV *env, const char *prefix, const char *message)
 {
     (void)prefix;

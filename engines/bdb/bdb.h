@@ -72,7 +72,7 @@ struct kvdyno_database {
 
 #define BDB_POLL_MS 500u /* how often it is looked whether a checkpoint is due, and whether a process died */
 
-/* What a kvdyno_config comes to. */
+/* The settings of an environment, made of a kvdyno_config. */
 typedef struct bdb_plan {
     uint64_t cache;       /* as given to set_cachesize */
     int cache_regions;

@@ -135,7 +135,7 @@ static int set_tables(DB_ENV *env, const kvdyno_config *config, const bdb_plan *
     return code ? code : env->set_tx_max(env, plan->transactions);
 }
 
-/* Who calls Berkeley DB: asked at each call, and so without a system call. A process has one environment at a time. */
+/* The caller of Berkeley DB: needed at each call, and so had without a system call. A process has one environment at a time. */
 static pid_t own_process;
 
 static void identify(DB_ENV *env, pid_t *process, db_threadid_t *thread)
@@ -153,7 +153,7 @@ static int is_alive(DB_ENV *env, pid_t process, db_threadid_t thread, u_int32_t 
     return kill(process, 0) == 0 || errno == EPERM;
 }
 
-/* What DB_ENV->failchk needs, which gives back what processes held that died. */
+/* For DB_ENV->failchk, which gives back what processes held that died. */
 static int watch_processes(DB_ENV *env, const bdb_plan *plan)
 {
     own_process = getpid();

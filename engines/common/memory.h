@@ -38,7 +38,7 @@ static inline bool growing_reserve(growing *memory, size_t size)
     return true;
 }
 
-/* Keeps a copy of `size` bytes in place of what was there; `data` is not NULL then, for no bytes either. */
+/* Keeps a copy of `size` bytes instead of what was there; `data` is not NULL then, for no bytes either. */
 static inline bool growing_keep(growing *memory, const void *data, size_t size)
 {
     if (!growing_reserve(memory, size + 1))

@@ -68,7 +68,7 @@ static inline void emit_figures(const char *topic, const figure *figures, size_t
         emitf(emit, context, topic, figures[i].name, "%" PRIu64, figures[i].value);
 }
 
-/* For a figure that the engine calls "group: name": the name, and the group, if there is one, in place of the text in
+/* For a figure that the engine calls "group: name": the name, and the group, if there is one, instead of the text in
  * `topic`. */
 static inline const char *split_legend(const char *legend, char topic[64])
 {

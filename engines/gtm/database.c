@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * database.c: opening, closing and what is asked of a database as a whole.
+ * database.c: opening, closing and housekeeping.
  *
  * Whoever finds a database unused mends and sets it, which GT.M does only for one that is nowhere open; others who come
  * meanwhile wait.

@@ -139,9 +139,9 @@ void gt_unload(gt_library *library);
 bool gt_enter(gt_library *library, const gt_installation *installation, const char *folder, kvdyno_text *error);
 /* Ends it. Afterwards GT.M can be loaded anew. */
 bool gt_leave(gt_library *library, kvdyno_text *error);
-/* What went wrong in the last call, in GT.M's words. */
+/* The error of the last call, in GT.M's words. */
 kvdyno_status gt_explain(const gt_library *library, const char *what, kvdyno_text *error);
-/* What fills up storage or a database is told apart by what GT.M says. */
+/* NO_SPACE if GT.M says that the storage or the database is full. */
 kvdyno_status gt_status_of(const char *message);
 
 /* From here on the library takes its memory from a heap that gt_heap_end gives back. */

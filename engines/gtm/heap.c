@@ -31,7 +31,7 @@ static void *take(size_t size)
     return piece;
 }
 
-/* What is not among the pieces came from the C library, and goes back there too. */
+/* Memory that is not among the pieces came from the C library, and goes back there too. */
 static void give(void *piece)
 {
     for (size_t i = count; i-- > 0;)

@@ -29,7 +29,7 @@ static bool installed(char *library)
     return any;
 }
 
-/* GT.M ends the whole process if this is not so; hence it is asked first. */
+/* GT.M ends the whole process if this is not so; hence it is checked first. */
 static bool has_gtmsecshr(const char *dist, kvdyno_text *error)
 {
     char path[PATH_MAX];
@@ -63,7 +63,7 @@ bool gt_find(const char *chosen, gt_installation *installation, kvdyno_text *err
     return true;
 }
 
-/* What stands in GT.M's folder beside its library. */
+/* The files in GT.M's folder beside its library. */
 bool gt_is_complete(const gt_installation *installation, kvdyno_text *error)
 {
     static const char *const needed[] = {"mumps", "mupip", "libgtmutil.so"};

@@ -134,7 +134,7 @@ bool gt_own_file(char path[PATH_MAX])
 
 /* A process that is killed while it writes the journal leaves a latch behind, for which GT.M's programs wait a minute,
  * in entries of 10 ms, before they look whether there is such a process at all. Here it is known that there is none.
- * This takes the place of the C library's function in a program that preloads this adapter, and nowhere else. */
+ * This replaces the C library's function in a program that preloads this adapter, and nowhere else. */
 __attribute__((visibility("default"))) int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
                                                            struct timespec *rest)
 {

@@ -107,7 +107,7 @@ bool gt_set(const gt_installation *installation, const char *folder, const kvdyn
 
 /* ---- giving back what is outside the folder ---- */
 
-/* What MUPIP FTOK says the file has: "kvdyno.dat :: SEMAPHORE [...] :: SEGMENT [...] :: KEY [...] :: ...". Numbers of
+/* MUPIP FTOK lists what the file has: "kvdyno.dat :: SEMAPHORE [...] :: SEGMENT [...] :: KEY [...] :: ...". Numbers of
  * an earlier start of the machine may be somebody else's now: then there is no semaphore of the file's own key. */
 static bool remove_shared(const char *said)
 {
@@ -141,7 +141,7 @@ kvdyno_status adapter_destroy(const kvdyno_config *config, kvdyno_text *error)
         return KVDYNO_OK;
     if (!gt_find(config->library, &installation, error))
         return KVDYNO_NO_LIBRARY;
-    /* What a user who died had started may be about to end. */
+    /* Helpers of a user who died may be about to end. */
     int openers = gt_meet(config->path, GT_OPENERS, true, error);
     int helpers = openers < 0 ? -1 : gt_meet(config->path, GT_HELPERS, true, error);
     bool gone = helpers >= 0 && rundown(&installation, config->path, database, error);

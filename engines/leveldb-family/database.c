@@ -49,7 +49,7 @@ void engine_closed(kvdyno_database *database)
 }
 
 /* Puts everything on the storage. The log alone is not enough: that of a memtable on its way to a table file is out of
- * reach and was not synced. So LevelDB is asked to compact a range without keys, which first writes out the memtables;
+ * reach and was not synced. So LevelDB has to compact a range without keys, which first writes out the memtables;
  * should that fail, LevelDB takes no more writes, and the sync of the log says why. (LevelDB before 1.15, and so its
  * descendants, tries again instead until it succeeds.) */
 kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)

@@ -61,7 +61,7 @@ enum {
 
 typedef struct family_member {
     library_source library;
-    const char *hallmark;          /* a symbol that its relatives do not have; NULL: any relative may take its place */
+    const char *hallmark;          /* a symbol that its relatives do not have; NULL: any relative will do */
     const kvdyno_option *options;
     size_t option_count;
     const char *log;               /* how a write that is not synced is kept */
@@ -75,7 +75,7 @@ typedef struct family_member {
     void (*remarks)(const kvdyno_config *config, kvdyno_emit emit, void *context);
     /* the member's own options; */
     void (*set)(const library_api *api, lsm_options *made, const kvdyno_value *option);
-    /* why the database cannot be opened, before the engine is asked; */
+    /* why the database cannot be opened, before the engine tries; */
     bool (*forbids)(const kvdyno_config *config, kvdyno_text *error);
     /* what is to be done when it is open; */
     void (*opened)(void);
@@ -99,7 +99,7 @@ extern const family_member member;
 
 #define SCAN_OPTIONS(session) ((session)->read)
 
-/* What the tables of all members have in common. No wait_idle: LevelDB does not tell whether its background threads
+/* The members that the tables of all have in common. No wait_idle: LevelDB does not tell whether its background threads
  * have work. */
 #define LEVELDB_TABLE                                                                                                  \
     .capabilities = FAMILY_CAPABILITIES, .compressions = COMPRESSION(NONE) | COMPRESSION(SNAPPY), FAMILY_LIMITS,       \

@@ -42,7 +42,7 @@ struct kvdyno_session {
 kvdyno_status engine_prepare(const kvdyno_config *config, library_api *api, kvdyno_text *error);
 /* Sets what the engine has besides, in `database->options` and elsewhere. */
 void engine_configure(kvdyno_database *database, const kvdyno_config *config);
-/* Why the database cannot be opened, before the library is asked. */
+/* Why the database cannot be opened, before the library tries. */
 bool engine_forbids(const kvdyno_config *config, kvdyno_text *error);
 void engine_opened(kvdyno_database *database);
 /* Puts on the storage at close what was acknowledged. */

@@ -93,7 +93,7 @@ static void remove_file(const char *folder, const char *name)
     unlink(path);
 }
 
-/* Versions before 6.17 write it into the log with which an opening begins, and nowhere else. So one is asked to open a
+/* Versions before 6.17 write it into the log with which an opening begins, and nowhere else. So one has to open a
  * database that is not there: it fails, as it should, and has made no more than that log and a lock. */
 static bool version_from_failure(const library_api *api, kvdyno_text *version)
 {

@@ -67,7 +67,7 @@ const kvdyno_option rdb_options[OPTION_COUNT] = {
         "Files in level 0 that slow writers down.")},
     [LEVEL0_STOP] = {"level0_stop_writes_trigger", INTEGER("36", 1, 65536, "Files in level 0 that stop writers.")},
     [MAX_BACKGROUND_COMPACTIONS] = {"max_background_compactions", INTEGER("-1", -1, 4096,
-        "The most compactions at once, apart from flushes; -1: RocksDB derives it from max_background_jobs.")},
+        "The most compactions at once, besides flushes; -1: RocksDB derives it from max_background_jobs.")},
     [MAX_BACKGROUND_FLUSHES] = {"max_background_flushes", INTEGER("-1", -1, 4096,
         "The most flushes at once; -1: RocksDB derives it; 0: they share the threads of compactions.")},
     [OBSOLETE_FILES_PERIOD] = {"delete_obsolete_files_period_micros",
@@ -128,7 +128,7 @@ const char *rdb_setter_name(int option)
     return setters[option].function;
 }
 
-/* The value that is set, which may be less than the one that is asked for. */
+/* The value that is set, which may be less than the one that is requested. */
 static int64_t effective(const kvdyno_config *config, int option)
 {
     if (option == ALLOW_CONCURRENT_MEMTABLE_WRITE)
@@ -199,7 +199,7 @@ bool rdb_library_can(const library_api *api, const kvdyno_config *config, kvdyno
     return !function;
 }
 
-/* What is built round a prefix, where there is none. RocksDB would take something else in silence. */
+/* The setting that is built round a prefix, where there is none. RocksDB would take something else in silence. */
 static const char *without_prefix(const kvdyno_config *config)
 {
     const kvdyno_value *option = config->options;

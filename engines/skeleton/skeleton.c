@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * skeleton.c: the engine ABI by example. Copy it, put your engine in place of the one in toy.h, and measure it:
+ * skeleton.c: the engine ABI by example. Copy it, put your engine where the one in toy.h is, and measure it:
  *
  *     cc -shared -fPIC -O2 -I.../include -o libmine.so skeleton.c -pthread && kvdyno compare ./libmine.so lmdb
  *
@@ -43,7 +43,7 @@ static const kvdyno_option options[OPTION_COUNT] = {
 /* A named set of option values: `skeleton:small`. */
 static const kvdyno_preset presets[] = {{"small", "memory_limit=64MiB", "Holds no more than 64 MiB."}};
 
-/* A text for the host, cut to the room that it gives. */
+/* A text for the host, cut to its capacity. */
 __attribute__((format(printf, 2, 3))) static void say(kvdyno_text *text, const char *format, ...)
 {
     va_list arguments;

@@ -93,28 +93,28 @@ static void apply(toy *map, kvdyno_bytes key, record *made)
     bool same;
     size_t at = find(map, key.data, key.size, &same);
     size_t old = same, new = made != NULL;
-    record **place = map->records + at;
+    record **slot = map->records + at;
     if (same) {
-        map->bytes -= (*place)->key_size + (*place)->value_size;
-        free(*place);
+        map->bytes -= (*slot)->key_size + (*slot)->value_size;
+        free(*slot);
     }
     if (old != new)
-        memmove(place + new, place + old, (map->count - at - old) * sizeof *place);
+        memmove(slot + new, slot + old, (map->count - at - old) * sizeof *slot);
     if (made) {
-        *place = made;
+        *slot = made;
         map->bytes += made->key_size + made->value_size;
     }
     map->count += new - old;
 }
 
-/* Copies a record into a place of the reader's own, so that writers may free the original. */
-static bool keep(record **place, const record *from)
+/* Copies a record into memory of the reader's own, so that writers may free the original. */
+static bool keep(record **copy, const record *from)
 {
     size_t size = sizeof *from + from->key_size + from->value_size;
-    record *room = realloc(*place, size);
-    if (!room)
+    record *memory = realloc(*copy, size);
+    if (!memory)
         return false;
-    *place = memcpy(room, from, size);
+    *copy = memcpy(memory, from, size);
     return true;
 }
 

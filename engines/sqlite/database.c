@@ -111,7 +111,7 @@ static kvdyno_status verify(kvdyno_database *database, const char *pragma, const
         return sqlite_explain(&database->api, database->keeper, sql, code, error);
     if (strcmp(actual, wanted) == 0)
         return KVDYNO_OK;
-    say(error, "%s: %s was asked for, and the database has %s", pragma, wanted, actual);
+    say(error, "%s: %s was requested, and the database has %s", pragma, wanted, actual);
     return KVDYNO_ERROR;
 }
 

@@ -164,7 +164,7 @@ static int own_begin(kvdyno_session *session, void **txn)
     return code;
 }
 
-/* What cannot be committed is undone. */
+/* A commit that fails undoes it. */
 static int own_end(kvdyno_session *session, void *txn, bool keep)
 {
     (void)txn;

@@ -42,7 +42,7 @@ enum {
     OPTION_COUNT
 };
 
-/* What a kvdyno_config comes to. */
+/* SQLite's settings, made of a kvdyno_config. */
 typedef struct sqlite_plan {
     const char *journal_mode;
     bool wal;
@@ -87,7 +87,7 @@ void sqlite_count_cache(kvdyno_database *database, sqlite3 *db);
 
 /* ---- connections ---- */
 
-/* Opens one with all its pragmas. On failure `*db` may be there all the same, to be asked why and closed. */
+/* Opens one with all its pragmas. On failure `*db` may be there all the same, to say why, and to be closed. */
 int sqlite_connect(kvdyno_database *database, int flags, sqlite3 **db);
 /* Makes a connection wait for locks of others: for ever. */
 int sqlite_wait_for_ever(const kvdyno_database *database, sqlite3 *db);
@@ -134,7 +134,7 @@ int sqlite_prepare(const sqlite_api *api, sqlite3 *db, const char *sql, sqlite3_
 /* Cursors let go of what they stand on; each goes on from its last key. */
 void sqlite_park_cursors(kvdyno_session *session);
 
-/* What was handed out is borrowed no longer, and no read of this session is open but that of a begun transaction. */
+/* The value handed out is borrowed no longer, and no read of this session is open but that of a begun transaction. */
 static inline void sqlite_settle(kvdyno_session *session)
 {
     session->api->reset(session->select);

@@ -19,7 +19,7 @@ const kvdyno_option tokuft_options[OPTION_COUNT] = {
         "DB->set_readpagesize: bytes of the part of a leaf that is read by itself.")},
     [FANOUT] = {"fanout", INTEGER("16", 2, 16384, "DB->set_fanout: children of an inner node.")},
     [CODEC] = {"codec", CHOICE("lab", "lab|quicklz|lzma|zlib-checksum",
-        "In the place of the `compression` that the lab asked for, which must not be none: a method that it has "
+        "Instead of the lab's `compression`, which must not be none: a method that it has "
         "no word for.")},
     [CHECKPOINT_SECONDS] = {"checkpoint_seconds", INTEGER("60", 0, 1000000,
         "Seconds between checkpoints; 0: at close only.")},

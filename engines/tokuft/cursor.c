@@ -208,7 +208,7 @@ static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdy
     return answer(cursor, "a scan", code, found, value);
 }
 
-/* What was read ahead is of the transaction that ends, and so is dropped but for the record that was shown last. */
+/* The records read ahead are of the transaction that ends, and so are dropped but for the record that was shown last. */
 void tokuft_leave_transaction(kvdyno_session *session)
 {
     for (kvdyno_cursor *cursor = session->cursors; cursor; cursor = cursor->next) {

@@ -15,7 +15,7 @@ typedef struct method {
     const char *name;
 } method;
 
-/* `codec` takes the place of the lab's `compression`, which has no word for it. */
+/* `codec` replaces the lab's `compression`, which has no word for it. */
 int tokuft_method(const kvdyno_config *config, const char **name)
 {
     static const method lab[] = {

@@ -162,7 +162,7 @@ kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
     return code ? explain(database, "compact", code, error) : KVDYNO_OK;
 }
 
-/* What moves while an LSM tree writes out or merges its chunks. The first three are queues, empty at rest. */
+/* Figures that change while an LSM tree writes out or merges its chunks. The first three are queues, empty at rest. */
 static const int restless[] = {
     WT_STAT_CONN_LSM_WORK_QUEUE_APP,     WT_STAT_CONN_LSM_WORK_QUEUE_MANAGER, WT_STAT_CONN_LSM_WORK_QUEUE_SWITCH,
     WT_STAT_CONN_LSM_ROWS_MERGED,        WT_STAT_CONN_BLOCK_BYTE_WRITE,

@@ -47,7 +47,7 @@ static const char *compressor_name(const kvdyno_config *config)
     return compressors[config->compression].name;
 }
 
-/* The extension to load for the compression that is asked for, unless the library has it inside. */
+/* The extension to load for the requested compression, unless the library has it inside. */
 static const char *compressor_extension(const kvdyno_config *config, const wt_library *library)
 {
     const wt_compressor *requested = &compressors[config->compression];
@@ -98,7 +98,7 @@ static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
         say(error, "type: an LSM tree of this release keeps the state that a session's first get saw, outside of "
                    "transactions too, until the session writes: a reader would never see what others write");
     else if (is_lsm(config) && chunk_most(config) < CHUNK_LEAST)
-        say(error, "cache: an LSM tree needs room for three chunks of 512 KiB and for 45 leaf pages");
+        say(error, "cache: of an LSM tree it must hold three chunks of 512 KiB and 45 leaf pages");
     else if (option_integer(config, WT_OPTION_LEAF_PAGE_MAX) % ALLOCATION_SIZE)
         say(error, "leaf_page_max: not a multiple of 4 KiB");
     else if (option_integer(config, WT_OPTION_INTERNAL_PAGE_MAX) % ALLOCATION_SIZE)
@@ -211,7 +211,7 @@ static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno
         emit(context, "compression", "from", plan->extension ? plan->extension : "the library itself");
 }
 
-/* Chunks of an LSM tree are read in place, where nothing looks at their checksums. */
+/* Chunks of an LSM tree are read where they lie, where nothing looks at their checksums. */
 static void say_checksums(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
 {
     emit(context, "checksums", "checksum", WT_CHECKSUM);

@@ -71,7 +71,7 @@ enum {
 
 /* ---- settings ---- */
 
-/* What a kvdyno_config comes to. */
+/* The settings of a database, made of a kvdyno_config. */
 typedef struct wt_plan {
     bool lsm;
     bool logged;           /* there is a write-ahead log */

@@ -63,7 +63,7 @@
 //! ```
 //!
 //! What the macro exports is [`table`]: an operation stands in it only if the [`Description`] declares it, so what is
-//! declared and what is there cannot differ. Levels and options are checked before the adapter is asked:
+//! declared and what is there cannot differ. Levels and options are checked before the adapter is called:
 //! [`Engine::open`] sees no durability or compression that it did not declare.
 //!
 //! [`export_engine!`]: crate::export_engine
@@ -108,14 +108,20 @@ use std::path::Path;
 ///
 /// Calls on it come from any thread. `include/kvdyno.h` says what each owes.
 pub trait Engine: Sized + Send + Sync + 'static {
-    /// What the engine is and can do.
+    /// The engine and its capabilities.
     const DESCRIPTION: Description;
 
     /// A thread's access to an open database, which it may borrow from.
     type Session<'db>: Session;
 
+    /// The version of an engine that is compiled into its adapter. There is no library to name then, and [`table`]
+    /// refuses one.
+    const BUILT_IN: Option<&'static str> = None;
+
     /// Finds the engine's library and returns the version that it says it has. Touches no database.
-    fn probe(library: Option<&Path>) -> Result<String, Error>;
+    fn probe(_library: Option<&Path>) -> Result<String, Error> {
+        Self::BUILT_IN.map(str::to_owned).ok_or_else(|| Error::new("the engine has no version"))
+    }
 
     /// Lists what `config` comes to in the engine's own words, by the lab's settings as topics: `durability`, `cache`,
     /// `write_buffer`, `compression`, `checksums`, `options`. [`Error::unsupported`] refuses a setting. Opens nothing.
@@ -216,7 +222,7 @@ pub trait Session {
 /// A key and its value.
 pub type Record<'a> = (&'a [u8], &'a [u8]);
 
-/// A place in the order of the keys. What it returns stays good until the next call on it or on its session.
+/// A position in the order of the keys. What it returns stays good until the next call on it or on its session.
 pub trait Cursor {
     /// Goes to the first key at or after `key`, or backward to the last at or before it; without a key, to the very
     /// first or last. `None`: there is none.

@@ -1,4 +1,4 @@
-//! What a check works with: the engine, folders for its databases, and a place to say what it is doing.
+//! The tools of a check: the engine, folders for its databases, and a file to say what it is doing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use crate::subject::Subject;
 /// The engine that is checked, and a folder of the check's own.
 #[derive(Debug)]
 pub struct Bench {
-    /// What was chosen.
+    /// The choice of engine and options.
     pub subject: Subject,
     /// The same, loaded.
     pub choice: Choice,
     /// For everything that the check leaves behind.
     pub folder: PathBuf,
     pub(crate) relaunch: Relaunch,
-    places: AtomicU32,
+    locations: AtomicU32,
 }
 
 /// The file in a check's folder that says what it is doing.
@@ -42,7 +42,7 @@ impl Bench {
         if choice.adapter().table().destroy.is_some() {
             fs::write(folder.join(DESTROYS), "")?;
         }
-        Ok(Bench { choice, subject, folder, relaunch, places: AtomicU32::new(0) })
+        Ok(Bench { choice, subject, folder, relaunch, locations: AtomicU32::new(0) })
     }
 
     /// The adapter.
@@ -97,22 +97,22 @@ impl Bench {
     }
 
     /// A new, empty folder with the usual settings.
-    pub fn place(&self) -> Result<Place<'_>, Finding> {
-        self.place_with(&self.choice, self.lab())
+    pub fn location(&self) -> Result<DatabaseLocation<'_>, Finding> {
+        self.location_with(&self.choice, self.lab())
     }
 
     /// A new, empty folder with other options or settings.
-    pub fn place_with<'b>(&'b self, choice: &'b Choice, lab: LabSettings) -> Result<Place<'b>, Finding> {
-        let number = self.places.fetch_add(1, Ordering::Relaxed);
+    pub fn location_with<'b>(&'b self, choice: &'b Choice, lab: LabSettings) -> Result<DatabaseLocation<'b>, Finding> {
+        let number = self.locations.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("{DATABASE}{number}"));
         fs::create_dir(&folder).during("making a folder")?;
         let sessions = if self.can(abi::IS_SINGLE) { 1 } else { HINTS.sessions };
-        Ok(Place { choice, lab, hints: Hints { sessions, ..HINTS }, folder })
+        Ok(DatabaseLocation { choice, lab, hints: Hints { sessions, ..HINTS }, folder })
     }
 
     /// Works on a new database, and closes it.
     pub fn with_database(&self, work: impl FnOnce(&Database) -> Result<(), Finding>) -> Result<(), Finding> {
-        self.place()?.created(work)
+        self.location()?.created(work)
     }
 
     /// Works on a new database through one session, and closes it.
@@ -121,28 +121,28 @@ impl Bench {
     }
 }
 
-/// What the checks' databases come to, roughly.
+/// Hints about the checks' databases.
 const HINTS: Hints =
     Hints { records: 100_000, key_size: 16, value_size: 100, prefix_size: 0, sessions: 16, processes: 1 };
 
 /// A folder for a database, and what the database is opened with.
 #[derive(Clone, Debug)]
-pub struct Place<'b> {
+pub struct DatabaseLocation<'b> {
     /// The engine with its options.
     pub choice: &'b Choice,
     /// The lab's settings.
     pub lab: LabSettings,
-    /// What the engine is told beforehand.
+    /// The hints for the engine.
     pub hints: Hints,
     /// The folder.
     pub folder: PathBuf,
 }
 
-impl Place<'_> {
+impl DatabaseLocation<'_> {
     /// Makes the database.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn create(&self) -> Result<Database, EngineError> {
         Database::open(self.choice, &self.lab, &self.hints, &self.folder, true)
     }
@@ -150,7 +150,7 @@ impl Place<'_> {
     /// Opens the database that is there.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn open(&self) -> Result<Database, EngineError> {
         Database::open(self.choice, &self.lab, &self.hints, &self.folder, false)
     }
@@ -171,14 +171,14 @@ fn closing(database: Database, work: impl FnOnce(&Database) -> Result<(), Findin
     database.close().during("closing the database")
 }
 
-/// What [`recall`] answers for every key.
+/// The answer of [`recall`] for every key.
 pub(crate) const RECALLED: &[u8] = b"what the lab last stored under the key";
 
 /// A session for this thread. For an engine without threads a check that wants more than one session in its process, or
 /// one on another thread than the database's, ends here: it does not apply.
 ///
 /// # Errors
-/// What the engine reports.
+/// The engine's error.
 pub fn session(database: &Database) -> Result<Session<'_>, Finding> {
     if let Some(reason) = database.refuses_session() {
         return Err(Finding::NotApplicable(reason.to_owned()));
@@ -205,7 +205,7 @@ unsafe extern "C" fn recall(
     _key_size: usize,
     value: *mut abi::Bytes,
 ) -> abi::Status {
-    // SAFETY: the caller, who follows the header, gives room for the bytes' place and size.
+    // SAFETY: the caller, who follows the header, gives memory for the bytes' address and size.
     unsafe { *value = abi::Bytes { data: RECALLED.as_ptr().cast(), size: RECALLED.len() } };
     abi::OK
 }

@@ -12,7 +12,7 @@ use crate::bench::Bench;
 pub struct Check {
     /// Lower-case words joined by `-`.
     pub name: &'static str,
-    /// What must hold, as one sentence.
+    /// The rule, as one sentence.
     pub what: &'static str,
     /// Without these there is nothing to check.
     pub needs: Needs,
@@ -20,7 +20,7 @@ pub struct Check {
     pub run: fn(&Bench) -> Result<(), Finding>,
 }
 
-/// What an adapter must declare for a check to apply.
+/// The capabilities that a check needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
     store: bool,
@@ -38,7 +38,7 @@ impl Needs {
         Needs { store: self.store, capabilities: self.capabilities | capabilities }
     }
 
-    /// What of this an engine as it was chosen does not declare, in words.
+    /// The part of this that the chosen engine does not declare, in words.
     pub fn missing(self, choice: &Choice) -> Option<String> {
         if self.store && choice.adapter().can(abi::IS_VOLATILE) {
             return Some("it keeps nothing".to_owned());
@@ -59,7 +59,7 @@ pub enum Finding {
     NotApplicable(String),
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {

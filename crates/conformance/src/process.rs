@@ -19,7 +19,7 @@ use crate::writer::Writing;
 /// Makes the command that starts this program again and brings it to call [`child`] with this text.
 pub type Relaunch = fn(&str) -> io::Result<Command>;
 
-/// What a process is started for.
+/// The task of a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub subject: Subject,
@@ -47,7 +47,7 @@ const STANDARD_ERROR: &str = "stderr";
 /// Why a child could not do its task.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
-    /// What the parent handed over is not a task.
+    /// The parent did not hand over a task.
     #[error("not a task of the conformance suite: {0}")]
     Task(#[from] serde_json::Error),
     /// There is no such check.
@@ -197,7 +197,7 @@ pub(crate) fn start_writer(bench: &Bench, name: &str, writing: Writing) -> Resul
     start(bench, name, Errand::Write(writing))
 }
 
-/// What a writer acknowledged so far: the number in the file that it was given.
+/// The writer's last acknowledged write: the number in the file that it was given.
 pub(crate) fn acknowledged(file: &Path) -> Result<u64, Finding> {
     match fs::read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),

@@ -13,10 +13,10 @@ use crate::process::acknowledged;
 use crate::records::Records;
 use crate::writer::Writing;
 
-/// What is read: every record again and again, each as new as its last acknowledged write at least.
+/// The reader's work: every record again and again, each as new as its last acknowledged write at least.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reading {
-    /// What is written meanwhile, to which database. All its groups were written before.
+    /// The writing meanwhile, and its database. All its groups were written before.
     pub writing: Writing,
     /// The file that is made once all records were read once.
     pub ready: PathBuf,

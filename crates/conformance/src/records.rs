@@ -38,7 +38,7 @@ impl Records {
     /// Stores a record.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn put(&self, session: &mut Session<'_>, id: u64, version: u64) -> Result<(), Finding> {
         session.put(&self.key(id), &self.value(id, version)).during("put")
     }
@@ -46,7 +46,7 @@ impl Records {
     /// Stores the records of some ids, all at the same version.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn put_all(
         &self,
         session: &mut Session<'_>,
@@ -60,7 +60,7 @@ impl Records {
     /// engine may be slow.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn replace_for_a_while(&self, session: &mut Session<'_>, ids: Range<u64>) -> Result<(), Finding> {
         let until = Instant::now() + Duration::from_secs(2);
         let puts = (2..6).flat_map(|version| ids.clone().map(move |id| (id, version)));
@@ -70,7 +70,7 @@ impl Records {
     /// The version of the record, which must be there and right to the last bit.
     ///
     /// # Errors
-    /// What the engine reports, and what is wrong with the value.
+    /// The engine's error, or the mistake in the value.
     pub fn version(&self, session: &mut Session<'_>, id: u64) -> Result<u64, Finding> {
         match session.get(&self.key(id)).during("get")? {
             Answer::Miss => Err(wrong(format!("record {id} is missing"))),
@@ -81,7 +81,7 @@ impl Records {
     /// The version that a value has, which must be right to the last bit.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The mistake in it.
     pub fn version_of(&self, id: u64, value: &[u8]) -> Result<u64, Finding> {
         if !self.values.is_right(id, 0, value) {
             return Err(wrong(format!("{:?}", self.values.fault(id, 0, value))));

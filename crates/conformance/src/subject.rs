@@ -28,8 +28,8 @@ impl Subject {
     /// If no folder has an adapter of that name.
     pub fn named(engine: &str) -> Result<Subject, FindError> {
         let name = EngineName::parse(engine);
-        let place = name.find()?;
-        Ok(Subject { adapter: place.adapter, preset: name.preset, options: Vec::new(), library: place.library })
+        let location = name.find()?;
+        Ok(Subject { adapter: location.adapter, preset: name.preset, options: Vec::new(), library: location.library })
     }
 
     /// Why it cannot be checked here at all: the adapter cannot be used, an option does not fit, or the engine's

@@ -11,7 +11,7 @@ use crate::checks::checks;
 use crate::process::{Errand, Relaunch, Task};
 use crate::subject::Subject;
 
-/// What is to be run.
+/// The checks to run.
 #[derive(Clone, Debug)]
 pub struct Suite {
     /// The engine.
@@ -26,14 +26,14 @@ pub struct Suite {
     pub only: Vec<String>,
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The check.
     pub check: &'static Check,
-    /// What came of it.
+    /// The outcome.
     pub verdict: Verdict,
-    /// What is to be known beside it.
+    /// A remark beside it.
     pub remark: Option<String>,
     /// How long that took.
     pub took: Duration,

@@ -12,7 +12,7 @@ use crate::bench::{Bench, session};
 use crate::check::{During, Finding};
 use crate::records::Records;
 
-/// What is written: one write after the other, numbered on. Write `n` stores a group of records whose number is `n`
+/// The writer's work: one write after the other, numbered on. Write `n` stores a group of records whose number is `n`
 /// modulo `groups`, at version `n`. Groups are numbered from the record `first` on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Writing {

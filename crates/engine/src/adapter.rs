@@ -19,7 +19,7 @@ pub struct PresetInfo {
     pub name: String,
     /// `name=value,name=value`.
     pub options: String,
-    /// What it is for.
+    /// Its purpose.
     pub help: String,
 }
 
@@ -32,7 +32,7 @@ pub struct Adapter {
     pub path: PathBuf,
     /// The engine's name.
     pub name: String,
-    /// What it is.
+    /// A description, one line.
     pub summary: String,
     /// Where a person gets the engine's library.
     pub origin: String,
@@ -54,7 +54,7 @@ pub enum AdapterError {
     Load {
         /// The file.
         path: PathBuf,
-        /// What the dynamic linker says.
+        /// The dynamic linker's words.
         cause: String,
     },
     /// It exports no entry function.
@@ -69,17 +69,17 @@ pub enum AdapterError {
         /// Its version.
         found: u32,
     },
-    /// What it declares does not fit together.
+    /// Its declarations contradict each other.
     #[error("{path} declares what does not fit: {reason}")]
     Declaration {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// The contradiction.
         reason: String,
     },
 }
 
-/// What an adapter found when it looked for its engine's library.
+/// The outcome of an adapter's search for its engine's library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Probe {
     /// It is there, at this version.
@@ -105,7 +105,7 @@ impl Adapter {
         }
         // A name without a slash would be searched for in the system's folders instead.
         let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        // SAFETY: loading runs the library's initialisers; that is what the user asked for by naming it.
+        // SAFETY: loading runs the library's initialisers; that is the user's wish who named it.
         let library = unsafe { Library::open(Some(&full), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|error| AdapterError::Load { path: path.to_owned(), cause: deepest(&error) })?;
         // SAFETY: the header says that a function of this name has this type.
@@ -201,7 +201,7 @@ impl Adapter {
         let library = library.and_then(|path| CString::new(path.as_os_str().as_bytes()).ok());
         let (mut version, mut error) = (TextBuffer::new(), TextBuffer::new());
         let Some(probe) = self.table.probe else { return Probe::Missing { reason: "it has no probe".into() } };
-        // SAFETY: both texts have the room that they say, and `library` is zero-terminated or NULL.
+        // SAFETY: both texts have the capacity that they say, and `library` is zero-terminated or NULL.
         let status = unsafe {
             let library = library.as_ref().map_or(ptr::null(), |text| text.as_ptr());
             probe(library, &mut version.as_abi(), &mut error.as_abi())

@@ -26,7 +26,7 @@ pub struct EngineName {
 
 /// Where an engine is: its adapter, and the library that belongs to it if that is not the system's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EngineLocation {
     /// The adapter's file.
     pub adapter: PathBuf,
     /// The engine's own library.
@@ -39,11 +39,11 @@ pub enum FindError {
     /// Nobody has heard of it.
     #[error("there is no engine `{name}`{}", advice(suggestion, known))]
     Unknown {
-        /// What was written.
+        /// The text that was written.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         suggestion: Option<String>,
-        /// What there is.
+        /// Those that there are.
         known: Vec<String>,
     },
     /// A version that is not here.
@@ -54,7 +54,7 @@ pub enum FindError {
     Version {
         /// The engine.
         name: String,
-        /// What was asked for.
+        /// The requested version.
         version: String,
         /// The versions that are installed.
         here: Vec<String>,
@@ -89,25 +89,28 @@ impl EngineName {
         EngineName { adapter: adapter.to_owned(), version, preset }
     }
 
-    /// Where the engine is: the asked version as it was installed; without a version the adapter that is here, with the
+    /// Where the engine is: the requested version as it was installed; without a version the adapter that is here, with the
     /// system's library; without that, the newest version that was installed.
     ///
     /// # Errors
     /// If no folder has it.
-    pub fn find(&self) -> Result<Place, FindError> {
+    pub fn find(&self) -> Result<EngineLocation, FindError> {
         if is_path(&self.adapter) {
-            return Ok(Place { adapter: PathBuf::from(&self.adapter), library: None });
+            return Ok(EngineLocation { adapter: PathBuf::from(&self.adapter), library: None });
         }
         let folders = folders();
         let common = find_named(&self.adapter, &folders);
         let installed = installed::versions(&self.adapter, &folders);
-        let place = |installed: &Installed| {
+        let location = |installed: &Installed| {
             let adapter = installed.adapter.clone().or_else(|| common.clone())?;
-            Some(Place { adapter, library: installed.library.clone() })
+            Some(EngineLocation { adapter, library: installed.library.clone() })
         };
         let found = match &self.version {
-            Some(version) => installed.iter().find(|one| one.version == *version).and_then(place),
-            None => common.clone().map(|adapter| Place { adapter, library: None }).or_else(|| place(installed.last()?)),
+            Some(version) => installed.iter().find(|one| one.version == *version).and_then(location),
+            None => common
+                .clone()
+                .map(|adapter| EngineLocation { adapter, library: None })
+                .or_else(|| location(installed.last()?)),
         };
         found.ok_or_else(|| self.missing(&installed))
     }

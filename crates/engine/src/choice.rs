@@ -32,9 +32,9 @@ pub enum ChoiceError {
     Preset {
         /// The engine.
         engine: String,
-        /// What was written.
+        /// The text that was written.
         preset: String,
-        /// What there is.
+        /// Those that there are.
         known: Vec<String>,
     },
     /// An option does not fit.
@@ -50,7 +50,7 @@ pub enum ChoiceError {
     },
 }
 
-/// What the lab's settings come to for one engine: topic, name, value, in the engine's words.
+/// The lab's settings in the words of one engine: topic, name, value, in the engine's words.
 pub type Resolved = Vec<(String, String, String)>;
 
 impl Choice {
@@ -94,7 +94,7 @@ impl Choice {
         self.library.as_deref()
     }
 
-    /// What `lab` comes to in the engine's words; nothing is opened.
+    /// The settings of `lab` in the engine's words; nothing is opened.
     ///
     /// # Errors
     /// [`ChoiceError::Refused`] if the engine cannot honour a setting, with the reason.
@@ -106,13 +106,13 @@ impl Choice {
         }
     }
 
-    /// What the adapter says, or why it refuses.
+    /// The adapter's error, or why it refuses.
     fn ask(&self, lab: &LabSettings, hints: &Hints) -> Result<Resolved, String> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut error = TextBuffer::new();
         let call = self.adapter.table().settings.ok_or("it has no `settings`")?;
         let config = ConfigBuffer::new(self, lab, hints, None, false);
-        // SAFETY: `config` outlives the call, `collect` gets the vector it expects, the text has the room it says.
+        // SAFETY: `config` outlives the call, `collect` gets the vector it expects, the text has the capacity it says.
         let status = unsafe {
             let mut text = error.as_abi();
             call(&config.as_abi(), collect, ptr::from_mut(&mut entries).cast::<c_void>(), &mut text)
@@ -127,12 +127,12 @@ impl Choice {
     /// has the database open. An engine that keeps nothing there has no such call, and nothing happens.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn destroy(&self, path: &Path) -> Result<(), EngineError> {
         let Some(call) = self.adapter.table().destroy else { return Ok(()) };
         let (path, given) = (zero_ended_path(path), Given::new(&self.values, self.library()));
         let config = abi::Config { path: path.as_ptr(), ..given.as_abi() };
-        // SAFETY: the config and its texts outlive the call; the text has the room that it says.
+        // SAFETY: the config and its texts outlive the call; the text has the capacity that it says.
         checked("destroy", |error| unsafe { call(&config, error) })
     }
 
@@ -182,11 +182,11 @@ impl Choice {
     }
 }
 
-/// What of a [`abi::Config`] the user gave, with everything that it points to.
+/// The user's part of a [`abi::Config`], with everything that it points to.
 struct Given {
     library: Option<CString>,
     values: Vec<abi::OptionValue>,
-    /// What the text values point to.
+    /// The memory of the text values.
     _texts: Vec<CString>,
 }
 

@@ -14,7 +14,10 @@ use crate::error::{EngineError, checked};
 use crate::lab::{Hints, LabSettings};
 use crate::text::{Entry, TextBuffer, collect};
 
-/// What the host offers to a session; see `kvdyno_host` in the header.
+#[cfg(test)]
+mod tests;
+
+/// The host's functions for a session; see `kvdyno_host` in the header.
 pub type Host = abi::Host;
 
 /// Hit or miss; an error is neither.
@@ -50,7 +53,7 @@ impl Database {
     /// Opens the database in `path`, or creates one in that empty folder.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn open(
         choice: &Choice,
         lab: &LabSettings,
@@ -62,7 +65,7 @@ impl Database {
         let config = ConfigBuffer::new(choice, lab, hints, Some(path), create);
         let mut handle = ptr::null_mut();
         let call = table.open.ok_or_else(|| missing("open"))?;
-        // SAFETY: `config` and what it points to outlive the call; the text has the room that it says.
+        // SAFETY: `config` and what it points to outlive the call; the text has the capacity that it says.
         checked("open", |error| unsafe { call(&config.as_abi(), &mut handle, error) })?;
         match handle.is_null() {
             true => Err(EngineError { status: abi::ERROR, reason: "open said OK but gave no database".into() }),
@@ -76,7 +79,7 @@ impl Database {
     /// Closes it; what was acknowledged is on the storage then.
     ///
     /// # Errors
-    /// What the engine reports; the database is gone in any case.
+    /// The engine's error; the database is gone in any case.
     pub fn close(self) -> Result<(), EngineError> {
         let (table, handle) = (self.table, self.handle);
         mem::forget(self);
@@ -88,7 +91,7 @@ impl Database {
     /// A session for this thread.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     ///
     /// # Safety
     /// `host` and its context stay valid, and are used by nobody else, as long as the session.
@@ -125,7 +128,7 @@ impl Database {
     /// Brings all that was written to the storage. False if the engine has no such call.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn flush(&self) -> Result<bool, EngineError> {
         self.housekeeping("flush", self.table.flush)
     }
@@ -133,7 +136,7 @@ impl Database {
     /// Compacts everything. False if the engine has no such call.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn compact(&self) -> Result<bool, EngineError> {
         self.housekeeping("compact", self.table.compact)
     }
@@ -141,7 +144,7 @@ impl Database {
     /// Waits for background work to end. False if the engine has no such call.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn wait_idle(&self) -> Result<bool, EngineError> {
         self.housekeeping("wait_idle", self.table.wait_idle)
     }
@@ -189,7 +192,7 @@ pub struct Session<'db> {
     transaction: Cell<Phase>,
 }
 
-/// What an engine lent us, as a slice.
+/// The bytes that an engine lends, as a slice.
 ///
 /// # Safety
 /// `bytes` was filled by the engine, and the loan still stands during `'a`.
@@ -214,7 +217,7 @@ impl<'db> Session<'db> {
     pub fn error(&self, status: abi::Status) -> EngineError {
         let mut text = TextBuffer::new();
         if let Some(call) = self.table.session_error {
-            // SAFETY: the session is open, the text has the room that it says.
+            // SAFETY: the session is open, the text has the capacity that it says.
             unsafe { call(self.handle, &mut text.as_abi()) };
         }
         EngineError { status, reason: text.read(&format!("status {status}, and no reason")) }
@@ -247,7 +250,7 @@ impl<'db> Session<'db> {
     /// The value of `key`, borrowed until the next call.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn get(&mut self, key: &[u8]) -> Result<Answer<&[u8]>, EngineError> {
         let mut value = NOTHING;
         let call = self.table.get.ok_or_else(|| missing("get"))?;
@@ -260,7 +263,7 @@ impl<'db> Session<'db> {
     /// Inserts or replaces.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
         let call = self.table.put.ok_or_else(|| missing("put"))?;
         // SAFETY: the session is open, key and value are readable.
@@ -271,7 +274,7 @@ impl<'db> Session<'db> {
     /// Deletes; a hit if the engine does not know better.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn delete(&mut self, key: &[u8]) -> Result<Answer<()>, EngineError> {
         let call = self.table.remove.ok_or_else(|| missing("delete"))?;
         // SAFETY: the session is open, the key is readable.
@@ -282,7 +285,7 @@ impl<'db> Session<'db> {
     /// Applies puts (`Some`) and deletes (`None`) in order, as one batch.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn write(&mut self, steps: &[(&[u8], Option<&[u8]>)]) -> Result<(), EngineError> {
         let bytes = |slice: &[u8]| abi::Bytes { data: slice.as_ptr().cast(), size: slice.len() };
         let steps: Vec<abi::BatchEntry> = steps
@@ -303,7 +306,7 @@ impl<'db> Session<'db> {
     /// The values of several keys, borrowed until the next call.
     ///
     /// # Errors
-    /// What the engine reports, for the whole or for one key.
+    /// The engine's error, for the whole or for one key.
     pub fn multi_get(&mut self, keys: &[&[u8]]) -> Result<Vec<Answer<&[u8]>>, EngineError> {
         let wanted: Vec<abi::Bytes> =
             keys.iter().map(|key| abi::Bytes { data: key.as_ptr().cast(), size: key.len() }).collect();
@@ -321,7 +324,7 @@ impl<'db> Session<'db> {
     /// Reads, lets `change` decide the new value, writes: one atomic step. `change` answering `None` gives it up.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn read_modify_write(
         &mut self,
         key: &[u8],
@@ -361,7 +364,7 @@ impl<'db> Session<'db> {
     /// Begins a transaction of `kind`: [`abi::READ_WRITE`] or [`abi::READ_ONLY`].
     ///
     /// # Errors
-    /// What the engine reports; or a transaction is open already, for they do not nest.
+    /// The engine's error; or a transaction is open already, for they do not nest.
     pub fn begin(&mut self, kind: u32) -> Result<(), EngineError> {
         if self.transaction.get() == Phase::Begun {
             return Err(out_of_order("begin: a transaction is open on this session, and they do not nest"));
@@ -376,7 +379,7 @@ impl<'db> Session<'db> {
     /// Commits it. It is over then, whatever the answer.
     ///
     /// # Errors
-    /// What the engine reports; or no transaction is open.
+    /// The engine's error; or no transaction is open.
     pub fn commit(&mut self) -> Result<(), EngineError> {
         if self.transaction.get() != Phase::Begun {
             return Err(out_of_order("commit: no transaction is open on this session"));
@@ -392,7 +395,7 @@ impl<'db> Session<'db> {
     /// Rolls it back. One that a conflict or a failed commit has ended needs no more: then the engine is not called.
     ///
     /// # Errors
-    /// What the engine reports; or no transaction is open.
+    /// The engine's error; or no transaction is open.
     pub fn abort(&mut self) -> Result<(), EngineError> {
         match self.transaction.replace(Phase::None) {
             Phase::None => Err(out_of_order("abort: no transaction is open on this session")),
@@ -408,7 +411,7 @@ impl<'db> Session<'db> {
     /// A cursor.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn cursor(&mut self) -> Result<Cursor<'_, 'db>, EngineError> {
         let mut handle = ptr::null_mut();
         let call = self.table.cursor_open.ok_or_else(|| missing("scans"))?;
@@ -447,7 +450,7 @@ impl Cursor<'_, '_> {
     /// Moves to `key` or the nearest in `direction` ([`abi::FORWARD`], [`abi::BACKWARD`]); without a key to that end.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn seek(&mut self, key: Option<&[u8]>, direction: u32) -> Result<Answer<Record<'_>>, EngineError> {
         let (mut found, mut value) = (NOTHING, NOTHING);
         let (data, size) = key.map_or((ptr::null(), 0), |key| (key.as_ptr().cast(), key.len()));
@@ -461,7 +464,7 @@ impl Cursor<'_, '_> {
     /// The next record.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Answer<Record<'_>>, EngineError> {
         self.step(self.session.table.cursor_next)
@@ -470,7 +473,7 @@ impl Cursor<'_, '_> {
     /// The record before.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// The engine's error.
     pub fn previous(&mut self) -> Result<Answer<Record<'_>>, EngineError> {
         self.step(self.session.table.cursor_previous)
     }

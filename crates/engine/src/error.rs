@@ -1,4 +1,4 @@
-//! What an engine reports when a call failed.
+//! An engine's report of a failed call.
 
 use kvdyno_abi as abi;
 
@@ -21,7 +21,7 @@ impl EngineError {
     }
 }
 
-/// Calls `f` with room for an error text and makes a `Result` of its status.
+/// Calls `f` with memory for an error text and makes a `Result` of its status.
 pub(crate) fn checked(name: &str, f: impl FnOnce(*mut abi::Text) -> abi::Status) -> Result<(), EngineError> {
     let mut error = TextBuffer::new();
     let mut text = error.as_abi();

@@ -1,4 +1,4 @@
-//! What an adapter says of itself and of a set-up, as data.
+//! An adapter's description of itself and of a set-up, as data.
 //!
 //! Loading an adapter, or its engine's library, runs foreign code: it can crash, hang, or clash with another version of
 //! itself. So the lab never does it in its own process: it hands a [`Request`] to a child and gets an [`Inspection`].
@@ -14,7 +14,7 @@ use crate::lab::{Hints, LabSettings};
 use crate::options::OptionInfo;
 use crate::options::{OptionError, OptionText};
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The adapter's file.
@@ -31,12 +31,12 @@ pub struct Request {
     pub settings: Vec<(LabSettings, Hints)>,
 }
 
-/// What an adapter declares, as far as it holds with the options and the library that were asked for.
+/// An adapter's declarations, as far as it holds with the options and the library that were requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// The engine's name.
     pub name: String,
-    /// What it is.
+    /// A description, one line.
     pub summary: String,
     /// Where a person gets the engine's library.
     pub origin: String,
@@ -52,7 +52,7 @@ pub struct Declared {
     pub max_key_size: u64,
     /// Bytes; 0: no limit.
     pub max_value_size: u64,
-    /// It may keep something outside a database's folder, and gives it back when asked to.
+    /// It may keep something outside a database's folder, and gives it back on request.
     pub destroys: bool,
     /// Its own options.
     pub options: Vec<OptionInfo>,
@@ -90,10 +90,10 @@ impl Declared {
     }
 }
 
-/// What came out.
+/// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// What the adapter declares.
+    /// The adapter's declarations.
     pub declared: Declared,
     /// Whether the engine's library is there.
     pub probe: Probe,
@@ -107,7 +107,7 @@ pub struct Inspection {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Obstacle {
-    /// What is wrong, and what would be right.
+    /// The mistake, and a correction.
     pub message: String,
     /// The option that it is about.
     pub option: Option<String>,
@@ -142,7 +142,7 @@ pub fn inspect(request: &Request) -> Result<Inspection, Obstacle> {
     Ok(Inspection { declared, probe, library, settings })
 }
 
-/// The library that was asked for, or the system's, or the fallback.
+/// The requested library, or the system's, or the fallback.
 fn look(adapter: &Adapter, request: &Request) -> (Probe, Option<PathBuf>) {
     let first = adapter.probe(request.library.as_deref());
     if let (Probe::Missing { .. }, None, Some(fallback)) = (&first, &request.library, &request.fallback) {

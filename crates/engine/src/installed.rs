@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The file in such a folder that says what is in it. It is written last, so a folder without it is no engine.
 pub const NOTE: &str = "installed.toml";
 
-/// What an installed folder holds. Paths are those of its files, in full.
+/// The contents of an installed folder. Paths are those of its files, in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
     /// The engine's name.

@@ -90,7 +90,7 @@ words!(
     Zlib = "zlib" = abi::COMPRESSION_ZLIB
 );
 
-/// What every engine is opened with. An adapter maps each of these to the engine's words or refuses it.
+/// The settings that every engine is opened with. An adapter maps each of these to the engine's words or refuses it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LabSettings {
     /// When a write is acknowledged.
@@ -105,7 +105,7 @@ pub struct LabSettings {
     pub write_buffer_bytes: u64,
 }
 
-/// What an engine may want to know beforehand; it changes no result.
+/// Hints that an engine may want beforehand; it changes no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hints {
     /// Records there will be.

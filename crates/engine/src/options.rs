@@ -41,14 +41,14 @@ pub struct OptionInfo {
     pub kind: OptionKind,
     /// Spelled as a user would.
     pub default_value: String,
-    /// What it does.
+    /// Its effect, one sentence.
     pub help: String,
 }
 
 /// Option values as a user wrote them: name and text, in order; a later one replaces an earlier one of the same name.
 pub type OptionText = (String, String);
 
-/// What is wrong with an option.
+/// A mistake in an option.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum OptionError {
     /// No such option.
@@ -56,11 +56,11 @@ pub enum OptionError {
     Unknown {
         /// The engine.
         engine: String,
-        /// What was written.
+        /// The text that was written.
         name: String,
-        /// What was probably meant.
+        /// The name that was probably meant.
         suggestion: Option<String>,
-        /// What there is.
+        /// Those that there are.
         known: Vec<String>,
     },
     /// Not a value of the option's type, or out of its bounds.
@@ -70,9 +70,9 @@ pub enum OptionError {
         engine: String,
         /// The option.
         name: String,
-        /// What was written.
+        /// The text that was written.
         value: String,
-        /// What would be right.
+        /// A correction.
         expected: String,
     },
     /// Not of the form `name=value`.

@@ -18,7 +18,7 @@ impl TextBuffer {
         Text { data: self.bytes.as_mut_ptr().cast(), capacity: self.bytes.len() }
     }
 
-    /// What was written, or `otherwise` if nothing was.
+    /// The text, or `otherwise` if it is empty.
     pub(crate) fn read(&self, otherwise: &str) -> String {
         let end = self.bytes.iter().position(|&byte| byte == 0).unwrap_or(self.bytes.len());
         match &self.bytes[..end] {

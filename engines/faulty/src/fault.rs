@@ -12,7 +12,7 @@ use std::time::Duration;
 
 macro_rules! faults {
     ($($(#[doc = $doc:literal])+ $name:literal $fault:ident)*) => {
-        /// What goes wrong.
+        /// The kind of failure.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Fault {
             /// Nothing does.
@@ -81,7 +81,7 @@ faults! {
     "old-value" OldValue
     /// A read gives the first half of the newest value and the second half of the one before or of another key's.
     "torn-value" TornValue
-    /// A read gives the value with one bit changed, each time at another place.
+    /// A read gives the value with one bit changed, each time another one.
     "flipped-bit" FlippedBit
     /// A read gives the value without its last byte.
     "short-value" ShortValue
@@ -93,7 +93,7 @@ faults! {
     "dropped-write" DroppedWrite
     /// A cursor passes over a record.
     "scan-skip" ScanSkip
-    /// A cursor gives two records in each other's place.
+    /// A cursor gives two records in the wrong order.
     "scan-order" ScanOrder
     /// A read takes 50 ms longer.
     "slow-get" SlowGet
@@ -222,7 +222,7 @@ impl Faults {
         Ok(())
     }
 
-    /// What a read gives instead of the truth.
+    /// The wrong answer of a read.
     pub fn distort(&self, store: &Store, key: &[u8], version: &Version) -> Option<Blob> {
         let now = &version.now;
         self.strike(self.fault, || {
@@ -271,7 +271,7 @@ fn flipped(now: &[u8], number: u64) -> Option<Blob> {
     Some(wrong.into())
 }
 
-/// What C does with a member of a struct at NULL.
+/// The crash of C code at a member of a struct at NULL.
 fn segv() {
     let nowhere = std::hint::black_box(std::ptr::without_provenance_mut::<u8>(16));
     // SAFETY: it is not safe, and is meant not to be: no page is mapped there, and the kernel sends SIGSEGV.

@@ -71,12 +71,9 @@ impl Engine for Faulty {
         ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand: tests the lab")
     };
 
-    type Session<'db> = FaultySession<'db>;
+    const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));
 
-    fn probe(library: Option<&Path>) -> Result<String, Error> {
-        adapter::refuse_library(library)?;
-        Ok(env!("CARGO_PKG_VERSION").into())
-    }
+    type Session<'db> = FaultySession<'db>;
 
     fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         shares(config)?;
@@ -87,8 +84,8 @@ impl Engine for Faulty {
             Durability::Commit => "each write is appended to a log and fdatasync'ed; no group commit".into(),
         };
         list.say("durability", "faulty.log", log);
-        list.say("cache", "memory", "holds all records, whatever the size asked for");
-        list.say("write_buffer", "memory", "holds all records, whatever the size asked for");
+        list.say("cache", "memory", "holds all records, whatever size is requested");
+        list.say("write_buffer", "memory", "holds all records, whatever size is requested");
         list.say("compression", "faulty.data", "none");
         list.say("checksums", "faulty.data", "that of each write as the database is opened; reads are from memory");
         list.say("options", "fault", config.text("fault"));
@@ -101,7 +98,6 @@ impl Engine for Faulty {
     }
 
     fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
-        adapter::refuse_library(config.library())?;
         let name = config.text("fault");
         let fault = Fault::named(name).ok_or_else(|| Error::unsupported(format_args!("fault={name}")))?;
         let number = |option| config.integer(option).unsigned_abs();
@@ -118,7 +114,7 @@ impl Engine for Faulty {
         self.home.check()?;
         self.faults.at_close();
         let lost = self.faults.fault == Fault::LostAtClose;
-        self.writing()?.save(|place| !lost || place % 2 == 0)
+        self.writing()?.save(|index| !lost || index % 2 == 0)
     }
 
     fn session(&self, _host: Host) -> Result<FaultySession<'_>, Error> {
@@ -237,16 +233,16 @@ impl<'db> Session for FaultySession<'db> {
     }
 
     fn cursor(&mut self) -> Result<FaultyCursor<'db>, Error> {
-        Ok(FaultyCursor { db: self.db, place: None, lent: None, held_back: None })
+        Ok(FaultyCursor { db: self.db, at: None, lent: None, held_back: None })
     }
 }
 
-/// A place among the keys.
+/// A position among the keys.
 struct FaultyCursor<'db> {
     db: &'db Faulty,
-    place: Option<Blob>,
+    at: Option<Blob>,
     lent: Option<(Blob, Blob)>,
-    /// A record whose place another one took.
+    /// A record that another one came before.
     held_back: Option<(Blob, Blob)>,
 }
 
@@ -260,7 +256,7 @@ impl Cursor for FaultyCursor<'_> {
             (None, Direction::Backward) => store.last(),
         };
         self.held_back = None;
-        self.place = found.map(|(key, _)| Blob::clone(key));
+        self.at = found.map(|(key, _)| Blob::clone(key));
         self.lent = found.map(|(key, version)| (Blob::clone(key), self.db.value(&store, key, version)));
         Ok(self.record())
     }
@@ -285,7 +281,7 @@ impl FaultyCursor<'_> {
             return Ok(self.record());
         }
         let store = self.db.reading()?;
-        let Some(first) = self.place.as_ref().and_then(|place| beside(&store, place)) else { return Ok(None) };
+        let Some(first) = self.at.as_ref().and_then(|at| beside(&store, at)) else { return Ok(None) };
         let second = || beside(&store, first.0);
         let out = |(key, version): (&Blob, &Version)| (Blob::clone(key), self.db.value(&store, key, version));
         let faults = &self.db.faults;
@@ -298,7 +294,7 @@ impl FaultyCursor<'_> {
             first
         };
         self.lent = Some(out(given));
-        self.place = Some(Blob::clone(given.0));
+        self.at = Some(Blob::clone(given.0));
         Ok(self.record())
     }
 

@@ -165,7 +165,7 @@ impl Store {
         (**other != *key).then_some(version)
     }
 
-    /// Saves the records that `keep` chooses by their place in the order; with them the log is no longer needed.
+    /// Saves the records that `keep` chooses by their index in the order; with them the log is no longer needed.
     pub fn save(&mut self, keep: impl Fn(usize) -> bool) -> Result<(), Error> {
         match &self.log {
             Some(log) if self.shared => Ok(log.file.sync_all()?),
@@ -176,7 +176,7 @@ impl Store {
     fn save_records(&mut self, keep: impl Fn(usize) -> bool) -> Result<(), Error> {
         let new = self.folder.join("faulty.new");
         let mut file = BufWriter::new(File::create(&new)?);
-        for (_, (key, version)) in self.records.iter().enumerate().filter(|(place, _)| keep(*place)) {
+        for (_, (key, version)) in self.records.iter().enumerate().filter(|(index, _)| keep(*index)) {
             let put = |value| BatchEntry::Put { key, value };
             match &version.before {
                 Some(before) => file.write_all(&frame(&[put(before), put(&version.now)]))?,
@@ -273,7 +273,7 @@ impl Log {
                 Ok(())
             }
             Err(error) => {
-                // What was half written must not stand before the next frame.
+                // A frame that is half written must not stand before the next frame.
                 self.file.set_len(self.size)?;
                 Err(error.into())
             }

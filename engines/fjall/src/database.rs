@@ -2,11 +2,11 @@
 
 use crate::error::failed;
 use crate::isolation::Isolation;
+use crate::session::FjallSession;
 use crate::settings::{self, Made};
 use fjall::{Database, Keyspace, OptimisticTxDatabase, OptimisticTxKeyspace, OptimisticWriteTx, PersistMode};
-use kvdyno_abi::adapter::support::Syncer;
-use kvdyno_abi::adapter::{Config, Durability, Error, Listing};
-use std::fs;
+use kvdyno_abi::adapter::support::{Syncer, expect_file};
+use kvdyno_abi::adapter::{Config, Description, Durability, Engine, Error, Host, Listing};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -27,14 +27,19 @@ pub struct Fjall {
     syncer: Option<Syncer>,
 }
 
-impl Fjall {
-    pub fn open_or_create(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+impl Engine for Fjall {
+    const DESCRIPTION: Description = crate::DESCRIPTION;
+    const BUILT_IN: Option<&'static str> = Some(env!("ENGINE_VERSION"));
+    type Session<'db> = FjallSession<'db>;
+
+    fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
+        settings::list(config, list)
+    }
+
+    fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+        settings::check(config)?;
         let marker = path.join(MARKER);
-        match (config.create(), fs::exists(&marker)?) {
-            (true, true) => return Err(Error::new(format_args!("{} is there already", marker.display()))),
-            (false, false) => return Err(Error::new(format_args!("{} is not there", marker.display()))),
-            _ => {}
-        }
+        expect_file(&marker, config.create())?;
         let db = settings::builder(path, config).open().map_err(failed)?;
         let (keyspace, manual) = open_keyspace(&db, config)?;
         let persist = settings::persist_mode(config);
@@ -49,12 +54,62 @@ impl Fjall {
         Ok(Self { db, keyspace, isolation: Isolation::default(), persist, after_plain_write, syncer })
     }
 
-    pub fn end(mut self) -> Result<(), Error> {
+    fn close(mut self) -> Result<(), Error> {
         let synced = self.syncer.take().map_or(Ok(()), Syncer::stop);
-        self.bring_to_storage()?;
+        self.flush()?;
         synced
     }
 
+    fn session(&self, _host: Host) -> Result<FjallSession<'_>, Error> {
+        FjallSession::new(self)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.db.persist(PersistMode::SyncAll).map_err(failed)
+    }
+
+    fn compact(&self) -> Result<(), Error> {
+        self.plain().rotate_memtable().map_err(failed)?;
+        self.wait_while(|| self.plain().sealed_memtable_count() > 0)?;
+        self.plain().major_compact().map_err(failed)
+    }
+
+    /// Background work has come to rest when none is seen for a while: what a flush leaves to be compacted is queued
+    /// where it cannot be counted.
+    fn wait_idle(&self) -> Result<(), Error> {
+        const QUIET: u32 = 20;
+        let mut quiet = 0;
+        self.wait_while(|| {
+            let db = self.plain_db();
+            let works =
+                db.outstanding_flushes() > 0 || db.active_compactions() > 0 || self.plain().sealed_memtable_count() > 0;
+            quiet = if works { 0 } else { quiet + 1 };
+            quiet < QUIET
+        })
+    }
+
+    fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
+        let (db, keyspace) = (self.plain_db(), self.plain());
+        list.say("database", "cache_size", db.cache_size());
+        list.say("database", "write_buffer_size", db.write_buffer_size());
+        list.say("database", "outstanding_flushes", db.outstanding_flushes());
+        list.say("database", "active_compactions", db.active_compactions());
+        list.say("database", "compactions_completed", db.compactions_completed());
+        list.say("database", "time_compacting_us", db.time_compacting().as_micros());
+        list.say("database", "journal_count", db.journal_count());
+        list.say("database", "journal_disk_space", db.journal_disk_space().map_err(failed)?);
+        list.say("keyspace", "disk_space", keyspace.disk_space());
+        list.say("keyspace", "approximate_len", keyspace.approximate_len());
+        list.say("keyspace", "sealed_memtable_count", keyspace.sealed_memtable_count());
+        list.say("keyspace", "l0_table_count", keyspace.l0_table_count());
+        list.say("keyspace", "table_count", keyspace.table_count());
+        list.say("keyspace", "blob_file_count", keyspace.blob_file_count());
+        list.say("keyspace", "fragmented_blob_bytes", keyspace.fragmented_blob_bytes());
+        Ok(())
+    }
+}
+
+impl Fjall {
     /// The plain database within.
     pub fn plain_db(&self) -> &Database {
         self.db.inner()
@@ -80,30 +135,6 @@ impl Fjall {
         Ok(self.db.write_tx().map_err(failed)?.durability(self.persist))
     }
 
-    pub fn bring_to_storage(&self) -> Result<(), Error> {
-        self.db.persist(PersistMode::SyncAll).map_err(failed)
-    }
-
-    pub fn compact_all(&self) -> Result<(), Error> {
-        self.plain().rotate_memtable().map_err(failed)?;
-        self.wait_while(|| self.plain().sealed_memtable_count() > 0)?;
-        self.plain().major_compact().map_err(failed)
-    }
-
-    /// Background work has come to rest when none is seen for a while: what a flush leaves to be compacted is queued
-    /// where it cannot be counted.
-    pub fn wait_for_workers(&self) -> Result<(), Error> {
-        const QUIET: u32 = 20;
-        let mut quiet = 0;
-        self.wait_while(|| {
-            let db = self.plain_db();
-            let works =
-                db.outstanding_flushes() > 0 || db.active_compactions() > 0 || self.plain().sealed_memtable_count() > 0;
-            quiet = if works { 0 } else { quiet + 1 };
-            quiet < QUIET
-        })
-    }
-
     /// Waits for the workers, unless they have given up.
     fn wait_while(&self, mut works: impl FnMut() -> bool) -> Result<(), Error> {
         while works() {
@@ -111,26 +142,6 @@ impl Fjall {
             self.db.persist(PersistMode::Buffer).map_err(failed)?;
             thread::sleep(Duration::from_millis(2));
         }
-        Ok(())
-    }
-
-    pub fn list_statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
-        let (db, keyspace) = (self.plain_db(), self.plain());
-        list.say("database", "cache_size", db.cache_size());
-        list.say("database", "write_buffer_size", db.write_buffer_size());
-        list.say("database", "outstanding_flushes", db.outstanding_flushes());
-        list.say("database", "active_compactions", db.active_compactions());
-        list.say("database", "compactions_completed", db.compactions_completed());
-        list.say("database", "time_compacting_us", db.time_compacting().as_micros());
-        list.say("database", "journal_count", db.journal_count());
-        list.say("database", "journal_disk_space", db.journal_disk_space().map_err(failed)?);
-        list.say("keyspace", "disk_space", keyspace.disk_space());
-        list.say("keyspace", "approximate_len", keyspace.approximate_len());
-        list.say("keyspace", "sealed_memtable_count", keyspace.sealed_memtable_count());
-        list.say("keyspace", "l0_table_count", keyspace.l0_table_count());
-        list.say("keyspace", "table_count", keyspace.table_count());
-        list.say("keyspace", "blob_file_count", keyspace.blob_file_count());
-        list.say("keyspace", "fragmented_blob_bytes", keyspace.fragmented_blob_bytes());
         Ok(())
     }
 }

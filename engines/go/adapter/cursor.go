@@ -12,17 +12,17 @@ import (
 
 // cursor is what the package keeps for a cursor of the engine's.
 type cursor struct {
-	session *session
-	engine  Cursor
-	record  Record
-	place   place
+	session  *session
+	engine   Cursor
+	record   Record
+	position position
 }
 
-// place is where a cursor stands.
-type place int
+// position is where a cursor stands.
+type position int
 
 const (
-	nowhere place = iota
+	nowhere position = iota
 	onRecord
 	beforeFirst
 	afterLast
@@ -32,7 +32,7 @@ var cursors handles[cursor]
 
 func cursorAt(handle C.uintptr_t) *cursor { return cursors.at(uintptr(handle)) }
 
-var errNoPlace = errors.New("the cursor has no place: seek first")
+var errNotPlaced = errors.New("the cursor stands nowhere: seek first")
 
 //export kvdynoCursorOpen
 func kvdynoCursorOpen(handle C.uintptr_t, opened *C.uintptr_t) (status C.kvdyno_status) {
@@ -64,7 +64,7 @@ func kvdynoCursorClose(handle C.uintptr_t) {
 // resetCursors lets go of every record, where a transaction begins or ends: no cursor looks into two states.
 func (session *session) resetCursors() {
 	for cursor := range session.cursors {
-		cursor.place = nowhere
+		cursor.position = nowhere
 		cursor.engine.Reset()
 	}
 }
@@ -82,7 +82,7 @@ func kvdynoCursorSeek(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, dir
 }
 
 func (cursor *cursor) seek(from []byte, backward bool, found, value *C.kvdyno_bytes) C.kvdyno_status {
-	cursor.place = nowhere
+	cursor.position = nowhere
 	there, err := cursor.engine.Seek(from, backward, &cursor.record)
 	return cursor.answer(there, err, backward, found, value)
 }
@@ -92,11 +92,11 @@ func kvdynoCursorStep(handle C.uintptr_t, direction C.uint32_t, found, value *C.
 	cursor := cursorAt(handle)
 	defer cursor.session.rescue(&status)
 	backward := direction == C.KVDYNO_BACKWARD
-	switch cursor.place {
+	switch cursor.position {
 	case nowhere:
-		return cursor.session.answer(errNoPlace)
+		return cursor.session.answer(errNotPlaced)
 	case beforeFirst, afterLast:
-		if backward == (cursor.place == beforeFirst) {
+		if backward == (cursor.position == beforeFirst) {
 			return C.KVDYNO_MISS
 		}
 		return cursor.seek(nil, backward, found, value)
@@ -113,17 +113,17 @@ func kvdynoCursorStep(handle C.uintptr_t, direction C.uint32_t, found, value *C.
 func (cursor *cursor) answer(there bool, err error, backward bool, found, value *C.kvdyno_bytes) C.kvdyno_status {
 	switch {
 	case err != nil:
-		cursor.place = nowhere
+		cursor.position = nowhere
 		return cursor.session.answer(err)
 	case there:
-		cursor.place = onRecord
+		cursor.position = onRecord
 		*found = C.kvdyno_bytes{cursor.record.Key.data, C.size_t(cursor.record.Key.size)}
 		*value = C.kvdyno_bytes{cursor.record.Value.data, C.size_t(cursor.record.Value.size)}
 		return C.KVDYNO_OK
 	case backward:
-		cursor.place = beforeFirst
+		cursor.position = beforeFirst
 	default:
-		cursor.place = afterLast
+		cursor.position = afterLast
 	}
 	return C.KVDYNO_MISS
 }

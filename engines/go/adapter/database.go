@@ -13,7 +13,7 @@ import (
 
 var databases handles[Database]
 
-// caught runs what the host asked for. A panic becomes its error.
+// caught runs a call of the host's. A panic becomes its error.
 func caught(work func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -8,7 +8,7 @@ package adapter
 // #include "kvdyno.h"
 import "C"
 
-// What an engine can do.
+// Capabilities of an engine.
 const (
 	CanScan              = uint64(C.KVDYNO_CAN_SCAN)
 	CanScanReverse       = uint64(C.KVDYNO_CAN_SCAN_REVERSE)
@@ -17,7 +17,7 @@ const (
 	CanMultiGet          = uint64(C.KVDYNO_CAN_MULTI_GET)
 	CanTransact          = uint64(C.KVDYNO_CAN_TRANSACT)
 	CanSnapshot          = uint64(C.KVDYNO_CAN_SNAPSHOT)
-	CanReadModifyWrite            = uint64(C.KVDYNO_CAN_READ_MODIFY_WRITE)
+	CanReadModifyWrite   = uint64(C.KVDYNO_CAN_READ_MODIFY_WRITE)
 	CanWriteConcurrently = uint64(C.KVDYNO_CAN_WRITE_CONCURRENTLY)
 	IsMapped             = uint64(C.KVDYNO_IS_MAPPED)
 )

@@ -84,13 +84,13 @@ func withinCall() bool {
 	return false
 }
 
-// tell writes a text for the host, cut to the room that it gives.
+// tell writes a text for the host, cut to its capacity.
 func tell(text *C.kvdyno_text, words string) {
 	if text == nil || text.data == nil || text.capacity == 0 {
 		return
 	}
-	room := unsafe.Slice((*byte)(unsafe.Pointer(text.data)), text.capacity)
-	room[copy(room[:len(room)-1], words)] = 0
+	target := unsafe.Slice((*byte)(unsafe.Pointer(text.data)), text.capacity)
+	target[copy(target[:len(target)-1], words)] = 0
 }
 
 // answer is an error's status, its text written for the host.

@@ -32,7 +32,7 @@ func TestNumbersAreUsedAgainAndNoTwoThingsHaveOne(t *testing.T) {
 		t.Error("0 stands for something")
 	}
 	if size := len(*handles.all.Load()); size > 64 {
-		t.Errorf("9 things at a time took %d places", size)
+		t.Errorf("9 things at a time took %d handles", size)
 	}
 }
 

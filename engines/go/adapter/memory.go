@@ -12,18 +12,18 @@ import "unsafe"
 type Bytes struct {
 	data     unsafe.Pointer
 	size     int
-	room     unsafe.Pointer // of C's
+	memory   unsafe.Pointer // of C's
 	capacity int
 	copies   bool // Lend copies too
 }
 
 // Copy lends a copy.
 func (bytes *Bytes) Copy(from []byte) {
-	if len(from) > bytes.capacity || bytes.room == nil {
+	if len(from) > bytes.capacity || bytes.memory == nil {
 		bytes.grow(len(from))
 	}
-	copy(unsafe.Slice((*byte)(bytes.room), bytes.capacity), from)
-	bytes.data, bytes.size = bytes.room, len(from)
+	copy(unsafe.Slice((*byte)(bytes.memory), bytes.capacity), from)
+	bytes.data, bytes.size = bytes.memory, len(from)
 }
 
 // Lend lends the bytes themselves. They must lie outside of Go's heap, in a map for instance, and stay as they are
@@ -38,13 +38,13 @@ func (bytes *Bytes) Lend(from []byte) {
 
 func (bytes *Bytes) grow(size int) {
 	const least = 256
-	C.free(bytes.room)
+	C.free(bytes.memory)
 	bytes.capacity = max(size+size/4, least)
-	bytes.room = C.malloc(C.size_t(bytes.capacity)) // never NULL: cgo's malloc ends the process instead
+	bytes.memory = C.malloc(C.size_t(bytes.capacity)) // never NULL: cgo's malloc ends the process instead
 }
 
 func (bytes *Bytes) free() {
-	C.free(bytes.room)
+	C.free(bytes.memory)
 	*bytes = Bytes{}
 }
 

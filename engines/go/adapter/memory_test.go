@@ -23,10 +23,10 @@ func TestCopiesAreKeptInMemoryThatIsUsedAgain(t *testing.T) {
 			t.Fatal("Go's own memory is lent")
 		}
 	}
-	room := value.room
+	memory := value.memory
 	value.Copy(make([]byte, 1<<20))
-	if value.room != room {
-		t.Error("there was room, and more was made")
+	if value.memory != memory {
+		t.Error("there was memory enough, and more was made")
 	}
 }
 
@@ -46,6 +46,6 @@ func TestWhatIsLentIsNotCopiedUnlessItMustBe(t *testing.T) {
 	value.copies = false
 	value.Lend(nil)
 	if value.data == nil || value.size != 0 {
-		t.Error("nothing, lent, has no place")
+		t.Error("nothing, lent, has no address")
 	}
 }

@@ -66,7 +66,7 @@ type Config struct {
 	Create                       bool
 	Path                         string
 	Durability                   Durability
-	SyncPeriodMs                   uint32
+	SyncPeriodMs                 uint32
 	Compression                  Compression
 	Sessions                     uint32
 	CacheBytes, WriteBufferBytes uint64
@@ -102,7 +102,7 @@ func configOf(raw *C.kvdyno_config) *Config {
 		Create:           raw.create != 0,
 		Path:             C.GoString(raw.path),
 		Durability:       Durability(raw.durability),
-		SyncPeriodMs:       max(uint32(raw.sync_period_ms), 1),
+		SyncPeriodMs:     max(uint32(raw.sync_period_ms), 1),
 		Compression:      Compression(raw.compression),
 		Sessions:         uint32(raw.sessions),
 		CacheBytes:       uint64(raw.cache_bytes),
@@ -115,8 +115,8 @@ func configOf(raw *C.kvdyno_config) *Config {
 		reals:            map[string]float64{},
 		texts:            map[string]string{},
 	}
-	for place, value := range unsafe.Slice(raw.options, raw.option_count) {
-		option := exported.Options[place]
+	for index, value := range unsafe.Slice(raw.options, raw.option_count) {
+		option := exported.Options[index]
 		switch option.kind {
 		case C.KVDYNO_OPTION_CHOICE:
 			config.texts[option.name] = C.GoString(*(**C.char)(unsafe.Pointer(&value)))

@@ -22,16 +22,16 @@ var shown = []struct{ name, metric string }{
 func runtimeStatistics(list Listing) {
 	list("go", "version", runtime.Version())
 	samples := make([]metrics.Sample, len(shown))
-	for place, figure := range shown {
-		samples[place].Name = figure.metric
+	for index, figure := range shown {
+		samples[index].Name = figure.metric
 	}
 	metrics.Read(samples)
-	for place, sample := range samples {
+	for index, sample := range samples {
 		switch sample.Value.Kind() {
 		case metrics.KindUint64:
-			list("go", shown[place].name, fmt.Sprint(sample.Value.Uint64()))
+			list("go", shown[index].name, fmt.Sprint(sample.Value.Uint64()))
 		case metrics.KindFloat64:
-			list.Say("go", shown[place].name, "%.3f", sample.Value.Float64())
+			list.Say("go", shown[index].name, "%.3f", sample.Value.Float64())
 		}
 	}
 }

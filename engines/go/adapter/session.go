@@ -15,7 +15,7 @@ type session struct {
 	engine  Session
 	value   Bytes
 	values  []Bytes // of a multi-get
-	entries   []BatchEntry
+	entries []BatchEntry
 	begun   transaction
 	cursors map[*cursor]struct{}
 	err     error
@@ -75,8 +75,8 @@ func kvdynoSessionClose(handle C.uintptr_t) {
 		return nil
 	})
 	session.value.free()
-	for place := range session.values {
-		session.values[place].free()
+	for index := range session.values {
+		session.values[index].free()
 	}
 	sessions.remove(uintptr(handle))
 }
@@ -127,12 +127,12 @@ func kvdynoMultiGet(handle C.uintptr_t, keys *C.kvdyno_bytes, count C.size_t, va
 		defer session.engine.Abort()
 	}
 	answers, lent := unsafe.Slice(statuses, count), unsafe.Slice(values, count)
-	for place, key := range unsafe.Slice(keys, count) {
-		into := &session.values[place]
+	for index, key := range unsafe.Slice(keys, count) {
+		into := &session.values[index]
 		found, err := session.engine.Get(hosts(key.data, int(key.size)), into)
-		answers[place] = session.found(found, err, into, &lent[place])
-		if answers[place] < 0 {
-			status = answers[place]
+		answers[index] = session.found(found, err, into, &lent[index])
+		if answers[index] < 0 {
+			status = answers[index]
 		}
 	}
 	return status
@@ -177,8 +177,8 @@ func kvdynoWrite(handle C.uintptr_t, entries *C.kvdyno_batch_entry, count C.size
 		return session.answer(err)
 	}
 	session.entries = session.entries[:0]
-	for place := range unsafe.Slice(entries, count) {
-		step := &unsafe.Slice(entries, count)[place]
+	for index := range unsafe.Slice(entries, count) {
+		step := &unsafe.Slice(entries, count)[index]
 		session.entries = append(session.entries, BatchEntry{
 			Delete: step.kind == C.KVDYNO_DELETE,
 			Key:    hosts(step.key.data, int(step.key.size)),

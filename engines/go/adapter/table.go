@@ -52,8 +52,8 @@ func describe(table *C.kvdyno_engine) {
 
 func describeOptions(table *C.kvdyno_engine) {
 	options := array[C.kvdyno_option](len(exported.Options))
-	for place, option := range exported.Options {
-		options[place] = C.kvdyno_option{
+	for index, option := range exported.Options {
+		options[index] = C.kvdyno_option{
 			name:          C.CString(option.name),
 			_type:         option.kind,
 			default_value: C.CString(option.defaultValue),
@@ -62,7 +62,7 @@ func describeOptions(table *C.kvdyno_engine) {
 			help:          C.CString(option.help),
 		}
 		if option.choices != "" {
-			options[place].choices = C.CString(option.choices)
+			options[index].choices = C.CString(option.choices)
 		}
 	}
 	table.options = unsafe.SliceData(options)
@@ -74,8 +74,8 @@ func describePresets(table *C.kvdyno_engine) {
 		return
 	}
 	presets := array[C.kvdyno_preset](len(exported.Presets))
-	for place, preset := range exported.Presets {
-		presets[place] = C.kvdyno_preset{
+	for index, preset := range exported.Presets {
+		presets[index] = C.kvdyno_preset{
 			name: C.CString(preset.Name), options: C.CString(preset.Options), help: C.CString(preset.Help),
 		}
 	}
@@ -83,7 +83,7 @@ func describePresets(table *C.kvdyno_engine) {
 	table.preset_count = C.size_t(len(presets))
 }
 
-// array makes room for so many in C's memory.
+// array is so many in C's memory.
 func array[T any](count int) []T {
 	var each T
 	return unsafe.Slice((*T)(C.calloc(C.size_t(count), C.size_t(unsafe.Sizeof(each)))), count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Badger behind the engine ABI: a log-structured merge tree that keeps large values apart, in a value log.
+// Badger behind the engine ABI: a log-structured merge tree that keeps large values in a value log.
 package main
 
 import "kvdyno/adapter"

@@ -95,7 +95,7 @@ func (cursor *cursor) Previous(record *adapter.Record) (bool, error) {
 	return cursor.lend(key, value, record), nil
 }
 
-// isAstray says whether the transaction wrote since the cursor moved: bbolt's cursor must then find its place again.
+// isAstray says whether the transaction wrote since the cursor moved: bbolt's cursor must then be placed again.
 func (cursor *cursor) isAstray() bool {
 	return cursor.own == nil && cursor.changes != cursor.session.changes
 }

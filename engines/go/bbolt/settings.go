@@ -69,8 +69,8 @@ func recordBytes(keySize, valueSize uint64) uint64 {
 // writer wait until no transaction reads, and all that would begin to read wait for the writer.
 func mapSize(config *adapter.Config) uint64 {
 	const most = 1 << 46
-	if asked := uint64(config.Int("map_size")); asked != 0 {
-		return asked
+	if requested := uint64(config.Int("map_size")); requested != 0 {
+		return requested
 	}
 	each := 4 * recordBytes(config.KeySize, config.ValueSize)
 	if config.Records > most/each {

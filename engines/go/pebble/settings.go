@@ -44,7 +44,7 @@ var presets = []adapter.Preset{{
 	Options: "format=newest,bloom_bits=10,block_size=32KiB,index_block_size=256KiB,l0_compaction_threshold=2," +
 		"l0_stop_writes_threshold=1000,mem_table_stop_writes_threshold=4,max_concurrent_compactions=3," +
 		"max_open_files=16384",
-	Help: "As Pebble's own benchmark sets it up, after CockroachDB, but for its comparer and values kept apart.",
+	Help: "As Pebble's own benchmark sets it up, after CockroachDB, but for its comparer and values in their own files.",
 }}
 
 var durabilities = map[adapter.Durability]string{
@@ -116,8 +116,8 @@ func engineOptions(config *adapter.Config) *pebble.Options {
 		set.FormatMajorVersion = pebble.FormatNewest
 	}
 	set.TargetFileSizes[0] = config.Int("target_file_size")
-	for place := range set.Levels {
-		setLevel(&set.Levels[place], config)
+	for index := range set.Levels {
+		setLevel(&set.Levels[index], config)
 	}
 	return set
 }

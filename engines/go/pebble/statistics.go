@@ -6,10 +6,10 @@ import "kvdyno/adapter"
 
 func (database *database) Statistics(list adapter.Listing) {
 	metrics := database.pebble.Metrics()
-	for place, level := range metrics.Levels {
+	for index, level := range metrics.Levels {
 		if level.TablesCount > 0 || level.TableBytesIn > 0 {
 			list.Say("levels", "level", "%d: %d tables, %d bytes, score %.2f, write amplification %.2f, %d bytes compacted",
-				place, level.TablesCount, level.TablesSize, level.Score, level.WriteAmp(), level.TableBytesCompacted)
+				index, level.TablesCount, level.TablesSize, level.Score, level.WriteAmp(), level.TableBytesCompacted)
 		}
 	}
 	list.Say("levels", "read amplification", "%d", metrics.ReadAmp())

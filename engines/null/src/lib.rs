@@ -31,12 +31,9 @@ impl adapter::Engine for Null {
         ..Description::new(c"null", c"keeps nothing and answers at once: measures the driver itself")
     };
 
-    type Session<'db> = Replaced;
+    const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));
 
-    fn probe(library: Option<&Path>) -> Result<String, Error> {
-        adapter::refuse_library(library)?;
-        Ok(env!("CARGO_PKG_VERSION").into())
-    }
+    type Session<'db> = Replaced;
 
     fn settings(_config: &adapter::Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         for topic in ["durability", "cache", "write_buffer", "compression", "checksums"] {
@@ -45,8 +42,7 @@ impl adapter::Engine for Null {
         Ok(())
     }
 
-    fn open(_path: &Path, config: &adapter::Config<'_>) -> Result<Self, Error> {
-        adapter::refuse_library(config.library())?;
+    fn open(_path: &Path, _config: &adapter::Config<'_>) -> Result<Self, Error> {
         Ok(Self)
     }
 
@@ -102,7 +98,7 @@ unsafe extern "C" fn session_open(
     session: *mut *mut abi::Session,
     error: *mut abi::Text,
 ) -> abi::Status {
-    // SAFETY: the host gives NULL or a struct whose size comes first, room for a handle, and room for a text.
+    // SAFETY: the host gives NULL or a struct whose size comes first, memory for a handle, and memory for a text.
     unsafe {
         if host.is_null() || ((*host).size as usize) < size_of::<abi::Host>() || (*host).recall.is_none() {
             adapter::write_text(error, "the null engine needs a host that recalls values");
@@ -117,7 +113,7 @@ unsafe extern "C" fn session_close(_session: *mut abi::Session) {}
 
 /// The one call that can fail is the host's own `recall`.
 unsafe extern "C" fn session_error(_session: *mut abi::Session, error: *mut abi::Text) {
-    // SAFETY: the host gives room for a text.
+    // SAFETY: the host gives memory for a text.
     unsafe { adapter::write_text(error, "the host's recall failed") }
 }
 

@@ -11,7 +11,7 @@ unsafe extern "C" fn recall(
     key_size: usize,
     value: *mut abi::Bytes,
 ) -> abi::Status {
-    // SAFETY: the tests pass a Vec as context, a key of that size and room for the value.
+    // SAFETY: the tests pass a Vec as context, a key of that size and memory for the value.
     unsafe {
         let buffer = &mut *context.cast::<Vec<u8>>();
         let key = std::slice::from_raw_parts(key.cast::<u8>(), key_size);
@@ -58,13 +58,13 @@ fn config() -> abi::Config {
 fn with_session(host: *const abi::Host, check: impl FnOnce(abi::Status, *mut abi::Session, &CStr)) {
     let e = engine();
     let (mut database, mut session) = (ptr::null_mut(), ptr::null_mut());
-    let mut room = [0 as c_char; 100];
-    let mut error = abi::Text { data: room.as_mut_ptr(), capacity: room.len() };
+    let mut memory = [0 as c_char; 100];
+    let mut error = abi::Text { data: memory.as_mut_ptr(), capacity: memory.len() };
     // SAFETY: the calls of a host, in the order that the header asks for.
     unsafe {
         assert_eq!(e.open.unwrap()(&config(), &mut database, &mut error), abi::OK);
         let status = e.session_open.unwrap()(database, host, &mut session, &mut error);
-        check(status, session, CStr::from_ptr(room.as_ptr()));
+        check(status, session, CStr::from_ptr(memory.as_ptr()));
         if status == abi::OK {
             e.session_close.unwrap()(session);
         }
@@ -132,7 +132,7 @@ fn every_setting_is_answered() {
     }
     let mut topics = Vec::<String>::new();
     let config = abi::Config { path: ptr::null(), ..config() };
-    // SAFETY: `emit` is made for this context; no room for an error text is needed.
+    // SAFETY: `emit` is made for this context; no memory for an error text is needed.
     let status = unsafe { engine().settings.unwrap()(&config, emit, (&raw mut topics).cast(), ptr::null_mut()) };
     assert_eq!(status, abi::OK);
     assert_eq!(topics, ["durability", "cache", "write_buffer", "compression", "checksums"]);

@@ -2,9 +2,10 @@
 
 use crate::backend::Storage;
 use crate::error::failed;
+use crate::session::RedbSession;
 use crate::settings::{self, Commits};
 use kvdyno_abi::adapter::support::{SessionLocks, Syncer};
-use kvdyno_abi::adapter::{Config, Durability, Error, Listing};
+use kvdyno_abi::adapter::{Config, Description, Durability, Engine, Error, Host, Listing};
 use redb::backends::FileBackend;
 use redb::{CompactionError, Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 use std::fs::{File, OpenOptions};
@@ -37,8 +38,17 @@ pub struct Redb {
     tree_statistics: bool,
 }
 
-impl Redb {
-    pub fn open_or_create(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+impl Engine for Redb {
+    const DESCRIPTION: Description = crate::DESCRIPTION;
+    const BUILT_IN: Option<&'static str> = Some(env!("ENGINE_VERSION"));
+    type Session<'db> = RedbSession<'db>;
+
+    fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
+        settings::list(config, list)
+    }
+
+    fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+        settings::check(config)?;
         let durability = config.durability();
         let file = FileBackend::new(open_file(path, config.create())?).map_err(failed)?;
         let storage = Storage::new(file, settings::puts_syncs_off(durability));
@@ -64,16 +74,7 @@ impl Redb {
         })
     }
 
-    /// Another handle on the database, for a session.
-    pub fn handle(&self) -> Result<Arc<Database>, Error> {
-        self.with(|database| Ok(Arc::clone(database)))
-    }
-
-    fn with<T>(&self, call: impl FnOnce(&Arc<Database>) -> Result<T, Error>) -> Result<T, Error> {
-        call(&*self.database.lock().map_err(Error::new)?)
-    }
-
-    pub fn end(mut self) -> Result<(), Error> {
+    fn close(mut self) -> Result<(), Error> {
         let synced = self.syncer.take().map_or(Ok(()), Syncer::stop);
         let database = self.database.into_inner().map_err(Error::new)?;
         let database = Arc::into_inner(database).ok_or_else(|| Error::new("a session is still open"))?;
@@ -81,7 +82,11 @@ impl Redb {
         synced
     }
 
-    pub fn bring_to_storage(&self) -> Result<(), Error> {
+    fn session(&self, _host: Host) -> Result<RedbSession<'_>, Error> {
+        RedbSession::new(self)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
         match self.durability {
             Durability::None => self.with(|database| {
                 let transaction = self.commits.begin_durable(database)?;
@@ -92,7 +97,7 @@ impl Redb {
         }
     }
 
-    pub fn compact_file(&self) -> Result<(), Error> {
+    fn compact(&self) -> Result<(), Error> {
         let end = Instant::now() + PATIENCE;
         loop {
             match self.alone(Database::compact)? {
@@ -104,18 +109,7 @@ impl Redb {
         }
     }
 
-    /// Does what needs the database to itself, while no session is in a call that uses it.
-    fn alone<T>(&self, call: impl FnOnce(&mut Database) -> T) -> Result<T, Error> {
-        self.doors.with_all(|doors| {
-            let mut own = self.database.lock().map_err(Error::new)?;
-            doors.iter_mut().for_each(|door| **door = None);
-            let done = Arc::get_mut(&mut own).map(call);
-            doors.iter_mut().for_each(|door| **door = Some(Arc::clone(&own)));
-            done.ok_or_else(|| Error::new("the database is in use"))
-        })?
-    }
-
-    pub fn list_statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
+    fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
         let records = self.with(|database| records(database))?;
         list.say("table", "len", records.len().map_err(failed)?);
         if self.tree_statistics {
@@ -128,6 +122,28 @@ impl Redb {
             list.say("table", "fragmented_bytes", tree.fragmented_bytes());
         }
         Ok(())
+    }
+}
+
+impl Redb {
+    /// Another handle on the database, for a session.
+    pub fn handle(&self) -> Result<Arc<Database>, Error> {
+        self.with(|database| Ok(Arc::clone(database)))
+    }
+
+    fn with<T>(&self, call: impl FnOnce(&Arc<Database>) -> Result<T, Error>) -> Result<T, Error> {
+        call(&*self.database.lock().map_err(Error::new)?)
+    }
+
+    /// Does what needs the database to itself, while no session is in a call that uses it.
+    fn alone<T>(&self, call: impl FnOnce(&mut Database) -> T) -> Result<T, Error> {
+        self.doors.with_all(|doors| {
+            let mut own = self.database.lock().map_err(Error::new)?;
+            doors.iter_mut().for_each(|door| **door = None);
+            let done = Arc::get_mut(&mut own).map(call);
+            doors.iter_mut().for_each(|door| **door = Some(Arc::clone(&own)));
+            done.ok_or_else(|| Error::new("the database is in use"))
+        })?
     }
 }
 

@@ -12,15 +12,11 @@ mod session;
 mod settings;
 
 use database::Redb;
-use kvdyno_abi::adapter::{
-    self, ALL_DURABILITIES, Config, Description, Engine, Error, Host, Housekeeping, Listing, Opt,
-};
+use kvdyno_abi::adapter::{ALL_DURABILITIES, Description, Housekeeping, Opt};
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_READ_MODIFY_WRITE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, CAN_SNAPSHOT,
-    CAN_TRANSACT, export_engine,
+    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES,
+    CAN_SNAPSHOT, CAN_TRANSACT, export_engine,
 };
-use session::RedbSession;
-use std::path::Path;
 
 export_engine!(Redb);
 
@@ -42,60 +38,22 @@ const OPTIONS: &[Opt] = &[
     ),
 ];
 
-impl Engine for Redb {
-    const DESCRIPTION: Description = Description {
-        origin: c"crate redb, built in",
-        capabilities: CAN_SCAN
-            | CAN_SCAN_REVERSE
-            | CAN_DELETE
-            | CAN_BATCH
-            | CAN_MULTI_GET
-            | CAN_TRANSACT
-            | CAN_SNAPSHOT
-            | CAN_READ_MODIFY_WRITE
-            | CAN_SHARE_PROCESSES,
-        durabilities: ALL_DURABILITIES,
-        max_key_size: 3 << 30,
-        max_value_size: 3 << 30,
-        options: OPTIONS,
-        housekeeping: Housekeeping { flush: true, compact: true, statistics: true, ..Housekeeping::NONE },
-        ..Description::new(c"redb", c"copy-on-write B-tree in one file, one writer, in Rust")
-    };
-
-    type Session<'db> = RedbSession<'db>;
-
-    fn probe(library: Option<&Path>) -> Result<String, Error> {
-        adapter::refuse_library(library)?;
-        Ok(env!("ENGINE_VERSION").into())
-    }
-
-    fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
-        settings::list(config, list)
-    }
-
-    fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
-        adapter::refuse_library(config.library())?;
-        settings::check(config)?;
-        Self::open_or_create(path, config)
-    }
-
-    fn close(self) -> Result<(), Error> {
-        self.end()
-    }
-
-    fn session(&self, _host: Host) -> Result<RedbSession<'_>, Error> {
-        RedbSession::new(self)
-    }
-
-    fn flush(&self) -> Result<(), Error> {
-        self.bring_to_storage()
-    }
-
-    fn compact(&self) -> Result<(), Error> {
-        self.compact_file()
-    }
-
-    fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
-        self.list_statistics(list)
-    }
-}
+/// The engine, for its table.
+const DESCRIPTION: Description = Description {
+    origin: c"crate redb, built in",
+    capabilities: CAN_SCAN
+        | CAN_SCAN_REVERSE
+        | CAN_DELETE
+        | CAN_BATCH
+        | CAN_MULTI_GET
+        | CAN_TRANSACT
+        | CAN_SNAPSHOT
+        | CAN_READ_MODIFY_WRITE
+        | CAN_SHARE_PROCESSES,
+    durabilities: ALL_DURABILITIES,
+    max_key_size: 3 << 30,
+    max_value_size: 3 << 30,
+    options: OPTIONS,
+    housekeeping: Housekeeping { flush: true, compact: true, statistics: true, ..Housekeeping::NONE },
+    ..Description::new(c"redb", c"copy-on-write B-tree in one file, one writer, in Rust")
+};

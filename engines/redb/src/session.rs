@@ -4,7 +4,7 @@ use crate::cursor::TableRanges;
 use crate::database::{Bytes, Door, RECORDS, Records, Redb, records};
 use crate::error::failed;
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{Answers, Batch, Change, Error, Keys, Session, BatchEntry, Transaction};
+use kvdyno_abi::adapter::{Answers, Batch, BatchEntry, Change, Error, Keys, Session, Transaction};
 use redb::{Database, OwnedAccessGuard, ReadableTable, Table, WriteTransaction};
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,10 +1,12 @@
 //! An open database, and what is done to it as a whole.
 
 use crate::error::failed;
+use crate::session::SledSession;
 use crate::settings;
-use kvdyno_abi::adapter::{Config, Durability, Error, Listing};
+use kvdyno_abi::adapter::support::expect_file;
+use kvdyno_abi::adapter::{Config, Description, Durability, Engine, Error, Host, Listing};
 use sled::Db;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,14 +28,19 @@ enum AfterWrite {
     Sync,
 }
 
-impl Sled {
-    pub fn open_or_create(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+impl Engine for Sled {
+    const DESCRIPTION: Description = crate::DESCRIPTION;
+    const BUILT_IN: Option<&'static str> = Some(env!("ENGINE_VERSION"));
+    type Session<'db> = SledSession<'db>;
+
+    fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
+        settings::list(config, list)
+    }
+
+    fn open(path: &Path, config: &Config<'_>) -> Result<Self, Error> {
+        settings::check(config)?;
         let log = path.join(LOG);
-        match (config.create(), fs::exists(&log)?) {
-            (true, true) => return Err(Error::new(format_args!("{} is there already", log.display()))),
-            (false, false) => return Err(Error::new(format_args!("{} is not there", log.display()))),
-            _ => {}
-        }
+        expect_file(&log, config.create())?;
         let db = settings::builder(config).path(path).open().map_err(failed)?;
         let log = File::open(log)?;
         if config.create() {
@@ -48,13 +55,30 @@ impl Sled {
         Ok(Self { db, after_write, log })
     }
 
-    pub fn end(self) -> Result<(), Error> {
-        let brought = self.bring_to_storage();
+    fn close(self) -> Result<(), Error> {
+        let brought = self.flush();
         drop(self.db);
         wait_for_release(&self.log)?;
         brought
     }
 
+    fn session(&self, _host: Host) -> Result<SledSession<'_>, Error> {
+        Ok(SledSession::new(self))
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.db.flush().map_err(failed)?;
+        Ok(self.log.sync_data()?)
+    }
+
+    fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
+        list.say("database", "size_on_disk", self.db.size_on_disk().map_err(failed)?);
+        list.say("database", "was_recovered", self.db.was_recovered());
+        Ok(())
+    }
+}
+
+impl Sled {
     /// To be called before a record is written.
     pub fn check(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         match self.after_write {
@@ -68,19 +92,8 @@ impl Sled {
         match self.after_write {
             AfterWrite::Nothing => Ok(()),
             AfterWrite::Flush => self.db.flush().map(|_| ()).map_err(failed),
-            AfterWrite::Sync => self.bring_to_storage(),
+            AfterWrite::Sync => self.flush(),
         }
-    }
-
-    pub fn bring_to_storage(&self) -> Result<(), Error> {
-        self.db.flush().map_err(failed)?;
-        Ok(self.log.sync_data()?)
-    }
-
-    pub fn list_statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
-        list.say("database", "size_on_disk", self.db.size_on_disk().map_err(failed)?);
-        list.say("database", "was_recovered", self.db.was_recovered());
-        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::database::Sled;
 use crate::error::failed;
 use kvdyno_abi::adapter::support::{RangeCursor, Ranges};
-use kvdyno_abi::adapter::{Batch, Change, Error, Record, Session, BatchEntry};
+use kvdyno_abi::adapter::{Batch, BatchEntry, Change, Error, Record, Session};
 use sled::IVec;
 use std::ops::Bound;
 

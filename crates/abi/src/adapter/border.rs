@@ -6,12 +6,13 @@
 use super::calls::{Answers, Batch, Change, Host, Keys, Listing, bytes, slice, write_text};
 use super::config::{Config, path};
 use super::describe::Description;
-use super::error::Error;
+use super::error::{Error, refuse_library};
 use super::{Cursor, Direction, Engine, Record, Session, Transaction};
 use crate::types as abi;
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::rc::Rc;
 
 /// The table that [`crate::export_engine!`] exports: what `E` declares is there, the rest is NULL.
@@ -68,7 +69,7 @@ pub const fn table<E: Engine>() -> abi::Engine {
         compact: when!(d.housekeeping.compact, compact::<E>),
         wait_idle: when!(d.housekeeping.wait_idle, wait_idle::<E>),
         statistics: when!(d.housekeeping.statistics, statistics::<E>),
-        // What a Rust engine keeps is in its folder; one that needs this fills the table itself.
+        // A Rust engine keeps everything in its folder; one that needs this fills the table itself.
         destroy: None,
         effective_capabilities: None,
     }
@@ -87,7 +88,7 @@ fn caught<T>(call: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 ///
 /// # Safety
 ///
-/// `error` is NULL or has the room that it says.
+/// `error` is NULL or has the capacity that it says.
 unsafe fn told(result: Result<(), Error>, error: *mut abi::Text) -> abi::Status {
     match result {
         Ok(()) => abi::OK,
@@ -101,6 +102,10 @@ unsafe fn told(result: Result<(), Error>, error: *mut abi::Text) -> abi::Status 
 
 // ---- the engine and its databases
 
+fn accepts_library<E: Engine>(library: Option<&Path>) -> Result<(), Error> {
+    E::BUILT_IN.map_or(Ok(()), |_| refuse_library(library))
+}
+
 unsafe extern "C" fn probe<E: Engine>(
     library: *const c_char,
     version: *mut abi::Text,
@@ -108,8 +113,8 @@ unsafe extern "C" fn probe<E: Engine>(
 ) -> abi::Status {
     // SAFETY: the contract: NULL or a C string.
     let library = unsafe { path(library) };
-    let result = caught(|| E::probe(library));
-    // SAFETY: the contract: texts have the room that they say.
+    let result = accepts_library::<E>(library).and_then(|()| caught(|| E::probe(library)));
+    // SAFETY: the contract: texts have the capacity that they say.
     unsafe { told(result.map(|text| write_text(version, &text)), error) }
 }
 
@@ -122,9 +127,10 @@ unsafe extern "C" fn settings<E: Engine>(
     let result = caught(|| {
         // SAFETY: the contract: config, emit and context are good through the call.
         let (config, mut list) = unsafe { (Config::read(config, description::<E>())?, Listing::new(emit, context)) };
+        accepts_library::<E>(config.library())?;
         E::settings(&config, &mut list)
     });
-    // SAFETY: the contract: texts have the room that they say.
+    // SAFETY: the contract: texts have the capacity that they say.
     unsafe { told(result, error) }
 }
 
@@ -136,10 +142,11 @@ unsafe extern "C" fn open<E: Engine>(
     let result = caught(|| {
         // SAFETY: the contract: the config is good through the call.
         let config = unsafe { Config::read(config, description::<E>())? };
+        accepts_library::<E>(config.library())?;
         let path = config.path().ok_or_else(|| Error::new("the host sent no path"))?;
         E::open(path, &config)
     });
-    // SAFETY: the contract: the host has room for a handle, and texts have the room that they say.
+    // SAFETY: the contract: the host has memory for a handle, and texts have the capacity that they say.
     unsafe { told(result.map(|engine| *database = Box::into_raw(Box::new(engine)).cast()), error) }
 }
 
@@ -147,7 +154,7 @@ unsafe extern "C" fn close<E: Engine>(database: *mut abi::Database, error: *mut 
     // SAFETY: the contract: a handle from `open`, for the last time, and no session borrows from it any more.
     let engine = unsafe { Box::from_raw(database.cast::<E>()) };
     let result = caught(|| engine.close());
-    // SAFETY: the contract: texts have the room that they say.
+    // SAFETY: the contract: texts have the capacity that they say.
     unsafe { told(result, error) }
 }
 
@@ -167,17 +174,17 @@ unsafe fn opened<E: Engine>(database: *mut abi::Database) -> &'static E {
 }
 
 unsafe extern "C" fn flush<E: Engine>(database: *mut abi::Database, error: *mut abi::Text) -> abi::Status {
-    // SAFETY: the contract: an open handle, and texts have the room that they say.
+    // SAFETY: the contract: an open handle, and texts have the capacity that they say.
     unsafe { told(caught(|| opened::<E>(database).flush()), error) }
 }
 
 unsafe extern "C" fn compact<E: Engine>(database: *mut abi::Database, error: *mut abi::Text) -> abi::Status {
-    // SAFETY: the contract: an open handle, and texts have the room that they say.
+    // SAFETY: the contract: an open handle, and texts have the capacity that they say.
     unsafe { told(caught(|| opened::<E>(database).compact()), error) }
 }
 
 unsafe extern "C" fn wait_idle<E: Engine>(database: *mut abi::Database, error: *mut abi::Text) -> abi::Status {
-    // SAFETY: the contract: an open handle, and texts have the room that they say.
+    // SAFETY: the contract: an open handle, and texts have the capacity that they say.
     unsafe { told(caught(|| opened::<E>(database).wait_idle()), error) }
 }
 
@@ -198,7 +205,7 @@ unsafe extern "C" fn statistics<E: Engine>(
 /// Why the last call on a session, or on one of its cursors, failed.
 type Last = Rc<RefCell<String>>;
 
-/// What a session's handle points to.
+/// The memory that a session's handle points to.
 struct Opened<T> {
     inner: T,
     last: Last,
@@ -252,7 +259,7 @@ unsafe extern "C" fn session_open<E: Engine>(
     // SAFETY: the contract: the handle is open until after the session's close, and so is the host.
     let (engine, host) = unsafe { (opened::<E>(database), Host::new(host)) };
     let result = caught(|| engine.session(host));
-    // SAFETY: the contract: the host has room for a handle, and texts have the room that they say.
+    // SAFETY: the contract: the host has memory for a handle, and texts have the capacity that they say.
     unsafe {
         told(
             result.map(|inner| *session = Box::into_raw(Box::new(Opened { inner, last: Last::default() })).cast()),
@@ -272,7 +279,7 @@ unsafe extern "C" fn session_close<E: Engine>(session: *mut abi::Session) {
 }
 
 unsafe extern "C" fn session_error<E: Engine>(session: *mut abi::Session, error: *mut abi::Text) {
-    // SAFETY: the contract: an open session; texts have the room that they say.
+    // SAFETY: the contract: an open session; texts have the capacity that they say.
     unsafe { write_text(error, &(*session.cast::<SessionOf<E>>()).last.borrow()) }
 }
 
@@ -282,7 +289,7 @@ unsafe extern "C" fn get<E: Engine>(
     key_size: usize,
     value: *mut abi::Bytes,
 ) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, a key, room for the value.
+    // SAFETY: the contract: an open session that no other call runs on, a key, memory for the value.
     unsafe {
         on_session::<E>(session, |inner| {
             Ok(match inner.get(slice(key, key_size))? {
@@ -338,7 +345,7 @@ unsafe extern "C" fn multi_get<E: Engine>(
     values: *mut abi::Bytes,
     statuses: *mut abi::Status,
 ) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, `count` keys and room for as many answers.
+    // SAFETY: the contract: an open session that no other call runs on, `count` keys and memory for as many answers.
     unsafe {
         on_session::<E>(session, |inner| {
             let mut answers = Answers::new(values, statuses, count);
@@ -389,7 +396,7 @@ unsafe extern "C" fn abort<E: Engine>(session: *mut abi::Session) -> abi::Status
 // ---- cursors
 
 unsafe extern "C" fn cursor_open<E: Engine>(session: *mut abi::Session, cursor: *mut *mut abi::Cursor) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, and room for a handle.
+    // SAFETY: the contract: an open session that no other call runs on, and memory for a handle.
     unsafe {
         let Opened { inner, last } = &mut *session.cast::<SessionOf<E>>();
         kept(last, || {
@@ -418,7 +425,7 @@ unsafe extern "C" fn cursor_seek<E: Engine>(
     found: *mut abi::Bytes,
     value: *mut abi::Bytes,
 ) -> abi::Status {
-    // SAFETY: the contract: an open cursor that no other call runs on, a key or NULL, room for a record.
+    // SAFETY: the contract: an open cursor that no other call runs on, a key or NULL, memory for a record.
     unsafe {
         let key = if key.is_null() { None } else { Some(slice(key, key_size)) };
         on_cursor::<E>(cursor, found, value, |inner| match direction {
@@ -434,7 +441,7 @@ unsafe extern "C" fn cursor_next<E: Engine>(
     found: *mut abi::Bytes,
     value: *mut abi::Bytes,
 ) -> abi::Status {
-    // SAFETY: the contract: an open cursor that no other call runs on, room for a record.
+    // SAFETY: the contract: an open cursor that no other call runs on, memory for a record.
     unsafe { on_cursor::<E>(cursor, found, value, Cursor::next) }
 }
 
@@ -443,7 +450,7 @@ unsafe extern "C" fn cursor_previous<E: Engine>(
     found: *mut abi::Bytes,
     value: *mut abi::Bytes,
 ) -> abi::Status {
-    // SAFETY: the contract: an open cursor that no other call runs on, room for a record.
+    // SAFETY: the contract: an open cursor that no other call runs on, memory for a record.
     unsafe { on_cursor::<E>(cursor, found, value, Cursor::previous) }
 }
 
@@ -453,7 +460,7 @@ type CursorIn<E> = <<E as Engine>::Session<'static> as Session>::Cursor;
 ///
 /// # Safety
 ///
-/// `cursor` is a handle from `cursor_open::<E>` that no other call runs on; there is room for the record.
+/// `cursor` is a handle from `cursor_open::<E>` that no other call runs on; there is memory for the record.
 #[inline(always)]
 unsafe fn on_cursor<E: Engine>(
     cursor: *mut abi::Cursor,

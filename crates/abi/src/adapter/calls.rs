@@ -1,4 +1,4 @@
-//! What travels with a call: texts out, batches, keys and answers, the host's own functions.
+//! The data of a call: texts out, batches, keys and answers, the host's own functions.
 
 use super::error::Error;
 use crate::types as abi;
@@ -45,21 +45,21 @@ fn c_string(text: &str) -> CString {
 ///
 /// # Safety
 ///
-/// `room` is NULL or points to a `kvdyno_text` with that much room.
-pub unsafe fn write_text(room: *mut abi::Text, text: &str) {
+/// `target` is NULL or points to a `kvdyno_text` with the capacity that it says.
+pub unsafe fn write_text(target: *mut abi::Text, text: &str) {
     // SAFETY: the caller's promise.
-    let Some(room) = (unsafe { room.as_ref() }) else { return };
-    if room.data.is_null() || room.capacity == 0 {
+    let Some(target) = (unsafe { target.as_ref() }) else { return };
+    if target.data.is_null() || target.capacity == 0 {
         return;
     }
-    let mut size = text.len().min(room.capacity - 1);
+    let mut size = text.len().min(target.capacity - 1);
     while !text.is_char_boundary(size) {
         size -= 1;
     }
     // SAFETY: size + 1 bytes are within the capacity, and the text is not the host's.
     unsafe {
-        ptr::copy_nonoverlapping(text.as_ptr(), room.data.cast(), size);
-        room.data.add(size).write(0);
+        ptr::copy_nonoverlapping(text.as_ptr(), target.data.cast(), size);
+        target.data.add(size).write(0);
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn bytes(slice: &[u8]) -> abi::Bytes {
     abi::Bytes { data: slice.as_ptr().cast(), size: slice.len() }
 }
 
-/// What the host offers to a session.
+/// The host's functions for a session.
 #[derive(Debug)]
 pub struct Host {
     context: *mut c_void,
@@ -144,9 +144,11 @@ impl<'a> Batch<'a> {
     ///
     /// `entries` holds `count` entries whose keys and values are there for as long as `'a`.
     pub(super) unsafe fn new(entries: *const abi::BatchEntry, count: usize) -> Result<Self, Error> {
-        // SAFETY: the caller's promise.
-        let entries: &[abi::BatchEntry] =
-            if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(entries, count) } };
+        let entries: &[abi::BatchEntry] = match count {
+            0 => &[],
+            // SAFETY: the caller's promise.
+            _ => unsafe { std::slice::from_raw_parts(entries, count) },
+        };
         match entries.iter().find(|entry| entry.kind != abi::PUT && entry.kind != abi::DELETE) {
             Some(entry) => Err(Error::unsupported(format_args!("a batch entry of kind {}", entry.kind))),
             None => Ok(Self(entries.iter())),
@@ -264,7 +266,7 @@ impl<'s> Answers<'_, 's> {
     }
 }
 
-/// What a `read_modify_write` asks for the new value.
+/// The caller's function that makes the new value in a `read_modify_write`.
 #[derive(Debug)]
 pub struct Change<'a> {
     update: abi::UpdateFn,

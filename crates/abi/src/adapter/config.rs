@@ -1,4 +1,4 @@
-//! What a database is opened with, as an adapter reads it.
+//! The settings of a database, as an adapter reads them.
 
 use super::describe::{Description, Opt};
 use super::error::Error;
@@ -33,7 +33,7 @@ pub enum Compression {
     Zlib,
 }
 
-/// What a database is opened with. Its options are there under the names that the [`Description`] declares, parsed,
+/// The settings that a database is opened with. Its options are there under the names that the [`Description`] declares, parsed,
 /// of the declared type and within the declared bounds.
 #[derive(Clone, Copy)]
 pub struct Config<'a> {
@@ -124,12 +124,12 @@ impl<'a> Config<'a> {
         self.raw.sessions
     }
 
-    /// What the engine may cache of its data, in its own memory.
+    /// The bytes of data that the engine may cache in its own memory.
     pub fn cache_bytes(&self) -> u64 {
         self.raw.cache_bytes
     }
 
-    /// What the engine may gather of new writes before it writes them out.
+    /// The bytes of new writes that the engine may gather before it writes them out.
     pub fn write_buffer_bytes(&self) -> u64 {
         self.raw.write_buffer_bytes
     }
@@ -195,12 +195,12 @@ impl<'a> Config<'a> {
     }
 
     fn value(&self, name: &str, kinds: &[u32]) -> &'a abi::OptionValue {
-        let place = self
+        let index = self
             .declared
             .iter()
             .position(|option| option.name().to_bytes() == name.as_bytes() && kinds.contains(&option.0.kind));
-        match place {
-            Some(place) => &self.values[place],
+        match index {
+            Some(index) => &self.values[index],
             None => panic!("the adapter asks for option {name}, which it does not declare with this type"),
         }
     }

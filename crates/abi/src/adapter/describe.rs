@@ -1,10 +1,10 @@
-//! What an engine says of itself, before anything is opened.
+//! The description of an engine, before anything is opened.
 
 use crate::types as abi;
 use std::ffi::CStr;
 use std::ptr;
 
-/// What an engine is and can do. Written as a constant, from [`Description::new`] with what differs.
+/// The description of an engine. Written as a constant, from [`Description::new`] with what differs.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
     /// Lower case: `lmdb`.

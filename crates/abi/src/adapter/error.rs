@@ -5,7 +5,7 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 
-/// The failures that the ABI tells apart.
+/// The failures that the ABI distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The engine reported an error.

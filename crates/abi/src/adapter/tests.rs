@@ -164,13 +164,13 @@ fn lent(text: &str) -> abi::Bytes {
     abi::Bytes { data: text.as_ptr().cast(), size: text.len() }
 }
 
-/// Calls with room for a text; the status and the text.
-fn told<const ROOM: usize>(call: impl FnOnce(*mut abi::Text) -> abi::Status) -> (abi::Status, String) {
-    let mut room = [0 as c_char; ROOM];
-    let mut text = abi::Text { data: room.as_mut_ptr(), capacity: ROOM };
+/// Calls with memory for a text; the status and the text.
+fn told<const CAPACITY: usize>(call: impl FnOnce(*mut abi::Text) -> abi::Status) -> (abi::Status, String) {
+    let mut memory = [0 as c_char; CAPACITY];
+    let mut text = abi::Text { data: memory.as_mut_ptr(), capacity: CAPACITY };
     let status = call(&mut text);
     // SAFETY: it began as zeros, and who writes to it ends with one.
-    let text = unsafe { CStr::from_ptr(room.as_ptr()) };
+    let text = unsafe { CStr::from_ptr(memory.as_ptr()) };
     (status, text.to_str().unwrap().into())
 }
 
@@ -211,7 +211,7 @@ fn config(values: &[abi::OptionValue]) -> abi::Config {
 fn open(config: &abi::Config) -> (abi::Status, String) {
     told::<200>(|error| {
         let mut database = ptr::null_mut();
-        // SAFETY: a config and room for handle and text; what is opened is closed.
+        // SAFETY: a config and memory for handle and text; what is opened is closed.
         unsafe {
             let status = ODD.open.unwrap()(config, &mut database, error);
             if status == abi::OK { ODD.close.unwrap()(database, error) } else { status }
@@ -234,7 +234,7 @@ fn with_session(use_it: impl FnOnce(*mut abi::Session)) {
 
 fn why(session: *mut abi::Session) -> String {
     told::<200>(|error| {
-        // SAFETY: an open session and room for a text.
+        // SAFETY: an open session and memory for a text.
         unsafe { ODD.session_error.unwrap()(session, error) };
         abi::OK
     })
@@ -243,7 +243,7 @@ fn why(session: *mut abi::Session) -> String {
 
 fn get(session: *mut abi::Session, key: abi::Bytes) -> (abi::Status, abi::Bytes) {
     let mut value = NOTHING;
-    // SAFETY: an open session, a key and room for the value.
+    // SAFETY: an open session, a key and memory for the value.
     (unsafe { ODD.get.unwrap()(session, key.data, key.size, &mut value) }, value)
 }
 
@@ -269,7 +269,7 @@ fn the_table_holds_what_is_declared_and_no_more() {
 
 #[test]
 fn a_probe_tells_a_version_or_what_was_looked_for() {
-    // SAFETY: NULL or a C string, and room for the texts.
+    // SAFETY: NULL or a C string, and memory for the texts.
     let probe = |library| unsafe {
         told::<100>(|version| {
             let (status, error) = told::<100>(|error| ODD.probe.unwrap()(library, version, error));
@@ -366,7 +366,7 @@ fn a_batch_without_atomicity_is_its_steps() {
         assert_eq!(get(session, lent("old")).1.size, 7);
         assert_eq!(write(&[abi::BatchEntry { kind: abi::DELETE, ..put("a", "") }]), abi::UNSUPPORTED);
         assert_eq!(write(&[put("a", "1"), abi::BatchEntry { kind: 9, ..put("a", "") }]), abi::UNSUPPORTED);
-        assert_eq!(why(session), "a batch step of kind 9");
+        assert_eq!(why(session), "a batch entry of kind 9");
         assert_eq!(get(session, lent("old")).1.size, 7, "nothing was written");
         // SAFETY: nothing to read where the count is 0.
         assert_eq!(unsafe { ODD.write.unwrap()(session, ptr::null(), 0) }, abi::OK);
@@ -380,7 +380,7 @@ fn a_multi_get_answers_every_key() {
             let keys: Vec<_> = keys.iter().copied().map(lent).collect();
             let (mut values, mut statuses) = (vec![NOTHING; keys.len()], vec![55; keys.len()]);
             let (values, answers) = (values.as_mut_ptr(), statuses.as_mut_ptr());
-            // SAFETY: an open session, keys, and room for as many values and statuses.
+            // SAFETY: an open session, keys, and memory for as many values and statuses.
             let status = unsafe { ODD.multi_get.unwrap()(session, keys.as_ptr(), keys.len(), values, answers) };
             (status, statuses)
         };
@@ -395,7 +395,7 @@ fn a_multi_get_answers_every_key() {
 #[test]
 fn a_change_is_made_or_given_up_as_the_host_says() {
     unsafe extern "C" fn update(context: *mut c_void, old: abi::Bytes, value: *mut abi::Bytes) -> abi::Status {
-        // SAFETY: the test's own context, and room for the value.
+        // SAFETY: the test's own context, and memory for the value.
         unsafe {
             let seen = &mut *context.cast::<Vec<usize>>();
             seen.push(old.size);
@@ -435,7 +435,7 @@ fn only_the_declared_kind_of_transaction_begins() {
 fn a_cursors_error_is_its_sessions() {
     with_session(|session| {
         let (mut cursor, mut key, mut value) = (ptr::null_mut(), NOTHING, NOTHING);
-        // SAFETY: an open session; the cursor is used while it is open; room for a record.
+        // SAFETY: an open session; the cursor is used while it is open; memory for a record.
         unsafe {
             assert_eq!(ODD.cursor_open.unwrap()(session, &mut cursor), abi::OK);
             let seek = ODD.cursor_seek.unwrap();
@@ -470,9 +470,9 @@ fn housekeeping_tells_its_errors() {
 #[test]
 fn texts_are_cut_between_characters() {
     let cut = |text: &str| {
-        let write = |room| {
-            // SAFETY: the room is as large as it says.
-            unsafe { write_text(room, text) };
+        let write = |target| {
+            // SAFETY: the target is as large as it says.
+            unsafe { write_text(target, text) };
             abi::OK
         };
         told::<5>(write).1
@@ -481,7 +481,7 @@ fn texts_are_cut_between_characters() {
     assert_eq!(cut("fives"), "five");
     assert_eq!(cut("abcü"), "abc");
     let mut none = abi::Text { data: ptr::null_mut(), capacity: 9 };
-    // SAFETY: no room at all is room that is not written to.
+    // SAFETY: no memory at all is not written to.
     unsafe {
         write_text(&mut none, "text");
         write_text(ptr::null_mut(), "text");

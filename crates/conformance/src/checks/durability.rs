@@ -1,4 +1,4 @@
-//! What is still there after a close, and after a kill.
+//! The records that are there after a close, and after a kill.
 
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use kvdyno_dataset::Stream;
 use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
 
-use crate::bench::{Bench, Place, session};
+use crate::bench::{Bench, DatabaseLocation, session};
 use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};
 use crate::process::{acknowledged, start_writer};
 use crate::writer::{Until, Writing};
@@ -79,7 +79,7 @@ fn at(bench: &Bench, level: Durability) -> Result<LabSettings, Finding> {
 fn reopen(bench: &Bench, level: Durability) -> Result<(), Finding> {
     const COUNT: u64 = 1_000;
     let records = bench.records();
-    let place = bench.place_with(&bench.choice, at(bench, level)?)?;
+    let location = bench.location_with(&bench.choice, at(bench, level)?)?;
     let change = |database: &Database, round: u64| {
         let mut session = session(database)?;
         records.put_all(&mut session, (0..COUNT).filter(|id| id % round == 0), round)?;
@@ -102,27 +102,27 @@ fn reopen(bench: &Bench, level: Durability) -> Result<(), Finding> {
         }
         Ok(())
     };
-    place.created(|database| {
+    location.created(|database| {
         records.put_all(&mut session(database)?, COUNT + 1..=COUNT + 5, 9)?;
         change(database, 1)
     })?;
     for round in 2..=4 {
         bench.step(&format!("opening the database for the {round}. time"));
-        place.opened(|database| {
+        location.opened(|database| {
             verify(database, round - 1).during(&format!("after {} closes", round - 1))?;
             change(database, round)
         })?;
     }
-    place.opened(|database| verify(database, 4).during("after 4 closes"))
+    location.opened(|database| verify(database, 4).during("after 4 closes"))
 }
 
-/// A writer in `place` that starts where the last one ended.
-fn writing(bench: &Bench, place: &Place<'_>, from: u64, group: u64, until: Until) -> Writing {
+/// A writer in `location` that starts where the last one ended.
+fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64, until: Until) -> Writing {
     Writing {
-        database: place.folder.clone(),
+        database: location.folder.clone(),
         create: from == 1,
-        lab: place.lab.clone(),
-        hints: place.hints,
+        lab: location.lab.clone(),
+        hints: location.hints,
         from,
         groups: 150,
         first: 0,
@@ -158,10 +158,10 @@ fn killed(bench: &Bench, writing: &Writing, enough: u64, pause: Duration) -> Res
 }
 
 /// Everything up to write `last` is there; of the one after it, which was under way, all or nothing of each record.
-fn verify(bench: &Bench, place: &Place<'_>, writing: &Writing, last: u64) -> Result<(), Finding> {
+fn verify(bench: &Bench, location: &DatabaseLocation<'_>, writing: &Writing, last: u64) -> Result<(), Finding> {
     bench.step("opening the database whose process was killed");
     let records = bench.records();
-    place.opened(|database| {
+    location.opened(|database| {
         let mut session = session(database)?;
         for group in 0..writing.groups {
             let oldest = writing.newest(group, last);
@@ -188,15 +188,15 @@ fn verify(bench: &Bench, place: &Place<'_>, writing: &Writing, last: u64) -> Res
 }
 
 fn kill(bench: &Bench, level: Durability, group: u64) -> Result<(), Finding> {
-    let place = bench.place_with(&bench.choice, at(bench, level)?)?;
+    let location = bench.location_with(&bench.choice, at(bench, level)?)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut moments = Stream::new(now.as_nanos() as u64);
     let mut from = 1;
     for _ in 0..3 {
-        let writing = writing(bench, &place, from, group, Until::Killed);
+        let writing = writing(bench, &location, from, group, Until::Killed);
         let pause = Duration::from_micros(moments.below(30_000));
         let last = killed(bench, &writing, from + 200 + moments.below(200), pause)?;
-        verify(bench, &place, &writing, last)?;
+        verify(bench, &location, &writing, last)?;
         // The write under way may have been done.
         from = last + 2;
         std::fs::remove_dir_all(bench.folder.join("writer"))?;
@@ -217,12 +217,12 @@ fn kill_after_flush(bench: &Bench) -> Result<(), Finding> {
         return Err(Finding::NotApplicable("it has no flush".to_owned()));
     }
     let weakest = Durability::ALL.iter().copied().find(|level| bench.meets(*level)).unwrap_or(Durability::None);
-    let place = bench.place_with(&bench.choice, at(bench, weakest)?)?;
+    let location = bench.location_with(&bench.choice, at(bench, weakest)?)?;
     let mut from = 1;
     for _ in 0..3 {
-        let writing = writing(bench, &place, from, 1, Until::Flushed(400));
+        let writing = writing(bench, &location, from, 1, Until::Flushed(400));
         let last = killed(bench, &writing, from + 399, Duration::ZERO)?;
-        verify(bench, &place, &writing, last).during(&format!("at durability {weakest}"))?;
+        verify(bench, &location, &writing, last).during(&format!("at durability {weakest}"))?;
         from = last + 1;
         std::fs::remove_dir_all(bench.folder.join("writer"))?;
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use kvdyno_engine::{Probe, abi};
 use procfs::process::Process;
 
-use crate::bench::{Bench, Place, has_text, session};
+use crate::bench::{Bench, DatabaseLocation, has_text, session};
 use crate::check::{Check, During, Finding, Needs, ensure, wrong};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -49,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "two-databases",
-        what: "Two databases that are open at once keep their records apart.",
+        what: "Two databases that are open at once do not mix their records.",
         needs: Needs::STORE,
         run: two_databases,
     },
@@ -61,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "statistics",
-        what: "The engine's statistics can be asked for at any time, and each has a name and a value.",
+        what: "The engine's statistics can be had at any time, and each has a name and a value.",
         needs: Needs::NOTHING,
         run: statistics,
     },
@@ -108,7 +108,7 @@ fn refuses(bench: &Bench, library: PathBuf) -> Result<(), Finding> {
     let mut subject = bench.subject.clone();
     subject.library = Some(library);
     let choice = subject.choose()?;
-    match bench.place_with(&choice, bench.lab())?.create() {
+    match bench.location_with(&choice, bench.lab())?.create() {
         Ok(_) => Err(wrong(format!("a database opens with {what} as its library, which the probe refuses"))),
         Err(error) => {
             ensure!(has_text(&error), "open with {what} as its library fails without a text");
@@ -140,19 +140,19 @@ fn probe_wrong_library(bench: &Bench) -> Result<(), Finding> {
 }
 
 fn open_nothing(bench: &Bench) -> Result<(), Finding> {
-    let place = bench.place()?;
+    let location = bench.location()?;
     for _ in 0..3 {
-        match place.open() {
+        match location.open() {
             Ok(_) => return Err(wrong("an empty folder was opened as a database")),
             Err(error) => ensure!(has_text(&error), "the error has no text"),
         }
     }
-    holds_a_record(bench, &bench.place()?).during("afterwards, elsewhere")
+    holds_a_record(bench, &bench.location()?).during("afterwards, elsewhere")
 }
 
-fn holds_a_record(bench: &Bench, place: &Place<'_>) -> Result<(), Finding> {
+fn holds_a_record(bench: &Bench, location: &DatabaseLocation<'_>) -> Result<(), Finding> {
     let records = bench.records();
-    place.created(|database| {
+    location.created(|database| {
         let mut session = session(database)?;
         records.put(&mut session, 1, 1)?;
         records.expect(&mut session, 1, 1)
@@ -161,21 +161,21 @@ fn holds_a_record(bench: &Bench, place: &Place<'_>) -> Result<(), Finding> {
 
 fn create_unwritable(bench: &Bench) -> Result<(), Finding> {
     // Permissions do not stop root; the kernel's own folders stop everybody.
-    let unwritable = Place { folder: PathBuf::from("/proc/self/task"), ..bench.place()? };
+    let unwritable = DatabaseLocation { folder: PathBuf::from("/proc/self/task"), ..bench.location()? };
     for _ in 0..3 {
         match unwritable.create() {
             Ok(_) => return Err(wrong("a database was made in /proc/self/task, where nothing can be")),
             Err(error) => ensure!(has_text(&error), "the error has no text"),
         }
     }
-    holds_a_record(bench, &bench.place()?).during("afterwards, elsewhere")
+    holds_a_record(bench, &bench.location()?).during("afterwards, elsewhere")
 }
 
 fn close_unused(bench: &Bench) -> Result<(), Finding> {
-    let place = bench.place()?;
-    place.created(|_| Ok(()))?;
+    let location = bench.location()?;
+    location.created(|_| Ok(()))?;
     for _ in 0..2 {
-        place.opened(|database| bench.records().expect_missing(&mut session(database)?, 1))?;
+        location.opened(|database| bench.records().expect_missing(&mut session(database)?, 1))?;
     }
     Ok(())
 }
@@ -234,7 +234,7 @@ fn statistics(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// What a process has of what can leak.
+/// Resources of a process that can leak.
 #[derive(Clone, Copy, Debug)]
 struct Belongings {
     files: usize,
@@ -280,7 +280,7 @@ fn unreadable(error: procfs::ProcError) -> Finding {
     wrong(format!("the check itself failed: cannot read /proc: {error}"))
 }
 
-/// What an allocator may need for its own unrest.
+/// KiB by which an allocator's memory may go up and down.
 const SPARE_KB: u64 = 8 << 10;
 
 /// As often as an engine that opens in 30 ms can.
@@ -289,18 +289,18 @@ const OPENINGS: u64 = 1_000;
 const OPENINGS_TAKE: Duration = Duration::from_secs(30);
 /// After so many the process's own caches are full.
 const OPENINGS_SETTLE: u64 = 20;
-/// What the runtime of an engine's language may start for itself at any time, and keep: fewer than a thread for each
+/// Threads and files that the runtime of an engine's language may start for itself at any time, and keep: fewer than a thread for each
 /// opening come to.
 const SPARE_THREADS: i64 = 8;
 
 fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
-    let place = bench.place()?;
-    place.created(|_| Ok(()))?;
+    let location = bench.location()?;
+    location.created(|_| Ok(()))?;
     let (mut before, started, mut done) = (Belongings::now()?, Instant::now(), 0);
     while done < OPENINGS && (done <= OPENINGS_SETTLE || started.elapsed() < OPENINGS_TAKE) {
         bench.step(&format!("opening and closing for the {}. time", done + 1));
-        place.opened(|database| records.put(&mut session(database)?, done % 10, done))?;
+        location.opened(|database| records.put(&mut session(database)?, done % 10, done))?;
         done += 1;
         if done == OPENINGS_SETTLE {
             before = Belongings::now()?;

@@ -55,14 +55,14 @@ pub(super) const CHECKS: &[Check] = &[
 /// A new database with these options and settings takes records, gives them back, and does so again after a reopening.
 fn works(bench: &Bench, choice: &Choice, lab: &LabSettings) -> Result<(), Finding> {
     let records = bench.records();
-    let place = bench.place_with(choice, lab.clone())?;
+    let location = bench.location_with(choice, lab.clone())?;
     let kept = Needs::STORE.missing(choice).is_none();
-    place.created(|database| {
+    location.created(|database| {
         let mut session = session(database)?;
         records.put_all(&mut session, 0..500, 1)?;
         if kept { records.expect_all(&mut session, 0..500, 1) } else { Ok(()) }
     })?;
-    place.opened(|database| {
+    location.opened(|database| {
         let mut session = session(database)?;
         if kept {
             records.expect_all(&mut session, 0..500, 1).during("after it was opened again")?;
@@ -70,12 +70,12 @@ fn works(bench: &Bench, choice: &Choice, lab: &LabSettings) -> Result<(), Findin
         records.put_all(&mut session, 250..750, 2)?;
         if kept { records.expect_all(&mut session, 250..750, 2) } else { Ok(()) }
     })?;
-    Ok(std::fs::remove_dir_all(&place.folder)?)
+    Ok(std::fs::remove_dir_all(&location.folder)?)
 }
 
 /// It works, or settings refuse it and say why.
 fn works_or_is_refused(bench: &Bench, choice: &Choice, lab: &LabSettings, what: &str) -> Result<(), Finding> {
-    let hints = bench.place()?.hints;
+    let hints = bench.location()?.hints;
     bench.step(what);
     match choice.settings(lab, &hints) {
         Ok(_) => works(bench, choice, lab).during(what),
@@ -89,7 +89,7 @@ fn has_reason(what: &str, refusal: &str) -> Result<(), Finding> {
 }
 
 fn settings_listed(bench: &Bench) -> Result<(), Finding> {
-    let listed = bench.choice.settings(&bench.lab(), &bench.place()?.hints)?;
+    let listed = bench.choice.settings(&bench.lab(), &bench.location()?.hints)?;
     for topic in ["durability", "cache", "write_buffer", "compression"] {
         ensure!(listed.iter().any(|(found, _, _)| found == topic), "nothing is said of {topic}");
     }
@@ -130,13 +130,13 @@ fn compressions(bench: &Bench) -> Result<(), Finding> {
 }
 
 fn declared_or_refused(bench: &Bench, lab: &LabSettings, declared: bool, what: &str) -> Result<(), Finding> {
-    let place = bench.place_with(&bench.choice, lab.clone())?;
+    let location = bench.location_with(&bench.choice, lab.clone())?;
     if declared {
-        bench.choice.settings(lab, &place.hints).during(what)?;
+        bench.choice.settings(lab, &location.hints).during(what)?;
         return works(bench, &bench.choice, lab).during(what);
     }
     // The host asks settings first and so never gets here; but nothing may be ignored in silence.
-    match place.create() {
+    match location.create() {
         Ok(_) => Err(wrong(format!("{what} is not declared, but open takes it without a word"))),
         Err(_) => Ok(()),
     }
@@ -160,13 +160,13 @@ fn presets(bench: &Bench) -> Result<(), Finding> {
         let what = format!("preset {}", preset.name);
         bench.step(&what);
         let choice = Subject { preset: Some(preset.name.clone()), ..bench.subject.clone() }.choose().during(&what)?;
-        choice.settings(&bench.lab(), &bench.place()?.hints).during(&what)?;
+        choice.settings(&bench.lab(), &bench.location()?.hints).during(&what)?;
         works(bench, &choice, &bench.lab()).during(&what)?;
     }
     Ok(())
 }
 
-/// What is tried of an option.
+/// The values to try of an option.
 fn values(option: &OptionInfo) -> Vec<String> {
     match &option.kind {
         OptionKind::Bool => vec!["false".to_owned(), "true".to_owned()],

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kvdyno_engine::{Session, abi};
 
-use crate::bench::{Bench, Place, session};
+use crate::bench::{Bench, DatabaseLocation, session};
 use crate::check::{Check, During, Finding, Needs, ensure, wrong};
 use crate::process::{Errand, Running, start, start_writer};
 use crate::reader::{ReadUntil, Reading};
@@ -45,23 +45,23 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Records that are written again and again.
 const GROUPS: u64 = 100;
-/// What a process may take for its part.
+/// The time that a process may take for its part.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A place for a database that so many processes share.
-fn shared_place(bench: &Bench, processes: u32) -> Result<Place<'_>, Finding> {
-    let mut place = bench.place()?;
-    place.hints.processes = processes;
-    Ok(place)
+/// A location for a database that so many processes share.
+fn shared_location(bench: &Bench, processes: u32) -> Result<DatabaseLocation<'_>, Finding> {
+    let mut location = bench.location()?;
+    location.hints.processes = processes;
+    Ok(location)
 }
 
-/// Puts into `place`, as far as `last`.
-fn writing(bench: &Bench, place: &Place<'_>, last: u64) -> Writing {
+/// Puts into `location`, as far as `last`.
+fn writing(bench: &Bench, location: &DatabaseLocation<'_>, last: u64) -> Writing {
     Writing {
-        database: place.folder.clone(),
+        database: location.folder.clone(),
         create: false,
-        lab: place.lab.clone(),
-        hints: place.hints,
+        lab: location.lab.clone(),
+        hints: location.hints,
         from: 1,
         groups: GROUPS,
         first: 0,
@@ -90,12 +90,12 @@ fn expect_written(bench: &Bench, session: &mut Session<'_>, writing: &Writing, l
 fn processes_share(bench: &Bench) -> Result<(), Finding> {
     const WRITES: u64 = 500;
     let records = bench.records();
-    let place = shared_place(bench, 2)?;
-    place.created(|database| {
+    let location = shared_location(bench, 2)?;
+    location.created(|database| {
         let mut session = session(database)?;
         records.put_all(&mut session, 1_000..1_100, 1)?;
         bench.step("another process writes to the database that this one has open");
-        let writing = writing(bench, &place, WRITES);
+        let writing = writing(bench, &location, WRITES);
         start_writer(bench, "writer", writing.clone())?.passes(PATIENCE)?;
         expect_written(bench, &mut session, &writing, WRITES).during("what the other process wrote")?;
         records.expect_all(&mut session, 1_000..1_100, 1)?;
@@ -106,12 +106,12 @@ fn processes_share(bench: &Bench) -> Result<(), Finding> {
 
 fn processes_read(bench: &Bench, processes: u32) -> Result<(), Finding> {
     const WRITES: u64 = 5_000;
-    let place = shared_place(bench, processes)?;
+    let location = shared_location(bench, processes)?;
     let writing = Writing {
         acknowledged: bench.folder.join(format!("acknowledged-of-{processes}")),
-        ..writing(bench, &place, WRITES)
+        ..writing(bench, &location, WRITES)
     };
-    place.created(|database| {
+    location.created(|database| {
         let mut session = session(database)?;
         writing.write_all(bench, &mut session, 1..=GROUPS)?;
         bench.step("other processes open the database that this one has open");
@@ -122,18 +122,18 @@ fn processes_read(bench: &Bench, processes: u32) -> Result<(), Finding> {
         writing.write_all(bench, &mut session, GROUPS + 1..=WRITES)?;
         readers.into_iter().try_for_each(|reader| reader.passes(PATIENCE))
     })?;
-    place.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
+    location.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
 }
 
 fn processes_write(bench: &Bench) -> Result<(), Finding> {
     const WRITES: u64 = 2_000;
-    let place = shared_place(bench, 4)?;
+    let location = shared_location(bench, 4)?;
     let of = |number: u64| Writing {
         first: number * GROUPS,
         acknowledged: bench.folder.join(format!("acknowledged-{number}")),
-        ..writing(bench, &place, WRITES)
+        ..writing(bench, &location, WRITES)
     };
-    place.created(|database| {
+    location.created(|database| {
         let mut session = session(database)?;
         let writers = (1..4).map(|number| start_writer(bench, &format!("writer-{number}"), of(number)));
         let writers = writers.collect::<Result<Vec<_>, _>>()?;
@@ -142,7 +142,7 @@ fn processes_write(bench: &Bench) -> Result<(), Finding> {
         writers.into_iter().try_for_each(|writer| writer.passes(PATIENCE))?;
         (0..4).try_for_each(|number| expect_written(bench, &mut session, &of(number), WRITES))
     })?;
-    place.opened(|database| {
+    location.opened(|database| {
         let mut session = session(database)?;
         (0..4).try_for_each(|number| expect_written(bench, &mut session, &of(number), WRITES))
     })
@@ -150,9 +150,9 @@ fn processes_write(bench: &Bench) -> Result<(), Finding> {
 
 fn process_killed(bench: &Bench) -> Result<(), Finding> {
     const WRITES: u64 = 5_000;
-    let place = shared_place(bench, 3)?;
-    let writing = writing(bench, &place, WRITES);
-    place.created(|database| {
+    let location = shared_location(bench, 3)?;
+    let writing = writing(bench, &location, WRITES);
+    location.created(|database| {
         let mut session = session(database)?;
         writing.write_all(bench, &mut session, 1..=GROUPS)?;
         let follower = start_reader(bench, "follower", &writing, ReadUntil::Seen(WRITES))?;
@@ -165,18 +165,18 @@ fn process_killed(bench: &Bench) -> Result<(), Finding> {
         bench.step("opening the database in another process after a reader's process was killed");
         start_reader(bench, "late", &writing, ReadUntil::Seen(WRITES))?.passes(PATIENCE)
     })?;
-    place.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
+    location.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
 }
 
 fn destroy(bench: &Bench) -> Result<(), Finding> {
     if bench.adapter().table().destroy.is_none() {
         return Err(Finding::NotApplicable("it keeps nothing outside the folder".to_owned()));
     }
-    let place = bench.place()?;
-    let destroy = |name: &str| start(bench, name, Errand::Destroy(place.folder.clone()))?.passes(PATIENCE);
+    let location = bench.location()?;
+    let destroy = |name: &str| start(bench, name, Errand::Destroy(location.folder.clone()))?.passes(PATIENCE);
     bench.step("destroy where there is no database");
     destroy("nothing-there")?;
-    let writing = Writing { create: true, until: Until::Killed, ..writing(bench, &place, 0) };
+    let writing = Writing { create: true, until: Until::Killed, ..writing(bench, &location, 0) };
     let writer = start_writer(bench, "writer", writing.clone())?.has_made(&writing.acknowledged, PATIENCE)?;
     let pid = writer.pid();
     writer.kill()?;
@@ -185,19 +185,19 @@ fn destroy(bench: &Bench) -> Result<(), Finding> {
     let left = left_by(pid)?;
     ensure!(left.is_empty(), "of the process that was killed there is left, after destroy: {}", left.join(", "));
     destroy("again")?;
-    std::fs::remove_dir_all(&place.folder)?;
-    std::fs::create_dir(&place.folder)?;
+    std::fs::remove_dir_all(&location.folder)?;
+    std::fs::create_dir(&location.folder)?;
     bench.step("a new database where one was destroyed");
-    place.created(|database| bench.records().put(&mut session(database)?, 1, 1))
+    location.created(|database| bench.records().put(&mut session(database)?, 1, 1))
 }
 
-/// What a process made of System V's memory and is there still.
+/// The System V memory that a process made and that is there still.
 fn left_by(pid: u32) -> Result<Vec<String>, Finding> {
     let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let mut lines = table.lines();
     let heads: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
-    let place = |head: &str| heads.iter().position(|found| *found == head);
-    let (Some(id), Some(creator)) = (place("shmid"), place("cpid")) else { return Ok(Vec::new()) };
+    let column = |head: &str| heads.iter().position(|other| *other == head);
+    let (Some(id), Some(creator)) = (column("shmid"), column("cpid")) else { return Ok(Vec::new()) };
     let of = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         (fields.get(creator)? == &pid.to_string()).then(|| format!("shared memory {}", fields.get(id).unwrap_or(&"")))

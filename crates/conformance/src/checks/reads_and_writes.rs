@@ -43,7 +43,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "empty-value",
-        what: "An empty value is a hit of 0 bytes, and a missing key is a miss: they are told apart.",
+        what: "An empty value is a hit of 0 bytes, and a missing key is a miss: they are distinct.",
         needs: Needs::STORE,
         run: empty_value,
     },
@@ -79,7 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "multi-get",
-        what: "A multi-get answers hits, misses, empty values and a key asked for twice, each in its place.",
+        what: "A multi-get answers hits, misses, empty values and a key given twice, each in its index.",
         needs: Needs::STORE.and(abi::CAN_MULTI_GET),
         run: multi_get,
     },
@@ -166,7 +166,7 @@ fn many_records(bench: &Bench) -> Result<(), Finding> {
         for version in 1..=2 {
             bench.step(&format!("putting {COUNT} records, round {version}"));
             let order = Permutation::new(COUNT, version);
-            records.put_all(&mut session, (0..COUNT).map(|place| order.at(place)), version)?;
+            records.put_all(&mut session, (0..COUNT).map(|index| order.at(index)), version)?;
         }
         records.expect_all(&mut session, 0..COUNT, 2)?;
         bench.step("flush");
@@ -298,8 +298,8 @@ fn batch_seen_whole(bench: &Bench) -> Result<(), Finding> {
         beside(database, write, || {
             for round in 0..2_000 {
                 let mut newest = 0;
-                for place in 0..GROUP {
-                    let id = if round % 2 == 0 { place } else { GROUP - 1 - place };
+                for index in 0..GROUP {
+                    let id = if round % 2 == 0 { index } else { GROUP - 1 - index };
                     let version = records.version(&mut session, id)?;
                     ensure!(
                         version >= newest,
@@ -372,7 +372,7 @@ fn read_modify_write_given_up(bench: &Bench) -> Result<(), Finding> {
         records.expect(session, 1, 1)?;
         session.read_modify_write(&records.key(2), |_| None).during("read_modify_write of a missing key, given up")?;
         records.expect_missing(session, 2)?;
-        // What was begun for it must be over.
+        // The transaction begun for it must be over.
         records.put_all(session, [1, 2], 2)?;
         records.expect_all(session, [1, 2], 2)
     })
@@ -381,14 +381,14 @@ fn read_modify_write_given_up(bench: &Bench) -> Result<(), Finding> {
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
-    let place = bench.place()?;
+    let location = bench.location()?;
     let mut model = Model::new();
     let mut stream = Stream::new(1);
-    place
+    location
         .created(|database| random_operations(bench, &mut crate::bench::session(database)?, &mut model, &mut stream))?;
     for round in 1..3 {
         bench.step(&format!("opening the database again, for the {round}. time"));
-        place.opened(|database| {
+        location.opened(|database| {
             let mut session = crate::bench::session(database)?;
             for (key, value) in &model {
                 expect(&mut session, key, value).during("after it was opened again")?;
@@ -448,13 +448,13 @@ fn scan_agrees(session: &mut Session<'_>, model: &Model, key: &[u8], direction: 
     let backward: Vec<_> = model.range(..=key.to_vec()).rev().take(10).collect();
     let mut cursor = session.cursor().during("opening a cursor")?;
     let expected = if direction == abi::FORWARD { forward } else { backward };
-    for place in 0..10 {
-        let found = match (place, direction) {
+    for index in 0..10 {
+        let found = match (index, direction) {
             (0, _) => cursor.seek(Some(key), direction),
             (_, abi::FORWARD) => cursor.next(),
             _ => cursor.previous(),
         };
-        match (found.during("cursor")?, expected.get(place)) {
+        match (found.during("cursor")?, expected.get(index)) {
             (Answer::Miss, None) => break,
             (Answer::Hit((k, v)), Some((key, value))) if k == &key[..] && v == &value[..] => {}
             (Answer::Miss, Some((key, _))) => ensure!(false, "a scan ends before {}", show(key)),

@@ -127,14 +127,14 @@ fn ends(found: Found<'_>) -> Result<(), Finding> {
 /// Even ids only, so that there is something between any two.
 fn put_even(records: &Records, session: &mut Session<'_>, count: u64) -> Result<(), Finding> {
     let order = Permutation::new(count, 1);
-    records.put_all(session, (0..count).map(|place| 2 * order.at(place)), 1)
+    records.put_all(session, (0..count).map(|index| 2 * order.at(index)), 1)
 }
 
 /// All even ids in order, and then the end.
 fn scan(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: u64) -> Result<(), Finding> {
-    for place in 0..count {
-        let found = if place == 0 { way.seek(cursor, None)? } else { way.step(cursor)? };
-        let id = 2 * if way == Way::Forward { place } else { count - 1 - place };
+    for index in 0..count {
+        let found = if index == 0 { way.seek(cursor, None)? } else { way.step(cursor)? };
+        let id = 2 * if way == Way::Forward { index } else { count - 1 - index };
         shows(records, found, id, 1)?;
     }
     ends(way.step(cursor)?)?;
@@ -280,7 +280,7 @@ fn turn_around(bench: &Bench) -> Result<(), Finding> {
                 shows(&records, step.step(&mut cursor)?, *id, 1).during("on the way to and fro")?;
             }
         }
-        // The seek lands beside the key that was asked for, and the turn starts from where it landed.
+        // The seek lands beside the key that was sought, and the turn starts from where it landed.
         shows(&records, Forward.seek(&mut cursor, Some(&records.key(101)))?, 102, 1)?;
         shows(&records, Backward.step(&mut cursor)?, 100, 1).during("turning after a seek between two keys")?;
         shows(&records, Backward.seek(&mut cursor, Some(&records.key(101)))?, 100, 1)?;
@@ -377,7 +377,7 @@ fn scan_while_writing(bench: &Bench) -> Result<(), Finding> {
 
 /// A scan that must show all even ids and may show odd ones.
 fn scan_beside(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: u64) -> Result<(), Finding> {
-    let mut even = (0..count).map(|place| 2 * if way == Way::Forward { place } else { count - 1 - place });
+    let mut even = (0..count).map(|index| 2 * if way == Way::Forward { index } else { count - 1 - index });
     let mut awaited = even.next();
     let mut last: Option<Vec<u8>> = None;
     loop {

@@ -96,7 +96,7 @@ fn sessions_see_each_other(bench: &Bench) -> Result<(), Finding> {
 fn value_stays_readable(bench: &Bench) -> Result<(), Finding> {
     for size in [10, 100, 3_000, 100_000] {
         let records = Records::fitting(bench.adapter().table(), size);
-        // What is written of it fills a write buffer once or twice, and does not fill the cache.
+        // It fills a write buffer once or twice, and does not fill the cache.
         let keys = (1_500_000 / (size + 100)).min(2_000);
         bench.with_database(|database| {
             records.put_all(&mut session(database)?, 0..keys, 1)?;
@@ -141,7 +141,7 @@ fn value_stays(bench: &Bench, database: &Database, records: &Records, keys: u64)
 fn many_sessions(bench: &Bench) -> Result<(), Finding> {
     const EACH: u64 = 500;
     let records = bench.records();
-    let ids = |number: u64| (0..EACH).map(move |place| place * 8 + number);
+    let ids = |number: u64| (0..EACH).map(move |index| index * 8 + number);
     bench.with_database(|database| {
         bench.step("eight threads write at once");
         side_by_side(database, 8, |number, session| {
@@ -159,9 +159,9 @@ fn many_sessions(bench: &Bench) -> Result<(), Finding> {
 
 fn all_sessions_open(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
-    let place = bench.place()?;
-    let count = u64::from(place.hints.sessions);
-    place.created(|database| {
+    let location = bench.location()?;
+    let count = u64::from(location.hints.sessions);
+    location.created(|database| {
         let all_open = Barrier::new(count as usize);
         side_by_side(database, count, |number, session| {
             all_open.wait();

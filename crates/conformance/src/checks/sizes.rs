@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "key-sizes",
-        what: "Keys from the least to the greatest declared size, or from 1 to 1024 bytes, are kept apart.",
+        what: "Keys from the least to the greatest declared size, or from 1 to 1024 bytes, are distinct.",
         needs: Needs::STORE,
         run: key_sizes,
     },
@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "binary-keys",
-        what: "Keys of any bytes, some the beginnings of others, are kept apart; scans order them as memcmp does.",
+        what: "Keys of any bytes, some the beginnings of others, are distinct; scans order them as memcmp does.",
         needs: Needs::STORE,
         run: binary_keys,
     },
@@ -73,8 +73,8 @@ fn value_sizes(bench: &Bench) -> Result<(), Finding> {
     let sizes = [0, 1, 2, 7, 8, 100, 255, 256, 511, 1000, 4000, 4095, 4096, 4097, 16384, 65535, 65536, 65537, 300_000];
     let sizes = up_to(&sizes, 0, bench.adapter().table().max_value_size, LARGEST_VALUE);
     let records = bench.records();
-    let place = bench.place()?;
-    place.created(|database| {
+    let location = bench.location()?;
+    location.created(|database| {
         let mut session = crate::bench::session(database)?;
         for (id, &size) in sizes.iter().enumerate() {
             session.put(&records.key(id as u64), &bytes(size, size)).during(&format!("put of {size} bytes"))?;
@@ -90,7 +90,7 @@ fn value_sizes(bench: &Bench) -> Result<(), Finding> {
         }
         Ok(())
     })?;
-    place.opened(|database| {
+    location.opened(|database| {
         let mut session = crate::bench::session(database)?;
         for (id, &size) in sizes.iter().enumerate() {
             expect(&mut session, &records.key(id as u64), &bytes(size, size)).during("after it was opened again")?;
@@ -130,17 +130,17 @@ fn key_sizes(bench: &Bench) -> Result<(), Finding> {
     let tried = [0, 1, 2, 3, 7, 8, 9, 16, 31, 32, 33, 100, 127, 128, 200, 255, 256, 500, 511, 512];
     let sizes = up_to(&tried, table.min_key_size, table.max_key_size, LONGEST_KEY);
     let key = |size: u64| vec![b'k'; size as usize];
-    let place = bench.place()?;
+    let location = bench.location()?;
     let all_there =
         |session: &mut Session<'_>| sizes.iter().try_for_each(|size| expect(session, &key(*size), &size.to_le_bytes()));
-    place.created(|database| {
+    location.created(|database| {
         let mut session = crate::bench::session(database)?;
         for size in &sizes {
             session.put(&key(*size), &size.to_le_bytes()).during(&format!("put of a key of {size} bytes"))?;
         }
         all_there(&mut session)
     })?;
-    place.opened(|database| all_there(&mut crate::bench::session(database)?))
+    location.opened(|database| all_there(&mut crate::bench::session(database)?))
 }
 
 fn key_too_long(bench: &Bench) -> Result<(), Finding> {
@@ -173,7 +173,7 @@ fn key_too_short(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Keys that a comparison of signed bytes, of texts or of machine words would order or tell apart wrongly.
+/// Keys that a comparison of signed bytes, of texts or of machine words would order or equate wrongly.
 fn awkward_keys(bench: &Bench) -> Vec<Vec<u8>> {
     let table = bench.adapter().table();
     let mut keys: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte; 4]).collect();
@@ -203,8 +203,8 @@ fn binary_keys(bench: &Bench) -> Result<(), Finding> {
         keys.iter().try_for_each(|key| expect(session, key, key))?;
         if bench.can(abi::CAN_SCAN) {
             let mut cursor = session.cursor().during("opening a cursor")?;
-            for (place, key) in keys.iter().enumerate() {
-                let found = if place == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
+            for (index, key) in keys.iter().enumerate() {
+                let found = if index == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
                 let found = match found.during("cursor")? {
                     Answer::Hit((found, _)) => show(found),
                     Answer::Miss => "its end".to_owned(),

@@ -77,8 +77,8 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn commit(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
-    let place = bench.place()?;
-    place.created(|database| {
+    let location = bench.location()?;
+    location.created(|database| {
         let mut session = session(database)?;
         records.put_all(&mut session, 0..10, 1)?;
         for version in 2..5 {
@@ -92,7 +92,7 @@ fn commit(bench: &Bench) -> Result<(), Finding> {
         session.commit().during("commit of a transaction that did nothing")?;
         records.expect_all(&mut session, 0..5, 1)
     })?;
-    place.opened(|database| {
+    location.opened(|database| {
         let mut session = session(database)?;
         records.expect_all(&mut session, 0..5, 1)?;
         records.expect_all(&mut session, 5..20, 4)
@@ -230,8 +230,8 @@ fn transaction_whole(bench: &Bench) -> Result<(), Finding> {
         beside(database, write, || {
             for round in 0..1_000 {
                 let mut newest = 0;
-                for place in 0..GROUP {
-                    let id = if round % 2 == 0 { place } else { GROUP - 1 - place };
+                for index in 0..GROUP {
+                    let id = if round % 2 == 0 { index } else { GROUP - 1 - index };
                     let version = records.version(&mut session, id)?;
                     ensure!(
                         version >= newest,

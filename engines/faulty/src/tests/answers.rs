@@ -21,7 +21,7 @@ fn reads_give_wrong_values() {
         assert_eq!((status, values[1].as_deref()), (abi::OK, Some("b2222")), "{fault}");
         assert_ne!(values[0].as_deref(), Some("b2222"), "{fault}");
         db.close().unwrap();
-        // What is stored is right.
+        // The store itself is right.
         let db = Db::open(folder.path(), SOUND).unwrap();
         assert_eq!(db.get("b"), ok("b2222"), "{fault}");
         db.close().unwrap();
@@ -38,23 +38,23 @@ fn an_old_value_is_still_known_after_a_restart() {
 }
 
 #[test]
-fn flipped_bits_are_one_bit_and_many_places() {
+fn flipped_bits_are_one_bit_and_many_variants() {
     let folder = folder();
     let db = Db::open(folder.path(), with("flipped-bit")).unwrap();
     let right = "\0".repeat(16);
     db.put("key", &right).unwrap();
-    let mut places = std::collections::BTreeSet::new();
+    let mut variants = std::collections::BTreeSet::new();
     for _ in 0..128 {
         let mut value = NOTHING;
-        // SAFETY: an open session, a key and room for the value.
+        // SAFETY: an open session, a key and memory for the value.
         let wrong = unsafe {
             assert_eq!(engine().get.unwrap()(db.session, c"key".as_ptr().cast(), 3, &mut value), abi::OK);
             std::slice::from_raw_parts(value.data.cast::<u8>(), value.size)
         };
         assert_eq!(wrong.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
-        places.insert(wrong.to_vec());
+        variants.insert(wrong.to_vec());
     }
-    assert_eq!(places.len(), 128, "every bit has its turn");
+    assert_eq!(variants.len(), 128, "every bit has its turn");
     db.close().unwrap();
 }
 

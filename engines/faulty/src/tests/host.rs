@@ -1,4 +1,4 @@
-//! A small host: a database with one session, asked through the table.
+//! A small host: a database with one session, called through the table.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -10,7 +10,7 @@ use kvdyno_abi as abi;
 
 use crate::kvdyno_engine_v2;
 
-/// What a call answered: a value, nothing, or a status with its text.
+/// The answer of a call: a value, nothing, or a status with its text.
 pub(super) type Answer<T> = Result<T, (abi::Status, String)>;
 pub(super) type Pair = (String, String);
 
@@ -46,12 +46,12 @@ impl ErrorText {
         Self([0; 200])
     }
 
-    pub(super) fn room(&mut self) -> abi::Text {
+    pub(super) fn text(&mut self) -> abi::Text {
         abi::Text { data: self.0.as_mut_ptr(), capacity: self.0.len() }
     }
 
     pub(super) fn answer<T>(&self, status: abi::Status, value: T) -> Answer<T> {
-        // SAFETY: the room began as zeros, and an adapter ends its text with one.
+        // SAFETY: the memory began as zeros, and an adapter ends its text with one.
         let text = unsafe { CStr::from_ptr(self.0.as_ptr()) };
         if status == abi::OK { Ok(value) } else { Err((status, text.to_str().unwrap().into())) }
     }
@@ -108,9 +108,9 @@ impl Db {
         let (mut database, mut session, mut error) = (ptr::null_mut(), ptr::null_mut(), ErrorText::new());
         // SAFETY: everything is there, as the header asks.
         unsafe {
-            let status = engine().open.unwrap()(&config, &mut database, &mut error.room());
+            let status = engine().open.unwrap()(&config, &mut database, &mut error.text());
             error.answer(status, ())?;
-            let status = engine().session_open.unwrap()(database, ptr::null(), &mut session, &mut error.room());
+            let status = engine().session_open.unwrap()(database, ptr::null(), &mut session, &mut error.text());
             error.answer(status, Self { database, session })
         }
     }
@@ -120,7 +120,7 @@ impl Db {
         // SAFETY: open handles, for the last time.
         unsafe {
             engine().session_close.unwrap()(self.session);
-            let status = engine().close.unwrap()(self.database, &mut error.room());
+            let status = engine().close.unwrap()(self.database, &mut error.text());
             error.answer(status, ())
         }
     }
@@ -134,8 +134,8 @@ impl Db {
             abi::MISS => Ok(None),
             status => {
                 let mut error = ErrorText::new();
-                // SAFETY: an open session and room for a text.
-                unsafe { engine().session_error.unwrap()(self.session, &mut error.room()) };
+                // SAFETY: an open session and memory for a text.
+                unsafe { engine().session_error.unwrap()(self.session, &mut error.text()) };
                 error.answer(status, None)
             }
         }
@@ -143,7 +143,7 @@ impl Db {
 
     pub(super) fn get(&self, key: &str) -> Answer<Option<String>> {
         let mut value = NOTHING;
-        // SAFETY: an open session, a key and room for the value.
+        // SAFETY: an open session, a key and memory for the value.
         let status = unsafe { engine().get.unwrap()(self.session, key.as_ptr().cast(), key.len(), &mut value) };
         self.answer(status, || as_text(value))
     }
@@ -178,7 +178,7 @@ impl Db {
     pub(super) fn multi_get(&self, keys: &[&str]) -> (abi::Status, Vec<Option<String>>) {
         let keys: Vec<_> = keys.iter().copied().map(lent).collect();
         let (mut values, mut statuses) = (vec![NOTHING; keys.len()], vec![99; keys.len()]);
-        // SAFETY: an open session, keys, and room for as many values and statuses.
+        // SAFETY: an open session, keys, and memory for as many values and statuses.
         let status = unsafe {
             engine().multi_get.unwrap()(
                 self.session,
@@ -197,7 +197,7 @@ impl Db {
         let (mut cursor, mut key, mut value) = (ptr::null_mut(), NOTHING, NOTHING);
         let mut records = Vec::new();
         let e = engine();
-        // SAFETY: an open session; the cursor is used while it is open; room for keys and values.
+        // SAFETY: an open session; the cursor is used while it is open; memory for keys and values.
         unsafe {
             assert_eq!(e.cursor_open.unwrap()(self.session, &mut cursor), abi::OK);
             let step = if direction == abi::FORWARD { e.cursor_next } else { e.cursor_previous }.unwrap();

@@ -65,10 +65,10 @@ func (session *session) Put(_, value []byte) error {
 	return nil
 }
 
-func (session *session) Remove([]byte) error             { return nil }
-func (session *session) Write([]adapter.BatchEntry) error      { return nil }
-func (session *session) Begin(bool) error                { return nil }
-func (session *session) Commit() error                   { return nil }
-func (session *session) Abort() error                    { return nil }
-func (session *session) Cursor() (adapter.Cursor, error) { return nil, nil }
-func (session *session) Close()                          {}
+func (session *session) Remove([]byte) error              { return nil }
+func (session *session) Write([]adapter.BatchEntry) error { return nil }
+func (session *session) Begin(bool) error                 { return nil }
+func (session *session) Commit() error                    { return nil }
+func (session *session) Abort() error                     { return nil }
+func (session *session) Cursor() (adapter.Cursor, error)  { return nil, nil }
+func (session *session) Close()                           {}

@@ -100,7 +100,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::vec;
 
-    /// Two-digit keys, each its own value; counts what it was asked.
+    /// Two-digit keys, each its own value; counts the calls.
     #[derive(Default)]
     struct Keys {
         keys: BTreeSet<Vec<u8>>,
@@ -184,6 +184,6 @@ mod tests {
         let mut cursor = cursor();
         assert!(cursor.next().is_err());
         cursor.seek(Some(b"2"), Direction::Forward).unwrap();
-        assert!(cursor.previous().is_err(), "a seek that found nothing leaves no place");
+        assert!(cursor.previous().is_err(), "a seek that found nothing leaves it standing nowhere");
     }
 }
