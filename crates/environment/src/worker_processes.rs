@@ -89,7 +89,7 @@ impl WorkerProcesses {
         if finished.len() < self.clients.len() {
             return None;
         }
-        let mut os = finished.iter().map(|finished| finished.os.clone()).reduce(|sum, more| add(&sum, &more))?;
+        let mut os = finished.iter().map(|finished| finished.os.clone()).reduce(|sum, more| sum.beside(&more))?;
         if finished.len() > 1 {
             let wall = self.over? - self.started;
             os.wall_s = wall.as_secs_f64();
@@ -105,27 +105,6 @@ impl WorkerProcesses {
     /// Kills all that live, each with its group. [`WorkerProcesses::reap`] then tells of them.
     pub fn kill(&self) -> io::Result<()> {
         self.clients.iter().try_for_each(Worker::kill)
-    }
-}
-
-fn add(one: &OsFacts, other: &OsFacts) -> OsFacts {
-    let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
-    OsFacts {
-        wall_s: one.wall_s.max(other.wall_s),
-        user_s: one.user_s + other.user_s,
-        sys_s: one.sys_s + other.sys_s,
-        cpu_pct: 0,
-        peak_rss_kib: one.peak_rss_kib + other.peak_rss_kib,
-        peak_pss_kib: None,
-        ctx_voluntary: one.ctx_voluntary + other.ctx_voluntary,
-        ctx_involuntary: one.ctx_involuntary + other.ctx_involuntary,
-        fs_in_ops: one.fs_in_ops + other.fs_in_ops,
-        fs_out_ops: one.fs_out_ops + other.fs_out_ops,
-        minor_faults: one.minor_faults + other.minor_faults,
-        major_faults: one.major_faults + other.major_faults,
-        read_bytes: both(one.read_bytes, other.read_bytes),
-        write_bytes: both(one.write_bytes, other.write_bytes),
-        device: None,
     }
 }
 
