@@ -33,7 +33,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
             sys_s: 0.5,
             ctx_switches: Some(1000),
             clock: "tsc".into(),
-            settling: None,
+            ..Window::default()
         }),
         operations: vec![gets(readers, reads_per_s)],
         answers: Answers::default(),
@@ -112,24 +112,18 @@ fn workload() -> WorkloadFacts {
         records: 1_000_000,
         key_size: 16,
         key_format: "hex".into(),
-        prefix_size: None,
-        keys_per_prefix: None,
         value_size: 100,
         compressibility: 0.5,
         batch: 1,
         reads_per_transaction: 1,
-        seek_nexts: None,
-        seek_within: None,
-        keys_per_multiget: None,
         distribution: Some("uniform".into()),
-        think_time: false,
         durability: "none".into(),
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,
         compression: "none".into(),
         verify: "full".into(),
         seed: 42,
-        write_rate: None,
+        ..WorkloadFacts::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a C adapter adds to its engine: the instructions of a get that are spent in the adapter's own code.
+//! The cost that a C adapter adds to its engine: the instructions of a get that are spent in the adapter's own code.
 //!
 //! A bare loop on the same library makes the same calls of the engine's, and needs instructions of its own for that; so
 //! what stands here is no less than what an adapter costs above it. Of an engine that is compiled into its adapter, as

@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use crate::BenchError;
 
-/// What counts.
+/// The means of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
     /// The processor.
@@ -36,7 +36,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// What ours has more.
+    /// The instructions that ours has more.
     pub fn above(&self) -> f64 {
         self.ours - self.bare
     }
@@ -101,9 +101,9 @@ fn valgrind(command: &mut Command) -> Result<u64, BenchError> {
     }
 }
 
-/// What a program says first: nanoseconds for an operation.
+/// Index of the first figure that a program prints: nanoseconds for an operation.
 pub const NANOSECONDS: usize = 0;
-/// What one says third that can run beside another: nanoseconds of processor time for an operation.
+/// Index of the third one, of programs that can run beside another: nanoseconds of processor time for an operation.
 pub const CPU_NANOSECONDS: usize = 2;
 
 /// Nanoseconds for an operation.
@@ -112,10 +112,10 @@ pub fn nanoseconds(command: &mut Command) -> Result<f64, BenchError> {
     figure(command, &output, NANOSECONDS)
 }
 
-/// The figure at `place` of those that `command` printed.
-pub fn figure(command: &Command, output: &Output, place: usize) -> Result<f64, BenchError> {
+/// The figure at `index` of those that `command` printed.
+pub fn figure(command: &Command, output: &Output, index: usize) -> Result<f64, BenchError> {
     let text = String::from_utf8_lossy(&output.stdout);
-    match (output.status.success(), text.split_whitespace().nth(place).and_then(|figure| figure.parse().ok())) {
+    match (output.status.success(), text.split_whitespace().nth(index).and_then(|figure| figure.parse().ok())) {
         (true, Some(figure)) => Ok(figure),
         _ => {
             let program = Path::new(command.get_program()).display();

@@ -24,7 +24,7 @@ const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"
 /// Five quarters of 300000 KiB, which the adapter makes of it.
 const CACHE: u64 = 375_000 << 10;
 
-/// What is asked of both.
+/// The size of the task, the same for both.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     starts: u64,
@@ -34,7 +34,7 @@ struct Size {
 
 impl Size {
     fn of(words: &[&str]) -> Option<Size> {
-        let number = |place: usize, otherwise: u64| words.get(place).map_or(Some(otherwise), |word| word.parse().ok());
+        let number = |index: usize, otherwise: u64| words.get(index).map_or(Some(otherwise), |word| word.parse().ok());
         let size = Size { starts: number(0, 1_000_000)?, threads: number(1, 3)? as u32, pairs: number(2, 5)? as usize };
         (words.len() <= 3 && size.starts > 0 && size.threads > 0 && size.pairs > 0).then_some(size)
     }

@@ -20,7 +20,7 @@ pub const NULL_RECORDS: u64 = 1000;
 /// The seed of every benchmark.
 const SEED: u64 = 1;
 
-/// What to drive.
+/// The task of one loop.
 #[derive(Clone, Debug)]
 pub struct Drive<'a> {
     /// The engine.
@@ -95,10 +95,10 @@ pub fn workload(name: &str) -> Result<WorkloadName, BenchError> {
 pub fn choice(engine: &str, options: &[OptionText]) -> Result<Choice, BenchError> {
     let failed = |error: String| BenchError::Program(error);
     let name = EngineName::parse(engine);
-    let place = name.find().map_err(|error| failed(error.to_string()))?;
-    let adapter = Adapter::load(&place.adapter).map_err(|error| failed(error.to_string()))?;
-    let library = match adapter.probe(place.library.as_deref()) {
-        Probe::Available { .. } => place.library,
+    let location = name.find().map_err(|error| failed(error.to_string()))?;
+    let adapter = Adapter::load(&location.adapter).map_err(|error| failed(error.to_string()))?;
+    let library = match adapter.probe(location.library.as_deref()) {
+        Probe::Available { .. } => location.library,
         Probe::Missing { .. } => name.fallback(),
     };
     Choice::new(adapter, name.preset.as_deref(), options, library).map_err(|error| failed(error.to_string()))

@@ -1,4 +1,4 @@
-//! What the driver itself costs, beside bare loops written by hand: `make bench`.
+//! The driver's own cost, beside bare loops written by hand: `make bench`.
 //!
 //! ```text
 //! kvdyno-bench                  everything, as a table
@@ -19,7 +19,7 @@ mod table;
 
 use std::process::ExitCode;
 
-/// What can go wrong.
+/// Reasons for a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// A program that is measured did not work.

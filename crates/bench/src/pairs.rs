@@ -8,7 +8,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::BenchError;
 use crate::counting::{CPU_NANOSECONDS, figure, nanoseconds};
 
-/// What pairs of runs gave.
+/// Figures of pairs of runs.
 #[derive(Clone, Debug)]
 pub struct Pairs {
     /// Median nanoseconds of the first.

@@ -63,43 +63,43 @@ const ALL: u64 = u64::MAX;
 
 /// Counts the instructions of everything.
 pub fn costs(counter: Counter) -> Result<Costs, BenchError> {
-    let place = tempfile::tempdir()?;
-    let lmdb = place.path().join("lmdb");
+    let folder = tempfile::tempdir()?;
+    let lmdb = folder.path().join("lmdb");
     std::fs::create_dir(&lmdb)?;
     load("lmdb", &lmdb, RECORDS)?;
-    costs_of(counter, place.path(), &lmdb)
+    costs_of(counter, folder.path(), &lmdb)
 }
 
-fn costs_of(counter: Counter, place: &Path, lmdb: &Path) -> Result<Costs, BenchError> {
-    let mut bare = BareLmdb::compile(place, lmdb)?;
+fn costs_of(counter: Counter, folder: &Path, lmdb: &Path) -> Result<Costs, BenchError> {
+    let mut bare = BareLmdb::compile(folder, lmdb)?;
     let count = |program: &dyn Countable| counter.per_operation(program);
     let each = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, 1))? };
     bare.one_transaction = true;
     let one = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, ALL))? };
-    let null_batch = count(&batches(place)?)? / Reads::default().per_batch as f64;
+    let null_batch = count(&batches(folder)?)? / Reads::default().per_batch as f64;
     let start = cycles::instructions(counter)?;
-    Ok(Costs { each, one, null: count(&driven("null", place, 1, 1))?, null_batch, start })
+    Ok(Costs { each, one, null: count(&driven("null", folder, 1, 1))?, null_batch, start })
 }
 
 /// Measures and prints everything.
 pub fn run() -> Result<(), BenchError> {
-    let place = tempfile::tempdir()?;
-    let lmdb = place.path().join("lmdb");
+    let folder = tempfile::tempdir()?;
+    let lmdb = folder.path().join("lmdb");
     std::fs::create_dir(&lmdb)?;
     let mut out = std::io::stdout();
     writeln!(out, "loading {RECORDS} records of 16 + 100 bytes into LMDB")?;
     load("lmdb", &lmdb, RECORDS)?;
     let counter = Counter::choose();
     writeln!(out, "counting instructions with {counter}\n")?;
-    let costs = costs_of(counter, place.path(), &lmdb)?;
-    let mut bare = BareLmdb::compile(place.path(), &lmdb)?;
+    let costs = costs_of(counter, folder.path(), &lmdb)?;
+    let mut bare = BareLmdb::compile(folder.path(), &lmdb)?;
     header(&mut out)?;
     let each = time(&bare, &driven("lmdb", &lmdb, 1, 1))?;
     beside(&mut out, "lmdb readrandom, a transaction for each get", &costs.each, &each)?;
     bare.one_transaction = true;
     let one = time(&bare, &driven("lmdb", &lmdb, 1, ALL))?;
     beside(&mut out, "lmdb readrandom, one transaction for all", &costs.one, &one)?;
-    null(&mut out, place.path(), costs.null)?;
+    null(&mut out, folder.path(), costs.null)?;
     writeln!(out, "{:<46} {:>12.1}", "null multireadrandom, for each record", costs.null_batch)?;
     let start = "bdb 3n+1, for each starting point";
     writeln!(out, "{start:<46} {:>12.1}, the bare loop {:.1}", costs.start.ours, costs.start.bare)?;
@@ -130,10 +130,10 @@ fn beside(out: &mut impl Write, what: &str, costs: &Beside, pairs: &Pairs) -> Re
 }
 
 /// The null engine, on one thread and on two.
-fn null(out: &mut impl Write, place: &Path, instructions: f64) -> Result<(), BenchError> {
+fn null(out: &mut impl Write, folder: &Path, instructions: f64) -> Result<(), BenchError> {
     const GETS: u64 = 20_000_000;
-    let single = driven("null", place, 1, 1);
-    let double = driven("null", place, 2, 1);
+    let single = driven("null", folder, 1, 1);
+    let double = driven("null", folder, 2, 1);
     let pairs = pairs::run(9, || single.command(GETS), || double.command(GETS))?;
     writeln!(out, "null readrandom, every value verified, latency recorded")?;
     writeln!(out, "{:<46} {instructions:>12.1} {:>9.1}", "  1 thread", pairs.first_ns)?;

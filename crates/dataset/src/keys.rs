@@ -33,7 +33,7 @@ impl KeyFormat {
         }
     }
 
-    /// What fills a key beyond its number.
+    /// The symbol that fills a key beyond its number.
     pub(crate) fn padding(self) -> u8 {
         match self {
             KeyFormat::Hex | KeyFormat::Decimal => b'0',
@@ -128,7 +128,7 @@ pub enum KeyError {
         /// Prefixes there are.
         capacity: u64,
     },
-    /// Not enough room behind the prefix.
+    /// Too few bytes behind the prefix.
     #[error(
         "{keys} keys of a prefix cannot be told apart by the {size} bytes that follow it, which give {capacity} in {format}; \
          use longer keys, a shorter prefix, fewer keys for each, or another format"

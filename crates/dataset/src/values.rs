@@ -33,7 +33,7 @@ pub struct Values {
     last_rotation: u32,
 }
 
-/// What stands before the filler.
+/// The bytes before the filler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     /// id, version, check: 8 bytes each.
@@ -214,7 +214,7 @@ impl Values {
         }
     }
 
-    /// What is wrong with a value that [`Values::is_right`] refused.
+    /// The fault of a value that [`Values::is_right`] refused.
     #[cold]
     pub fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> ValueFault {
         let Some(version) = self.version_of(value) else {

@@ -89,7 +89,7 @@ impl WorkerProcesses {
         if finished.len() < self.clients.len() {
             return None;
         }
-        let mut os = finished.iter().map(|finished| finished.os.clone()).reduce(|sum, more| add(&sum, &more))?;
+        let mut os = finished.iter().map(|finished| finished.os.clone()).reduce(|sum, more| sum.beside(&more))?;
         if finished.len() > 1 {
             let wall = self.over? - self.started;
             os.wall_s = wall.as_secs_f64();
@@ -108,30 +108,9 @@ impl WorkerProcesses {
     }
 }
 
-fn add(one: &OsFacts, other: &OsFacts) -> OsFacts {
-    let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
-    OsFacts {
-        wall_s: one.wall_s.max(other.wall_s),
-        user_s: one.user_s + other.user_s,
-        sys_s: one.sys_s + other.sys_s,
-        cpu_pct: 0,
-        peak_rss_kib: one.peak_rss_kib + other.peak_rss_kib,
-        peak_pss_kib: None,
-        ctx_voluntary: one.ctx_voluntary + other.ctx_voluntary,
-        ctx_involuntary: one.ctx_involuntary + other.ctx_involuntary,
-        fs_in_ops: one.fs_in_ops + other.fs_in_ops,
-        fs_out_ops: one.fs_out_ops + other.fs_out_ops,
-        minor_faults: one.minor_faults + other.minor_faults,
-        major_faults: one.major_faults + other.major_faults,
-        read_bytes: both(one.read_bytes, other.read_bytes),
-        write_bytes: both(one.write_bytes, other.write_bytes),
-        device: None,
-    }
-}
-
-/// The memory that several processes hold memory_peak, a page that they share counted once: the sum of their
-/// proportional set sizes. The kernel walks all their pages to tell, which for large maps takes seconds: so a thread
-/// looks, and as rarely as that takes long.
+/// The memory that several processes hold together, a page that they share counted once: the sum of their proportional
+/// set sizes. The kernel walks all their pages to tell, which for large maps takes seconds: so a thread looks, and as
+/// rarely as that takes long.
 #[derive(Debug)]
 struct SharedMemoryPeak {
     /// The highest sum that was seen, KiB; 0: none was.

@@ -46,7 +46,7 @@ impl PlannedTrial {
     }
 }
 
-/// What is done to one database after another.
+/// A step of the work on one database after another.
 #[derive(Clone, Copy)]
 enum Step {
     Load,

@@ -56,6 +56,30 @@ pub struct Device {
     pub writes: u64,
 }
 
+impl OsFacts {
+    /// The facts of two processes that ran at the same time; what does not add up is left out.
+    pub fn beside(&self, other: &OsFacts) -> OsFacts {
+        let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
+        OsFacts {
+            wall_s: self.wall_s.max(other.wall_s),
+            user_s: self.user_s + other.user_s,
+            sys_s: self.sys_s + other.sys_s,
+            cpu_pct: 0,
+            peak_rss_kib: self.peak_rss_kib + other.peak_rss_kib,
+            peak_pss_kib: None,
+            ctx_voluntary: self.ctx_voluntary + other.ctx_voluntary,
+            ctx_involuntary: self.ctx_involuntary + other.ctx_involuntary,
+            fs_in_ops: self.fs_in_ops + other.fs_in_ops,
+            fs_out_ops: self.fs_out_ops + other.fs_out_ops,
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            read_bytes: both(self.read_bytes, other.read_bytes),
+            write_bytes: both(self.write_bytes, other.write_bytes),
+            device: None,
+        }
+    }
+}
+
 /// The size of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Space {

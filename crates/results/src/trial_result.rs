@@ -150,7 +150,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// The work of a trial, as it was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadFacts {
     /// `fillseq`, `readwhilewriting`.
     pub name: String,
@@ -263,7 +263,7 @@ pub enum FailureKind {
 }
 
 /// The measured part of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// From the first thread's start to the last one's end.
     pub seconds: f64,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_cleanup::EngineCleanup;
 
-/// The place of one database.
+/// One database with the files beside it.
 #[derive(Debug)]
 pub struct Slot {
     folder: PathBuf,
@@ -33,7 +33,7 @@ struct State {
     load_begun: Option<String>,
 }
 
-/// What the kernel calls the time since it was started.
+/// The kernel's name for the time since it was started.
 fn boot() -> io::Result<String> {
     Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
@@ -58,7 +58,7 @@ impl Slot {
         self.backing_store.database()
     }
 
-    /// What the database lies on.
+    /// The backing store of the database.
     pub fn backing_store(&self) -> &BackingStore {
         &self.backing_store
     }
@@ -71,7 +71,7 @@ impl Slot {
         self.folder.join("ledger")
     }
 
-    /// An empty place for a new database. Gives back what [`Slot::remove`] does.
+    /// Makes an empty folder or device for a new database. Gives back what [`Slot::remove`] does.
     pub fn prepare(&self, engine: EngineCleanup<'_>) -> io::Result<Option<String>> {
         let complaint = self.remove(engine)?;
         self.backing_store.make()?;

@@ -1,4 +1,4 @@
-//! What the driver itself costs here, measured against an engine that answers at once.
+//! The driver's own cost on this machine, measured against an engine that answers at once.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a person sees while the lab works. The lab tells; the command line draws.
+//! Progress, for a person to see while the lab works. The lab tells; the command line draws.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use kvdyno_results::{TrialKey, TrialResult};
 pub struct Live {
     /// Since the worker was started.
     pub elapsed: Duration,
-    /// What the worker is at, in words.
+    /// The worker's state, in words.
     pub state: &'static str,
     /// Records read a second, lately.
     pub reads_per_s: f64,
@@ -17,7 +17,7 @@ pub struct Live {
     pub writes_per_s: f64,
     /// The part of the trial that is done, where that is known.
     pub fraction: Option<f64>,
-    /// What the whole plan still needs, where that can be told.
+    /// The time that the whole plan still needs, where that can be told.
     pub left: Option<Duration>,
 }
 

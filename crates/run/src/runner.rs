@@ -22,7 +22,7 @@ use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::backing_store;
 use kvdyno_plan::{Checked, Part, Setup};
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Trials that were there before, or are now.
@@ -39,7 +39,7 @@ pub enum RunError {
     /// A file or a process could not be had.
     #[error("{what}: {cause}")]
     Io {
-        /// What was tried.
+        /// The attempt.
         what: String,
         /// Why not.
         cause: io::Error,
@@ -84,7 +84,7 @@ struct Runner<'a> {
     stop: &'a Stop,
     /// Where databases go.
     base: PathBuf,
-    /// What has ended, by number of the trial.
+    /// The results so far, by number of the trial.
     results: HashMap<u32, TrialResult>,
     /// Databases that could not be loaded, with the reason.
     unusable: HashMap<DatabaseId, String>,
@@ -301,7 +301,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// What is left to do once a trial has ended, now or in an earlier run.
+    /// Does what is left to do once a trial has ended, now or in an earlier run.
     fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), RunError> {
         let id = DatabaseId::of(planned);
         let result = self.results.get(&planned.key.number);

@@ -91,7 +91,7 @@ pub struct Turnaround {
     left: u32,
     /// Operations that were measured.
     measured: u32,
-    /// What a reading takes.
+    /// The cost of a reading.
     reading: u64,
 }
 

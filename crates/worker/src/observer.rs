@@ -45,7 +45,7 @@ impl Snapshot {
         self.kinds.iter().map(KindTotals::operations).sum()
     }
 
-    /// What came between `earlier` and this one: the rows of an interval that ends `end_s` into the measured part.
+    /// The rows of an interval that ends `end_s` into the measured part: what came between `earlier` and this one.
     pub fn rows_since(&self, earlier: &Snapshot, end_s: f64, seconds: f64, ticks_per_ns: f64) -> Vec<SeriesPoint> {
         self.kinds
             .iter()

@@ -7,7 +7,7 @@ use std::{mem, ptr, slice};
 use kvdyno_dataset::{Keys, Ledger, Values};
 use kvdyno_engine::{Host, abi};
 
-/// What a session recalls values from.
+/// The values that a session recalls.
 ///
 /// The null engine exists to measure the driver, so recalling must cost as little as it can: the id of the key that the
 /// driver is asking for need not be read from the key again, and where all values of a load fit into a small cache they
@@ -89,7 +89,7 @@ impl<'a> RecallContext<'a> {
     }
 }
 
-/// What of values is made beforehand at the most, bytes: it stays within a core's own cache.
+/// Bytes of values that are made beforehand at the most: they stay within a core's own cache.
 const LOADED_SIZE: u64 = 256 << 10;
 
 fn all_loaded(values: &Values, records: u64) -> Vec<u8> {

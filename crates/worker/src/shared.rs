@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::barrier::Barriers;
 use crate::histogram::TickHistogram;
 
-/// What the worker is at.
+/// The state of the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u32)]
 #[allow(missing_docs)]
@@ -67,7 +67,7 @@ impl WorkerState {
 /// Bytes of the first failure's text.
 const MESSAGE: usize = 1024;
 
-/// What concerns the whole trial.
+/// The state of the whole trial.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Control {
@@ -100,7 +100,7 @@ pub struct Control {
 pub struct CacheLine(pub AtomicU64);
 
 impl Control {
-    /// What the worker is at.
+    /// The state of the worker.
     pub fn state(&self) -> WorkerState {
         WorkerState::ALL.get(self.state.load(Ordering::Acquire) as usize).copied().unwrap_or(WorkerState::Starting)
     }

@@ -11,7 +11,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// What this process has used so far.
+    /// The resources that this process has used so far.
     pub(crate) fn now() -> Usage {
         let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.

@@ -21,7 +21,7 @@ pub use crate::trial::values_of;
 /// Why a worker could not even begin.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// What the parent handed over is not what it should be.
+    /// The parent did not hand over what it should.
     #[error("the worker was not started as it should be: {0}")]
     Start(#[from] io::Error),
     /// The specification is not one.
@@ -204,7 +204,7 @@ fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
 /// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's folder.
 ///
 /// # Errors
-/// What the engine reports.
+/// The error that the engine reports.
 pub fn destroy(spec: &str) -> Result<(), WorkerError> {
     let spec: DestroySpec = serde_json::from_str(spec)?;
     let failure = |error: &dyn ToString| WorkerError::Destroy(error.to_string());
@@ -216,7 +216,7 @@ pub fn destroy(spec: &str) -> Result<(), WorkerError> {
 /// Runs `workload` on `threads`, in this process, against the engine of `choice`, for what the driver itself costs.
 ///
 /// # Errors
-/// What the engine reports; for the null engine, nothing.
+/// The error that the engine reports; the null engine reports none.
 pub fn driver_check(choice: &Choice, spec: &TrialSpec) -> Result<DriverCheck, Failure> {
     let failure = |error: io::Error| Failure { kind: FailureKind::EngineError, reason: error.to_string() };
     let shared = SharedMemory::create(spec.workload.roles().len()).map_err(failure)?;

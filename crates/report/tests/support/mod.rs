@@ -330,7 +330,7 @@ fn result(
         sys_s: os.sys_s,
         ctx_switches: Some(os.ctx_voluntary + os.ctx_involuntary),
         clock: "tsc at 2.1 GHz".into(),
-        settling: None,
+        ..Window::default()
     };
     TrialResult {
         schema: SCHEMA,
@@ -392,24 +392,17 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
         records: RECORDS,
         key_size: 16,
         key_format: "decimal".into(),
-        prefix_size: None,
-        keys_per_prefix: None,
         value_size: 100,
         compressibility: 0.5,
         batch: if trial.phase == Phase::Load { 1000 } else { 1 },
         reads_per_transaction: 1,
-        seek_nexts: None,
-        seek_within: None,
-        keys_per_multiget: None,
-        distribution: None,
-        think_time: false,
         durability: "none".into(),
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,
         compression: "none".into(),
         verify: "full".into(),
         seed: u64::from(trial.number),
-        write_rate: None,
+        ..WorkloadFacts::default()
     }
 }
 

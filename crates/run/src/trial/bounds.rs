@@ -1,4 +1,4 @@
-//! What is set around one trial by the parent, found out beside what was requested for, and undone after it.
+//! Limits and states that the parent sets around one trial, observes beside what was requested, and undoes after it.
 
 use std::io;
 use std::process::Command;
@@ -85,7 +85,7 @@ impl Bounds {
         Some(format!("killed for exceeding environment.memory{limit}"))
     }
 
-    /// What a reader of the figures should know.
+    /// Notes for a reader of the figures.
     pub(super) fn notes(&self, context: &TrialContext<'_>) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(pages) = self.cached.filter(|pages| pages.cached as f64 > pages.total as f64 * STAYING_SHARE) {

@@ -1,4 +1,4 @@
-//! What the processes of a worker say of themselves at their orderly end, put together.
+//! The reports of a worker's processes on themselves at their orderly end, put together.
 
 use std::fs;
 use std::io;

@@ -22,7 +22,7 @@ use super::watching::{Termination, Watched};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 
-/// What the parent took from the operating system beside the worker's account.
+/// Facts that the parent took from the operating system beside the worker's account.
 pub(super) struct OsExtras {
     pub(super) started: Timestamp,
     pub(super) device: Option<kvdyno_results::Device>,
@@ -83,7 +83,7 @@ pub(super) fn result(
     }
 }
 
-/// What surrounded the trial: what the worker found of itself, and what the parent found around it.
+/// The environment of the trial: what the worker observed of itself, and the parent around it.
 fn observed_environment(
     context: &TrialContext<'_>,
     report: Option<&WorkerReport>,
@@ -110,7 +110,7 @@ fn taint(setting: &Setting) -> Option<String> {
     (setting.topic == "tainted").then(|| format!("TAINTED by {}: {}", setting.name, setting.value))
 }
 
-/// What must be known of the peak sizes before they are compared.
+/// Notes on the peak sizes for who compares them.
 fn memory_notes(context: &TrialContext<'_>, account: &Account) -> Vec<String> {
     let mut notes = Vec::new();
     if !account.peak_rss_exact {

@@ -27,7 +27,7 @@ pub(crate) trait KeyChoice: Clone + 'static {
 
 /// Something that is generic over the distribution.
 pub(crate) trait UsesKeyChoice {
-    /// What becomes of it.
+    /// The result of using it.
     type Output;
 
     /// Goes on with a distribution.

@@ -35,7 +35,7 @@ pub(crate) struct BatchWriter<I> {
     /// Id and version of each step.
     written: Vec<(u64, u64)>,
     version: u64,
-    /// What a version adds to the one before it.
+    /// The step from one version to the next: 0 or 1.
     rise: u64,
     pacer: Option<Pacer>,
 }

@@ -1,4 +1,4 @@
-//! What measured loops share. The loops themselves stand with their workloads.
+//! The common parts of measured loops. The loops themselves stand with their workloads.
 //!
 //! In them there is no allocation, no lock, no system call and no formatting, and no cache line that another thread
 //! writes; what they need is made before, in [`Driver`] and when a role starts. Failures leave the loop for a cold

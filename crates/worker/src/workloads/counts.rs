@@ -1,4 +1,4 @@
-//! What a trial counted, for a workload to check and to tell.
+//! The counts of a trial, for a workload to check and to tell.
 
 use kvdyno_results::{OpKind, Operations};
 
@@ -8,7 +8,7 @@ use crate::shared::{COUNTERS, ClientCounter};
 /// The counts of a trial that has ended.
 #[derive(Clone, Debug)]
 pub struct TrialCounts<'a> {
-    /// What was asked for.
+    /// The workload as it was asked for.
     pub spec: &'a WorkloadSpec,
     /// The measured operations, kind by kind.
     pub operations: &'a [Operations],

@@ -66,7 +66,7 @@ pub trait WorkloadDefinition: Sync {
         Ok(())
     }
 
-    /// What an engine with these `capabilities` lacks for it, as a clause that follows the engine's name.
+    /// The ability that an engine with these `capabilities` lacks for it, as a clause that follows the engine's name.
     fn lacks(&self, _spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
         let needs = [self.reader(), self.writer()].into_iter().flatten().filter_map(|role| role.needs());
         let (_, words) = needs.into_iter().find(|(needed, _)| !can(capabilities, *needed))?;
@@ -139,7 +139,7 @@ pub trait WorkloadDefinition: Sync {
         None
     }
 
-    /// What a reader of the figures should know.
+    /// Notes for a reader of the figures.
     fn notes(&self, _counts: &TrialCounts<'_>) -> Vec<String> {
         Vec::new()
     }

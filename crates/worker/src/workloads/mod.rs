@@ -26,7 +26,7 @@ pub use spec::{Data, End, Reads, Verify, WorkloadError, WorkloadSpec};
 pub use three_n_plus_one::Spelling;
 
 /// Every workload, in the order in which they are listed for people.
-static WORKLOADS: [&dyn WorkloadDefinition; 15] = [
+static WORKLOADS: &[&dyn WorkloadDefinition] = &[
     &fill::FILL_SEQ,
     &fill::FILL_RANDOM,
     &overwrite::OVERWRITE,

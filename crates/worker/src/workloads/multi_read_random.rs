@@ -54,7 +54,7 @@ impl RoleDefinition for GetSeveral {
     }
 }
 
-/// What both ways need.
+/// The common part of both ways.
 struct Batches<K> {
     choice: K,
     /// Ids of a batch, and how new their values must be.

@@ -17,7 +17,7 @@ pub struct WorkloadName(&'static dyn WorkloadDefinition);
 impl WorkloadName {
     /// Every workload.
     pub fn all() -> impl Iterator<Item = WorkloadName> {
-        WORKLOADS.into_iter().map(WorkloadName)
+        WORKLOADS.iter().copied().map(WorkloadName)
     }
 
     /// The load of an experiment that names none.

@@ -141,7 +141,7 @@ impl<C: Clock, K: KeyChoice> Work<C> for RangeLoop<K> {
     }
 }
 
-/// What to do after an answer.
+/// The next step after an answer.
 enum RangeStep {
     /// Read on: this record must come, or none.
     Step(Option<u64>),

@@ -1,4 +1,4 @@
-//! What one client does.
+//! The roles of clients.
 
 use kvdyno_results::OpKind;
 

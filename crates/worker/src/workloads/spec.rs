@@ -31,7 +31,7 @@ pub struct Data {
     pub value_size: u64,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: f64,
-    /// What values are made from.
+    /// The seed of values.
     pub seed: u64,
     /// How numbers are spelled by a workload whose records are numbers.
     #[serde(default)]
@@ -127,7 +127,7 @@ pub struct WorkloadSpec {
     pub end: End,
     /// Whether answers are checked.
     pub verify: Verify,
-    /// What this trial's random streams are made from.
+    /// The seed of this trial's random streams.
     pub seed: u64,
 }
 

@@ -62,7 +62,7 @@ struct CycleLoop {
     /// The numbers on the way that the database does not know, and how many they are.
     way: Box<[u64; LONGEST_CYCLE as usize]>,
     unknown: usize,
-    /// What is asked for.
+    /// The key of a get.
     key: NumberBuffer,
     /// A batch.
     keys: Vec<NumberBuffer>,

@@ -95,7 +95,7 @@ impl WorkloadDefinition for CycleLengths {
         false
     }
 
-    /// What is in the database is looked up.
+    /// It looks up the numbers that are in the database.
     fn can_go_on(&self) -> bool {
         true
     }
