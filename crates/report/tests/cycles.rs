@@ -1,4 +1,4 @@
-//! What the 3n+1 workload found, in every format; and rows whose settings are tainted.
+//! The answers of the 3n+1 workload in every format; and rows whose settings are tainted.
 
 #![allow(clippy::unwrap_used)]
 
