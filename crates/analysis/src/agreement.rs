@@ -23,8 +23,8 @@ pub struct Agreement {
 /// are tied in one of the rankings.
 pub fn agreement(pairs: &[(f64, f64)]) -> Option<Agreement> {
     let (mut same, mut swapped, mut tied_first, mut tied_second) = (0usize, 0usize, 0usize, 0usize);
-    for (place, a) in pairs.iter().enumerate() {
-        for b in &pairs[place + 1..] {
+    for (index, a) in pairs.iter().enumerate() {
+        for b in &pairs[index + 1..] {
             let (first, second) = (a.0.total_cmp(&b.0), a.1.total_cmp(&b.1));
             match (first.is_eq(), second.is_eq()) {
                 (false, false) if first == second => same += 1,
@@ -69,10 +69,10 @@ mod tests {
         // Counted by hand, 8 of 45 pairs are swapped: 6 with 2, 4, 3, 5; 7 with 4, 3, 5; 4 with 3.
         let second = [1, 6, 2, 7, 4, 3, 5, 8, 9, 10];
         let pairs: Vec<(f64, f64)> = second.iter().enumerate().map(|(i, &b)| (i as f64, f64::from(b))).collect();
-        let found = agreement(&pairs).unwrap();
-        assert_eq!((found.same, found.swapped), (37, 8));
-        assert!((found.tau - 29.0 / 45.0).abs() < 1e-12);
-        let (low, high) = found.interval.unwrap();
+        let agreed = agreement(&pairs).unwrap();
+        assert_eq!((agreed.same, agreed.swapped), (37, 8));
+        assert!((agreed.tau - 29.0 / 45.0).abs() < 1e-12);
+        let (low, high) = agreed.interval.unwrap();
         // atanh(29/45) = 0.7657, give and take 1.95996 * sqrt(0.437 / 6) = 0.5290.
         assert!((low - 0.2324).abs() < 1e-3 && (high - 0.8603).abs() < 1e-3, "{low} {high}");
     }
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn ties_are_taken_into_account() {
         // tau-b: 4 pairs of 6 decided alike, one tied in each ranking.
-        let found = agreement(&[(1.0, 1.0), (2.0, 2.0), (2.0, 3.0), (3.0, 3.0)]).unwrap();
-        assert!((found.tau - 4.0 / 5.0).abs() < 1e-12, "{}", found.tau);
+        let agreed = agreement(&[(1.0, 1.0), (2.0, 2.0), (2.0, 3.0), (3.0, 3.0)]).unwrap();
+        assert!((agreed.tau - 4.0 / 5.0).abs() < 1e-12, "{}", agreed.tau);
         assert_eq!(agreement(&[(1.0, 1.0), (1.0, 2.0)]), None);
         assert_eq!(agreement(&[(1.0, 1.0)]), None);
     }
@@ -102,9 +102,9 @@ mod tests {
             pairs in proptest::collection::vec((0i32..100, 0i32..100), 5..40)
         ) {
             let pairs: Vec<_> = pairs.into_iter().map(|(a, b)| (f64::from(a), f64::from(b))).collect();
-            if let Some(found) = agreement(&pairs) {
-                let (low, high) = found.interval.unwrap();
-                prop_assert!(-1.0 <= low && low <= found.tau && found.tau <= high && high <= 1.0);
+            if let Some(agreed) = agreement(&pairs) {
+                let (low, high) = agreed.interval.unwrap();
+                prop_assert!(-1.0 <= low && low <= agreed.tau && agreed.tau <= high && high <= 1.0);
             }
         }
     }

@@ -218,11 +218,11 @@ fn an_environment_that_was_requested_is_in_the_report() {
     let lab = Lab::new();
     let ran = lab.compare(["lmdb"]).operations(200).arguments(["--cpus", "1"]).run();
     ran.is_clean();
-    assert!(ran.stdout.contains("Environment, as it was found"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Observed environment"), "{}", ran.stdout);
     let page = fs::read_to_string(lab.path("results/report/index.html")).unwrap();
     assert!(page.contains("id=\"environment\""));
     let plain = Lab::new().compare(["lmdb"]).operations(200).run();
-    assert!(!plain.stdout.contains("Environment, as it was found"), "{}", plain.stdout);
+    assert!(!plain.stdout.contains("Observed environment"), "{}", plain.stdout);
 }
 
 #[test]

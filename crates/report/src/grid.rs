@@ -40,7 +40,7 @@ pub(crate) enum ColumnGroup {
     Rates,
     /// Times, sizes and context switches.
     Costs,
-    /// What only a table without limit of its width has.
+    /// Only a table without limit of its width has them.
     Extras,
 }
 
@@ -112,6 +112,10 @@ pub(crate) enum Note {
     Words(String),
     /// How many trials are behind the figures, and what becomes of them.
     Repeats,
+    /// Words about a column, for the pieces of a table that have it.
+    OfColumn(&'static str, &'static str),
+    /// The meaning of the mark beside a rate, for the pieces that have rates.
+    Interference,
     /// The price of a call that crosses a border between languages, nanoseconds by engine.
     Crossing(String, Vec<(String, f64)>),
 }
@@ -260,12 +264,22 @@ impl Grid {
     fn line(&self, note: &Note) -> String {
         match note {
             Note::Words(words) => words.clone(),
+            Note::OfColumn(head, words) if self.columns.iter().any(|column| column.head == *head) => {
+                (*words).to_owned()
+            }
+            Note::Interference if self.has_rates() => INTERFERENCE.to_owned(),
+            Note::OfColumn(..) | Note::Interference => String::new(),
             Note::Repeats => self.repeats(),
             Note::Crossing(border, prices) => {
                 let prices: Vec<String> = prices.iter().map(|(engine, ns)| format!("{engine} {ns:.0} ns")).collect();
                 format!("Each call crosses {border} and back, included in all figures: {}.", prices.join(", "))
             }
         }
+    }
+
+    fn has_rates(&self) -> bool {
+        let is_rate = |cell: &GridCell| matches!(cell.content, Content::Rate { .. });
+        self.rows.iter().flat_map(|row| &row.cells).any(is_rate)
     }
 
     fn repeats(&self) -> String {
@@ -284,6 +298,9 @@ impl Grid {
         }
     }
 }
+
+/// The meaning of the mark beside a rate.
+const INTERFERENCE: &str = "! there was interference with a trial of it: the notes say by what.";
 
 /// In the head of a column of percentiles.
 const LATENCY: &str = "p50";

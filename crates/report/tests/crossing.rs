@@ -1,4 +1,4 @@
-//! What calls pay at a border between languages stands beneath every table that has such an engine.
+//! The price of calls at a border between languages stands beneath every table that has such an engine.
 
 #![allow(clippy::unwrap_used, reason = "in tests")]
 

@@ -21,7 +21,7 @@ pub struct ObservedEnvironment {
     pub memory_peak: Option<u64>,
     /// The part of the worker's wall time in which some of its threads waited for memory, 0 to 1.
     pub memory_pressure: Option<f64>,
-    /// The allocator that was found loaded: `libc`, or a library's path.
+    /// The allocator that was loaded: `libc`, or a library's path.
     pub allocator: String,
     /// Pages of the database that were in the page cache when the worker began, and all of its pages; absent if nobody
     /// looked.

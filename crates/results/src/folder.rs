@@ -48,12 +48,12 @@ pub enum ReadError {
         cause: String,
     },
     /// A newer kvdyno wrote it.
-    #[error("{path} has schema {found}, this kvdyno reads up to {SCHEMA}; use a newer kvdyno")]
+    #[error("{path} has schema {schema}, this kvdyno reads up to {SCHEMA}; use a newer kvdyno")]
     Newer {
         /// Which.
         path: PathBuf,
         /// Its schema.
-        found: u32,
+        schema: u32,
     },
 }
 
@@ -197,7 +197,7 @@ fn read_result(path: &Path) -> Result<TrialResult, ReadError> {
     }
     let Schema { schema } = read_json(path)?;
     if schema > SCHEMA {
-        return Err(ReadError::Newer { path: path.to_owned(), found: schema });
+        return Err(ReadError::Newer { path: path.to_owned(), schema });
     }
     read_json(path)
 }

@@ -91,7 +91,7 @@ pub struct LeftOut {
     pub variant: String,
     /// As the user named it.
     pub engine: String,
-    /// It is not here, or cannot do what is asked.
+    /// It is not here, or cannot do what is requested.
     pub reason: String,
     /// The one workload that it is left out of; empty if it is left out of all.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -149,7 +149,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The work of a trial, as it was asked for.
+/// The requested work of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadFacts {
     /// `fillseq`, `readwhilewriting`.
@@ -160,7 +160,7 @@ pub struct WorkloadFacts {
     pub key_size: u64,
     /// `hex`, `decimal` or `binary`.
     pub key_format: String,
-    /// The leading bytes of a key that the engine was told to be its prefix; absent if there is none.
+    /// The leading bytes of a key that the engine takes for its prefix; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix_size: Option<u64>,
     /// How many keys have a prefix in common; absent if no groups were made.
@@ -202,7 +202,7 @@ pub struct WorkloadFacts {
     pub verify: String,
     /// The seed of this trial's random streams.
     pub seed: u64,
-    /// The most writes a second that were asked for; absent if not limited.
+    /// The most writes a second that were requested; absent if not limited.
     pub write_rate: Option<f64>,
 }
 
@@ -345,7 +345,7 @@ impl Side {
 pub struct Answers {
     /// Reads that gave the right value, and writes that were acknowledged.
     pub right: u64,
-    /// Reads that found nothing where a record must be.
+    /// Reads that gave nothing where a record must be.
     pub missing: u64,
     /// Calls that the engine answered with an error.
     pub errors: u64,

@@ -61,7 +61,7 @@ impl LineChart {
             path(canvas, &plot, line, if self.has_markers { 1.8 } else { 1.3 })?;
         }
         if self.has_markers {
-            self.lines.iter().try_for_each(|line| points(canvas, &plot, line))?;
+            self.lines.iter().try_for_each(|line| points(canvas, &plot, line, self.y.range))?;
         }
         Ok(())
     }
@@ -141,10 +141,11 @@ fn path(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, pixels: f64)
     Ok(())
 }
 
-fn points(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine) -> Drawn {
+/// Ends of intervals that lie beyond the axis are drawn at its end.
+fn points(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, (least, most): (f64, f64)) -> Drawn {
     for point in line.points.iter().flatten() {
         if let Some((low, high)) = point.interval {
-            let ends = [low, high].map(|end| plot.backend_coord(&(point.x, end)));
+            let ends = [low, high].map(|end| plot.backend_coord(&(point.x, end.clamp(least, most))));
             interval(canvas, line.series, ends)?;
         }
         marker(canvas, line.series, plot.backend_coord(&(point.x, point.y)))?;

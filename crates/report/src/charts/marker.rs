@@ -1,4 +1,4 @@
-//! Marks of points. Each series has its own shape, so that colour is not needed to tell them apart.
+//! Marks of points. Each series has its own shape, so that colour alone need not distinguish them.
 
 use plotters::prelude::*;
 

@@ -15,7 +15,7 @@ pub(crate) struct ChartReference<'a> {
     kind: ChartKind,
 }
 
-/// What the charts show.
+/// The subject of charts.
 #[derive(Clone, Copy)]
 pub(crate) enum ChartKind {
     /// Times and sizes of the loads.

@@ -65,7 +65,7 @@ pub(crate) const LOADED: Figure =
         Some(r.writes_per_s())
     });
 
-/// How the trial ended, and its identity.
+/// The trial's outcome and its identity.
 const IDENTITY: [Figure; 13] = [
     Figure::given("outcome", "`finished`, or the kind of failure", Words(|r| Some(outcome(r)))),
     Figure::given("reason", "why it failed", Words(|r| failure(r).map(|failure| failure.reason.clone()))),
@@ -97,7 +97,7 @@ const RESOURCES: [Figure; 5] = [
     Figure::measured("major_faults", "", "page faults with I/O", Unit::Count, |r| Some(r.os.major_faults as f64)),
 ];
 
-/// What went to and from the storage.
+/// Traffic to and from the storage.
 const BLOCKS: [Figure; 4] = [
     Figure::measured("fs_in_ops", "", "filesystem inputs, blocks of 512 bytes", Unit::Count, |r| {
         Some(r.os.fs_in_ops as f64)

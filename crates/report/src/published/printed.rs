@@ -155,7 +155,7 @@ fn inmem() -> Result<Vec<PublishedComparison>, ReportError> {
     Ok(comparisons)
 }
 
-/// Rows are named by their place in the table: `row-07`, as the experiment's variants are.
+/// Rows are named by their number in the table: `row-07`, as the experiment's variants are.
 fn three_n_plus_one() -> Result<Vec<PublishedComparison>, ReportError> {
     let rows: Vec<ThreeNPlusOne> = rows(BDB_3N1)?;
     let entry = |(index, row): (usize, &ThreeNPlusOne)| PublishedEntry {

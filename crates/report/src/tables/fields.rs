@@ -94,10 +94,10 @@ pub(super) const WRITERS: Field = Field::name("writers", true, |cell| cell.key.w
 /// In words, for tables in which both numbers vary.
 pub(super) const THREADS: Field = Field::name("threads", false, |cell| threads(cell.key.readers, cell.key.writers));
 
-/// The percentiles of a table that has no room for all.
+/// The percentiles of a table that is too narrow for all.
 const MAIN_PERCENTILES: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P99_9];
 
-/// What `time` says, and what the published reports add to it, in their order.
+/// The accounts of `time`, and those that the published reports add, in their order.
 pub(super) fn costs() -> impl Iterator<Item = Field> {
     declared::COSTS.into_iter().map(|figure| Field::figure(figure, ColumnGroup::Costs))
 }

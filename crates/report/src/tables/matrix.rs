@@ -12,7 +12,7 @@ use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::counted;
 
-/// What the marks mean.
+/// The meaning of the marks.
 const LEGEND: &str = "* the highest of its column; ≈ its 95 % interval reaches that of the highest.";
 
 /// For a workload, the rate of reads and the rate of writes, as far as it has them.

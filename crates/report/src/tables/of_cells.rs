@@ -16,31 +16,28 @@ impl Grid {
         let mut columns: Vec<_> = fields.iter().map(Field::column).collect();
         columns.iter_mut().take(names).for_each(|column| column.group = ColumnGroup::Names);
         let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
-        let mut grid = Grid { title, columns, rows, notes: notes(cells, fields) };
+        let mut grid = Grid { title, columns, rows, notes: notes(cells) };
         grid.leave_out_empty_columns();
         grid
     }
 }
 
-fn notes(cells: &[&StudyCell<'_>], fields: &[Field]) -> Vec<Note> {
+fn notes(cells: &[&StudyCell<'_>]) -> Vec<Note> {
     let mut notes = vec![Note::Repeats];
-    let has_process = fields.iter().any(|field| field.head == declared::PROCESS_KIB.head);
-    if has_process && cells.iter().any(|cell| shares_memory(cell)) {
-        let words = "Of several processes, process KiB is what they hold together, shared pages counted once.";
-        notes.push(Note::Words(words.to_owned()));
+    if cells.iter().any(|cell| shares_memory(cell)) {
+        notes.push(Note::OfColumn(declared::PROCESS_KIB.head, SHARED_MEMORY));
     }
-    if fields.iter().any(|field| field.head.ends_with("/s")) {
-        notes.extend(interference(cells));
-    }
+    notes.extend(interference(cells));
     notes.extend(crossings(cells));
     notes
 }
 
-/// What the mark beside a rate means, if there is one.
+/// The explanation of the mark beside a rate, if there is one.
 pub(super) fn interference(cells: &[&StudyCell<'_>]) -> Option<Note> {
-    let any = cells.iter().any(|cell| has_interference(cell));
-    any.then(|| Note::Words("! there was interference with a trial of it: the notes say by what.".to_owned()))
+    cells.iter().any(|cell| has_interference(cell)).then_some(Note::Interference)
 }
+
+const SHARED_MEMORY: &str = "Of several processes, process KiB is what they hold together, shared pages counted once.";
 
 /// Whether several processes shared the database, and it is known what they held together.
 fn shares_memory(cell: &StudyCell<'_>) -> bool {
