@@ -8,7 +8,7 @@ use std::path::Path;
 use kvdyno_results::{NodePages, ObservedEnvironment};
 
 use crate::machine::{siblings, usable_cpus};
-use crate::requested::Numbers;
+use crate::requested::IndexList;
 use crate::surroundings::current_policy;
 use crate::tree::Tree;
 
@@ -20,7 +20,7 @@ pub fn around_this_process() -> ObservedEnvironment {
     let cpus = usable_cpus(&tree);
     ObservedEnvironment {
         smt: smt(&tree, &cpus),
-        cpus: Numbers::new(cpus).map(String::from).unwrap_or_default(),
+        cpus: IndexList::new(cpus).map(String::from).unwrap_or_default(),
         numa_policy: current_policy(),
         numa_pages: tree.text("proc/self/numa_maps").map(|maps| pages(&maps)).unwrap_or_default(),
         allocator: allocator(),

@@ -208,6 +208,9 @@ fn key_enum_of(attribute: &SectionAttribute, keys: &[&Key<'_>]) -> Tokens {
         }
 
         impl #key_enum {
+            /// All of them, in order.
+            pub const ALL: &'static [#key_enum] = &[#(#key_enum::#variants),*];
+
             /// As the file has it.
             pub fn name(self) -> &'static str {
                 match self { #(#key_enum::#variants => #names),* }

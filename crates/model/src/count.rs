@@ -229,7 +229,10 @@ mod tests {
 
     #[test]
     fn what_is_out_of_bounds_says_on_which_side() {
-        assert_eq!("65536".parse::<Length<8, 65535>>(), Err("65536 is too long; it must be from 8 to 65535 bytes".into()));
+        assert_eq!(
+            "65536".parse::<Length<8, 65535>>(),
+            Err("65536 is too long; it must be from 8 to 65535 bytes".into())
+        );
         assert_eq!("4".parse::<Length<8, 65535>>(), Err("4 is too short; it must be from 8 to 65535 bytes".into()));
         assert_eq!("4KiB".parse(), Ok(Length(4096) as Length<8, 65535>));
         let count = |text: &str| text.parse::<Count<1, { 1 << 48 }>>().unwrap_err();

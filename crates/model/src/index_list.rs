@@ -76,6 +76,12 @@ impl fmt::Display for IndexList {
     }
 }
 
+impl From<IndexList> for String {
+    fn from(list: IndexList) -> String {
+        list.to_string()
+    }
+}
+
 /// Processors: how many, or which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cpus {

@@ -14,6 +14,8 @@ pub trait KeyValue: Sized + Display + Serialize + DeserializeOwned {
     const PLACEHOLDER: &'static str;
     /// On the command line the flag alone means `true`.
     const IS_SWITCH: bool = false;
+    /// It is several values of that sort, with commas between.
+    const IS_LIST: bool = false;
 
     /// What can be written: `a size such as 64MiB`.
     fn describe() -> String;

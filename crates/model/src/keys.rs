@@ -71,6 +71,8 @@ pub struct ValueType {
     pub placeholder: &'static str,
     /// [`KeyValue::IS_SWITCH`].
     pub is_switch: bool,
+    /// [`KeyValue::IS_LIST`].
+    pub is_list: bool,
     /// [`KeyValue::describe`].
     pub description: String,
     /// [`KeyValue::words`].
@@ -87,6 +89,7 @@ impl ValueType {
         ValueType {
             placeholder: T::PLACEHOLDER,
             is_switch: T::IS_SWITCH,
+            is_list: T::IS_LIST,
             description: T::describe(),
             words: T::words(),
             schema: T::schema(),
@@ -111,7 +114,9 @@ pub enum Step {
 impl KeyPath {
     /// The key `name` of a section, or of the top level, whose name is empty.
     pub fn new(section: &str, name: &str) -> KeyPath {
-        KeyPath([section, name].into_iter().filter(|text| !text.is_empty()).map(|text| Step::Key(text.into())).collect())
+        KeyPath(
+            [section, name].into_iter().filter(|text| !text.is_empty()).map(|text| Step::Key(text.into())).collect(),
+        )
     }
 
     /// The same in one of several: the `index`th `[[run]]`.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::KeyValue;
 
 /// At least `LEAST` values: `[1, 2, 4]` in the file, `1,2,4` on the command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<T, const LEAST: usize = 0>(pub Vec<T>);
 
 impl<T, const LEAST: usize> List<T, LEAST> {
@@ -23,8 +23,15 @@ impl<T, const LEAST: usize> List<T, LEAST> {
     }
 }
 
+impl<T> Default for List<T, 0> {
+    fn default() -> Self {
+        List(Vec::new())
+    }
+}
+
 impl<T: KeyValue, const LEAST: usize> KeyValue for List<T, LEAST> {
     const PLACEHOLDER: &'static str = T::PLACEHOLDER;
+    const IS_LIST: bool = true;
 
     fn describe() -> String {
         format!("a list, each {}", T::describe())

@@ -42,7 +42,9 @@ impl<const LEAST_MS: u64> KeyValue for TimeSpan<LEAST_MS> {
             Err(_) => format!("`{text}` is not a time such as 5s or 10m"),
         };
         match humantime::parse_duration(text).map_err(wrong)? {
-            time if time < Duration::from_millis(LEAST_MS) => Err(format!("{text} is too short; {LEAST_MS}ms is the least")),
+            time if time < Duration::from_millis(LEAST_MS) => {
+                Err(format!("{text} is too short; {LEAST_MS}ms is the least"))
+            }
             time if time > MOST => Err(format!("{text} is too long; 1000 days are the most")),
             time => Ok(TimeSpan(time)),
         }

@@ -1,19 +1,19 @@
 //! Values that are chosen by a word. Each is defined once, with the meaning of its words.
 
 /// An enum whose values are words: with `ALL`, `Display`, `FromStr` that says what was probably meant, serde, and what the
-/// reference and the schema say of it.
+/// reference and the schema say of it. `= "word" as default` marks that of `#[derive(Default)]`.
 #[macro_export]
 macro_rules! words {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident: $what:literal, $placeholder:literal {
-            $($(#[doc = $doc:literal])+ $variant:ident = $word:literal),+ $(,)?
+            $($(#[doc = $doc:literal])+ $variant:ident = $word:literal $(as $default:ident)?),+ $(,)?
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         $vis enum $name {
-            $($(#[doc = $doc])+ $variant),+
+            $($(#[doc = $doc])+ $(#[$default])? $variant),+
         }
 
         impl $name {
@@ -123,9 +123,10 @@ words! {
 
 words! {
     /// What the readers and writers of a trial are.
+    #[derive(Default)]
     pub enum ClientKind: "a kind of client", "WHAT" {
         /// Threads of one process.
-        Threads = "threads",
+        Threads = "threads" as default,
         /// Processes of their own, which share the database.
         Processes = "processes",
     }
@@ -177,9 +178,10 @@ words! {
 
 words! {
     /// What of the database is in the page cache when a run begins.
+    #[derive(Default)]
     pub enum CacheState: "a state of the cache", "STATE" {
         /// Whatever the trial before it left.
-        Warm = "warm",
+        Warm = "warm" as default,
         /// Nothing.
         Dropped = "dropped",
     }
@@ -187,9 +189,10 @@ words! {
 
 words! {
     /// What a database lies on.
+    #[derive(Default)]
     pub enum Storage: "a storage", "KIND" {
         /// A folder of the filesystem that is there.
-        Folder = "folder",
+        Folder = "folder" as default,
         /// A new ext4.
         Ext4 = "ext4",
         /// A new ext4 without a journal.

@@ -5,7 +5,8 @@ use kvdyno_engine::Durability;
 use kvdyno_workload::cycles::numbers_expected;
 use kvdyno_workload::{Kind, Spelling};
 
-use kvdyno_experiment::{Experiment, FileError};
+use kvdyno_experiment::{DataKey, Experiment, FileError, RunKey};
+use kvdyno_model::KeyPath;
 
 /// Keys and values of the enhanced spelling have so many bytes together, about: five to six digits of a key, three of a
 /// value, nine bytes each.
@@ -13,43 +14,44 @@ const ENHANCED_BYTES: u64 = 80;
 
 /// Whether the experiment computes cycle lengths.
 pub(crate) fn is_cycles(experiment: &Experiment) -> bool {
-    *experiment.load.workload.get_ref() == Kind::ThreeNPlusOne
+    experiment.load.workload == Kind::ThreeNPlusOne
 }
 
 /// Refuses what means nothing to the 3n+1 workload, and its spelling where there is another.
 pub(crate) fn check_cycles(experiment: &Experiment) -> Result<(), FileError> {
     let data = &experiment.data;
     if !is_cycles(experiment) {
-        return match *data.spelling.get_ref() {
+        return match data.spelling {
             Spelling::Plain => Ok(()),
             Spelling::Enhanced => {
                 let message = "spelling = \"enhanced\" is for [load] workload = \"3n1\"; keys of other workloads have a key_format";
-                Err(FileError::new(message, data.spelling.span()))
+                Err(FileError::at(DataKey::Spelling, message))
             }
         };
     }
     let sizes = [
-        ("key_size", &data.key_size),
-        ("value_size", &data.value_size),
-        ("prefix_size", &data.prefix_size),
-        ("keys_per_prefix", &data.keys_per_prefix),
+        (DataKey::KeySize, data.key_size.is_some()),
+        (DataKey::ValueSize, data.value_size.is_some()),
+        (DataKey::PrefixSize, data.prefix_size.is_some()),
+        (DataKey::KeysPerPrefix, data.keys_per_prefix.is_some()),
     ];
-    if let Some((key, Some(size))) = sizes.into_iter().find(|(_, size)| size.is_some()) {
+    if let Some((key, _)) = sizes.into_iter().find(|(_, given)| *given) {
         let message = format!(
-            "{key} means nothing to `3n1`, whose keys and values are its numbers, as spelling and key_format have them; \
-             leave it out"
+            "{} means nothing to `3n1`, whose keys and values are its numbers, as spelling and key_format have them; \
+             leave it out",
+            key.name()
         );
-        return Err(FileError::new(message, size.span()));
+        return Err(FileError::at(key, message));
     }
     match experiment.run.first() {
         None => Ok(()),
-        Some(run) => Err(FileError::new(
+        Some(run) => Err(FileError::at(
+            KeyPath::from(RunKey::Workload).numbered(0),
             format!(
                 "`{}` cannot follow `3n1`, whose database has other records than it asks for; leave out [[run]], or load \
                  with fillseq or fillrandom",
-                run.workload.get_ref()
+                run.workload
             ),
-            run.workload.span(),
         )),
     }
 }

@@ -1,10 +1,6 @@
 //! The 3n+1 problem: from a number, half of it if it is even, three times it and one more if it is odd, until 1 comes.
 //! The *cycle length* of a number is how many there are on the way, both ends counted: 1 for 1, 2 for 2, 8 for 3.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 use crate::keys::KeyFormat;
 
 /// The most starting points. Of those up to here none leads beyond 6,404,797,161,121,264, which is 16 decimal digits (the
@@ -15,23 +11,14 @@ pub const LONGEST_CYCLE: u64 = 1000;
 /// Starting points that a thread takes at a time.
 pub const CHUNK: u64 = 1000;
 
-/// How numbers are written as keys and as values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Spelling {
-    /// As the data's `key_format` has them, all of one size.
-    #[default]
-    Plain,
-    /// Each decimal digit by its name, in a language of its own, with a space between.
-    Enhanced,
-}
-
-impl fmt::Display for Spelling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Spelling::Plain => "plain",
-            Spelling::Enhanced => "enhanced",
-        })
+kvdyno_model::words! {
+    /// How the 3n+1 workload writes its numbers as keys and values.
+    #[derive(Default)]
+    pub enum Spelling: "a spelling", "SPELLING" {
+        /// As the data's `key_format` has them, all of one size.
+        Plain = "plain" as default,
+        /// Each decimal digit by its name, in a language of its own, with a space between.
+        Enhanced = "enhanced",
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod blocks;
 pub mod cycles;
+mod key_value;
 mod keys;
 mod ledger;
 mod permutation;

@@ -249,15 +249,7 @@ pub enum End {
     Operations(u64),
 }
 
-/// Whether answers are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verify {
-    /// Every byte of every value, and its version.
-    Full,
-    /// Hit or miss alone.
-    Off,
-}
+pub use kvdyno_model::Verify;
 
 /// How a workload reads, where a read is more than a get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::io::{Write, stdout};
 use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed;
-use kvdyno_engine::{Compression, Durability, Hints, LabSettings};
+use kvdyno_engine::{AbiCode, Compression, Durability, Hints, LabSettings};
+use kvdyno_experiment::SettingsSection;
 use kvdyno_plan::inspection;
 
 use super::engines::{Found, Here, find, left_out, table};
@@ -14,12 +15,13 @@ use crate::error::Error;
 
 /// Runs the command.
 pub fn run(arguments: Settings) -> Result<(), Error> {
+    let settings = arguments.keys.section();
     let skip_missing = arguments.skip_missing || arguments.engines.is_empty();
     let names = if arguments.engines.is_empty() { all_here() } else { arguments.engines.clone() };
-    let mut page = Page { sections: sections(&arguments), ..Page::default() };
+    let mut page = Page { sections: sections(&settings), ..Page::default() };
     for name in names {
         match find(&name, None)? {
-            Found::Here(here) => page.add(&arguments, &name, *here)?,
+            Found::Here(here) => page.add(&settings, &name, *here)?,
             Found::Missing(_) if skip_missing => page.missing.push(name),
             Found::Missing(reason) => return Err(Error::Input(format!("{name} cannot be asked: {reason}"))),
         }
@@ -56,25 +58,25 @@ enum Level {
 /// Names and values in the engine's words, or why it refuses.
 type Answer = Result<Vec<(String, String)>, String>;
 
-fn sections(arguments: &Settings) -> Vec<Section> {
+fn sections(settings: &SettingsSection) -> Vec<Section> {
     let section = |title: String, topic, level| Section { title, topic, level, rows: Vec::new() };
     let usual = |title, topic| section(title, topic, Level::Usual);
     let durability = |&level: &Durability| {
-        let every = if level == Durability::Periodic { format!(", {}", arguments.sync_period) } else { String::new() };
+        let every = if level == Durability::Periodic { format!(", {}", settings.sync_period) } else { String::new() };
         section(format!("durability {level}{every}"), "durability", Level::Durability(level))
     };
     let compression =
         |&kind: &Compression| section(format!("compression {kind}"), "compression", Level::Compression(kind));
     let mut all: Vec<Section> = Durability::ALL.iter().map(durability).collect();
-    all.push(usual(format!("cache {}", arguments.cache), "cache"));
-    all.push(usual(format!("write buffer {}", arguments.write_buffer), "write_buffer"));
+    all.push(usual(format!("cache {}", settings.cache), "cache"));
+    all.push(usual(format!("write buffer {}", settings.write_buffer), "write_buffer"));
     all.extend(Compression::ALL.iter().map(compression));
     all.push(usual("checksums on reads".to_owned(), "checksums"));
     all
 }
 
 /// The settings that `level` stands for; in all else what the lab asks for by default, if the engine declares it.
-fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
+fn lab(settings: &SettingsSection, engine: &Declared, level: Level) -> LabSettings {
     let meets = |level: &&Durability| engine.durabilities >> level.code() & 1 == 1;
     let has = |kind: &&Compression| engine.compressions >> kind.code() & 1 == 1;
     let levels = [Durability::Process, Durability::Periodic, Durability::Commit, Durability::None];
@@ -83,9 +85,9 @@ fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
     LabSettings {
         durability: if let Level::Durability(asked) = level { asked } else { durability },
         compression: if let Level::Compression(asked) = level { asked } else { compression },
-        sync_period_ms: arguments.sync_period.0.as_millis().try_into().unwrap_or(u32::MAX),
-        cache_bytes: arguments.cache.0,
-        write_buffer_bytes: arguments.write_buffer.0,
+        sync_period_ms: settings.sync_period.0.as_millis().try_into().unwrap_or(u32::MAX),
+        cache_bytes: settings.cache.0,
+        write_buffer_bytes: settings.write_buffer.0,
     }
 }
 
@@ -103,9 +105,9 @@ struct Page {
 }
 
 impl Page {
-    fn add(&mut self, arguments: &Settings, name: &str, here: Here) -> Result<(), Error> {
+    fn add(&mut self, settings: &SettingsSection, name: &str, here: Here) -> Result<(), Error> {
         let Inspection { declared, library, .. } = here.inspection;
-        let asked = self.sections.iter().map(|section| (lab(arguments, &declared, section.level), HINTS)).collect();
+        let asked = self.sections.iter().map(|section| (lab(settings, &declared, section.level), HINTS)).collect();
         let request = Request { settings: asked, library, ..here.request };
         let answers = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
         for (section, answer) in self.sections.iter_mut().zip(answers.settings) {
