@@ -111,7 +111,7 @@ pub struct RunSection {
     /// What readers and writers are.
     #[key(default = ClientKind::Threads)]
     pub clients: ClientKind,
-    /// Length of the measured part.
+    /// Length of the measured part. The flag is not for `overwritesome`, which ends by its number of updates.
     #[key(absent = "10s, where nothing else ends the run")]
     pub duration: Option<TimeSpan<1>>,
     /// Instead of `duration`: operations of each such thread.
@@ -281,7 +281,7 @@ impl RunSection {
 }
 
 impl RunKey {
-    /// Whether a flag for several workloads is about this one.
+    /// Whether a flag of `compare`, which is for all its workloads, is about this one.
     pub fn concerns(self, workload: Kind) -> bool {
         let ends = self == RunKey::Duration && workload.ends_by_part();
         !ends && self.means_nothing_to(workload).is_none()

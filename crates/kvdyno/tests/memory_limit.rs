@@ -85,9 +85,9 @@ fn limits_that_are_too_small() {
     if !may_set_the_environment() {
         return;
     }
-    let ran = run("engines = [\"lmdb\"]\nstage.memory = \"1MiB\"\n");
+    let ran = run("engines = [\"lmdb\"]\nenvironment.memory = \"1MiB\"\n");
     ran.exits(2).says("environment.memory: 1MiB is too little for any engine; 64MiB is the least");
-    let text = "engines = [\"lmdb\", \"leveldb\"]\nstage.memory = \"100MiB\"\n\
+    let text = "engines = [\"lmdb\", \"leveldb\"]\nenvironment.memory = \"100MiB\"\n\
                 settings = { cache = \"32MiB\", write_buffer = \"8MiB\" }\n";
     let ran = run(text);
     ran.exits(2).says(

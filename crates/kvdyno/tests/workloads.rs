@@ -112,9 +112,9 @@ fn ranges_end_where_the_database_does() {
 #[test]
 fn the_length_of_ranges_and_batches_and_where_ranges_begin_can_be_said() {
     let file = "engines = [\"faulty\"]\n[data]\nrecords = 1000\n[[run]]\nworkload = \"revrange\"\nreaders = [1]\n\
-                operations = 500\nwarmup = \"0s\"\nnexts = 3\namong = 1\n[[run]]\nworkload = \"fwdrange\"\n\
-                readers = [1]\noperations = 500\nwarmup = \"0s\"\nnexts = 3\namong = 1\n[[run]]\n\
-                workload = \"multireadrandom\"\nreaders = [1]\noperations = 500\nwarmup = \"0s\"\nreads_per_batch = 25\n";
+                operations = 500\nwarmup = \"0s\"\nseek_nexts = 3\nseek_within = 1\n[[run]]\nworkload = \"fwdrange\"\n\
+                readers = [1]\noperations = 500\nwarmup = \"0s\"\nseek_nexts = 3\nseek_within = 1\n[[run]]\n\
+                workload = \"multireadrandom\"\nreaders = [1]\noperations = 500\nwarmup = \"0s\"\nkeys_per_multiget = 25\n";
     let lab = Lab::new();
     lab.write("steps.toml", file);
     let ran = lab.run(["run", "steps.toml", "--out", "results"]);
@@ -237,7 +237,8 @@ fn loads_at_random_write_every_record_once() {
 fn several_threads_share_a_load() {
     for load in ["fillseq", "fillrandom"] {
         let lab = Lab::new();
-        let shared = lab.compare(["faulty", "rocksdb"]).with("load", load).with("batch", 7).file("load.writers", 3);
+        let shared =
+            lab.compare(["faulty", "rocksdb"]).with("load", load).with("load-batch", 7).with("load-writers", 3);
         let ran = loads_everything_once(shared, 5000);
         assert_eq!(ran.trial("faulty", "load").result.operations[0].threads, 3);
     }
@@ -245,7 +246,7 @@ fn several_threads_share_a_load() {
 
 #[test]
 fn a_batch_of_one_is_a_put() {
-    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 1), 1500);
+    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("load-batch", 1), 1500);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
         assert_eq!((&*operations.kind, operations.operations), ("put", 1500));
@@ -254,7 +255,7 @@ fn a_batch_of_one_is_a_put() {
 
 #[test]
 fn batches_are_as_large_as_asked() {
-    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 100), 1550);
+    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("load-batch", 100), 1550);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
         assert_eq!((&*operations.kind, operations.operations, operations.records), ("batch", 16, 1550));
@@ -263,9 +264,12 @@ fn batches_are_as_large_as_asked() {
 
 /// The load is at `commit`, the run is not, and the result says so in the engine's words too.
 #[test]
-fn a_synced_load_is_committed() {
+fn a_load_may_have_a_durability_of_its_own() {
     let engines = ["faulty", "lmdb", "leveldb", "rocksdb"];
-    let ran = loads_everything_once(Lab::new().compare(engines).with("batch", 500).arguments(["--sync"]), 2000);
+    let ran = loads_everything_once(
+        Lab::new().compare(engines).with("load-batch", 500).with("load-durability", "commit"),
+        2000,
+    );
     for engine in engines {
         let (load, run) = (ran.trial(engine, "load").result, ran.trial(engine, "readseq").result);
         assert_eq!((&*load.workload.durability, &*run.workload.durability), ("commit", "process"));
@@ -349,7 +353,8 @@ fn engines_take_turns_or_come_one_after_the_other() {
 /// With `engine` the storage needs room for one database at a time.
 #[test]
 fn one_after_the_other_there_is_one_database_at_a_time() {
-    let slow = Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").milliseconds(300).with("order", "engine");
+    let slow =
+        Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").milliseconds(300).with("order", "sequential");
     let at_lmdb = slow.start().has_records(3).has_a_worker().after(100);
     assert_eq!(at_lmdb.lab().databases().len(), 1);
     at_lmdb.ends().is_clean();

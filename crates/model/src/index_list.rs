@@ -101,7 +101,7 @@ impl KeyValue for Cpus {
 
     fn from_text(text: &str) -> Result<Self, String> {
         match text.parse::<u32>() {
-            Ok(0) => Err("no CPUs at all are too few; 1 is the least".to_owned()),
+            Ok(0) => Err("0 CPUs are too few; 1 is the least".to_owned()),
             Ok(count) => Ok(Cpus::Count(count)),
             Err(_) => IndexList::from_text(text).map(Cpus::List),
         }

@@ -28,7 +28,4 @@ pub use rate::WriteRate;
 pub use serde_json::Value as Json;
 pub use size::ByteSize;
 pub use time::TimeSpan;
-pub use words::{
-    CacheState, ClientKind, Compression, Durability, FailureKind, LeaveOut, MissingEngines, Order, Phase, Smt, Storage,
-    Verify, no_such_word, schema_of_words,
-};
+pub use words::*;

@@ -5,6 +5,7 @@
 //! trials. Where the least that makes sense is too much for the budget, some of it is left out ([`thin`]). Nothing ever
 //! grows. What was changed is told.
 
+mod capacity;
 mod change;
 mod data;
 mod estimate;
@@ -13,15 +14,14 @@ mod thin;
 mod threads;
 mod time;
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
 use kvdyno_experiment::{DataKey, Experiment, FileError};
 use kvdyno_model::Order;
 use toml::Table;
 
 use crate::check::check_count;
 use crate::cycles::{is_cycles, stored_bytes};
+pub use capacity::MachineCapacity;
+use capacity::{LOAD_PART, RUN_PART};
 pub use change::Change;
 use data::{LEAST_CACHE, LEAST_CACHE_OF_CYCLES, least_scale, shrink};
 use estimate::fraction_seconds;
@@ -32,28 +32,8 @@ use time::{limit_trials, run_time, shorten};
 
 pub(crate) use estimate::load_seconds;
 
-/// The machine that it is to fit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MachineCapacity {
-    /// Bytes of memory.
-    pub memory: u64,
-    /// Hardware threads.
-    pub cores: u32,
-    /// How many of them a core has.
-    pub threads_per_core: u32,
-    /// Bytes free where databases go.
-    pub disk: u64,
-    /// The time that everything may take.
-    pub budget: Option<Duration>,
-    /// Engines of the experiment that are not here: they take no time.
-    pub missing: BTreeSet<String>,
-}
-
 /// Of the free space, what databases may take by their keys and values; engines need more than those.
 const DISK_PART: f64 = 0.3;
-/// Of the budget, what loading may take; the rest is for runs, their warm-ups, and opening and closing.
-const LOAD_PART: f64 = 0.35;
-const RUN_PART: f64 = 0.45;
 /// The experiment at a size that this machine and the budget have room for, and what was changed.
 ///
 /// # Errors
@@ -113,6 +93,9 @@ fn scale_of(experiment: &Experiment, machine: &MachineCapacity) -> Result<f64, F
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
     use super::*;
     use crate::plan::Plan;
     use proptest::prelude::*;

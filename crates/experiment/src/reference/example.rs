@@ -49,7 +49,10 @@ pub fn example() -> String {
 
 fn write_section(file: &mut String, section: &SectionInfo, chosen: &Table) -> std::fmt::Result {
     match section.name {
-        "" => write_keys(file, section, chosen, false),
+        "" => {
+            writeln!(file)?;
+            write_keys(file, section, chosen, false)
+        }
         "run" => {
             let runs = chosen.get("run").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table);
             for (number, run) in runs.enumerate() {
@@ -85,7 +88,7 @@ fn write_keys(file: &mut String, section: &SectionInfo, chosen: &Table, only_cho
             None if only_chosen => (),
             None => match &key.otherwise {
                 Otherwise::Default { value, .. } => {
-                    write_commented(file, &format!("{} = {value}", key.name), key.doc)?;
+                    write_commented(file, &format!("{} = {value}", key.name), &format!("{}{}", key.doc, words(key)))?;
                 }
                 Otherwise::Absent(_) => write_commented(file, &format!("# {} =", key.name), &comment(key, false))?,
             },
@@ -99,8 +102,16 @@ fn comment(key: &Definition, again: bool) -> String {
     match &key.otherwise {
         _ if again => String::new(),
         Otherwise::Default { text, .. } if text.is_empty() => key.doc.to_owned(),
-        Otherwise::Default { value, .. } => format!("{} Default: {value}", key.doc),
+        Otherwise::Default { value, .. } => format!("{}{} Default: {value}", key.doc, words(key)),
         Otherwise::Absent(meaning) => format!("{} It is {}. Absent: {meaning}", key.doc, key.value.description),
+    }
+}
+
+/// The words that can be written, where there is a choice of words.
+fn words(key: &Definition) -> String {
+    match key.value.words.is_empty() {
+        true => String::new(),
+        false => format!(" It is {}.", key.value.description),
     }
 }
 
@@ -110,7 +121,7 @@ fn write_commented(file: &mut String, line: &str, comment: &str) -> std::fmt::Re
     let mut rest = comment.split(' ').filter(|word| !word.is_empty()).peekable();
     while rest.peek().is_some() {
         let goes_on = line.is_empty();
-        line = format!("{line:<COLUMN$}#");
+        line = format!("{line:<COLUMN$}{}#", if line.chars().count() < COLUMN { "" } else { " " });
         if let Some(word) = rest.next_if(|_| goes_on) {
             line = format!("{line} {word}");
         }

@@ -138,13 +138,14 @@ impl KeyFlags {
         Experiment::from_table(&table)
     }
 
-    /// The `[[run]]` of a workload. Of several each has the keys that mean something to it.
+    /// The `[[run]]` of a workload. Of several each has the keys that mean something to it; what means nothing to the only
+    /// one is refused by the check.
     fn run(&self, workload: &str, is_only: bool) -> Table {
         let mut run = Table::from_iter([(RunKey::Workload.name().to_owned(), Value::String(workload.to_owned()))]);
         let kind = workload.parse::<kvdyno_workload::Kind>().ok();
         let concerns = |key: &Definition| {
             let typed = RunKey::ALL.iter().find(|typed| KeyPath::from(**typed) == key.path);
-            is_only || typed.zip(kind).is_none_or(|(key, kind)| key.concerns(kind))
+            typed.zip(kind).is_none_or(|(key, kind)| key.concerns(kind) || is_only && *key != RunKey::Duration)
         };
         let keys = self.given.iter().filter(|(key, _)| key.section == "run" && !is_workload(key));
         for (key, text) in keys.filter(|(key, _)| concerns(key)) {

@@ -8,9 +8,9 @@ use kvdyno_workload::Kind;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::capacity::{MachineCapacity, RUN_PART};
 use super::change::Change;
 use super::tables::{runs, tell};
-use super::{MachineCapacity, RUN_PART};
 use crate::plan::Plan;
 
 /// Of a run's time, its warm-up.
