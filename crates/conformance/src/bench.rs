@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use kvdyno_engine::{
-    Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, LabSettings, Session, abi,
+    AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, LabSettings, Session, abi,
 };
 
 use crate::check::{During, Finding};

@@ -1,30 +1,22 @@
 //! How an id is spelled as a key. Keys sort as their ids do.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
 use crate::blocks::hex8;
 use crate::prefix::Groups;
 use crate::spelling::{decimal8, hex8_to_number};
 
-/// The spelling of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum KeyFormat {
-    /// 16 hexadecimal digits.
-    Hex,
-    /// 16 decimal digits.
-    Decimal,
-    /// 8 bytes, most significant first.
-    Binary,
+kvdyno_model::words! {
+    /// The spelling of a record's number as a key.
+    pub enum KeyFormat: "a key format", "FORMAT" {
+        /// 16 hexadecimal digits.
+        Hex = "hex",
+        /// 16 decimal digits.
+        Decimal = "decimal",
+        /// 8 bytes, most significant first.
+        Binary = "binary",
+    }
 }
 
 impl KeyFormat {
-    /// Every format.
-    pub const ALL: [KeyFormat; 3] = [KeyFormat::Hex, KeyFormat::Decimal, KeyFormat::Binary];
-
     /// Symbols that a number takes at the most.
     pub fn width(self) -> usize {
         match self {
@@ -52,32 +44,9 @@ impl KeyFormat {
     }
 }
 
-impl fmt::Display for KeyFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            KeyFormat::Hex => "hex",
-            KeyFormat::Decimal => "decimal",
-            KeyFormat::Binary => "binary",
-        })
-    }
-}
-
-impl FromStr for KeyFormat {
-    type Err = KeyError;
-    fn from_str(text: &str) -> Result<Self, KeyError> {
-        KeyFormat::ALL
-            .into_iter()
-            .find(|format| format.to_string() == text)
-            .ok_or_else(|| KeyError::Format(text.to_owned()))
-    }
-}
-
 /// Keys that cannot be made.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// No such format.
-    #[error("`{0}` is not a key format; it can be hex, decimal or binary")]
-    Format(String),
     /// Too short.
     #[error("keys of {0} bytes are too short; a key has 8 to 65535 bytes")]
     Size(u64),

@@ -9,7 +9,7 @@ use kvdyno_abi as abi;
 
 use crate::adapter::Adapter;
 use crate::error::{EngineError, checked};
-use crate::lab::{Compression, Durability, Hints, LabSettings};
+use crate::lab::{AbiCode, Compression, Durability, Hints, LabSettings};
 use crate::options::{self, OptionError, OptionText, Value};
 use crate::text::{Entry, TextBuffer, collect};
 

@@ -1,94 +1,38 @@
 //! Settings that are the same for every engine in a comparison.
 
-use std::fmt;
-use std::str::FromStr;
-
 use kvdyno_abi as abi;
 use serde::{Deserialize, Serialize};
 
-/// When a write is acknowledged: one scale for all engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Durability {
-    /// At once: nothing need reach the OS before close.
-    None,
-    /// When it would survive the death of the process.
-    Process,
-    /// As `Process`, and synced in the background.
-    Periodic,
-    /// When it would survive a loss of power.
-    Commit,
+pub use kvdyno_model::{Compression, Durability};
+
+/// A word of the lab that has a number in the ABI.
+pub trait AbiCode {
+    /// Its number in the ABI.
+    fn code(self) -> u32;
 }
 
-/// How blocks are compressed on the storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum Compression {
-    None,
-    Snappy,
-    Lz4,
-    Zstd,
-    Zlib,
-}
-
-/// A word that is none of the words that can stand there.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is not {what}; it can be {}", words.join(", "))]
-pub struct WordError {
-    word: String,
-    what: &'static str,
-    words: Vec<&'static str>,
-}
-
-macro_rules! words {
-    ($type:ident, $what:literal, $($variant:ident = $word:literal = $code:expr),+) => {
-        impl $type {
-            /// Every level, weakest first.
-            pub const ALL: &[$type] = &[$($type::$variant),+];
-
-            /// Its number in the ABI.
-            pub fn code(self) -> u32 {
-                match self { $($type::$variant => $code),+ }
-            }
+impl AbiCode for Durability {
+    fn code(self) -> u32 {
+        match self {
+            Durability::None => abi::DURABILITY_NONE,
+            Durability::Process => abi::DURABILITY_PROCESS,
+            Durability::Periodic => abi::DURABILITY_PERIODIC,
+            Durability::Commit => abi::DURABILITY_COMMIT,
         }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $($type::$variant => $word),+ })
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = WordError;
-            fn from_str(word: &str) -> Result<Self, WordError> {
-                match word {
-                    $($word => Ok($type::$variant),)+
-                    _ => Err(WordError { word: word.to_owned(), what: $what, words: vec![$($word),+] }),
-                }
-            }
-        }
-    };
+    }
 }
 
-words!(
-    Durability,
-    "a durability level",
-    None = "none" = abi::DURABILITY_NONE,
-    Process = "process" = abi::DURABILITY_PROCESS,
-    Periodic = "periodic" = abi::DURABILITY_PERIODIC,
-    Commit = "commit" = abi::DURABILITY_COMMIT
-);
-
-words!(
-    Compression,
-    "a compression",
-    None = "none" = abi::COMPRESSION_NONE,
-    Snappy = "snappy" = abi::COMPRESSION_SNAPPY,
-    Lz4 = "lz4" = abi::COMPRESSION_LZ4,
-    Zstd = "zstd" = abi::COMPRESSION_ZSTD,
-    Zlib = "zlib" = abi::COMPRESSION_ZLIB
-);
+impl AbiCode for Compression {
+    fn code(self) -> u32 {
+        match self {
+            Compression::None => abi::COMPRESSION_NONE,
+            Compression::Snappy => abi::COMPRESSION_SNAPPY,
+            Compression::Lz4 => abi::COMPRESSION_LZ4,
+            Compression::Zstd => abi::COMPRESSION_ZSTD,
+            Compression::Zlib => abi::COMPRESSION_ZLIB,
+        }
+    }
+}
 
 /// The settings that every engine is opened with. An adapter maps each of these to the engine's words or refuses it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -19,7 +19,7 @@ pub use adapter::{Adapter, AdapterError, PresetInfo, Probe};
 pub use choice::{Choice, ChoiceError, Resolved};
 pub use database::{Answer, Cursor, Database, Host, Session};
 pub use error::EngineError;
-pub use lab::{Compression, Durability, Hints, LabSettings};
+pub use lab::{AbiCode, Compression, Durability, Hints, LabSettings};
 pub use options::{OptionError, OptionInfo, OptionKind, OptionText};
 pub use text::closest;
 

@@ -56,24 +56,4 @@ pub(crate) unsafe extern "C" fn collect(
     }
 }
 
-/// The candidate that a misspelt word most likely meant, if one is near enough.
-pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(word.len()) / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_misspelt_word_finds_its_neighbour_and_a_stranger_none() {
-        assert_eq!(closest("rocksbd", ["lmdb", "rocksdb"]), Some("rocksdb"));
-        assert_eq!(closest("lmbd", ["lmdb", "rocksdb"]), Some("lmdb"));
-        assert_eq!(closest("postgres", ["lmdb", "rocksdb"]), None);
-    }
-}
+pub use kvdyno_model::closest;

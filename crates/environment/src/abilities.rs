@@ -4,7 +4,7 @@
 use crate::machine::usable_cpus;
 use crate::memory::MemoryControl;
 use crate::placement::{Placement, known_allocators};
-use crate::requested::{NumaPolicy, Numbers, Refusal, Requested, Smt, Storage};
+use crate::requested::{IndexList, NumaPolicy, Refusal, Requested, Smt, Storage};
 use crate::storage::backing_store;
 use crate::tree::Tree;
 
@@ -25,7 +25,7 @@ pub fn abilities() -> Vec<(&'static str, String)> {
 }
 
 fn cpus() -> String {
-    let usable = Numbers::new(usable_cpus(&Tree::live())).map(String::from).unwrap_or_default();
+    let usable = IndexList::new(usable_cpus(&Tree::live())).map(String::from).unwrap_or_default();
     let smt = Placement::resolve(&Requested { smt: Some(Smt::On), ..Requested::default() });
     format!("{usable}; {}", smt.map_or_else(|refusal| refusal.to_string(), |_| "SMT on or off".to_owned()))
 }
@@ -67,7 +67,10 @@ mod tests {
         };
         assert_eq!(all([true, true], None), "a, b");
         assert_eq!(all([false, true], None), "b; not here: a");
-        assert_eq!(all([false, false], Some(Refusal::new("storage", "no root"))), "not here: a, b (no root)");
+        assert_eq!(
+            all([false, false], Some(Refusal::new(crate::requested::EnvironmentKey::Storage, "no root"))),
+            "not here: a, b (no root)"
+        );
     }
 
     #[test]

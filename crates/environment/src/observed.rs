@@ -10,7 +10,7 @@ use kvdyno_results::{NodePages, ObservedEnvironment};
 
 use crate::machine::{siblings, usable_cpus};
 use crate::placement::current_policy;
-use crate::requested::Numbers;
+use crate::requested::IndexList;
 use crate::tree::Tree;
 
 /// The environment of this process, by way of the thread that calls. Fields that only the parent can observe are empty.
@@ -21,7 +21,7 @@ pub fn around_this_process() -> ObservedEnvironment {
     let cpus = usable_cpus(&tree);
     ObservedEnvironment {
         smt: smt(&tree, &cpus),
-        cpus: Numbers::new(cpus).map(String::from).unwrap_or_default(),
+        cpus: IndexList::new(cpus).map(String::from).unwrap_or_default(),
         numa_policy: current_policy(),
         numa_pages: tree.text("proc/self/numa_maps").map(|maps| pages(&maps)).unwrap_or_default(),
         allocator: allocator(),

@@ -1,99 +1,112 @@
-//! The experiment file.
+//! An experiment, as its file has it.
 //!
-//! Every key has a default but `engines`. A key that is not known is an error, never ignored. `kvdyno compare` writes
-//! such a file and runs it.
+//! Every key has a default but `engines`. `kvdyno compare` makes an experiment from its flags and runs it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use kvdyno_engine::{Durability, LabSettings};
+use kvdyno_engine::LabSettings;
+use kvdyno_environment::requested::Requested;
+use kvdyno_model::{Definition, Keys, List, Section};
 use kvdyno_worker::workloads::Data;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
-use crate::environment_section::EnvironmentSection;
-use crate::file_error::{FileError, with_suggestion};
-use crate::fit_section::FitSection;
-use crate::sections::{DataSection, EngineSection, LabSection, LoadSection, RunSection, SettingsSection, unplaced};
+use crate::sections::{DataSection, EngineSection, FitSection, LabSection, LoadSection, RunSection, SettingsSection};
 
-/// An experiment: a matrix of engines, workloads and threads.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+/// A matrix of engines, workloads and threads.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
+#[serde(deny_unknown_fields, default)]
+#[keys(section = "", key = TopKey)]
 pub struct Experiment {
-    /// What reports are headed with.
-    #[serde(default = "default_name")]
+    /// Heads the report, and begins the name of the results folder.
+    #[key(default = "comparison".to_owned())]
     pub name: String,
-    /// The set-ups to compare: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, or names of `[engine.NAME]` sections.
-    pub engines: Vec<Spanned<String>>,
+    /// The set-ups to compare, each once: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, or names of `[engine.NAME]` sections.
+    #[key(default = List::default(), no_flag)]
+    pub engines: List<String>,
     /// The records.
-    #[serde(default)]
+    #[key(skip)]
     pub data: DataSection,
     /// Settings that are the same for every engine.
-    #[serde(default)]
+    #[key(skip)]
     pub settings: SettingsSection,
     /// How the databases are filled.
-    #[serde(default)]
+    #[key(skip)]
     pub load: LoadSection,
     /// What is then done with them, in this order, on the same databases.
-    #[serde(default)]
+    #[key(skip)]
     pub run: Vec<RunSection>,
     /// What surrounds the trials.
-    #[serde(default)]
-    pub environment: EnvironmentSection,
+    #[key(skip)]
+    pub environment: Requested,
     /// How the lab goes about it.
-    #[serde(default)]
+    #[key(skip)]
     pub lab: LabSection,
     /// Set-ups with a library or options of their own.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[key(skip)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub engine: BTreeMap<String, EngineSection>,
     /// The machine that it was made for, for `--fit`.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[key(skip)]
+    #[serde(skip_serializing_if = "is_default")]
     pub fit: FitSection,
     /// The same again with some keys changed: see [`crate::variants`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub variant: Vec<Spanned<toml::Table>>,
+    #[key(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<toml::Table>,
+    /// The device that the command line gave up. No file can.
+    #[key(skip)]
+    #[serde(skip)]
+    pub yes_erase: Option<PathBuf>,
 }
 
 fn is_default(fit: &FitSection) -> bool {
     *fit == FitSection::default()
 }
 
-fn default_name() -> String {
-    "comparison".to_owned()
+/// A section with the definitions of its keys.
+#[derive(Clone, Debug)]
+pub struct SectionInfo {
+    /// As the file has it; empty for the top level.
+    pub name: &'static str,
+    /// What it is about.
+    pub doc: &'static str,
+    /// In order.
+    pub keys: Vec<Definition>,
+}
+
+/// Every section that has keys, in the order of the reference.
+pub fn sections() -> &'static [SectionInfo] {
+    static SECTIONS: LazyLock<Vec<SectionInfo>> = LazyLock::new(|| {
+        vec![
+            of::<Experiment>(),
+            of::<DataSection>(),
+            of::<SettingsSection>(),
+            of::<LoadSection>(),
+            of::<RunSection>(),
+            of::<Requested>(),
+            of::<LabSection>(),
+            of::<EngineSection>(),
+            of::<FitSection>(),
+        ]
+    });
+    &SECTIONS
+}
+
+fn of<S: Section>() -> SectionInfo {
+    SectionInfo { name: S::NAME, doc: S::DOC, keys: S::definitions() }
+}
+
+/// The section of that name.
+pub fn section_of(name: &str) -> Option<&'static SectionInfo> {
+    sections().iter().find(|section| section.name == name)
 }
 
 impl Experiment {
     /// An experiment on `engines` with everything else at its default and one run.
     pub fn on(engines: &[String]) -> Self {
-        Experiment {
-            name: default_name(),
-            engines: engines.iter().cloned().map(unplaced).collect(),
-            data: DataSection::default(),
-            settings: SettingsSection::default(),
-            load: LoadSection::default(),
-            run: vec![RunSection::default()],
-            environment: EnvironmentSection::default(),
-            lab: LabSection::default(),
-            engine: BTreeMap::new(),
-            fit: FitSection::default(),
-            variant: Vec::new(),
-        }
-    }
-
-    /// Reads an experiment file.
-    ///
-    /// # Errors
-    /// If it is no TOML, has a key that is not known, or a value of another type.
-    pub fn parse(text: &str) -> Result<Self, FileError> {
-        toml::from_str(text).map_err(|error| {
-            let message = error.message().to_owned();
-            FileError { message: with_suggestion(message), place: error.span() }
-        })
-    }
-
-    /// An experiment from a table of no file. By way of its text: a table keeps no places, and an experiment wants them.
-    pub fn from_table(table: &toml::Table) -> Result<Self, FileError> {
-        let text = toml::to_string(table).map_err(|error| FileError::new(error.to_string(), 0..0))?;
-        Experiment::parse(&text).map_err(|error| FileError { place: None, ..error })
+        Experiment { engines: List(engines.to_vec()), run: vec![RunSection::default()], ..Experiment::default() }
     }
 
     /// The file that gives this experiment, every key spelled out.
@@ -104,29 +117,31 @@ impl Experiment {
         toml::to_string(self)
     }
 
+    /// Every key that has a value, by section: what a trial's result can keep of what was asked.
+    pub fn resolved(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
     /// The records.
     pub fn data(&self) -> Data {
-        let spelling = *self.data.spelling.get_ref();
-        let load = self.load.workload.get_ref();
-        let (key_size, value_size) = load.default_sizes(self.data.key_format, spelling);
-        let size =
-            |requested: &Option<Spanned<u64>>, otherwise| requested.as_ref().map_or(otherwise, |size| *size.get_ref());
+        let DataSection { key_format, spelling, .. } = self.data;
+        let (key_size, value_size) = self.load.workload.default_sizes(key_format, spelling);
         Data {
-            records: *self.data.records.get_ref(),
-            key_size: size(&self.data.key_size, key_size),
-            key_format: self.data.key_format,
-            prefix_size: self.data.prefix_size.as_ref().map(|size| *size.get_ref()),
-            keys_per_prefix: self.data.keys_per_prefix.as_ref().map(|keys| *keys.get_ref()),
-            value_size: size(&self.data.value_size, value_size),
-            compressibility: *self.data.compressibility.get_ref(),
-            seed: self.lab.seed,
+            records: self.data.records.get(),
+            key_size: self.data.key_size.map_or(key_size, |size| size.get()),
+            key_format,
+            prefix_size: self.data.prefix_size.map(|size| size.get()),
+            keys_per_prefix: self.data.keys_per_prefix.map(|keys| keys.get()),
+            value_size: self.data.value_size.map_or(value_size, |size| size.get()),
+            compressibility: self.data.compressibility.0,
+            seed: self.lab.seed.get(),
             spelling,
         }
     }
 
     /// Records in each write of the load.
     pub fn load_batch(&self) -> u64 {
-        self.load.batch.as_ref().map_or(self.load.workload.get_ref().default_batch(), |batch| *batch.get_ref())
+        self.load.batch.map_or(self.load.workload.default_batch(), |batch| batch.get())
     }
 
     /// The lab-wide settings.
@@ -135,65 +150,14 @@ impl Experiment {
             durability: self.settings.durability,
             sync_period_ms: u32::try_from(self.settings.sync_period.0.as_millis()).unwrap_or(u32::MAX),
             compression: self.settings.compression,
-            cache_bytes: self.settings.cache.0,
-            write_buffer_bytes: self.settings.write_buffer.0,
+            cache_bytes: self.settings.cache.get(),
+            write_buffer_bytes: self.settings.write_buffer.get(),
         }
     }
 
-    /// The settings for loading: synced loads are at `commit`, and others may have a durability of their own.
+    /// The settings for loading, which may have a durability of its own.
     pub fn load_settings(&self) -> LabSettings {
         let settings = self.lab_settings();
-        let own = self.load.durability.as_ref().map(|level| *level.get_ref());
-        let durability = if self.load.sync { Durability::Commit } else { own.unwrap_or(settings.durability) };
-        LabSettings { durability, ..settings }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::units::{Bytes, WriteRate};
-    use proptest::prelude::*;
-
-    #[test]
-    fn a_file_needs_only_engines() {
-        let experiment = Experiment::parse("engines = [\"lmdb\"]").unwrap();
-        assert_eq!(*experiment.data.records.get_ref(), 1_000_000);
-        assert_eq!(experiment.settings.durability, Durability::Process);
-    }
-
-    #[test]
-    fn what_is_written_reads_back() {
-        let mut experiment = Experiment::on(&["lmdb".into(), "rocksdb:pfx".into()]);
-        let options = BTreeMap::from([("page_size".to_owned(), unplaced(toml::Value::from("4KiB")))]);
-        experiment
-            .engine
-            .insert("mine".into(), EngineSection { is: Some(unplaced("lmdb".into())), library: None, options });
-        experiment.run[0].write_rate = Some(unplaced(WriteRate::Bytes(Bytes(2 << 20))));
-        experiment.run[0].part = Some(unplaced(0.25));
-        experiment.load.durability = Some(unplaced(Durability::None));
-        let text = experiment.to_toml().unwrap();
-        let again = Experiment::parse(&text).unwrap();
-        assert_eq!(again.to_toml().unwrap(), text);
-    }
-
-    #[test]
-    fn errors_say_where_and_what_was_meant() {
-        let text = "engines = [\"lmdb\"]\n[data]\nrecrods = 5\n";
-        let error = Experiment::parse(text).unwrap_err();
-        assert!(error.message.contains("did you mean `records`?"), "{error}");
-        assert_eq!(&text[error.place.unwrap()], "recrods");
-        let error = Experiment::parse("engines = [\"lmdb\"]\n[settings]\ncache = \"lots\"").unwrap_err();
-        assert!(error.message.contains("such as 64MiB"), "{error}");
-        let error = Experiment::parse("engines = []\n[settings]\ndurability = \"commmit\"").unwrap_err();
-        assert!(error.message.contains("did you mean `commit`?"), "{error}");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_brings_the_parser_down(text in "(\\PC|\n){0,200}", key in "[a-z]{1,8}", value in "\\PC{0,12}") {
-            let _ = Experiment::parse(&text);
-            let _ = Experiment::parse(&format!("engines = [\"lmdb\"]\n[data]\n{key} = {value}\n"));
-        }
+        LabSettings { durability: self.load.durability.unwrap_or(settings.durability), ..settings }
     }
 }

@@ -1,35 +1,42 @@
-//! What is wrong with an experiment file, and where.
+//! What is wrong with an experiment, and where.
 
 use std::ops::Range;
 
-use kvdyno_engine::closest;
+use kvdyno_model::KeyPath;
+
+use crate::document;
 
 /// What is wrong with an experiment, and where.
-#[derive(Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct FileError {
     /// What, and what would be right.
     pub message: String,
-    /// Where in the file; absent if it came from elsewhere.
-    pub place: Option<Range<usize>>,
+    /// The key that it is about, if it is about one.
+    pub key: Option<KeyPath>,
+    /// Where in the file, if that is known better than by the key.
+    pub span: Option<Range<usize>>,
 }
 
 impl FileError {
-    /// `message` about the span `place` of the file; an empty span stands nowhere in it.
-    pub fn new(message: impl Into<String>, place: Range<usize>) -> Self {
-        FileError { message: message.into(), place: (!place.is_empty()).then_some(place) }
+    /// `message` about the whole.
+    pub fn new(message: impl Into<String>) -> Self {
+        FileError { message: message.into(), key: None, span: None }
     }
-}
 
-/// Adds what was probably meant to serde's "unknown field `x`, expected one of `a`, `b`".
-pub(crate) fn with_suggestion(message: String) -> String {
-    let mut words = message.split('`').skip(1).step_by(2);
-    let Some(word) = words.next().filter(|_| message.starts_with("unknown")) else { return message };
-    match closest(word, words) {
-        Some(meant) => {
-            let meant = meant.to_owned();
-            format!("{message}; did you mean `{meant}`?")
-        }
-        None => message,
+    /// `message` about `key`.
+    pub fn at(key: impl Into<KeyPath>, message: impl Into<String>) -> Self {
+        FileError { key: Some(key.into()), ..FileError::new(message) }
+    }
+
+    /// The same, of the `index`th `[[run]]`.
+    #[must_use]
+    pub fn in_run(self, index: usize) -> Self {
+        FileError { key: self.key.map(|key| key.numbered(index)), ..self }
+    }
+
+    /// Where in the text of the file.
+    pub fn span_in(&self, text: &str) -> Option<Range<usize>> {
+        self.span.clone().or_else(|| document::span_of(text, self.key.as_ref()?))
     }
 }

@@ -1,24 +1,24 @@
-//! The experiment file: its sections and keys, its variants, the units of its values, and the experiments that come with
-//! the program.
+//! The experiment file: its sections and keys, its variants, and the experiments that come with the program.
+//!
+//! Files build on those before them: `sections` (what a key is) · `document` (where it stands) · `file_error` ·
+//! `experiment` · `unknown` · `parse` · `paths`, `variants` · `shipped`, `reference`.
 
-mod environment_section;
+mod document;
 mod experiment;
 mod file_error;
-mod fit_section;
+mod parse;
 mod paths;
+pub mod reference;
 mod sections;
 mod shipped;
-mod units;
+mod unknown;
 mod variants;
 
-pub use environment_section::EnvironmentSection;
-pub use experiment::Experiment;
+pub use experiment::{Experiment, SectionInfo, TopKey, section_of, sections};
 pub use file_error::FileError;
-pub use fit_section::{FitSection, LeaveOut};
 pub use sections::{
-    DURATION, DataSection, EngineSection, LabSection, LoadSection, Missing, Order, RunSection, SettingsSection,
-    unplaced,
+    Batch, Clients, DURATION, DataKey, DataSection, EngineKey, EngineOptions, EngineSection, FitKey, FitSection,
+    LabKey, LabSection, LoadKey, LoadSection, RunKey, RunSection, SettingsKey, SettingsSection,
 };
 pub use shipped::{SHIPPED, Shipped};
-pub use units::{Bytes, Span, WriteRate};
 pub use variants::{Variant, overlay};

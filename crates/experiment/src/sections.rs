@@ -1,300 +1,320 @@
-//! The sections of an experiment file, each with the defaults of its keys.
+//! The sections of an experiment file. Each key is declared here, once: its name, its type with unit and bounds, its
+//! default and what it is. `[environment]` is declared where it is given: [`kvdyno_environment::requested`].
 
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::path::PathBuf;
+use std::fmt;
+use std::ops::Deref;
 use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::{Compression, Durability, OptionText};
-use kvdyno_results::ClientKind;
+use kvdyno_engine::OptionText;
+use kvdyno_model::{
+    ByteSize, ClientKind, Compression, Count, Durability, FilePath, Fraction, Json, KeyValue, Keys, LeaveOut, Length,
+    List, MissingEngines, Multiple, Order, TimeSpan, Verify, WriteRate,
+};
 use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{Spelling, Verify, WorkloadName};
+use kvdyno_worker::workloads::{Parameter, Spelling, WorkloadName};
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
-use crate::units::{Bytes, Span, WriteRate};
+/// A number of threads or processes.
+pub type Clients = Count<1, 4096>;
+/// Records in one call.
+pub type Batch = Count<1, 1_000_000>;
 
-fn is_plain(spelling: &Spanned<Spelling>) -> bool {
-    *spelling.get_ref() == Spelling::Plain
-}
-
-/// `[data]`
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// The records.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
+#[keys(section = "data", key = DataKey)]
 pub struct DataSection {
-    /// How many records.
-    pub records: Spanned<u64>,
-    /// Bytes of a key, from 8; absent: 16, or of the 3n+1 workload what its numbers take.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key_size: Option<Spanned<u64>>,
-    /// `hex`, `decimal` or `binary`.
+    /// Records in each database.
+    #[key(default = Count(1_000_000))]
+    pub records: Count<1, { 1 << 48 }>,
+    /// Size of a key.
+    #[key(absent = "16; for `3n1` what its numbers take")]
+    pub key_size: Option<Length<8, 65_535>>,
+    /// How a record's number is spelled as a key.
+    #[key(default = KeyFormat::Hex)]
     pub key_format: KeyFormat,
-    /// How the 3n+1 workload writes its numbers: `plain`, in `key_format`, or `enhanced`, by the names of their digits.
-    #[serde(skip_serializing_if = "is_plain")]
-    pub spelling: Spanned<Spelling>,
-    /// The leading bytes of a key that engines are told to be its prefix.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefix_size: Option<Spanned<u64>>,
-    /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keys_per_prefix: Option<Spanned<u64>>,
-    /// Bytes of a value, from 0; absent: 100, or of the 3n+1 workload what its numbers take.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_size: Option<Spanned<u64>>,
-    /// The part of a value that a compressor can take away, 0 to 1.
-    pub compressibility: Spanned<f64>,
+    /// How `3n1` writes its numbers: `plain`, as `key_format` says, or `enhanced`, by the names of their digits.
+    #[key(default = Spelling::Plain)]
+    pub spelling: Spelling,
+    /// Leading bytes of a key that engines are told to be its prefix.
+    #[key(absent = "none")]
+    pub prefix_size: Option<Length<1, 65_535>>,
+    /// Records whose keys share a prefix; needs `prefix_size`.
+    #[key(absent = "as a key that is one number gives")]
+    pub keys_per_prefix: Option<Count<1, { 1 << 48 }>>,
+    /// Size of a value.
+    #[key(absent = "100; for `3n1` what its numbers take")]
+    pub value_size: Option<Length<0, { 1 << 30 }>>,
+    /// The part of a value that a compressor can take away.
+    #[key(default = Fraction(0.5))]
+    pub compressibility: Fraction,
 }
 
-/// `[settings]`
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// Settings that are the same for every engine; each adapter maps them to the engine's words or refuses them.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
+#[keys(section = "settings", key = SettingsKey)]
 pub struct SettingsSection {
-    /// When a write is acknowledged: `none`, `process`, `interval` or `commit`.
+    /// When a write is acknowledged.
+    #[key(default = Durability::Process)]
     pub durability: Durability,
-    /// Between syncs at `interval`.
-    pub sync_period: Span,
+    /// Between two syncs at durability `periodic`.
+    #[key(default = TimeSpan::seconds(1))]
+    pub sync_period: TimeSpan<1>,
     /// What an engine may cache of its data in memory of its own.
-    pub cache: Bytes,
+    #[key(default = ByteSize::mib(512))]
+    pub cache: ByteSize,
     /// New writes that it may gather before it writes them out.
-    pub write_buffer: Bytes,
-    /// Of stored blocks: `none`, `snappy`, `lz4`, `zstd`, `zlib`.
+    #[key(default = ByteSize::mib(64))]
+    pub write_buffer: ByteSize,
+    /// Compression of stored blocks.
+    #[key(default = Compression::None)]
     pub compression: Compression,
-    /// `full`: every byte of every value read is checked. `off`: hits and misses only.
+    /// How values that are read are checked.
+    #[key(default = Verify::Full)]
     pub verify: Verify,
 }
 
-/// `[load]`
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// How the databases are filled.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
+#[keys(section = "load", key = LoadKey)]
 pub struct LoadSection {
-    /// `fillseq`, `fillrandom` or `3n1`.
-    pub workload: Spanned<WorkloadName>,
-    /// Records in each write, 1 for single puts; absent: 1000, or 1 for `3n1`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub batch: Option<Spanned<u64>>,
-    /// Every write is synced before it is acknowledged, whatever `durability` says.
-    pub sync: bool,
-    /// When a write of the load is acknowledged; absent: as `[settings]` says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub durability: Option<Spanned<Durability>>,
-    /// Threads or processes that load.
-    pub writers: Spanned<u32>,
-    /// `threads` of one process, or `processes` of their own.
-    pub clients: Spanned<ClientKind>,
+    /// What fills them: `fillseq` in key order, `fillrandom` in a random order, or `3n1`.
+    #[key(default = WorkloadName::default_load(), flag = "load")]
+    pub workload: WorkloadName,
+    /// Records in each write; 1 for single puts.
+    #[key(absent = "1000; for `3n1` 1", flag = "load-batch")]
+    pub batch: Option<Batch>,
+    /// When a write of the load is acknowledged.
+    #[key(absent = "as `settings.durability`", flag = "load-durability")]
+    pub durability: Option<Durability>,
+    /// Threads or processes that load, each its own part of the order.
+    #[key(default = Count(1), flag = "load-writers")]
+    pub writers: Clients,
+    /// What they are.
+    #[key(default = ClientKind::Threads, flag = "load-clients")]
+    pub clients: ClientKind,
 }
 
-/// `[[run]]`
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// What is then done with them; sections run in this order, on the same databases.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
+#[keys(section = "run", key = RunKey)]
 pub struct RunSection {
-    /// Anything but a load: see `kvdyno workloads`.
-    pub workload: Spanned<WorkloadName>,
-    /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` writers.
-    pub readers: Spanned<Vec<u32>>,
-    /// Whether readers and writers are `threads` of one process, or `processes` of their own.
-    pub clients: Spanned<ClientKind>,
-    /// Of the measured part; absent: 10 s, or until `operations` are done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Spanned<Span>>,
+    /// What is done: see `kvdyno workloads`.
+    #[key(default = WorkloadName::default_run())]
+    pub workload: WorkloadName,
+    /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` and its like writers.
+    #[key(default = List(vec![Count(1), Count(2), Count(4)]))]
+    pub readers: List<Clients, 1>,
+    /// What readers and writers are.
+    #[key(default = ClientKind::Threads)]
+    pub clients: ClientKind,
+    /// Length of the measured part. The flag is not for `overwritesome`, which ends by its number of updates.
+    #[key(absent = "10s, where nothing else ends the run")]
+    pub duration: Option<TimeSpan<1>>,
     /// Instead of `duration`: operations of each such thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub operations: Option<u64>,
+    #[key(absent = "as many as fit")]
+    pub operations: Option<Count<1, { i64::MAX as u64 }>>,
     /// Instead of either: operations of all such threads together, as a part of the number of records.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub part: Option<Spanned<f64>>,
-    /// Before the measured part.
-    pub warmup: Span,
+    #[key(absent = "as many as fit; for `overwritesome` 0.1")]
+    pub records_fraction: Option<Multiple>,
+    /// The same work before the measured part.
+    #[key(default = TimeSpan::seconds(1))]
+    pub warmup: TimeSpan,
     /// Records in each write.
-    pub batch: Spanned<u64>,
-    /// Reads in one read-only transaction (`readrandom`).
-    pub reads_per_transaction: Spanned<u64>,
-    /// Of ranges: steps after each seek; absent: 10.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seek_nexts: Option<Spanned<u64>>,
-    /// Ranges begin at one of the first so many records; absent: at any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seek_within: Option<Spanned<u64>>,
-    /// Records in each call of `multireadrandom`; absent: 10.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keys_per_multiget: Option<Spanned<u64>>,
-    /// How likely each record is to come next, where records are drawn at random; absent: `uniform`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distribution: Option<Spanned<Distribution>>,
-    /// The most written a second, by all writers: records, or bytes of keys and values; absent: as much as the engine
-    /// takes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_rate: Option<Spanned<WriteRate>>,
+    #[key(default = Count(1))]
+    pub batch: Batch,
+    /// Gets in one read-only transaction (`readrandom`).
+    #[key(default = Count(1))]
+    pub reads_per_transaction: Count<1, 1_000_000>,
+    /// Of ranges: steps after each seek.
+    #[key(absent = "10")]
+    pub seek_nexts: Option<Count<1, 1_000_000>>,
+    /// Ranges begin at one of the first so many records.
+    #[key(absent = "at any")]
+    pub seek_within: Option<Count<1, { 1 << 48 }>>,
+    /// Records in each call of `multireadrandom`.
+    #[key(absent = "10")]
+    pub keys_per_multiget: Option<Count<1, 100_000>>,
+    /// How likely each record is to come next, where records are drawn at random.
+    #[key(default = Distribution::Uniform)]
+    pub distribution: Distribution,
+    /// The most written a second, all writers together: records, or bytes of keys and values such as `2MiB/s`.
+    #[key(absent = "as much as the engine takes")]
+    pub write_rate: Option<WriteRate>,
 }
 
-/// What a run measures for unless it says otherwise.
-pub const DURATION: Duration = Duration::from_secs(10);
-/// Of the records, what `overwritesome` updates unless it says otherwise.
-const PART: f64 = 0.1;
-
-impl RunSection {
-    /// Operations of all threads that it is about, as a part of the number of records; absent if it ends otherwise.
-    pub fn ends_after_part(&self) -> Option<f64> {
-        let otherwise = self.operations.is_some() || self.duration.is_some();
-        let usual = (self.workload.get_ref().ends_by_part() && !otherwise).then_some(PART);
-        self.part.as_ref().map(|part| *part.get_ref()).or(usual)
-    }
-}
-
-/// `[lab]`
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// How the lab goes about it.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
+#[keys(section = "lab", key = LabKey)]
 pub struct LabSection {
     /// How often everything is done, each time on new databases.
-    pub repeat: Spanned<u32>,
-    /// What all random streams are made from.
-    pub seed: u64,
-    /// `turns`: engines take turns, all databases are there at once. `engine`: one engine after the other.
+    #[key(default = Count(1))]
+    pub repeat: Count<1, 10_000>,
+    /// What all random streams and all values are made from.
+    #[key(default = Count(1))]
+    pub seed: Count<0, { i64::MAX as u64 }>,
+    /// Whether engines take turns.
+    #[key(default = Order::Interleaved)]
     pub order: Order,
-    /// Where databases go; absent: into the results folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dir: Option<PathBuf>,
-    /// Databases stay after the last trial.
+    /// Where databases go: the storage to be measured.
+    #[key(absent = "into the results folder")]
+    pub dir: Option<FilePath>,
+    /// Databases stay after their last trial.
+    #[key(default = false)]
     pub keep: bool,
-    /// What is done about an engine that is not here, or cannot do what is requested.
-    pub missing: Missing,
-    /// A worker in which nothing happens for so long is ended.
-    pub hang_timeout: Span,
+    /// What is done about an engine that is not here, or cannot do what is asked.
+    #[key(default = MissingEngines::Refuse)]
+    pub missing_engines: MissingEngines,
+    /// A worker in which no operation ends for so long is ended.
+    #[key(default = TimeSpan::seconds(60))]
+    pub hang_timeout: TimeSpan<1>,
     /// The same while it opens or closes a database, where compaction may take its time.
-    pub close_timeout: Span,
-    /// A trial that takes longer is ended, and has failed; absent: it takes what it takes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub longest: Option<Span>,
+    #[key(default = TimeSpan::seconds(1800))]
+    pub close_timeout: TimeSpan<1>,
+    /// A trial that takes longer is ended and has failed, as `too-slow`.
+    #[key(absent = "it takes what it takes; `--fit --budget` sets a tenth of the budget")]
+    pub trial_timeout: Option<TimeSpan<1>>,
     /// A trial ends when the storage has less left than this.
-    pub min_free: Bytes,
+    #[key(default = ByteSize::mib(256))]
+    pub min_free: ByteSize,
 }
 
-/// What is done about an engine that is not here, or cannot do what is requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Missing {
-    /// The experiment is refused.
-    Refuse,
-    /// It is left out, and the report says so.
-    Skip,
-}
-
-/// The order of trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Engines take turns.
-    Turns,
-    /// One engine after the other; its database is removed before the next one's is made.
-    Engine,
-}
-
-/// `[engine.NAME]`
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+/// A set-up of its own, by the name that `engines` has.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
+#[keys(section = "engine.NAME", key = EngineKey, no_flags)]
 pub struct EngineSection {
-    /// The engine; absent: NAME itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is: Option<Spanned<String>>,
-    /// The library to load instead of the system's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub library: Option<PathBuf>,
-    /// The engine's own options.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub options: BTreeMap<String, Spanned<toml::Value>>,
+    /// The engine, preset or adapter that it is.
+    #[key(absent = "NAME")]
+    pub engine: Option<String>,
+    /// The engine's library to load instead of the system's.
+    #[key(absent = "the system's")]
+    pub library: Option<FilePath>,
+    /// The engine's own options, over those of a preset: see `kvdyno engines NAME`.
+    #[key(default = EngineOptions::default())]
+    #[serde(skip_serializing_if = "EngineOptions::is_empty")]
+    pub options: EngineOptions,
 }
 
-/// Wraps a value that stands nowhere in a file.
-pub fn unplaced<T>(value: T) -> Spanned<T> {
-    Spanned::new(0..0, value)
+/// The machine that the experiment was made for: see `kvdyno run --fit`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, Keys)]
+#[serde(deny_unknown_fields, default)]
+#[keys(section = "fit", key = FitKey, no_flags)]
+pub struct FitSection {
+    /// Its memory.
+    #[key(absent = "memory does not matter")]
+    pub memory: Option<ByteSize>,
+    /// Its cores, where the experiment is about threads for each core.
+    #[key(absent = "numbers of threads stay")]
+    pub cores: Option<Count<1, 1_000_000>>,
+    /// What a budget that is too small goes without, in this order.
+    #[key(default = List::default())]
+    pub leave_out: List<LeaveOut>,
 }
 
-impl Default for DataSection {
-    fn default() -> Self {
-        DataSection {
-            records: unplaced(1_000_000),
-            key_size: None,
-            key_format: KeyFormat::Hex,
-            spelling: unplaced(Spelling::Plain),
-            prefix_size: None,
-            keys_per_prefix: None,
-            value_size: None,
-            compressibility: unplaced(0.5),
-        }
+/// An engine's own options, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct EngineOptions(pub BTreeMap<String, toml::Value>);
+
+impl EngineOptions {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
-}
 
-impl Default for SettingsSection {
-    fn default() -> Self {
-        SettingsSection {
-            durability: Durability::Process,
-            sync_period: Span(Duration::from_secs(1)),
-            cache: Bytes(512 << 20),
-            write_buffer: Bytes(64 << 20),
-            compression: Compression::None,
-            verify: Verify::Full,
-        }
-    }
-}
-
-impl Default for LoadSection {
-    fn default() -> Self {
-        LoadSection {
-            workload: unplaced(WorkloadName::default_load()),
-            batch: None,
-            sync: false,
-            durability: None,
-            writers: unplaced(1),
-            clients: unplaced(ClientKind::Threads),
-        }
-    }
-}
-
-impl Default for RunSection {
-    fn default() -> Self {
-        RunSection {
-            workload: unplaced(WorkloadName::default_run()),
-            readers: unplaced(vec![1, 2, 4]),
-            clients: unplaced(ClientKind::Threads),
-            duration: None,
-            operations: None,
-            part: None,
-            warmup: Span(Duration::from_secs(1)),
-            batch: unplaced(1),
-            reads_per_transaction: unplaced(1),
-            seek_nexts: None,
-            seek_within: None,
-            keys_per_multiget: None,
-            distribution: None,
-            write_rate: None,
-        }
-    }
-}
-
-impl Default for LabSection {
-    fn default() -> Self {
-        LabSection {
-            repeat: unplaced(1),
-            seed: 1,
-            order: Order::Turns,
-            dir: None,
-            keep: false,
-            missing: Missing::Refuse,
-            hang_timeout: Span(Duration::from_secs(60)),
-            close_timeout: Span(Duration::from_secs(1800)),
-            longest: None,
-            min_free: Bytes(256 << 20),
-        }
-    }
-}
-
-impl EngineSection {
-    /// The options as texts, with where each stands.
-    pub fn option_texts(&self) -> Vec<(OptionText, Range<usize>)> {
+    /// As texts.
+    pub fn texts(&self) -> Vec<OptionText> {
         let text = |value: &toml::Value| match value {
             toml::Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        self.options.iter().map(|(name, value)| ((name.clone(), text(value.get_ref())), value.span())).collect()
+        self.0.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+    }
+}
+
+impl Deref for EngineOptions {
+    type Target = BTreeMap<String, toml::Value>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl fmt::Display for EngineOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(if self.is_empty() { "{}" } else { "{…}" })
+    }
+}
+
+impl KeyValue for EngineOptions {
+    const PLACEHOLDER: &'static str = "TABLE";
+
+    fn describe() -> String {
+        "a table".to_owned()
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        Err(format!("`{text}` is not a table such as {{ block_size = \"8KiB\" }}"))
+    }
+
+    fn schema() -> Json {
+        serde_json::json!({ "type": "object" })
+    }
+}
+
+/// Length of the measured part, where nothing else ends a run.
+pub const DURATION: Duration = Duration::from_secs(10);
+/// Of the records, what `overwritesome` updates.
+const RECORDS_FRACTION: f64 = 0.1;
+
+impl RunSection {
+    /// Operations of all threads that it is about, as a part of the number of records; absent if it ends otherwise.
+    pub fn ends_after_fraction(&self) -> Option<f64> {
+        let otherwise = self.operations.is_some() || self.duration.is_some();
+        let usual = (self.workload.ends_by_part() && !otherwise).then_some(RECORDS_FRACTION);
+        self.records_fraction.map(|fraction| fraction.0).or(usual)
+    }
+}
+
+impl RunKey {
+    /// Whether a flag of `compare`, which is for all its workloads, is about this one.
+    pub fn concerns(self, workload: WorkloadName) -> bool {
+        let ends = self == RunKey::Duration && workload.ends_by_part();
+        !ends && self.means_nothing_to(workload).is_none()
+    }
+
+    /// Why a key means nothing to a workload; absent if it does mean something.
+    pub fn means_nothing_to(self, workload: WorkloadName) -> Option<&'static str> {
+        let parameter = match self {
+            RunKey::Batch => Parameter::Batch,
+            RunKey::WriteRate => Parameter::WriteRate,
+            RunKey::ReadsPerTransaction => Parameter::ReadsPerTransaction,
+            RunKey::SeekNexts => Parameter::SeekNexts,
+            RunKey::SeekWithin => Parameter::SeekWithin,
+            RunKey::KeysPerMultiget => Parameter::KeysPerMultiget,
+            RunKey::Distribution => Parameter::Distribution,
+            _ => return None,
+        };
+        (!workload.accepts(parameter)).then(|| parameter.why_not())
+    }
+}
+
+impl DataKey {
+    /// Why a key means nothing to a load; absent if it does mean something.
+    pub fn means_nothing_to(self, load: WorkloadName) -> Option<&'static str> {
+        let parameter = match self {
+            DataKey::KeySize => Parameter::KeySize,
+            DataKey::ValueSize => Parameter::ValueSize,
+            DataKey::PrefixSize => Parameter::PrefixSize,
+            DataKey::KeysPerPrefix => Parameter::KeysPerPrefix,
+            DataKey::Spelling => Parameter::Spelling,
+            _ => return None,
+        };
+        (!load.accepts(parameter)).then(|| parameter.why_not())
     }
 }

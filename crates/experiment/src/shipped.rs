@@ -29,6 +29,8 @@ impl Shipped {
         let comment: Vec<&str> = self
             .text
             .lines()
+            // That of the schema is for editors.
+            .skip_while(|line| line.starts_with("#:"))
             .map_while(|line| line.strip_prefix('#'))
             .map(str::trim)
             .take_while(|line| !line.is_empty())

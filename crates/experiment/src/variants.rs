@@ -8,13 +8,14 @@
 //!
 //! A variant is laid over the rest of the file, table by table; what it does not say stays. Each has databases of its own.
 
-use std::ops::Range;
-
-use toml::{Spanned, Table, Value};
+use kvdyno_model::{KeyPath, Step};
+use toml::{Table, Value};
 
 use crate::experiment::Experiment;
 use crate::file_error::FileError;
 
+/// Each is checked against every engine before anything runs.
+const MOST: usize = 1000;
 /// What a variant may change.
 const SECTIONS: [&str; 7] = ["data", "settings", "load", "run", "environment", "engines", "engine"];
 
@@ -23,10 +24,30 @@ const SECTIONS: [&str; 7] = ["data", "settings", "load", "run", "environment", "
 pub struct Variant {
     /// Empty if the experiment has no variants.
     pub name: String,
-    /// The whole of it. Places in it are of no file: [`Variant::place`] stands for all of them.
+    /// The whole of it.
     pub experiment: Experiment,
-    /// Where it stands in the file; absent if the experiment has no variants.
-    pub place: Option<Range<usize>>,
+    /// Which of the file's variants it is; absent if the experiment has none.
+    pub index: Option<usize>,
+}
+
+impl Variant {
+    /// An error of the variant's experiment, as one of the file.
+    pub fn error(&self, error: FileError) -> FileError {
+        match self.index {
+            None => error,
+            Some(index) => of_variant(error, &self.name, index),
+        }
+    }
+}
+
+fn of_variant(error: FileError, name: &str, index: usize) -> FileError {
+    let key = error.key.unwrap_or_default().in_variant(index);
+    FileError { key: Some(key), ..FileError::new(format!("variant `{name}`: {}", error.message)) }
+}
+
+/// The `index`th `[[variant]]`.
+fn variant_key(index: usize) -> KeyPath {
+    KeyPath::new("", "variant").then(Step::Index(index))
 }
 
 impl Experiment {
@@ -36,15 +57,20 @@ impl Experiment {
     /// If a variant has no name, the name of another, or a key that cannot be, with its place in the file.
     pub fn variants(&self) -> Result<Vec<Variant>, FileError> {
         if self.variant.is_empty() {
-            return Ok(vec![Variant { name: String::new(), experiment: self.clone(), place: None }]);
+            return Ok(vec![Variant { name: String::new(), experiment: self.clone(), index: None }]);
+        }
+        if self.variant.len() > MOST {
+            let message = format!("{} variants are too many; there can be {MOST}", self.variant.len());
+            return Err(FileError::at(variant_key(MOST), message));
         }
         let base = Experiment { variant: Vec::new(), ..self.clone() };
-        let base = Table::try_from(&base).map_err(|error| FileError::new(error.to_string(), 0..0))?;
+        let base = Table::try_from(&base).map_err(|error| FileError::new(error.to_string()))?;
         let mut variants: Vec<Variant> = Vec::new();
-        for section in &self.variant {
-            let variant = variant(&base, section)?;
+        for (index, section) in self.variant.iter().enumerate() {
+            let variant = variant(&base, section, index)?;
             if variants.iter().any(|other| other.name == variant.name) {
-                return Err(FileError::new(format!("two variants are called `{}`", variant.name), section.span()));
+                let message = format!("two variants are called `{}`", variant.name);
+                return Err(FileError::at(variant_key(index), message));
             }
             variants.push(variant);
         }
@@ -54,14 +80,13 @@ impl Experiment {
     /// Whether a trial's memory is limited, in any of the variants. Not if they cannot be told: what is wrong with them is
     /// said by the check.
     pub fn limits_memory(&self) -> bool {
-        self.variants()
-            .is_ok_and(|variants| variants.iter().any(|one| one.experiment.environment.requested().memory.is_some()))
+        self.variants().is_ok_and(|variants| variants.iter().any(|one| one.experiment.environment.memory.is_some()))
     }
 }
 
-fn variant(base: &Table, section: &Spanned<Table>) -> Result<Variant, FileError> {
-    let wrong = |message: String| FileError::new(message, section.span());
-    let mut changes = section.get_ref().clone();
+fn variant(base: &Table, section: &Table, index: usize) -> Result<Variant, FileError> {
+    let wrong = |message: String| FileError::at(variant_key(index), message);
+    let mut changes = section.clone();
     let name = match changes.remove("name") {
         Some(Value::String(name)) if !name.is_empty() => name,
         _ => return Err(wrong("a variant needs a name, such as name = \"small values\"".to_owned())),
@@ -72,9 +97,8 @@ fn variant(base: &Table, section: &Spanned<Table>) -> Result<Variant, FileError>
     }
     let mut table = base.clone();
     overlay(&mut table, changes);
-    let experiment =
-        Experiment::from_table(&table).map_err(|error| wrong(format!("variant `{name}`: {}", error.message)))?;
-    Ok(Variant { name, experiment, place: Some(section.span()) })
+    let experiment = Experiment::from_table(&table).map_err(|error| of_variant(error, &name, index))?;
+    Ok(Variant { name, experiment, index: Some(index) })
 }
 
 /// Lays `changes` over `table`. A table over an array of tables is laid over each of them: `run.readers = [1]` changes
@@ -112,8 +136,8 @@ mod tests {
         let (a, b) = (&found[0].experiment, &found[1].experiment);
         assert_eq!((a.data().records, a.data().value_size), (5, 24));
         assert_eq!((b.data().records, b.data().value_size), (5, 100));
-        assert_eq!(a.run[0].readers.get_ref(), &[1, 2]);
-        assert!(b.run.iter().all(|run| run.readers.get_ref() == &[7]) && b.run.len() == 2);
+        assert_eq!(a.run[0].readers.to_string(), "1,2");
+        assert!(b.run.iter().all(|run| run.readers.to_string() == "7") && b.run.len() == 2);
         assert!(a.variant.is_empty());
     }
 
@@ -129,13 +153,13 @@ mod tests {
         for (variant, reason) in [
             ("data.value_size = 24", "a variant needs a name"),
             ("name = \"a\"\nlab.repeat = 2", "`lab` cannot vary"),
-            ("name = \"a\"\ndata.value_sise = 24", "variant `a`: unknown field `value_sise`"),
+            ("name = \"a\"\ndata.value_sise = 24", "variant `a`: there is no key `value_sise` here"),
             ("name = \"a\"\n[[variant]]\nname = \"a\"", "two variants are called `a`"),
         ] {
             let text = format!("{head}[[variant]]\n{variant}\n");
             let error = variants(&text).unwrap_err();
             assert!(error.message.contains(reason), "{}", error.message);
-            assert!(error.place.is_some_and(|place| text[place].contains("variant")), "{reason}");
+            assert!(error.span_in(&text).is_some_and(|span| text[span].contains("variant")), "{reason}");
         }
     }
 }

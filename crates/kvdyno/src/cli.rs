@@ -1,18 +1,14 @@
 //! What can be said on the command line, with its help.
 
-mod environment;
+mod key_flags;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::{Compression, Durability};
-use kvdyno_experiment::{Bytes, Order, Span, WriteRate};
+use kvdyno_model::TimeSpan;
 use kvdyno_report::{Format, Paper};
-use kvdyno_results::ClientKind;
-use kvdyno_worker::workloads::WorkloadName;
 
-pub use environment::EnvironmentOptions;
+pub use key_flags::{KeyFlags, SettingsFlags};
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
 /// writes, how it scales with readers, and how sure the figure is.
@@ -73,98 +69,14 @@ pub struct Compare {
     /// Engines: a name, NAME:PRESET, or the path of an adapter (see `kvdyno engines`)
     #[arg(required = true, value_name = "ENGINE")]
     pub engines: Vec<String>,
-    /// Records in each database: 1000000, 10M, 4G
-    #[arg(long, default_value = "1M", value_parser = count)]
-    pub records: u64,
-    /// Bytes of a key, from 8
-    #[arg(long, default_value_t = 16, value_name = "BYTES")]
-    pub key_size: u64,
-    /// How keys are spelled: hex, decimal or binary
-    #[arg(long, default_value_t = KeyFormat::Hex, value_name = "FORMAT")]
-    pub key_format: KeyFormat,
-    /// Leading bytes of a key that engines are told to be its prefix
-    #[arg(long, value_name = "BYTES")]
-    pub prefix_size: Option<u64>,
-    /// Records whose keys share a prefix [default: keys are one number each]
-    #[arg(long, value_name = "RECORDS", requires = "prefix_size")]
-    pub keys_per_prefix: Option<u64>,
-    /// Bytes of a value, from 0
-    #[arg(long, default_value_t = 100, value_name = "BYTES")]
-    pub value_size: u64,
-    /// The part of a value that a compressor can take away, 0 to 1
-    #[arg(long, default_value_t = 0.5, value_name = "PART")]
-    pub compressibility: f64,
-    /// How databases are filled: fillseq or fillrandom
-    #[arg(long, default_value_t = WorkloadName::default_load(), value_name = "WORKLOAD")]
-    pub load: WorkloadName,
-    /// Records in each write of the load; 1 for single puts
-    #[arg(long, default_value_t = 1000, value_name = "RECORDS")]
-    pub batch: u64,
-    /// Sync every write of the load before it is acknowledged
-    #[arg(long)]
-    pub sync: bool,
-    /// What is then run (see `kvdyno workloads`)
-    #[arg(long, default_value = "readwhilewriting", value_delimiter = ',', value_name = "WORKLOAD,…")]
-    pub workload: Vec<WorkloadName>,
-    /// Numbers of readers (for overwrite: writers), a trial each
-    #[arg(long, default_value = "1,2,4", value_delimiter = ',', value_name = "N,…")]
-    pub readers: Vec<u32>,
-    /// What readers and writers are: threads of one process, or processes of their own that share the database
-    #[arg(long, default_value_t = ClientKind::Threads, value_name = "WHAT")]
-    pub clients: ClientKind,
-    /// How long each trial measures (overwritesome ends by its number of updates)
-    #[arg(long, default_value = "10s", value_name = "TIME", conflicts_with = "operations")]
-    pub duration: Span,
-    /// Instead of --duration: operations of each reader
-    #[arg(long, value_parser = count, value_name = "N")]
-    pub operations: Option<u64>,
-    /// How long each trial runs before it measures
-    #[arg(long, default_value = "1s", value_name = "TIME")]
-    pub warmup: Span,
-    /// The most written a second: records, or bytes such as 2MiB/s [default: as much as the engine takes]
-    #[arg(long, value_name = "RATE")]
-    pub write_rate: Option<WriteRate>,
-    /// How often everything is done, each time on new databases
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub repeat: u32,
-    /// What every engine may cache in memory of its own
-    #[arg(long, default_value = "512MiB", value_name = "SIZE")]
-    pub cache: Bytes,
-    /// New writes that every engine may gather before it writes them out
-    #[arg(long, default_value = "64MiB", value_name = "SIZE")]
-    pub write_buffer: Bytes,
-    /// When a write is acknowledged: none, process (it survives the process), periodic, commit (synced)
-    #[arg(long, default_value_t = Durability::Process, value_name = "LEVEL")]
-    pub durability: Durability,
-    /// Compression of stored blocks: none, snappy, lz4, zstd, zlib
-    #[arg(long, default_value_t = Compression::None, value_name = "KIND")]
-    pub compression: Compression,
-    /// Check values that are read: full (every byte) or off (hit or miss)
-    #[arg(long, default_value = "full", value_parser = ["full", "off"], value_name = "HOW")]
-    pub verify: String,
-    /// What all random streams are made from
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
     /// An engine's own option (see `kvdyno engines NAME`)
-    #[arg(long, value_name = "ENGINE.OPTION=VALUE")]
+    #[arg(long, value_name = "ENGINE.OPTION=VALUE", help_heading = "[engine.NAME]")]
     pub option: Vec<String>,
     /// The library that an engine's adapter loads instead of the system's
-    #[arg(long, value_name = "ENGINE=PATH")]
+    #[arg(long, value_name = "ENGINE=PATH", help_heading = "[engine.NAME]")]
     pub library: Vec<String>,
-    /// turns: engines take turns; engine: one after the other, with one database at a time
-    #[arg(long, default_value = "turns", value_parser = order, value_name = "ORDER")]
-    pub order: Order,
-    /// Where databases go: the storage to be measured [default: the results folder]
-    #[arg(long, value_name = "FOLDER")]
-    pub dir: Option<PathBuf>,
-    /// Databases stay after the last trial
-    #[arg(long)]
-    pub keep: bool,
-    /// What the results are called
-    #[arg(long, default_value = "comparison")]
-    pub name: String,
     #[command(flatten)]
-    pub environment: EnvironmentOptions,
+    pub keys: KeyFlags,
     #[command(flatten)]
     pub erase: Erase,
     #[command(flatten)]
@@ -175,10 +87,10 @@ pub struct Compare {
 #[derive(Debug, Args)]
 pub struct Erase {
     /// The block device that databases go to, with a storage other than a folder; it is erased
-    #[arg(long, value_name = "PATH", requires = "yes_erase")]
+    #[arg(long, value_name = "PATH", requires = "yes_erase", help_heading = "[environment]")]
     pub device: Option<PathBuf>,
     /// The same device again: everything on it is lost
-    #[arg(long, value_name = "PATH", requires = "device")]
+    #[arg(long, value_name = "PATH", requires = "device", help_heading = "[environment]")]
     pub yes_erase: Option<PathBuf>,
 }
 
@@ -223,7 +135,7 @@ pub struct Run {
     pub fit: bool,
     /// With --fit: the time that all of it may take, about
     #[arg(long, value_name = "TIME", requires = "fit")]
-    pub budget: Option<Span>,
+    pub budget: Option<TimeSpan<1>>,
     /// Where databases go: the storage to be measured [default: what the file says, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     pub dir: Option<PathBuf>,
@@ -326,7 +238,7 @@ pub struct Check {
     pub dir: Option<PathBuf>,
     /// How long a check may take: one that takes longer hangs
     #[arg(long, default_value = "60s", value_name = "TIME")]
-    pub timeout: Span,
+    pub timeout: TimeSpan<1>,
     /// Leave out engines that are not here, and say so
     #[arg(long)]
     pub skip_missing: bool,
@@ -347,15 +259,8 @@ pub struct Settings {
     /// Engines: NAME, NAME@VERSION, NAME:PRESET, or the path of an adapter [default: all that are here]
     #[arg(value_name = "ENGINE")]
     pub engines: Vec<String>,
-    /// What every engine may cache in memory of its own
-    #[arg(long, default_value = "512MiB", value_name = "SIZE")]
-    pub cache: Bytes,
-    /// New writes that every engine may gather before it writes them out
-    #[arg(long, default_value = "64MiB", value_name = "SIZE")]
-    pub write_buffer: Bytes,
-    /// Between syncs at durability periodic
-    #[arg(long, default_value = "1s", value_name = "TIME")]
-    pub sync_period: Span,
+    #[command(flatten)]
+    pub keys: SettingsFlags,
     /// Leave out engines that are not here, and say so
     #[arg(long)]
     pub skip_missing: bool,
@@ -367,11 +272,15 @@ pub struct Settings {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   kvdyno experiments                                    what there is
-  kvdyno experiments inmem-numa > mine.toml             a file to change, with every key explained")]
+  kvdyno experiments example > mine.toml                a file to change, with every key explained
+  kvdyno experiments --schema > schema.json             what editors complete and check such files by")]
 pub struct Experiments {
     /// Print the file of this one
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
+    /// Print the JSON Schema of experiment files
+    #[arg(long, conflicts_with = "name")]
+    pub schema: bool,
 }
 
 #[derive(Debug, Args)]
@@ -402,27 +311,6 @@ pub struct Inspect {
     pub answer: PathBuf,
 }
 
-/// A count: `1000000`, `10M`.
-fn count(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is not a number such as 1000000 or 10M");
-    let (digits, unit) = match text.char_indices().last().ok_or_else(wrong)? {
-        (at, 'k' | 'K') => (&text[..at], 1_000),
-        (at, 'M') => (&text[..at], 1_000_000),
-        (at, 'G') => (&text[..at], 1_000_000_000),
-        _ => (text, 1),
-    };
-    let number: u64 = digits.replace('_', "").parse().map_err(|_| wrong())?;
-    number.checked_mul(unit).ok_or_else(wrong)
-}
-
-fn order(text: &str) -> Result<Order, String> {
-    match text {
-        "turns" => Ok(Order::Turns),
-        "engine" => Ok(Order::Engine),
-        _ => Err("it can be turns or engine".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -431,12 +319,5 @@ mod tests {
     #[test]
     fn the_command_line_fits_together() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn counts_have_units() {
-        assert_eq!(count("10M"), Ok(10_000_000));
-        assert_eq!(count("1_000"), Ok(1000));
-        assert!(count("M").is_err() && count("").is_err() && count("-1").is_err() && count("99999999999G").is_err());
     }
 }

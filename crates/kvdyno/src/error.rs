@@ -96,9 +96,9 @@ impl Error {
         let mut diagnostic = MietteDiagnostic::new(self.to_string()).with_severity(Severity::Error);
         let mut source = None;
         if let Error::Experiment { error, file: Some((path, text)) } = self
-            && let Some(place) = error.place
+            && let Some(span) = error.span_in(&text)
         {
-            diagnostic = diagnostic.with_label(LabeledSpan::at(place, "here"));
+            diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
             source = Some(NamedSource::new(path.to_string_lossy(), text));
         }
         let report = Report::new(diagnostic);

@@ -139,7 +139,7 @@ fn a_database_on_the_bare_device() {
     let Some(library) = lmdb_for_devices().filter(|_| may_set_the_environment()) else { return };
     let lab = Lab::new();
     let text = file("storage = \"raw\"\ncache_state = \"dropped\"").replace("[\"lmdb\"]", "[\"lmdb\", \"leveldb\"]")
-        + &format!("missing = \"skip\"\n[engine.lmdb]\nlibrary = \"{}\"\n", library.display());
+        + &format!("missing_engines = \"skip\"\n[engine.lmdb]\nlibrary = \"{}\"\n", library.display());
     lab.write("experiment.toml", &text);
     let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
     ran.exits(0).all_finished("lmdb").says("leveldb cannot keep a database on a raw device");
@@ -227,8 +227,8 @@ fn a_device_has_room_for_one_database() {
     let text = file("storage = \"xfs\"").replace("[\"lmdb\"]", "[\"lmdb\", \"leveldb\"]");
     lab.write("experiment.toml", &text);
     let arguments = ["run", "experiment.toml", "--out", "results", "--device", &shown, "--yes-erase", &shown];
-    lab.run_with(&arguments).exits(2).says("choose lab.order = \"engine\"");
-    lab.write("experiment.toml", &(text + "order = \"engine\"\n"));
+    lab.run_with(&arguments).exits(2).says("choose lab.order = \"sequential\"");
+    lab.write("experiment.toml", &(text + "order = \"sequential\"\n"));
     lab.run_with(&arguments).exits(0).is_clean().is_whole();
 }
 

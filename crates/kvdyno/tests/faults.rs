@@ -175,7 +175,7 @@ fn an_opening_that_answers_with_an_error() {
 #[test]
 fn a_trial_that_takes_longer_than_it_may() {
     let minute = Lab::new().compare(["faulty", "lmdb"]).workload("readwhilewriting").milliseconds(60_000);
-    let slow = minute.file("lab.longest", "1s");
+    let slow = minute.file("lab.trial_timeout", "1s");
     let ran = slow.run();
     ran.trial("faulty", "load").finished();
     ran.trial("faulty", "readwhilewriting").failed("too-slow", "not done after 1s");
@@ -342,8 +342,8 @@ fn two_setups_of_one_engine_are_two() {
         r#"
         engines = ["broken", "sound"]
         data.records = 1000
-        engine.broken = { is = "faulty", options = { fault = "segv-get" } }
-        engine.sound = { is = "faulty" }
+        engine.broken = { engine = "faulty", options = { fault = "segv-get" } }
+        engine.sound = { engine = "faulty" }
         [[run]]
         workload = "readrandom"
         readers = [1, 2]

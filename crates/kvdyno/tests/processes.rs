@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use support::{Comparison, Lab, Ran, Running, eventually};
 
 fn processes<const N: usize>(engines: [&str; N]) -> Comparison {
-    Lab::new().compare(engines).with("clients", "processes").with("readers", 2)
+    Lab::new().compare(engines).with("clients", "processes").with("load-clients", "processes").with("readers", 2)
 }
 
 /// Reads at random in two processes, with a fault of which each suffers one operation in a hundred.
@@ -35,7 +35,11 @@ fn fails(comparison: Comparison, kind: &str, words: &str) -> Ran {
 #[test]
 fn they_give_what_threads_give() {
     let work = |clients: &str| {
-        let lab = Lab::new().compare(["lmdb", "bdb", "faulty"]).with("readers", 2).with("clients", clients);
+        let lab = Lab::new()
+            .compare(["lmdb", "bdb", "faulty"])
+            .with("readers", 2)
+            .with("clients", clients)
+            .with("load-clients", clients);
         let ran = lab.workload("readrandom,readseq,readreverse").operations(3000).run();
         ran.is_clean();
         ran
@@ -162,7 +166,7 @@ fn an_engine_that_processes_cannot_share() {
     let before = lab.tree();
     let ran = lab.run(["compare", "lmdb", "leveldb", "--clients", "processes"]);
     ran.exits(2).says("leveldb has no database that processes can share");
-    lab.write("experiment.toml", "engines = [\"leveldb\"]\n[[run]]\nworkers = \"processes\"\n");
+    lab.write("experiment.toml", "engines = [\"leveldb\"]\n[[run]]\nclients = \"processes\"\n");
     let ran = lab.run(["run", "experiment.toml"]);
     ran.exits(2).says("experiment.toml:3:11").says("leveldb has no database that processes can share");
     fs::remove_file(lab.path("experiment.toml")).unwrap();

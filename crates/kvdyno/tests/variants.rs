@@ -9,7 +9,7 @@ use support::Lab;
 const FILE: &str = r#"
 name = "sizes"
 engines = ["lmdb", "voldemort", "faulty"]
-lab = { missing = "skip" }
+lab = { missing_engines = "skip" }
 fit = { memory = "64TiB", cores = 1024 }
 [data]
 records = 20000
@@ -65,7 +65,7 @@ fn a_variant_that_cannot_be_says_where() {
     let lab = Lab::new();
     lab.write("sizes.toml", &FILE.replace("data.value_size = 30", "data.value_sise = 30"));
     let ran = lab.run(["run", "sizes.toml"]);
-    ran.exits(2).says("variant `small`: unknown field `value_sise`").says("sizes.toml:13");
+    ran.exits(2).says("variant `small`: there is no key `value_sise` here").says("sizes.toml:13");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn an_experiment_is_made_to_fit() {
     let lab = Lab::new();
     lab.write("sizes.toml", FILE);
     let ran = lab.run(["run", "sizes.toml", "--fit", "--dry-run"]);
-    ran.exits(0).says("fit: records: 10000 instead of 20000").says("fit: readers: [1] instead of [1, 2]");
+    ran.exits(0).says("fit: data.records: 10000 instead of 20000").says("fit: run.readers: [1] instead of [1, 2]");
     ran.says("6 trials: 3 loads of about a second in all, 3 runs as long as their operations take");
     assert!(ran.stdout.contains("records = 10000"), "{}", ran.stdout);
     lab.run(["run", "sizes.toml", "--budget", "1m"]).exits(2).says("--fit");
@@ -82,7 +82,7 @@ fn an_experiment_is_made_to_fit() {
 /// It does as much as it can, and its last trial is still the last on its database.
 #[test]
 fn an_engine_is_left_out_of_the_steps_that_it_cannot_do() {
-    let file = "engines = [\"null\", \"faulty\"]\nlab = { missing = \"skip\" }\n[data]\nrecords = 1000\n\
+    let file = "engines = [\"null\", \"faulty\"]\nlab = { missing_engines = \"skip\" }\n[data]\nrecords = 1000\n\
                 [[run]]\nworkload = \"readrandom\"\nreaders = [1, 2]\noperations = 200\nwarmup = \"0s\"\n\
                 [[run]]\nworkload = \"revrange\"\nreaders = [1, 2]\noperations = 200\nwarmup = \"0s\"\n";
     let lab = Lab::with_null();
@@ -106,6 +106,6 @@ fn an_engine_is_left_out_of_the_steps_that_it_cannot_do() {
 #[test]
 fn an_experiment_without_any_engine_that_is_here_is_refused() {
     let lab = Lab::new();
-    lab.write("none.toml", "engines = [\"voldemort\"]\nlab = { missing = \"skip\" }\n");
+    lab.write("none.toml", "engines = [\"voldemort\"]\nlab = { missing_engines = \"skip\" }\n");
     lab.run(["run", "none.toml"]).exits(2).says("none of the engines can be measured here").says("voldemort");
 }

@@ -240,7 +240,8 @@ fn loads_at_random_write_every_record_once() {
 fn several_threads_share_a_load() {
     for load in ["fillseq", "fillrandom"] {
         let lab = Lab::new();
-        let shared = lab.compare(["faulty", "rocksdb"]).with("load", load).with("batch", 7).file("load.writers", 3);
+        let shared =
+            lab.compare(["faulty", "rocksdb"]).with("load", load).with("load-batch", 7).with("load-writers", 3);
         let ran = loads_everything_once(shared, 5000);
         assert_eq!(ran.trial("faulty", "load").result.operations[0].threads, 3);
     }
@@ -248,7 +249,7 @@ fn several_threads_share_a_load() {
 
 #[test]
 fn a_batch_of_one_is_a_put() {
-    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 1), 1500);
+    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("load-batch", 1), 1500);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
         assert_eq!((operations.kind.name(), operations.operations), ("put", 1500));
@@ -257,7 +258,7 @@ fn a_batch_of_one_is_a_put() {
 
 #[test]
 fn batches_are_as_large_as_asked() {
-    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("batch", 100), 1550);
+    let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("load-batch", 100), 1550);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
         assert_eq!((operations.kind.name(), operations.operations, operations.records), ("batch", 16, 1550));
@@ -266,9 +267,12 @@ fn batches_are_as_large_as_asked() {
 
 /// The load is at `commit`, the run is not, and the result says so in the engine's words too.
 #[test]
-fn a_synced_load_is_committed() {
+fn a_load_may_have_a_durability_of_its_own() {
     let engines = ["faulty", "lmdb", "leveldb", "rocksdb"];
-    let ran = loads_everything_once(Lab::new().compare(engines).with("batch", 500).arguments(["--sync"]), 2000);
+    let ran = loads_everything_once(
+        Lab::new().compare(engines).with("load-batch", 500).with("load-durability", "commit"),
+        2000,
+    );
     for engine in engines {
         let (load, run) = (ran.trial(engine, "load").result, ran.trial(engine, "readseq").result);
         assert_eq!((&*load.workload.durability, &*run.workload.durability), ("commit", "process"));
@@ -352,7 +356,8 @@ fn engines_take_turns_or_come_one_after_the_other() {
 /// With `engine` the storage needs room for one database at a time.
 #[test]
 fn one_after_the_other_there_is_one_database_at_a_time() {
-    let slow = Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").milliseconds(300).with("order", "engine");
+    let slow =
+        Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").milliseconds(300).with("order", "sequential");
     let at_lmdb = slow.start().has_records(3).has_a_worker().after(100);
     assert_eq!(at_lmdb.lab().databases().len(), 1);
     at_lmdb.ends().is_clean();

@@ -3,12 +3,13 @@
 use kvdyno_engine::abi;
 use kvdyno_engine::inspect::Declared;
 use kvdyno_environment::requested::Storage;
-use kvdyno_experiment::{Experiment, Missing};
 
 use crate::plan::{load_spec, run_spec};
+use kvdyno_experiment::Experiment;
+use kvdyno_model::MissingEngines;
 
 /// The runs of an experiment that the engine cannot do, each with the reason. An engine that can do some of them is left
-/// out of the others where the experiment allows that (`missing = "skip"`).
+/// out of the others where the experiment allows that (`missing_engines = "skip"`).
 ///
 /// # Errors
 /// If it cannot do the load, or a run that it is not to be left out of, or can do no run.
@@ -21,7 +22,7 @@ pub(crate) fn cannot_run(
     if let Some(lacks) = load.name.lacks(&load, engine.capabilities) {
         return Err(format!("{label} {lacks}"));
     }
-    if experiment.environment.requested().storage == Storage::Raw && !engine.can(abi::CAN_RAW_DEVICE) {
+    if experiment.environment.storage == Storage::Raw && !engine.can(abi::CAN_RAW_DEVICE) {
         return Err(format!(
             "{label} cannot keep a database on a raw device, which environment.storage = \"raw\" asks for"
         ));
@@ -32,7 +33,9 @@ pub(crate) fn cannot_run(
     };
     let missing: Vec<_> = (0..experiment.run.len()).filter_map(reason).collect();
     match missing.first() {
-        Some((_, why)) if experiment.lab.missing == Missing::Refuse || missing.len() == experiment.run.len() => {
+        Some((_, why))
+            if experiment.lab.missing_engines == MissingEngines::Refuse || missing.len() == experiment.run.len() =>
+        {
             Err(why.clone())
         }
         _ => Ok(missing),

@@ -1,12 +1,11 @@
 //! `[environment]`: what surrounds the trials, as the experiment file says it and as this machine can give it.
 
-use kvdyno_engine::LabSettings;
 use kvdyno_environment::memory::{LEAST_LIMIT, MemoryControl};
 use kvdyno_environment::placement::Placement;
-use kvdyno_environment::requested::{Refusal, Requested};
+use kvdyno_environment::requested::{EnvironmentKey, Refusal, Requested};
 
-use kvdyno_experiment::Bytes;
-use kvdyno_experiment::{EnvironmentSection, FileError};
+use kvdyno_experiment::{Experiment, FileError};
+use kvdyno_model::ByteSize;
 
 /// The environment of a variant's trials, as this machine can give it: what it takes to set each part was found out, and
 /// nothing is set yet.
@@ -21,51 +20,48 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Finds out whether this machine can give what `section` asks for, without changing anything.
+    /// Finds out whether this machine can give what is requested, without changing anything.
     ///
     /// # Errors
     /// The first thing that it cannot, with what would be right.
-    pub fn check(section: &EnvironmentSection) -> Result<Environment, FileError> {
-        let requested = section.requested();
-        Environment::of(requested).map_err(|refusal| section.refused(&refusal))
+    pub fn check(requested: &Requested) -> Result<Environment, FileError> {
+        Environment::of(requested).map_err(refused)
     }
 
-    fn of(requested: Requested) -> Result<Environment, Refusal> {
-        let placement = Placement::resolve(&requested)?;
+    fn of(requested: &Requested) -> Result<Environment, Refusal> {
+        let placement = Placement::resolve(requested)?;
         let memory = memory_control(requested.memory)?;
-        Ok(Environment { requested, placement, memory })
+        Ok(Environment { requested: requested.clone(), placement, memory })
     }
 }
 
+/// A refusal as an error of the file.
+pub(crate) fn refused(refusal: Refusal) -> FileError {
+    FileError::at(refusal.key, format!("{}: {}", refusal.key, refusal.message))
+}
+
 /// Where memory can be limited, if it is to be.
-fn memory_control(limit: Option<u64>) -> Result<Option<MemoryControl>, Refusal> {
-    if let Some(limit) = limit.filter(|limit| *limit < LEAST_LIMIT) {
-        let (limit, least) = (Bytes(limit), Bytes(LEAST_LIMIT));
-        return Err(Refusal::new("memory", format!("{limit} is too little for any engine; {least} is the least")));
+fn memory_control(limit: Option<ByteSize>) -> Result<Option<MemoryControl>, Refusal> {
+    if let Some(limit) = limit.filter(|limit| limit.get() < LEAST_LIMIT) {
+        let message = format!("{limit} is too little for any engine; {} is the least", ByteSize(LEAST_LIMIT));
+        return Err(Refusal::new(EnvironmentKey::Memory, message));
     }
     limit.map(|_| MemoryControl::find()).transpose()
 }
 
 /// Refuses a limit that the engine's own cache and write buffer would exceed. An engine that maps its database has
 /// neither: what it caches is the page cache, which the kernel keeps below the limit.
-pub(crate) fn check_room(
-    environment: &EnvironmentSection,
-    settings: &LabSettings,
-    label: &str,
-    mapped: bool,
-) -> Result<(), FileError> {
-    let Some(limit) = environment.requested().memory.filter(|_| !mapped) else { return Ok(()) };
-    let needed = settings.cache_bytes.saturating_add(settings.write_buffer_bytes).saturating_add(LEAST_LIMIT);
+pub(crate) fn check_memory(experiment: &Experiment, label: &str, mapped: bool) -> Result<(), FileError> {
+    let Some(limit) = experiment.environment.memory.filter(|_| !mapped) else { return Ok(()) };
+    let (cache, write_buffer) = (experiment.settings.cache, experiment.settings.write_buffer);
+    let needed = ByteSize(cache.get().saturating_add(write_buffer.get()).saturating_add(LEAST_LIMIT));
     if limit >= needed {
         return Ok(());
     }
     let message = format!(
-        "{} is too little for {label}: settings.cache = {}, settings.write_buffer = {} and {} for the rest need {}",
-        Bytes(limit),
-        Bytes(settings.cache_bytes),
-        Bytes(settings.write_buffer_bytes),
-        Bytes(LEAST_LIMIT),
-        Bytes(needed)
+        "{limit} is too little for {label}: settings.cache = {cache}, settings.write_buffer = {write_buffer} and {} for \
+         the rest need {needed}",
+        ByteSize(LEAST_LIMIT),
     );
-    Err(environment.refused(&Refusal::new("memory", message)))
+    Err(refused(Refusal::new(EnvironmentKey::Memory, message)))
 }

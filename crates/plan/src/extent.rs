@@ -28,7 +28,7 @@ impl Extent {
     pub fn of(checked: &Checked) -> Extent {
         let trials = &checked.plan.trials;
         let (loads, runs): (Vec<_>, Vec<_>) = trials.iter().partition(|trial| trial.key.phase == Phase::Load);
-        let load_seconds = loads.iter().map(|trial| load_seconds(&checked.parts[trial.variant].variant.experiment));
+        let load_seconds = loads.iter().map(|trial| load_seconds(&checked.variants[trial.variant].variant.experiment));
         let times: Vec<Duration> = runs.iter().filter_map(|trial| trial.planned_time()).collect();
         Extent {
             loads: loads.len(),
@@ -46,13 +46,18 @@ impl fmt::Display for Extent {
             Duration::ZERO => "a second".to_owned(),
             time => humantime::format_duration(time).to_string(),
         };
-        write!(f, "{} trials: {} loads of about {} in all", self.loads + self.runs, self.loads, time(self.load_time))?;
+        let count = |number: usize, what: &str| match number {
+            1 => format!("1 {what}"),
+            number => format!("{number} {what}s"),
+        };
+        let (trials, loads) = (count(self.loads + self.runs, "trial"), count(self.loads, "load"));
+        write!(f, "{trials}: {loads} of about {} in all", time(self.load_time))?;
         let timed = self.runs - self.unknown;
         if timed > 0 {
-            write!(f, ", {timed} runs of {} in all", time(self.run_time))?;
+            write!(f, ", {} of {} in all", count(timed, "run"), time(self.run_time))?;
         }
         if self.unknown > 0 {
-            write!(f, ", {} runs as long as their operations take", self.unknown)?;
+            write!(f, ", {} as long as their operations take", count(self.unknown, "run"))?;
         }
         Ok(())
     }

@@ -2,111 +2,100 @@
 //!
 //! What the original was about are ratios: database to memory, cache to database, readers to cores. So records, cache,
 //! write buffer and memory limit shrink by one factor, threads by another, and a budget of time is divided over the
-//! trials. Where the least that makes sense is too much for the budget, parts are left out ([`thin`]). Nothing ever
+//! trials. Where the least that makes sense is too much for the budget, some of it is left out ([`thin`]). Nothing ever
 //! grows. What was changed is told.
 
+mod capacity;
+mod change;
 mod data;
 mod estimate;
-mod parts;
+mod tables;
 mod thin;
 mod threads;
 mod time;
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
+use kvdyno_experiment::{DataKey, Experiment, FileError};
+use kvdyno_model::Order;
 use toml::Table;
 
+use crate::check::check_count;
 use crate::space::stored_bytes;
+pub use capacity::MachineCapacity;
+use capacity::{LOAD_PART, RUN_PART};
+pub use change::Change;
 use data::{least_cache, least_scale, shrink};
-use estimate::part_seconds;
-use kvdyno_experiment::{Experiment, FileError, Order};
-use parts::{each_part, is_changed_by_all};
+use estimate::fraction_seconds;
+use tables::{each_table, is_changed_by_all};
 use thin::thin;
 use threads::{asks_for_smt, fewer_threads, stand_in_for_smt};
 use time::{limit_trials, run_time, shorten};
 
 pub(crate) use estimate::load_seconds;
 
-/// The machine that it is to fit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Room {
-    /// Bytes of memory.
-    pub memory: u64,
-    /// Hardware threads.
-    pub cores: u32,
-    /// How many of them a core has.
-    pub threads_per_core: u32,
-    /// Bytes free where databases go.
-    pub disk: u64,
-    /// The time that everything may take.
-    pub budget: Option<Duration>,
-    /// Engines of the experiment that are not here: they take no time.
-    pub missing: BTreeSet<String>,
-}
-
 /// Of the free space, what databases may take by their keys and values; engines need more than those.
 const DISK_PART: f64 = 0.3;
-/// Of the budget, what loading may take; the rest is for runs, their warm-ups, and opening and closing.
-const LOAD_PART: f64 = 0.35;
-const RUN_PART: f64 = 0.45;
-/// The experiment at a size that this machine and the budget have room for, and what was changed, a line each. Places
-/// in it are of no file.
+/// The experiment at a size that this machine and the budget have room for, and what was changed.
 ///
 /// # Errors
 /// If its variants do not hold together.
-pub fn fitted(experiment: &Experiment, room: &Room) -> Result<(Experiment, Vec<String>), FileError> {
-    let whole = |error: toml::ser::Error| FileError::new(error.to_string(), 0..0);
-    let mut table = Table::try_from(experiment).map_err(whole)?;
+pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Experiment, Vec<Change>), FileError> {
+    check_count(&experiment.variants()?)?;
+    let mut table = Table::try_from(experiment).map_err(|error| FileError::new(error.to_string()))?;
     let mut changes = Vec::new();
-    let scale = scale_of(experiment, room)?;
+    let scale = scale_of(experiment, machine)?;
     // Where hyperthreads are what it is about, threads are held against cores, not against those.
-    let here = if asks_for_smt(&table) { room.cores / room.threads_per_core.max(1) } else { room.cores };
+    let here = if asks_for_smt(&table) { machine.cores / machine.threads_per_core.max(1) } else { machine.cores };
     let least_cache = least_cache(experiment);
-    each_part(&mut table, &mut |part, name| {
-        shrink(part, name, scale, least_cache, &mut changes);
+    each_table(&mut table, &mut |table, variant| {
+        shrink(table, variant, scale, least_cache, &mut changes);
         if let Some(cores) = experiment.fit.cores {
-            fewer_threads(part, name, f64::from(here) / f64::from(cores), &mut changes);
+            fewer_threads(table, variant, f64::from(here) / cores.get() as f64, &mut changes);
         }
     });
-    if room.threads_per_core <= 1 {
+    if machine.threads_per_core <= 1 {
         stand_in_for_smt(&mut table, &mut changes);
     }
-    if let Some(budget) = room.budget {
-        thin(&mut table, budget, &experiment.fit.leave_out, &room.missing, &mut changes)?;
-        let time = run_time(&Experiment::from_table(&table)?, room, budget)?;
-        each_part(&mut table, &mut |part, name| shorten(part, name, time, &mut changes));
+    if let Some(budget) = machine.budget {
+        thin(&mut table, budget, &experiment.fit.leave_out, &machine.missing, &mut changes)?;
+        let time = run_time(&Experiment::from_table(&table)?, machine, budget)?;
+        each_table(&mut table, &mut |table, variant| shorten(table, variant, time, &mut changes));
         limit_trials(&mut table, budget, &mut changes);
     }
-    changes.retain(|line| !line.starts_with("records:") || !is_changed_by_all(&table));
+    if is_changed_by_all(&table) {
+        let own_records = |change: &Change| matches!(change, Change::Value { variant, key, .. } if variant.is_empty() && *key == DataKey::Records.into());
+        changes.retain(|change| !own_records(change));
+    }
     Ok((Experiment::from_table(&table)?, changes))
 }
 
 /// By how much the data must shrink.
-fn scale_of(experiment: &Experiment, room: &Room) -> Result<f64, FileError> {
-    let memory = experiment.fit.memory.map_or(1.0, |memory| room.memory as f64 / memory.0 as f64);
+fn scale_of(experiment: &Experiment, machine: &MachineCapacity) -> Result<f64, FileError> {
+    let memory = experiment.fit.memory.map_or(1.0, |memory| machine.memory as f64 / memory.get() as f64);
     let variants = experiment.variants()?;
     let engines = |one: &Experiment| {
-        let here = |name: &&toml::Spanned<String>| !room.missing.contains(name.get_ref());
+        let here = |name: &&String| !machine.missing.contains(*name);
         one.engines.iter().filter(here).count() as f64
     };
     let at_once = |one: &Experiment| match experiment.lab.order {
-        Order::Turns => engines(one),
-        Order::Engine => 1.0,
+        Order::Interleaved => engines(one),
+        Order::Sequential => 1.0,
     };
     let largest = variants.iter().map(|one| stored_bytes(&one.experiment) as f64 * at_once(&one.experiment));
-    let disk = DISK_PART * room.disk as f64 / largest.fold(1.0, f64::max);
-    let seconds = |one: &Experiment| (load_seconds(one) + part_seconds(one)) * engines(one);
+    let disk = DISK_PART * machine.disk as f64 / largest.fold(1.0, f64::max);
+    let seconds = |one: &Experiment| (load_seconds(one) + fraction_seconds(one)) * engines(one);
     let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
-    let loading = loading * f64::from(*experiment.lab.repeat.get_ref());
-    let part = if experiment.run.is_empty() { LOAD_PART + RUN_PART } else { LOAD_PART };
-    let time = room.budget.map_or(1.0, |budget| part * budget.as_secs_f64() / loading);
+    let loading = loading * experiment.lab.repeat.get() as f64;
+    let share = if experiment.run.is_empty() { LOAD_PART + RUN_PART } else { LOAD_PART };
+    let time = machine.budget.map_or(1.0, |budget| share * budget.as_secs_f64() / loading);
     let least = variants.iter().map(|one| least_scale(&one.experiment)).fold(0.0, f64::max);
     Ok(memory.min(disk).min(time).max(least).min(1.0))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
     use super::*;
     use crate::plan::Plan;
     use proptest::prelude::*;
@@ -132,8 +121,8 @@ mod tests {
         name = "large"
     "#;
 
-    fn room() -> Room {
-        Room {
+    fn machine() -> MachineCapacity {
+        MachineCapacity {
             memory: 16 << 30,
             cores: 2,
             threads_per_core: 1,
@@ -145,13 +134,13 @@ mod tests {
 
     #[test]
     fn ratios_stay() {
-        let (fitted, changes) = fitted(&Experiment::parse(TEXT).unwrap(), &room()).unwrap();
-        let scale = *fitted.data.records.get_ref() as f64 / 40e6;
-        assert!(scale < 0.5 && (fitted.settings.cache.0 as f64 / (16u64 << 30) as f64 / scale - 1.0).abs() < 0.1);
-        assert_eq!(fitted.run[0].readers.get_ref(), &[1, 2, 4, 8]);
+        let (fitted, changes) = fitted(&Experiment::parse(TEXT).unwrap(), &machine()).unwrap();
+        let scale = fitted.data.records.get() as f64 / 40e6;
+        assert!(scale < 0.5 && (fitted.settings.cache.get() as f64 / (16u64 << 30) as f64 / scale - 1.0).abs() < 0.1);
+        assert_eq!(fitted.run[0].readers.to_string(), "1,2,4,8");
         let small = &fitted.variants().unwrap()[0].experiment;
-        assert!((*small.data.records.get_ref() as f64 / 4e9 / scale - 1.0).abs() < 0.1);
-        assert!(changes.iter().any(|line| line.starts_with("variant small: records")), "{changes:?}");
+        assert!((small.data.records.get() as f64 / 4e9 / scale - 1.0).abs() < 0.1);
+        assert!(changes.iter().any(|line| line.to_string().starts_with("variant small: data.records")), "{changes:?}");
     }
 
     const STEPS: &str = r#"
@@ -174,19 +163,18 @@ mod tests {
 
     #[test]
     fn what_ends_by_itself_shrinks_with_the_data() {
-        let room = Room { cores: 4, budget: Some(Duration::from_secs(60)), ..room() };
-        let (fitted, changes) = fitted(&Experiment::parse(STEPS).unwrap(), &room).unwrap();
-        let scale = *fitted.data.records.get_ref() as f64 / 40e6;
-        let operations = fitted.run[2].operations.unwrap() as f64;
+        let machine = MachineCapacity { cores: 4, budget: Some(Duration::from_secs(60)), ..machine() };
+        let (fitted, changes) = fitted(&Experiment::parse(STEPS).unwrap(), &machine).unwrap();
+        let scale = fitted.data.records.get() as f64 / 40e6;
+        let operations = fitted.run[2].operations.unwrap().get() as f64;
         assert!((operations / 4e6 / scale - 1.0).abs() < 0.1, "{changes:?}");
         assert!(fitted.run[1].duration.is_none() && fitted.run[2].duration.is_none());
-        assert!(fitted.run[0].duration.as_ref().unwrap().get_ref().0 < Duration::from_secs(10));
+        assert!(fitted.run[0].duration.unwrap().get() < Duration::from_secs(10));
     }
 
     #[test]
     fn two_threads_for_each_core_stand_in_for_hyperthreads() {
-        let variants =
-            "[[variant]]\nname = \"off\"\nstage.smt = \"off\"\n[[variant]]\nname = \"on\"\nstage.smt = \"on\"\n";
+        let variants = "[[variant]]\nname = \"off\"\nenvironment.smt = \"off\"\n[[variant]]\nname = \"on\"\nenvironment.smt = \"on\"\n";
         let mut table: Table = format!("{STEPS}\n{variants}").parse().unwrap();
         let mut changes = Vec::new();
         assert!(asks_for_smt(&table));
@@ -200,21 +188,21 @@ mod tests {
         );
         assert_eq!(readers(&variants[1], 0), [20, 40, 60, 80, 100].map(Value::Integer));
         assert_eq!(readers(&variants[1], 2), [Value::Integer(20)]);
-        assert_eq!((changes.len(), changes[0].contains("no hyperthreads")), (1, true));
+        assert_eq!((changes.len(), changes[0].to_string().contains("no hyperthreads")), (1, true));
     }
 
     #[test]
     fn a_machine_with_room_changes_nothing() {
         let experiment = Experiment::parse(TEXT).unwrap();
-        let room = Room { memory: 64 << 30, cores: 64, disk: u64::MAX, ..room() };
-        let (fitted, changes) = fitted(&experiment, &room).unwrap();
+        let machine = MachineCapacity { memory: 64 << 30, cores: 64, disk: u64::MAX, ..machine() };
+        let (fitted, changes) = fitted(&experiment, &machine).unwrap();
         assert_eq!((fitted.to_toml().unwrap(), changes), (experiment.to_toml().unwrap(), Vec::new()));
     }
 
     #[test]
     fn a_budget_is_divided_over_the_trials() {
-        let room = Room { budget: Some(Duration::from_secs(600)), ..room() };
-        let (fitted, _) = fitted(&Experiment::parse(TEXT).unwrap(), &room).unwrap();
+        let machine = MachineCapacity { budget: Some(Duration::from_secs(600)), ..machine() };
+        let (fitted, _) = fitted(&Experiment::parse(TEXT).unwrap(), &machine).unwrap();
         let plan = Plan::of(&fitted.variants().unwrap());
         let runs: Duration = plan.trials.iter().filter_map(|trial| trial.planned_time()).sum();
         assert!(runs < Duration::from_secs(300) && runs > Duration::from_secs(200), "{runs:?}");
@@ -232,8 +220,8 @@ mod tests {
             )
         };
         let shrunk = |durability| {
-            let room = Room { budget: Some(Duration::from_secs(60)), ..room() };
-            fitted(&Experiment::parse(&text(durability)).unwrap(), &room).unwrap().0
+            let machine = MachineCapacity { budget: Some(Duration::from_secs(60)), ..machine() };
+            fitted(&Experiment::parse(&text(durability)).unwrap(), &machine).unwrap().0
         };
         let (synced, not) = (shrunk("commit"), shrunk("none"));
         assert!(
@@ -242,18 +230,18 @@ mod tests {
             synced.data().records,
             not.data().records
         );
-        let part = not.settings.cache.0 as f64 / (20u64 << 20) as f64;
+        let part = not.settings.cache.get() as f64 / (20u64 << 20) as f64;
         assert!((part * 1e6 / not.data().records as f64 - 1.0).abs() < 0.1);
-        assert!(synced.settings.cache.0 < 1 << 20);
+        assert!(synced.settings.cache.get() < 1 << 20);
     }
 
     proptest! {
         #[test]
         fn nothing_grows_and_the_result_can_be_read(memory in 1u64..1 << 40, cores in 1u32..256, disk in 0u64..1 << 45) {
             let experiment = Experiment::parse(TEXT).unwrap();
-            let (fitted, _) = fitted(&experiment, &Room { memory, cores, disk, ..room() }).unwrap();
-            prop_assert!(fitted.data.records.get_ref() <= experiment.data.records.get_ref());
-            prop_assert!(fitted.settings.cache.0 <= experiment.settings.cache.0);
+            let (fitted, _) = fitted(&experiment, &MachineCapacity { memory, cores, disk, ..machine() }).unwrap();
+            prop_assert!(fitted.data.records <= experiment.data.records);
+            prop_assert!(fitted.settings.cache.get() <= experiment.settings.cache.get());
             prop_assert!(Experiment::parse(&fitted.to_toml().unwrap()).is_ok());
         }
     }

@@ -106,10 +106,10 @@ fn how(status: ExitStatus) -> String {
 pub fn missing_engines(experiment: &Experiment) -> BTreeSet<String> {
     let missing = |label: &&str| {
         let section = experiment.engine.get(*label);
-        let name = section.and_then(|section| section.is.as_ref()).map_or(*label, |is| is.get_ref().as_str());
-        let library = section.and_then(|section| section.library.clone());
+        let name = section.and_then(|section| section.engine.as_deref()).unwrap_or(label);
+        let library = section.and_then(|section| section.library.clone()).map(|path| path.0);
         let inspected = request(&EngineName::parse(name), library).and_then(|request| inspect_apart(&request));
         !inspected.is_ok_and(|engine| matches!(engine.probe, Probe::Available { .. }))
     };
-    experiment.engines.iter().map(|name| name.get_ref().as_str()).filter(missing).map(str::to_owned).collect()
+    experiment.engines.iter().map(String::as_str).filter(missing).map(str::to_owned).collect()
 }

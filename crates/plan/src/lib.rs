@@ -13,9 +13,9 @@ mod parameters;
 mod plan;
 mod space;
 
-pub use check::{Checked, Part, Setup, check};
+pub use check::{Checked, CheckedVariant, Setup, check};
 pub use environment::Environment;
 pub use extent::Extent;
-pub use fit::{Room, fitted};
+pub use fit::{Change, MachineCapacity, fitted};
 pub use plan::{Plan, PlannedTrial};
 pub use space::{SpaceError, check_space};

@@ -4,13 +4,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use kvdyno_dataset::subseed;
+use kvdyno_experiment::{DURATION, Experiment, RunSection, Variant};
+use kvdyno_model::Order;
 use kvdyno_results::{ClientKind, Phase, TrialKey};
 use kvdyno_worker::Distribution;
 use kvdyno_worker::workloads::{End, Reads, WorkloadSpec};
-use toml::Spanned;
-
-use kvdyno_experiment::Variant;
-use kvdyno_experiment::{DURATION, Experiment, Order, RunSection};
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]
@@ -58,7 +56,7 @@ impl Plan {
     /// same plan. Variants come one after the other: only one has databases at a time.
     pub fn of(variants: &[Variant]) -> Plan {
         let mut trials = Vec::new();
-        let repeats = variants.first().map_or(0, |variant| *variant.experiment.lab.repeat.get_ref());
+        let repeats = variants.first().map_or(0, |variant| variant.experiment.lab.repeat.get_u32());
         for repeat in 1..=repeats {
             for (index, variant) in variants.iter().enumerate() {
                 let experiment = &variant.experiment;
@@ -101,10 +99,9 @@ impl Plan {
 }
 
 fn steps(experiment: &Experiment) -> Vec<Step> {
-    let runs =
-        experiment.run.iter().enumerate().flat_map(|(section, run)| {
-            run.readers.get_ref().iter().map(move |&readers| Step::Run { section, readers })
-        });
+    let runs = experiment.run.iter().enumerate().flat_map(|(section, run)| {
+        run.readers.iter().map(move |readers| Step::Run { section, readers: readers.get_u32() })
+    });
     std::iter::once(Step::Load).chain(runs).collect()
 }
 
@@ -114,23 +111,23 @@ fn order(order: Order, steps: usize, engines: usize, rotation: usize) -> Vec<(us
     let rotated = |index: usize| (index + rotation) % engines;
     let turns = |outer: usize, inner: usize| (0..outer).flat_map(move |a| (0..inner).map(move |b| (a, b)));
     match order {
-        Order::Turns => turns(steps, engines).map(|(step, engine)| (step, rotated(engine))).collect(),
-        Order::Engine => turns(engines, steps).map(|(engine, step)| (step, rotated(engine))).collect(),
+        Order::Interleaved => turns(steps, engines).map(|(step, engine)| (step, rotated(engine))).collect(),
+        Order::Sequential => turns(engines, steps).map(|(engine, step)| (step, rotated(engine))).collect(),
     }
 }
 
 fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, number: u32) -> PlannedTrial {
-    let seed = subseed(experiment.lab.seed, &[u64::from(repeat), step_seed(step)]);
+    let seed = subseed(experiment.lab.seed.get(), &[u64::from(repeat), step_seed(step)]);
     let (phase, clients, workload) = match step {
-        Step::Load => (Phase::Load, *experiment.load.clients.get_ref(), load_spec(experiment, seed)),
+        Step::Load => (Phase::Load, experiment.load.clients, load_spec(experiment, seed)),
         Step::Run { section, readers } => {
-            let clients = *experiment.run[section].clients.get_ref();
+            let clients = experiment.run[section].clients;
             (Phase::Run, clients, run_spec(experiment, section, readers, seed))
         }
     };
     let key = TrialKey {
         number,
-        engine: experiment.engines[engine].get_ref().clone(),
+        engine: experiment.engines[engine].clone(),
         variant: String::new(),
         phase,
         workload: workload.name.to_string(),
@@ -158,10 +155,10 @@ fn step_seed(step: Step) -> u64 {
 pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
     let load = &experiment.load;
     WorkloadSpec {
-        name: *load.workload.get_ref(),
+        name: load.workload,
         data: experiment.data(),
         readers: 0,
-        writers: *load.writers.get_ref(),
+        writers: load.writers.get_u32(),
         batch: experiment.load_batch(),
         reads_per_transaction: 1,
         reads: Reads::default(),
@@ -177,7 +174,7 @@ pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
 /// The workload of a run with a number of threads.
 pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, seed: u64) -> WorkloadSpec {
     let (run, data) = (&experiment.run[section], experiment.data());
-    let name = *run.workload.get_ref();
+    let name = run.workload;
     let (readers, writers) = name.threads(threads);
     let (records, record_bytes) = (data.records, data.key_size + data.value_size);
     WorkloadSpec {
@@ -185,11 +182,11 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
         data,
         readers,
         writers,
-        batch: *run.batch.get_ref(),
-        reads_per_transaction: *run.reads_per_transaction.get_ref(),
+        batch: run.batch.get(),
+        reads_per_transaction: run.reads_per_transaction.get(),
         reads: reads(run),
-        distribution: run.distribution.as_ref().map(|one| *one.get_ref()).unwrap_or_default(),
-        write_rate: run.write_rate.as_ref().map(|rate| rate.get_ref().records_per_s(record_bytes)),
+        distribution: run.distribution,
+        write_rate: run.write_rate.map(|rate| rate.records_per_s(record_bytes)),
         warmup: run.warmup.0,
         end: end(run, records, threads),
         verify: experiment.settings.verify,
@@ -199,26 +196,27 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
 
 fn reads(run: &RunSection) -> Reads {
     let usual = Reads::default();
-    let count = |requested: &Option<Spanned<u64>>| requested.as_ref().map(|count| *count.get_ref());
     Reads {
-        seek_nexts: count(&run.seek_nexts).unwrap_or(usual.seek_nexts),
-        per_batch: count(&run.keys_per_multiget).unwrap_or(usual.per_batch),
-        seek_within: count(&run.seek_within),
+        seek_nexts: run.seek_nexts.map_or(usual.seek_nexts, |count| count.get()),
+        per_batch: run.keys_per_multiget.map_or(usual.per_batch, |count| count.get()),
+        seek_within: run.seek_within.map(|count| count.get()),
     }
 }
 
 fn end(run: &RunSection, records: u64, threads: u32) -> End {
-    match (run.operations, run.ends_after_part()) {
-        (Some(operations), _) => End::Operations(operations),
-        (None, Some(part)) => End::Operations((part * records as f64 / f64::from(threads.max(1))).ceil() as u64),
-        (None, None) => End::After(run.duration.as_ref().map_or(DURATION, |time| time.get_ref().0)),
+    match (run.operations, run.ends_after_fraction()) {
+        (Some(operations), _) => End::Operations(operations.get()),
+        (None, Some(fraction)) => {
+            End::Operations((fraction * records as f64 / f64::from(threads.max(1))).ceil() as u64)
+        }
+        (None, None) => End::After(run.duration.map_or(DURATION, |time| time.get())),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kvdyno_experiment::unplaced;
+    use kvdyno_model::{Count, List};
 
     fn plan_of(experiment: &Experiment) -> Plan {
         Plan::of(&experiment.variants().unwrap())
@@ -236,11 +234,11 @@ mod tests {
     #[test]
     fn engines_take_turns_and_each_repeat_begins_with_another() {
         let mut experiment = Experiment::on(&["a".into(), "b".into()]);
-        experiment.run[0].readers = unplaced(vec![1, 2]);
-        experiment.lab.repeat = unplaced(2);
+        experiment.run[0].readers = List(vec![Count(1), Count(2)]);
+        experiment.lab.repeat = Count(2);
         let expected = "aload bload a1 b1 a2! b2! bload aload b1 a1 b2! a2!";
         assert_eq!(labels(&plan_of(&experiment)).join(" "), expected);
-        experiment.lab.order = Order::Engine;
+        experiment.lab.order = Order::Sequential;
         let expected = "aload a1 a2! bload b1 b2! bload b1 b2! aload a1 a2!";
         assert_eq!(labels(&plan_of(&experiment)).join(" "), expected);
     }
@@ -248,7 +246,7 @@ mod tests {
     #[test]
     fn engines_get_the_same_streams_and_trials_different_ones() {
         let mut experiment = Experiment::on(&["a".into(), "b".into()]);
-        experiment.lab.repeat = unplaced(2);
+        experiment.lab.repeat = Count(2);
         let plan = plan_of(&experiment);
         let mut seeds: Vec<u64> = plan.trials.iter().map(|trial| trial.workload.seed).collect();
         assert_eq!(seeds[0], seeds[1]);
@@ -273,7 +271,7 @@ mod tests {
     fn a_part_of_the_records_is_divided_over_the_threads() {
         let text = "engines = [\"a\"]\n[data]\nrecords = 1005\nkey_size = 20\nvalue_size = 400\n[[run]]\n\
                     workload = \"overwritesome\"\nreaders = [1, 4]\n[[run]]\nworkload = \"overwrite\"\n\
-                    readers = [2]\npart = 0.5\nwrite_rate = \"2MiB/s\"\n";
+                    readers = [2]\nrecords_fraction = 0.5\nwrite_rate = \"2MiB/s\"\n";
         let plan = plan_of(&Experiment::parse(text).unwrap());
         let ends: Vec<End> = plan.trials[1..].iter().map(|trial| trial.workload.end).collect();
         assert_eq!(ends, [101, 26, 252].map(End::Operations));

@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use kvdyno_environment::storage::free_bytes;
 
 use crate::backing_store;
-use crate::check::{Checked, Part};
-use kvdyno_experiment::{Bytes, Experiment, Order};
+use crate::check::{Checked, CheckedVariant};
+use kvdyno_experiment::Experiment;
+use kvdyno_model::{ByteSize, Order};
 
 /// Bytes of keys and values that a database has after its load.
 pub(crate) fn stored_bytes(experiment: &Experiment) -> u64 {
-    experiment.load.workload.get_ref().stored_bytes(&experiment.data())
+    experiment.load.workload.stored_bytes(&experiment.data())
 }
 
 /// Databases that do not fit.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{folder} has {} free; {databases} of about {} and min_free = {} need {}; choose another --dir, fewer records, or \
-     --order engine",
+     --order sequential",
     approximately(*free), approximately(*each), approximately(*min_free), approximately(*needed)
 )]
 pub struct SpaceError {
@@ -31,7 +32,7 @@ pub struct SpaceError {
 
 fn approximately(bytes: u64) -> String {
     match bytes {
-        0..1_048_576 => Bytes(bytes).to_string(),
+        0..1_048_576 => ByteSize(bytes).to_string(),
         1_048_576..1_073_741_824 => format!("{:.0}MiB", bytes as f64 / 1_048_576.0),
         _ => format!("{:.1}GiB", bytes as f64 / 1_073_741_824.0),
     }
@@ -39,13 +40,13 @@ fn approximately(bytes: u64) -> String {
 
 /// Bytes of keys and values in a database of a variant, or of the file that is made for it, and how many such databases
 /// there are at a time below the folder.
-fn databases(part: &Part, order: Order) -> (u64, u64) {
-    let (experiment, requested) = (&part.variant.experiment, &part.environment.requested);
+fn databases(checked: &CheckedVariant, order: Order) -> (u64, u64) {
+    let (experiment, requested) = (&checked.variant.experiment, &checked.environment.requested);
     let made = requested.storage.is_made();
-    let stored = part.setups.iter().filter(|setup| made || !setup.volatile).count() as u64;
+    let stored = checked.setups.iter().filter(|setup| made || !setup.volatile).count() as u64;
     let count = match order {
-        Order::Turns => stored,
-        Order::Engine => stored.min(1),
+        Order::Interleaved => stored,
+        Order::Sequential => stored.min(1),
     };
     match (&requested.device, made) {
         (Some(_), _) => (0, 0),
@@ -63,12 +64,19 @@ pub fn check_space(checked: &Checked, folder: &Path) -> Result<(), SpaceError> {
     let Some(free) = folder.ancestors().find_map(|folder| free_bytes(folder).ok()) else { return Ok(()) };
     let order = checked.experiment.lab.order;
     // Only one variant has databases at a time.
-    let largest =
-        checked.parts.iter().map(|part| databases(part, order)).max_by_key(|(each, count)| each.saturating_mul(*count));
+    let largest = checked
+        .variants
+        .iter()
+        .map(|one| databases(one, order))
+        .max_by_key(|(each, count)| each.saturating_mul(*count));
     let (each, count) = largest.unwrap_or((0, 0));
-    let min_free = checked.experiment.lab.min_free.0;
+    let min_free = checked.experiment.lab.min_free.get();
     let needed = each.saturating_mul(count).saturating_add(min_free);
-    let databases = if count == 1 { "a database".to_owned() } else { format!("{count} databases") };
+    let databases = match count {
+        0 => "nothing".to_owned(),
+        1 => "a database".to_owned(),
+        count => format!("{count} databases"),
+    };
     match free >= needed {
         true => Ok(()),
         false => Err(SpaceError { folder: folder.to_owned(), free, databases, each, min_free, needed }),

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use kvdyno_model::{FailureKind, Phase};
+
 use crate::{ClientKind, Latency, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures};
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -105,16 +107,6 @@ impl LeftOut {
         let workload = if self.workload.is_empty() { String::new() } else { format!(", {}", self.workload) };
         format!("{}{variant}{workload}", self.engine)
     }
-}
-
-/// The purpose of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Filling a new database.
-    Load,
-    /// Working on a loaded one.
-    Run,
 }
 
 /// An entry that an engine reports of itself.
@@ -234,32 +226,6 @@ pub struct Failure {
     pub kind: FailureKind,
     /// For people: one line.
     pub reason: String,
-}
-
-/// Sorts of failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailureKind {
-    /// A signal ended the worker: a segmentation fault, an abort.
-    Crashed,
-    /// The worker exited before it had finished: the engine called `exit`.
-    Exited,
-    /// Nothing happened for longer than the limit, and the worker was ended.
-    Hung,
-    /// It took longer than a trial may, and the worker was ended.
-    TooSlow,
-    /// The storage is full.
-    NoSpace,
-    /// It needed more memory than it was allowed, and the kernel ended it.
-    NoMemory,
-    /// The engine reported an error.
-    EngineError,
-    /// A read gave a wrong, torn, stale or missing value.
-    WrongAnswer,
-    /// Its environment was not the requested one.
-    Environment,
-    /// It was not started, because what it needs had failed before.
-    NotRun,
 }
 
 /// The measured part of a trial.

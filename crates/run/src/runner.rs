@@ -20,7 +20,7 @@ use crate::stop::Stop;
 use crate::trial::{self, Ended, TrialContext};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::backing_store;
-use kvdyno_plan::{Checked, Part, Setup};
+use kvdyno_plan::{Checked, CheckedVariant, Setup};
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl<'a> Runner<'a> {
     ) -> Result<Self, RunError> {
         let base = database_base(checked, folder);
         fs::create_dir_all(&base).or_else(failed(format!("cannot make {}", base.display())))?;
-        let makes = checked.parts.iter().any(|part| part.environment.requested.storage.is_made());
+        let makes = checked.variants.iter().any(|one| one.environment.requested.storage.is_made());
         let lock = makes.then(|| FolderLock::acquire(&base)).transpose();
         let lock = lock.map_err(io::Error::other).or_else(failed(format!("cannot lock {}", base.display())))?;
         let results = folder.results()?.into_iter().map(|result| (result.trial.number, result)).collect();
@@ -145,9 +145,9 @@ impl<'a> Runner<'a> {
     }
 
     fn slot(&self, planned: &PlannedTrial) -> Slot {
-        let part = self.part(planned);
+        let variant = self.variant(planned);
         Slot::new(&self.base, &planned.key, |folder| {
-            backing_store::of(&part.variant.experiment, &part.environment.requested, folder)
+            backing_store::of(&variant.variant.experiment, &variant.environment.requested, folder)
         })
     }
 
@@ -197,12 +197,12 @@ impl<'a> Runner<'a> {
         self.folder.save(result).or_else(failed(format!("cannot save trial {}", result.trial.number)))
     }
 
-    fn part(&self, planned: &PlannedTrial) -> &'a Part {
-        &self.checked.parts[planned.variant]
+    fn variant(&self, planned: &PlannedTrial) -> &'a CheckedVariant {
+        &self.checked.variants[planned.variant]
     }
 
     fn setup(&self, planned: &PlannedTrial) -> &'a Setup {
-        &self.part(planned).setups[planned.engine]
+        &self.variant(planned).setups[planned.engine]
     }
 
     fn facts(&self, planned: &PlannedTrial) -> kvdyno_results::WorkloadFacts {
@@ -212,8 +212,8 @@ impl<'a> Runner<'a> {
     /// The lab's settings for a trial.
     fn settings(&self, planned: &PlannedTrial) -> LabSettings {
         match planned.key.phase {
-            Phase::Load => self.part(planned).variant.experiment.load_settings(),
-            Phase::Run => self.part(planned).variant.experiment.lab_settings(),
+            Phase::Load => self.variant(planned).variant.experiment.load_settings(),
+            Phase::Run => self.variant(planned).variant.experiment.lab_settings(),
         }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Runner<'a> {
         let context = TrialContext {
             planned,
             setup: self.setup(planned),
-            environment: &self.part(planned).environment,
+            environment: &self.variant(planned).environment,
             engine_cleanup: self.engine_cleanup(planned),
             lab: &self.checked.experiment.lab,
             settings,

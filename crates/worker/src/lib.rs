@@ -21,6 +21,6 @@ pub mod worker;
 pub mod workloads;
 
 pub use histogram::TickHistogram;
-pub use key_choice::{Distribution, UnknownDistribution};
+pub use key_choice::Distribution;
 pub use observer::{KindTotals, Observer, Snapshot};
 pub use spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};

@@ -9,7 +9,7 @@ use procfs::process::Process;
 use rustix::fs::{Access, access};
 
 use super::{CgroupVersion, MemoryGroup, name};
-use crate::requested::Refusal;
+use crate::requested::{EnvironmentKey, Refusal};
 
 /// The advice where a scope cannot be had just now.
 const SCOPE: &str = "systemd-run --user --scope -p Delegate=yes kvdyno …";
@@ -81,7 +81,7 @@ struct NoLimit {
 }
 
 fn refused(why: String) -> NoLimit {
-    let refusal = Refusal::new("memory", format!("memory cannot be limited here: {why}"));
+    let refusal = Refusal::new(EnvironmentKey::Memory, format!("memory cannot be limited here: {why}"));
     NoLimit { refusal, scope_helps: false }
 }
 
@@ -231,7 +231,7 @@ mod tests {
     fn else_it_says_what_would_be_right() {
         let root = tree(&[("scope/cgroup.controllers", "memory"), ("scope/cgroup.procs", "1\n2\n")]);
         let NoLimit { refusal, scope_helps } = in_version_2(&hierarchy(&root, "/scope")).unwrap_err();
-        assert!(scope_helps && refusal.key == "memory");
+        assert!(scope_helps && refusal.key == EnvironmentKey::Memory);
         assert!(refusal.message.contains("systemd-run --user --scope"), "{refusal}");
     }
 

@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::requested::{Allocator, NamedAllocator, Refusal};
+use crate::requested::{Allocator, EnvironmentKey, NamedAllocator, Refusal};
 use crate::tree::Tree;
 
-const KEY: &str = "allocator";
+const KEY: EnvironmentKey = EnvironmentKey::Allocator;
 const PRELOAD: &str = "LD_PRELOAD";
 
 /// The library that goes before the C library.
@@ -146,7 +146,7 @@ mod tests {
     use crate::machine::testing;
 
     fn refusal(allocator: &str, tree: &Tree) -> String {
-        resolve(&Allocator::from(allocator.to_owned()), tree).unwrap_err().message
+        resolve(&allocator.parse::<Allocator>().unwrap(), tree).unwrap_err().message
     }
 
     /// The head of a shared object of this machine.

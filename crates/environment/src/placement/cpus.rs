@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 
 use super::numa;
 use crate::machine::siblings;
-use crate::requested::{Cpus, Numbers, Refusal, Requested, Smt};
+use crate::requested::{Cpus, EnvironmentKey, IndexList, Refusal, Requested, Smt};
 use crate::tree::Tree;
 
 /// The processors that `requested` comes to, of those that this process may use; absent if nothing is requested of
 /// them.
-pub(super) fn resolve(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Option<Numbers>, Refusal> {
+pub(super) fn resolve(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Option<IndexList>, Refusal> {
     if requested.cpus.is_none() && requested.smt.is_none() && requested.numa_cpus.is_none() {
         return Ok(None);
     }
@@ -25,7 +25,7 @@ pub(super) fn resolve(requested: &Requested, tree: &Tree, usable: &[u32]) -> Res
         }
         Some(Cpus::Count(count)) => selection.count(*count as usize, requested.smt)?,
     };
-    Ok(Numbers::new(chosen))
+    Ok(IndexList::new(chosen))
 }
 
 fn candidates(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Vec<u32>, Refusal> {
@@ -34,7 +34,7 @@ fn candidates(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Vec<
     let from: Vec<u32> = usable.iter().filter(|cpu| of_nodes.contains(cpu)).copied().collect();
     if from.is_empty() {
         let message = format!("this process may use no CPU of node {nodes}; it may use {}", words(usable));
-        return Err(Refusal::new("numa_cpus", message));
+        return Err(Refusal::new(EnvironmentKey::NumaCpus, message));
     }
     Ok(from)
 }
@@ -52,7 +52,7 @@ impl CpuSelection<'_> {
     /// Whether all of `list` can be chosen.
     fn check(&self, list: &[u32], requested: &Requested) -> Result<(), Refusal> {
         let Some(cpu) = list.iter().find(|cpu| !self.from.contains(cpu)) else { return Ok(()) };
-        let nodes = requested.numa_cpus.as_ref().map(Numbers::to_string).unwrap_or_default();
+        let nodes = requested.numa_cpus.as_ref().map(IndexList::to_string).unwrap_or_default();
         let message = if self.usable.contains(cpu) {
             format!("CPU {cpu} is not of node {nodes}, as numa_cpus wants it; those are {}", words(&self.from))
         } else if self.tree.path(format!("sys/devices/system/cpu/cpu{cpu}")).exists() {
@@ -60,7 +60,7 @@ impl CpuSelection<'_> {
         } else {
             format!("this machine has no CPU {cpu}; this process may use {}", words(self.usable))
         };
-        Err(Refusal::new("cpus", message))
+        Err(Refusal::new(EnvironmentKey::Cpus, message))
     }
 
     /// These, or one of each of their cores, or all of their cores.
@@ -89,7 +89,7 @@ impl CpuSelection<'_> {
         if !(1..=order.len()).contains(&count) {
             let each = if smt.is_some() { ", one of each core," } else { "" };
             return Err(Refusal::new(
-                "cpus",
+                EnvironmentKey::Cpus,
                 format!("it must be from 1 to {}: so many CPUs{each} there are", order.len()),
             ));
         }
@@ -115,7 +115,7 @@ impl CpuSelection<'_> {
                 let ends = words(&ends.iter().map(|end| *end as u32).collect::<Vec<_>>());
                 let message =
                     format!("{count} CPUs do not come out in whole cores, as smt = \"on\" wants it; {ends} would");
-                Err(Refusal::new("cpus", message))
+                Err(Refusal::new(EnvironmentKey::Cpus, message))
             }
         }
     }
@@ -129,7 +129,7 @@ impl CpuSelection<'_> {
         for cpu in cpus {
             let threads = match siblings(self.tree, *cpu) {
                 Some(threads) => threads,
-                None if needed => return Err(Refusal::new("smt", unknown)),
+                None if needed => return Err(Refusal::new(EnvironmentKey::Smt, unknown)),
                 None => vec![*cpu],
             };
             if !seen.contains(cpu) {
@@ -152,7 +152,7 @@ impl CpuSelection<'_> {
             let control =
                 control.map(|word| format!(" (/sys/devices/system/cpu/smt/control: {word})")).unwrap_or_default();
             let message = format!("there are no second hardware threads here{control}; it can be \"off\", or left out");
-            return Err(Refusal::new("smt", message));
+            return Err(Refusal::new(EnvironmentKey::Smt, message));
         }
         match cores.iter().flatten().find(|cpu| !self.from.contains(cpu)) {
             None => Ok(()),
@@ -160,14 +160,14 @@ impl CpuSelection<'_> {
                 let may = words(&self.from);
                 let message =
                     format!("CPU {cpu}, a hardware thread of a core that is used, cannot be; those that can are {may}");
-                Err(Refusal::new("smt", message))
+                Err(Refusal::new(EnvironmentKey::Smt, message))
             }
         }
     }
 }
 
 fn words(cpus: &[u32]) -> String {
-    Numbers::new(cpus.iter().copied()).map_or_else(|| "none".to_owned(), String::from)
+    IndexList::new(cpus.iter().copied()).map_or_else(|| "none".to_owned(), String::from)
 }
 
 #[cfg(test)]

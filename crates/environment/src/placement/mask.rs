@@ -3,7 +3,7 @@
 use std::ffi::c_ulong;
 use std::io;
 
-use crate::requested::Numbers;
+use crate::requested::IndexList;
 
 /// Bits in a word of the kernel's sets.
 const BITS: usize = c_ulong::BITS as usize;
@@ -13,7 +13,7 @@ const BITS: usize = c_ulong::BITS as usize;
 pub(super) struct Mask(Vec<c_ulong>);
 
 impl Mask {
-    pub(super) fn of(numbers: &Numbers) -> Mask {
+    pub(super) fn of(numbers: &IndexList) -> Mask {
         let highest = numbers.as_slice().iter().max().copied().unwrap_or(0) as usize;
         let mut words = vec![0; highest / BITS + 1];
         for number in numbers.as_slice() {
@@ -27,9 +27,9 @@ impl Mask {
     }
 
     /// The numbers whose bits are set; absent if there is none.
-    pub(super) fn numbers(words: &[c_ulong]) -> Option<Numbers> {
+    pub(super) fn numbers(words: &[c_ulong]) -> Option<IndexList> {
         let all = 0..words.len() * BITS;
-        Numbers::new(all.filter(|bit| words[bit / BITS] >> (bit % BITS) & 1 == 1).map(|bit| bit as u32))
+        IndexList::new(all.filter(|bit| words[bit / BITS] >> (bit % BITS) & 1 == 1).map(|bit| bit as u32))
     }
 
     /// Lets this thread run on these processors alone. A bare system call.
@@ -56,7 +56,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_goes_in_comes_out(numbers in prop::collection::vec(0u32..2000, 1..20)) {
-            let numbers = Numbers::new(numbers).unwrap();
+            let numbers = IndexList::new(numbers).unwrap();
             prop_assert_eq!(Mask::numbers(Mask::of(&numbers).words()), Some(numbers));
         }
     }

@@ -18,7 +18,7 @@ use std::thread;
 use kvdyno_results::ObservedEnvironment;
 
 use crate::machine::usable_cpus;
-use crate::requested::{Numbers, Refusal, Requested};
+use crate::requested::{EnvironmentKey, IndexList, Refusal, Requested};
 use crate::tree::Tree;
 
 use allocator::Preload;
@@ -31,7 +31,7 @@ pub(crate) use numa::current as current_policy;
 /// Where a worker is to run: everything that it takes to start it as requested. What was not requested stays as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    cpus: Option<(Numbers, Mask)>,
+    cpus: Option<(IndexList, Mask)>,
     numa: Option<Policy>,
     allocator: Option<Preload>,
 }
@@ -62,13 +62,13 @@ impl Placement {
     fn try_on_a_thread(&self) -> Result<(), Refusal> {
         let this = self.clone();
         let tried = thread::spawn(move || this.try_here()).join();
-        tried.unwrap_or_else(|_| Err(Refusal::new("cpus", "trying it ended the thread that tried")))
+        tried.unwrap_or_else(|_| Err(Refusal::new(EnvironmentKey::Cpus, "trying it ended the thread that tried")))
     }
 
     fn try_here(&self) -> Result<(), Refusal> {
         let refused = |error: io::Error| format!("the kernel does not let this process set it: {error}");
-        self.set_cpus().map_err(|error| Refusal::new("cpus", refused(error)))?;
-        self.set_numa().map_err(|error| Refusal::new("numa", refused(error)))
+        self.set_cpus().map_err(|error| Refusal::new(EnvironmentKey::Cpus, refused(error)))?;
+        self.set_numa().map_err(|error| Refusal::new(EnvironmentKey::Numa, refused(error)))
     }
 
     /// The memory policy in words, its nodes counted out.

@@ -8,10 +8,10 @@ use kvdyno_results::NumaNode;
 
 use super::mask::Mask;
 use crate::machine::numa_nodes;
-use crate::requested::{NumaPolicy, Numbers, Refusal};
+use crate::requested::{EnvironmentKey, IndexList, NumaPolicy, Refusal};
 use crate::tree::{Tree, field, number_list};
 
-const KEY: &str = "numa";
+const KEY: EnvironmentKey = EnvironmentKey::Numa;
 /// Words of a set that holds every node of every kernel: 1024 (`CONFIG_NODES_SHIFT` is 10 at the most).
 const WORDS: usize = 1024 / c_ulong::BITS as usize;
 /// Modes without the flags beside them (`include/uapi/linux/mempolicy.h`: bits 13 to 15).
@@ -32,7 +32,7 @@ impl Policy {
             NumaPolicy::Local => (libc::MPOL_LOCAL, None),
             NumaPolicy::Interleave(nodes) => (libc::MPOL_INTERLEAVE, nodes.clone()),
             NumaPolicy::Bind(nodes) => (libc::MPOL_BIND, Some(nodes.clone())),
-            NumaPolicy::Preferred(node) => (libc::MPOL_PREFERRED, Numbers::new([*node])),
+            NumaPolicy::Preferred(node) => (libc::MPOL_PREFERRED, IndexList::new([*node])),
         };
         let nodes = nodes.as_ref().map(Mask::of).unwrap_or_default();
         Policy { policy, mode, nodes }
@@ -69,7 +69,7 @@ pub(crate) fn current() -> Option<String> {
     (status == 0).then(|| words(mode & MODES, Mask::numbers(&nodes)))
 }
 
-fn words(mode: c_int, nodes: Option<Numbers>) -> String {
+fn words(mode: c_int, nodes: Option<IndexList>) -> String {
     match (mode, nodes) {
         (libc::MPOL_DEFAULT, _) => "default".to_owned(),
         // Before Linux 5.14 the local policy was a preference for no node.
@@ -100,15 +100,15 @@ pub(super) fn resolve(policy: &NumaPolicy, tree: &Tree) -> Result<Policy, Refusa
         }
     }
     let policy = match policy {
-        NumaPolicy::Interleave(None) => NumaPolicy::Interleave(Numbers::new(usable)),
+        NumaPolicy::Interleave(None) => NumaPolicy::Interleave(IndexList::new(usable)),
         named => named.clone(),
     };
     Ok(Policy::new(policy))
 }
 
 /// The processors of `nodes`.
-pub(super) fn cpus_of(nodes: &Numbers, tree: &Tree) -> Result<Vec<u32>, Refusal> {
-    const KEY: &str = "numa_cpus";
+pub(super) fn cpus_of(nodes: &IndexList, tree: &Tree) -> Result<Vec<u32>, Refusal> {
+    const KEY: EnvironmentKey = EnvironmentKey::NumaCpus;
     let known = known(tree, KEY)?;
     let mut cpus = Vec::new();
     for node in nodes.as_slice() {
@@ -122,20 +122,20 @@ pub(super) fn cpus_of(nodes: &Numbers, tree: &Tree) -> Result<Vec<u32>, Refusal>
     Ok(cpus)
 }
 
-fn known(tree: &Tree, key: &'static str) -> Result<Vec<NumaNode>, Refusal> {
+fn known(tree: &Tree, key: EnvironmentKey) -> Result<Vec<NumaNode>, Refusal> {
     let nodes = numa_nodes(tree);
     let none = || Refusal::new(key, "this system shows no NUMA nodes (/sys/devices/system/node); leave the key out");
     if nodes.is_empty() { Err(none()) } else { Ok(nodes) }
 }
 
-fn one<'a>(nodes: &'a [NumaNode], number: u32, key: &'static str) -> Result<&'a NumaNode, Refusal> {
+fn one<'a>(nodes: &'a [NumaNode], number: u32, key: EnvironmentKey) -> Result<&'a NumaNode, Refusal> {
     let numbers: Vec<u32> = nodes.iter().map(|node| node.node).collect();
     let none = || Refusal::new(key, format!("this machine has no node {number}; {}", there_are(&numbers, "here")));
     nodes.iter().find(|node| node.node == number).ok_or_else(none)
 }
 
 fn there_are(nodes: &[u32], which: &str) -> String {
-    match (nodes, Numbers::new(nodes.iter().copied())) {
+    match (nodes, IndexList::new(nodes.iter().copied())) {
         (_, None) => format!("no node {which}"),
         ([only], _) => format!("the only one {which} is {only}"),
         (_, Some(nodes)) => format!("those {which} are {nodes}"),
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn processors_of_nodes() {
         let (root, tree) = testing::two_sockets();
-        assert_eq!(Numbers::new(cpus_of(&"0-1".parse().unwrap(), &tree).unwrap()).unwrap().to_string(), "0-15,64-79");
+        assert_eq!(IndexList::new(cpus_of(&"0-1".parse().unwrap(), &tree).unwrap()).unwrap().to_string(), "0-15,64-79");
         testing::write(root.path(), "sys/devices/system/node/node1/cpulist", "\n");
         let refusal = cpus_of(&"1".parse().unwrap(), &tree).unwrap_err();
         assert_eq!(refusal.to_string(), "node 1 has no CPUs; those with CPUs are 0,2-7");

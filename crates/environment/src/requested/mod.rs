@@ -1,55 +1,60 @@
-//! What an experiment asks of the environment: words and numbers, held against no machine yet.
-//!
-//! A part that is not requested for stays as it is where kvdyno was started.
+//! What an experiment requests of the environment: the keys of `[environment]`, held against no machine yet.
 
-mod numbers;
-mod words;
-
-use std::path::PathBuf;
-
+use kvdyno_model::{FilePath, Keys};
 use serde::{Deserialize, Serialize};
 
-pub use numbers::{Cpus, Numbers};
-pub use words::{Allocator, CacheState, NamedAllocator, NumaPolicy, Smt, Storage};
+pub use kvdyno_model::{Allocator, ByteSize, CacheState, Cpus, IndexList, NamedAllocator, NumaPolicy, Smt, Storage};
 
-/// The whole of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What surrounds the trials. What it does not say stays as it is where kvdyno is started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[serde(deny_unknown_fields, default)]
+#[keys(section = "environment", key = EnvironmentKey)]
 pub struct Requested {
-    /// On which processors the worker may run.
+    /// CPUs that a trial may use: how many, or which, as in `0-3,8`; the one CPU 5 is `5-5`.
+    #[key(absent = "all that kvdyno may use")]
     pub cpus: Option<Cpus>,
-    /// Whether it may use more than one hardware thread of a core.
+    /// `off`: one hardware thread of each core that is used; `on`: all of them.
+    #[key(absent = "as they come")]
     pub smt: Option<Smt>,
-    /// Where its memory comes from.
+    /// Where memory comes from: `local`, `interleave`, `interleave:NODES`, `bind:NODES` or `preferred:NODE`.
+    #[key(absent = "as where kvdyno is started")]
     pub numa: Option<NumaPolicy>,
-    /// Only on processors of these nodes.
-    pub numa_cpus: Option<Numbers>,
-    /// The most memory that it may have, page cache included, bytes.
-    pub memory: Option<u64>,
-    /// What gives it memory for `malloc`.
+    /// Only CPUs of these NUMA nodes: `0,2`.
+    #[key(absent = "of all nodes")]
+    pub numa_cpus: Option<IndexList>,
+    /// The most memory that a trial may have, page cache included.
+    #[key(absent = "no limit")]
+    pub memory: Option<ByteSize>,
+    /// What `malloc` is: `libc`, `jemalloc`, `tcmalloc`, `mimalloc`, or the path of a library.
+    #[key(absent = "as where kvdyno is started")]
     pub allocator: Option<Allocator>,
     /// What of the database is in the page cache when a run begins.
+    #[key(default = CacheState::Warm)]
     pub cache_state: CacheState,
-    /// What the database lies on.
+    /// What a database lies on; all but a folder is made anew before each load.
+    #[key(default = Storage::Folder)]
     pub storage: Storage,
-    /// Bytes of the file below a filesystem that is made for the experiment; absent: as the data needs.
-    pub storage_size: Option<u64>,
-    /// The block device instead of a file. It is erased.
-    pub device: Option<PathBuf>,
+    /// The size of the file below a filesystem that is made.
+    #[key(absent = "three times keys and values, `min_free`, and 256 MiB")]
+    pub storage_size: Option<ByteSize>,
+    /// A block device instead of a file. It is erased, and the command line must say so too, by `--yes-erase`.
+    #[key(absent = "a file", no_flag)]
+    pub device: Option<FilePath>,
 }
 
-/// Something that was requested for and cannot be had on this machine, or with this user's rights.
+/// Something that was requested and cannot be had on this machine, or with this user's rights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// The key of the experiment file that asks for it.
-    pub key: &'static str,
+    /// The key of the experiment file that requests it.
+    pub key: EnvironmentKey,
     /// What cannot be, why, and what would be right.
     pub message: String,
 }
 
 impl Refusal {
-    /// A refusal of what `key` asks for.
-    pub fn new(key: &'static str, message: impl Into<String>) -> Refusal {
+    /// A refusal of what `key` requests.
+    pub fn new(key: EnvironmentKey, message: impl Into<String>) -> Refusal {
         Refusal { key, message: message.into() }
     }
 }

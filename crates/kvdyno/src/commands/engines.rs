@@ -8,7 +8,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use kvdyno_engine::catalog::{self, EngineName};
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed::{self, Installed};
-use kvdyno_engine::{Compression, Durability, OptionKind, Probe};
+use kvdyno_engine::{AbiCode, Compression, Durability, OptionKind, Probe};
 use kvdyno_install::{Recipe, recipes};
 use kvdyno_plan::inspection;
 
@@ -223,7 +223,7 @@ fn kind(kind: &OptionKind) -> String {
         OptionKind::Bool => "true, false".to_owned(),
         OptionKind::Integer { minimum, maximum } => format!("{minimum} to {maximum}"),
         OptionKind::Size { minimum, maximum } => {
-            let size = |bytes: i64| kvdyno_experiment::Bytes(bytes.max(0) as u64);
+            let size = |bytes: i64| kvdyno_model::ByteSize(bytes.max(0) as u64);
             format!("{} to {}", size(*minimum), size(*maximum))
         }
         OptionKind::Real => "number".to_owned(),

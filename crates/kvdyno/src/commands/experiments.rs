@@ -2,14 +2,19 @@
 
 use std::io::{Write, stdout};
 
-use kvdyno_experiment::{SHIPPED, Shipped};
+use kvdyno_experiment::{SHIPPED, Shipped, reference};
 
 use crate::cli::Experiments;
 use crate::error::Error;
 
-/// Lists the experiments that come with the program, or prints the file of one.
+/// Lists the experiments that come with the program, or prints the file of one, or the schema of all.
 pub fn run(arguments: &Experiments) -> Result<(), Error> {
     let mut out = stdout().lock();
+    if arguments.schema {
+        let schema =
+            serde_json::to_string_pretty(&reference::schema()).map_err(|error| Error::Input(error.to_string()))?;
+        return writeln!(out, "{schema}").map_err(Error::io("cannot print"));
+    }
     let printed = match &arguments.name {
         None => SHIPPED.iter().try_for_each(|shipped| writeln!(out, "{:<12} {}", shipped.name, shipped.question())),
         Some(name) => out.write_all(shipped(name)?.text.as_bytes()),

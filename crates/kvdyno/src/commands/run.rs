@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use jiff::Zoned;
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_environment::memory::scope;
-use kvdyno_experiment::{Experiment, FileError, Shipped, Span};
-use kvdyno_plan::{Checked, Extent, Room, check, check_space};
+use kvdyno_experiment::{Experiment, FileError, Shipped};
+use kvdyno_model::{FilePath, TimeSpan};
+use kvdyno_plan::{Checked, Extent, MachineCapacity, check, check_space};
 use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_run::Stop;
@@ -29,7 +30,7 @@ pub fn run(arguments: Run) -> Result<(), Error> {
     enter_scope(&experiment);
     if let Some(dir) = &arguments.dir {
         let dir = std::path::absolute(dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
-        experiment.lab.dir = Some(dir);
+        experiment.lab.dir = Some(FilePath(dir));
     }
     if !arguments.fit {
         give_up(&mut experiment, &arguments.erase)?;
@@ -61,8 +62,8 @@ pub fn give_up(experiment: &mut Experiment, erase: &Erase) -> Result<(), Error> 
         )));
     }
     let device = std::path::absolute(device).map_err(Error::io(format!("cannot find {}", device.display())))?;
-    experiment.environment.device = Some(toml::Spanned::new(0..0, device.clone()));
-    experiment.environment.yes_erase = Some(device);
+    experiment.environment.device = Some(FilePath(device.clone()));
+    experiment.yes_erase = Some(device);
     Ok(())
 }
 
@@ -77,11 +78,11 @@ fn base_of(file: Option<&Path>) -> Result<PathBuf, Error> {
 }
 
 /// The experiment at a size that fits this machine; says what was changed.
-fn fitted(experiment: &Experiment, budget: Option<Span>) -> Result<Experiment, FileError> {
+fn fitted(experiment: &Experiment, budget: Option<TimeSpan<1>>) -> Result<Experiment, FileError> {
     let here = Path::new(".");
     let machine = kvdyno_environment::machine::machine(here);
     let storage = experiment.lab.dir.as_deref().unwrap_or(here);
-    let capacity = Room {
+    let capacity = MachineCapacity {
         memory: machine.memory_kib << 10,
         cores: machine.cpu.threads.max(1),
         threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
@@ -110,6 +111,11 @@ fn read(path: &Path) -> Result<(Experiment, String), Error> {
             "there is no file {}, nor does an experiment of that name come with kvdyno; there are {}",
             path.display(),
             experiments::names()
+        )),
+        ErrorKind::InvalidData => Error::Input(format!("{} is not UTF-8, and so no experiment file", path.display())),
+        ErrorKind::IsADirectory => Error::Input(format!(
+            "{} is a folder; give an experiment file, or go on with results by --resume",
+            path.display()
         )),
         _ => Error::Io { what: format!("cannot read {}", path.display()), cause },
     })?;
@@ -142,7 +148,7 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
             dir.display()
         )));
     }
-    let storage = checked.experiment.lab.dir.clone().unwrap_or_else(|| folder.clone());
+    let storage = checked.experiment.lab.dir.clone().map_or_else(|| folder.clone(), |dir| dir.0);
     check_space(&checked, &storage)?;
     let results = new_folder(&folder)?;
     let _lock = lock(&results)?;

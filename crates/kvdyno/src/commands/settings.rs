@@ -5,7 +5,8 @@ use std::io::{Write, stdout};
 use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed;
-use kvdyno_engine::{Compression, Durability, Hints, LabSettings};
+use kvdyno_engine::{AbiCode, Compression, Durability, Hints, LabSettings};
+use kvdyno_experiment::SettingsSection;
 use kvdyno_plan::inspection;
 
 use super::engines::{EngineSearch, UsableEngine, find, left_out, table};
@@ -14,14 +15,15 @@ use crate::error::Error;
 
 /// Runs the command.
 pub fn run(arguments: Settings) -> Result<(), Error> {
+    let settings = arguments.keys.section();
     let skip_missing = arguments.skip_missing || arguments.engines.is_empty();
     let names = if arguments.engines.is_empty() { all_here() } else { arguments.engines.clone() };
-    let mut page = SettingsPage { sections: sections(&arguments), ..SettingsPage::default() };
+    let mut page = SettingsPage { sections: sections(&settings), ..SettingsPage::default() };
     for name in names {
         match find(&name, None)? {
-            EngineSearch::Usable(here) => page.add(&arguments, &name, *here)?,
+            EngineSearch::Usable(here) => page.add(&settings, &name, *here)?,
             EngineSearch::Missing(_) if skip_missing => page.missing.push(name),
-            EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be asked: {reason}"))),
+            EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be requested: {reason}"))),
         }
     }
     let text = if arguments.format == "md" { page.markdown() } else { page.text() };
@@ -56,25 +58,25 @@ enum Level {
 /// Names and values in the engine's words, or why it refuses.
 type SettingAnswer = Result<Vec<(String, String)>, String>;
 
-fn sections(arguments: &Settings) -> Vec<SettingSection> {
+fn sections(settings: &SettingsSection) -> Vec<SettingSection> {
     let section = |title: String, topic, level| SettingSection { title, topic, level, rows: Vec::new() };
     let usual = |title, topic| section(title, topic, Level::Usual);
     let durability = |&level: &Durability| {
-        let every = if level == Durability::Periodic { format!(", {}", arguments.sync_period) } else { String::new() };
+        let every = if level == Durability::Periodic { format!(", {}", settings.sync_period) } else { String::new() };
         section(format!("durability {level}{every}"), "durability", Level::Durability(level))
     };
     let compression =
         |&kind: &Compression| section(format!("compression {kind}"), "compression", Level::Compression(kind));
     let mut all: Vec<SettingSection> = Durability::ALL.iter().map(durability).collect();
-    all.push(usual(format!("cache {}", arguments.cache), "cache"));
-    all.push(usual(format!("write buffer {}", arguments.write_buffer), "write_buffer"));
+    all.push(usual(format!("cache {}", settings.cache), "cache"));
+    all.push(usual(format!("write buffer {}", settings.write_buffer), "write_buffer"));
     all.extend(Compression::ALL.iter().map(compression));
     all.push(usual("checksums on reads".to_owned(), "checksums"));
     all
 }
 
 /// The settings that `level` stands for; in all else what the lab asks for by default, if the engine declares it.
-fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
+fn lab(settings: &SettingsSection, engine: &Declared, level: Level) -> LabSettings {
     let meets = |level: &&Durability| engine.durabilities >> level.code() & 1 == 1;
     let has = |kind: &&Compression| engine.compressions >> kind.code() & 1 == 1;
     let levels = [Durability::Process, Durability::Periodic, Durability::Commit, Durability::None];
@@ -83,9 +85,9 @@ fn lab(arguments: &Settings, engine: &Declared, level: Level) -> LabSettings {
     LabSettings {
         durability: if let Level::Durability(requested) = level { requested } else { durability },
         compression: if let Level::Compression(requested) = level { requested } else { compression },
-        sync_period_ms: arguments.sync_period.0.as_millis().try_into().unwrap_or(u32::MAX),
-        cache_bytes: arguments.cache.0,
-        write_buffer_bytes: arguments.write_buffer.0,
+        sync_period_ms: settings.sync_period.0.as_millis().try_into().unwrap_or(u32::MAX),
+        cache_bytes: settings.cache.0,
+        write_buffer_bytes: settings.write_buffer.0,
     }
 }
 
@@ -103,10 +105,10 @@ struct SettingsPage {
 }
 
 impl SettingsPage {
-    fn add(&mut self, arguments: &Settings, name: &str, here: UsableEngine) -> Result<(), Error> {
+    fn add(&mut self, settings: &SettingsSection, name: &str, here: UsableEngine) -> Result<(), Error> {
         let Inspection { declared, library, .. } = here.inspection;
-        let settings = self.sections.iter().map(|section| (lab(arguments, &declared, section.level), HINTS)).collect();
-        let request = Request { settings, library, ..here.request };
+        let requested = self.sections.iter().map(|section| (lab(settings, &declared, section.level), HINTS)).collect();
+        let request = Request { settings: requested, library, ..here.request };
         let answers = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
         for (section, answer) in self.sections.iter_mut().zip(answers.settings) {
             let prefix = format!("{} cannot be measured so: ", declared.name);

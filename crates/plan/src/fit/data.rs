@@ -1,10 +1,13 @@
 //! Records, operations and sizes, which shrink by one factor.
 
+use kvdyno_environment::requested::EnvironmentKey;
+use kvdyno_experiment::{DataKey, Experiment, RunKey, SettingsKey};
+use kvdyno_model::{ByteSize, Count, KeyPath};
+use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::parts::{runs, section, tell};
-use kvdyno_experiment::Bytes;
-use kvdyno_experiment::Experiment;
+use super::change::Change;
+use super::tables::{runs, tell, value_mut};
 
 /// Below these an experiment would be about something else.
 pub(super) const LEAST_RECORDS: u64 = 10_000;
@@ -24,45 +27,49 @@ pub(super) struct Least {
 /// The scale at which a limit of memory still has room for the engine's cache and buffer and for the programs: data that
 /// shrank further would no longer be so many times the memory.
 pub(super) fn least_scale(experiment: &Experiment) -> f64 {
-    let Some(limit) = experiment.environment.requested().memory else { return 0.0 };
-    let shared = limit.saturating_sub(experiment.settings.cache.0).saturating_sub(experiment.settings.write_buffer.0);
+    let Some(limit) = experiment.environment.memory.map(ByteSize::get) else { return 0.0 };
+    let shared =
+        limit.saturating_sub(experiment.settings.cache.get()).saturating_sub(experiment.settings.write_buffer.get());
     (LEAST_FOR_PROGRAMS.bytes + LEAST_WRITE_BUFFER.bytes) as f64 / shared.max(1) as f64
 }
 
 /// The least cache of an experiment: the load's own, in quarters, or as with most.
 pub(super) fn least_cache(experiment: &Experiment) -> Least {
-    let own = experiment.load.workload.get_ref().least_cache();
+    let own = experiment.load.workload.least_cache();
     own.map_or(LEAST_CACHE, |bytes| Least { bytes, unit: (bytes / 4).max(1) })
 }
 
-/// Shrinks a part by `scale`.
-pub(super) fn shrink(part: &mut Table, name: &str, scale: f64, least_cache: Least, changes: &mut Vec<String>) {
-    if let Some(records) = section(part, "data").and_then(|data| data.get_mut("records")) {
-        let old = records.as_integer().unwrap_or(0).max(0) as u64;
-        let new = two_digits(old as f64 * scale).max(LEAST_RECORDS).min(old);
-        tell(changes, &format!("{name}records"), &old, &new);
-        *records = Value::Integer(new as i64);
+/// Shrinks the keys of `table`, which is that of a variant or of the experiment, by `scale`.
+pub(super) fn shrink(table: &mut Table, variant: &str, scale: f64, least_cache: Least, changes: &mut Vec<Change>) {
+    if let Some(records) = value_mut(table, DataKey::Records) {
+        shrink_count(records, scale, LEAST_RECORDS, |old, new| tell(changes, variant, DataKey::Records, (&old, &new)));
     }
-    for run in runs(part) {
-        let Some(operations) = run.get_mut("operations") else { continue };
-        let old = operations.as_integer().unwrap_or(0).max(0) as u64;
-        let new = two_digits(old as f64 * scale).max(LEAST_OPERATIONS).min(old);
-        tell(changes, &format!("{name}operations"), &old, &new);
-        *operations = Value::Integer(new as i64);
+    for run in runs(table) {
+        let Some(operations) = run.get_mut(RunKey::Operations.name()) else { continue };
+        let mut tell = |old, new| tell(changes, variant, RunKey::Operations, (&old, &new));
+        shrink_count(operations, scale, LEAST_OPERATIONS, &mut tell);
     }
-    let sizes = [
-        ("settings", "cache", least_cache),
-        ("settings", "write_buffer", LEAST_WRITE_BUFFER),
-        ("environment", "memory", LEAST_FOR_PROGRAMS),
+    let sizes: [(KeyPath, Least); 3] = [
+        (SettingsKey::Cache.into(), least_cache),
+        (SettingsKey::WriteBuffer.into(), LEAST_WRITE_BUFFER),
+        (EnvironmentKey::Memory.into(), LEAST_FOR_PROGRAMS),
     ];
-    for (place, key, least) in sizes {
-        let Some(size) = section(part, place).and_then(|section| section.get_mut(key)) else { continue };
-        let Some(old) = size.as_str().and_then(|text| text.parse::<Bytes>().ok()) else { continue };
-        let new = ((old.0 as f64 * scale).ceil() as u64).next_multiple_of(least.unit);
-        let new = Bytes(new.max(least.bytes).min(old.0));
-        tell(changes, &format!("{name}{key}"), &old, &new);
+    for (key, least) in sizes {
+        let Some(size) = value_mut(table, key.clone()) else { continue };
+        let Ok(old) = ByteSize::deserialize(size.clone()) else { continue };
+        let new = ((old.get() as f64 * scale).ceil() as u64).next_multiple_of(least.unit);
+        let new = ByteSize(new.max(least.bytes).min(old.get()));
+        tell(changes, variant, key, (&old, &new));
         *size = Value::String(new.to_string());
     }
+}
+
+/// A count that may be written with a unit: it becomes a number.
+fn shrink_count(value: &mut Value, scale: f64, least: u64, mut tell: impl FnMut(u64, u64)) {
+    let Ok(old) = Count::<0, { i64::MAX as u64 }>::deserialize(value.clone()) else { return };
+    let new = two_digits(old.get() as f64 * scale).max(least).min(old.get());
+    tell(old.get(), new);
+    *value = Value::Integer(new as i64);
 }
 
 /// Down to two digits, so that numbers stay easy to read.

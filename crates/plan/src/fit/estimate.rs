@@ -10,7 +10,7 @@ const PUTS_PER_S: f64 = 40e3;
 
 /// What a load takes.
 pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
-    let (load, data) = (experiment.load.workload.get_ref(), experiment.data());
+    let (load, data) = (experiment.load.workload, experiment.data());
     let own = load.load_seconds(&data, experiment.load_batch(), experiment.load_settings().durability);
     if let Some(seconds) = own {
         return seconds;
@@ -21,9 +21,8 @@ pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
 }
 
 /// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
-pub(super) fn part_seconds(experiment: &Experiment) -> f64 {
-    let records = *experiment.data.records.get_ref() as f64;
-    let parts =
-        experiment.run.iter().filter_map(|run| Some(run.ends_after_part()? * run.readers.get_ref().len() as f64));
-    parts.map(|part| part * records / PUTS_PER_S).sum()
+pub(super) fn fraction_seconds(experiment: &Experiment) -> f64 {
+    let records = experiment.data.records.get() as f64;
+    let fractions = experiment.run.iter().filter_map(|run| Some(run.ends_after_fraction()? * run.readers.len() as f64));
+    fractions.map(|fraction| fraction * records / PUTS_PER_S).sum()
 }

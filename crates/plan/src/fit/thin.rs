@@ -11,11 +11,13 @@ use std::time::Duration;
 use kvdyno_results::Phase;
 use toml::{Table, Value};
 
+use super::change::Change;
 use super::estimate::load_seconds;
-use super::parts::{each_part, runs};
+use super::tables::{each_table, runs};
 use super::time::LEAST_RUN;
 use crate::plan::Plan;
-use kvdyno_experiment::{Experiment, FileError, LeaveOut};
+use kvdyno_experiment::{Experiment, FileError, RunKey};
+use kvdyno_model::LeaveOut;
 
 /// What starting, opening, closing and settling take beside the work, for each trial.
 const OVERHEAD: Duration = Duration::from_millis(600);
@@ -29,7 +31,7 @@ pub(super) fn thin(
     budget: Duration,
     order: &[LeaveOut],
     missing: &BTreeSet<String>,
-    changes: &mut Vec<String>,
+    changes: &mut Vec<Change>,
 ) -> Result<(), FileError> {
     let before = table.clone();
     let counts = Counts::of(table);
@@ -64,17 +66,17 @@ fn less(table: &mut Table, what: LeaveOut, counts: &Counts, missing: &BTreeSet<S
     })
 }
 
-/// The numbers of readers that the experiment has, by part and run.
-struct Counts(BTreeMap<Place, Vec<Value>>);
+/// The numbers of readers that the experiment has, by variant and run.
+struct Counts(BTreeMap<RunId, Vec<Value>>);
 
-/// The name of a part, and the number of a run in it.
-type Place = (String, usize);
+/// The name of a variant, empty for the experiment itself, and the number of a run in it.
+type RunId = (String, usize);
 
 impl Counts {
     fn of(table: &mut Table) -> Counts {
         let mut counts = BTreeMap::new();
-        each_count(table, &mut |place, readers| {
-            counts.insert(place, readers.clone());
+        each_count(table, &mut |run, readers| {
+            counts.insert(run, readers.clone());
         });
         Counts(counts)
     }
@@ -86,8 +88,8 @@ impl Counts {
         if most <= LEAST {
             return false;
         }
-        each_count(table, &mut |place, readers| {
-            if let Some(all) = self.0.get(&place) {
+        each_count(table, &mut |run, readers| {
+            if let Some(all) = self.0.get(&run) {
                 *readers = spread(all, most - 1);
             }
         });
@@ -95,11 +97,11 @@ impl Counts {
     }
 }
 
-/// Calls `visit` with each list of readers and its place.
-fn each_count(table: &mut Table, visit: &mut dyn FnMut(Place, &mut Vec<Value>)) {
-    each_part(table, &mut |part, name| {
-        for (number, run) in runs(part).into_iter().enumerate() {
-            if let Some(readers) = run.get_mut("readers").and_then(Value::as_array_mut) {
+/// Calls `visit` with each list of readers and its run.
+fn each_count(table: &mut Table, visit: &mut dyn FnMut(RunId, &mut Vec<Value>)) {
+    each_table(table, &mut |one, name| {
+        for (number, run) in runs(one).into_iter().enumerate() {
+            if let Some(readers) = run.get_mut(RunKey::Readers.name()).and_then(Value::as_array_mut) {
                 visit((name.to_owned(), number), readers);
             }
         }
@@ -112,7 +114,7 @@ fn spread(values: &[Value], count: usize) -> Vec<Value> {
         return values.to_vec();
     }
     let last = values.len() - 1;
-    (0..count).map(|place| values[(place * last + (count - 1) / 2) / (count - 1)].clone()).collect()
+    (0..count).map(|index| values[(index * last + (count - 1) / 2) / (count - 1)].clone()).collect()
 }
 
 fn drop_dearest_variant(table: &mut Table) -> Result<bool, FileError> {
@@ -121,10 +123,10 @@ fn drop_dearest_variant(table: &mut Table) -> Result<bool, FileError> {
         return Ok(false);
     }
     let costs = variants.iter().map(|variant| load_seconds(&variant.experiment));
-    let dearest = costs.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(place, _)| place);
+    let dearest = costs.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index);
     let list = table.get_mut("variant").and_then(Value::as_array_mut);
-    if let (Some(list), Some(place)) = (list, dearest) {
-        list.remove(place);
+    if let (Some(list), Some(index)) = (list, dearest) {
+        list.remove(index);
     }
     Ok(true)
 }
@@ -143,28 +145,27 @@ fn drop_last_engine(table: &mut Table, missing: &BTreeSet<String>) -> bool {
     true
 }
 
-fn tell(before: &Table, after: &Table, changes: &mut Vec<String>) {
+fn tell(before: &Table, after: &Table, changes: &mut Vec<Change>) {
     let names = |table: &Table, key: &str| -> Vec<String> {
         let values = table.get(key).and_then(Value::as_array).into_iter().flatten();
         let name = |value: &Value| value.as_str().or_else(|| value.get("name")?.as_str()).map(str::to_owned);
         values.filter_map(name).collect()
     };
-    for (key, one) in [("engines", "engine"), ("variant", "variant")] {
+    for (key, what) in [("engines", LeaveOut::Engines), ("variant", LeaveOut::Variants)] {
         let kept = names(after, key);
         let gone: Vec<String> = names(before, key).into_iter().filter(|name| !kept.contains(name)).collect();
         if !gone.is_empty() {
-            let plural = if gone.len() == 1 { one.to_owned() } else { format!("{one}s") };
-            changes.push(format!("without {plural} {}: the budget has no room", gone.join(", ")));
+            changes.push(Change::LeftOut { what, names: gone });
         }
     }
-    let counts = |table: &Table| -> BTreeSet<String> {
+    let counts = |table: &Table| -> Vec<String> {
         let all = Counts::of(&mut table.clone());
-        all.0.into_values().map(|readers| Value::Array(readers).to_string()).collect()
+        let texts: BTreeSet<String> = all.0.into_values().map(|readers| Value::Array(readers).to_string()).collect();
+        texts.into_iter().collect()
     };
     let (old, new) = (counts(before), counts(after));
     if old != new {
-        let list = |counts: BTreeSet<String>| Vec::from_iter(counts).join(" and ");
-        changes.push(format!("readers: {} instead of {}: the budget has no room for all", list(new), list(old)));
+        changes.push(Change::FewerReaders { old, new });
     }
 }
 
@@ -187,10 +188,10 @@ mod tests {
         name = "middle"
         data.records = 100000
         [engine.c]
-        is = "lmdb"
+        engine = "lmdb"
     "#;
 
-    fn thinned(seconds: u64, order: &[LeaveOut]) -> (Table, Vec<String>) {
+    fn thinned(seconds: u64, order: &[LeaveOut]) -> (Table, Vec<Change>) {
         let (mut table, mut changes) = (TEXT.parse::<Table>().unwrap(), Vec::new());
         let missing = BTreeSet::from(["gone".to_owned()]);
         thin(&mut table, Duration::from_secs(seconds), order, &missing, &mut changes).unwrap();
@@ -208,7 +209,7 @@ mod tests {
         let (table, changes) = thinned(30, &[LeaveOut::Readers, LeaveOut::Variants]);
         assert_eq!(table["run"][0]["readers"].as_array().unwrap().len(), 2, "{changes:?}");
         assert_eq!(table["variant"].as_array().unwrap().len(), 2, "{changes:?}");
-        assert!(changes[0].starts_with("without variant large"), "{changes:?}");
+        assert!(changes[0].to_string().starts_with("without variant large"), "{changes:?}");
         assert_eq!(table["engines"].as_array().unwrap().len(), 4);
         let (table, changes) = thinned(1, &[LeaveOut::Engines]);
         assert_eq!(table["engines"].as_array().unwrap().len(), 3, "{changes:?}");

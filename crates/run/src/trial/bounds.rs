@@ -9,7 +9,7 @@ use kvdyno_environment::storage::{filesystem, is_device, pages};
 use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
 
 use super::context::TrialContext;
-use kvdyno_experiment::Bytes;
+use kvdyno_model::ByteSize;
 
 /// From this share of a database on, what stays in the page cache is worth a note.
 const STAYING_SHARE: f64 = 0.01;
@@ -25,7 +25,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     pub(super) fn set(context: &TrialContext<'_>) -> io::Result<Bounds> {
-        let limit = context.environment.requested.memory;
+        let limit = context.environment.requested.memory.map(ByteSize::get);
         // What an earlier trial left in the page cache is charged to nobody: a limited one has to begin without it.
         let drops = context.environment.requested.cache_state == CacheState::Dropped || limit.is_some();
         let cached = match context.planned.key.phase == Phase::Run && drops {
@@ -81,7 +81,7 @@ impl Bounds {
     /// Why the kernel killed a process of the trial; absent if it did not.
     pub(super) fn exceeded(&self) -> Option<String> {
         let group = self.group.as_ref().filter(|group| group.killed() > 0)?;
-        let limit = group.limit().map(|limit| format!(" = {}", Bytes(limit))).unwrap_or_default();
+        let limit = group.limit().map(|limit| format!(" = {}", ByteSize(limit))).unwrap_or_default();
         Some(format!("killed for exceeding environment.memory{limit}"))
     }
 
@@ -89,7 +89,7 @@ impl Bounds {
     pub(super) fn notes(&self, context: &TrialContext<'_>) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(pages) = self.cached.filter(|pages| pages.cached as f64 > pages.total as f64 * STAYING_SHARE) {
-            let (cached, total) = (Bytes(pages.cached), Bytes(pages.total));
+            let (cached, total) = (ByteSize(pages.cached), ByteSize(pages.total));
             notes.push(format!("{cached} of the database's {total} could not be dropped from the page cache"));
         }
         if self.group.as_ref().is_some_and(MemoryGroup::can_swap) {
@@ -102,7 +102,7 @@ impl Bounds {
             notes.push(format!(
                 "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as much \
                  (blockdev --setra)",
-                Bytes(kib << 10)
+                ByteSize(kib << 10)
             ));
         }
         if is_device(&context.database) && context.backing_store.device_kib().is_none() {

@@ -17,7 +17,7 @@ use kvdyno_worker::{Observer, Snapshot};
 use super::bounds::Bounds;
 use super::context::{TrialContext, taken_kib};
 use crate::progress::Live;
-use kvdyno_experiment::Span;
+use kvdyno_model::TimeSpan;
 
 /// Between two looks at the worker.
 const TICK: Duration = Duration::from_millis(100);
@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// The parent's reason to end a worker.
 pub(super) enum Termination {
     Hung(WorkerState, Duration),
-    TooLong(Span),
+    TooLong(TimeSpan<1>),
     NoSpace(u64),
 }
 
@@ -181,7 +181,7 @@ impl<'a> Watching<'a> {
         if still > limit {
             return Ok(Some(Termination::Hung(state, still)));
         }
-        if let Some(longest) = self.context.lab.longest.filter(|longest| now - self.begun > longest.0) {
+        if let Some(longest) = self.context.lab.trial_timeout.filter(|longest| now - self.begun > longest.0) {
             return Ok(Some(Termination::TooLong(longest)));
         }
         if now - self.second >= Duration::from_secs(1) {

@@ -6,12 +6,7 @@
 mod share;
 mod uniform;
 
-use std::fmt;
-use std::str::FromStr;
-
 use kvdyno_dataset::Stream;
-use kvdyno_engine::closest;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use share::{Share, load_order, own_ids};
 use uniform::Uniform;
@@ -34,84 +29,21 @@ pub(crate) trait UsesKeyChoice {
     fn with<K: KeyChoice>(self, choice: K) -> Self::Output;
 }
 
-/// Makes [`Distribution`] from a list of `Variant = "name", Type: "summary"`.
-macro_rules! distributions {
-    ($($variant:ident = $name:literal, $choice:ty: $summary:literal;)*) => {
-        /// How likely each record is to come next.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Distribution {
-            $(#[doc = $summary] $variant,)*
+kvdyno_model::words! {
+    /// How likely each record is to come next.
+    #[derive(Default)]
+    pub enum Distribution: "a distribution", "DISTRIBUTION" {
+        /// Every record is as likely as any other.
+        Uniform = "uniform" as default,
+    }
+}
+
+impl Distribution {
+    /// Draws from the ids `0..ids` for `user`.
+    pub(crate) fn draw<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
+        match self {
+            Distribution::Uniform => user.with(Uniform::new(ids, stream)),
         }
-
-        impl Distribution {
-            /// Every distribution.
-            pub const ALL: &'static [Distribution] = &[$(Distribution::$variant),*];
-
-            /// Its name in files and results.
-            pub fn name(self) -> &'static str {
-                match self { $(Distribution::$variant => $name,)* }
-            }
-
-            /// Its meaning, one clause.
-            pub fn summary(self) -> &'static str {
-                match self { $(Distribution::$variant => $summary,)* }
-            }
-
-            /// Draws from the ids `0..ids` for `user`.
-            pub(crate) fn draw<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
-                match self { $(Distribution::$variant => user.with(<$choice>::new(ids, stream)),)* }
-            }
-        }
-    };
-}
-
-distributions! {
-    Uniform = "uniform", Uniform: "every record is as likely as any other";
-}
-
-impl Default for Distribution {
-    fn default() -> Self {
-        Distribution::Uniform
-    }
-}
-
-/// A distribution that does not exist.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no distribution `{name}`{suggestion}; there are {known}")]
-pub struct UnknownDistribution {
-    name: String,
-    suggestion: String,
-    known: String,
-}
-
-impl FromStr for Distribution {
-    type Err = UnknownDistribution;
-
-    fn from_str(text: &str) -> Result<Self, UnknownDistribution> {
-        let names = || Distribution::ALL.iter().map(|one| one.name());
-        Distribution::ALL.iter().copied().find(|one| one.name() == text).ok_or_else(|| UnknownDistribution {
-            name: text.to_owned(),
-            suggestion: closest(text, names()).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default(),
-            known: names().collect::<Vec<_>>().join(", "),
-        })
-    }
-}
-
-impl fmt::Display for Distribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl Serialize for Distribution {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Distribution {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -144,7 +76,10 @@ mod tests {
         for distribution in Distribution::ALL {
             assert_eq!(distribution.to_string().parse(), Ok(*distribution));
         }
-        let error = "unifrom".parse::<Distribution>().unwrap_err().to_string();
-        assert!(error.starts_with("there is no distribution `unifrom`; did you mean `uniform`?"), "{error}");
+        let error = "unifrom".parse::<Distribution>().unwrap_err();
+        assert!(
+            error.contains("`unifrom` is not a distribution") && error.contains("did you mean `uniform`?"),
+            "{error}"
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::str::FromStr;
 
-use kvdyno_engine::closest;
+use kvdyno_model::{Json, KeyValue, closest};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Parameter, WORKLOADS, WorkloadDefinition};
@@ -126,6 +126,23 @@ impl Serialize for WorkloadName {
 impl<'de> Deserialize<'de> for WorkloadName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl KeyValue for WorkloadName {
+    const PLACEHOLDER: &'static str = "WORKLOAD";
+
+    fn describe() -> String {
+        "the name of a workload".to_owned()
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: UnknownWorkload| error.to_string())
+    }
+
+    fn schema() -> Json {
+        let names: Vec<&str> = WorkloadName::all().map(|one| one.name()).collect();
+        serde_json::json!({ "enum": names })
     }
 }
 

@@ -11,10 +11,7 @@ pub enum Parameter {
     ValueSize,
     PrefixSize,
     KeysPerPrefix,
-    Compressibility,
     Spelling,
-    Threads,
-    Duration,
     Batch,
     WriteRate,
     ReadsPerTransaction,
@@ -33,10 +30,7 @@ impl Parameter {
             Parameter::ValueSize => "value_size",
             Parameter::PrefixSize => "prefix_size",
             Parameter::KeysPerPrefix => "keys_per_prefix",
-            Parameter::Compressibility => "compressibility",
             Parameter::Spelling => "spelling",
-            Parameter::Threads => "threads",
-            Parameter::Duration => "duration",
             Parameter::Batch => "batch",
             Parameter::WriteRate => "write_rate",
             Parameter::ReadsPerTransaction => "reads_per_transaction",
@@ -47,14 +41,10 @@ impl Parameter {
         }
     }
 
-    /// Whether it is about records and clients as such, and so means something to every workload that does not say
-    /// otherwise.
+    /// Whether it is about records as such, and so means something to every workload that does not say otherwise.
     pub(super) fn concerns_all(self) -> bool {
-        use Parameter::{Compressibility, Duration, KeySize, KeysPerPrefix, PrefixSize, Records, Threads, ValueSize};
-        matches!(
-            self,
-            Records | KeySize | ValueSize | PrefixSize | KeysPerPrefix | Compressibility | Threads | Duration
-        )
+        use Parameter::{KeySize, KeysPerPrefix, PrefixSize, Records, ValueSize};
+        matches!(self, Records | KeySize | ValueSize | PrefixSize | KeysPerPrefix)
     }
 
     /// Why it means nothing to a workload, as a clause that follows the workload's name.

@@ -71,15 +71,7 @@ pub enum End {
     Operations(u64),
 }
 
-/// Whether answers are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verify {
-    /// Every byte of every value, and its version.
-    Full,
-    /// Hit or miss alone.
-    Off,
-}
+pub use kvdyno_model::Verify;
 
 /// How a workload reads, where a read is more than a get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,9 +141,6 @@ pub enum WorkloadError {
     },
 }
 
-/// Values beyond this are no key-value records, and could not be held twice in memory for each thread.
-const LARGEST_VALUE: u64 = 1 << 30;
-
 impl WorkloadError {
     /// Refuses `found` unless it `fits`.
     ///
@@ -171,52 +160,18 @@ impl WorkloadError {
 }
 
 impl WorkloadSpec {
-    /// Whether it makes sense.
+    /// Whether it makes sense, as far as the bounds of each number do not tell.
     ///
     /// # Errors
     /// Which number does not, and what would be right.
     pub fn check(&self) -> Result<(), WorkloadError> {
-        self.check_records()?;
-        self.check_clients()?;
-        self.check_reads()?;
+        let records = self.data.records;
+        let within = self.reads.seek_within.unwrap_or(records);
+        let expected = "from 1 to the number of records";
+        WorkloadError::unless((1..=records).contains(&within), Parameter::SeekWithin, within, expected)?;
         self.name.check(self)?;
         self.keys()?;
         Ok(())
-    }
-
-    fn check_records(&self) -> Result<(), WorkloadError> {
-        use Parameter::{Compressibility, Records, ValueSize};
-        let Data { records, value_size, compressibility, .. } = self.data;
-        WorkloadError::unless((1..=1 << 48).contains(&records), Records, records, "from 1 to 2^48")?;
-        WorkloadError::unless(value_size <= LARGEST_VALUE, ValueSize, value_size, "at most 1 GiB")?;
-        let fits = (0.0..=1.0).contains(&compressibility);
-        WorkloadError::unless(fits, Compressibility, compressibility, "from 0 to 1")
-    }
-
-    fn check_clients(&self) -> Result<(), WorkloadError> {
-        use Parameter::{Batch, Duration as Lasting, Threads, WriteRate};
-        let (batch, rate) = (self.batch, self.write_rate.unwrap_or(1.0));
-        WorkloadError::unless((1..=1_000_000).contains(&batch), Batch, batch, "from 1 to 1000000")?;
-        let threads = if self.name.reader().is_some() { self.readers } else { self.writers };
-        WorkloadError::unless((1..=4096).contains(&threads), Threads, threads, "from 1 to 4096")?;
-        let lasts = !matches!(self.end, End::After(Duration::ZERO) | End::Operations(0));
-        WorkloadError::unless(lasts, Lasting, 0, "above 0")?;
-        WorkloadError::unless(rate > 0.0 && rate.is_finite(), WriteRate, rate, "above 0 writes a second")
-    }
-
-    fn check_reads(&self) -> Result<(), WorkloadError> {
-        use Parameter::{KeysPerMultiget, ReadsPerTransaction, SeekNexts, SeekWithin};
-        let Reads { seek_nexts, per_batch, seek_within } = self.reads;
-        let reads = self.reads_per_transaction;
-        WorkloadError::unless(reads >= 1, ReadsPerTransaction, reads, "at least 1")?;
-        let alone = reads == 1 || self.name.accepts(ReadsPerTransaction);
-        let others = || WorkloadName::that_accept(ReadsPerTransaction).join(", ");
-        WorkloadError::unless(alone, ReadsPerTransaction, reads, format!("1, but for {}", others()))?;
-        WorkloadError::unless((1..=1_000_000).contains(&seek_nexts), SeekNexts, seek_nexts, "from 1 to 1000000")?;
-        WorkloadError::unless((1..=100_000).contains(&per_batch), KeysPerMultiget, per_batch, "from 1 to 100000")?;
-        let within = seek_within.unwrap_or(self.data.records);
-        let fits = (1..=self.data.records).contains(&within);
-        WorkloadError::unless(fits, SeekWithin, within, "from 1 to the number of records")
     }
 
     /// The keys of all ids that the workload asks for.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{format, mounts, numbers_of, tool};
-use crate::requested::{Refusal, Requested, Storage};
+use crate::requested::{EnvironmentKey, Refusal, Requested, Storage};
 
 const LOOP_CONTROL: &str = "/dev/loop-control";
 
@@ -30,8 +30,8 @@ pub fn check(requested: &Requested, given_up: Option<&Path>) -> Result<(), Refus
     let storage = requested.storage;
     if !storage.is_made() {
         return match (&requested.device, &requested.storage_size) {
-            (Some(_), _) => Err(means_nothing("device")),
-            (_, Some(_)) => Err(means_nothing("storage_size")),
+            (Some(_), _) => Err(means_nothing(EnvironmentKey::Device)),
+            (_, Some(_)) => Err(means_nothing(EnvironmentKey::StorageSize)),
             _ => Ok(()),
         };
     }
@@ -41,21 +41,22 @@ pub fn check(requested: &Requested, given_up: Option<&Path>) -> Result<(), Refus
     tools(storage, requested.device.is_some())?;
     kernel_knows(storage)?;
     match &requested.device {
-        Some(_) if requested.storage_size.is_some() => {
-            Err(Refusal::new("storage_size", "a device has its own size; leave storage_size out, or device"))
-        }
+        Some(_) if requested.storage_size.is_some() => Err(Refusal::new(
+            EnvironmentKey::StorageSize,
+            "a device has its own size; leave storage_size out, or device",
+        )),
         Some(device) => is_free(device, given_up),
         None if !Path::new(LOOP_CONTROL).exists() => Err(Refusal::new(
-            "storage",
+            EnvironmentKey::Storage,
             format!("{LOOP_CONTROL} is not there, so no file can be a device; give a block device with --device"),
         )),
         None => Ok(()),
     }
 }
 
-fn means_nothing(key: &'static str) -> Refusal {
+fn means_nothing(key: EnvironmentKey) -> Refusal {
     let message =
-        format!("{key} means nothing to storage = \"folder\"; choose ext4, ext4-nojournal, xfs, btrfs or raw");
+        format!("{} means nothing to storage = \"folder\"; choose ext4, ext4-nojournal, xfs, btrfs or raw", key.name());
     Refusal::new(key, message)
 }
 
@@ -63,7 +64,7 @@ fn no_root(storage: Storage) -> Refusal {
     let what = if storage == Storage::Raw { "a loop device" } else { "a filesystem" };
     let message =
         format!("{storage} needs root, because {what} is made for it; run kvdyno as root, or measure a folder");
-    Refusal::new("storage", message)
+    Refusal::new(EnvironmentKey::Storage, message)
 }
 
 fn tools(storage: Storage, on_device: bool) -> Result<(), Refusal> {
@@ -73,7 +74,7 @@ fn tools(storage: Storage, on_device: bool) -> Result<(), Refusal> {
     match maker.chain(mounting).chain([below]).find(|(name, _)| tool::find(name).is_none()) {
         None => Ok(()),
         Some((name, package)) => Err(Refusal::new(
-            "storage",
+            EnvironmentKey::Storage,
             format!("{storage} needs `{name}`, which is not on PATH; on Debian the package {package} has it"),
         )),
     }
@@ -87,13 +88,13 @@ fn kernel_knows(storage: Storage) -> Result<(), Refusal> {
     let loadable = || tool::run(Command::new("modprobe").args(["--dry-run", "--quiet", kind])).is_ok();
     match kind.is_empty() || built_in || loadable() {
         true => Ok(()),
-        false => Err(Refusal::new("storage", format!("this kernel knows no {kind}"))),
+        false => Err(Refusal::new(EnvironmentKey::Storage, format!("this kernel knows no {kind}"))),
     }
 }
 
 /// Whether a device is there, nobody uses it, and the user gave it up.
 fn is_free(device: &Path, given_up: Option<&Path>) -> Result<(), Refusal> {
-    let refused = |why: String| Err(Refusal::new("device", why));
+    let refused = |why: String| Err(Refusal::new(EnvironmentKey::Device, why));
     let shown = device.display();
     let Ok(facts) = fs::metadata(device) else { return refused(format!("there is no {shown}")) };
     if !facts.file_type().is_block_device() {

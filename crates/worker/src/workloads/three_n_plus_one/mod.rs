@@ -60,8 +60,8 @@ impl WorkloadDefinition for CycleLengths {
     }
 
     fn accepts(&self, parameter: Parameter) -> bool {
-        use Parameter::{Batch, Compressibility, Duration, Records, Spelling, Threads};
-        matches!(parameter, Records | Spelling | Compressibility | Threads | Duration | Batch)
+        use Parameter::{Batch, Records, Spelling};
+        matches!(parameter, Records | Spelling | Batch)
     }
 
     fn check(&self, spec: &WorkloadSpec) -> Result<(), WorkloadError> {

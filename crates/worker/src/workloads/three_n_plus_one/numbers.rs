@@ -1,29 +1,17 @@
-//! NumberCodec as keys and values.
-
-use std::fmt;
+//! Numbers as keys and values.
 
 use kvdyno_dataset::KeyFormat;
-use serde::{Deserialize, Serialize};
 
 use super::problem::LONGEST_CYCLE;
 
-/// How numbers are written as keys and as values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Spelling {
-    /// As the data's `key_format` has them, all of one size.
-    #[default]
-    Plain,
-    /// Each decimal digit by its name, in a language of its own, with a space between.
-    Enhanced,
-}
-
-impl fmt::Display for Spelling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Spelling::Plain => "plain",
-            Spelling::Enhanced => "enhanced",
-        })
+kvdyno_model::words! {
+    /// How the 3n+1 workload writes its numbers as keys and values.
+    #[derive(Default)]
+    pub enum Spelling: "a spelling", "SPELLING" {
+        /// As the data's `key_format` has them, all of one size.
+        Plain = "plain" as default,
+        /// Each decimal digit by its name, in a language of its own, with a space between.
+        Enhanced = "enhanced",
     }
 }
 

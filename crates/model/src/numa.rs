@@ -1,40 +1,27 @@
-//! The parts of a environment that are chosen by a word.
+//! Where memory comes from: NUMA nodes and allocators.
 
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::Numbers;
-
-/// Simultaneous multithreading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Smt {
-    /// Every hardware thread of a core that is used.
-    On,
-    /// One hardware thread of each core.
-    Off,
-}
+use crate::{IndexList, KeyValue};
 
 /// Where memory comes from (`set_mempolicy(2)`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NumaPolicy {
     /// The node of the processor that first touches a page.
     Local,
     /// Page by page in turn, from all nodes or from these.
-    Interleave(Option<Numbers>),
+    Interleave(Option<IndexList>),
     /// From these nodes alone.
-    Bind(Numbers),
+    Bind(IndexList),
     /// From this node as long as it has any.
     Preferred(u32),
 }
 
 /// What gives memory for `malloc`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allocator {
     /// The C library's.
     Libc,
@@ -55,43 +42,16 @@ pub enum NamedAllocator {
     Mimalloc,
 }
 
-/// What of the database is in the page cache when a run begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CacheState {
-    /// Whatever the trial before it left.
-    #[default]
-    Warm,
-    /// Nothing.
-    Dropped,
-}
+impl KeyValue for NumaPolicy {
+    const PLACEHOLDER: &'static str = "POLICY";
 
-/// What a database lies on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Storage {
-    /// A folder of the filesystem that is there.
-    #[default]
-    Folder,
-    /// A new ext4.
-    Ext4,
-    /// A new ext4 without a journal.
-    #[serde(rename = "ext4-nojournal")]
-    Ext4NoJournal,
-    /// A new XFS.
-    Xfs,
-    /// A new btrfs.
-    Btrfs,
-    /// The block device itself, for engines that can.
-    Raw,
-}
+    fn describe() -> String {
+        "local, interleave, interleave:NODES, bind:NODES or preferred:NODE".to_owned()
+    }
 
-impl FromStr for NumaPolicy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let (policy, nodes) = text.split_once(':').map_or((text, None), |(policy, nodes)| (policy, Some(nodes)));
-        let nodes = nodes.map(str::parse::<Numbers>).transpose()?;
+        let nodes = nodes.map(str::parse::<IndexList>).transpose()?;
         match (policy, nodes) {
             ("local", None) => Ok(NumaPolicy::Local),
             ("interleave", nodes) => Ok(NumaPolicy::Interleave(nodes)),
@@ -102,6 +62,10 @@ impl FromStr for NumaPolicy {
                  with NODES such as 0-3"
             )),
         }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": "^(local|interleave(:[-0-9, ]+)?|bind:[-0-9, ]+|preferred:[0-9]+)$" })
     }
 }
 
@@ -117,19 +81,8 @@ impl fmt::Display for NumaPolicy {
     }
 }
 
-impl TryFrom<String> for NumaPolicy {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<NumaPolicy> for String {
-    fn from(policy: NumaPolicy) -> String {
-        policy.to_string()
-    }
-}
+crate::read_by_text!(NumaPolicy);
+crate::written_as_text!(NumaPolicy);
 
 const NAMED: [(&str, NamedAllocator); 3] = [
     ("jemalloc", NamedAllocator::Jemalloc),
@@ -137,15 +90,28 @@ const NAMED: [(&str, NamedAllocator); 3] = [
     ("mimalloc", NamedAllocator::Mimalloc),
 ];
 
-impl From<String> for Allocator {
-    fn from(text: String) -> Allocator {
+impl KeyValue for Allocator {
+    const PLACEHOLDER: &'static str = "NAME";
+
+    fn describe() -> String {
+        "libc, jemalloc, tcmalloc, mimalloc, or a library's path".to_owned()
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
         match NAMED.iter().find(|(name, _)| *name == text) {
-            Some((_, named)) => Allocator::Named(*named),
-            None if text == "libc" => Allocator::Libc,
-            None => Allocator::Path(text.into()),
+            Some((_, named)) => Ok(Allocator::Named(*named)),
+            None if text == "libc" => Ok(Allocator::Libc),
+            None => Ok(Allocator::Path(text.into())),
         }
     }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [{ "enum": ["libc", "jemalloc", "tcmalloc", "mimalloc"] }, { "type": "string" }] })
+    }
 }
+
+crate::read_by_text!(Allocator);
+crate::written_as_text!(Allocator);
 
 impl fmt::Display for Allocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -156,32 +122,6 @@ impl fmt::Display for Allocator {
             }
             Allocator::Path(path) => f.pad(&path.display().to_string()),
         }
-    }
-}
-
-impl From<Allocator> for String {
-    fn from(allocator: Allocator) -> String {
-        allocator.to_string()
-    }
-}
-
-impl Storage {
-    /// Whether a filesystem or a device is made ready for the experiment, and erased.
-    pub fn is_made(self) -> bool {
-        self != Storage::Folder
-    }
-}
-
-impl fmt::Display for Storage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Storage::Folder => "folder",
-            Storage::Ext4 => "ext4",
-            Storage::Ext4NoJournal => "ext4-nojournal",
-            Storage::Xfs => "xfs",
-            Storage::Btrfs => "btrfs",
-            Storage::Raw => "raw",
-        })
     }
 }
 
@@ -202,8 +142,8 @@ mod tests {
     #[test]
     fn an_allocator_that_is_not_known_by_name_is_a_path() {
         for text in ["libc", "jemalloc", "tcmalloc", "mimalloc", "/opt/libx.so"] {
-            assert_eq!(Allocator::from(text.to_owned()).to_string(), text);
+            assert_eq!(text.parse::<Allocator>().unwrap().to_string(), text);
         }
-        assert_eq!(Allocator::from("/opt/libx.so".to_owned()), Allocator::Path("/opt/libx.so".into()));
+        assert_eq!("/opt/libx.so".parse(), Ok(Allocator::Path("/opt/libx.so".into())));
     }
 }

@@ -1,0 +1,199 @@
+//! Flags that are keys of the experiment file: name, help, default and what they take come from the key's definition.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use kvdyno_experiment::{Experiment, FileError, RunKey, SettingsKey, SettingsSection, sections};
+use kvdyno_model::{Definition, KeyPath, Otherwise};
+use toml::{Table, Value};
+
+/// The keys that flags of `kvdyno compare` give, in the order of the reference.
+#[derive(Clone, Debug, Default)]
+pub struct KeyFlags {
+    given: Vec<(&'static Definition, String)>,
+}
+
+/// Those of `[settings]` that `kvdyno engines settings` takes.
+#[derive(Clone, Debug, Default)]
+pub struct SettingsFlags {
+    given: Vec<(&'static Definition, String)>,
+}
+
+const SETTINGS: [SettingsKey; 3] = [SettingsKey::Cache, SettingsKey::WriteBuffer, SettingsKey::SyncPeriod];
+
+/// Every key that has a flag.
+fn all() -> impl Iterator<Item = &'static Definition> {
+    sections().iter().flat_map(|section| &section.keys).filter(|key| key.flag.is_some())
+}
+
+fn of_settings() -> impl Iterator<Item = &'static Definition> {
+    all().filter(|key| SETTINGS.map(KeyPath::from).contains(&key.path))
+}
+
+fn argument(key: &'static Definition) -> Arg {
+    let flag = key.flag.unwrap_or(key.name);
+    let argument = Arg::new(flag).long(flag).help(help(key)).help_heading(heading(key));
+    if key.value.is_switch {
+        return argument.action(ArgAction::SetTrue);
+    }
+    let check = key.value.check;
+    // A `[[run]]` for each workload.
+    let is_list = key.value.is_list || is_workload(key);
+    let name = if is_list { format!("{},…", key.value.placeholder) } else { key.value.placeholder.to_owned() };
+    let is_several = is_workload(key);
+    let read = move |text: &str| {
+        let checked = if is_several { text.split(',').try_for_each(check) } else { check(text) };
+        checked.map(|()| text.to_owned())
+    };
+    argument.value_name(name).value_parser(read).allow_hyphen_values(true)
+}
+
+fn is_workload(key: &Definition) -> bool {
+    key.path == RunKey::Workload.into()
+}
+
+fn heading(key: &Definition) -> String {
+    match key.section {
+        "" => "Options".to_owned(),
+        "run" => "[[run]]".to_owned(),
+        section => format!("[{section}]"),
+    }
+}
+
+fn help(key: &Definition) -> String {
+    let doc = key.doc.trim_end_matches('.').replace('`', "");
+    let words = if key.value.words.is_empty() { String::new() } else { format!(": {}", key.value.description) };
+    let otherwise = match &key.otherwise {
+        Otherwise::Default { .. } if key.value.is_switch => return doc,
+        Otherwise::Default { text, .. } => text.clone(),
+        Otherwise::Absent(meaning) => meaning.replace('`', ""),
+    };
+    format!("{doc}{words} [default: {otherwise}]")
+}
+
+/// What was given of `keys`.
+fn given(keys: impl Iterator<Item = &'static Definition>, matches: &ArgMatches) -> Vec<(&'static Definition, String)> {
+    let text = |key: &'static Definition| {
+        let flag = key.flag?;
+        let text = match key.value.is_switch {
+            true => matches.get_flag(flag).then(|| "true".to_owned()),
+            false => matches.get_one::<String>(flag).cloned(),
+        };
+        text.map(|text| (key, text))
+    };
+    keys.filter_map(text).collect()
+}
+
+macro_rules! arguments {
+    ($type:ident, $keys:expr) => {
+        impl FromArgMatches for $type {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+                Ok($type { given: given($keys, matches) })
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+                *self = $type::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        impl Args for $type {
+            fn augment_args(command: Command) -> Command {
+                command.args($keys.map(argument))
+            }
+
+            fn augment_args_for_update(command: Command) -> Command {
+                $type::augment_args(command)
+            }
+        }
+    };
+}
+
+arguments!(KeyFlags, all());
+arguments!(SettingsFlags, of_settings());
+
+/// As the file would have it: every value can be a text there.
+fn value(key: &Definition, text: &str) -> Value {
+    if key.value.is_switch { Value::Boolean(true) } else { Value::String(text.to_owned()) }
+}
+
+impl KeyFlags {
+    /// An experiment on `engines` with the keys that were given, and a `[[run]]` for each workload.
+    ///
+    /// # Errors
+    /// If a value cannot be.
+    pub fn experiment(&self, engines: &[String]) -> Result<Experiment, FileError> {
+        let base = Table::try_from(Experiment::on(engines)).map_err(|error| FileError::new(error.to_string()))?;
+        let mut table = base;
+        for (key, text) in self.given.iter().filter(|(key, _)| key.section != "run") {
+            let section = match key.section {
+                "" => Some(&mut table),
+                name => table.get_mut(name).and_then(Value::as_table_mut),
+            };
+            section.and_then(|section| section.insert(key.name.to_owned(), value(key, text)));
+        }
+        let names = self.given.iter().find(|(key, _)| is_workload(key)).map(|(_, text)| text.as_str());
+        let usual = kvdyno_experiment::RunSection::default().workload.to_string();
+        let names: Vec<&str> = names.unwrap_or(&usual).split(',').collect();
+        let runs = names.iter().map(|name| Value::Table(self.run(name, names.len() == 1)));
+        table.insert("run".to_owned(), Value::Array(runs.collect()));
+        Experiment::from_table(&table)
+    }
+
+    /// The `[[run]]` of a workload. Of several each has the keys that mean something to it; what means nothing to the only
+    /// one is refused by the check.
+    fn run(&self, workload: &str, is_only: bool) -> Table {
+        let mut run = Table::from_iter([(RunKey::Workload.name().to_owned(), Value::String(workload.to_owned()))]);
+        let kind = workload.parse::<kvdyno_worker::workloads::WorkloadName>().ok();
+        let concerns = |key: &Definition| {
+            let typed = RunKey::ALL.iter().find(|typed| KeyPath::from(**typed) == key.path);
+            typed.zip(kind).is_none_or(|(key, kind)| key.concerns(kind) || is_only && *key != RunKey::Duration)
+        };
+        let keys = self.given.iter().filter(|(key, _)| key.section == "run" && !is_workload(key));
+        for (key, text) in keys.filter(|(key, _)| concerns(key)) {
+            run.insert(key.name.to_owned(), value(key, text));
+        }
+        run
+    }
+}
+
+impl SettingsFlags {
+    /// The settings, with the defaults of what was not given.
+    pub fn section(&self) -> SettingsSection {
+        let table = Table::from_iter(self.given.iter().map(|(key, text)| (key.name.to_owned(), value(key, text))));
+        // Each text was checked when it was given.
+        table.try_into().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_shows_the_default_of_each_definition() {
+        let mut command = KeyFlags::augment_args(Command::new("compare"));
+        let help = command.render_long_help().to_string();
+        for key in all().filter(|key| !key.value.is_switch) {
+            let default = match &key.otherwise {
+                Otherwise::Default { text, .. } => text.clone(),
+                Otherwise::Absent(meaning) => meaning.replace('`', ""),
+            };
+            assert!(help.contains(&format!("--{} <", key.flag.unwrap_or_default())), "{}", key.path);
+            assert!(help.contains(&format!("[default: {default}]")), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn a_flag_takes_what_the_file_takes() {
+        let command = KeyFlags::augment_args(Command::new("compare"));
+        let words = ["compare", "--records", "1.5M", "--cache", "512M", "--keep", "--workload", "readseq,overwrite"];
+        let matches = command.clone().try_get_matches_from(words.into_iter().chain(["--batch", "5"])).unwrap();
+        let experiment = KeyFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()]).unwrap();
+        assert_eq!(experiment.data.records.get(), 1_500_000);
+        assert_eq!(experiment.settings.cache.to_string(), "512MB");
+        assert!(experiment.lab.keep && experiment.data.key_size.is_none());
+        assert_eq!(experiment.run.iter().map(|run| run.batch.get()).collect::<Vec<_>>(), [1, 5]);
+        for (flag, value) in [("--cache", "512"), ("--duration", "18446744073709551615s"), ("--key-size", "65536")] {
+            assert!(command.clone().try_get_matches_from(["compare", flag, value]).is_err(), "{flag} {value}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The definition of a key of the experiment file, from which follow its parsing, its flag with the help, its line in the
+//! reference and in the example, and its part of the JSON Schema.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::key_value::KeyValue;
+
+/// A section of the experiment file. Made by `#[derive(Keys)]`.
+pub trait Section {
+    /// As the file has it: `data`; empty for the top level.
+    const NAME: &'static str;
+    /// What it is about, for people.
+    const DOC: &'static str;
+
+    /// Its keys, in order.
+    fn definitions() -> Vec<Definition>;
+}
+
+/// All there is to know of a key.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// The section, empty for the top level.
+    pub section: &'static str,
+    /// The key in it.
+    pub name: &'static str,
+    /// Both.
+    pub path: KeyPath,
+    /// What it is, for people.
+    pub doc: &'static str,
+    /// Its flag of `kvdyno compare`, without the dashes.
+    pub flag: Option<&'static str>,
+    /// What holds where the file is silent.
+    pub otherwise: Otherwise,
+    /// What can be written.
+    pub value: ValueType,
+}
+
+/// What holds where the file is silent.
+#[derive(Clone, Debug)]
+pub enum Otherwise {
+    /// This value.
+    Default {
+        /// For people, and as the flag takes it.
+        text: String,
+        /// As the file has it.
+        value: Value,
+    },
+    /// No value, with what that comes to.
+    Absent(&'static str),
+}
+
+impl Otherwise {
+    /// That of a key with a default.
+    pub fn default_of<T: KeyValue>(value: &T) -> Otherwise {
+        // Numbers, texts and lists of them always have a JSON form.
+        Otherwise::Default { text: value.to_string(), value: serde_json::to_value(value).unwrap_or_default() }
+    }
+
+    /// That of a key without one.
+    pub fn absent(meaning: &'static str) -> Otherwise {
+        Otherwise::Absent(meaning)
+    }
+}
+
+/// What can be written for a key: see [`KeyValue`].
+#[derive(Clone, Debug)]
+pub struct ValueType {
+    /// [`KeyValue::PLACEHOLDER`].
+    pub placeholder: &'static str,
+    /// [`KeyValue::IS_SWITCH`].
+    pub is_switch: bool,
+    /// [`KeyValue::IS_LIST`].
+    pub is_list: bool,
+    /// [`KeyValue::describe`].
+    pub description: String,
+    /// [`KeyValue::words`].
+    pub words: Vec<(&'static str, &'static str)>,
+    /// [`KeyValue::schema`].
+    pub schema: Value,
+    /// Whether a text can be a value.
+    pub check: fn(&str) -> Result<(), String>,
+}
+
+impl ValueType {
+    /// That of a type.
+    pub fn of<T: KeyValue>() -> ValueType {
+        ValueType {
+            placeholder: T::PLACEHOLDER,
+            is_switch: T::IS_SWITCH,
+            is_list: T::IS_LIST,
+            description: T::describe(),
+            words: T::words(),
+            schema: T::schema(),
+            check: |text| T::from_text(text).map(|_| ()),
+        }
+    }
+}
+
+/// Where a key stands in an experiment: `data.records`, `run[1].batch`, `variant[0].data.records`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyPath(Vec<Step>);
+
+/// A step on the way to a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Into a table.
+    Key(String),
+    /// Into a list.
+    Index(usize),
+}
+
+impl KeyPath {
+    /// The key `name` of a section, or of the top level, whose name is empty.
+    pub fn new(section: &str, name: &str) -> KeyPath {
+        KeyPath(
+            [section, name].into_iter().filter(|text| !text.is_empty()).map(|text| Step::Key(text.into())).collect(),
+        )
+    }
+
+    /// The same in one of several: the `index`th `[[run]]`.
+    #[must_use]
+    pub fn numbered(mut self, index: usize) -> KeyPath {
+        self.0.insert(self.0.len().min(1), Step::Index(index));
+        self
+    }
+
+    /// The same, as a variant changes it.
+    #[must_use]
+    pub fn in_variant(self, index: usize) -> KeyPath {
+        KeyPath([Step::Key("variant".to_owned()), Step::Index(index)].into_iter().chain(self.0).collect())
+    }
+
+    /// What lies in it.
+    #[must_use]
+    pub fn then(mut self, step: Step) -> KeyPath {
+        self.0.push(step);
+        self
+    }
+
+    /// From the whole to the part.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().filter_map(|step| match step {
+            Step::Key(name) => Some(name.as_str()),
+            Step::Index(_) => None,
+        });
+        f.pad(&names.collect::<Vec<_>>().join("."))
+    }
+}

@@ -1,0 +1,31 @@
+//! Identifiers, words and units of experiments, and how a key of the experiment file is defined: what every other crate
+//! may speak of. It depends on none of them.
+
+// What `#[derive(Keys)]` writes speaks of this crate by its name.
+extern crate self as kvdyno_model;
+
+mod closest;
+mod count;
+mod index_list;
+pub mod key_value;
+mod keys;
+mod list;
+mod numa;
+mod rate;
+mod size;
+mod time;
+mod words;
+
+pub use closest::{closest, did_you_mean, either};
+pub use count::{Count, Fraction, Length, Multiple};
+pub use index_list::{Cpus, IndexList};
+pub use key_value::{FilePath, KeyValue};
+pub use keys::{Definition, KeyPath, Otherwise, Section, Step, ValueType};
+pub use kvdyno_keys_derive::Keys;
+pub use list::List;
+pub use numa::{Allocator, NamedAllocator, NumaPolicy};
+pub use rate::WriteRate;
+pub use serde_json::Value as Json;
+pub use size::ByteSize;
+pub use time::TimeSpan;
+pub use words::*;

@@ -1,0 +1,276 @@
+//! Values that are chosen by a word. Each is defined once, with the meaning of its words.
+
+/// An enum whose values are words: with `ALL`, `Display`, `FromStr` that says what was probably meant, serde, and what the
+/// reference and the schema say of it. `= "word" as default` marks that of `#[derive(Default)]`.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident: $what:literal, $placeholder:literal {
+            $($(#[doc = $doc:literal])+ $variant:ident = $word:literal $(as $default:ident)?),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        $vis enum $name {
+            $($(#[doc = $doc])+ $(#[$default])? $variant),+
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// As files and flags have it.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl $crate::KeyValue for $name {
+            const PLACEHOLDER: &'static str = $placeholder;
+
+            fn describe() -> String {
+                $crate::either(&[$($word),+])
+            }
+
+            fn from_text(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok($name::$variant),)+
+                    _ => Err($crate::no_such_word(text, $what, &[$($word),+])),
+                }
+            }
+
+            fn schema() -> $crate::Json {
+                $crate::schema_of_words(&[$($word),+])
+            }
+
+            fn words() -> Vec<(&'static str, &'static str)> {
+                vec![$(($word, concat!($($doc),+).trim())),+]
+            }
+        }
+
+        $crate::read_by_text!($name);
+        $crate::written_as_text!($name);
+    };
+}
+
+/// What is wrong with a word that is none of `words`.
+pub fn no_such_word(text: &str, what: &str, words: &[&str]) -> String {
+    let meant = crate::did_you_mean(text, words.iter().copied());
+    format!("`{text}` is not {what}; it can be {}{meant}", crate::either(words))
+}
+
+/// What a JSON Schema says of `words`.
+pub fn schema_of_words(words: &[&str]) -> crate::Json {
+    serde_json::json!({ "enum": words })
+}
+
+words! {
+    /// When a write is acknowledged: one scale for all engines.
+    pub enum Durability: "a durability level", "LEVEL" {
+        /// At once: no log, or nothing need reach the operating system before close.
+        None = "none",
+        /// When it would survive the death of the process: written to the operating system, not synced.
+        Process = "process",
+        /// As at `process`, and the log is synced in the background every `sync_period`.
+        Periodic = "periodic",
+        /// When it would survive a loss of power: synced first.
+        Commit = "commit",
+    }
+}
+
+words! {
+    /// The compression of blocks on the storage.
+    pub enum Compression: "a compression", "KIND" {
+        /// None.
+        None = "none",
+        /// Snappy.
+        Snappy = "snappy",
+        /// LZ4.
+        Lz4 = "lz4",
+        /// Zstandard.
+        Zstd = "zstd",
+        /// The deflate of zlib.
+        Zlib = "zlib",
+    }
+}
+
+words! {
+    /// Whether answers are checked.
+    pub enum Verify: "a way to verify", "HOW" {
+        /// Every byte of every value, and its version.
+        Full = "full",
+        /// Hit or miss alone.
+        Off = "off",
+    }
+}
+
+words! {
+    /// The phase of a trial.
+    pub enum Phase: "a phase", "PHASE" {
+        /// Filling a new database.
+        Load = "load",
+        /// Working on a loaded one.
+        Run = "run",
+    }
+}
+
+words! {
+    /// What the readers and writers of a trial are.
+    #[derive(Default)]
+    pub enum ClientKind: "a kind of client", "WHAT" {
+        /// Threads of one process.
+        Threads = "threads" as default,
+        /// Processes of their own, which share the database.
+        Processes = "processes",
+    }
+}
+
+impl ClientKind {
+    /// How many processes so many readers and writers are.
+    pub fn processes(self, roles: u32) -> u32 {
+        match self {
+            ClientKind::Threads => 1,
+            ClientKind::Processes => roles,
+        }
+    }
+
+    /// How many sessions on the database each of those processes has.
+    pub fn sessions(self, roles: u32) -> u32 {
+        match self {
+            ClientKind::Threads => roles,
+            ClientKind::Processes => 1,
+        }
+    }
+}
+
+words! {
+    /// The sort of a failure.
+    pub enum FailureKind: "a sort of failure", "FAILURE" {
+        /// A signal ended the worker: a segmentation fault, an abort.
+        Crashed = "crashed",
+        /// The worker exited before it had finished: the engine called `exit`.
+        Exited = "exited",
+        /// Nothing happened for longer than the limit, and the worker was ended.
+        Hung = "hung",
+        /// It took longer than a trial may, and the worker was ended.
+        TooSlow = "too-slow",
+        /// The storage is full.
+        NoSpace = "no-space",
+        /// It needed more memory than it was allowed, and the kernel ended it.
+        NoMemory = "no-memory",
+        /// The engine reported an error.
+        EngineError = "engine-error",
+        /// A read gave a wrong, torn, stale or missing value.
+        WrongAnswer = "wrong-answer",
+        /// What surrounded it was not what was asked for.
+        Environment = "environment",
+        /// It was not started, because what it needs had failed before.
+        NotRun = "not-run",
+    }
+}
+
+words! {
+    /// What of the database is in the page cache when a run begins.
+    #[derive(Default)]
+    pub enum CacheState: "a state of the cache", "STATE" {
+        /// Whatever the trial before it left.
+        Warm = "warm" as default,
+        /// Nothing.
+        Dropped = "dropped",
+    }
+}
+
+words! {
+    /// What a database lies on.
+    #[derive(Default)]
+    pub enum Storage: "a storage", "KIND" {
+        /// A folder of the filesystem that is there.
+        Folder = "folder" as default,
+        /// A new ext4.
+        Ext4 = "ext4",
+        /// A new ext4 without a journal.
+        Ext4NoJournal = "ext4-nojournal",
+        /// A new XFS.
+        Xfs = "xfs",
+        /// A new btrfs.
+        Btrfs = "btrfs",
+        /// The block device itself, for engines that can.
+        Raw = "raw",
+    }
+}
+
+impl Storage {
+    /// Whether a filesystem or a device is made ready for the experiment, and erased.
+    pub fn is_made(self) -> bool {
+        self != Storage::Folder
+    }
+}
+
+words! {
+    /// Simultaneous multithreading.
+    pub enum Smt: "a state of SMT", "on|off" {
+        /// Every hardware thread of a core that is used.
+        On = "on",
+        /// One hardware thread of each core.
+        Off = "off",
+    }
+}
+
+words! {
+    /// The order of trials.
+    pub enum Order: "an order", "ORDER" {
+        /// Engines take turns, step by step; all databases are there at once.
+        Interleaved = "interleaved",
+        /// One engine after the other; its database is removed before the next one's is made.
+        Sequential = "sequential",
+    }
+}
+
+words! {
+    /// What is done about an engine that is not here, or cannot do what is requested.
+    pub enum MissingEngines: "a way with missing engines", "HOW" {
+        /// The experiment is refused.
+        Refuse = "refuse",
+        /// It is left out, and the report says so; one that can do some of the runs is left out of the others only.
+        Skip = "skip",
+    }
+}
+
+words! {
+    /// Something of which an experiment can have less.
+    pub enum LeaveOut: "something to leave out", "WHAT" {
+        /// Numbers of readers: some between the least and the most.
+        Readers = "readers",
+        /// Variants: those first that take longest to load.
+        Variants = "variants",
+        /// Engines: the last ones first.
+        Engines = "engines",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KeyValue;
+
+    #[test]
+    fn a_word_reads_back_and_another_says_what_was_meant() {
+        for level in Durability::ALL {
+            assert_eq!(level.to_string().parse(), Ok(*level));
+        }
+        let error = "comit".parse::<Durability>().unwrap_err();
+        assert_eq!(
+            error,
+            "`comit` is not a durability level; it can be none, process, periodic or commit; did you mean `commit`?"
+        );
+        assert_eq!(Storage::words()[2], ("ext4-nojournal", "A new ext4 without a journal."));
+        assert_eq!(serde_json::to_string(&FailureKind::TooSlow).ok().as_deref(), Some("\"too-slow\""));
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether an experiment makes sense, as far as its file alone tells.
+
+use std::collections::HashSet;
+
+use kvdyno_experiment::{EngineKey, Experiment, FileError, LabKey, LoadKey, RunKey, TopKey, Variant};
+use kvdyno_model::{KeyPath, Step, did_you_mean};
+
+use kvdyno_worker::workloads::WorkloadName;
+
+use crate::parameters;
+
+/// More than anybody waits for, and few enough to be listed.
+const MOST_TRIALS: u64 = 100_000;
+/// Each is asked about itself in a process of its own.
+const MOST_ENGINES: usize = 1000;
+
+/// Refuses an experiment that is too much to be listed.
+pub(crate) fn check_count(variants: &[Variant]) -> Result<(), FileError> {
+    let of_one = |variant: &Variant| {
+        let experiment = &variant.experiment;
+        let runs: usize = experiment.run.iter().map(|run| run.readers.len()).sum();
+        (1 + runs as u64).saturating_mul(experiment.engines.len() as u64)
+    };
+    let each = variants.iter().map(of_one).fold(0u64, u64::saturating_add);
+    let repeat = variants.first().map_or(1, |variant| variant.experiment.lab.repeat.get());
+    match each.saturating_mul(repeat) {
+        0..=MOST_TRIALS => Ok(()),
+        trials => Err(FileError::at(
+            LabKey::Repeat,
+            format!("the experiment comes to {trials} trials; there can be {MOST_TRIALS}"),
+        )),
+    }
+}
+
+/// Refuses what contradicts itself.
+pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
+    check_engines(experiment)?;
+    check_sections(experiment)?;
+    let load = experiment.load.workload;
+    if !load.loads() {
+        let message = format!("`{load}` does not load; it can be {}", WorkloadName::that_load());
+        return Err(FileError::at(LoadKey::Workload, message));
+    }
+    parameters::check_load(experiment)?;
+    for (index, run) in experiment.run.iter().enumerate() {
+        if run.workload.loads() {
+            let message = format!("`{}` loads, and so belongs into [load]", run.workload);
+            return Err(FileError::at(RunKey::Workload, message).in_run(index));
+        }
+        parameters::check_run(run).map_err(|error| error.in_run(index))?;
+    }
+    Ok(())
+}
+
+fn check_engines(experiment: &Experiment) -> Result<(), FileError> {
+    let nth = |index| KeyPath::from(TopKey::Engines).then(Step::Index(index));
+    if experiment.engines.is_empty() {
+        return Err(FileError::new("no engines: name at least one, such as engines = [\"lmdb\"]"));
+    }
+    if experiment.engines.len() > MOST_ENGINES {
+        let message = format!("{} engines are too many; there can be {MOST_ENGINES}", experiment.engines.len());
+        return Err(FileError::at(nth(MOST_ENGINES), message));
+    }
+    let mut seen = HashSet::new();
+    match experiment.engines.iter().enumerate().find(|(_, name)| !seen.insert(*name)) {
+        None => Ok(()),
+        Some((index, name)) => Err(FileError::at(
+            nth(index),
+            format!(
+                "`{name}` is named twice; to measure one engine in two set-ups give each a section [engine.NAME] with \
+                 engine = \"{name}\""
+            ),
+        )),
+    }
+}
+
+fn check_sections(experiment: &Experiment) -> Result<(), FileError> {
+    let names: HashSet<&str> = experiment.engines.iter().map(String::as_str).collect();
+    let Some((name, section)) = experiment.engine.iter().find(|(name, _)| !names.contains(name.as_str())) else {
+        return Ok(());
+    };
+    let meant = did_you_mean(name, experiment.engines.iter().map(String::as_str));
+    let key = match section.options.keys().next() {
+        Some(option) => engine_key(name, EngineKey::Options).then(Step::Key(option.clone())),
+        None => KeyPath::new("engine", name),
+    };
+    Err(FileError::at(key, format!("[engine.{name}] is for no engine of `engines`{meant}")))
+}
+
+/// A key of `[engine.NAME]`.
+pub(super) fn engine_key(name: &str, key: EngineKey) -> KeyPath {
+    KeyPath::new("engine", name).then(Step::Key(key.name().to_owned()))
+}

@@ -1,0 +1,193 @@
+//! An engine as an experiment sets it up.
+
+use std::path::PathBuf;
+
+use kvdyno_engine::catalog::EngineName;
+use kvdyno_engine::inspect::Inspection;
+use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi};
+use kvdyno_experiment::{EngineKey, Experiment, FileError, TopKey, Variant};
+use kvdyno_model::{ClientKind, KeyPath, Phase, Step};
+use kvdyno_results::{EngineFacts, LeftOut, Setting, TrialKey};
+
+use super::matrix::engine_key;
+use crate::capabilities::cannot_run;
+use crate::clients::check_clients;
+use crate::environment::check_memory;
+use crate::inspection;
+use crate::plan::{Plan, PlannedTrial};
+
+/// One engine as the experiment sets it up.
+#[derive(Debug)]
+pub struct Setup {
+    /// As the experiment names it.
+    pub label: String,
+    /// The adapter's file.
+    pub adapter: PathBuf,
+    /// A preset of its.
+    pub preset: Option<String>,
+    /// Options beyond the preset.
+    pub options: Vec<OptionText>,
+    /// The library to load, if not the system's.
+    pub library: Option<PathBuf>,
+    /// It keeps nothing, so nothing has to be loaded again.
+    pub volatile: bool,
+    /// Its readers and writers are always processes.
+    pub(super) single: bool,
+    /// It keeps something outside the database's folder, which it gives back when requested to.
+    pub destroys: bool,
+    /// The engine's capabilities: `abi::CAN_…` and `abi::IS_…`.
+    pub capabilities: u64,
+    /// The `[[run]]` sections that it cannot do and is left out of.
+    pub(super) skips: Vec<usize>,
+    /// For records, but for the settings.
+    facts: EngineFacts,
+    /// What it sets for each sort of trial.
+    settings: Vec<(Sort, Vec<Setting>)>,
+}
+
+/// What decides how a database is opened: the phase, and whether processes share it.
+type Sort = (Phase, ClientKind);
+
+impl Setup {
+    /// What the engine sets for a trial.
+    pub fn settings(&self, trial: &TrialKey) -> &[Setting] {
+        let of_sort = self.settings.iter().find(|(sort, _)| *sort == (trial.phase, trial.clients));
+        of_sort.map_or(&[], |(_, settings)| settings)
+    }
+
+    /// What the record of a trial says of the engine.
+    pub fn facts(&self, trial: &TrialKey) -> EngineFacts {
+        EngineFacts { settings: self.settings(trial).to_vec(), ..self.facts.clone() }
+    }
+}
+
+/// An engine's set-up, and what it is left out of. `number`: of the variant, and of the engine in it.
+pub(super) fn setup(
+    variant: &Variant,
+    plan: &mut Plan,
+    number: (usize, usize),
+) -> Result<(Setup, Vec<LeftOut>), FileError> {
+    let experiment = &variant.experiment;
+    let label = experiment.engines[number.1].as_str();
+    let section = experiment.engine.get(label).cloned().unwrap_or_default();
+    let (engine, named) = match &section.engine {
+        Some(engine) => (engine.as_str(), engine_key(label, EngineKey::Engine)),
+        None => (label, KeyPath::from(TopKey::Engines).then(Step::Index(number.1))),
+    };
+    let wrong = |message: String| FileError::at(named.clone(), message);
+    let name = EngineName::parse(engine);
+    let library = section.library.clone().map(|path| path.0);
+    let mut request = inspection::request(&name, library).map_err(|error| wrong(error.message))?;
+    request.options = section.options.texts();
+    // Only the answer tells whether its readers and writers must be processes.
+    let sorts =
+        [Phase::Run, Phase::Load].map(|phase| [ClientKind::Threads, ClientKind::Processes].map(|kind| (phase, kind)));
+    let sorts = sorts.concat();
+    request.settings = sorts.iter().map(|sort| ask(experiment, plan, number.0, sort)).collect();
+    let mut inspected = inspection::inspect_apart(&request).map_err(|error| match &error.option {
+        Some(option) if section.options.contains_key(option) => {
+            FileError::at(engine_key(label, EngineKey::Options).then(Step::Key(option.clone())), error.message)
+        }
+        _ => wrong(error.message),
+    })?;
+    let version = match &inspected.probe {
+        Probe::Available { version } => version.clone(),
+        Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
+    };
+    let skips = cannot_run(experiment, label, &inspected.declared).map_err(&wrong)?;
+    let single = fits(experiment, label, &inspected, plan, number, &named)?;
+    let mut settings = Vec::new();
+    for (sort, answer) in sorts.into_iter().zip(std::mem::take(&mut inspected.settings)) {
+        if trials_of(plan, number).any(|trial| sort_of(trial) == sort) {
+            settings.push((sort, settings_of(answer.map_err(&wrong)?)));
+        }
+    }
+    let left_out = left_out(variant, label, &skips);
+    let can = |what| inspected.declared.can(what);
+    let setup = Setup {
+        label: label.to_owned(),
+        preset: name.preset,
+        options: request.options,
+        volatile: can(abi::IS_VOLATILE),
+        single,
+        destroys: inspected.declared.destroys,
+        capabilities: inspected.declared.capabilities,
+        skips: skips.into_iter().map(|(section, _)| section).collect(),
+        settings,
+        facts: EngineFacts {
+            name: inspected.declared.name.clone(),
+            version,
+            library: inspected.library.as_ref().map(|path| path.display().to_string()),
+            adapter: request.adapter.display().to_string(),
+            settings: Vec::new(),
+            mapped: can(abi::IS_MAPPED),
+        },
+        library: inspected.library,
+        adapter: request.adapter,
+    };
+    Ok((setup, left_out))
+}
+
+/// Refuses an engine that needs more memory than there is to be, or other clients. Whether these are always processes.
+fn fits(
+    experiment: &Experiment,
+    label: &str,
+    engine: &Inspection,
+    plan: &mut Plan,
+    number: (usize, usize),
+    named: &KeyPath,
+) -> Result<bool, FileError> {
+    check_memory(experiment, label, engine.declared.can(abi::IS_MAPPED))?;
+    let single = engine.declared.can(abi::IS_SINGLE);
+    if single {
+        plan.use_processes(number.0, number.1);
+    }
+    let trials: Vec<&PlannedTrial> = trials_of(plan, number).collect();
+    check_clients(experiment, label, &engine.declared, &trials, named)?;
+    Ok(single)
+}
+
+fn trials_of(plan: &Plan, number: (usize, usize)) -> impl Iterator<Item = &PlannedTrial> {
+    plan.trials.iter().filter(move |trial| (trial.variant, trial.engine) == number)
+}
+
+fn left_out(variant: &Variant, label: &str, skips: &[(usize, String)]) -> Vec<LeftOut> {
+    let one = |(section, reason): &(usize, String)| LeftOut {
+        variant: variant.name.clone(),
+        engine: label.to_owned(),
+        reason: reason.clone(),
+        workload: variant.experiment.run[*section].workload.to_string(),
+    };
+    skips.iter().map(one).collect()
+}
+
+fn sort_of(trial: &PlannedTrial) -> Sort {
+    (trial.key.phase, trial.key.clients)
+}
+
+/// What the engine is requested for each sort of trial, whether there will be any or not: what it needs at the most.
+fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (LabSettings, Hints) {
+    let of_phase = plan.trials.iter().filter(|trial| trial.variant == variant && trial.key.phase == sort.0);
+    let roles = of_phase.map(|trial| trial.workload.roles().len()).max().unwrap_or(1) as u32;
+    let lab = match sort.0 {
+        Phase::Load => experiment.load_settings(),
+        Phase::Run => experiment.lab_settings(),
+    };
+    let data = experiment.data();
+    let records =
+        plan.trials.iter().find(|trial| trial.variant == variant).map(|trial| trial.workload.records_stored());
+    let records = records.unwrap_or(data.records);
+    let hints = Hints {
+        records,
+        key_size: data.key_size,
+        value_size: data.value_size,
+        prefix_size: data.prefix_size.unwrap_or(0),
+        sessions: sort.1.sessions(roles),
+        processes: sort.1.processes(roles),
+    };
+    (lab, hints)
+}
+
+fn settings_of(resolved: Resolved) -> Vec<Setting> {
+    resolved.into_iter().map(|(topic, name, value)| Setting { topic, name, value }).collect()
+}

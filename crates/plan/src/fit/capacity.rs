@@ -1,0 +1,25 @@
+//! What a machine and a budget have to give.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The machine that it is to fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineCapacity {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Hardware threads.
+    pub cores: u32,
+    /// How many of them a core has.
+    pub threads_per_core: u32,
+    /// Bytes free where databases go.
+    pub disk: u64,
+    /// The time that everything may take.
+    pub budget: Option<Duration>,
+    /// Engines of the experiment that are not here: they take no time.
+    pub missing: BTreeSet<String>,
+}
+
+/// Of the budget, what loading may take; the rest is for runs, their warm-ups, and opening and closing.
+pub(super) const LOAD_PART: f64 = 0.35;
+pub(super) const RUN_PART: f64 = 0.45;

@@ -1,0 +1,69 @@
+//! What was changed to make an experiment fit.
+
+use std::fmt;
+
+use kvdyno_model::{KeyPath, LeaveOut, TimeSpan};
+
+/// A change, for people by its `Display`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A key has another value.
+    Value {
+        /// The name of the variant; empty for the experiment itself.
+        variant: String,
+        /// Which key.
+        key: KeyPath,
+        /// Before.
+        old: String,
+        /// Now.
+        new: String,
+    },
+    /// A variant has two threads for each core in place of hyperthreads.
+    StandInForSmt {
+        /// Its name.
+        variant: String,
+    },
+    /// Engines or variants are left out.
+    LeftOut {
+        /// Which of both.
+        what: LeaveOut,
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// Numbers of readers are left out, in all variants together.
+    FewerReaders {
+        /// The lists before.
+        old: Vec<String>,
+        /// The lists now.
+        new: Vec<String>,
+    },
+    /// A trial is ended after this.
+    TrialTimeout(TimeSpan<1>),
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Value { variant, key, old, new } if variant.is_empty() => {
+                write!(f, "{key}: {new} instead of {old}")
+            }
+            Change::Value { variant, key, old, new } => write!(f, "variant {variant}: {key}: {new} instead of {old}"),
+            Change::StandInForSmt { variant } => write!(
+                f,
+                "variant {variant}: twice the readers, two threads for each core, because this machine has no hyperthreads"
+            ),
+            Change::LeftOut { what, names } => {
+                let all = what.word();
+                let what = if names.len() == 1 { all.trim_end_matches('s') } else { all };
+                write!(f, "without {what} {}: the budget has no room", names.join(", "))
+            }
+            Change::FewerReaders { old, new } => {
+                let (old, new) = (old.join(" and "), new.join(" and "));
+                write!(f, "readers: {new} instead of {old}: the budget has no room for all")
+            }
+            Change::TrialTimeout(time) => {
+                write!(f, "lab.trial_timeout: a trial that is not done after {time} is ended")
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The tables of an experiment that can be made to fit: the experiment itself and each variant, and their runs.
+
+use kvdyno_model::{KeyPath, Step};
+use toml::{Table, Value};
+
+use super::change::Change;
+
+/// The experiment itself and each of its variants, with their names.
+pub(super) fn each_table(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
+    change(table, "");
+    for variant in variants_of(table) {
+        let name = variant.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        change(variant, &name);
+    }
+}
+
+/// Whether each variant has its own number of records, so that the experiment's own stands for nothing.
+pub(super) fn is_changed_by_all(table: &Table) -> bool {
+    let variants = table.get("variant").and_then(Value::as_array);
+    let has = |variant: &Value| variant.get("data").and_then(|data| data.get("records")).is_some();
+    variants.is_some_and(|variants| !variants.is_empty() && variants.iter().all(has))
+}
+
+pub(super) fn section<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table> {
+    table.get_mut(name).and_then(Value::as_table_mut)
+}
+
+/// `[[run]]`, or a variant's `run.…`.
+pub(super) fn runs(table: &mut Table) -> Vec<&mut Table> {
+    match table.get_mut("run") {
+        Some(Value::Array(runs)) => runs.iter_mut().filter_map(Value::as_table_mut).collect(),
+        Some(Value::Table(run)) => vec![run],
+        _ => Vec::new(),
+    }
+}
+
+/// The variants.
+pub(super) fn variants_of(table: &mut Table) -> impl Iterator<Item = &mut Table> {
+    let variants = table.get_mut("variant").and_then(Value::as_array_mut);
+    variants.into_iter().flatten().filter_map(Value::as_table_mut)
+}
+
+/// The value of a key, where a table says it.
+pub(super) fn value_mut(table: &mut Table, key: impl Into<KeyPath>) -> Option<&mut Value> {
+    match key.into().steps() {
+        [Step::Key(name)] => table.get_mut(name),
+        [Step::Key(section), Step::Key(name)] => table.get_mut(section)?.as_table_mut()?.get_mut(name),
+        _ => None,
+    }
+}
+
+/// Tells a change, once.
+pub(super) fn tell<T: PartialEq + ToString>(
+    changes: &mut Vec<Change>,
+    variant: &str,
+    key: impl Into<KeyPath>,
+    (old, new): (&T, &T),
+) {
+    let change =
+        Change::Value { variant: variant.to_owned(), key: key.into(), old: old.to_string(), new: new.to_string() };
+    if old != new && !changes.contains(&change) {
+        changes.push(change);
+    }
+}
