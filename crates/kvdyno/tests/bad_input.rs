@@ -143,7 +143,7 @@ fn an_adapter_for_another_abi() {
     let lab = Lab::new();
     for (version, advice) in [("99", "use a newer kvdyno"), ("0", "build it against a newer kvdyno.h")] {
         compile(&lab, &format!(".size = sizeof(kvdyno_engine), .abi_version = {version}"));
-        let words = format!("speaks ABI version {version}, this kvdyno speaks 1; {advice}");
+        let words = format!("speaks ABI version {version}, this kvdyno speaks 2; {advice}");
         refused_in(&lab, ["compare", "./libmine.so"]).says(&words);
     }
 }
@@ -243,7 +243,7 @@ fn a_value_of_another_type() {
        ╰────
     "#);
     refused_at("1:11", "engines = 5").says("expected a list, each a text");
-    refused_at("3:12", "engines = [\"lmdb\"]\n[[run]]\nduration = 5\n").says("a time such as \"5s\"");
+    refused_at("3:12", "engines = [\"lmdb\"]\n[[run]]\nduration = 5\n").says("`5` is not a time such as 5s or 10m");
     refused_at("3:9", "engines = [\"lmdb\"]\n[settings]\ncache = \"lots\"\n").says("a size such as 64MiB");
     refused_at("3:11", "engines = [\"lmdb\"]\n[data]\nrecords = -1\n");
 }
