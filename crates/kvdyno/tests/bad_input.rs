@@ -243,7 +243,7 @@ fn a_value_of_another_type() {
        ╰────
     "#);
     refused_at("1:11", "engines = 5").says("expected a list, each a text");
-    refused_at("3:12", "engines = [\"lmdb\"]\n[[run]]\nduration = 5\n").says("a time such as \"5s\"");
+    refused_at("3:12", "engines = [\"lmdb\"]\n[[run]]\nduration = 5\n").says("`5` is not a time such as 5s or 10m");
     refused_at("3:9", "engines = [\"lmdb\"]\n[settings]\ncache = \"lots\"\n").says("a size such as 64MiB");
     refused_at("3:11", "engines = [\"lmdb\"]\n[data]\nrecords = -1\n");
 }

@@ -250,5 +250,7 @@ fn the_command_line_writes_the_section() {
     cpus = 1
     numa_cpus = "0"
     allocator = "libc"
+    cache_state = "warm"
+    storage = "folder"
     "#);
 }

@@ -267,7 +267,7 @@ fn batches_are_as_large_as_asked() {
 
 /// The load is at `commit`, the run is not, and the result says so in the engine's words too.
 #[test]
-fn a_load_may_have_a_durability_of_its_own() {
+fn a_load_at_commit_is_synced() {
     let engines = ["faulty", "lmdb", "leveldb", "rocksdb"];
     let ran = loads_everything_once(
         Lab::new().compare(engines).with("load-batch", 500).with("load-durability", "commit"),

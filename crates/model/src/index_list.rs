@@ -40,7 +40,7 @@ impl KeyValue for IndexList {
     }
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a list of indexes such as 0-3,8");
+        let wrong = || format!("`{text}` is not a list of numbers such as 0-3,8");
         let mut indexes = Vec::new();
         for part in text.split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));

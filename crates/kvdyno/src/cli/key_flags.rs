@@ -1,8 +1,9 @@
 //! Flags that are keys of the experiment file: name, help, default and what they take come from the key's definition.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
-use kvdyno_experiment::{Experiment, FileError, RunKey, SettingsKey, SettingsSection, sections};
+use kvdyno_experiment::{Experiment, FileError, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, sections};
 use kvdyno_model::{Definition, KeyPath, Otherwise};
+use kvdyno_worker::workloads::WorkloadName;
 use toml::{Table, Value};
 
 /// The keys that flags of `kvdyno compare` give, in the order of the reference.
@@ -30,7 +31,11 @@ fn of_settings() -> impl Iterator<Item = &'static Definition> {
 
 fn argument(key: &'static Definition) -> Arg {
     let flag = key.flag.unwrap_or(key.name);
-    let argument = Arg::new(flag).long(flag).help(help(key)).help_heading(heading(key));
+    let argument = Arg::new(flag).long(flag).help(help(key));
+    let argument = match heading(key) {
+        Some(heading) => argument.help_heading(heading),
+        None => argument,
+    };
     if key.value.is_switch {
         return argument.action(ArgAction::SetTrue);
     }
@@ -50,11 +55,11 @@ fn is_workload(key: &Definition) -> bool {
     key.path == RunKey::Workload.into()
 }
 
-fn heading(key: &Definition) -> String {
+fn heading(key: &Definition) -> Option<String> {
     match key.section {
-        "" => "Options".to_owned(),
-        "run" => "[[run]]".to_owned(),
-        section => format!("[{section}]"),
+        "" => None,
+        "run" => Some("[[run]]".to_owned()),
+        section => Some(format!("[{section}]")),
     }
 }
 
@@ -130,19 +135,28 @@ impl KeyFlags {
             };
             section.and_then(|section| section.insert(key.name.to_owned(), value(key, text)));
         }
-        let names = self.given.iter().find(|(key, _)| is_workload(key)).map(|(_, text)| text.as_str());
-        let usual = kvdyno_experiment::RunSection::default().workload.to_string();
-        let names: Vec<&str> = names.unwrap_or(&usual).split(',').collect();
-        let runs = names.iter().map(|name| Value::Table(self.run(name, names.len() == 1)));
-        table.insert("run".to_owned(), Value::Array(runs.collect()));
+        table.insert("run".to_owned(), Value::Array(self.runs()));
         Experiment::from_table(&table)
+    }
+
+    /// A `[[run]]` for each workload. None where nothing of a run was given and nothing can follow the load.
+    fn runs(&self) -> Vec<Value> {
+        let text_of =
+            |path: KeyPath| self.given.iter().find(|(key, _)| key.path == path).map(|(_, text)| text.as_str());
+        let load = text_of(LoadKey::Workload.into()).and_then(|text| text.parse::<WorkloadName>().ok());
+        if load.is_some_and(|load| !load.leaves_records()) && !self.given.iter().any(|(key, _)| key.section == "run") {
+            return Vec::new();
+        }
+        let usual = RunSection::default().workload.to_string();
+        let names: Vec<&str> = text_of(RunKey::Workload.into()).unwrap_or(&usual).split(',').collect();
+        names.iter().map(|name| Value::Table(self.run(name, names.len() == 1))).collect()
     }
 
     /// The `[[run]]` of a workload. Of several each has the keys that mean something to it; what means nothing to the only
     /// one is refused by the check.
     fn run(&self, workload: &str, is_only: bool) -> Table {
         let mut run = Table::from_iter([(RunKey::Workload.name().to_owned(), Value::String(workload.to_owned()))]);
-        let kind = workload.parse::<kvdyno_worker::workloads::WorkloadName>().ok();
+        let kind = workload.parse::<WorkloadName>().ok();
         let concerns = |key: &Definition| {
             let typed = RunKey::ALL.iter().find(|typed| KeyPath::from(**typed) == key.path);
             typed.zip(kind).is_none_or(|(key, kind)| key.concerns(kind) || is_only && *key != RunKey::Duration)
@@ -165,6 +179,7 @@ impl SettingsFlags {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -192,6 +207,8 @@ mod tests {
         assert_eq!(experiment.settings.cache.to_string(), "512MB");
         assert!(experiment.lab.keep && experiment.data.key_size.is_none());
         assert_eq!(experiment.run.iter().map(|run| run.batch.get()).collect::<Vec<_>>(), [1, 5]);
+        let cycles = command.clone().try_get_matches_from(["compare", "--load", "3n1", "--records", "100k"]).unwrap();
+        assert!(KeyFlags::from_arg_matches(&cycles).unwrap().experiment(&["bdb".to_owned()]).unwrap().run.is_empty());
         for (flag, value) in [("--cache", "512"), ("--duration", "18446744073709551615s"), ("--key-size", "65536")] {
             assert!(command.clone().try_get_matches_from(["compare", flag, value]).is_err(), "{flag} {value}");
         }

@@ -91,11 +91,16 @@ fn observed(results: &[TrialResult]) -> Vec<Environments<'_>> {
     distinct(results.iter().map(key)).into_iter().map(of).filter(|one| !one.all.is_empty()).collect()
 }
 
-/// Whether `[environment]`, or that of a variant, says anything.
+/// Values of `[environment]` that ask for nothing: the file has every key that has a default.
+const AS_IT_IS: [&str; 2] = ["warm", "folder"];
+
+/// Whether `[environment]`, or that of a variant, asks for anything.
 fn is_requested(experiment: &str) -> bool {
     let table: toml::Table = experiment.parse().unwrap_or_default();
+    let asks = |value: &toml::Value| value.as_str().is_none_or(|word| !AS_IT_IS.contains(&word));
     let says = |table: &toml::Table| {
-        table.get("environment").and_then(toml::Value::as_table).is_some_and(|environment| !environment.is_empty())
+        let environment = table.get("environment").and_then(toml::Value::as_table);
+        environment.is_some_and(|environment| environment.values().any(asks))
     };
     let variants = table.get("variant").and_then(toml::Value::as_array);
     says(&table) || variants.into_iter().flatten().filter_map(toml::Value::as_table).any(says)
