@@ -212,10 +212,9 @@ kvdyno_status adapter_get(kvdyno_session *session, const void *key, size_t key_s
     }
     if (code == 0)
         code = point->get_value(point, item);
-    if (__builtin_expect(code == WT_ROLLBACK && !session->begun, 0))
-        return get_with_care(session, key, key_size, value);
     if (__builtin_expect(code != 0, 0))
-        return session_answer(session, "get", code);
+        return code == WT_ROLLBACK && !session->begun ? get_with_care(session, key, key_size, value)
+                                                      : session_answer(session, "get", code);
     value->data = item->data;
     value->size = item->size;
     return KVDYNO_OK;
