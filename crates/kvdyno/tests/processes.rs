@@ -162,7 +162,7 @@ fn an_engine_that_processes_cannot_share() {
     let before = lab.tree();
     let ran = lab.run(["compare", "lmdb", "leveldb", "--clients", "processes"]);
     ran.exits(2).says("leveldb has no database that processes can share");
-    lab.write("experiment.toml", "engines = [\"leveldb\"]\n[[run]]\nworkers = \"processes\"\n");
+    lab.write("experiment.toml", "engines = [\"leveldb\"]\n[[run]]\nclients = \"processes\"\n");
     let ran = lab.run(["run", "experiment.toml"]);
     ran.exits(2).says("experiment.toml:3:11").says("leveldb has no database that processes can share");
     fs::remove_file(lab.path("experiment.toml")).unwrap();

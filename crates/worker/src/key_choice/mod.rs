@@ -34,13 +34,13 @@ pub(crate) trait UsesKeyChoice {
     fn with<K: KeyChoice>(self, choice: K) -> Self::Output;
 }
 
-/// Makes [`Distribution`] from a list of `Variant = "name", Type: "summary"`.
+/// Makes [`Distribution`] from a list of `Variant = "name", Type: "summary"`, of which one is the default.
 macro_rules! distributions {
-    ($($variant:ident = $name:literal, $choice:ty: $summary:literal;)*) => {
+    ($($(#[$default:ident])? $variant:ident = $name:literal, $choice:ty: $summary:literal;)*) => {
         /// How likely each record is to come next.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum Distribution {
-            $(#[doc = $summary] $variant,)*
+            $($(#[$default])? #[doc = $summary] $variant,)*
         }
 
         impl Distribution {
@@ -66,13 +66,8 @@ macro_rules! distributions {
 }
 
 distributions! {
+    #[default]
     Uniform = "uniform", Uniform: "every record is as likely as any other";
-}
-
-impl Default for Distribution {
-    fn default() -> Self {
-        Distribution::Uniform
-    }
 }
 
 /// A distribution that does not exist.
