@@ -173,7 +173,7 @@ fn driver_dominates(operations: &Operations, machine: Option<&Machine>) -> Optio
     let driver_ns = machine?.driver.as_ref()?.get_ns;
     let mean_ns = operations.latency.mean_ns;
     let dominates = operations.kind == OpKind::Get && driver_share(driver_ns, mean_ns) > DRIVER_SHARE;
-    dominates.then(|| Doubt::DriverDominates { kind: operations.kind, driver_ns, mean_ns })
+    dominates.then_some(Doubt::DriverDominates { kind: operations.kind, driver_ns, mean_ns })
 }
 
 /// Of a thread's time; the mean latency is that of the call alone.
@@ -188,7 +188,7 @@ fn latency_below_rate(operations: &Operations, machine: Option<&Machine>) -> Opt
     let each_ns = f64::from(operations.threads) * 1e9 / operations.operations_per_s;
     let mean_ns = operations.latency.mean_ns;
     let below = each_ns.is_finite() && each_ns > LATENCY_FACTOR * (mean_ns as f64 + driver_ns);
-    below.then(|| Doubt::LatencyBelowRate { kind: operations.kind, mean_ns, each_ns })
+    below.then_some(Doubt::LatencyBelowRate { kind: operations.kind, mean_ns, each_ns })
 }
 
 /// A thread has one call under way at a time, so it makes at most 1 / latency of them a second.
@@ -202,7 +202,7 @@ fn rate_beyond_latency(operations: &Operations) -> Option<Doubt> {
 
 fn few_operations(operations: &Operations) -> Option<Doubt> {
     let few = operations.operations < FEWEST_FOR_P99_99;
-    few.then(|| Doubt::FewOperations { kind: operations.kind, operations: operations.operations })
+    few.then_some(Doubt::FewOperations { kind: operations.kind, operations: operations.operations })
 }
 
 #[cfg(test)]
