@@ -9,7 +9,7 @@
  * - Who loses a deadlock is told to try again. The adapter does so for single operations and for batches, as Berkeley
  *   DB's manual asks; in a transaction of the caller's it answers KVDYNO_CONFLICT, and the transaction is over.
  * - The log has to be cut by checkpoints, which write every dirty page and sync. They are made by a thread of the
- *   adapter, at every durability level, whenever `checkpoint_kb` of log were written, and at close.
+ *   adapter, at every durability level, whenever `checkpoint_kib` of log were written, and at close.
  * - `get` copies the value: a handle that threads share hands out no pointers into its cache.
  * - A batch holds a lock on each page it touches until it commits. The lock table is large enough for every session to write
  *   batches of some thousand records; one that does not fit fails with Berkeley DB's "out of available lock entries".
@@ -40,7 +40,7 @@ static const kvdyno_option options[BDB_OPTION_COUNT] = {
     [BDB_LOG_ZERO] = {"log_zero", BOOL("false",
         "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit need not "
         "allocate storage.")},
-    [BDB_CHECKPOINT_KIB] = {"checkpoint_kb", INTEGER("262144", 0, 1 << 30,
+    [BDB_CHECKPOINT_KIB] = {"checkpoint_kib", INTEGER("262144", 0, 1 << 30,
         "Make a checkpoint in the background when this many KiB of log were written since the last; 0 makes them "
         "only at close.")},
     [BDB_LOCK_PARTITIONS] = {"lock_partitions", INTEGER("0", 0, 100000,

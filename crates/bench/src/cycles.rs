@@ -20,7 +20,7 @@ use crate::drive::{choice, workload};
 use crate::pairs::{self, Pairs};
 
 /// Row 13 of the report; checkpoints at close alone, as a bare program has them.
-const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kb", "0")];
+const OPTIONS: [(&str, &str); 3] = [("log_buffer", "800KiB"), ("partitions", "8"), ("checkpoint_kib", "0")];
 /// Five quarters of 300000 KiB, which the adapter makes of it.
 const CACHE: u64 = 375_000 << 10;
 

@@ -82,7 +82,7 @@ fn a_default_is_told_everywhere() {
 #[test]
 fn what_comes_of_absent_keys_is_as_told() {
     let experiment = Experiment::on(&[]);
-    let reads = kvdyno_workload::Reads::default();
+    let reads = kvdyno_worker::workloads::Reads::default();
     let duration = kvdyno_model::TimeSpan::<0>(kvdyno_experiment::DURATION).to_string();
     for (key, value) in [
         (DataKey::KeySize.into(), experiment.data().key_size.to_string()),

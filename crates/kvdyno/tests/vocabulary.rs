@@ -80,34 +80,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("floor", "crates/report/", "f64::floor"),
 ];
 
-/// Parts that still say retired words. Nothing may be added.
-const UNMERGED: &[&str] = &[
-    "crates/abi/",
-    "crates/analysis/",
-    "crates/bench/",
-    "crates/conformance/",
-    "crates/dataset/",
-    "crates/engine/",
-    "crates/environment/src/requested/",
-    "crates/experiment/",
-    "crates/keys-derive/",
-    "crates/kvdyno/src/cli",
-    "crates/kvdyno/src/commands/",
-    "crates/kvdyno/src/error.rs",
-    "crates/model/",
-    "crates/plan/",
-    "crates/report/",
-    "crates/results/",
-    "crates/run/",
-    "crates/worker/",
-    "crates/workload/",
-    "docs/engine-abi.md",
-    "docs/experiment-file.md",
-    "docs/results.md",
-    "engines/",
-    "experiments/",
-];
-
 /// The two sides of the ABI, where the header's struct, the adapter's trait and the host's handle are of one thing.
 const BOTH_SIDES: &[&str] = &["crates/abi/src/", "crates/engine/src/"];
 
@@ -132,7 +104,6 @@ const SAME_MEANING: &[(&str, &[&str])] = &[
 /// The files that are held to the vocabulary.
 fn files() -> Vec<File> {
     let mut files = repository::files();
-    files.retain(|file| !UNMERGED.iter().any(|part| file.path.starts_with(part)));
     files
 }
 
