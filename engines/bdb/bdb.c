@@ -11,8 +11,9 @@
  * - The log has to be cut by checkpoints, which write every dirty page and sync. They are made by a thread of the
  *   adapter, at every durability level, whenever `checkpoint_kib` of log were written, and at close.
  * - `get` copies the value: a handle that threads share hands out no pointers into its cache.
- * - A batch holds a lock on each page it touches until it commits. The lock table is large enough for every session to write
- *   batches of some thousand records; one that does not fit fails with Berkeley DB's "out of available lock entries".
+ * - A batch holds a lock on each page it touches until it commits. The lock table is large enough for every session to
+ *   write batches of some thousand records; one that does not fit fails with Berkeley DB's "out of available lock
+ *   entries".
  * - Log files are sparse: their size is `set_lg_max` from the start, their blocks are used as the log grows.
  * - Several processes share cache and tables in mapped files of the folder, which the operating system writes out now
  *   and then, and which count as part of the database while it is open.

@@ -19,7 +19,7 @@ struct kvdyno_cursor {
     pthread_mutex_t lock; /* the session against the parker; it guards all below */
     DBC *dbc;             /* NULL: parked, or never moved */
     bool in_transaction;
-    bool placed;          /* `key` holds the key that the cursor stands on */
+    bool positioned;      /* `key` holds the key that the cursor stands on */
     uint64_t moves, moves_seen;
     growing key, spare, value, sought;
     u_int32_t key_size, sought_size;
@@ -229,7 +229,7 @@ static int seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_
 /* One step. From a parked cursor, or after a lost deadlock, it is a seek beyond the last key. */
 static int step(kvdyno_cursor *cursor, uint32_t direction, u_int32_t *value_size)
 {
-    if (!cursor->placed)
+    if (!cursor->positioned)
         return DB_NOTFOUND;
     if (cursor->dbc) {
         int code = fetch(cursor, direction == KVDYNO_FORWARD ? DB_NEXT : DB_PREV, value_size);
@@ -244,7 +244,7 @@ static int step(kvdyno_cursor *cursor, uint32_t direction, u_int32_t *value_size
 static kvdyno_status finish(kvdyno_cursor *cursor, int code, u_int32_t value_size, kvdyno_bytes *found,
                             kvdyno_bytes *value)
 {
-    cursor->placed = code == 0;
+    cursor->positioned = code == 0;
     cursor->moves++;
     if (code == 0) {
         *found = (kvdyno_bytes){cursor->key.data, cursor->key_size};

@@ -135,7 +135,8 @@ static int set_tables(DB_ENV *env, const kvdyno_config *config, const bdb_plan *
     return code ? code : env->set_tx_max(env, plan->transactions);
 }
 
-/* The caller of Berkeley DB: needed at each call, and so had without a system call. A process has one environment at a time. */
+/* The caller of Berkeley DB: needed at each call, and so had without a system call. A process has one environment at a
+ * time. */
 static pid_t own_process;
 
 static void identify(DB_ENV *env, pid_t *process, db_threadid_t *thread)

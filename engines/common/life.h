@@ -44,7 +44,7 @@ kvdyno_status session_refuse(kvdyno_session *session, kvdyno_status status, cons
     return status;
 }
 
-kvdyno_status cursor_not_placed(kvdyno_session *session)
+kvdyno_status cursor_not_positioned(kvdyno_session *session)
 {
     return session_refuse(session, KVDYNO_ERROR, "the cursor stands nowhere: seek first");
 }

@@ -28,6 +28,6 @@ typedef enum transaction_kind { NO_TRANSACTION, READING, WRITING } transaction_k
 /* A refusal of the adapter's own, for session_error. */
 kvdyno_status session_refuse(kvdyno_session *session, kvdyno_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-kvdyno_status cursor_not_placed(kvdyno_session *session);
+kvdyno_status cursor_not_positioned(kvdyno_session *session);
 
 #endif

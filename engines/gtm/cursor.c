@@ -65,7 +65,7 @@ kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t
 static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     if (!cursor->size)
-        return cursor_not_placed(cursor->session);
+        return cursor_not_positioned(cursor->session);
     gt_bytes from = {(long)cursor->size, cursor->key};
     return move(cursor, direction == KVDYNO_FORWARD ? GT_NEXT : GT_PREVIOUS, from, found, value);
 }

@@ -2,9 +2,9 @@
  *
  * syncer.c: durability level `periodic`. GT.M syncs its journal in the background only at epochs, of whole seconds, and
  * has no threads; so a process of GT.M's own stands beside a process that writes, and says VIEW "JNLFLUSH" as often as
- * requested. Meanwhile it reads from a pipe. At close it is told to end; if the pipe ends before, the writer has died, and
- * it kills itself: as the last process it would close the database for whole, and what the writer left half done would
- * never be taken back.
+ * requested. Meanwhile it reads from a pipe. At close it is told to end; if the pipe ends before, the writer has died,
+ * and it kills itself: as the last process it would close the database for whole, and what the writer left half done
+ * would never be taken back.
  */
 #define _GNU_SOURCE
 #include <errno.h>

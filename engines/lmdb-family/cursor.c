@@ -63,7 +63,7 @@ static inline kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t directio
 {
     tree_val key, data;
     if (!cursor->at)
-        return cursor_not_placed(cursor->session);
+        return cursor_not_positioned(cursor->session);
     int code = tree_cursor_get(cursor->session->api, cursor->at, &key, &data,
                                direction == KVDYNO_FORWARD ? TREE_NEXT : TREE_PREV);
     return look(cursor, code, &key, &data, found, value);

@@ -62,7 +62,7 @@ static inline kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t directio
 {
     const library_api *api = cursor->session->api;
     if (!cursor->iterator)
-        return cursor_not_placed(cursor->session);
+        return cursor_not_positioned(cursor->session);
     if (api->iter_valid(cursor->iterator))
         (direction == KVDYNO_FORWARD ? api->iter_next : api->iter_prev)(cursor->iterator);
     return answer(cursor, found, value);

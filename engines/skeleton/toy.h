@@ -147,7 +147,8 @@ static int log_steps(toy *map, const kvdyno_batch_entry *entries, size_t count)
     uint64_t sum = SUM_START;
     bool done = !map->log_error;
     for (size_t i = 0; i < count && done; i++) {
-        step_head head = {entries[i].kind, entries[i].key.size, entries[i].kind == KVDYNO_PUT ? entries[i].value.size : 0};
+        size_t value_size = entries[i].kind == KVDYNO_PUT ? entries[i].value.size : 0;
+        step_head head = {entries[i].kind, entries[i].key.size, value_size};
         done = log_bytes(map->log, &head, sizeof head, &sum) &&
                log_bytes(map->log, entries[i].key.data, head.key_size, &sum) &&
                log_bytes(map->log, entries[i].value.data, head.value_size, &sum);

@@ -18,7 +18,7 @@ struct kvdyno_cursor {
     sqlite3_stmt *scan;              /* the one that runs */
     uint32_t direction;              /* of it, or of the rows that were read ahead */
     bool standing;                   /* the scan stands on the row that was shown last */
-    bool placed;                     /* there is a row that was shown last */
+    bool positioned;                 /* there is a row that was shown last */
     kvdyno_bytes shown;              /* its key */
     growing key;                     /* a key to seek */
     size_t key_size;
@@ -46,8 +46,8 @@ static bool keep_key(kvdyno_cursor *cursor, const void *key, size_t size)
 /* Keeps the key that was shown last, and nothing else. Without memory for it the cursor stands nowhere any more. */
 static void park(kvdyno_cursor *cursor)
 {
-    if (cursor->placed && cursor->shown.data != cursor->key.data) {
-        cursor->placed = keep_key(cursor, cursor->shown.data, cursor->shown.size);
+    if (cursor->positioned && cursor->shown.data != cursor->key.data) {
+        cursor->positioned = keep_key(cursor, cursor->shown.data, cursor->shown.size);
         cursor->shown = (kvdyno_bytes){cursor->key.data, cursor->key_size};
     }
     read_ahead_drop(&cursor->ahead);
@@ -172,8 +172,8 @@ static kvdyno_status answer(kvdyno_cursor *cursor, int code, const key_value *ro
 {
     kvdyno_session *session = cursor->session;
     bool stands = code == SQLITE_ROW && session->database->plan.wal;
-    cursor->placed = code == SQLITE_ROW;
-    if (cursor->placed) {
+    cursor->positioned = code == SQLITE_ROW;
+    if (cursor->positioned) {
         cursor->shown = *found = row->key;
         *value = row->value;
         session->standing += stands && !cursor->standing;
@@ -197,7 +197,7 @@ kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t
 {
     key_value row;
     bool kept = keep_key(cursor, key ? key : "", key ? key_size : 0);
-    cursor->placed = false;
+    cursor->positioned = false;
     park(cursor);
     sqlite_settle(cursor->session);
     if (!kept)
@@ -210,14 +210,15 @@ kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t
 static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     key_value row;
-    if (!cursor->placed)
+    if (!cursor->positioned)
         return KVDYNO_MISS;
     if (cursor->direction == direction && cursor->standing)
         return answer(cursor, step(cursor, &row), &row, found, value);
     if (cursor->direction == direction && read_ahead_take(&cursor->ahead, &row))
         return answer(cursor, SQLITE_ROW, &row, found, value);
     park(cursor);
-    int code = cursor->placed ? start(cursor, direction == KVDYNO_FORWARD ? SCAN_UP : SCAN_DOWN, true, &row) : ENOMEM;
+    int scan = direction == KVDYNO_FORWARD ? SCAN_UP : SCAN_DOWN;
+    int code = cursor->positioned ? start(cursor, scan, true, &row) : ENOMEM;
     return answer(cursor, code, &row, found, value);
 }
 

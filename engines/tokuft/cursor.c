@@ -18,7 +18,7 @@ struct kvdyno_cursor {
     DB_TXN *txn;         /* its own, or NULL */
     DBC *dbc;            /* in that one, or in the session's; NULL: none is open */
     bool in_transaction; /* in the session's */
-    bool placed;         /* a record was shown last */
+    bool positioned;     /* a record was shown last */
     bool bounded;        /* TokuFT knows that the scan goes to the end */
     uint32_t direction;  /* of the records read ahead */
     kvdyno_bytes shown;  /* the key that was shown last */
@@ -117,8 +117,8 @@ static kvdyno_status answer(kvdyno_cursor *cursor, const char *what, int code, k
                             kvdyno_bytes *value)
 {
     key_value one;
-    cursor->placed = code == 0 && read_ahead_take(&cursor->ahead, &one);
-    if (cursor->placed) {
+    cursor->positioned = code == 0 && read_ahead_take(&cursor->ahead, &one);
+    if (cursor->positioned) {
         cursor->shown = *found = one.key;
         *value = one.value;
         return KVDYNO_OK;
@@ -190,7 +190,7 @@ static int tell_bounds(kvdyno_cursor *cursor)
 
 static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found, kvdyno_bytes *value)
 {
-    if (!cursor->placed)
+    if (!cursor->positioned)
         return KVDYNO_MISS;
     bool left = cursor->ahead.at < cursor->ahead.filled, same = cursor->direction == direction;
     if (same && left)
@@ -208,7 +208,7 @@ static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdy
     return answer(cursor, "a scan", code, found, value);
 }
 
-/* The records read ahead are of the transaction that ends, and so are dropped but for the record that was shown last. */
+/* The records read ahead are of the transaction that ends, and so are dropped, but for the one that was shown last. */
 void tokuft_leave_transaction(kvdyno_session *session)
 {
     for (kvdyno_cursor *cursor = session->cursors; cursor; cursor = cursor->next) {

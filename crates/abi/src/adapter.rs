@@ -97,7 +97,7 @@ pub mod support;
 mod tests;
 
 pub use border::table;
-pub use calls::{Answers, Batch, BatchEntry, Change, Host, Keys, Listing, write_text};
+pub use calls::{Batch, BatchEntry, Change, Host, Listing, MultiGetAnswers, MultiGetKeys, write_text};
 pub use config::{Compression, Config, Durability};
 pub use describe::{ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Housekeeping, Opt, Preset, bits};
 pub use error::{Error, Status, refuse_library};
@@ -189,7 +189,11 @@ pub trait Session {
     }
 
     /// `CAN_MULTI_GET`. Answers every key; the values stay good until the session's next call.
-    fn multi_get<'s>(&'s mut self, _keys: Keys<'_>, _answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+    fn multi_get<'s>(
+        &'s mut self,
+        _keys: MultiGetKeys<'_>,
+        _answers: &mut MultiGetAnswers<'_, 's>,
+    ) -> Result<(), Error> {
         Err(Error::unsupported("multi_get"))
     }
 

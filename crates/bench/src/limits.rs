@@ -20,12 +20,12 @@ pub fn check() -> Result<(), BenchError> {
     let counter = Counter::choose();
     let costs = table::costs(counter)?;
     let mut out = std::io::stdout();
-    for (what, found, limit) in figures(&costs) {
-        writeln!(out, "{what:<58} {found:8.1} of at most {limit:.0} instructions")?;
+    for (what, counted, limit) in figures(&costs) {
+        writeln!(out, "{what:<58} {counted:8.1} of at most {limit:.0} instructions")?;
     }
-    match figures(&costs).into_iter().find(|(_, found, limit)| found > limit) {
-        Some((what, found, limit)) => {
-            Err(BenchError::Limit(format!("{what}: {found:.1} instructions, at most {limit}")))
+    match figures(&costs).into_iter().find(|(_, counted, limit)| counted > limit) {
+        Some((what, counted, limit)) => {
+            Err(BenchError::Limit(format!("{what}: {counted:.1} instructions, at most {limit}")))
         }
         None => Ok(()),
     }

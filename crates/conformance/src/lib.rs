@@ -22,4 +22,4 @@ pub use check::{Check, Finding, Needs, Verdict};
 pub use checks::checks;
 pub use process::{ChildError, Relaunch, child};
 pub use subject::Subject;
-pub use suite::{Outcome, Suite};
+pub use suite::{CheckOutcome, Suite};

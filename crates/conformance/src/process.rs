@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kvdyno_environment::process::{self as stage, Exit, WorkerProcess};
+use kvdyno_environment::process::{self, Exit, WorkerProcess};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, STEP};
 use crate::check::{During, Finding, Verdict, wrong};
 use crate::checks::checks;
-use crate::reader::Reading;
+use crate::reader::ReaderTask;
 use crate::subject::Subject;
-use crate::writer::Writing;
+use crate::writer::WriterTask;
 
 /// Makes the command that starts this program again and brings it to call [`child`] with this text.
 pub type Relaunch = fn(&str) -> io::Result<Command>;
@@ -25,17 +25,17 @@ pub(crate) struct Task {
     pub subject: Subject,
     /// The process's own.
     pub folder: PathBuf,
-    pub errand: Errand,
+    pub kind: TaskKind,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Errand {
+pub(crate) enum TaskKind {
     /// Run the check of this name.
     Check(String),
     /// Write until told otherwise, or killed.
-    Write(Writing),
+    Write(WriterTask),
     /// Read what another process writes.
-    Read(Reading),
+    Read(ReaderTask),
     /// Give back what the engine keeps outside the folder of this database.
     Destroy(PathBuf),
 }
@@ -64,8 +64,8 @@ pub enum ChildError {
 /// If `task` is not one, or the verdict cannot be left. What goes wrong with the engine is the verdict.
 pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
     let task: Task = serde_json::from_str(task)?;
-    let result = match &task.errand {
-        Errand::Check(name) => {
+    let result = match &task.kind {
+        TaskKind::Check(name) => {
             let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
             Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| {
                 match check.needs.missing(&bench.choice) {
@@ -74,13 +74,13 @@ pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
                 }
             })
         }
-        Errand::Write(writing) => {
+        TaskKind::Write(writing) => {
             Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench))
         }
-        Errand::Read(reading) => {
+        TaskKind::Read(reading) => {
             Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| reading.run(&bench))
         }
-        Errand::Destroy(database) => Bench::new(&task.subject, &task.folder, relaunch)
+        TaskKind::Destroy(database) => Bench::new(&task.subject, &task.folder, relaunch)
             .and_then(|bench| bench.choice.destroy(database).during("destroy")),
     };
     fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result))?)?;
@@ -94,7 +94,7 @@ impl Task {
         let mut command = relaunch(&serde_json::to_string(self)?)?;
         let noise = fs::File::create(self.folder.join(STANDARD_ERROR))?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(noise);
-        Ok(Running { worker: stage::spawn(&mut command)?, folder: self.folder.clone() })
+        Ok(Running { worker: process::spawn(&mut command)?, folder: self.folder.clone() })
     }
 }
 
@@ -187,14 +187,14 @@ impl Running {
 }
 
 /// Starts a process in a folder of its own beside the check's databases.
-pub(crate) fn start(bench: &Bench, name: &str, errand: Errand) -> Result<Running, Finding> {
-    let task = Task { subject: bench.subject.clone(), folder: bench.folder.join(name), errand };
+pub(crate) fn start(bench: &Bench, name: &str, kind: TaskKind) -> Result<Running, Finding> {
+    let task = Task { subject: bench.subject.clone(), folder: bench.folder.join(name), kind };
     Ok(task.start(bench.relaunch)?)
 }
 
 /// Starts a writer in a process of its own.
-pub(crate) fn start_writer(bench: &Bench, name: &str, writing: Writing) -> Result<Running, Finding> {
-    start(bench, name, Errand::Write(writing))
+pub(crate) fn start_writer(bench: &Bench, name: &str, writing: WriterTask) -> Result<Running, Finding> {
+    start(bench, name, TaskKind::Write(writing))
 }
 
 /// The writer's last acknowledged write: the number in the file that it was given.

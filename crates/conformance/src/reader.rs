@@ -11,13 +11,13 @@ use crate::bench::{Bench, session};
 use crate::check::{During, Finding, ensure, wrong};
 use crate::process::acknowledged;
 use crate::records::Records;
-use crate::writer::Writing;
+use crate::writer::WriterTask;
 
 /// The reader's work: every record again and again, each as new as its last acknowledged write at least.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Reading {
+pub(crate) struct ReaderTask {
     /// The writing meanwhile, and its database. All its groups were written before.
-    pub writing: Writing,
+    pub writing: WriterTask,
     /// The file that is made once all records were read once.
     pub ready: PathBuf,
     pub until: ReadUntil,
@@ -31,10 +31,10 @@ pub(crate) enum ReadUntil {
     Killed,
 }
 
-impl Reading {
+impl ReaderTask {
     /// Reads.
     pub fn run(&self, bench: &Bench) -> Result<(), Finding> {
-        let Writing { lab, hints, database, .. } = &self.writing;
+        let WriterTask { lab, hints, database, .. } = &self.writing;
         let database = Database::open(&bench.choice, lab, hints, database, false)
             .during("a reader in another process, opening the database")?;
         let mut session = session(&database)?;
@@ -57,10 +57,11 @@ impl Reading {
     fn round(&self, records: &Records, session: &mut Session<'_>, last: u64) -> Result<(), Finding> {
         for group in 0..self.writing.groups {
             let newest = self.writing.newest(group, last).unwrap_or_default();
-            let found = records.version(session, group)?;
+            let version = records.version(session, group)?;
             ensure!(
-                found >= newest,
-                "write {last} was acknowledged, but record {group}, last stored by write {newest}, is that of write {found}"
+                version >= newest,
+                "write {last} was acknowledged, but record {group}, last stored by write {newest}, is that of \
+                 write {version}"
             );
         }
         Ok(())
@@ -74,8 +75,8 @@ fn rest(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(
         cursor.seek(Some(&records.key(1)), abi::FORWARD).during("seek")?;
         sleep_for_ever();
     }
-    let found = session.get(&records.key(1)).during("get")?;
-    if let Answer::Hit(_) = found {
+    let answer = session.get(&records.key(1)).during("get")?;
+    if let Answer::Hit(_) = answer {
         sleep_for_ever();
     }
     Err(wrong("record 1 is missing"))

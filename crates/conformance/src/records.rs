@@ -109,7 +109,7 @@ impl Records {
         match value == self.value(id, version) {
             true => Ok(()),
             false => match self.version_of(id, value) {
-                Ok(found) => Err(wrong(format!("record {id} has version {found} instead of {version}"))),
+                Ok(actual) => Err(wrong(format!("record {id} has version {actual} instead of {version}"))),
                 Err(finding) => Err(finding),
             },
         }
@@ -140,8 +140,10 @@ impl Records {
 /// That `key` has exactly this value.
 pub(crate) fn expect(session: &mut Session<'_>, key: &[u8], value: &[u8]) -> Result<(), Finding> {
     match session.get(key).during("get")? {
-        Answer::Hit(found) if found == value => Ok(()),
-        Answer::Hit(found) => Err(wrong(format!("the value of {} is {}, not {}", show(key), show(found), show(value)))),
+        Answer::Hit(actual) if actual == value => Ok(()),
+        Answer::Hit(actual) => {
+            Err(wrong(format!("the value of {} is {}, not {}", show(key), show(actual), show(value))))
+        }
         Answer::Miss => Err(wrong(format!("the key {} is missing", show(key)))),
     }
 }
@@ -150,7 +152,7 @@ pub(crate) fn expect(session: &mut Session<'_>, key: &[u8], value: &[u8]) -> Res
 pub(crate) fn expect_missing(session: &mut Session<'_>, key: &[u8]) -> Result<(), Finding> {
     match session.get(key).during("get of a key that is not there")? {
         Answer::Miss => Ok(()),
-        Answer::Hit(found) => Err(wrong(format!("the key {} is there, with {}", show(key), show(found)))),
+        Answer::Hit(actual) => Err(wrong(format!("the key {} is there, with {}", show(key), show(actual)))),
     }
 }
 

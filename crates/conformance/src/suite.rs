@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::bench::{DATABASE, DESTROYS, REMARK};
 use crate::check::{Check, Verdict};
 use crate::checks::checks;
-use crate::process::{Errand, Relaunch, Task};
+use crate::process::{Relaunch, Task, TaskKind};
 use crate::subject::Subject;
 
 /// The checks to run.
@@ -28,7 +28,7 @@ pub struct Suite {
 
 /// The outcome of a check.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// The check.
     pub check: &'static Check,
     /// The outcome.
@@ -49,7 +49,7 @@ impl Suite {
     ///
     /// # Errors
     /// If the folder cannot be written to, or a process not be started.
-    pub fn run(&self, mut each: impl FnMut(&Outcome)) -> io::Result<Vec<Outcome>> {
+    pub fn run(&self, mut each: impl FnMut(&CheckOutcome)) -> io::Result<Vec<CheckOutcome>> {
         let wanted = |check: &&Check| self.only.is_empty() || self.only.iter().any(|name| name == check.name);
         let mut outcomes = Vec::new();
         for check in checks().iter().filter(wanted) {
@@ -60,17 +60,17 @@ impl Suite {
         Ok(outcomes)
     }
 
-    fn run_one(&self, check: &'static Check) -> io::Result<Outcome> {
+    fn run_one(&self, check: &'static Check) -> io::Result<CheckOutcome> {
         let started = Instant::now();
         let folder = self.folder.join(check.name);
-        let errand = Errand::Check(check.name.to_owned());
-        let task = Task { subject: self.subject.clone(), folder: folder.clone(), errand };
+        let kind = TaskKind::Check(check.name.to_owned());
+        let task = Task { subject: self.subject.clone(), folder: folder.clone(), kind };
         let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
         let remark = fs::read_to_string(folder.join(REMARK)).ok();
         let cleaned = self.destroy(&folder)?;
         let verdict = if verdict == Verdict::Passed { cleaned } else { verdict };
         fs::remove_dir_all(&folder)?;
-        Ok(Outcome { check, verdict, remark, took: started.elapsed() })
+        Ok(CheckOutcome { check, verdict, remark, took: started.elapsed() })
     }
 
     /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.
@@ -85,7 +85,7 @@ impl Suite {
                 let task = Task {
                     subject: self.subject.clone(),
                     folder: folder.join(format!("destroying-{number}")),
-                    errand: Errand::Destroy(database),
+                    kind: TaskKind::Destroy(database),
                 };
                 let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
                 if verdict != Verdict::Passed {

@@ -15,7 +15,7 @@ use crate::records::Records;
 /// The writer's work: one write after the other, numbered on. Write `n` stores a group of records whose number is `n`
 /// modulo `groups`, at version `n`. Groups are numbered from the record `first` on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Writing {
+pub(crate) struct WriterTask {
     pub database: PathBuf,
     pub create: bool,
     pub lab: LabSettings,
@@ -41,7 +41,7 @@ pub(crate) enum Until {
     Flushed(u64),
 }
 
-impl Writing {
+impl WriterTask {
     /// The ids of the records that write `number` stores.
     pub fn ids(&self, number: u64) -> std::ops::Range<u64> {
         let first = self.first + number % self.groups * self.group;

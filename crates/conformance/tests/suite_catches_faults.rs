@@ -68,7 +68,7 @@ fn faulty(fault: &str, every: u32) -> kvdyno_conformance::Subject {
     subject
 }
 
-/// What an engine does that is merely slow or talkative is right.
+/// An engine that is merely slow or talkative is right.
 #[test]
 fn what_is_no_fault_is_not_taken_for_one() {
     for harmless in ["none", "noisy", "slow-get"] {

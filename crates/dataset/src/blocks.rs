@@ -60,15 +60,15 @@ mod imp {
         // The answer of the detection is kept by the standard library: asking is a load and a test.
         match filler.len() >= WIDE && std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2, and the caller has checked the sizes.
-            true => unsafe { is_masked_wide(filler.as_ptr(), template.as_ptr(), filler.len(), word, last) },
-            false => is_masked_narrow(filler, template, word, last),
+            true => unsafe { is_masked_avx2(filler.as_ptr(), template.as_ptr(), filler.len(), word, last) },
+            false => is_masked_sse2(filler, template, word, last),
         }
     }
 
     /// # Safety
     /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block.
     #[target_feature(enable = "avx2")]
-    unsafe fn is_masked_wide(filler: *const u8, template: *const u8, size: usize, word: u64, last: u64) -> bool {
+    unsafe fn is_masked_avx2(filler: *const u8, template: *const u8, size: usize, word: u64, last: u64) -> bool {
         // SAFETY: every load ends within `size` bytes.
         unsafe {
             let load = |bytes: *const u8, at: usize| _mm256_loadu_si256(bytes.add(at).cast());
@@ -88,7 +88,7 @@ mod imp {
     }
 
     #[inline(always)]
-    pub(super) fn is_masked_narrow(filler: &[u8], template: &[u8], word: u64, last: u64) -> bool {
+    pub(super) fn is_masked_sse2(filler: &[u8], template: &[u8], word: u64, last: u64) -> bool {
         let size = filler.len();
         let (filler, template) = (filler.as_ptr(), template.as_ptr());
         // SAFETY: SSE2 is part of x86-64. The caller has checked that both have `size` bytes, at least a block, so every
@@ -113,15 +113,15 @@ mod imp {
     pub(super) fn mask(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
         match filler.len() >= WIDE && std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: as in `is_masked`.
-            true => unsafe { mask_wide(filler.as_mut_ptr(), template.as_ptr(), filler.len(), word, last) },
-            false => mask_narrow(filler, template, word, last),
+            true => unsafe { mask_avx2(filler.as_mut_ptr(), template.as_ptr(), filler.len(), word, last) },
+            false => mask_sse2(filler, template, word, last),
         }
     }
 
     /// # Safety
     /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block.
     #[target_feature(enable = "avx2")]
-    unsafe fn mask_wide(filler: *mut u8, template: *const u8, size: usize, word: u64, last: u64) {
+    unsafe fn mask_avx2(filler: *mut u8, template: *const u8, size: usize, word: u64, last: u64) {
         // SAFETY: every load and every store ends within `size` bytes.
         unsafe {
             let write = |at: usize, mask: __m256i| {
@@ -140,7 +140,7 @@ mod imp {
     }
 
     #[inline(always)]
-    fn mask_narrow(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
+    fn mask_sse2(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
         let size = filler.len();
         let (filler, template) = (filler.as_mut_ptr(), template.as_ptr());
         // SAFETY: as above, for the loads and for the stores.
@@ -240,7 +240,7 @@ mod tests {
             prop_assert_eq!(imp::is_masked(&filler, &template, word, last), !hit);
             prop_assert_eq!(portable::is_masked(&filler, &template, word, last), !hit);
             #[cfg(target_arch = "x86_64")]
-            prop_assert_eq!(imp::is_masked_narrow(&filler, &template, word, last), !hit);
+            prop_assert_eq!(imp::is_masked_sse2(&filler, &template, word, last), !hit);
         }
     }
 }

@@ -257,7 +257,7 @@ impl Values {
 
     fn first_difference(&self, id: u64, version: u64, value: &[u8]) -> usize {
         let made = self.made_again(id, version);
-        made.iter().zip(value).position(|(made, found)| made != found).unwrap_or(self.size)
+        made.iter().zip(value).position(|(made, given)| made != given).unwrap_or(self.size)
     }
 
     /// A number that differs between values made with different parameters, for telling that a database was loaded by
@@ -332,13 +332,13 @@ mod tests {
     #[test]
     fn values_compress_as_asked() {
         for size in [100, 400, 1000, 4000] {
-            for asked in [0.0, 0.25, 0.5, 0.75] {
-                let values = Values::new(size, asked, 1);
+            for requested in [0.0, 0.25, 0.5, 0.75] {
+                let values = Values::new(size, requested, 1);
                 // What an engine compresses: a block of several records.
                 let block: Vec<u8> = (0..64 * 1024 / size).flat_map(|id| value(&values, 7919 * id, id)).collect();
                 let packed = lz4_flex::compress(&block);
                 let saved = 1.0 - packed.len() as f64 / block.len() as f64;
-                assert!((saved - asked).abs() < 0.07, "{size} bytes at {asked}: LZ4 saved {saved:.3}");
+                assert!((saved - requested).abs() < 0.07, "{size} bytes at {requested}: LZ4 saved {saved:.3}");
             }
         }
     }

@@ -58,16 +58,19 @@ pub enum AdapterError {
         cause: String,
     },
     /// It exports no entry function.
-    #[error("{0} is a library but not an adapter: it does not export {entry}; see include/kvdyno.h", entry = abi::ENTRY)]
+    #[error(
+        "{0} is a library but not an adapter: it does not export {entry}; see include/kvdyno.h",
+        entry = abi::ENTRY
+    )]
     NoEntry(PathBuf),
     /// It speaks another ABI version.
-    #[error("{path} speaks ABI version {found}, this kvdyno speaks {known}; {advice}", known = abi::ABI_VERSION,
-        advice = if *found > abi::ABI_VERSION { "use a newer kvdyno" } else { "build it against a newer kvdyno.h" })]
+    #[error("{path} speaks ABI version {version}, this kvdyno speaks {known}; {advice}", known = abi::ABI_VERSION,
+        advice = if *version > abi::ABI_VERSION { "use a newer kvdyno" } else { "build it against a newer kvdyno.h" })]
     Version {
         /// The file.
         path: PathBuf,
         /// Its version.
-        found: u32,
+        version: u32,
     },
     /// Its declarations contradict each other.
     #[error("{path} declares what does not fit: {reason}")]
@@ -131,7 +134,7 @@ impl Adapter {
         let (size, version) =
             unsafe { (ptr::addr_of!((*declared).size).read(), ptr::addr_of!((*declared).abi_version).read()) };
         if version != abi::ABI_VERSION {
-            return Err(AdapterError::Version { path: path.to_owned(), found: version });
+            return Err(AdapterError::Version { path: path.to_owned(), version });
         }
         let least = mem::offset_of!(abi::Engine, flush);
         if (size as usize) < least {

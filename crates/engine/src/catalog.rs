@@ -1,8 +1,8 @@
 //! Finds adapters by name or by path.
 //!
 //! Adapters are files `libkvdyno_NAME.so`, looked for in the folders of `$KVDYNO_ENGINES` (separated by `:`), in
-//! `engines/` beside the program, in `../lib/kvdyno/engines` from it, and in the user's `$XDG_DATA_HOME/kvdyno/engines`.
-//! The same folders are searched for what was installed, `NAME@VERSION/` (see [`crate::installed`]).
+//! `engines/` beside the program, in `../lib/kvdyno/engines` from it, and in the user's
+//! `$XDG_DATA_HOME/kvdyno/engines`. The same folders are searched for what was installed, `NAME@VERSION/` (see [`crate::installed`]).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -47,10 +47,10 @@ pub enum FindError {
         known: Vec<String>,
     },
     /// A version that is not here.
-    #[error("{name}@{version} is not installed{}; to get it: kvdyno engines install {name}@{version}", match here.as_slice() {
-        [] => String::new(),
-        here => format!(" (here: {})", here.join(", ")),
-    })]
+    #[error(
+        "{name}@{version} is not installed{}; to get it: kvdyno engines install {name}@{version}",
+        versions_here(here)
+    )]
     Version {
         /// The engine.
         name: String,
@@ -62,6 +62,10 @@ pub enum FindError {
     /// The adapter's file is no good.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
+}
+
+fn versions_here(here: &[String]) -> String {
+    if here.is_empty() { String::new() } else { format!(" (here: {})", here.join(", ")) }
 }
 
 fn advice(suggestion: &Option<String>, known: &[String]) -> String {
@@ -89,8 +93,8 @@ impl EngineName {
         EngineName { adapter: adapter.to_owned(), version, preset }
     }
 
-    /// Where the engine is: the requested version as it was installed; without a version the adapter that is here, with the
-    /// system's library; without that, the newest version that was installed.
+    /// Where the engine is: the requested version as it was installed; without a version the adapter that is here, with
+    /// the system's library; without that, the newest version that was installed.
     ///
     /// # Errors
     /// If no folder has it.
@@ -105,14 +109,14 @@ impl EngineName {
             let adapter = installed.adapter.clone().or_else(|| common.clone())?;
             Some(EngineLocation { adapter, library: installed.library.clone() })
         };
-        let found = match &self.version {
+        let engine_location = match &self.version {
             Some(version) => installed.iter().find(|one| one.version == *version).and_then(location),
             None => common
                 .clone()
                 .map(|adapter| EngineLocation { adapter, library: None })
                 .or_else(|| location(installed.last()?)),
         };
-        found.ok_or_else(|| self.missing(&installed))
+        engine_location.ok_or_else(|| self.missing(&installed))
     }
 
     fn missing(&self, installed: &[Installed]) -> FindError {
@@ -177,16 +181,16 @@ fn find_named(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
 
 /// Every adapter that the folders have, by the name in its file's name. Nothing is loaded.
 pub fn list() -> BTreeMap<String, PathBuf> {
-    let mut found = BTreeMap::new();
+    let mut adapters = BTreeMap::new();
     for folder in folders() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if let Some(name) = name.strip_prefix("libkvdyno_").and_then(|name| name.strip_suffix(".so")) {
-                found.entry(name.to_owned()).or_insert_with(|| entry.path());
+                adapters.entry(name.to_owned()).or_insert_with(|| entry.path());
             }
         }
     }
-    found
+    adapters
 }
 
 #[cfg(test)]

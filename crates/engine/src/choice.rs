@@ -123,8 +123,8 @@ impl Choice {
         }
     }
 
-    /// Gives back what the engine keeps outside the folder `path` of a database, so that the folder can be removed. Nobody
-    /// has the database open. An engine that keeps nothing there has no such call, and nothing happens.
+    /// Gives back what the engine keeps outside the folder `path` of a database, so that the folder can be removed.
+    /// Nobody has the database open. An engine that keeps nothing there has no such call, and nothing happens.
     ///
     /// # Errors
     /// The engine's error.

@@ -104,7 +104,7 @@ impl Database {
         // SAFETY: the database is open; the caller vouches for `host`.
         checked("session_open", |error| unsafe { call(self.handle, host, &mut handle, error) })?;
         self.sessions.fetch_add(1, Ordering::Relaxed);
-        Ok(Session { table: self.table, handle, database: self, transaction: Cell::new(Phase::None) })
+        Ok(Session { table: self.table, handle, database: self, transaction: Cell::new(TransactionState::None) })
     }
 
     /// Why this thread cannot have a session now, if the engine knows no threads.
@@ -163,7 +163,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         if let Some(call) = self.table.close {
-            // SAFETY: the handle is open and given up here. An error has nowhere to go: `close` is the way that reports.
+            // SAFETY: the handle is open and given up here. An error has nowhere to go: `close` reports.
             unsafe { call(self.handle, &mut TextBuffer::new().as_abi()) };
         }
     }
@@ -172,7 +172,7 @@ impl Drop for Database {
 /// Whether a session is in a transaction. The host knows it, so that no adapter has to: what is out of order is refused
 /// here, and a session that is dropped within a transaction aborts it first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum TransactionState {
     None,
     Begun,
     /// The engine ended it by itself: a caller may abort it all the same.
@@ -189,7 +189,7 @@ pub struct Session<'db> {
     table: &'static abi::Engine,
     handle: *mut abi::Session,
     database: &'db Database,
-    transaction: Cell<Phase>,
+    transaction: Cell<TransactionState>,
 }
 
 /// The bytes that an engine lends, as a slice.
@@ -226,8 +226,8 @@ impl<'db> Session<'db> {
     /// The error of a call that failed; a conflict has ended the transaction.
     #[cold]
     fn failed(&self, status: abi::Status) -> EngineError {
-        if status == abi::CONFLICT && self.transaction.get() == Phase::Begun {
-            self.transaction.set(Phase::Ended);
+        if status == abi::CONFLICT && self.transaction.get() == TransactionState::Begun {
+            self.transaction.set(TransactionState::Ended);
         }
         self.error(status)
     }
@@ -366,13 +366,13 @@ impl<'db> Session<'db> {
     /// # Errors
     /// The engine's error; or a transaction is open already, for they do not nest.
     pub fn begin(&mut self, kind: u32) -> Result<(), EngineError> {
-        if self.transaction.get() == Phase::Begun {
+        if self.transaction.get() == TransactionState::Begun {
             return Err(out_of_order("begin: a transaction is open on this session, and they do not nest"));
         }
         let call = self.table.begin.ok_or_else(|| missing("transactions"))?;
         // SAFETY: the session is open, and within no transaction.
         self.ended(unsafe { call(self.handle, kind) })?;
-        self.transaction.set(Phase::Begun);
+        self.transaction.set(TransactionState::Begun);
         Ok(())
     }
 
@@ -381,14 +381,14 @@ impl<'db> Session<'db> {
     /// # Errors
     /// The engine's error; or no transaction is open.
     pub fn commit(&mut self) -> Result<(), EngineError> {
-        if self.transaction.get() != Phase::Begun {
+        if self.transaction.get() != TransactionState::Begun {
             return Err(out_of_order("commit: no transaction is open on this session"));
         }
         let call = self.table.commit.ok_or_else(|| missing("transactions"))?;
-        self.transaction.set(Phase::Ended);
+        self.transaction.set(TransactionState::Ended);
         // SAFETY: the session is open, within a transaction.
         self.ended(unsafe { call(self.handle) })?;
-        self.transaction.set(Phase::None);
+        self.transaction.set(TransactionState::None);
         Ok(())
     }
 
@@ -397,10 +397,10 @@ impl<'db> Session<'db> {
     /// # Errors
     /// The engine's error; or no transaction is open.
     pub fn abort(&mut self) -> Result<(), EngineError> {
-        match self.transaction.replace(Phase::None) {
-            Phase::None => Err(out_of_order("abort: no transaction is open on this session")),
-            Phase::Ended => Ok(()),
-            Phase::Begun => {
+        match self.transaction.replace(TransactionState::None) {
+            TransactionState::None => Err(out_of_order("abort: no transaction is open on this session")),
+            TransactionState::Ended => Ok(()),
+            TransactionState::Begun => {
                 let call = self.table.abort.ok_or_else(|| missing("transactions"))?;
                 // SAFETY: the session is open, within a transaction.
                 self.ended(unsafe { call(self.handle) })
@@ -424,7 +424,7 @@ impl<'db> Session<'db> {
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
-        if self.transaction.get() == Phase::Begun {
+        if self.transaction.get() == TransactionState::Begun {
             // An error has nowhere to go: `abort` is the way that reports.
             let _ = self.abort();
         }

@@ -27,7 +27,7 @@ pub struct Installed {
 /// [`NOTE`] as it is in the file; names are of files beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Note {
+pub struct InstallNote {
     /// Where it was fetched from.
     pub source: String,
     /// SHA-256 of the fetched archive, where there was one.
@@ -43,29 +43,29 @@ pub struct Note {
 
 /// The versions of `name` that `folders` hold, oldest first. The first folder that has a version counts.
 pub fn versions(name: &str, folders: &[PathBuf]) -> Vec<Installed> {
-    let mut found = all(folders);
-    found.retain(|one| one.name == name);
-    found
+    let mut engines = all(folders);
+    engines.retain(|one| one.name == name);
+    engines
 }
 
 /// Everything installed that `folders` hold, by name and version, oldest version first.
 pub fn all(folders: &[PathBuf]) -> Vec<Installed> {
-    let mut found: Vec<Installed> = Vec::new();
+    let mut engines: Vec<Installed> = Vec::new();
     for folder in folders {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let Some(one) = read(&entry.path()) else { continue };
-            if !found.iter().any(|known| known.name == one.name && known.version == one.version) {
-                found.push(one);
+            if !engines.iter().any(|known| known.name == one.name && known.version == one.version) {
+                engines.push(one);
             }
         }
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| compare_versions(&a.version, &b.version)));
-    found
+    engines.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| compare_versions(&a.version, &b.version)));
+    engines
 }
 
 fn read(folder: &Path) -> Option<Installed> {
     let (name, version) = folder.file_name()?.to_str()?.split_once('@')?;
-    let note: Note = toml::from_str(&fs::read_to_string(folder.join(NOTE)).ok()?).ok()?;
+    let note: InstallNote = toml::from_str(&fs::read_to_string(folder.join(NOTE)).ok()?).ok()?;
     let file = |name: Option<String>| name.map(|name| folder.join(name));
     Some(Installed {
         name: name.to_owned(),
@@ -104,10 +104,10 @@ mod tests {
         }
         fs::create_dir(root.path().join("rocksdb@9.0.0")).unwrap();
         put(root.path(), "rocksdb@8.0.0", "no note");
-        let found = versions("rocksdb", &[root.path().to_owned()]);
-        assert_eq!(found.iter().map(|one| one.version.as_str()).collect::<Vec<_>>(), ["5.7.3", "10.10.1"]);
-        assert_eq!(found[0].library, Some(root.path().join("rocksdb@5.7.3/lib.so")));
-        assert_eq!(found[0].adapter, None);
+        let engines = versions("rocksdb", &[root.path().to_owned()]);
+        assert_eq!(engines.iter().map(|one| one.version.as_str()).collect::<Vec<_>>(), ["5.7.3", "10.10.1"]);
+        assert_eq!(engines[0].library, Some(root.path().join("rocksdb@5.7.3/lib.so")));
+        assert_eq!(engines[0].adapter, None);
     }
 
     #[test]
@@ -115,8 +115,8 @@ mod tests {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         put(one.path(), "lmdb@1", "source = \"one\"\n");
         put(two.path(), "lmdb@1", "source = \"two\"\n");
-        let found = all(&[one.path().to_owned(), two.path().to_owned()]);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].source, "one");
+        let engines = all(&[one.path().to_owned(), two.path().to_owned()]);
+        assert_eq!(engines.len(), 1);
+        assert_eq!(engines[0].source, "one");
     }
 }

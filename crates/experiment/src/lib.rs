@@ -17,7 +17,7 @@ mod variants;
 pub use experiment::{Experiment, SectionInfo, TopKey, section_of, sections};
 pub use file_error::FileError;
 pub use sections::{
-    Batch, Clients, DURATION, DataKey, DataSection, EngineKey, EngineOptions, EngineSection, FitKey, FitSection,
+    BatchSize, Clients, DURATION, DataKey, DataSection, EngineKey, EngineOptions, EngineSection, FitKey, FitSection,
     LabKey, LabSection, LoadKey, LoadSection, RunKey, RunSection, SettingsKey, SettingsSection,
 };
 pub use shipped::{SHIPPED, Shipped};

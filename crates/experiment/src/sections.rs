@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// A number of threads or processes.
 pub type Clients = Count<1, 4096>;
 /// Records in one call.
-pub type Batch = Count<1, 1_000_000>;
+pub type BatchSize = Count<1, 1_000_000>;
 
 /// The records.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
@@ -87,7 +87,7 @@ pub struct LoadSection {
     pub workload: WorkloadName,
     /// Records in each write; 1 for single puts.
     #[key(absent = "1000; for `3n1` 1", flag = "load-batch")]
-    pub batch: Option<Batch>,
+    pub batch: Option<BatchSize>,
     /// When a write of the load is acknowledged.
     #[key(absent = "as `settings.durability`", flag = "load-durability")]
     pub durability: Option<Durability>,
@@ -127,7 +127,7 @@ pub struct RunSection {
     pub warmup: TimeSpan,
     /// Records in each write.
     #[key(default = Count(1))]
-    pub batch: Batch,
+    pub batch: BatchSize,
     /// Gets in one read-only transaction (`readrandom`).
     #[key(default = Count(1))]
     pub reads_per_transaction: Count<1, 1_000_000>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use kvdyno_engine::installed::{NOTE, Note};
+use kvdyno_engine::installed::{InstallNote, NOTE};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::error::InstallError;
@@ -111,7 +111,7 @@ fn make(
     staging: &Staging,
     log: &Path,
     tell: &dyn Fn(Event),
-) -> Result<Note, InstallError> {
+) -> Result<InstallNote, InstallError> {
     let (out, fetched) = (staging.path("out"), staging.path("fetched"));
     fs::create_dir_all(&out)?;
     fs::create_dir_all(&fetched)?;
@@ -142,7 +142,7 @@ fn make(
     match &library {
         Some(name) if !out.join(name).is_file() => Err(InstallError::NoGood(format!("the build left no {name}"))),
         None if adapter.is_none() => Err(InstallError::NoGood("the build left neither adapter nor library".to_owned())),
-        _ => Ok(Note { source: version.source(), sha256, adapter, library }),
+        _ => Ok(InstallNote { source: version.source(), sha256, adapter, library }),
     }
 }
 

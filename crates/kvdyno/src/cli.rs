@@ -178,7 +178,7 @@ pub struct Engines {
 #[derive(Debug, Subcommand)]
 pub enum EnginesCommand {
     /// Check whether adapters keep what the ABI promises; without an engine, list the checks
-    Check(Box<Check>),
+    Check(Box<CheckArguments>),
     /// Say what each of the lab's settings comes to in engines, in their own words, or why it is refused
     Settings(Settings),
     /// Fetch and build engines, through the package clients of this machine
@@ -217,7 +217,7 @@ Examples:
   kvdyno engines check rocksdb --only kill-commit,miss    two of the checks
   kvdyno engines check lmdb rocksdb --format md           a table of checks and engines for a page"
 )]
-pub struct Check {
+pub struct CheckArguments {
     /// Engines: a name, NAME:PRESET, or the path of an adapter
     #[arg(value_name = "ENGINE")]
     pub engines: Vec<String>,

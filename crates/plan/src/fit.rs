@@ -22,7 +22,7 @@ use crate::check::check_count;
 use crate::space::stored_bytes;
 pub use capacity::MachineCapacity;
 use capacity::{LOAD_PART, RUN_PART};
-pub use change::Change;
+pub use change::FitChange;
 use data::{least_cache, least_scale, shrink};
 use estimate::fraction_seconds;
 use tables::{each_table, is_changed_by_all};
@@ -38,7 +38,7 @@ const DISK_PART: f64 = 0.3;
 ///
 /// # Errors
 /// If its variants do not hold together.
-pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Experiment, Vec<Change>), FileError> {
+pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Experiment, Vec<FitChange>), FileError> {
     check_count(&experiment.variants()?)?;
     let mut table = Table::try_from(experiment).map_err(|error| FileError::new(error.to_string()))?;
     let mut changes = Vec::new();
@@ -62,7 +62,7 @@ pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Exp
         limit_trials(&mut table, budget, &mut changes);
     }
     if is_changed_by_all(&table) {
-        let own_records = |change: &Change| matches!(change, Change::Value { variant, key, .. } if variant.is_empty() && *key == DataKey::Records.into());
+        let own_records = |change: &FitChange| matches!(change, FitChange::Value { variant, key, .. } if variant.is_empty() && *key == DataKey::Records.into());
         changes.retain(|change| !own_records(change));
     }
     Ok((Experiment::from_table(&table)?, changes))

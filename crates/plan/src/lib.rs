@@ -16,6 +16,6 @@ mod space;
 pub use check::{Checked, CheckedVariant, Setup, check};
 pub use environment::Environment;
 pub use extent::Extent;
-pub use fit::{Change, MachineCapacity, fitted};
+pub use fit::{FitChange, MachineCapacity, fitted};
 pub use plan::{Plan, PlannedTrial};
 pub use space::{SpaceError, check_space};

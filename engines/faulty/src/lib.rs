@@ -7,8 +7,8 @@
 //! there always strike.
 
 use kvdyno_abi::adapter::{
-    self, ALL_DURABILITIES, Answers, Batch, BatchEntry, Config, Cursor, Description, Direction, Durability, Engine,
-    Error, Host, Housekeeping, Keys, Listing, Opt, Record, Session,
+    self, ALL_DURABILITIES, Batch, BatchEntry, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
+    Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Opt, Record, Session,
 };
 use kvdyno_abi::{
     CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, IS_SINGLE, export_engine,
@@ -199,7 +199,7 @@ impl<'db> Session for FaultySession<'db> {
         Ok(self.lent.as_deref())
     }
 
-    fn multi_get<'s>(&'s mut self, keys: Keys<'_>, answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+    fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
         self.lent_many.clear();
         self.lent_many.extend(keys.map(|key| self.db.read(key)));
         for (index, value) in self.lent_many.iter().enumerate() {

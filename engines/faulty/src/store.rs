@@ -3,8 +3,9 @@
 //! Both files hold frames: length, checksum, and the entries of one put, delete or batch. The saved file is a log
 //! that was written at once: of each key the previous version, then the newest, so that reading it gives both back.
 //!
-//! Where processes share a database, each has its own map, and the log is what they share: a process writes under a lock
-//! on it and reads what others have added before it answers. Then nothing but the log is written, so that it only grows.
+//! Where processes share a database, each has its own map, and the log is what they share: a process writes under a
+//! lock on it and reads what others have added before it answers. Then nothing but the log is written, so that it only
+//! grows.
 
 use kvdyno_abi::adapter::{BatchEntry, Durability, Error};
 use std::collections::BTreeMap;
@@ -99,7 +100,8 @@ impl Store {
         }
     }
 
-    /// Applies what others have logged. A frame at the end that is cut short is being written, and not acknowledged yet.
+    /// Applies what others have logged. A frame at the end that is cut short is being written, and not acknowledged
+    /// yet.
     pub fn look(&mut self) -> Result<(), Error> {
         let Some(log) = &self.log else { return Ok(()) };
         let mut bytes = vec![0; log.file.metadata()?.len().saturating_sub(log.size) as usize];
@@ -111,8 +113,8 @@ impl Store {
         Ok(())
     }
 
-    /// The same while nobody writes: a frame at the end that is cut short is what a process left that was killed. It was
-    /// never acknowledged, and must not stand before the next one.
+    /// The same while nobody writes: a frame at the end that is cut short is what a process left that was killed. It
+    /// was never acknowledged, and must not stand before the next one.
     fn catch_up(&mut self) -> Result<(), Error> {
         self.look()?;
         match &mut self.log {

@@ -2,7 +2,7 @@
 
 use crate::database::Fjall;
 use crate::error::failed;
-use crate::session::Begun;
+use crate::session::FjallTransaction;
 use fjall::{Guard, Iter, Readable, Slice, Snapshot};
 use kvdyno_abi::adapter::support::Ranges;
 use kvdyno_abi::adapter::{Error, Record};
@@ -14,37 +14,37 @@ use std::rc::Rc;
 /// each seek.
 pub struct KeyspaceRanges<'db> {
     engine: &'db Fjall,
-    begun: Rc<RefCell<Begun>>,
+    begun: Rc<RefCell<FjallTransaction>>,
     own: Option<Snapshot>,
 }
 
 impl<'db> KeyspaceRanges<'db> {
-    pub fn new(engine: &'db Fjall, begun: Rc<RefCell<Begun>>) -> Self {
+    pub fn new(engine: &'db Fjall, begun: Rc<RefCell<FjallTransaction>>) -> Self {
         Self { engine, begun, own: None }
     }
 }
 
 impl Ranges for KeyspaceRanges<'_> {
     type Item = (Slice, Slice);
-    type Iter = Found;
+    type Iter = KeyspaceIter;
 
     fn renew(&mut self) -> Result<(), Error> {
         self.own = match *self.begun.borrow() {
-            Begun::None => Some(self.engine.db.read_tx()),
+            FjallTransaction::None => Some(self.engine.db.read_tx()),
             _ => None,
         };
         Ok(())
     }
 
-    fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<Found, Error> {
+    fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<KeyspaceIter, Error> {
         let (keyspace, bounds) = (&self.engine.keyspace, (from, to));
         if let Some(snapshot) = &self.own {
-            return Ok(Found(snapshot.range::<&[u8], _>(keyspace, bounds)));
+            return Ok(KeyspaceIter(snapshot.range::<&[u8], _>(keyspace, bounds)));
         }
         match &*self.begun.borrow() {
-            Begun::Snapshot(snapshot) => Ok(Found(snapshot.range::<&[u8], _>(keyspace, bounds))),
-            Begun::Writing(transaction) => Ok(Found(transaction.range::<&[u8], _>(keyspace, bounds))),
-            Begun::None => Err(Error::new("the transaction that the cursor looked into has ended: seek again")),
+            FjallTransaction::Snapshot(snapshot) => Ok(KeyspaceIter(snapshot.range::<&[u8], _>(keyspace, bounds))),
+            FjallTransaction::Writing(transaction) => Ok(KeyspaceIter(transaction.range::<&[u8], _>(keyspace, bounds))),
+            FjallTransaction::None => Err(Error::new("the transaction that the cursor looked into has ended: seek again")),
         }
     }
 
@@ -54,13 +54,13 @@ impl Ranges for KeyspaceRanges<'_> {
 }
 
 /// Records where fjall has them.
-pub struct Found(Iter);
+pub struct KeyspaceIter(Iter);
 
 fn record(guard: Guard) -> Result<(Slice, Slice), Error> {
     guard.into_inner().map_err(failed)
 }
 
-impl Iterator for Found {
+impl Iterator for KeyspaceIter {
     type Item = Result<(Slice, Slice), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -68,7 +68,7 @@ impl Iterator for Found {
     }
 }
 
-impl DoubleEndedIterator for Found {
+impl DoubleEndedIterator for KeyspaceIter {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.0.next_back().map(record)
     }

@@ -22,7 +22,7 @@ pub struct Fjall {
     pub isolation: Isolation,
     /// How the journal is written with each write.
     persist: Option<PersistMode>,
-    /// What a plain write leaves to be done for that.
+    /// The part of that which is left to do after a plain write.
     after_plain_write: Option<PersistMode>,
     syncer: Option<Syncer>,
 }
@@ -160,15 +160,15 @@ fn open_keyspace(db: &OptimisticTxDatabase, config: &Config<'_>) -> Result<(Opti
 }
 
 /// The name of the keyspace that is there, if it was made as is asked for now.
-fn stored_keyspace(db: &OptimisticTxDatabase, asked: &str) -> Result<(String, bool), Error> {
+fn stored_keyspace(db: &OptimisticTxDatabase, requested: &str) -> Result<(String, bool), Error> {
     let names = db.list_keyspace_names();
     let [stored] = names.as_slice() else {
         return Err(Error::new(format_args!("the database has {} keyspaces, not one", names.len())));
     };
     let made = stored.strip_suffix(MANUAL);
-    if made.unwrap_or(stored) != asked {
+    if made.unwrap_or(stored) != requested {
         return Err(Error::unsupported(format_args!(
-            "fjall keeps from a keyspace's creation: {stored}; it cannot be opened with: {asked}"
+            "fjall keeps from a keyspace's creation: {stored}; it cannot be opened with: {requested}"
         )));
     }
     Ok((stored.to_string(), made.is_some()))

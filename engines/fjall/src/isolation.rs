@@ -10,7 +10,7 @@ use kvdyno_abi::adapter::support::SessionLocks;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What has been used since the database was opened.
+/// The kinds of write in use since the database was opened.
 #[derive(Debug, Default)]
 pub struct Isolation {
     batches: AtomicBool,

@@ -1,9 +1,9 @@
 //! fjall behind the engine ABI: a log-structured merge tree with background threads and a journal.
 //!
 //! fjall comes as a plain database and, in another type, as one with transactions. The plain one reads at no fixed
-//! moment, so that a reader beside a writer of batches can see one half applied, and its writes are no part of anybody's
-//! transaction; in return it is much faster. The adapter opens the type with transactions, which has the plain one
-//! within, and uses the plain one as long as nobody can tell the difference: `isolation` says when that ends.
+//! moment, so that a reader beside a writer of batches can see one half applied, and its writes are no part of
+//! anybody's transaction; in return it is much faster. The adapter opens the type with transactions, which has the
+//! plain one within, and uses the plain one as long as nobody can tell the difference: `isolation` says when that ends.
 
 mod cursor;
 mod database;

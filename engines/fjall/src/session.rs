@@ -5,7 +5,7 @@ use crate::database::Fjall;
 use crate::error::failed;
 use fjall::{OptimisticWriteTx, Readable, Slice, Snapshot};
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{Answers, Batch, BatchEntry, Change, Error, Keys, Session, Transaction};
+use kvdyno_abi::adapter::{MultiGetAnswers, Batch, BatchEntry, Change, Error, MultiGetKeys, Session, Transaction};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -17,13 +17,13 @@ pub const LARGEST_VALUE: usize = u32::MAX as usize;
 pub struct FjallSession<'db> {
     engine: &'db Fjall,
     plain_write: Arc<Mutex<()>>,
-    begun: Rc<RefCell<Begun>>,
+    begun: Rc<RefCell<FjallTransaction>>,
     lent: Option<Slice>,
     lent_many: Vec<Result<Option<Slice>, Error>>,
 }
 
 /// The transaction that the caller has begun; its cursors look into it.
-pub enum Begun {
+pub enum FjallTransaction {
     None,
     Snapshot(Snapshot),
     Writing(OptimisticWriteTx),
@@ -47,11 +47,11 @@ fn read_only() -> Error {
 impl<'db> FjallSession<'db> {
     pub fn new(engine: &'db Fjall) -> Result<Self, Error> {
         let plain_write = engine.isolation.session()?;
-        let begun = Rc::new(RefCell::new(Begun::None));
+        let begun = Rc::new(RefCell::new(FjallTransaction::None));
         Ok(Self { engine, plain_write, begun, lent: None, lent_many: Vec::new() })
     }
 
-    /// What was lent is lent no longer.
+    /// Ends the loan of the values that the last call lent.
     fn settle(&mut self) {
         self.lent = None;
         self.lent_many.clear();
@@ -87,7 +87,7 @@ impl<'db> FjallSession<'db> {
         self.settle();
         check(step)?;
         match &mut *self.begun.borrow_mut() {
-            Begun::None => {
+            FjallTransaction::None => {
                 let keyspace = self.engine.plain();
                 let plain = || match step {
                     BatchEntry::Put { key, value } => keyspace.insert(key, value),
@@ -95,8 +95,8 @@ impl<'db> FjallSession<'db> {
                 };
                 self.write_plainly(plain, |transaction| self.apply(step, transaction))
             }
-            Begun::Snapshot(_) => Err(read_only()),
-            Begun::Writing(transaction) => {
+            FjallTransaction::Snapshot(_) => Err(read_only()),
+            FjallTransaction::Writing(transaction) => {
                 self.apply(step, transaction);
                 Ok(())
             }
@@ -147,30 +147,30 @@ impl<'db> Session for FjallSession<'db> {
         self.settle();
         let engine = self.engine;
         self.lent = match &*self.begun.borrow() {
-            Begun::None => {
+            FjallTransaction::None => {
                 let isolated = || engine.db.read_tx().get(&engine.keyspace, key);
                 engine.isolation.read(|| engine.plain().get(key), isolated)
             }
-            Begun::Snapshot(snapshot) => snapshot.get(&engine.keyspace, key),
-            Begun::Writing(transaction) => transaction.get(&engine.keyspace, key),
+            FjallTransaction::Snapshot(snapshot) => snapshot.get(&engine.keyspace, key),
+            FjallTransaction::Writing(transaction) => transaction.get(&engine.keyspace, key),
         }
         .map_err(failed)?;
         Ok(self.lent.as_deref())
     }
 
-    fn multi_get<'s>(&'s mut self, keys: Keys<'_>, answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+    fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
         self.settle();
         let engine = self.engine;
         let mut read = |reader: &dyn Fn(&[u8]) -> fjall::Result<Option<Slice>>| {
             self.lent_many.extend(keys.clone().map(|key| reader(key).map_err(failed)));
         };
         match &*self.begun.borrow() {
-            Begun::None => {
+            FjallTransaction::None => {
                 let snapshot = engine.db.read_tx();
                 read(&|key| snapshot.get(&engine.keyspace, key));
             }
-            Begun::Snapshot(snapshot) => read(&|key| snapshot.get(&engine.keyspace, key)),
-            Begun::Writing(transaction) => read(&|key| transaction.get(&engine.keyspace, key)),
+            FjallTransaction::Snapshot(snapshot) => read(&|key| snapshot.get(&engine.keyspace, key)),
+            FjallTransaction::Writing(transaction) => read(&|key| transaction.get(&engine.keyspace, key)),
         }
         for (index, value) in self.lent_many.iter().enumerate() {
             answers.set(index, value.as_ref().map(Option::as_deref).map_err(Error::clone));
@@ -191,9 +191,9 @@ impl<'db> Session for FjallSession<'db> {
         self.settle();
         batch.clone().try_for_each(check)?;
         match &mut *self.begun.borrow_mut() {
-            Begun::None => self.write_batch(batch),
-            Begun::Snapshot(_) => Err(read_only()),
-            Begun::Writing(transaction) => {
+            FjallTransaction::None => self.write_batch(batch),
+            FjallTransaction::Snapshot(_) => Err(read_only()),
+            FjallTransaction::Writing(transaction) => {
                 batch.for_each(|step| self.apply(step, transaction));
                 Ok(())
             }
@@ -204,7 +204,7 @@ impl<'db> Session for FjallSession<'db> {
     fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
         self.settle();
         match &mut *self.begun.borrow_mut() {
-            Begun::None => {
+            FjallTransaction::None => {
                 self.engine.isolation.transaction_comes()?;
                 loop {
                     let mut transaction = self.engine.write_tx()?;
@@ -214,22 +214,22 @@ impl<'db> Session for FjallSession<'db> {
                     }
                 }
             }
-            Begun::Snapshot(_) => Err(read_only()),
-            Begun::Writing(transaction) => change_in(transaction, self.engine, key, change),
+            FjallTransaction::Snapshot(_) => Err(read_only()),
+            FjallTransaction::Writing(transaction) => change_in(transaction, self.engine, key, change),
         }
     }
 
     fn begin(&mut self, kind: Transaction) -> Result<(), Error> {
         self.settle();
         let mut begun = self.begun.borrow_mut();
-        if !matches!(*begun, Begun::None) {
+        if !matches!(*begun, FjallTransaction::None) {
             return Err(Error::new("a transaction is open already: they do not nest"));
         }
         *begun = match kind {
-            Transaction::ReadOnly => Begun::Snapshot(self.engine.db.read_tx()),
+            Transaction::ReadOnly => FjallTransaction::Snapshot(self.engine.db.read_tx()),
             Transaction::ReadWrite => {
                 self.engine.isolation.transaction_comes()?;
-                Begun::Writing(self.engine.write_tx()?)
+                FjallTransaction::Writing(self.engine.write_tx()?)
             }
         };
         Ok(())
@@ -237,19 +237,19 @@ impl<'db> Session for FjallSession<'db> {
 
     fn commit(&mut self) -> Result<(), Error> {
         self.settle();
-        match self.begun.replace(Begun::None) {
-            Begun::None => Err(Error::new("no transaction is open")),
-            Begun::Snapshot(_) => Ok(()),
-            Begun::Writing(transaction) => commit(transaction),
+        match self.begun.replace(FjallTransaction::None) {
+            FjallTransaction::None => Err(Error::new("no transaction is open")),
+            FjallTransaction::Snapshot(_) => Ok(()),
+            FjallTransaction::Writing(transaction) => commit(transaction),
         }
     }
 
     fn abort(&mut self) -> Result<(), Error> {
         self.settle();
-        match self.begun.replace(Begun::None) {
-            Begun::None => Err(Error::new("no transaction is open")),
-            Begun::Snapshot(_) => Ok(()),
-            Begun::Writing(transaction) => {
+        match self.begun.replace(FjallTransaction::None) {
+            FjallTransaction::None => Err(Error::new("no transaction is open")),
+            FjallTransaction::Snapshot(_) => Ok(()),
+            FjallTransaction::Writing(transaction) => {
                 transaction.rollback();
                 Ok(())
             }

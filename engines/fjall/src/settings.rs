@@ -40,7 +40,7 @@ pub const OPTIONS: &[Opt] = &[
     ),
 ];
 
-/// What cannot be had.
+/// Refuses settings that fjall cannot have.
 pub fn check(config: &Config<'_>) -> Result<(), Error> {
     let ratio = config.real("hash_ratio");
     if (0.0..=8.0).contains(&ratio) {
@@ -86,7 +86,7 @@ pub fn sync_mode(config: &Config<'_>) -> PersistMode {
     if config.text("persist_mode") == "sync-all" { PersistMode::SyncAll } else { PersistMode::SyncData }
 }
 
-/// What a keyspace keeps from its creation on. fjall reads it back at every opening, whatever is asked for then; so the
+/// The settings that a keyspace keeps from its creation on. fjall reads it back at every opening, whatever is asked for then; so the
 /// keyspace is named after it, and a database that was made otherwise is noticed.
 pub struct Made {
     memtable: u64,

@@ -32,7 +32,7 @@ var cursors handles[cursor]
 
 func cursorAt(handle C.uintptr_t) *cursor { return cursors.at(uintptr(handle)) }
 
-var errNotPlaced = errors.New("the cursor stands nowhere: seek first")
+var errNotPositioned = errors.New("the cursor stands nowhere: seek first")
 
 //export kvdynoCursorOpen
 func kvdynoCursorOpen(handle C.uintptr_t, opened *C.uintptr_t) (status C.kvdyno_status) {
@@ -94,7 +94,7 @@ func kvdynoCursorStep(handle C.uintptr_t, direction C.uint32_t, found, value *C.
 	backward := direction == C.KVDYNO_BACKWARD
 	switch cursor.position {
 	case nowhere:
-		return cursor.session.answer(errNotPlaced)
+		return cursor.session.answer(errNotPositioned)
 	case beforeFirst, afterLast:
 		if backward == (cursor.position == beforeFirst) {
 			return C.KVDYNO_MISS

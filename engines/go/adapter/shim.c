@@ -149,8 +149,8 @@ static kvdyno_status multi_get(kvdyno_session *session, const kvdyno_bytes *keys
     return kvdynoMultiGet((uintptr_t)session, (kvdyno_bytes *)keys, count, values, statuses);
 }
 
-static kvdyno_status read_modify_write(kvdyno_session *session, const void *key, size_t key_size, kvdyno_update_fn update,
-                            void *context)
+static kvdyno_status read_modify_write(kvdyno_session *session, const void *key, size_t key_size,
+                                       kvdyno_update_fn update, void *context)
 {
     return kvdynoReadModifyWrite((uintptr_t)session, (void *)key, key_size, update, context);
 }

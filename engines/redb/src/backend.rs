@@ -1,8 +1,8 @@
 //! The file that redb writes to, with its syncs put off where the lab asks for it.
 //!
-//! redb's commits are either synced or kept in its memory; there is nothing between. What LMDB calls `MDB_NOSYNC` is had
-//! through redb's own seam for storage: a commit writes to the operating system as always, and what would be a sync
-//! there is left to the adapter.
+//! redb's commits are either synced or kept in its memory; there is nothing between. What LMDB calls `MDB_NOSYNC`
+//! is had through redb's own seam for storage: a commit writes to the operating system as always, and what would be a
+//! sync there is left to the adapter.
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
@@ -13,19 +13,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A file, shared between redb and who syncs it in its place.
 #[derive(Clone, Debug)]
-pub struct Storage(Arc<Inner>);
+pub struct SharedFile(Arc<FileState>);
 
 #[derive(Debug)]
-struct Inner {
+struct FileState {
     file: FileBackend,
     puts_syncs_off: bool,
     /// A sync in the background failed: redb is to learn it with its next one.
     failed: AtomicBool,
 }
 
-impl Storage {
+impl SharedFile {
     pub fn new(file: FileBackend, puts_syncs_off: bool) -> Self {
-        Self(Arc::new(Inner { file, puts_syncs_off, failed: AtomicBool::new(false) }))
+        Self(Arc::new(FileState { file, puts_syncs_off, failed: AtomicBool::new(false) }))
     }
 
     /// Syncs what redb has written.
@@ -34,7 +34,7 @@ impl Storage {
     }
 }
 
-impl StorageBackend for Storage {
+impl StorageBackend for SharedFile {
     fn len(&self) -> io::Result<u64> {
         self.0.file.len()
     }
@@ -95,9 +95,9 @@ impl StorageBackend for Storage {
 mod tests {
     use super::*;
 
-    fn storage(puts_syncs_off: bool, failed: bool) -> Storage {
+    fn storage(puts_syncs_off: bool, failed: bool) -> SharedFile {
         let file = std::fs::File::open("/dev/null").unwrap();
-        let storage = Storage::new(FileBackend::new(file).unwrap(), puts_syncs_off);
+        let storage = SharedFile::new(FileBackend::new(file).unwrap(), puts_syncs_off);
         storage.0.failed.store(failed, Ordering::Release);
         storage
     }

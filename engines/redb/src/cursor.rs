@@ -1,8 +1,8 @@
 //! Scans: ranges of redb's table, in a snapshot or in a transaction that writes.
 
-use crate::database::{Bytes, RECORDS, Records};
+use crate::database::{ByteSlice, RECORDS, RecordTable};
 use crate::error::failed;
-use crate::session::{Begun, Shared};
+use crate::session::{RedbTransaction, Shared};
 use kvdyno_abi::adapter::support::Ranges;
 use kvdyno_abi::adapter::{Error, Record};
 use redb::{AccessGuard, Range, ReadableTable};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// renewed at each seek.
 pub struct TableRanges<'db> {
     shared: Rc<Shared<'db>>,
-    own: Option<Records>,
+    own: Option<RecordTable>,
 }
 
 impl<'db> TableRanges<'db> {
@@ -23,8 +23,8 @@ impl<'db> TableRanges<'db> {
 }
 
 /// A record: where redb has it, or copied by [`Reopened`].
-pub enum Found {
-    Page(AccessGuard<'static, Bytes>, AccessGuard<'static, Bytes>),
+pub enum LentRecord {
+    Page(AccessGuard<'static, ByteSlice>, AccessGuard<'static, ByteSlice>),
     Copy(Vec<u8>, Vec<u8>),
 }
 
@@ -34,17 +34,17 @@ pub enum Found {
     reason = "the large one is the usual one: in a box it would cost each seek a malloc"
 )]
 pub enum Under<'db> {
-    Snapshot(Range<'static, Bytes, Bytes>),
+    Snapshot(Range<'static, ByteSlice, ByteSlice>),
     Writing(Reopened<'db>),
 }
 
 impl<'db> Ranges for TableRanges<'db> {
-    type Item = Found;
+    type Item = LentRecord;
     type Iter = Under<'db>;
 
     fn renew(&mut self) -> Result<(), Error> {
         self.own = None;
-        if let Begun::None = *self.shared.begun.borrow() {
+        if let RedbTransaction::None = *self.shared.begun.borrow() {
             self.own = Some(self.shared.records()?);
         }
         Ok(())
@@ -55,19 +55,19 @@ impl<'db> Ranges for TableRanges<'db> {
             return Ok(Under::Snapshot(table.range::<&[u8]>((from, to)).map_err(failed)?));
         }
         match &*self.shared.begun.borrow() {
-            Begun::Snapshot(table) => Ok(Under::Snapshot(table.range::<&[u8]>((from, to)).map_err(failed)?)),
-            Begun::Writing { .. } => {
+            RedbTransaction::Snapshot(table) => Ok(Under::Snapshot(table.range::<&[u8]>((from, to)).map_err(failed)?)),
+            RedbTransaction::Writing { .. } => {
                 let (from, to) = (from.map(<[u8]>::to_vec), to.map(<[u8]>::to_vec));
                 Ok(Under::Writing(Reopened { shared: Rc::clone(&self.shared), from, to }))
             }
-            Begun::None => Err(ended()),
+            RedbTransaction::None => Err(ended()),
         }
     }
 
-    fn record(item: &Found) -> Record<'_> {
+    fn record(item: &LentRecord) -> Record<'_> {
         match item {
-            Found::Page(key, value) => (key.value(), value.value()),
-            Found::Copy(key, value) => (key, value),
+            LentRecord::Page(key, value) => (key.value(), value.value()),
+            LentRecord::Copy(key, value) => (key, value),
         }
     }
 }
@@ -77,12 +77,12 @@ fn ended() -> Error {
 }
 
 impl Iterator for Under<'_> {
-    type Item = Result<Found, Error>;
+    type Item = Result<LentRecord, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Self::Snapshot(range) => range.next().map(page),
-            Self::Writing(range) => range.record(End::First).transpose(),
+            Self::Writing(range) => range.record(RangeEnd::First).transpose(),
         }
     }
 }
@@ -91,13 +91,13 @@ impl DoubleEndedIterator for Under<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         match self {
             Self::Snapshot(range) => range.next_back().map(page),
-            Self::Writing(range) => range.record(End::Last).transpose(),
+            Self::Writing(range) => range.record(RangeEnd::Last).transpose(),
         }
     }
 }
 
-fn page(record: redb::Result<(AccessGuard<'static, Bytes>, AccessGuard<'static, Bytes>)>) -> Result<Found, Error> {
-    record.map(|(key, value)| Found::Page(key, value)).map_err(failed)
+fn page(record: redb::Result<(AccessGuard<'static, ByteSlice>, AccessGuard<'static, ByteSlice>)>) -> Result<LentRecord, Error> {
+    record.map(|(key, value)| LentRecord::Page(key, value)).map_err(failed)
 }
 
 /// A range of a transaction that writes. redb's own would keep the table, which the session's next write must open; so
@@ -108,28 +108,28 @@ pub struct Reopened<'db> {
     to: Bound<Vec<u8>>,
 }
 
-enum End {
+enum RangeEnd {
     First,
     Last,
 }
 
 impl Reopened<'_> {
-    fn record(&mut self, end: End) -> Result<Option<Found>, Error> {
+    fn record(&mut self, end: RangeEnd) -> Result<Option<LentRecord>, Error> {
         let begun = self.shared.begun.borrow();
-        let Begun::Writing { transaction, .. } = &*begun else { return Err(ended()) };
+        let RedbTransaction::Writing { transaction, .. } = &*begun else { return Err(ended()) };
         let table = transaction.open_table(RECORDS).map_err(failed)?;
         let bounds = (self.from.as_ref().map(Vec::as_slice), self.to.as_ref().map(Vec::as_slice));
         let mut range = table.range::<&[u8]>(bounds).map_err(failed)?;
         let found = match end {
-            End::First => range.next(),
-            End::Last => range.next_back(),
+            RangeEnd::First => range.next(),
+            RangeEnd::Last => range.next_back(),
         };
         let Some((key, value)) = found.transpose().map_err(failed)? else { return Ok(None) };
         let (key, value) = (key.value().to_vec(), value.value().to_vec());
         match end {
-            End::First => self.from = Bound::Excluded(key.clone()),
-            End::Last => self.to = Bound::Excluded(key.clone()),
+            RangeEnd::First => self.from = Bound::Excluded(key.clone()),
+            RangeEnd::Last => self.to = Bound::Excluded(key.clone()),
         }
-        Ok(Some(Found::Copy(key, value)))
+        Ok(Some(LentRecord::Copy(key, value)))
     }
 }

@@ -1,6 +1,6 @@
 //! An open database, and what is done to it as a whole.
 
-use crate::backend::Storage;
+use crate::backend::SharedFile;
 use crate::error::failed;
 use crate::session::RedbSession;
 use crate::settings::{self, Commits};
@@ -15,10 +15,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Keys and values are bytes, in the order of `memcmp`.
-pub type Bytes = &'static [u8];
+pub type ByteSlice = &'static [u8];
 /// The records at the begin of a read transaction, which lasts as long as the table and what it lends.
-pub type Records = ReadOnlyTable<Bytes, Bytes>;
-pub const RECORDS: TableDefinition<Bytes, Bytes> = TableDefinition::new("records");
+pub type RecordTable = ReadOnlyTable<ByteSlice, ByteSlice>;
+pub const RECORDS: TableDefinition<ByteSlice, ByteSlice> = TableDefinition::new("records");
 
 const FILE: &str = "data.redb";
 
@@ -32,7 +32,7 @@ pub struct Redb {
     database: Mutex<Arc<Database>>,
     pub doors: SessionLocks<Door>,
     pub commits: Commits,
-    storage: Storage,
+    storage: SharedFile,
     durability: Durability,
     syncer: Option<Syncer>,
     tree_statistics: bool,
@@ -51,7 +51,7 @@ impl Engine for Redb {
         settings::check(config)?;
         let durability = config.durability();
         let file = FileBackend::new(open_file(path, config.create())?).map_err(failed)?;
-        let storage = Storage::new(file, settings::puts_syncs_off(durability));
+        let storage = SharedFile::new(file, settings::puts_syncs_off(durability));
         let database = settings::builder(config).create_with_backend(storage.clone()).map_err(failed)?;
         if config.create() {
             create_table(&database)?;
@@ -148,7 +148,7 @@ impl Redb {
 }
 
 /// The records as they are now.
-pub fn records(database: &Database) -> Result<Records, Error> {
+pub fn records(database: &Database) -> Result<RecordTable, Error> {
     database.begin_read().map_err(failed)?.open_table(RECORDS).map_err(failed)
 }
 

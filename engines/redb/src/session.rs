@@ -1,10 +1,10 @@
 //! A thread's access to redb.
 
 use crate::cursor::TableRanges;
-use crate::database::{Bytes, Door, RECORDS, Records, Redb, records};
+use crate::database::{ByteSlice, Door, RECORDS, RecordTable, Redb, records};
 use crate::error::failed;
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{Answers, Batch, BatchEntry, Change, Error, Keys, Session, Transaction};
+use kvdyno_abi::adapter::{MultiGetAnswers, Batch, BatchEntry, Change, Error, MultiGetKeys, Session, Transaction};
 use redb::{Database, OwnedAccessGuard, ReadableTable, Table, WriteTransaction};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,18 +16,18 @@ pub struct RedbSession<'db> {
     lent_many: Vec<Result<Option<Lent>, Error>>,
 }
 
-/// What a session and its cursors share.
+/// The state that a session and its cursors share.
 pub struct Shared<'db> {
     engine: &'db Redb,
     door: Arc<Mutex<Door>>,
-    pub begun: RefCell<Begun>,
+    pub begun: RefCell<RedbTransaction>,
 }
 
 /// The transaction that the caller has begun.
 #[allow(clippy::large_enum_variant, reason = "there is one in a session")]
-pub enum Begun {
+pub enum RedbTransaction {
     None,
-    Snapshot(Records),
+    Snapshot(RecordTable),
     Writing {
         transaction: WriteTransaction,
         /// A batch failed half-way: it can only be aborted.
@@ -38,7 +38,7 @@ pub enum Begun {
 /// A value that is lent out.
 enum Lent {
     /// Where redb has it, with the read transaction that keeps it there.
-    Page(OwnedAccessGuard<Bytes>),
+    Page(OwnedAccessGuard<ByteSlice>),
     /// redb lends a writer's own records only as long as it leaves the table open, which the next write could not.
     Copy(Vec<u8>),
 }
@@ -61,12 +61,12 @@ impl Shared<'_> {
     }
 
     /// The records as they are now, outside of any begun transaction.
-    pub fn records(&self) -> Result<Records, Error> {
+    pub fn records(&self) -> Result<RecordTable, Error> {
         self.with_database(records)
     }
 }
 
-fn read(table: &Records, key: &[u8]) -> Result<Option<Lent>, Error> {
+fn read(table: &RecordTable, key: &[u8]) -> Result<Option<Lent>, Error> {
     Ok(table.get_owned(key).map_err(failed)?.map(Lent::Page))
 }
 
@@ -79,11 +79,11 @@ fn read_own(transaction: &WriteTransaction, key: &[u8]) -> Result<Option<Lent>, 
 impl<'db> RedbSession<'db> {
     pub fn new(engine: &'db Redb) -> Result<Self, Error> {
         let door = engine.doors.part(|| engine.handle().ok())?;
-        let shared = Rc::new(Shared { engine, door, begun: RefCell::new(Begun::None) });
+        let shared = Rc::new(Shared { engine, door, begun: RefCell::new(RedbTransaction::None) });
         Ok(Self { shared, lent: None, lent_many: Vec::new() })
     }
 
-    /// What was lent is lent no longer, and the transactions that it came from end.
+    /// Ends the loan of the values that the last call lent, and the transactions that they came from.
     fn settle(&mut self) {
         self.lent = None;
         self.lent_many.clear();
@@ -92,11 +92,11 @@ impl<'db> RedbSession<'db> {
     /// Writes in the begun transaction, or in one of its own, which is committed if anything was changed.
     fn write_with(
         &mut self,
-        work: impl FnOnce(&mut Table<'_, Bytes, Bytes>) -> Result<Changed, Error>,
+        work: impl FnOnce(&mut Table<'_, ByteSlice, ByteSlice>) -> Result<Changed, Error>,
     ) -> Result<Changed, Error> {
         self.settle();
         match &mut *self.shared.begun.borrow_mut() {
-            Begun::None => {
+            RedbTransaction::None => {
                 let transaction = self.shared.with_database(|database| self.shared.engine.commits.begin(database))?;
                 let done = transaction.open_table(RECORDS).map_err(failed).and_then(|mut table| work(&mut table));
                 match done {
@@ -105,9 +105,9 @@ impl<'db> RedbSession<'db> {
                 }
                 done
             }
-            Begun::Snapshot(_) => Err(Error::unsupported("a read-only transaction is open on this session")),
-            Begun::Writing { broken: true, .. } => Err(broken_batch()),
-            Begun::Writing { transaction, .. } => work(&mut transaction.open_table(RECORDS).map_err(failed)?),
+            RedbTransaction::Snapshot(_) => Err(Error::unsupported("a read-only transaction is open on this session")),
+            RedbTransaction::Writing { broken: true, .. } => Err(broken_batch()),
+            RedbTransaction::Writing { transaction, .. } => work(&mut transaction.open_table(RECORDS).map_err(failed)?),
         }
     }
 }
@@ -118,7 +118,7 @@ fn broken_batch() -> Error {
     Error::new("a batch failed in this transaction: it can only be aborted")
 }
 
-fn apply(step: BatchEntry<'_>, table: &mut Table<'_, Bytes, Bytes>) -> Result<Changed, Error> {
+fn apply(step: BatchEntry<'_>, table: &mut Table<'_, ByteSlice, ByteSlice>) -> Result<Changed, Error> {
     match step {
         BatchEntry::Put { key, value } => table.insert(key, value).map(|_| true).map_err(failed),
         BatchEntry::Delete { key } => table.remove(key).map(|old| old.is_some()).map_err(failed),
@@ -131,22 +131,22 @@ impl<'db> Session for RedbSession<'db> {
     fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
         self.settle();
         self.lent = match &*self.shared.begun.borrow() {
-            Begun::None => read(&self.shared.records()?, key)?,
-            Begun::Snapshot(table) => read(table, key)?,
-            Begun::Writing { transaction, .. } => read_own(transaction, key)?,
+            RedbTransaction::None => read(&self.shared.records()?, key)?,
+            RedbTransaction::Snapshot(table) => read(table, key)?,
+            RedbTransaction::Writing { transaction, .. } => read_own(transaction, key)?,
         };
         Ok(self.lent.as_ref().map(Lent::bytes))
     }
 
-    fn multi_get<'s>(&'s mut self, keys: Keys<'_>, answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+    fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
         self.settle();
         match &*self.shared.begun.borrow() {
-            Begun::None => {
+            RedbTransaction::None => {
                 let table = self.shared.records()?;
                 self.lent_many.extend(keys.map(|key| read(&table, key)));
             }
-            Begun::Snapshot(table) => self.lent_many.extend(keys.map(|key| read(table, key))),
-            Begun::Writing { transaction, .. } => {
+            RedbTransaction::Snapshot(table) => self.lent_many.extend(keys.map(|key| read(table, key))),
+            RedbTransaction::Writing { transaction, .. } => {
                 self.lent_many.extend(keys.map(|key| read_own(transaction, key)));
             }
         }
@@ -170,7 +170,7 @@ impl<'db> Session for RedbSession<'db> {
             started = true;
             batch.into_iter().try_fold(false, |changed, step| Ok(apply(step, table)? | changed))
         });
-        if let (Err(_), true, Begun::Writing { broken, .. }) = (&done, started, &mut *self.shared.begun.borrow_mut()) {
+        if let (Err(_), true, RedbTransaction::Writing { broken, .. }) = (&done, started, &mut *self.shared.begun.borrow_mut()) {
             *broken = true;
         }
         done.map(|_| ())
@@ -191,15 +191,15 @@ impl<'db> Session for RedbSession<'db> {
     fn begin(&mut self, kind: Transaction) -> Result<(), Error> {
         self.settle();
         let mut begun = self.shared.begun.borrow_mut();
-        if !matches!(*begun, Begun::None) {
+        if !matches!(*begun, RedbTransaction::None) {
             return Err(Error::new("a transaction is open already: they do not nest"));
         }
         *begun = match kind {
-            Transaction::ReadOnly => Begun::Snapshot(self.shared.records()?),
+            Transaction::ReadOnly => RedbTransaction::Snapshot(self.shared.records()?),
             Transaction::ReadWrite => {
                 let commits = &self.shared.engine.commits;
                 let transaction = self.shared.with_database(|database| commits.begin(database))?;
-                Begun::Writing { transaction, broken: false }
+                RedbTransaction::Writing { transaction, broken: false }
             }
         };
         Ok(())
@@ -207,11 +207,11 @@ impl<'db> Session for RedbSession<'db> {
 
     fn commit(&mut self) -> Result<(), Error> {
         self.settle();
-        match self.shared.begun.replace(Begun::None) {
-            Begun::None => Err(Error::new("no transaction is open")),
-            Begun::Snapshot(_) => Ok(()),
-            Begun::Writing { transaction, broken: false } => transaction.commit().map_err(failed),
-            Begun::Writing { transaction, broken: true } => {
+        match self.shared.begun.replace(RedbTransaction::None) {
+            RedbTransaction::None => Err(Error::new("no transaction is open")),
+            RedbTransaction::Snapshot(_) => Ok(()),
+            RedbTransaction::Writing { transaction, broken: false } => transaction.commit().map_err(failed),
+            RedbTransaction::Writing { transaction, broken: true } => {
                 transaction.abort().map_err(failed)?;
                 Err(broken_batch())
             }
@@ -220,10 +220,10 @@ impl<'db> Session for RedbSession<'db> {
 
     fn abort(&mut self) -> Result<(), Error> {
         self.settle();
-        match self.shared.begun.replace(Begun::None) {
-            Begun::None => Err(Error::new("no transaction is open")),
-            Begun::Snapshot(_) => Ok(()),
-            Begun::Writing { transaction, .. } => transaction.abort().map_err(failed),
+        match self.shared.begun.replace(RedbTransaction::None) {
+            RedbTransaction::None => Err(Error::new("no transaction is open")),
+            RedbTransaction::Snapshot(_) => Ok(()),
+            RedbTransaction::Writing { transaction, .. } => transaction.abort().map_err(failed),
         }
     }
 

@@ -44,7 +44,7 @@ pub fn puts_syncs_off(durability: Durability) -> bool {
     matches!(durability, Durability::Process | Durability::Periodic(_))
 }
 
-/// What cannot be had.
+/// Refuses settings that redb cannot have.
 pub fn check(config: &Config<'_>) -> Result<(), Error> {
     match (config.durability(), config.processes()) {
         (Durability::None, 2..) => Err(Error::unsupported(
@@ -72,8 +72,8 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         Durability::None => ("Durability::None: in redb's memory until a flush or the close", "synced at the close"),
         Durability::Process | Durability::Periodic(_) => (
             "Durability::Immediate: written to the OS with each commit",
-            "a FileBackend whose sync_data does nothing, which redb by itself has not; synced at the close; until a sync \
-             a loss of power may damage the database",
+            "a FileBackend whose sync_data does nothing, which redb by itself has not; synced at the close; until a \
+             sync a loss of power may damage the database",
         ),
         Durability::Commit => ("Durability::Immediate: fdatasync with each commit", "FileBackend"),
     };

@@ -20,7 +20,7 @@ pub struct Sled {
     log: File,
 }
 
-/// What is done before a write is acknowledged.
+/// The work before a write is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AfterWrite {
     Nothing,

@@ -82,14 +82,14 @@ pub struct TreeRanges<'db>(&'db Sled);
 
 impl Ranges for TreeRanges<'_> {
     type Item = (IVec, IVec);
-    type Iter = Found;
+    type Iter = TreeIter;
 
     fn renew(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
-    fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<Found, Error> {
-        Ok(Found(self.0.db.range::<&[u8], _>((from, to))))
+    fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<TreeIter, Error> {
+        Ok(TreeIter(self.0.db.range::<&[u8], _>((from, to))))
     }
 
     fn record((key, value): &(IVec, IVec)) -> Record<'_> {
@@ -98,18 +98,18 @@ impl Ranges for TreeRanges<'_> {
 }
 
 /// Records where sled has them.
-pub struct Found(sled::Iter);
+pub struct TreeIter(sled::Iter);
 
-impl Iterator for Found {
+impl Iterator for TreeIter {
     type Item = Result<(IVec, IVec), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|found| found.map_err(failed))
+        self.0.next().map(|record| record.map_err(failed))
     }
 }
 
-impl DoubleEndedIterator for Found {
+impl DoubleEndedIterator for TreeIter {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(|found| found.map_err(failed))
+        self.0.next_back().map(|record| record.map_err(failed))
     }
 }

@@ -18,12 +18,12 @@ pub const OPTIONS: &[Opt] = &[
 /// The least cache with which sled starts.
 const LEAST_CACHE: u64 = 256;
 
-/// A page of 128 KiB and more sled writes to a file of its own, which it never syncs. A leaf has up to 16 records, a node
-/// of the index up to 256 keys, each a few more before it splits; so larger ones could bring a page there.
+/// A page of 128 KiB and more sled writes to a file of its own, which it never syncs. A leaf has up to 16 records, a
+/// node of the index up to 256 keys, each a few more before it splits; so larger ones could bring a page there.
 const LARGEST_RECORD: u64 = 4 << 10;
 const LONGEST_KEY: u64 = 400;
 
-/// What cannot be had.
+/// Refuses settings that sled cannot have.
 pub fn check(config: &Config<'_>) -> Result<(), Error> {
     if config.cache_bytes() < LEAST_CACHE {
         return Err(Error::unsupported(format_args!("cache: sled needs {LEAST_CACHE} bytes")));
@@ -70,8 +70,8 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         Durability::None => "in sled's log buffers until they are full, flush_every_ms is over, or the close",
         Durability::Process | Durability::Periodic(_) => FLUSH,
         Durability::Commit => {
-            "flush() after each write, and fdatasync by the adapter, since sled's flush() leaves out the device's cache \
-             and the file's length"
+            "flush() after each write, and fdatasync by the adapter, since sled's flush() leaves out the device's \
+             cache and the file's length"
         }
     };
     list.say("durability", "flush", how);

@@ -3,7 +3,7 @@
 //! Every function here is called by a host that keeps to `include/kvdyno.h`; that is what their SAFETY comments mean by
 //! the contract.
 
-use super::calls::{Answers, Batch, Change, Host, Keys, Listing, bytes, slice, write_text};
+use super::calls::{Batch, Change, Host, Listing, MultiGetAnswers, MultiGetKeys, bytes, slice, write_text};
 use super::config::{Config, path};
 use super::describe::Description;
 use super::error::{Error, refuse_library};
@@ -348,8 +348,8 @@ unsafe extern "C" fn multi_get<E: Engine>(
     // SAFETY: the contract: an open session that no other call runs on, `count` keys and memory for as many answers.
     unsafe {
         on_session::<E>(session, |inner| {
-            let mut answers = Answers::new(values, statuses, count);
-            inner.multi_get(Keys::new(keys, count), &mut answers)?;
+            let mut answers = MultiGetAnswers::new(values, statuses, count);
+            inner.multi_get(MultiGetKeys::new(keys, count), &mut answers)?;
             answers.finish()?;
             Ok(abi::OK)
         })

@@ -180,9 +180,9 @@ impl ExactSizeIterator for Batch<'_> {}
 
 /// The keys of a `multi_get`, in order: an iterator that can be cloned.
 #[derive(Clone, Debug)]
-pub struct Keys<'a>(std::slice::Iter<'a, abi::Bytes>);
+pub struct MultiGetKeys<'a>(std::slice::Iter<'a, abi::Bytes>);
 
-impl<'a> Keys<'a> {
+impl<'a> MultiGetKeys<'a> {
     /// # Safety
     ///
     /// `keys` holds `count` keys that are there for as long as `'a`.
@@ -193,7 +193,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-impl<'a> Iterator for Keys<'a> {
+impl<'a> Iterator for MultiGetKeys<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -207,18 +207,18 @@ impl<'a> Iterator for Keys<'a> {
     }
 }
 
-impl ExactSizeIterator for Keys<'_> {}
+impl ExactSizeIterator for MultiGetKeys<'_> {}
 
 /// Where the answers of a `multi_get` go: one for each key, by its index. A key without an answer is an error.
 #[derive(Debug)]
-pub struct Answers<'a, 's> {
+pub struct MultiGetAnswers<'a, 's> {
     values: &'a mut [abi::Bytes],
     statuses: &'a mut [abi::Status],
     error: Option<Error>,
     borrowed: PhantomData<&'s [u8]>,
 }
 
-impl<'s> Answers<'_, 's> {
+impl<'s> MultiGetAnswers<'_, 's> {
     /// # Safety
     ///
     /// Both hold `count` members that nobody else touches.

@@ -33,8 +33,8 @@ pub enum Compression {
     Zlib,
 }
 
-/// The settings that a database is opened with. Its options are there under the names that the [`Description`] declares, parsed,
-/// of the declared type and within the declared bounds.
+/// The settings that a database is opened with. Its options are there under the names that the [`Description`]
+/// declares, parsed, of the declared type and within the declared bounds.
 #[derive(Clone, Copy)]
 pub struct Config<'a> {
     raw: &'a abi::Config,

@@ -28,12 +28,12 @@ impl Engine for Odd {
         options: &[
             Opt::bool(c"flag", true, c"a flag"),
             Opt::integer(c"count", c"3", -5, 5, c"a number"),
-            Opt::size(c"room", c"1KiB", 0, 1 << 20, c"a size"),
+            Opt::size(c"buffer", c"1KiB", 0, 1 << 20, c"a size"),
             Opt::real(c"share", c"0.5", c"a real number"),
             Opt::text(c"note", c"", c"a text"),
             Opt::choice(c"kind", c"a", c"a|b", c"one of two"),
         ],
-        presets: &[Preset::new(c"big", c"room=1MiB,flag=false", c"a large one")],
+        presets: &[Preset::new(c"big", c"buffer=1MiB,flag=false", c"a large one")],
         housekeeping: Housekeeping { flush: true, ..Housekeeping::NONE },
         ..Description::new(c"odd", c"does what a test needs")
     };
@@ -50,7 +50,7 @@ impl Engine for Odd {
         list.say("durability", "level", format_args!("{:?}", config.durability()));
         list.say("options", "flag", config.bool("flag"));
         list.say("options", "count", config.integer("count"));
-        list.say("options", "room", config.size("room"));
+        list.say("options", "buffer", config.size("buffer"));
         list.say("options", "share", config.real("share"));
         list.say("options", "note", config.text("note"));
         list.say("options", "kind", config.text("kind"));
@@ -105,7 +105,7 @@ impl<'db> Session for OddSession<'db> {
         Ok(())
     }
 
-    fn multi_get<'s>(&'s mut self, keys: Keys<'_>, answers: &mut Answers<'_, 's>) -> Result<(), Error> {
+    fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
         let stored = &self.stored;
         for (index, key) in keys.enumerate() {
             match key {
@@ -259,11 +259,11 @@ fn the_table_holds_what_is_declared_and_no_more() {
     assert_eq!((ODD.option_count, ODD.preset_count, ODD.durabilities), (6, 1, 0b0110));
     // SAFETY: there are that many, with static texts.
     unsafe {
-        let room = &*ODD.options.add(2);
-        assert_eq!((room.kind, room.minimum, room.maximum), (abi::OPTION_SIZE, 0, 1 << 20));
-        assert_eq!(CStr::from_ptr(room.default_value), c"1KiB");
+        let buffer = &*ODD.options.add(2);
+        assert_eq!((buffer.kind, buffer.minimum, buffer.maximum), (abi::OPTION_SIZE, 0, 1 << 20));
+        assert_eq!(CStr::from_ptr(buffer.default_value), c"1KiB");
         assert_eq!(CStr::from_ptr((*ODD.options.add(5)).choices), c"a|b");
-        assert_eq!(CStr::from_ptr((*ODD.presets).options), c"room=1MiB,flag=false");
+        assert_eq!(CStr::from_ptr((*ODD.presets).options), c"buffer=1MiB,flag=false");
     }
 }
 
@@ -302,7 +302,7 @@ fn options_arrive_by_name_and_type() {
             "durability.level=Periodic(20ms)",
             "options.flag=true",
             "options.count=-4",
-            "options.room=4096",
+            "options.buffer=4096",
             "options.share=0.25",
             "options.note=schön",
             "options.kind=b",

@@ -9,7 +9,7 @@ use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
 use crate::bench::{Bench, DatabaseLocation, session};
 use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};
 use crate::process::{acknowledged, start_writer};
-use crate::writer::{Until, Writing};
+use crate::writer::{Until, WriterTask};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -117,8 +117,8 @@ fn reopen(bench: &Bench, level: Durability) -> Result<(), Finding> {
 }
 
 /// A writer in `location` that starts where the last one ended.
-fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64, until: Until) -> Writing {
-    Writing {
+fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64, until: Until) -> WriterTask {
+    WriterTask {
         database: location.folder.clone(),
         create: from == 1,
         lab: location.lab.clone(),
@@ -134,7 +134,7 @@ fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64
 
 /// Starts a writer, lets it come to `enough` acknowledged writes, kills it after `pause` more, and gives the number of
 /// the last acknowledged write.
-fn killed(bench: &Bench, writing: &Writing, enough: u64, pause: Duration) -> Result<u64, Finding> {
+fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> Result<u64, Finding> {
     bench.step("another process opens the database and writes to it");
     let mut writer = start_writer(bench, "writer", writing.clone())?;
     let patience = Instant::now() + Duration::from_secs(20);
@@ -158,7 +158,7 @@ fn killed(bench: &Bench, writing: &Writing, enough: u64, pause: Duration) -> Res
 }
 
 /// Everything up to write `last` is there; of the one after it, which was under way, all or nothing of each record.
-fn verify(bench: &Bench, location: &DatabaseLocation<'_>, writing: &Writing, last: u64) -> Result<(), Finding> {
+fn verify(bench: &Bench, location: &DatabaseLocation<'_>, writing: &WriterTask, last: u64) -> Result<(), Finding> {
     bench.step("opening the database whose process was killed");
     let records = bench.records();
     location.opened(|database| {
@@ -168,20 +168,20 @@ fn verify(bench: &Bench, location: &DatabaseLocation<'_>, writing: &Writing, las
             let ids = group * writing.group..(group + 1) * writing.group;
             let mut seen = Vec::new();
             for id in ids {
-                let found = match session.get(&records.key(id)).during("get after the kill")? {
+                let version = match session.get(&records.key(id)).during("get after the kill")? {
                     Answer::Hit(value) => Some(records.version_of(id, value)?),
                     Answer::Miss => None,
                 };
                 ensure!(
-                    found >= oldest,
+                    version >= oldest,
                     "write {last} was acknowledged, but of record {id}, stored by write {}, there is {}",
                     oldest.unwrap_or_default(),
-                    found.map_or("nothing".to_owned(), |found| format!("write {found}"))
+                    version.map_or("nothing".to_owned(), |version| format!("write {version}"))
                 );
-                ensure!(found <= Some(last + 1), "record {id} is of write {found:?}, which never began");
-                seen.push(found);
+                ensure!(version <= Some(last + 1), "record {id} is of write {version:?}, which never began");
+                seen.push(version);
             }
-            ensure!(seen.iter().all(|found| *found == seen[0]), "a batch is there in part: {seen:?}");
+            ensure!(seen.iter().all(|version| *version == seen[0]), "a batch is there in part: {seen:?}");
         }
         Ok(())
     })

@@ -239,39 +239,39 @@ fn statistics(bench: &Bench) -> Result<(), Finding> {
 struct Belongings {
     files: usize,
     threads: i64,
-    memory_kb: u64,
+    memory_kib: u64,
 }
 
 impl Belongings {
     fn now() -> Result<Belongings, Finding> {
         let look = || {
             let process = Process::myself()?;
-            let memory_kb = process.statm()?.resident * procfs::page_size() / 1024;
-            Ok(Belongings { files: process.fd_count()?, threads: process.stat()?.num_threads, memory_kb })
+            let memory_kib = process.statm()?.resident * procfs::page_size() / 1024;
+            Ok(Belongings { files: process.fd_count()?, threads: process.stat()?.num_threads, memory_kib })
         };
         look().map_err(unreadable)
     }
 
     /// As [`Belongings::expect_no_more`], of now or a moment later: a thread says that it is done before it is gone.
-    fn settled(before: Belongings, spare_kb: u64) -> Result<(), Finding> {
+    fn settled(before: Belongings, spare_kib: u64) -> Result<(), Finding> {
         let patience = Instant::now() + Duration::from_secs(2);
         loop {
-            let found = Belongings::now()?.expect_no_more(before, spare_kb);
-            if found.is_ok() || Instant::now() >= patience {
-                return found;
+            let result = Belongings::now()?.expect_no_more(before, spare_kib);
+            if result.is_ok() || Instant::now() >= patience {
+                return result;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// That since `before` nothing has come to stay, but for `spare_kb` of memory.
-    fn expect_no_more(self, before: Belongings, spare_kb: u64) -> Result<(), Finding> {
+    /// That since `before` nothing has come to stay, but for `spare_kib` of memory.
+    fn expect_no_more(self, before: Belongings, spare_kib: u64) -> Result<(), Finding> {
         let (old, new) = (before.files, self.files);
         ensure!(new <= old, "{old} file descriptors have become {new}");
         let (old, new) = (before.threads, self.threads);
         ensure!(new <= old + SPARE_THREADS, "{old} threads have become {new}");
-        let (old, new) = (before.memory_kb, self.memory_kb);
-        ensure!(new <= old + spare_kb, "{old} KiB of memory have become {new}");
+        let (old, new) = (before.memory_kib, self.memory_kib);
+        ensure!(new <= old + spare_kib, "{old} KiB of memory have become {new}");
         Ok(())
     }
 }
@@ -281,7 +281,7 @@ fn unreadable(error: procfs::ProcError) -> Finding {
 }
 
 /// KiB by which an allocator's memory may go up and down.
-const SPARE_KB: u64 = 8 << 10;
+const SPARE_KIB: u64 = 8 << 10;
 
 /// As often as an engine that opens in 30 ms can.
 const OPENINGS: u64 = 1_000;
@@ -289,8 +289,8 @@ const OPENINGS: u64 = 1_000;
 const OPENINGS_TAKE: Duration = Duration::from_secs(30);
 /// After so many the process's own caches are full.
 const OPENINGS_SETTLE: u64 = 20;
-/// Threads and files that the runtime of an engine's language may start for itself at any time, and keep: fewer than a thread for each
-/// opening come to.
+/// Threads and files that the runtime of an engine's language may start for itself at any time, and keep: fewer than
+/// a thread for each opening come to.
 const SPARE_THREADS: i64 = 8;
 
 fn open_and_close(bench: &Bench) -> Result<(), Finding> {
@@ -309,7 +309,7 @@ fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     if done < OPENINGS {
         bench.remark(&format!("{done} openings and closings in {} s", started.elapsed().as_secs()));
     }
-    Belongings::settled(before, SPARE_KB)
+    Belongings::settled(before, SPARE_KIB)
 }
 
 fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
@@ -329,7 +329,7 @@ fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
                 before = Belongings::now()?;
             }
         }
-        Belongings::settled(before, SPARE_KB)
+        Belongings::settled(before, SPARE_KIB)
     })
 }
 
@@ -346,6 +346,6 @@ fn reads_leave_nothing(bench: &Bench) -> Result<(), Finding> {
                 before = Belongings::now()?;
             }
         }
-        Belongings::settled(before, SPARE_KB)
+        Belongings::settled(before, SPARE_KIB)
     })
 }

@@ -21,8 +21,8 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "compressions",
-        what: "Every declared compression works, also after a reopening, or settings says why this library cannot; every other \
-               one is refused.",
+        what: "Every declared compression works, also after a reopening, or settings says why this library cannot; \
+               every other one is refused.",
         needs: Needs::NOTHING,
         run: compressions,
     },
@@ -91,7 +91,7 @@ fn has_reason(what: &str, refusal: &str) -> Result<(), Finding> {
 fn settings_listed(bench: &Bench) -> Result<(), Finding> {
     let listed = bench.choice.settings(&bench.lab(), &bench.location()?.hints)?;
     for topic in ["durability", "cache", "write_buffer", "compression"] {
-        ensure!(listed.iter().any(|(found, _, _)| found == topic), "nothing is said of {topic}");
+        ensure!(listed.iter().any(|(named, _, _)| named == topic), "nothing is said of {topic}");
     }
     for (topic, name, value) in &listed {
         ensure!(

@@ -6,9 +6,9 @@ use kvdyno_engine::{Session, abi};
 
 use crate::bench::{Bench, DatabaseLocation, session};
 use crate::check::{Check, During, Finding, Needs, ensure, wrong};
-use crate::process::{Errand, Running, start, start_writer};
-use crate::reader::{ReadUntil, Reading};
-use crate::writer::{Until, Writing};
+use crate::process::{Running, TaskKind, start, start_writer};
+use crate::reader::{ReadUntil, ReaderTask};
+use crate::writer::{Until, WriterTask};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -37,7 +37,8 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "destroy",
-        what: "What a killed process left outside the folder is given back, and where nothing is left nothing is wrong.",
+        what: "What a killed process left outside the folder is given back, and where nothing is left nothing is \
+               wrong.",
         needs: Needs::STORE,
         run: destroy,
     },
@@ -56,8 +57,8 @@ fn shared_location(bench: &Bench, processes: u32) -> Result<DatabaseLocation<'_>
 }
 
 /// Puts into `location`, as far as `last`.
-fn writing(bench: &Bench, location: &DatabaseLocation<'_>, last: u64) -> Writing {
-    Writing {
+fn writing(bench: &Bench, location: &DatabaseLocation<'_>, last: u64) -> WriterTask {
+    WriterTask {
         database: location.folder.clone(),
         create: false,
         lab: location.lab.clone(),
@@ -71,14 +72,14 @@ fn writing(bench: &Bench, location: &DatabaseLocation<'_>, last: u64) -> Writing
     }
 }
 
-fn start_reader(bench: &Bench, name: &str, writing: &Writing, until: ReadUntil) -> Result<Running, Finding> {
+fn start_reader(bench: &Bench, name: &str, writing: &WriterTask, until: ReadUntil) -> Result<Running, Finding> {
     let ready = bench.folder.join(format!("{name}-is-ready"));
-    let reading = Reading { writing: writing.clone(), ready: ready.clone(), until };
-    start(bench, name, Errand::Read(reading))?.has_made(&ready, PATIENCE)
+    let reading = ReaderTask { writing: writing.clone(), ready: ready.clone(), until };
+    start(bench, name, TaskKind::Read(reading))?.has_made(&ready, PATIENCE)
 }
 
 /// All records are as the last of so many writes left them.
-fn expect_written(bench: &Bench, session: &mut Session<'_>, writing: &Writing, last: u64) -> Result<(), Finding> {
+fn expect_written(bench: &Bench, session: &mut Session<'_>, writing: &WriterTask, last: u64) -> Result<(), Finding> {
     let records = bench.records();
     for group in 0..GROUPS {
         let number = writing.newest(group, last).ok_or_else(|| wrong("the check itself failed: too few writes"))?;
@@ -107,7 +108,7 @@ fn processes_share(bench: &Bench) -> Result<(), Finding> {
 fn processes_read(bench: &Bench, processes: u32) -> Result<(), Finding> {
     const WRITES: u64 = 5_000;
     let location = shared_location(bench, processes)?;
-    let writing = Writing {
+    let writing = WriterTask {
         acknowledged: bench.folder.join(format!("acknowledged-of-{processes}")),
         ..writing(bench, &location, WRITES)
     };
@@ -128,7 +129,7 @@ fn processes_read(bench: &Bench, processes: u32) -> Result<(), Finding> {
 fn processes_write(bench: &Bench) -> Result<(), Finding> {
     const WRITES: u64 = 2_000;
     let location = shared_location(bench, 4)?;
-    let of = |number: u64| Writing {
+    let of = |number: u64| WriterTask {
         first: number * GROUPS,
         acknowledged: bench.folder.join(format!("acknowledged-{number}")),
         ..writing(bench, &location, WRITES)
@@ -173,10 +174,10 @@ fn destroy(bench: &Bench) -> Result<(), Finding> {
         return Err(Finding::NotApplicable("it keeps nothing outside the folder".to_owned()));
     }
     let location = bench.location()?;
-    let destroy = |name: &str| start(bench, name, Errand::Destroy(location.folder.clone()))?.passes(PATIENCE);
+    let destroy = |name: &str| start(bench, name, TaskKind::Destroy(location.folder.clone()))?.passes(PATIENCE);
     bench.step("destroy where there is no database");
     destroy("nothing-there")?;
-    let writing = Writing { create: true, until: Until::Killed, ..writing(bench, &location, 0) };
+    let writing = WriterTask { create: true, until: Until::Killed, ..writing(bench, &location, 0) };
     let writer = start_writer(bench, "writer", writing.clone())?.has_made(&writing.acknowledged, PATIENCE)?;
     let pid = writer.pid();
     writer.kill()?;

@@ -196,8 +196,8 @@ fn empty_value(bench: &Bench) -> Result<(), Finding> {
         expect(session, &there, b"")?;
         if bench.can(abi::CAN_SCAN) {
             let mut cursor = session.cursor().during("opening a cursor")?;
-            let found = cursor.seek(None, abi::FORWARD).during("seek")?;
-            ensure!(found == Answer::Hit((&there, b"")), "a cursor does not show the empty value");
+            let first = cursor.seek(None, abi::FORWARD).during("seek")?;
+            ensure!(first == Answer::Hit((&there, b"")), "a cursor does not show the empty value");
         }
         if bench.can(abi::CAN_READ_MODIFY_WRITE) {
             let mut old = None;
@@ -449,12 +449,12 @@ fn scan_agrees(session: &mut Session<'_>, model: &Model, key: &[u8], direction: 
     let mut cursor = session.cursor().during("opening a cursor")?;
     let expected = if direction == abi::FORWARD { forward } else { backward };
     for index in 0..10 {
-        let found = match (index, direction) {
+        let answer = match (index, direction) {
             (0, _) => cursor.seek(Some(key), direction),
             (_, abi::FORWARD) => cursor.next(),
             _ => cursor.previous(),
         };
-        match (found.during("cursor")?, expected.get(index)) {
+        match (answer.during("cursor")?, expected.get(index)) {
             (Answer::Miss, None) => break,
             (Answer::Hit((k, v)), Some((key, value))) if k == &key[..] && v == &value[..] => {}
             (Answer::Miss, Some((key, _))) => ensure!(false, "a scan ends before {}", show(key)),

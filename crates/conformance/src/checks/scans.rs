@@ -81,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Key and value that a cursor shows, or the end.
-type Found<'a> = Option<(&'a [u8], &'a [u8])>;
+type CursorRecord<'a> = Option<(&'a [u8], &'a [u8])>;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
@@ -90,12 +90,12 @@ enum Way {
 }
 
 impl Way {
-    fn seek<'c>(self, cursor: &'c mut Cursor<'_, '_>, key: Option<&[u8]>) -> Result<Found<'c>, Finding> {
+    fn seek<'c>(self, cursor: &'c mut Cursor<'_, '_>, key: Option<&[u8]>) -> Result<CursorRecord<'c>, Finding> {
         let direction = if self == Way::Forward { abi::FORWARD } else { abi::BACKWARD };
         Ok(hit(cursor.seek(key, direction).during("seek")?))
     }
 
-    fn step<'c>(self, cursor: &'c mut Cursor<'_, '_>) -> Result<Found<'c>, Finding> {
+    fn step<'c>(self, cursor: &'c mut Cursor<'_, '_>) -> Result<CursorRecord<'c>, Finding> {
         match self {
             Way::Forward => Ok(hit(cursor.next().during("next")?)),
             Way::Backward => Ok(hit(cursor.previous().during("previous")?)),
@@ -105,20 +105,20 @@ impl Way {
 
 fn hit<T>(answer: Answer<T>) -> Option<T> {
     match answer {
-        Answer::Hit(found) => Some(found),
+        Answer::Hit(lent) => Some(lent),
         Answer::Miss => None,
     }
 }
 
 /// That a cursor shows the record `id` at `version`.
-fn shows(records: &Records, found: Found<'_>, id: u64, version: u64) -> Result<(), Finding> {
-    let Some((key, value)) = found else { return Err(wrong(format!("nothing where record {id} should come"))) };
+fn shows(records: &Records, record: CursorRecord<'_>, id: u64, version: u64) -> Result<(), Finding> {
+    let Some((key, value)) = record else { return Err(wrong(format!("nothing where record {id} should come"))) };
     ensure!(key == records.key(id), "the key {} where record {id} should come", show(key));
     records.expect_value(id, version, value)
 }
 
-fn ends(found: Found<'_>) -> Result<(), Finding> {
-    match found {
+fn ends(record: CursorRecord<'_>) -> Result<(), Finding> {
+    match record {
         None => Ok(()),
         Some((key, _)) => Err(wrong(format!("the key {} where there should be no more", show(key)))),
     }
@@ -133,9 +133,9 @@ fn put_even(records: &Records, session: &mut Session<'_>, count: u64) -> Result<
 /// All even ids in order, and then the end.
 fn scan(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: u64) -> Result<(), Finding> {
     for index in 0..count {
-        let found = if index == 0 { way.seek(cursor, None)? } else { way.step(cursor)? };
+        let record = if index == 0 { way.seek(cursor, None)? } else { way.step(cursor)? };
         let id = 2 * if way == Way::Forward { index } else { count - 1 - index };
-        shows(records, found, id, 1)?;
+        shows(records, record, id, 1)?;
     }
     ends(way.step(cursor)?)?;
     ends(way.step(cursor)?)
@@ -178,12 +178,12 @@ fn seek_way(bench: &Bench, way: Way, cases: &[(Option<u64>, Option<u64>)]) -> Re
             return Err(Finding::NotApplicable("it deletes nothing".to_owned()));
         }
         let mut cursor = session.cursor().during("opening a cursor")?;
-        for &(key, found) in cases {
+        for &(key, expected) in cases {
             let what =
                 format!("seeking {}", key.map_or("the end".to_owned(), |id| format!("record {id} among 2, 4, … 400")));
             let key = key.map(|id| records.key(id));
             let first = way.seek(&mut cursor, key.as_deref()).during(&what)?;
-            let Some(id) = found else {
+            let Some(id) = expected else {
                 ends(first).during(&what)?;
                 continue;
             };
@@ -319,7 +319,7 @@ fn record_stays_readable(bench: &Bench) -> Result<(), Finding> {
         put_even(&records, &mut session, 1_000)?;
         let mut cursor = session.cursor().during("opening a cursor")?;
         shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(100)))?, 100, 1)?;
-        let found = Way::Forward.step(&mut cursor)?;
+        let record = Way::Forward.step(&mut cursor)?;
         bench.step("another session writes while a record of a cursor is lent out");
         elsewhere(database, |other| {
             records.replace_for_a_while(other, 100..500)?;
@@ -329,7 +329,7 @@ fn record_stays_readable(bench: &Bench) -> Result<(), Finding> {
             Ok(())
         })?;
         database.flush().during("flush")?;
-        shows(&records, found, 102, 1).during("after others wrote, flushed and deleted")
+        shows(&records, record, 102, 1).during("after others wrote, flushed and deleted")
     })
 }
 
@@ -381,8 +381,8 @@ fn scan_beside(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: 
     let mut awaited = even.next();
     let mut last: Option<Vec<u8>> = None;
     loop {
-        let found = if last.is_none() { way.seek(cursor, None)? } else { way.step(cursor)? };
-        let Some((key, value)) = found else { break };
+        let record = if last.is_none() { way.seek(cursor, None)? } else { way.step(cursor)? };
+        let Some((key, value)) = record else { break };
         let in_order = last.as_deref().is_none_or(|last| if way == Way::Forward { last < key } else { key < last });
         ensure!(in_order, "{} came after {}", show(key), show(last.as_deref().unwrap_or_default()));
         let text = std::str::from_utf8(key).ok().and_then(|text| text.parse::<u64>().ok());

@@ -247,8 +247,8 @@ fn idle_cursor(bench: &Bench) -> Result<(), Finding> {
         cursor.seek(Some(&records.key(5)), abi::FORWARD).during("seek")?;
         bench.step("another session writes beside a cursor that does nothing");
         elsewhere(database, |other| writes_go_on(bench, &records, other))?;
-        let found = cursor.seek(Some(&records.key(500)), abi::FORWARD).during("seek")?;
-        let Answer::Hit((_, value)) = found else { return Err(wrong("record 500 is missing")) };
+        let answer = cursor.seek(Some(&records.key(500)), abi::FORWARD).during("seek")?;
+        let Answer::Hit((_, value)) = answer else { return Err(wrong("record 500 is missing")) };
         records.expect_value(500, 2, value)
     })
 }

@@ -204,12 +204,12 @@ fn binary_keys(bench: &Bench) -> Result<(), Finding> {
         if bench.can(abi::CAN_SCAN) {
             let mut cursor = session.cursor().during("opening a cursor")?;
             for (index, key) in keys.iter().enumerate() {
-                let found = if index == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
-                let found = match found.during("cursor")? {
-                    Answer::Hit((found, _)) => show(found),
+                let answer = if index == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
+                let shown = match answer.during("cursor")? {
+                    Answer::Hit((key, _)) => show(key),
                     Answer::Miss => "its end".to_owned(),
                 };
-                ensure!(found == show(key), "a scan shows {found} where {} should come", show(key));
+                ensure!(shown == show(key), "a scan shows {shown} where {} should come", show(key));
             }
         }
         Ok(())

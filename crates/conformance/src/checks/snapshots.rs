@@ -320,16 +320,16 @@ fn snapshot_scan(bench: &Bench) -> Result<(), Finding> {
                 }
             })?;
             let mut cursor = session.cursor().during("opening a cursor")?;
-            let mut found = cursor.seek(None, abi::FORWARD).during("seek")?;
+            let mut answer = cursor.seek(None, abi::FORWARD).during("seek")?;
             for id in (0..300).step_by(2) {
-                let Answer::Hit((key, value)) = found else {
+                let Answer::Hit((key, value)) = answer else {
                     return Err(wrong(format!("no record {id} in the snapshot")));
                 };
                 ensure!(key == records.key(id), "another key than that of record {id}");
                 records.expect_value(id, 1, value)?;
-                found = cursor.next().during("next")?;
+                answer = cursor.next().during("next")?;
             }
-            ensure!(found == Answer::Miss, "more records in the snapshot than at its begin");
+            ensure!(answer == Answer::Miss, "more records in the snapshot than at its begin");
         }
         session.commit().during("the end of a snapshot")
     })

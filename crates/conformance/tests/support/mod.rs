@@ -8,9 +8,10 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, io};
 
-use kvdyno_conformance::{Outcome, Subject, Suite, Verdict};
+use kvdyno_conformance::{CheckOutcome, Subject, Suite, Verdict};
 
-/// What a test process finds here was started for a check. It runs only the test `child`, which hands it on.
+/// The environment variable of the task for which a test process was started. Such a process runs only the test
+/// `child`, which hands the task on.
 pub const TASK: &str = "KVDYNO_CONFORMANCE_TASK";
 
 /// Starts this test program again.
@@ -41,7 +42,7 @@ pub fn subject(name: &str) -> Subject {
 }
 
 /// Runs the checks of these names, or all.
-pub fn run(subject: Subject, only: &[&str], patience: Duration) -> Vec<Outcome> {
+pub fn run(subject: Subject, only: &[&str], patience: Duration) -> Vec<CheckOutcome> {
     let folder = tempfile::tempdir().unwrap();
     let only = only.iter().map(|name| (*name).to_owned()).collect();
     let suite = Suite { only, patience, ..Suite::new(subject, folder.path().to_owned(), relaunch) };
@@ -49,8 +50,8 @@ pub fn run(subject: Subject, only: &[&str], patience: Duration) -> Vec<Outcome> 
 }
 
 /// The names of the checks that failed, with how they did.
-pub fn failures(outcomes: &[Outcome]) -> Vec<(&'static str, String)> {
-    let failure = |outcome: &Outcome| match &outcome.verdict {
+pub fn failures(outcomes: &[CheckOutcome]) -> Vec<(&'static str, String)> {
+    let failure = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Failed(how) => Some((outcome.check.name, how.clone())),
         _ => None,
     };

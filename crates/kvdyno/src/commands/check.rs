@@ -4,17 +4,17 @@ use std::env;
 use std::io::{self, Write, stdout};
 use std::process::Command;
 
-use kvdyno_conformance::{Outcome, Subject, Suite, Verdict, checks, child};
+use kvdyno_conformance::{CheckOutcome, Subject, Suite, Verdict, checks, child};
 use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
 use kvdyno_plan::inspection;
 
 use super::engines::{EngineSearch, find, left_out};
-use crate::cli::Check;
+use crate::cli::CheckArguments;
 use crate::error::Error;
 
 /// Runs the command.
-pub fn run(arguments: Check) -> Result<(), Error> {
+pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     if let Some(task) = &arguments.child {
         return Ok(child(task, relaunch)?);
     }
@@ -46,7 +46,7 @@ pub fn run(arguments: Check) -> Result<(), Error> {
             print(&format!("{name}\n"))?;
         }
         // A closed pipe is noticed at the next thing printed outside.
-        let row = |outcome: &Outcome| {
+        let row = |outcome: &CheckOutcome| {
             if table {
                 print(&row(outcome)).unwrap_or_default()
             }
@@ -59,7 +59,7 @@ pub fn run(arguments: Check) -> Result<(), Error> {
         print(&markdown(&columns))?;
     }
     print(&left_out(&missing))?;
-    let decides = |outcome: &&Outcome| !arguments.known.iter().any(|name| name == outcome.check.name);
+    let decides = |outcome: &&CheckOutcome| !arguments.known.iter().any(|name| name == outcome.check.name);
     let outcomes = columns.iter().flat_map(|column| &column.outcomes).filter(decides);
     let failed = outcomes.filter(|outcome| failure(outcome).is_some()).count();
     if failed == 0 { Ok(()) } else { Err(Error::Checks(failed)) }
@@ -94,7 +94,7 @@ fn known(names: &[String]) -> Result<(), Error> {
 }
 
 /// The engine and its version; `None` if it is not here and may be left out.
-fn subject(arguments: &Check, engine: &str) -> Result<Option<(Subject, String)>, Error> {
+fn subject(arguments: &CheckArguments, engine: &str) -> Result<Option<(Subject, String)>, Error> {
     let cannot = |reason: &str| Error::Input(format!("{engine} cannot be checked: {reason}"));
     let here = match find(engine, arguments.library.as_deref())? {
         EngineSearch::Usable(here) => *here,
@@ -112,14 +112,14 @@ fn subject(arguments: &Check, engine: &str) -> Result<Option<(Subject, String)>,
     Ok(Some((Subject { library: here.inspection.library, ..subject }, here.version)))
 }
 
-fn failure(outcome: &Outcome) -> Option<&str> {
+fn failure(outcome: &CheckOutcome) -> Option<&str> {
     match &outcome.verdict {
         Verdict::Failed(how) => Some(how),
         _ => None,
     }
 }
 
-fn row(outcome: &Outcome) -> String {
+fn row(outcome: &CheckOutcome) -> String {
     let seconds = outcome.took.as_secs();
     let result = match &outcome.verdict {
         Verdict::Passed if seconds >= 5 => format!("passed, in {seconds} s"),
@@ -131,7 +131,7 @@ fn row(outcome: &Outcome) -> String {
     format!("  {:<24} {result}{remark}\n", outcome.check.name)
 }
 
-fn summary(outcomes: &[Outcome]) -> String {
+fn summary(outcomes: &[CheckOutcome]) -> String {
     let count = |wanted: fn(&Verdict) -> bool| outcomes.iter().filter(|outcome| wanted(&outcome.verdict)).count();
     format!(
         "{} passed, {} failed, {} not applicable",
@@ -145,7 +145,7 @@ fn summary(outcomes: &[Outcome]) -> String {
 struct EngineChecks<'a> {
     name: &'a str,
     version: String,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<CheckOutcome>,
 }
 
 /// A row for each check, a column for each engine; below it how checks failed.
@@ -183,8 +183,8 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn outcomes(verdicts: [Verdict; 3]) -> Vec<Outcome> {
-        let outcome = |(check, verdict)| Outcome { check, verdict, took: Duration::ZERO, remark: None };
+    fn outcomes(verdicts: [Verdict; 3]) -> Vec<CheckOutcome> {
+        let outcome = |(check, verdict)| CheckOutcome { check, verdict, took: Duration::ZERO, remark: None };
         checks().iter().zip(verdicts).map(outcome).collect()
     }
 

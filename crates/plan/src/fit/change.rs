@@ -6,7 +6,7 @@ use kvdyno_model::{KeyPath, LeaveOut, TimeSpan};
 
 /// A change, for people by its `Display`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum FitChange {
     /// A key has another value.
     Value {
         /// The name of the variant; empty for the experiment itself.
@@ -41,27 +41,29 @@ pub enum Change {
     TrialTimeout(TimeSpan<1>),
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for FitChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Change::Value { variant, key, old, new } if variant.is_empty() => {
+            FitChange::Value { variant, key, old, new } if variant.is_empty() => {
                 write!(f, "{key}: {new} instead of {old}")
             }
-            Change::Value { variant, key, old, new } => write!(f, "variant {variant}: {key}: {new} instead of {old}"),
-            Change::StandInForSmt { variant } => write!(
+            FitChange::Value { variant, key, old, new } => {
+                write!(f, "variant {variant}: {key}: {new} instead of {old}")
+            }
+            FitChange::StandInForSmt { variant } => write!(
                 f,
                 "variant {variant}: twice the readers, two threads for each core, because this machine has no hyperthreads"
             ),
-            Change::LeftOut { what, names } => {
+            FitChange::LeftOut { what, names } => {
                 let all = what.word();
                 let what = if names.len() == 1 { all.trim_end_matches('s') } else { all };
                 write!(f, "without {what} {}: the budget has no room", names.join(", "))
             }
-            Change::FewerReaders { old, new } => {
+            FitChange::FewerReaders { old, new } => {
                 let (old, new) = (old.join(" and "), new.join(" and "));
                 write!(f, "readers: {new} instead of {old}: the budget has no room for all")
             }
-            Change::TrialTimeout(time) => {
+            FitChange::TrialTimeout(time) => {
                 write!(f, "lab.trial_timeout: a trial that is not done after {time} is ended")
             }
         }

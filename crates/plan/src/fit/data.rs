@@ -6,7 +6,7 @@ use kvdyno_model::{ByteSize, Count, KeyPath};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::change::Change;
+use super::change::FitChange;
 use super::tables::{runs, tell, value_mut};
 
 /// Below these an experiment would be about something else.
@@ -40,7 +40,7 @@ pub(super) fn least_cache(experiment: &Experiment) -> Least {
 }
 
 /// Shrinks the keys of `table`, which is that of a variant or of the experiment, by `scale`.
-pub(super) fn shrink(table: &mut Table, variant: &str, scale: f64, least_cache: Least, changes: &mut Vec<Change>) {
+pub(super) fn shrink(table: &mut Table, variant: &str, scale: f64, least_cache: Least, changes: &mut Vec<FitChange>) {
     if let Some(records) = value_mut(table, DataKey::Records) {
         shrink_count(records, scale, LEAST_RECORDS, |old, new| tell(changes, variant, DataKey::Records, (&old, &new)));
     }

@@ -3,7 +3,7 @@
 use kvdyno_model::{KeyPath, Step};
 use toml::{Table, Value};
 
-use super::change::Change;
+use super::change::FitChange;
 
 /// The experiment itself and each of its variants, with their names.
 pub(super) fn each_table(table: &mut Table, change: &mut dyn FnMut(&mut Table, &str)) {
@@ -51,13 +51,13 @@ pub(super) fn value_mut(table: &mut Table, key: impl Into<KeyPath>) -> Option<&m
 
 /// Tells a change, once.
 pub(super) fn tell<T: PartialEq + ToString>(
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<FitChange>,
     variant: &str,
     key: impl Into<KeyPath>,
     (old, new): (&T, &T),
 ) {
     let change =
-        Change::Value { variant: variant.to_owned(), key: key.into(), old: old.to_string(), new: new.to_string() };
+        FitChange::Value { variant: variant.to_owned(), key: key.into(), old: old.to_string(), new: new.to_string() };
     if old != new && !changes.contains(&change) {
         changes.push(change);
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use kvdyno_results::Phase;
 use toml::{Table, Value};
 
-use super::change::Change;
+use super::change::FitChange;
 use super::estimate::load_seconds;
 use super::tables::{each_table, runs};
 use super::time::LEAST_RUN;
@@ -31,7 +31,7 @@ pub(super) fn thin(
     budget: Duration,
     order: &[LeaveOut],
     missing: &BTreeSet<String>,
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<FitChange>,
 ) -> Result<(), FileError> {
     let before = table.clone();
     let counts = Counts::of(table);
@@ -145,7 +145,7 @@ fn drop_last_engine(table: &mut Table, missing: &BTreeSet<String>) -> bool {
     true
 }
 
-fn tell(before: &Table, after: &Table, changes: &mut Vec<Change>) {
+fn tell(before: &Table, after: &Table, changes: &mut Vec<FitChange>) {
     let names = |table: &Table, key: &str| -> Vec<String> {
         let values = table.get(key).and_then(Value::as_array).into_iter().flatten();
         let name = |value: &Value| value.as_str().or_else(|| value.get("name")?.as_str()).map(str::to_owned);
@@ -155,7 +155,7 @@ fn tell(before: &Table, after: &Table, changes: &mut Vec<Change>) {
         let kept = names(after, key);
         let gone: Vec<String> = names(before, key).into_iter().filter(|name| !kept.contains(name)).collect();
         if !gone.is_empty() {
-            changes.push(Change::LeftOut { what, names: gone });
+            changes.push(FitChange::LeftOut { what, names: gone });
         }
     }
     let counts = |table: &Table| -> Vec<String> {
@@ -165,7 +165,7 @@ fn tell(before: &Table, after: &Table, changes: &mut Vec<Change>) {
     };
     let (old, new) = (counts(before), counts(after));
     if old != new {
-        changes.push(Change::FewerReaders { old, new });
+        changes.push(FitChange::FewerReaders { old, new });
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
         engine = "lmdb"
     "#;
 
-    fn thinned(seconds: u64, order: &[LeaveOut]) -> (Table, Vec<Change>) {
+    fn thinned(seconds: u64, order: &[LeaveOut]) -> (Table, Vec<FitChange>) {
         let (mut table, mut changes) = (TEXT.parse::<Table>().unwrap(), Vec::new());
         let missing = BTreeSet::from(["gone".to_owned()]);
         thin(&mut table, Duration::from_secs(seconds), order, &missing, &mut changes).unwrap();

@@ -6,11 +6,11 @@ use kvdyno_model::Smt;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::change::Change;
+use super::change::FitChange;
 use super::tables::{runs, section, tell, variants_of};
 
 /// Numbers of readers by the factor of the cores; numbers that become the same are one.
-pub(super) fn fewer_threads(table: &mut Table, variant: &str, scale: f64, changes: &mut Vec<Change>) {
+pub(super) fn fewer_threads(table: &mut Table, variant: &str, scale: f64, changes: &mut Vec<FitChange>) {
     for run in runs(table) {
         let Some(readers) = run.get_mut(RunKey::Readers.name()).and_then(Value::as_array_mut) else { continue };
         let old: Vec<i64> = readers.iter().filter_map(Value::as_integer).collect();
@@ -34,7 +34,7 @@ pub(super) fn asks_for_smt(table: &Table) -> bool {
 }
 
 /// On a machine without hyperthreads, two threads for each core stand in for them: what has SMT gets twice the readers.
-pub(super) fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<Change>) {
+pub(super) fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<FitChange>) {
     let usual = table.get("run").and_then(Value::as_array).cloned().unwrap_or_default();
     for variant in variants_of(table).filter(|variant| has_smt(variant)) {
         let own = Table::from_iter(variant.remove("run").map(|run| ("run".to_owned(), run)));
@@ -49,6 +49,6 @@ pub(super) fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<Change>) {
         // What is not there cannot be had: the environment would refuse it.
         section(variant, "environment").and_then(|environment| environment.remove(EnvironmentKey::Smt.name()));
         let name = variant.get("name").and_then(Value::as_str).unwrap_or_default();
-        changes.push(Change::StandInForSmt { variant: name.to_owned() });
+        changes.push(FitChange::StandInForSmt { variant: name.to_owned() });
     }
 }

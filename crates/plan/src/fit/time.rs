@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::capacity::{MachineCapacity, RUN_PART};
-use super::change::Change;
+use super::change::FitChange;
 use super::tables::{runs, tell};
 use crate::plan::Plan;
 
@@ -34,7 +34,7 @@ pub(super) fn run_time(
 }
 
 /// Shortens the runs of `table`, which is that of a variant or of the experiment.
-pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes: &mut Vec<Change>) {
+pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes: &mut Vec<FitChange>) {
     for run in runs(table) {
         let old = run.get(RunKey::Duration.name()).and_then(|time| TimeSpan::<1>::deserialize(time.clone()).ok());
         // A variant that says nothing of it has what the experiment has.
@@ -64,11 +64,11 @@ const TRIAL_PART: f64 = 0.1;
 const LEAST_LIMIT: Duration = Duration::from_secs(30);
 
 /// Ends trials that would eat the budget.
-pub(super) fn limit_trials(table: &mut Table, budget: Duration, changes: &mut Vec<Change>) {
+pub(super) fn limit_trials(table: &mut Table, budget: Duration, changes: &mut Vec<FitChange>) {
     let timeout = TimeSpan(Duration::from_secs(budget.mul_f64(TRIAL_PART).max(LEAST_LIMIT).as_secs()));
     let key = LabKey::TrialTimeout.name();
     let lab = table.entry("lab").or_insert_with(|| Value::Table(Table::new()));
     let Some(lab) = lab.as_table_mut().filter(|lab| !lab.contains_key(key)) else { return };
-    changes.push(Change::TrialTimeout(timeout));
+    changes.push(FitChange::TrialTimeout(timeout));
     lab.insert(key.to_owned(), Value::String(timeout.to_string()));
 }

@@ -17,7 +17,7 @@ pub(crate) fn scan_capability(backward: bool) -> (u64, &'static str) {
 }
 
 /// A session's cursor in one direction. It closes itself.
-pub(crate) struct Cursor {
+pub(crate) struct ScanCursor {
     handle: *mut abi::Cursor,
     seek: abi::CursorSeekFn,
     step: abi::CursorStepFn,
@@ -25,7 +25,7 @@ pub(crate) struct Cursor {
     direction: u32,
 }
 
-impl Drop for Cursor {
+impl Drop for ScanCursor {
     fn drop(&mut self) {
         // SAFETY: the cursor is open, and nobody uses it after this.
         unsafe { (self.close)(self.handle) }
@@ -35,9 +35,9 @@ impl Drop for Cursor {
 /// The answer of a cursor: the status, and of a hit the record.
 pub(crate) type CursorAnswer<'a> = (abi::Status, Option<(&'a [u8], &'a [u8])>);
 
-impl Cursor {
+impl ScanCursor {
     /// `None` if the engine has none, or failed.
-    pub(crate) fn open<C: Clock>(driver: &Driver<'_, C>, backward: bool) -> Option<Cursor> {
+    pub(crate) fn open<C: Clock>(driver: &Driver<'_, C>, backward: bool) -> Option<ScanCursor> {
         let (table, session) = driver.session.raw();
         let step = if backward { table.cursor_previous } else { table.cursor_next };
         let (Some(open), Some(close), Some(seek), Some(step)) =
@@ -53,7 +53,7 @@ impl Cursor {
             return None;
         }
         let direction = if backward { abi::BACKWARD } else { abi::FORWARD };
-        Some(Cursor { handle, seek, step, close, direction })
+        Some(ScanCursor { handle, seek, step, close, direction })
     }
 
     /// Moves to `key` where it is given, else to the record after the present one.

@@ -13,7 +13,7 @@ use super::role::{DrawingRole, Role, RoleDefinition};
 use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
-use crate::loops::cursor::{Cursor, after, scan_capability};
+use crate::loops::cursor::{ScanCursor, after, scan_capability};
 use crate::loops::{Driver, Limit, Work};
 use crate::shared::{ClientOps, OpStats, bump};
 
@@ -125,7 +125,7 @@ impl<K: KeyChoice> RangeLoop<K> {
 
 impl<C: Clock, K: KeyChoice> Work<C> for RangeLoop<K> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
-        let Some(cursor) = Cursor::open(driver, self.backward) else { return };
+        let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
         let has_updates = driver.may_have_updates();
         for _ in 0..limit.operations {
             let first = self.choice.next();
@@ -158,7 +158,7 @@ impl<K: KeyChoice> RangeLoop<K> {
         &mut self,
         driver: &Driver<'_, C>,
         ops: &OpStats,
-        cursor: &Cursor,
+        cursor: &ScanCursor,
         first: u64,
     ) -> (u64, RangeStep) {
         let clock = driver.clock;

@@ -9,7 +9,7 @@ use super::definition::WorkloadDefinition;
 use super::role::{Role, RoleDefinition, StartRole};
 use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
-use crate::loops::cursor::{Cursor, after, scan_capability};
+use crate::loops::cursor::{ScanCursor, after, scan_capability};
 use crate::loops::{Driver, Limit, Work};
 use crate::shared::ClientOps;
 
@@ -74,7 +74,7 @@ struct Scan {
 
 impl<C: Clock> Work<C> for Scan {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
-        let Some(cursor) = Cursor::open(driver, self.backward) else { return };
+        let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
         let clock = driver.clock;
         let mut seek_to = Some(self.expected.unwrap_or(self.first));
         let mut end = clock.now();

@@ -91,7 +91,8 @@ int main(int count, char **arguments)
     EXPECT(table);
     const kvdyno_engine *engine = table();
     EXPECT(engine == table() && strcmp(engine->name, "wayward") == 0 && engine->option_count == 2);
-    EXPECT(engine->remove == NULL && engine->read_modify_write == NULL && engine->cursor_open == NULL && engine->compact == NULL);
+    EXPECT(engine->remove == NULL && engine->read_modify_write == NULL);
+    EXPECT(engine->cursor_open == NULL && engine->compact == NULL);
     EXPECT(engine->multi_get && engine->begin && engine->statistics);
 
     kvdyno_config good = config("good");

@@ -102,13 +102,13 @@ mod tests {
 
     /// Two-digit keys, each its own value; counts the calls.
     #[derive(Default)]
-    struct Keys {
+    struct TwoDigitKeys {
         keys: BTreeSet<Vec<u8>>,
         renewed: u32,
         ranges: u32,
     }
 
-    impl Ranges for Keys {
+    impl Ranges for TwoDigitKeys {
         type Item = Vec<u8>;
         type Iter = vec::IntoIter<Result<Vec<u8>, Error>>;
 
@@ -128,9 +128,9 @@ mod tests {
         }
     }
 
-    fn cursor() -> RangeCursor<Keys> {
+    fn cursor() -> RangeCursor<TwoDigitKeys> {
         let keys = (10..20).map(|number| number.to_string().into_bytes()).collect();
-        RangeCursor::new(Keys { keys, ..Keys::default() })
+        RangeCursor::new(TwoDigitKeys { keys, ..TwoDigitKeys::default() })
     }
 
     fn key(found: Result<Option<Record<'_>>, Error>) -> Option<String> {
