@@ -2,7 +2,8 @@
 //!
 //! Adapters are files `libkvdyno_NAME.so`, looked for in the folders of `$KVDYNO_ENGINES` (separated by `:`), in
 //! `engines/` beside the program, in `../lib/kvdyno/engines` from it, and in the user's
-//! `$XDG_DATA_HOME/kvdyno/engines`. The same folders are searched for what was installed, `NAME@VERSION/` (see [`crate::installed`]).
+//! `$XDG_DATA_HOME/kvdyno/engines`. The same folders are searched for what was installed, `NAME@VERSION/` (see
+//! [`crate::installed`]).
 
 use std::collections::BTreeMap;
 use std::env;

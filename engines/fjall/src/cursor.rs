@@ -44,7 +44,9 @@ impl Ranges for KeyspaceRanges<'_> {
         match &*self.begun.borrow() {
             FjallTransaction::Snapshot(snapshot) => Ok(KeyspaceIter(snapshot.range::<&[u8], _>(keyspace, bounds))),
             FjallTransaction::Writing(transaction) => Ok(KeyspaceIter(transaction.range::<&[u8], _>(keyspace, bounds))),
-            FjallTransaction::None => Err(Error::new("the transaction that the cursor looked into has ended: seek again")),
+            FjallTransaction::None => {
+                Err(Error::new("the transaction that the cursor looked into has ended: seek again"))
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::database::Fjall;
 use crate::error::failed;
 use fjall::{OptimisticWriteTx, Readable, Slice, Snapshot};
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{MultiGetAnswers, Batch, BatchEntry, Change, Error, MultiGetKeys, Session, Transaction};
+use kvdyno_abi::adapter::{Batch, BatchEntry, Change, Error, MultiGetAnswers, MultiGetKeys, Session, Transaction};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};

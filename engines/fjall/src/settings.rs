@@ -86,8 +86,8 @@ pub fn sync_mode(config: &Config<'_>) -> PersistMode {
     if config.text("persist_mode") == "sync-all" { PersistMode::SyncAll } else { PersistMode::SyncData }
 }
 
-/// The settings that a keyspace keeps from its creation on. fjall reads it back at every opening, whatever is asked for then; so the
-/// keyspace is named after it, and a database that was made otherwise is noticed.
+/// The settings that a keyspace keeps from its creation on. fjall reads them back at every opening, whatever is asked
+/// for then; so the keyspace is named after them, and a database that was made otherwise is noticed.
 pub struct Made {
     memtable: u64,
     block: u32,

@@ -96,7 +96,9 @@ impl DoubleEndedIterator for Under<'_> {
     }
 }
 
-fn page(record: redb::Result<(AccessGuard<'static, ByteSlice>, AccessGuard<'static, ByteSlice>)>) -> Result<LentRecord, Error> {
+fn page(
+    record: redb::Result<(AccessGuard<'static, ByteSlice>, AccessGuard<'static, ByteSlice>)>,
+) -> Result<LentRecord, Error> {
     record.map(|(key, value)| LentRecord::Page(key, value)).map_err(failed)
 }
 

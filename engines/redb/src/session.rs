@@ -4,7 +4,7 @@ use crate::cursor::TableRanges;
 use crate::database::{ByteSlice, Door, RECORDS, RecordTable, Redb, records};
 use crate::error::failed;
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{MultiGetAnswers, Batch, BatchEntry, Change, Error, MultiGetKeys, Session, Transaction};
+use kvdyno_abi::adapter::{Batch, BatchEntry, Change, Error, MultiGetAnswers, MultiGetKeys, Session, Transaction};
 use redb::{Database, OwnedAccessGuard, ReadableTable, Table, WriteTransaction};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -170,7 +170,9 @@ impl<'db> Session for RedbSession<'db> {
             started = true;
             batch.into_iter().try_fold(false, |changed, step| Ok(apply(step, table)? | changed))
         });
-        if let (Err(_), true, RedbTransaction::Writing { broken, .. }) = (&done, started, &mut *self.shared.begun.borrow_mut()) {
+        if let (Err(_), true, RedbTransaction::Writing { broken, .. }) =
+            (&done, started, &mut *self.shared.begun.borrow_mut())
+        {
             *broken = true;
         }
         done.map(|_| ())
