@@ -4,7 +4,7 @@
 
 mod support;
 
-use kvdyno_results::Answers;
+use kvdyno_results::AnswerCounts;
 use support::{Comparison, Lab};
 
 const READS: [&str; 4] = ["readrandom", "readwhilewriting", "readseq", "readreverse"];
@@ -14,7 +14,7 @@ const RANGES: [&str; 4] = ["fwdrange", "revrange", "fwdrangewhilewriting", "revr
 const BATCHES: [&str; 1] = ["multireadrandom"];
 
 /// The counter in which a fault shows.
-type Count = fn(&Answers) -> u64;
+type Count = fn(&AnswerCounts) -> u64;
 const WRONG: Count = |answers| answers.wrong;
 const TORN: Count = |answers| answers.torn;
 const STALE: Count = |answers| answers.stale;

@@ -11,7 +11,7 @@ use kvdyno_model::ByteSize;
 /// nothing is set yet.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// What was requested for.
+    /// The keys of `[environment]`.
     pub requested: Requested,
     /// CPUs, NUMA policy and allocator of the worker.
     pub placement: Placement,

@@ -8,7 +8,7 @@ use kvdyno_experiment::{DURATION, Experiment, RunSection, Variant};
 use kvdyno_model::Order;
 use kvdyno_results::{ClientKind, Phase, TrialKey};
 use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{End, Reads, WorkloadSpec};
+use kvdyno_worker::workloads::{Reads, TrialEnd, WorkloadSpec};
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl PlannedTrial {
     /// How long it measures and warms up; absent if that is not known beforehand.
     pub fn planned_time(&self) -> Option<Duration> {
         match self.workload.end {
-            End::After(duration) if self.key.phase == Phase::Run => Some(self.workload.warmup + duration),
+            TrialEnd::After(duration) if self.key.phase == Phase::Run => Some(self.workload.warmup + duration),
             _ => None,
         }
     }
@@ -165,7 +165,7 @@ pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
         distribution: Distribution::default(),
         write_rate: None,
         warmup: Duration::ZERO,
-        end: End::Operations(u64::MAX),
+        end: TrialEnd::Operations(u64::MAX),
         verify: experiment.settings.verify,
         seed,
     }
@@ -203,13 +203,13 @@ fn reads(run: &RunSection) -> Reads {
     }
 }
 
-fn end(run: &RunSection, records: u64, threads: u32) -> End {
+fn end(run: &RunSection, records: u64, threads: u32) -> TrialEnd {
     match (run.operations, run.ends_after_fraction()) {
-        (Some(operations), _) => End::Operations(operations.get()),
+        (Some(operations), _) => TrialEnd::Operations(operations.get()),
         (None, Some(fraction)) => {
-            End::Operations((fraction * records as f64 / f64::from(threads.max(1))).ceil() as u64)
+            TrialEnd::Operations((fraction * records as f64 / f64::from(threads.max(1))).ceil() as u64)
         }
-        (None, None) => End::After(run.duration.map_or(DURATION, |time| time.get())),
+        (None, None) => TrialEnd::After(run.duration.map_or(DURATION, |time| time.get())),
     }
 }
 
@@ -273,8 +273,8 @@ mod tests {
                     workload = \"overwritesome\"\nreaders = [1, 4]\n[[run]]\nworkload = \"overwrite\"\n\
                     readers = [2]\nrecords_fraction = 0.5\nwrite_rate = \"2MiB/s\"\n";
         let plan = plan_of(&Experiment::parse(text).unwrap());
-        let ends: Vec<End> = plan.trials[1..].iter().map(|trial| trial.workload.end).collect();
-        assert_eq!(ends, [101, 26, 252].map(End::Operations));
+        let ends: Vec<TrialEnd> = plan.trials[1..].iter().map(|trial| trial.workload.end).collect();
+        assert_eq!(ends, [101, 26, 252].map(TrialEnd::Operations));
         let rate = plan.trials[3].workload.write_rate.unwrap();
         assert!((rate - 2_097_152.0 / 420.0).abs() < 1e-9);
     }

@@ -74,7 +74,7 @@ fn help(key: &Definition) -> String {
     format!("{doc}{words} [default: {otherwise}]")
 }
 
-/// What was given of `keys`.
+/// Those of `keys` that were given, with their texts.
 fn given(keys: impl Iterator<Item = &'static Definition>, matches: &ArgMatches) -> Vec<(&'static Definition, String)> {
     let text = |key: &'static Definition| {
         let flag = key.flag?;

@@ -1,4 +1,4 @@
-//! What a machine and a budget have to give.
+//! The capacity of a machine, and a budget of time.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

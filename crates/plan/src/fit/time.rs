@@ -18,7 +18,7 @@ pub(super) const WARMUP_PART: f64 = 0.1;
 /// No run is shorter.
 pub(super) const LEAST_RUN: Duration = Duration::from_millis(500);
 
-/// What is left of the budget for each run.
+/// The time that the budget leaves for each run.
 pub(super) fn run_time(
     experiment: &Experiment,
     machine: &MachineCapacity,

@@ -22,7 +22,7 @@ pub use definition::WorkloadDefinition;
 pub use name::{UnknownWorkload, WorkloadName};
 pub use parameter::Parameter;
 pub use role::{Role, RoleDefinition};
-pub use spec::{Data, End, Reads, Verify, WorkloadError, WorkloadSpec};
+pub use spec::{Data, Reads, TrialEnd, Verify, WorkloadError, WorkloadSpec};
 pub use three_n_plus_one::Spelling;
 
 /// Every workload, in the order in which they are listed for people.
