@@ -169,7 +169,7 @@ words! {
         EngineError = "engine-error",
         /// A read gave a wrong, torn, stale or missing value.
         WrongAnswer = "wrong-answer",
-        /// What surrounded it was not what was asked for.
+        /// The environment observed was not the one requested.
         Environment = "environment",
         /// It was not started, because what it needs had failed before.
         NotRun = "not-run",

@@ -41,21 +41,21 @@ impl Ran {
 
     /// The one trial of an engine with that workload; `load` is its load.
     #[track_caller]
-    pub fn trial(&self, engine: &str, what: &str) -> Trial {
+    pub fn trial(&self, engine: &str, what: &str) -> EndedTrial {
         let mut trials = self.trials(engine, what);
         assert_eq!(trials.len(), 1, "trials of {engine} with {what}; it said:\n{}", self.stderr);
         trials.remove(0)
     }
 
     /// The trials of an engine with that workload; `load` is its load.
-    pub fn trials(&self, engine: &str, what: &str) -> Vec<Trial> {
+    pub fn trials(&self, engine: &str, what: &str) -> Vec<EndedTrial> {
         let is_it = |result: &TrialResult| {
             let key = &result.trial;
             let is_load = key.phase == Phase::Load;
             key.engine == engine && if what == "load" { is_load } else { key.workload == what && !is_load }
         };
         let results = self.results().into_iter().filter(is_it);
-        results.map(|result| Trial { lab: self.lab.clone(), result }).collect()
+        results.map(|result| EndedTrial { lab: self.lab.clone(), result }).collect()
     }
 
     /// The workload that was run.
@@ -124,12 +124,12 @@ impl Ran {
 }
 
 /// One trial that ended.
-pub struct Trial {
+pub struct EndedTrial {
     lab: Lab,
     pub result: TrialResult,
 }
 
-impl Trial {
+impl EndedTrial {
     /// It came to its end.
     #[track_caller]
     pub fn finished(&self) -> &Self {
