@@ -91,7 +91,7 @@ impl Plan {
         }
     }
 
-    /// Makes the readers and writers of a variant's engine processes, whatever was requested for.
+    /// Makes the readers and writers of a variant's engine processes, whatever was requested.
     pub fn use_processes(&mut self, variant: usize, engine: usize) {
         let concerned = self.trials.iter_mut().filter(|trial| (trial.variant, trial.engine) == (variant, engine));
         concerned.for_each(|trial| trial.key.clients = ClientKind::Processes);
@@ -143,7 +143,7 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
     PlannedTrial { key, variant: 0, engine, section, workload, last_on_database: false }
 }
 
-/// The engine is not in it: all engines get the same streams, so that they are requested for the same keys.
+/// The engine is not in it: all engines get the same streams, so that they get the same keys.
 fn step_seed(step: Step) -> u64 {
     match step {
         Step::Load => 0,

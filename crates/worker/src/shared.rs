@@ -49,7 +49,7 @@ impl WorkerState {
         WorkerState::Done,
     ];
 
-    /// For people: what was going on.
+    /// The activity under way, for people.
     pub fn words(self) -> &'static str {
         match self {
             WorkerState::Starting => "starting",

@@ -23,7 +23,7 @@ pub fn run(arguments: SettingsArguments) -> Result<(), Error> {
         match find(&name, None)? {
             EngineSearch::Usable(here) => page.add(&settings, &name, *here)?,
             EngineSearch::Missing(_) if skip_missing => page.missing.push(name),
-            EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be requested: {reason}"))),
+            EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be inspected: {reason}"))),
         }
     }
     let text = if arguments.format == "md" { page.markdown() } else { page.text() };

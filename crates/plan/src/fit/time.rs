@@ -8,7 +8,7 @@ use kvdyno_worker::workloads::WorkloadName;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::capacity::{MachineCapacity, RUN_PART};
+use super::capacity::{MachineCapacity, RUN_SHARE};
 use super::change::Change;
 use super::tables::{runs, tell};
 use crate::plan::Plan;
@@ -30,7 +30,7 @@ pub(super) fn run_time(
         .iter()
         .filter(|trial| trial.planned_time().is_some() && !machine.missing.contains(&trial.key.engine))
         .count();
-    Ok((budget.mul_f64(RUN_PART) / runs.max(1) as u32).max(LEAST_RUN))
+    Ok((budget.mul_f64(RUN_SHARE) / runs.max(1) as u32).max(LEAST_RUN))
 }
 
 /// Shortens the runs of `table`, which is that of a variant or of the experiment.

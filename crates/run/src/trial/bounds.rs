@@ -11,10 +11,10 @@ use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
 use super::context::TrialContext;
 use kvdyno_model::ByteSize;
 
-/// From this share of a database on, what stays in the page cache is worth a note.
+/// The share of a database that may stay in the page cache without a note, of 1.
 const STAYING_SHARE: f64 = 0.01;
 
-/// From this much on, reading ahead decides what a small read of a mapped file costs.
+/// The most read-ahead without a note, KiB: beyond it, reading ahead decides the cost of a small read of a mapped file.
 const MUCH_AHEAD_KIB: u64 = 1024;
 
 /// Dropping it gives back what was set.

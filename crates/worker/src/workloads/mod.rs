@@ -1,6 +1,6 @@
 //! The workloads: each, or each family of them, in a file or folder of its own, and the list of all.
 //!
-//! [`WorkloadDefinition`] is the seam: what a workload asks of its clients ([`role`]), of the engine and of the
+//! [`WorkloadDefinition`] is the interface: what a workload asks of its clients ([`role`]), of the engine and of the
 //! experiment, what must come out, and the figures of its own. Nothing outside of this folder knows one by name.
 
 mod counts;
