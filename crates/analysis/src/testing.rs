@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use kvdyno_results::{
-    Answers, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, OpKind,
-    Operations, OsFacts, Outcome, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialResult, Window,
+    AnswerCounts, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, OpKind,
+    Operations, OsFacts, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialOutcome, TrialResult, Window,
     WorkloadFacts,
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         },
         engine: engine_facts(engine),
         workload: workload(),
-        outcome: Outcome::Finished,
+        outcome: TrialOutcome::Finished,
         started: Timestamp::UNIX_EPOCH,
         window: Some(Window {
             seconds: 10.0,
@@ -36,7 +36,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
             ..Window::default()
         }),
         operations: vec![gets(readers, reads_per_s)],
-        answers: Answers::default(),
+        answers: AnswerCounts::default(),
         os: OsFacts { wall_s: 11.0, user_s: 10.0, sys_s: 0.6, cpu_pct: 96, ..OsFacts::default() },
         environment: Default::default(),
         space: Space::default(),
@@ -50,7 +50,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
 /// The same, crashed before its window.
 pub(crate) fn failed(engine: &str, readers: u32, repeat: u32) -> TrialResult {
     let failure = Failure { kind: FailureKind::Crashed, reason: "segmentation fault".into() };
-    let outcome = Outcome::Failed(failure);
+    let outcome = TrialOutcome::Failed(failure);
     TrialResult { outcome, window: None, operations: Vec::new(), ..result(engine, readers, repeat, 0.0) }
 }
 

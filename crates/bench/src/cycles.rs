@@ -10,7 +10,7 @@ use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Compression, Durability, LabSettings};
 use kvdyno_results::ClientKind;
 use kvdyno_worker::worker::driver_check;
-use kvdyno_worker::workloads::{Data, End, Reads, Spelling, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::workloads::{Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadSpec};
 use kvdyno_worker::{Distribution, TrialSpec};
 
 use crate::BenchError;
@@ -202,7 +202,7 @@ fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSp
             distribution: Distribution::default(),
             write_rate: None,
             warmup: Duration::ZERO,
-            end: End::Operations(u64::MAX),
+            end: TrialEnd::Operations(u64::MAX),
             verify: Verify::Full,
             seed: 1,
         },

@@ -8,7 +8,7 @@ use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, OptionText, Probe};
 use kvdyno_results::ClientKind;
 use kvdyno_worker::worker::{driver_check, hints, values_of};
-use kvdyno_worker::workloads::{Data, End, Reads, Spelling, UnknownWorkload, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::workloads::{Data, Reads, Spelling, TrialEnd, UnknownWorkload, Verify, WorkloadName, WorkloadSpec};
 use kvdyno_worker::{Distribution, TrialSpec};
 
 use crate::BenchError;
@@ -123,7 +123,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
             distribution: Distribution::default(),
             write_rate: None,
             warmup: Duration::ZERO,
-            end: End::Operations(drive.operations),
+            end: TrialEnd::Operations(drive.operations),
             verify: Verify::Full,
             seed: SEED,
         },

@@ -4,7 +4,7 @@
 use crate::machine::usable_cpus;
 use crate::memory::MemoryControl;
 use crate::placement::{Placement, known_allocators};
-use crate::requested::{IndexList, NumaPolicy, Refusal, Requested, Smt, Storage};
+use crate::requested::{IndexList, NumaPolicy, Refusal, Requested, Smt, StorageKind};
 use crate::storage::backing_store;
 use crate::tree::Tree;
 
@@ -19,7 +19,7 @@ pub fn abilities() -> Vec<(&'static str, String)> {
             MemoryControl::find().map_or_else(|refusal| refusal.to_string(), |control| control.to_string()),
         ),
         ("allocators", listed(allocators)),
-        ("storage", listed([Storage::Ext4, Storage::Xfs, Storage::Btrfs, Storage::Raw].map(made))),
+        ("storage", listed([StorageKind::Ext4, StorageKind::Xfs, StorageKind::Btrfs, StorageKind::Raw].map(made))),
         ("user", if rustix::process::geteuid().is_root() { "root" } else { "not root" }.to_owned()),
     ]
 }
@@ -39,7 +39,7 @@ fn numa() -> String {
 }
 
 /// Whether a storage can be made of a file.
-fn made(storage: Storage) -> (String, Result<(), Option<Refusal>>) {
+fn made(storage: StorageKind) -> (String, Result<(), Option<Refusal>>) {
     let requested = Requested { storage, ..Requested::default() };
     (storage.to_string(), backing_store::check(&requested, None).map_err(Some))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use kvdyno_model::{KeyPath, Step};
+use kvdyno_model::{KeyPath, KeyStep};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -13,9 +13,9 @@ pub fn span_of(text: &str, key: &KeyPath) -> Option<Range<usize>> {
     let mut value = None;
     for (number, step) in key.steps().iter().enumerate() {
         let next = match (value, step) {
-            (None, Step::Key(name)) => table.get_ref().get(name.as_str()),
+            (None, KeyStep::Key(name)) => table.get_ref().get(name.as_str()),
             (Some(value), step) => next(value, step),
-            (None, Step::Index(_)) => None,
+            (None, KeyStep::Index(_)) => None,
         };
         match next {
             Some(next) => value = Some(next),
@@ -27,15 +27,15 @@ pub fn span_of(text: &str, key: &KeyPath) -> Option<Range<usize>> {
 }
 
 fn is_variant(key: &KeyPath) -> bool {
-    matches!(key.steps(), [Step::Key(name), Step::Index(_), ..] if name == "variant")
+    matches!(key.steps(), [KeyStep::Key(name), KeyStep::Index(_), ..] if name == "variant")
 }
 
-fn next<'a, 't>(value: &'a Spanned<DeValue<'t>>, step: &Step) -> Option<&'a Spanned<DeValue<'t>>> {
+fn next<'a, 't>(value: &'a Spanned<DeValue<'t>>, step: &KeyStep) -> Option<&'a Spanned<DeValue<'t>>> {
     match (value.get_ref(), step) {
-        (DeValue::Table(table), Step::Key(name)) => table.get(name.as_str()),
-        (DeValue::Array(list), Step::Index(index)) => list.get(*index),
+        (DeValue::Table(table), KeyStep::Key(name)) => table.get(name.as_str()),
+        (DeValue::Array(list), KeyStep::Index(index)) => list.get(*index),
         // A variant says `run.readers` of all `[[run]]`.
-        (DeValue::Table(_), Step::Index(_)) => Some(value),
+        (DeValue::Table(_), KeyStep::Index(_)) => Some(value),
         _ => None,
     }
 }
@@ -47,13 +47,13 @@ pub fn key_at(text: &str, span: &Range<usize>) -> Option<KeyPath> {
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     loop {
         let (name, value) = entries.into_iter().find(|(_, value)| contains(value, span))?;
-        path = path.then(Step::Key(name.get_ref().to_string()));
+        path = path.then(KeyStep::Key(name.get_ref().to_string()));
         match value.get_ref() {
             DeValue::Table(table) => entries = table.iter().collect(),
             DeValue::Array(list) => match list.iter().enumerate().find(|(_, item)| contains(item, span)) {
                 Some((index, item)) => match item.get_ref() {
                     DeValue::Table(table) => {
-                        path = path.then(Step::Index(index));
+                        path = path.then(KeyStep::Index(index));
                         entries = table.iter().collect();
                     }
                     _ => return Some(path),
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(at(&batch().numbered(1).in_variant(0)), Some("3"));
         assert_eq!(at(&KeyPath::new("data", "records").in_variant(0)), Some("[[variant]]"));
         assert_eq!(at(&KeyPath::new("data", "key_size")), None);
-        assert_eq!(at(&KeyPath::new("", "engines").then(Step::Index(0))), Some("\"lmdb\""));
+        assert_eq!(at(&KeyPath::new("", "engines").then(KeyStep::Index(0))), Some("\"lmdb\""));
     }
 
     #[test]

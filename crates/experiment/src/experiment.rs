@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use kvdyno_engine::LabSettings;
 use kvdyno_environment::requested::Requested;
-use kvdyno_model::{Definition, Keys, List, Section};
+use kvdyno_model::{Definition, KeySection, Keys, List};
 use kvdyno_worker::workloads::Data;
 use serde::{Deserialize, Serialize};
 
@@ -34,10 +34,10 @@ pub struct Experiment {
     /// How the databases are filled.
     #[key(skip)]
     pub load: LoadSection,
-    /// What is then done with them, in this order, on the same databases.
+    /// The runs on them, in this order, on the same databases.
     #[key(skip)]
     pub run: Vec<RunSection>,
-    /// What surrounds the trials.
+    /// The environment of the trials.
     #[key(skip)]
     pub environment: Requested,
     /// How the lab goes about it.
@@ -70,7 +70,7 @@ fn is_default(fit: &FitSection) -> bool {
 pub struct SectionInfo {
     /// As the file has it; empty for the top level.
     pub name: &'static str,
-    /// What it is about.
+    /// Its subject, in a sentence.
     pub doc: &'static str,
     /// In order.
     pub keys: Vec<Definition>,
@@ -94,7 +94,7 @@ pub fn sections() -> &'static [SectionInfo] {
     &SECTIONS
 }
 
-fn of<S: Section>() -> SectionInfo {
+fn of<S: KeySection>() -> SectionInfo {
     SectionInfo { name: S::NAME, doc: S::DOC, keys: S::definitions() }
 }
 

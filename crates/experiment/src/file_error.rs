@@ -1,4 +1,4 @@
-//! What is wrong with an experiment, and where.
+//! An error in an experiment, and where it is.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use kvdyno_model::KeyPath;
 
 use crate::document;
 
-/// What is wrong with an experiment, and where.
+/// An error in an experiment, and where it is.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct FileError {

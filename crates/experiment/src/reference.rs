@@ -1,4 +1,4 @@
-//! What is written from the definitions of the keys: the reference, the example and the JSON Schema.
+//! The texts that are written from the definitions of the keys: the reference, the example and the JSON Schema.
 
 mod example;
 mod page;

@@ -63,7 +63,7 @@ pub struct SettingsSection {
     /// Between two syncs at durability `periodic`.
     #[key(default = TimeSpan::seconds(1))]
     pub sync_period: TimeSpan<1>,
-    /// What an engine may cache of its data in memory of its own.
+    /// The most that an engine may cache of its data in memory of its own.
     #[key(default = ByteSize::mib(512))]
     pub cache: ByteSize,
     /// New writes that it may gather before it writes them out.
@@ -82,7 +82,7 @@ pub struct SettingsSection {
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "load", key = LoadKey)]
 pub struct LoadSection {
-    /// What fills them: `fillseq` in key order, `fillrandom` in a random order, or `3n1`.
+    /// The workload that fills them: `fillseq` in key order, `fillrandom` in a random order, or `3n1`.
     #[key(default = WorkloadName::default_load(), flag = "load")]
     pub workload: WorkloadName,
     /// Records in each write; 1 for single puts.
@@ -94,23 +94,23 @@ pub struct LoadSection {
     /// Threads or processes that load, each its own part of the order.
     #[key(default = Count(1), flag = "load-writers")]
     pub writers: Clients,
-    /// What they are.
+    /// Whether the clients are threads or processes.
     #[key(default = ClientKind::Threads, flag = "load-clients")]
     pub clients: ClientKind,
 }
 
-/// What is then done with them; sections run in this order, on the same databases.
+/// The work on the loaded databases; sections run in this order, on the same databases.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "run", key = RunKey)]
 pub struct RunSection {
-    /// What is done: see `kvdyno workloads`.
+    /// The workload: see `kvdyno workloads`.
     #[key(default = WorkloadName::default_run())]
     pub workload: WorkloadName,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` and its like writers.
     #[key(default = List(vec![Count(1), Count(2), Count(4)]))]
     pub readers: List<Clients, 1>,
-    /// What readers and writers are.
+    /// Whether readers and writers are threads or processes.
     #[key(default = ClientKind::Threads)]
     pub clients: ClientKind,
     /// Length of the measured part. The flag is not for `overwritesome`, which ends by its number of updates.
@@ -156,7 +156,7 @@ pub struct LabSection {
     /// How often everything is done, each time on new databases.
     #[key(default = Count(1))]
     pub repeat: Count<1, 10_000>,
-    /// What all random streams and all values are made from.
+    /// The number that all random streams and all values are made from.
     #[key(default = Count(1))]
     pub seed: Count<0, { i64::MAX as u64 }>,
     /// Whether engines take turns.
@@ -168,7 +168,7 @@ pub struct LabSection {
     /// Databases stay after their last trial.
     #[key(default = false)]
     pub keep: bool,
-    /// What is done about an engine that is not here, or cannot do what is asked.
+    /// The way with an engine that is not here, or cannot do what is requested.
     #[key(default = MissingEngines::Refuse)]
     pub missing_engines: MissingEngines,
     /// A worker in which no operation ends for so long is ended.
@@ -213,7 +213,7 @@ pub struct FitSection {
     /// Its cores, where the experiment is about threads for each core.
     #[key(absent = "numbers of threads stay")]
     pub cores: Option<Count<1, 1_000_000>>,
-    /// What a budget that is too small goes without, in this order.
+    /// The things that a budget that is too small goes without, in this order.
     #[key(default = List::default())]
     pub leave_out: List<LeaveOut>,
 }

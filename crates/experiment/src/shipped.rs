@@ -3,7 +3,7 @@
 /// An experiment that comes with the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Shipped {
-    /// What it is requested for by.
+    /// The name that users give.
     pub name: &'static str,
     /// The file, with all that it explains.
     pub text: &'static str,
@@ -24,7 +24,7 @@ impl Shipped {
         SHIPPED.iter().find(|shipped| shipped.name == name)
     }
 
-    /// What it asks: the first sentence of its comment.
+    /// The question that it answers: the first sentence of its comment.
     pub fn question(&self) -> String {
         let comment: Vec<&str> = self
             .text

@@ -8,7 +8,7 @@
 //!
 //! A variant is laid over the rest of the file, table by table; what it does not say stays. Each has databases of its own.
 
-use kvdyno_model::{KeyPath, Step};
+use kvdyno_model::{KeyPath, KeyStep};
 use toml::{Table, Value};
 
 use crate::experiment::Experiment;
@@ -16,7 +16,7 @@ use crate::file_error::FileError;
 
 /// Each is checked against every engine before anything runs.
 const MOST: usize = 1000;
-/// What a variant may change.
+/// The sections that a variant may change.
 const SECTIONS: [&str; 7] = ["data", "settings", "load", "run", "environment", "engines", "engine"];
 
 /// One variant, as an experiment that has none.
@@ -47,7 +47,7 @@ fn of_variant(error: FileError, name: &str, index: usize) -> FileError {
 
 /// The `index`th `[[variant]]`.
 fn variant_key(index: usize) -> KeyPath {
-    KeyPath::new("", "variant").then(Step::Index(index))
+    KeyPath::new("", "variant").then(KeyStep::Index(index))
 }
 
 impl Experiment {
@@ -131,9 +131,9 @@ mod tests {
     fn what_a_variant_does_not_say_stays() {
         let text = "engines = [\"lmdb\"]\n[data]\nrecords = 5\n[[run]]\nreaders = [1, 2]\n[[run]]\nworkload = \"readseq\"\n\
                     [[variant]]\nname = \"a\"\ndata.value_size = 24\n[[variant]]\nname = \"b\"\nrun.readers = [7]\n";
-        let found = variants(text).unwrap();
-        assert_eq!(found.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-        let (a, b) = (&found[0].experiment, &found[1].experiment);
+        let variants = variants(text).unwrap();
+        assert_eq!(variants.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        let (a, b) = (&variants[0].experiment, &variants[1].experiment);
         assert_eq!((a.data().records, a.data().value_size), (5, 24));
         assert_eq!((b.data().records, b.data().value_size), (5, 100));
         assert_eq!(a.run[0].readers.to_string(), "1,2");
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn without_variants_there_is_the_experiment() {
-        let found = variants("engines = [\"lmdb\"]").unwrap();
-        assert_eq!((found.len(), found[0].name.as_str()), (1, ""));
+        let variants = variants("engines = [\"lmdb\"]").unwrap();
+        assert_eq!((variants.len(), variants[0].name.as_str()), (1, ""));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is written from the definitions of keys is as they are, and shows their defaults.
+//! The files written from the definitions of keys are up to date, and show the defaults.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,9 +23,9 @@ fn is_as_defined(file: &str, text: &str) {
     if std::env::var_os("KVDYNO_REGENERATE").is_some() {
         fs::write(&path, text).unwrap();
     }
-    let found = fs::read_to_string(&path).unwrap_or_default();
+    let written = fs::read_to_string(&path).unwrap_or_default();
     let again = "KVDYNO_REGENERATE=run cargo test -p kvdyno-experiment --test generated";
-    assert!(found == text, "{file} is not as the keys are defined; write it anew: {again}");
+    assert!(written == text, "{file} is not as the keys are defined; write it anew: {again}");
 }
 
 #[test]

@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! It gives the struct `Default` and `kvdyno_model::Section`, and makes the enum that `key` names: a typed name for each
+//! It gives the struct `Default` and `kvdyno_model::KeySection`, and makes the enum that `key` names: a typed name for each
 //! key. Of a field: `default` is its value where the file is silent; `absent` says what then happens, where it has
 //! none; `flag` is the name of its flag, if not the key's; `no_flag` where there is none; `skip` where it is no key.
 
@@ -122,7 +122,7 @@ impl<'a> Key<'a> {
         format_ident!("{}", words.collect::<String>(), span = self.name.span())
     }
 
-    /// What the field is where the file is silent.
+    /// The field's value where the file is silent.
     fn initial(&self) -> Tokens {
         let name = self.name;
         match &self.default {
@@ -179,7 +179,7 @@ fn expand(input: &DeriveInput) -> syn::Result<Tokens> {
             }
         }
 
-        impl ::kvdyno_model::Section for #name {
+        impl ::kvdyno_model::KeySection for #name {
             const NAME: &'static str = #section;
             const DOC: &'static str = #doc;
 

@@ -1,4 +1,4 @@
-//! What can be said on the command line, with its help.
+//! The command line: commands and flags, with their help.
 
 mod key_flags;
 
@@ -35,27 +35,27 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compare engines: load each, then run the workload on the same databases, the engines taking turns
-    Compare(Box<Compare>),
+    Compare(Box<CompareArguments>),
     /// Run an experiment, of a file or one that comes with kvdyno, or go on with an interrupted one
-    Run(Run),
+    Run(RunArguments),
     /// Print the tables of a results folder again, and make its page of charts
-    Report(Report),
+    Report(ReportArguments),
     /// List the engines, or what one of them can do and its options
-    Engines(Engines),
+    Engines(EnginesArguments),
     /// List the experiments that come with kvdyno, or print the file of one
-    Experiments(Experiments),
+    Experiments(ExperimentsArguments),
     /// List the workloads
     Workloads,
     /// Describe this machine and what the driver itself costs on it
-    Machine(Machine),
+    Machine(MachineArguments),
     /// Find and remove what runs left behind that were killed: mounts, loop devices, control groups, processes
-    Clean(Clean),
+    Clean(CleanArguments),
     /// Run one trial (started by `run` itself)
     #[command(hide = true)]
-    Worker(Worker),
+    Worker(WorkerArguments),
     /// Ask an adapter about itself (started by the program itself)
     #[command(hide = true)]
-    Inspect(Inspect),
+    Inspect(InspectArguments),
 }
 
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ pub enum Command {
   kvdyno compare lmdb rocksdb --workload readseq,readreverse --duration 30s
   kvdyno compare rocksdb --option rocksdb.block_size=8KiB --library rocksdb=/opt/rocksdb/librocksdb.so
   kvdyno compare ./libmine.so null --format csv")]
-pub struct Compare {
+pub struct CompareArguments {
     /// Engines: a name, NAME:PRESET, or the path of an adapter (see `kvdyno engines`)
     #[arg(required = true, value_name = "ENGINE")]
     pub engines: Vec<String>,
@@ -78,14 +78,14 @@ pub struct Compare {
     #[command(flatten)]
     pub keys: KeyFlags,
     #[command(flatten)]
-    pub erase: Erase,
+    pub erase: EraseArguments,
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputArguments,
 }
 
 /// A block device for the databases, and the user's word that it may be erased.
 #[derive(Debug, Args)]
-pub struct Erase {
+pub struct EraseArguments {
     /// The block device that databases go to, with a storage other than a folder; it is erased
     #[arg(long, value_name = "PATH", requires = "yes_erase", help_heading = "[environment]")]
     pub device: Option<PathBuf>,
@@ -97,14 +97,14 @@ pub struct Erase {
 #[derive(Debug, Args)]
 #[command(after_help = "What belongs to a run in progress is left alone. The files of a database stay in its results \
                         folder: the run can be resumed.")]
-pub struct Clean {
+pub struct CleanArguments {
     /// Say what there is, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Output {
+pub struct OutputArguments {
     /// The results folder, which must be new [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -123,7 +123,7 @@ pub struct Output {
   kvdyno run inmem-numa --fit --budget 10m              one that comes with kvdyno (see `kvdyno experiments`), at a size
                                                         that this machine and ten minutes have room for
   kvdyno run --resume results/comparison-20260101-120000")]
-pub struct Run {
+pub struct RunArguments {
     /// The experiment file, or the name of an experiment that comes with kvdyno
     #[arg(required_unless_present = "resume", conflicts_with = "resume", value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -140,9 +140,9 @@ pub struct Run {
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     pub dir: Option<PathBuf>,
     #[command(flatten)]
-    pub erase: Erase,
+    pub erase: EraseArguments,
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputArguments,
 }
 
 #[derive(Debug, Args)]
@@ -150,7 +150,7 @@ pub struct Run {
   kvdyno report results/demo-…                          the tables again, and the page of charts
   kvdyno report results/demo-… --format csv             a row a trial
   kvdyno report results/inmem-numa-… --against inmem-numa   beside the figures that Symas printed in 2014")]
-pub struct Report {
+pub struct ReportArguments {
     /// A results folder
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
@@ -164,7 +164,7 @@ pub struct Report {
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-pub struct Engines {
+pub struct EnginesArguments {
     #[command(subcommand)]
     pub command: Option<EnginesCommand>,
     /// One engine: name, NAME:PRESET, or the path of an adapter
@@ -180,9 +180,9 @@ pub enum EnginesCommand {
     /// Check whether adapters keep what the ABI promises; without an engine, list the checks
     Check(Box<CheckArguments>),
     /// Say what each of the lab's settings comes to in engines, in their own words, or why it is refused
-    Settings(Settings),
+    Settings(SettingsArguments),
     /// Fetch and build engines, through the package clients of this machine
-    Install(Install),
+    Install(InstallArguments),
 }
 
 #[derive(Debug, Args)]
@@ -195,7 +195,7 @@ Examples:
   kvdyno engines install rocksdb@5.7.3 rocksdb@8.5.4      then: kvdyno compare rocksdb@5.7.3 rocksdb@8.5.4
   kvdyno engines install tokuft --library /opt/tokuft     an adapter built against a library of your own
   kvdyno engines install --all                            all that a registry has")]
-pub struct Install {
+pub struct InstallArguments {
     /// Engines: NAME or NAME@VERSION (see `kvdyno engines`)
     #[arg(value_name = "ENGINE", required_unless_present = "all", conflicts_with = "all")]
     pub engines: Vec<String>,
@@ -255,7 +255,7 @@ pub struct CheckArguments {
   kvdyno engines settings rocksdb leveldb                 how the two differ in what they do
   kvdyno engines settings wiredtiger:lsm --cache 16MiB    with another cache
   kvdyno engines settings --format md                     every engine that is here, as a page")]
-pub struct Settings {
+pub struct SettingsArguments {
     /// Engines: NAME, NAME@VERSION, NAME:PRESET, or the path of an adapter [default: all that are here]
     #[arg(value_name = "ENGINE")]
     pub engines: Vec<String>,
@@ -274,7 +274,7 @@ pub struct Settings {
   kvdyno experiments                                    what there is
   kvdyno experiments example > mine.toml                a file to change, with every key explained
   kvdyno experiments --schema > schema.json             what editors complete and check such files by")]
-pub struct Experiments {
+pub struct ExperimentsArguments {
     /// Print the file of this one
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
@@ -284,7 +284,7 @@ pub struct Experiments {
 }
 
 #[derive(Debug, Args)]
-pub struct Machine {
+pub struct MachineArguments {
     /// Describe the filesystem of this folder
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub dir: PathBuf,
@@ -294,7 +294,7 @@ pub struct Machine {
 }
 
 #[derive(Debug, Args)]
-pub struct Worker {
+pub struct WorkerArguments {
     #[arg(required_unless_present = "destroy")]
     pub spec: Option<PathBuf>,
     /// Which of several processes this is
@@ -306,7 +306,7 @@ pub struct Worker {
 }
 
 #[derive(Debug, Args)]
-pub struct Inspect {
+pub struct InspectArguments {
     pub request: PathBuf,
     pub answer: PathBuf,
 }

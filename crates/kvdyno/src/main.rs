@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, Engines, EnginesCommand};
+use cli::{Cli, Command, EnginesArguments, EnginesCommand};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -27,13 +27,13 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => commands::compare::run(arguments),
         Command::Run(arguments) => commands::run::run(arguments),
         Command::Report(arguments) => commands::report::run(arguments),
-        Command::Engines(Engines { command: Some(EnginesCommand::Check(arguments)), .. }) => {
+        Command::Engines(EnginesArguments { command: Some(EnginesCommand::Check(arguments)), .. }) => {
             commands::check::run(*arguments)
         }
-        Command::Engines(Engines { command: Some(EnginesCommand::Install(arguments)), .. }) => {
+        Command::Engines(EnginesArguments { command: Some(EnginesCommand::Install(arguments)), .. }) => {
             commands::install::run(&arguments)
         }
-        Command::Engines(Engines { command: Some(EnginesCommand::Settings(arguments)), .. }) => {
+        Command::Engines(EnginesArguments { command: Some(EnginesCommand::Settings(arguments)), .. }) => {
             commands::settings::run(arguments)
         }
         Command::Engines(arguments) => commands::engines::run(arguments),

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use kvdyno_results::{Outcome, Phase, TrialKey, TrialResult};
+use kvdyno_results::{Phase, TrialKey, TrialOutcome, TrialResult};
 use kvdyno_run::{Live, Progress};
 
 /// Draws what the lab tells.
@@ -116,11 +116,11 @@ impl Progress for Terminal {
             what(&result.trial)
         );
         let result = match &result.outcome {
-            Outcome::Failed(failure) => format!("FAILED: {}", failure.reason),
-            Outcome::Finished if result.trial.phase == Phase::Load => {
+            TrialOutcome::Failed(failure) => format!("FAILED: {}", failure.reason),
+            TrialOutcome::Finished if result.trial.phase == Phase::Load => {
                 format!("{:.2} s, {} written", result.os.wall_s, rate(result.writes_per_s()))
             }
-            Outcome::Finished => [("read", result.reads_per_s()), ("written", result.writes_per_s())]
+            TrialOutcome::Finished => [("read", result.reads_per_s()), ("written", result.writes_per_s())]
                 .iter()
                 .filter(|(_, records)| *records > 0.0)
                 .map(|(verb, records)| format!("{} {verb}", rate(*records)))

@@ -385,7 +385,7 @@ fn a_duration_and_operations_are_one_too_many() {
 #[test]
 fn a_word_that_is_none_of_its_kind() {
     for (name, word, words) in [
-        ("--workload", "readrandm", "there is no workload `readrandm`; there are fillseq, fillrandom, overwrite"),
+        ("--workload", "readrandm", "there is no workload `readrandm`; did you mean `readrandom`?"),
         ("--workload", "fillseq", "`fillseq` loads, and so belongs into [load]"),
         ("--load", "readseq", "`readseq` does not load; it can be fillseq, fillrandom or 3n1"),
         ("--durability", "comit", "`comit` is not a durability level; it can be none, process, periodic or commit"),

@@ -40,7 +40,7 @@ fn every_setting_is_said_of_every_engine_that_is_here() {
 fn an_engine_that_is_not_here_is_refused_unless_it_may_be_left_out() {
     let ran = Lab::new().run(["engines", "settings", "lmdb", "lmbd"]);
     ran.exits(2);
-    ran.says("lmbd cannot be asked: there is no engine `lmbd`; did you mean `lmdb`?");
+    ran.says("lmbd cannot be inspected: there is no engine `lmbd`; did you mean `lmdb`?");
     let ran = Lab::new().run(["engines", "check", "lmbd", "--skip-missing"]);
     ran.exits(0);
     assert_eq!(ran.stdout, "\nLeft out, for they are not here: lmbd.\n");

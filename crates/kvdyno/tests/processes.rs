@@ -9,7 +9,7 @@ use std::fs;
 
 use kvdyno_results::{ClientKind, OpKind, TrialResult};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Comparison, Lab, Ran, Running, eventually};
+use support::{Comparison, Lab, Ran, RunningKvdyno, eventually};
 
 fn processes<const N: usize>(engines: [&str; N]) -> Comparison {
     Lab::new().compare(engines).with("clients", "processes").with("load-clients", "processes").with("readers", 2)
@@ -223,14 +223,14 @@ fn the_crashed_ones_database_is_loaded_again() {
 }
 
 /// A run of several seconds, once all its processes are at work.
-fn at_work(engine: &str) -> Running {
+fn at_work(engine: &str) -> RunningKvdyno {
     let long = processes([engine]).workload("readwhilewriting").milliseconds(20_000);
     let running = long.file("lab.hang_timeout", "2s").start().has_records(1);
     eventually("three processes", || running.lab().worker_pids().len() == 3);
     running.after(300)
 }
 
-fn send(running: &Running, which: usize, signal: Signal) {
+fn send(running: &RunningKvdyno, which: usize, signal: Signal) {
     let mut pids = running.lab().worker_pids();
     pids.sort_unstable();
     kill_process(Pid::from_raw(pids[which]).unwrap(), signal).unwrap();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use support::{Comparison, Lab, Ran, Running, eventually};
+use support::{Comparison, Lab, Ran, RunningKvdyno, eventually};
 
 /// Two loads, then reads beside a writer and reads alone, in turns: six trials in about a second.
 fn comparison(lab: &Lab) -> Comparison {
@@ -52,7 +52,7 @@ fn kept(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) {
     }
 }
 
-fn begun() -> Running {
+fn begun() -> RunningKvdyno {
     comparison(&Lab::new()).start().has_begun()
 }
 

@@ -4,7 +4,7 @@
 
 mod support;
 
-use kvdyno_results::Answers;
+use kvdyno_results::AnswerCounts;
 use support::{Comparison, Lab};
 
 const READS: [&str; 4] = ["readrandom", "readwhilewriting", "readseq", "readreverse"];
@@ -14,11 +14,11 @@ const RANGES: [&str; 4] = ["fwdrange", "revrange", "fwdrangewhilewriting", "revr
 const BATCHES: [&str; 1] = ["multireadrandom"];
 
 /// The counter in which a fault shows.
-type Count = fn(&Answers) -> u64;
-const WRONG: Count = |answers| answers.wrong;
-const TORN: Count = |answers| answers.torn;
-const STALE: Count = |answers| answers.stale;
-const MISSING: Count = |answers| answers.missing;
+type AnswerCount = fn(&AnswerCounts) -> u64;
+const WRONG: AnswerCount = |answers| answers.wrong;
+const TORN: AnswerCount = |answers| answers.torn;
+const STALE: AnswerCount = |answers| answers.stale;
+const MISSING: AnswerCount = |answers| answers.missing;
 
 /// A thousand records, read and scanned thrice; a fault strikes at each 97th operation.
 fn faulty(workloads: &[&str]) -> Comparison {
@@ -29,12 +29,12 @@ fn faulty(workloads: &[&str]) -> Comparison {
 /// `fault` shows in each of `workloads`, is counted by `count` and fails the trial, and in the same run without it
 /// nothing does.
 #[track_caller]
-fn caught(fault: &str, workloads: &[&str], count: Count) {
+fn caught(fault: &str, workloads: &[&str], count: AnswerCount) {
     caught_in(faulty(workloads), fault, workloads, count);
 }
 
 #[track_caller]
-fn caught_in(comparison: Comparison, fault: &str, workloads: &[&str], count: Count) {
+fn caught_in(comparison: Comparison, fault: &str, workloads: &[&str], count: AnswerCount) {
     let ran = comparison.clone().fault(fault, 97).run();
     ran.exits(1).is_whole().reports_failures();
     ran.trial("faulty", "load").finished();

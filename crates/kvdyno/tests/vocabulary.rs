@@ -11,7 +11,7 @@ mod source;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use repository::File;
+use repository::{File, files};
 use source::{Token, tokens, words};
 
 /// Words that are in no identifier, name of a file, key or column, nor in backticks; and the word for the thing. The
@@ -104,13 +104,8 @@ const SAME_MEANING: &[(&str, &[&str])] = &[
     ("Status", BOTH_SIDES),
 ];
 
-/// The files that are held to the vocabulary.
-fn files() -> Vec<File> {
-    repository::files()
-}
-
-/// A breach: the file, the line, the word, and what to say instead.
-struct Finding {
+/// A retired word where it must not be: the file, the line, the word, and what to say instead.
+struct Breach {
     path: String,
     line: usize,
     word: String,
@@ -151,7 +146,7 @@ fn no_key_of_an_experiment_has_a_retired_word() {
 }
 
 /// The retired words in the key of a line `key = value`, also of one that is commented out, or in a `[section]`.
-fn keys(file: &File, line: usize, text: &str) -> Vec<Finding> {
+fn keys(file: &File, line: usize, text: &str) -> Vec<Breach> {
     let text = text.trim_start_matches(['#', ' ']);
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     let key = match text.strip_prefix('[') {
@@ -173,7 +168,7 @@ fn no_column_of_a_report_has_a_retired_word() {
     none(findings);
 }
 
-fn column(path: &str, line: usize, name: &str) -> Vec<Finding> {
+fn column(path: &str, line: usize, name: &str) -> Vec<Breach> {
     let whole = RETIRED_KEYS.iter().filter(|(key, _)| *key == name);
     let whole = whole.map(|(key, instead)| finding(path, line, key, instead));
     retired(path, line, name).into_iter().chain(whole).collect()
@@ -213,7 +208,7 @@ fn prose(file: &File) -> Vec<(usize, String)> {
     comments.collect()
 }
 
-fn own_dialect(path: &str, line: usize, text: &str) -> Vec<Finding> {
+fn own_dialect(path: &str, line: usize, text: &str) -> Vec<Breach> {
     let said = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let kilobytes = said.clone().filter(|word| *word == "KB").map(|word| finding(path, line, word, "KiB"));
     let refused = said.filter(|word| OWN_DIALECT.split_whitespace().any(|own| own.eq_ignore_ascii_case(word)));
@@ -277,7 +272,7 @@ fn the_glossary_has_at_most_forty_words() {
 }
 
 /// The retired words in `text`, an identifier or a path.
-fn retired(path: &str, line: usize, text: &str) -> Vec<Finding> {
+fn retired(path: &str, line: usize, text: &str) -> Vec<Breach> {
     let words = words(text);
     if !words.iter().any(|word| FIRST_WORDS.contains(word.as_str())) {
         return Vec::new();
@@ -291,14 +286,14 @@ fn retired(path: &str, line: usize, text: &str) -> Vec<Finding> {
     here.map(|(form, instead)| finding(path, line, &format!("{form} in {text}"), instead)).collect()
 }
 
-fn finding(path: &str, line: usize, word: &str, instead: &str) -> Finding {
-    Finding { path: path.to_owned(), line, word: word.to_owned(), instead: instead.to_owned() }
+fn finding(path: &str, line: usize, word: &str, instead: &str) -> Breach {
+    Breach { path: path.to_owned(), line, word: word.to_owned(), instead: instead.to_owned() }
 }
 
-fn none(findings: Vec<Finding>) {
+fn none(findings: Vec<Breach>) {
     let lines: Vec<String> = findings
         .iter()
-        .map(|Finding { path, line, word, instead }| format!("{path}:{line}: {word}; say instead: {instead}"))
+        .map(|Breach { path, line, word, instead }| format!("{path}:{line}: {word}; say instead: {instead}"))
         .collect();
     assert!(lines.is_empty(), "{} retired words:\n{}", lines.len(), lines.join("\n"));
 }

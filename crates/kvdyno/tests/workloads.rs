@@ -349,11 +349,11 @@ fn engines_take_turns_or_come_one_after_the_other() {
         ran.is_clean();
         ran.results().into_iter().map(|result| result.trial.engine).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(order("turns"), "faulty lmdb faulty lmdb faulty lmdb");
-    assert_eq!(order("engine"), "faulty faulty faulty lmdb lmdb lmdb");
+    assert_eq!(order("interleaved"), "faulty lmdb faulty lmdb faulty lmdb");
+    assert_eq!(order("sequential"), "faulty faulty faulty lmdb lmdb lmdb");
 }
 
-/// With `engine` the storage needs room for one database at a time.
+/// When sequential, the storage needs room for one database at a time.
 #[test]
 fn one_after_the_other_there_is_one_database_at_a_time() {
     let slow =

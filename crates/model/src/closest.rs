@@ -1,4 +1,4 @@
-//! What a misspelt word most likely meant.
+//! The word that a misspelt one most likely meant.
 
 /// The candidate that a misspelt word most likely meant, if one is near enough.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

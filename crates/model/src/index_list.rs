@@ -10,7 +10,7 @@ use crate::KeyValue;
 /// The highest number that a list may have: more than any kernel is built for, and few enough to be counted out.
 const HIGHEST: u32 = 65_535;
 
-/// What a list looks like.
+/// The form of a list, as a regular expression.
 const PATTERN: &str = "^ *[0-9]+ *(- *[0-9]+ *)?(, *[0-9]+ *(- *[0-9]+ *)?)*$";
 
 /// Numbers in ascending order, each once, and at least one.

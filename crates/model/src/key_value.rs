@@ -17,7 +17,7 @@ pub trait KeyValue: Sized + Display + Serialize + DeserializeOwned {
     /// It is several values of that sort, with commas between.
     const IS_LIST: bool = false;
 
-    /// What can be written: `a size such as 64MiB`.
+    /// A description of the values that can be written: `a size such as 64MiB`.
     fn describe() -> String;
 
     /// Reads a text. A number of the file is read as its text.
@@ -26,7 +26,7 @@ pub trait KeyValue: Sized + Display + Serialize + DeserializeOwned {
     /// What is wrong with it, and what would be right.
     fn from_text(text: &str) -> Result<Self, String>;
 
-    /// What a JSON Schema says of it.
+    /// The JSON Schema of a value.
     fn schema() -> Value;
 
     /// The words that can be written, each with its meaning, where there is a choice of words.

@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::key_value::KeyValue;
 
 /// A section of the experiment file. Made by `#[derive(Keys)]`.
-pub trait Section {
+pub trait KeySection {
     /// As the file has it: `data`; empty for the top level.
     const NAME: &'static str;
-    /// What it is about, for people.
+    /// Its subject, for people.
     const DOC: &'static str;
 
     /// Its keys, in order.
@@ -27,17 +27,17 @@ pub struct Definition {
     pub name: &'static str,
     /// Both.
     pub path: KeyPath,
-    /// What it is, for people.
+    /// Its meaning, for people.
     pub doc: &'static str,
     /// Its flag of `kvdyno compare`, without the dashes.
     pub flag: Option<&'static str>,
-    /// What holds where the file is silent.
+    /// The value where the file is silent.
     pub otherwise: Otherwise,
-    /// What can be written.
+    /// The values that can be written.
     pub value: ValueType,
 }
 
-/// What holds where the file is silent.
+/// The value of a key where the file is silent.
 #[derive(Clone, Debug)]
 pub enum Otherwise {
     /// This value.
@@ -64,7 +64,7 @@ impl Otherwise {
     }
 }
 
-/// What can be written for a key: see [`KeyValue`].
+/// The values that can be written for a key: see [`KeyValue`].
 #[derive(Clone, Debug)]
 pub struct ValueType {
     /// [`KeyValue::PLACEHOLDER`].
@@ -100,11 +100,11 @@ impl ValueType {
 
 /// Where a key stands in an experiment: `data.records`, `run[1].batch`, `variant[0].data.records`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeyPath(Vec<Step>);
+pub struct KeyPath(Vec<KeyStep>);
 
 /// A step on the way to a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum KeyStep {
     /// Into a table.
     Key(String),
     /// Into a list.
@@ -115,32 +115,32 @@ impl KeyPath {
     /// The key `name` of a section, or of the top level, whose name is empty.
     pub fn new(section: &str, name: &str) -> KeyPath {
         KeyPath(
-            [section, name].into_iter().filter(|text| !text.is_empty()).map(|text| Step::Key(text.into())).collect(),
+            [section, name].into_iter().filter(|text| !text.is_empty()).map(|text| KeyStep::Key(text.into())).collect(),
         )
     }
 
     /// The same in one of several: the `index`th `[[run]]`.
     #[must_use]
     pub fn numbered(mut self, index: usize) -> KeyPath {
-        self.0.insert(self.0.len().min(1), Step::Index(index));
+        self.0.insert(self.0.len().min(1), KeyStep::Index(index));
         self
     }
 
     /// The same, as a variant changes it.
     #[must_use]
     pub fn in_variant(self, index: usize) -> KeyPath {
-        KeyPath([Step::Key("variant".to_owned()), Step::Index(index)].into_iter().chain(self.0).collect())
+        KeyPath([KeyStep::Key("variant".to_owned()), KeyStep::Index(index)].into_iter().chain(self.0).collect())
     }
 
-    /// What lies in it.
+    /// The path one step deeper.
     #[must_use]
-    pub fn then(mut self, step: Step) -> KeyPath {
+    pub fn then(mut self, step: KeyStep) -> KeyPath {
         self.0.push(step);
         self
     }
 
     /// From the whole to the part.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[KeyStep] {
         &self.0
     }
 }
@@ -148,8 +148,8 @@ impl KeyPath {
 impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.0.iter().filter_map(|step| match step {
-            Step::Key(name) => Some(name.as_str()),
-            Step::Index(_) => None,
+            KeyStep::Key(name) => Some(name.as_str()),
+            KeyStep::Index(_) => None,
         });
         f.pad(&names.collect::<Vec<_>>().join("."))
     }

@@ -20,7 +20,7 @@ pub use closest::{closest, did_you_mean, either};
 pub use count::{Count, Fraction, Length, Multiple};
 pub use index_list::{Cpus, IndexList};
 pub use key_value::{FilePath, KeyValue};
-pub use keys::{Definition, KeyPath, Otherwise, Section, Step, ValueType};
+pub use keys::{Definition, KeyPath, KeySection, KeyStep, Otherwise, ValueType};
 pub use kvdyno_keys_derive::Keys;
 pub use list::List;
 pub use numa::{Allocator, NamedAllocator, NumaPolicy};

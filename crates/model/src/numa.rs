@@ -20,7 +20,7 @@ pub enum NumaPolicy {
     Preferred(u32),
 }
 
-/// What gives memory for `malloc`.
+/// The allocator behind `malloc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allocator {
     /// The C library's.

@@ -60,13 +60,13 @@ macro_rules! words {
     };
 }
 
-/// What is wrong with a word that is none of `words`.
+/// The error that a word is none of `words`.
 pub fn no_such_word(text: &str, what: &str, words: &[&str]) -> String {
     let meant = crate::did_you_mean(text, words.iter().copied());
     format!("`{text}` is not {what}; it can be {}{meant}", crate::either(words))
 }
 
-/// What a JSON Schema says of `words`.
+/// The JSON Schema of a choice of `words`.
 pub fn schema_of_words(words: &[&str]) -> crate::Json {
     serde_json::json!({ "enum": words })
 }
@@ -122,7 +122,7 @@ words! {
 }
 
 words! {
-    /// What the readers and writers of a trial are.
+    /// The kind of a trial's readers and writers.
     #[derive(Default)]
     pub enum ClientKind: "a kind of client", "WHAT" {
         /// Threads of one process.
@@ -169,7 +169,7 @@ words! {
         EngineError = "engine-error",
         /// A read gave a wrong, torn, stale or missing value.
         WrongAnswer = "wrong-answer",
-        /// What surrounded it was not what was asked for.
+        /// The environment observed was not the one requested.
         Environment = "environment",
         /// It was not started, because what it needs had failed before.
         NotRun = "not-run",
@@ -177,7 +177,7 @@ words! {
 }
 
 words! {
-    /// What of the database is in the page cache when a run begins.
+    /// The state of the page cache when a run begins, as far as it concerns the database.
     #[derive(Default)]
     pub enum CacheState: "a state of the cache", "STATE" {
         /// Whatever the trial before it left.
@@ -188,9 +188,9 @@ words! {
 }
 
 words! {
-    /// What a database lies on.
+    /// The kind of storage below a database.
     #[derive(Default)]
-    pub enum Storage: "a storage", "KIND" {
+    pub enum StorageKind: "a storage", "KIND" {
         /// A folder of the filesystem that is there.
         Folder = "folder" as default,
         /// A new ext4.
@@ -206,10 +206,10 @@ words! {
     }
 }
 
-impl Storage {
+impl StorageKind {
     /// Whether a filesystem or a device is made ready for the experiment, and erased.
     pub fn is_made(self) -> bool {
-        self != Storage::Folder
+        self != StorageKind::Folder
     }
 }
 
@@ -234,7 +234,7 @@ words! {
 }
 
 words! {
-    /// What is done about an engine that is not here, or cannot do what is requested.
+    /// The way with an engine that is not here, or cannot do what is requested.
     pub enum MissingEngines: "a way with missing engines", "HOW" {
         /// The experiment is refused.
         Refuse = "refuse",
@@ -270,7 +270,7 @@ mod tests {
             error,
             "`comit` is not a durability level; it can be none, process, periodic or commit; did you mean `commit`?"
         );
-        assert_eq!(Storage::words()[2], ("ext4-nojournal", "A new ext4 without a journal."));
+        assert_eq!(StorageKind::words()[2], ("ext4-nojournal", "A new ext4 without a journal."));
         assert_eq!(serde_json::to_string(&FailureKind::TooSlow).ok().as_deref(), Some("\"too-slow\""));
     }
 }

@@ -13,7 +13,7 @@ use kvdyno_model::{ByteSize, Order};
 /// How much larger than keys and values a file is made if nobody says: engines keep free pages, logs, and while they
 /// compact a part of the database twice.
 const FACTOR: u64 = 3;
-/// What a filesystem takes for itself, journal included.
+/// Bytes that a filesystem takes for itself, journal included.
 const TABLES: u64 = 256 << 20;
 
 /// The backing store of the database in `folder`.

@@ -2,7 +2,7 @@
 
 use kvdyno_engine::abi;
 use kvdyno_engine::inspect::Declared;
-use kvdyno_environment::requested::Storage;
+use kvdyno_environment::requested::StorageKind;
 
 use crate::plan::{load_spec, run_spec};
 use kvdyno_experiment::Experiment;
@@ -22,7 +22,7 @@ pub(crate) fn cannot_run(
     if let Some(lacks) = load.name.lacks(&load, engine.capabilities) {
         return Err(format!("{label} {lacks}"));
     }
-    if experiment.environment.storage == Storage::Raw && !engine.can(abi::CAN_RAW_DEVICE) {
+    if experiment.environment.storage == StorageKind::Raw && !engine.can(abi::CAN_RAW_DEVICE) {
         return Err(format!(
             "{label} cannot keep a database on a raw device, which environment.storage = \"raw\" asks for"
         ));

@@ -28,7 +28,7 @@ pub struct Checked {
     pub variants: Vec<CheckedVariant>,
     /// Engines that are left out.
     pub left_out: Vec<LeftOut>,
-    /// What it comes to.
+    /// Its trials.
     pub plan: Plan,
 }
 
@@ -37,7 +37,7 @@ pub struct Checked {
 pub struct CheckedVariant {
     /// With the engines that are here.
     pub variant: Variant,
-    /// What surrounds its trials.
+    /// The environment of its trials.
     pub environment: Environment,
     /// An engine each, in the variant's order.
     pub setups: Vec<Setup>,

@@ -1,4 +1,4 @@
-//! Whether an engine's readers and writers can be what they are to be: threads of one process, or processes of their own.
+//! Whether an engine's readers and writers can be of the kind requested: threads of one process, or processes.
 
 use kvdyno_engine::abi;
 use kvdyno_engine::inspect::Declared;

@@ -1,4 +1,4 @@
-//! `[environment]`: what surrounds the trials, as the experiment file says it and as this machine can give it.
+//! `[environment]`: the environment of the trials, as the experiment file requests it and as this machine can give it.
 
 use kvdyno_environment::memory::{LEAST_LIMIT, MemoryControl};
 use kvdyno_environment::placement::Placement;
@@ -7,11 +7,11 @@ use kvdyno_environment::requested::{EnvironmentKey, Refusal, Requested};
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::ByteSize;
 
-/// The environment of a variant's trials, as this machine can give it: what it takes to set each part was found out, and
-/// nothing is set yet.
+/// The environment of a variant's trials, as this machine can give it: the means to set each of its keys were looked up,
+/// and nothing is set yet.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// What was requested for.
+    /// The keys of `[environment]`.
     pub requested: Requested,
     /// CPUs, NUMA policy and allocator of the worker.
     pub placement: Placement,

@@ -13,11 +13,11 @@ use crate::fit::load_seconds;
 pub struct Extent {
     /// Loads.
     pub loads: usize,
-    /// What they take, as far as an average over engines can tell.
+    /// Their time, as far as an average over engines can tell.
     pub load_time: Duration,
     /// Runs.
     pub runs: usize,
-    /// What they take, with their warm-ups.
+    /// Their time, warm-ups included.
     pub run_time: Duration,
     /// Of those, runs that end after their operations: nobody knows how long they take.
     pub unknown: usize,

@@ -21,7 +21,7 @@ use toml::Table;
 use crate::check::check_count;
 use crate::space::stored_bytes;
 pub use capacity::MachineCapacity;
-use capacity::{LOAD_PART, RUN_PART};
+use capacity::{LOAD_SHARE, RUN_SHARE};
 pub use change::FitChange;
 use data::{least_cache, least_scale, shrink};
 use estimate::fraction_seconds;
@@ -32,9 +32,9 @@ use time::{limit_trials, run_time, shorten};
 
 pub(crate) use estimate::load_seconds;
 
-/// Of the free space, what databases may take by their keys and values; engines need more than those.
-const DISK_PART: f64 = 0.3;
-/// The experiment at a size that this machine and the budget have room for, and what was changed.
+/// The share of the free space that keys and values may take; engines need more than those.
+const DISK_SHARE: f64 = 0.3;
+/// The experiment at a size that this machine and the budget allow, and the changes.
 ///
 /// # Errors
 /// If its variants do not hold together.
@@ -81,11 +81,11 @@ fn scale_of(experiment: &Experiment, machine: &MachineCapacity) -> Result<f64, F
         Order::Sequential => 1.0,
     };
     let largest = variants.iter().map(|one| stored_bytes(&one.experiment) as f64 * at_once(&one.experiment));
-    let disk = DISK_PART * machine.disk as f64 / largest.fold(1.0, f64::max);
+    let disk = DISK_SHARE * machine.disk as f64 / largest.fold(1.0, f64::max);
     let seconds = |one: &Experiment| (load_seconds(one) + fraction_seconds(one)) * engines(one);
     let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
     let loading = loading * experiment.lab.repeat.get() as f64;
-    let share = if experiment.run.is_empty() { LOAD_PART + RUN_PART } else { LOAD_PART };
+    let share = if experiment.run.is_empty() { LOAD_SHARE + RUN_SHARE } else { LOAD_SHARE };
     let time = machine.budget.map_or(1.0, |budget| share * budget.as_secs_f64() / loading);
     let least = variants.iter().map(|one| least_scale(&one.experiment)).fold(0.0, f64::max);
     Ok(memory.min(disk).min(time).max(least).min(1.0))

@@ -17,16 +17,16 @@ use kvdyno_experiment::Experiment;
 /// No library takes as long to load and to say its version.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the engine that a user named is requested: its adapter, library and preset, without options and settings.
+/// The request about the engine that a user named: its adapter, library and preset, without options and settings.
 ///
 /// # Errors
 /// If no folder has it.
 pub fn request(name: &EngineName, library: Option<PathBuf>) -> Result<Request, Obstacle> {
-    let place = name.find().map_err(|error| Obstacle { message: error.to_string(), option: None })?;
+    let installed = name.find().map_err(|error| Obstacle { message: error.to_string(), option: None })?;
     Ok(Request {
-        adapter: place.adapter,
+        adapter: installed.adapter,
         fallback: name.fallback(),
-        library: library.or(place.library),
+        library: library.or(installed.library),
         preset: name.preset.clone(),
         options: Vec::new(),
         settings: Vec::new(),
@@ -37,7 +37,7 @@ pub fn request(name: &EngineName, library: Option<PathBuf>) -> Result<Request, O
 ///
 /// # Errors
 /// As [`inspect`]; and if the child crashes, hangs or cannot be started, with how it ended.
-pub fn inspect_apart(request: &Request) -> Result<Inspection, Obstacle> {
+pub fn inspect_in_child(request: &Request) -> Result<Inspection, Obstacle> {
     let obstacle = |reason: String| Obstacle {
         message: format!("{} cannot be used: {reason}", request.adapter.display()),
         option: None,
@@ -108,7 +108,7 @@ pub fn missing_engines(experiment: &Experiment) -> BTreeSet<String> {
         let section = experiment.engine.get(*label);
         let name = section.and_then(|section| section.engine.as_deref()).unwrap_or(label);
         let library = section.and_then(|section| section.library.clone()).map(|path| path.0);
-        let inspected = request(&EngineName::parse(name), library).and_then(|request| inspect_apart(&request));
+        let inspected = request(&EngineName::parse(name), library).and_then(|request| inspect_in_child(&request));
         !inspected.is_ok_and(|engine| matches!(engine.probe, Probe::Available { .. }))
     };
     experiment.engines.iter().map(String::as_str).filter(missing).map(str::to_owned).collect()

@@ -8,7 +8,7 @@ use kvdyno_experiment::{DURATION, Experiment, RunSection, Variant};
 use kvdyno_model::Order;
 use kvdyno_results::{ClientKind, Phase, TrialKey};
 use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{End, Reads, WorkloadSpec};
+use kvdyno_worker::workloads::{Reads, TrialEnd, WorkloadSpec};
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl PlannedTrial {
     /// How long it measures and warms up; absent if that is not known beforehand.
     pub fn planned_time(&self) -> Option<Duration> {
         match self.workload.end {
-            End::After(duration) if self.key.phase == Phase::Run => Some(self.workload.warmup + duration),
+            TrialEnd::After(duration) if self.key.phase == Phase::Run => Some(self.workload.warmup + duration),
             _ => None,
         }
     }
@@ -91,7 +91,7 @@ impl Plan {
         }
     }
 
-    /// Makes the readers and writers of a variant's engine processes, whatever was requested for.
+    /// Makes the readers and writers of a variant's engine processes, whatever was requested.
     pub fn use_processes(&mut self, variant: usize, engine: usize) {
         let concerned = self.trials.iter_mut().filter(|trial| (trial.variant, trial.engine) == (variant, engine));
         concerned.for_each(|trial| trial.key.clients = ClientKind::Processes);
@@ -143,7 +143,7 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
     PlannedTrial { key, variant: 0, engine, section, workload, last_on_database: false }
 }
 
-/// The engine is not in it: all engines get the same streams, so that they are requested for the same keys.
+/// The engine is not in it: all engines get the same streams, so that they get the same keys.
 fn step_seed(step: Step) -> u64 {
     match step {
         Step::Load => 0,
@@ -165,7 +165,7 @@ pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
         distribution: Distribution::default(),
         write_rate: None,
         warmup: Duration::ZERO,
-        end: End::Operations(u64::MAX),
+        end: TrialEnd::Operations(u64::MAX),
         verify: experiment.settings.verify,
         seed,
     }
@@ -203,13 +203,13 @@ fn reads(run: &RunSection) -> Reads {
     }
 }
 
-fn end(run: &RunSection, records: u64, threads: u32) -> End {
+fn end(run: &RunSection, records: u64, threads: u32) -> TrialEnd {
     match (run.operations, run.ends_after_fraction()) {
-        (Some(operations), _) => End::Operations(operations.get()),
+        (Some(operations), _) => TrialEnd::Operations(operations.get()),
         (None, Some(fraction)) => {
-            End::Operations((fraction * records as f64 / f64::from(threads.max(1))).ceil() as u64)
+            TrialEnd::Operations((fraction * records as f64 / f64::from(threads.max(1))).ceil() as u64)
         }
-        (None, None) => End::After(run.duration.map_or(DURATION, |time| time.get())),
+        (None, None) => TrialEnd::After(run.duration.map_or(DURATION, |time| time.get())),
     }
 }
 
@@ -273,8 +273,8 @@ mod tests {
                     workload = \"overwritesome\"\nreaders = [1, 4]\n[[run]]\nworkload = \"overwrite\"\n\
                     readers = [2]\nrecords_fraction = 0.5\nwrite_rate = \"2MiB/s\"\n";
         let plan = plan_of(&Experiment::parse(text).unwrap());
-        let ends: Vec<End> = plan.trials[1..].iter().map(|trial| trial.workload.end).collect();
-        assert_eq!(ends, [101, 26, 252].map(End::Operations));
+        let ends: Vec<TrialEnd> = plan.trials[1..].iter().map(|trial| trial.workload.end).collect();
+        assert_eq!(ends, [101, 26, 252].map(TrialEnd::Operations));
         let rate = plan.trials[3].workload.write_rate.unwrap();
         assert!((rate - 2_097_152.0 / 420.0).abs() < 1e-9);
     }

@@ -17,7 +17,7 @@ pub(crate) struct Grid {
     /// From the top.
     pub(crate) rows: Vec<GridRow>,
     /// Lines beneath.
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<TableNote>,
 }
 
 /// A column of a table.
@@ -107,7 +107,7 @@ pub(crate) enum Emphasis {
 
 /// A line beneath a table.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Note {
+pub(crate) enum TableNote {
     /// As it stands.
     Words(String),
     /// How many trials are behind the figures, and what becomes of them.
@@ -261,16 +261,16 @@ impl Grid {
         rows.for_each(|row| drop(row.cells.remove(index)));
     }
 
-    fn line(&self, note: &Note) -> String {
+    fn line(&self, note: &TableNote) -> String {
         match note {
-            Note::Words(words) => words.clone(),
-            Note::OfColumn(head, words) if self.columns.iter().any(|column| column.head == *head) => {
+            TableNote::Words(words) => words.clone(),
+            TableNote::OfColumn(head, words) if self.columns.iter().any(|column| column.head == *head) => {
                 (*words).to_owned()
             }
-            Note::Interference if self.has_rates() => INTERFERENCE.to_owned(),
-            Note::OfColumn(..) | Note::Interference => String::new(),
-            Note::Repeats => self.repeats(),
-            Note::Crossing(border, prices) => {
+            TableNote::Interference if self.has_rates() => INTERFERENCE.to_owned(),
+            TableNote::OfColumn(..) | TableNote::Interference => String::new(),
+            TableNote::Repeats => self.repeats(),
+            TableNote::Crossing(border, prices) => {
                 let prices: Vec<String> = prices.iter().map(|(engine, ns)| format!("{engine} {ns:.0} ns")).collect();
                 format!("Each call crosses {border} and back, included in all figures: {}.", prices.join(", "))
             }
@@ -305,13 +305,13 @@ const INTERFERENCE: &str = "! there was interference with a trial of it: the not
 /// In the head of a column of percentiles.
 const LATENCY: &str = "p50";
 
-impl Note {
+impl TableNote {
     /// The part of it that is about one engine, if any is.
-    fn of_engine(&self, engine: &str) -> Option<Note> {
+    fn of_engine(&self, engine: &str) -> Option<TableNote> {
         match self {
-            Note::Crossing(border, prices) => {
+            TableNote::Crossing(border, prices) => {
                 let own: Vec<_> = prices.iter().filter(|(name, _)| name == engine).cloned().collect();
-                (!own.is_empty()).then(|| Note::Crossing(border.clone(), own))
+                (!own.is_empty()).then(|| TableNote::Crossing(border.clone(), own))
             }
             note => Some(note.clone()),
         }

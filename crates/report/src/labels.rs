@@ -27,7 +27,7 @@ const OF_WORKLOADS: [Property; 13] = [
     |r| format!("keys in {}", r.workload.keys()),
     |r| format!("batches of {}", grouped(r.workload.batch as f64)),
     |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
-    |r| r.workload.seek_nexts.map_or(String::new(), |nexts| format!("{} steps a range", grouped(nexts as f64))),
+    |r| r.workload.seek_nexts.map_or(String::new(), |steps| format!("{} steps a range", grouped(steps as f64))),
     |r| r.workload.seek_within.map_or(String::new(), |within| format!("seek_within {}", grouped(within as f64))),
     |r| r.workload.keys_per_multiget.map_or(String::new(), |keys| format!("{} keys a multiget", grouped(keys as f64))),
     |r| format!("durability {}", r.workload.durability),

@@ -1,7 +1,7 @@
 //! Failures, doubts and notes, for people.
 
 use kvdyno_analysis::{Doubt, check};
-use kvdyno_results::{Failure, FailureKind, Outcome, TrialResult};
+use kvdyno_results::{Failure, FailureKind, TrialOutcome, TrialResult};
 
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
@@ -98,8 +98,8 @@ fn grouped<T, K: PartialEq>(
 /// Why a trial failed, if it did.
 pub(crate) fn failure(result: &TrialResult) -> Option<&Failure> {
     match &result.outcome {
-        Outcome::Failed(failure) => Some(failure),
-        Outcome::Finished => None,
+        TrialOutcome::Failed(failure) => Some(failure),
+        TrialOutcome::Finished => None,
     }
 }
 

@@ -34,11 +34,11 @@ fn figures() -> WorkloadFigures {
 fn computed(folder: &std::path::Path) -> ResultsFolder {
     let results = support::write(folder, 1);
     let loads = results.results().unwrap().into_iter().filter(|r| r.trial.phase == Phase::Load && r.is_finished());
-    for (place, mut result) in loads.take(2).enumerate() {
+    for (index, mut result) in loads.take(2).enumerate() {
         result.trial.workload = "3n1".to_owned();
-        result.trial.variant = format!("row-{:02}", 15 - 2 * place);
+        result.trial.variant = format!("row-{:02}", 15 - 2 * index);
         result.figures = Some(figures());
-        if place == 1 {
+        if index == 1 {
             let (topic, name, value) = ("tainted".into(), "DB_LOG_DSYNC".into(), "nobody waits for it".into());
             result.engine.settings.push(Setting { topic, name, value });
         }

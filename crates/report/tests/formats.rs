@@ -114,9 +114,9 @@ fn variants_of_the_same_work_stand_beside_each_other() {
     let results = support::write(folder.path(), 1);
     let all = results.results().unwrap();
     let variants = [("smt-off", 1.0, 1), ("smt-on", 1.1, 1), ("doubled", 2.0, 2), ("small", 1.0, 1)];
-    for (place, (variant, faster, times)) in variants.into_iter().enumerate() {
+    for (index, (variant, faster, times)) in variants.into_iter().enumerate() {
         for mut result in all.iter().filter(|r| ["lmdb", "rocksdb"].contains(&&*r.trial.engine)).cloned() {
-            result.trial.number += 1000 * (1 + place as u32);
+            result.trial.number += 1000 * (1 + index as u32);
             result.trial.variant = variant.into();
             result.trial.readers *= times;
             result.workload.value_size = if variant == "small" { 24 } else { 100 };

@@ -25,7 +25,7 @@ pub use os::{Device, OsFacts, Space};
 pub use percentile::{Percentile, Percentiles};
 pub use series::{Latency, SeriesPoint};
 pub use trial_result::{
-    Answers, EngineFacts, Failure, FailureKind, LeftOut, Operations, Outcome, Phase, SCHEMA, Setting, Settling, Side,
-    TrialKey, TrialResult, Window, WorkloadFacts,
+    AnswerCounts, EngineFacts, Failure, FailureKind, LeftOut, Operations, Phase, SCHEMA, Setting, Settling, Side,
+    TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
 };
 pub use workload_figures::{FigureValue, WorkloadFigure, WorkloadFigures};

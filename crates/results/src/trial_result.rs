@@ -22,7 +22,7 @@ pub struct TrialResult {
     /// The work that was requested.
     pub workload: WorkloadFacts,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
     /// When the worker was started.
     pub started: Timestamp,
     /// The measured part of the worker's life; absent if it was never reached.
@@ -30,7 +30,7 @@ pub struct TrialResult {
     /// One entry for each kind of operation, in the measured window.
     pub operations: Vec<Operations>,
     /// Answers by how right they were, warm-up included: a wrong answer counts whenever it comes.
-    pub answers: Answers,
+    pub answers: AnswerCounts,
     /// The figures of the workload's own; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<WorkloadFigures>,
@@ -212,7 +212,7 @@ impl WorkloadFacts {
 /// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "state")]
-pub enum Outcome {
+pub enum TrialOutcome {
     /// To its end, with every answer right.
     Finished,
     /// Its figures are not to be compared.
@@ -308,7 +308,7 @@ impl Side {
 
 /// Answers by how right they were. Hit, miss and error are three answers; the rest are hits that were not right.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answers {
+pub struct AnswerCounts {
     /// Reads that gave the right value, and writes that were acknowledged.
     pub right: u64,
     /// Reads that gave nothing where a record must be.
@@ -325,7 +325,7 @@ pub struct Answers {
     pub first_failure: Option<String>,
 }
 
-impl Answers {
+impl AnswerCounts {
     /// Answers that fail a trial.
     pub fn failures(&self) -> u64 {
         self.missing + self.errors + self.wrong + self.torn + self.stale
@@ -335,7 +335,7 @@ impl Answers {
 impl TrialResult {
     /// Whether the figures may be compared.
     pub fn is_finished(&self) -> bool {
-        self.outcome == Outcome::Finished
+        self.outcome == TrialOutcome::Finished
     }
 
     /// Settings of the engine that promise less durability than they seem to: those of the topic `tainted`.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
 use kvdyno_results::{ClientKind, DriverCost, Failure};
-use kvdyno_worker::workloads::{Data, End, Reads, Spelling, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::workloads::{Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadSpec};
 use kvdyno_worker::{Distribution, DriverCheck, TrialSpec, worker::driver_check};
 
 /// Rounds of which the median is taken.
@@ -75,7 +75,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
             distribution: Distribution::default(),
             write_rate: None,
             warmup: duration / 10,
-            end: End::After(duration),
+            end: TrialEnd::After(duration),
             verify: Verify::Full,
             seed: 1,
         },

@@ -183,7 +183,7 @@ impl<'a> Runner<'a> {
         let ended = self.coordinate(planned, &slot, &folder, notes, progress)?;
         let Some(result) = ended.result else { return Ok(None) };
         if planned.key.phase == Phase::Load
-            && let kvdyno_results::Outcome::Failed(failure) = &result.outcome
+            && let kvdyno_results::TrialOutcome::Failed(failure) = &result.outcome
         {
             self.unusable.insert(id, format!("the load failed: {}", failure.reason));
         }
@@ -294,8 +294,8 @@ impl<'a> Runner<'a> {
         fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
         Ok(match ended.result.map(|result| result.outcome) {
             None => Reloaded::Interrupted,
-            Some(kvdyno_results::Outcome::Finished) => Reloaded::Done,
-            Some(kvdyno_results::Outcome::Failed(failure)) => {
+            Some(kvdyno_results::TrialOutcome::Finished) => Reloaded::Done,
+            Some(kvdyno_results::TrialOutcome::Failed(failure)) => {
                 Reloaded::Failed(format!("the database could not be loaded again: {}", failure.reason))
             }
         })
@@ -306,7 +306,7 @@ impl<'a> Runner<'a> {
         let id = DatabaseId::of(planned);
         let result = self.results.get(&planned.key.number);
         if planned.key.phase == Phase::Load
-            && let Some(kvdyno_results::Outcome::Failed(failure)) = result.map(|result| &result.outcome)
+            && let Some(kvdyno_results::TrialOutcome::Failed(failure)) = result.map(|result| &result.outcome)
         {
             self.unusable.entry(id).or_insert_with(|| format!("the load failed: {}", failure.reason));
         }

@@ -18,7 +18,7 @@ use crate::shared::{ClientStats, WorkerState};
 use crate::trial::{Measured, NotRun, Trial, failed, values_of};
 use crate::usage::Usage;
 use crate::workloads::role::RoleClock;
-use crate::workloads::{End, Role, WorkloadSpec};
+use crate::workloads::{Role, TrialEnd, WorkloadSpec};
 
 /// The records, for all readers and writers of a process.
 struct SharedRecords<'a> {
@@ -146,7 +146,7 @@ impl<C: RoleClock> Trial<'_, C> {
         let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
         let warm_until = self.clock.now() + ticks(warmup);
         let run_until = match workload.end {
-            End::After(duration) if !workload.name.loads() => warm_until + ticks(duration),
+            TrialEnd::After(duration) if !workload.name.loads() => warm_until + ticks(duration),
             _ => u64::MAX,
         };
         control.warm_until.store(warm_until, Ordering::SeqCst);
@@ -222,7 +222,7 @@ impl<C: RoleClock> Trial<'_, C> {
         warmed_up();
         let primary = client.is_primary(workload);
         let operations = match workload.end {
-            End::Operations(operations) if primary && !workload.name.loads() => operations,
+            TrialEnd::Operations(operations) if primary && !workload.name.loads() => operations,
             _ => u64::MAX,
         };
         let limit = Limit { until: &control.run_until, operations };

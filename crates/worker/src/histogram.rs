@@ -99,8 +99,8 @@ mod tests {
         let counts: Vec<u64> = counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         let histogram = in_nanoseconds(&counts, 2.0);
         for (quantile, expected) in [(0.5, 25_000.0), (0.99, 49_500.0), (0.9999, 49_995.0)] {
-            let found = histogram.value_at_quantile(quantile) as f64;
-            assert!((found / expected - 1.0).abs() < 0.006, "{quantile}: {found} instead of {expected}");
+            let observed = histogram.value_at_quantile(quantile) as f64;
+            assert!((observed / expected - 1.0).abs() < 0.006, "{quantile}: {observed} instead of {expected}");
         }
         assert_eq!(histogram.len(), 100_000);
     }

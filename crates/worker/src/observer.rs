@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use hdrhistogram::Histogram;
-use kvdyno_results::{Answers, Latency, OpKind, Operations, SeriesPoint};
+use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, SeriesPoint};
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
 use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, SharedMemory};
@@ -151,11 +151,11 @@ impl<'a> Observer<'a> {
     }
 
     /// The answers, in the worker's whole life.
-    pub fn answers(&self) -> Answers {
+    pub fn answers(&self) -> AnswerCounts {
         let sum = |counter: fn(&ClientStats) -> &std::sync::atomic::AtomicU64| {
             self.shared.client_stats().iter().map(|stats| counter(stats).load(Ordering::Relaxed)).sum::<u64>()
         };
-        let mut answers = Answers {
+        let mut answers = AnswerCounts {
             right: 0,
             missing: sum(|stats| &stats.missing),
             errors: sum(|stats| &stats.errors),

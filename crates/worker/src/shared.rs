@@ -49,7 +49,7 @@ impl WorkerState {
         WorkerState::Done,
     ];
 
-    /// For people: what was going on.
+    /// The activity under way, for people.
     pub fn words(self) -> &'static str {
         match self {
             WorkerState::Starting => "starting",
@@ -300,12 +300,12 @@ impl Segment {
         // SAFETY: as the caller promises.
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
         fcntl_setfd(&file, FdFlags::CLOEXEC)?;
-        let found = rustix::fs::fstat(&file)?.st_size;
-        match usize::try_from(found).is_ok_and(|found| found >= size) {
+        let length = rustix::fs::fstat(&file)?.st_size;
+        match usize::try_from(length).is_ok_and(|length| length >= size) {
             true => Segment::map(file, size),
             false => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("a shared segment has {found} bytes, not {size}"),
+                format!("a shared segment has {length} bytes, not {size}"),
             )),
         }
     }

@@ -1,11 +1,13 @@
-//! What an experiment requests of the environment: the keys of `[environment]`, held against no machine yet.
+//! The environment that an experiment requests: the keys of `[environment]`, held against no machine yet.
 
 use kvdyno_model::{FilePath, Keys};
 use serde::{Deserialize, Serialize};
 
-pub use kvdyno_model::{Allocator, ByteSize, CacheState, Cpus, IndexList, NamedAllocator, NumaPolicy, Smt, Storage};
+pub use kvdyno_model::{
+    Allocator, ByteSize, CacheState, Cpus, IndexList, NamedAllocator, NumaPolicy, Smt, StorageKind,
+};
 
-/// What surrounds the trials. What it does not say stays as it is where kvdyno is started.
+/// The environment of the trials. What it does not say stays as it is where kvdyno is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "environment", key = EnvironmentKey)]
@@ -25,15 +27,15 @@ pub struct Requested {
     /// The most memory that a trial may have, page cache included.
     #[key(absent = "no limit")]
     pub memory: Option<ByteSize>,
-    /// What `malloc` is: `libc`, `jemalloc`, `tcmalloc`, `mimalloc`, or the path of a library.
+    /// The allocator behind `malloc`: `libc`, `jemalloc`, `tcmalloc`, `mimalloc`, or the path of a library.
     #[key(absent = "as where kvdyno is started")]
     pub allocator: Option<Allocator>,
-    /// What of the database is in the page cache when a run begins.
+    /// The state of the page cache when a run begins, as far as it concerns the database.
     #[key(default = CacheState::Warm)]
     pub cache_state: CacheState,
-    /// What a database lies on; all but a folder is made anew before each load.
-    #[key(default = Storage::Folder)]
-    pub storage: Storage,
+    /// The storage below a database; all but a folder is made anew before each load.
+    #[key(default = StorageKind::Folder)]
+    pub storage: StorageKind,
     /// The size of the file below a filesystem that is made.
     #[key(absent = "three times keys and values, `min_free`, and 256 MiB")]
     pub storage_size: Option<ByteSize>,
@@ -48,7 +50,7 @@ pub struct Requested {
 pub struct Refusal {
     /// The key of the experiment file that requests it.
     pub key: EnvironmentKey,
-    /// What cannot be, why, and what would be right.
+    /// The reason, and what would be right.
     pub message: String,
 }
 

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{mount, numbers as numbers_of};
-use crate::requested::Storage;
+use crate::requested::StorageKind;
 use crate::tree::Tree;
 
 pub use check::{check, least};
@@ -36,7 +36,7 @@ const HEAD: usize = 1 << 20;
 /// The backing store of one database.
 #[derive(Clone, Debug)]
 pub struct BackingStore {
-    storage: Storage,
+    storage: StorageKind,
     /// The folder in which everything is.
     folder: PathBuf,
     /// Bytes of the file.
@@ -47,14 +47,14 @@ pub struct BackingStore {
 
 impl BackingStore {
     /// The backing store of the kind `storage` in `folder`; nothing is made yet.
-    pub fn new(storage: Storage, folder: &Path, size: u64, device: Option<&Path>) -> BackingStore {
+    pub fn new(storage: StorageKind, folder: &Path, size: u64, device: Option<&Path>) -> BackingStore {
         BackingStore { storage, folder: folder.to_owned(), size, device: device.map(Path::to_owned) }
     }
 
     /// Where the engine has its files: a folder, or a link to the device. The same each time.
     pub fn database(&self) -> PathBuf {
         match self.storage {
-            Storage::Folder | Storage::Raw => self.folder.join("database"),
+            StorageKind::Folder | StorageKind::Raw => self.folder.join("database"),
             _ => self.point().join("database"),
         }
     }
@@ -85,13 +85,13 @@ impl BackingStore {
                     loops::attach(&self.image())?
                 }
             };
-            if self.storage != Storage::Raw {
+            if self.storage != StorageKind::Raw {
                 format::format(self.storage, &device)?;
             }
             self.show(&device)?;
         }
         match self.storage {
-            Storage::Raw => Ok(()),
+            StorageKind::Raw => Ok(()),
             _ => fs::create_dir_all(self.database()),
         }
     }
@@ -123,12 +123,12 @@ impl BackingStore {
 
     /// Without a journal, a filesystem that was not unmounted may be damaged.
     fn is_trusted(&self, device: &Path) -> io::Result<bool> {
-        Ok(self.storage != Storage::Ext4NoJournal || format::is_clean_ext4(device)?)
+        Ok(self.storage != StorageKind::Ext4NoJournal || format::is_clean_ext4(device)?)
     }
 
     fn is_shown(&self) -> bool {
         match self.storage {
-            Storage::Raw => {
+            StorageKind::Raw => {
                 let to = fs::read_link(self.database()).ok();
                 to.is_some() && (to == self.device || to == loops::of(&self.image()))
             }
@@ -137,7 +137,7 @@ impl BackingStore {
     }
 
     fn show(&self, device: &Path) -> io::Result<()> {
-        if self.storage == Storage::Raw {
+        if self.storage == StorageKind::Raw {
             match fs::remove_file(self.database()) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => return symlink(device, self.database()),
@@ -183,7 +183,7 @@ impl BackingStore {
 
     /// KiB that a database takes that is a whole device: of a file, what was ever written to; of a device nobody knows.
     pub fn device_kib(&self) -> Option<u64> {
-        let made_of_file = self.storage == Storage::Raw && self.device.is_none();
+        let made_of_file = self.storage == StorageKind::Raw && self.device.is_none();
         made_of_file.then(|| Some(fs::metadata(self.image()).ok()?.blocks().div_ceil(2)))?
     }
 }

@@ -97,7 +97,7 @@ fn write_keys(file: &mut String, section: &SectionInfo, chosen: &Table, only_cho
     Ok(())
 }
 
-/// What is said of a key that does not have its default.
+/// The comment on a key that does not have its default.
 fn comment(key: &Definition, again: bool) -> String {
     match &key.otherwise {
         _ if again => String::new(),

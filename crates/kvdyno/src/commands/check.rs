@@ -108,7 +108,7 @@ fn subject(arguments: &CheckArguments, engine: &str) -> Result<Option<(Subject, 
         subject.options.push((name.to_owned(), value.to_owned()));
     }
     let request = Request { options: subject.options.clone(), ..here.request };
-    inspection::inspect_apart(&request).map_err(|obstacle| cannot(&obstacle.message))?;
+    inspection::inspect_in_child(&request).map_err(|obstacle| cannot(&obstacle.message))?;
     Ok(Some((Subject { library: here.inspection.library, ..subject }, here.version)))
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write, stdout};
 use kvdyno_environment::memory;
 use kvdyno_environment::storage::backing_store::{self, LeftoverStorage};
 
-use crate::cli::Clean;
+use crate::cli::CleanArguments;
 use crate::error::Error;
 
 /// Something that is left over, in words, and how it is removed.
@@ -15,7 +15,7 @@ struct Leftover {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Clean) -> Result<(), Error> {
+pub fn run(arguments: &CleanArguments) -> Result<(), Error> {
     let all = leftovers();
     if all.is_empty() {
         return say("nothing left over");

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use kvdyno_experiment::{EngineSection, Experiment};
 use kvdyno_model::FilePath;
 
-use crate::cli::Compare;
+use crate::cli::CompareArguments;
 use crate::commands::run;
 use crate::error::Error;
 
 /// Runs the command.
-pub fn run(arguments: Box<Compare>) -> Result<(), Error> {
+pub fn run(arguments: Box<CompareArguments>) -> Result<(), Error> {
     let mut experiment = experiment(&arguments)?;
     run::enter_scope(&experiment);
     run::give_up(&mut experiment, &arguments.erase)?;
     run::start(experiment, None, &arguments.output)
 }
 
-fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
+fn experiment(arguments: &CompareArguments) -> Result<Experiment, Error> {
     let mut experiment =
         arguments.keys.experiment(&arguments.engines).map_err(|error| Error::Experiment { error, file: None })?;
     experiment.engine = sections(arguments)?;
@@ -25,7 +25,7 @@ fn experiment(arguments: &Compare) -> Result<Experiment, Error> {
 }
 
 /// `--option` and `--library` as sections of the file. What names `rocksdb` concerns `rocksdb:pfx` too.
-fn sections(arguments: &Compare) -> Result<BTreeMap<String, EngineSection>, Error> {
+fn sections(arguments: &CompareArguments) -> Result<BTreeMap<String, EngineSection>, Error> {
     let mut sections: BTreeMap<String, EngineSection> = BTreeMap::new();
     for item in &arguments.option {
         let form = || Error::Input(format!("--option {item}: it must be of the form ENGINE.OPTION=VALUE"));
@@ -47,7 +47,7 @@ fn sections(arguments: &Compare) -> Result<BTreeMap<String, EngineSection>, Erro
 }
 
 /// The engines on the command line that `engine` means: itself, or all presets of it.
-fn concerned(arguments: &Compare, engine: &str, what: &str) -> Result<Vec<String>, Error> {
+fn concerned(arguments: &CompareArguments, engine: &str, what: &str) -> Result<Vec<String>, Error> {
     let means = |name: &&String| *name == engine || name.strip_prefix(engine).is_some_and(|rest| rest.starts_with(':'));
     let names: Vec<String> = arguments.engines.iter().filter(means).cloned().collect();
     match names.is_empty() {

@@ -12,11 +12,11 @@ use kvdyno_engine::{AbiCode, Compression, Durability, OptionKind, Probe};
 use kvdyno_install::{Recipe, recipes};
 use kvdyno_plan::inspection;
 
-use crate::cli::Engines;
+use crate::cli::EnginesArguments;
 use crate::error::Error;
 
 /// Runs the command.
-pub fn run(arguments: Engines) -> Result<(), Error> {
+pub fn run(arguments: EnginesArguments) -> Result<(), Error> {
     let text = match arguments.name {
         Some(name) => describe(&name, arguments.library.as_deref())?,
         None => list()?,
@@ -48,7 +48,7 @@ pub fn find(name: &str, library: Option<&Path>) -> Result<EngineSearch, Error> {
         Ok(request) => request,
         Err(obstacle) => return Ok(EngineSearch::Missing(obstacle.message)),
     };
-    let inspection = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
+    let inspection = inspection::inspect_in_child(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
     Ok(match inspection.probe.clone() {
         Probe::Available { version } => EngineSearch::Usable(Box::new(UsableEngine { request, inspection, version })),
         Probe::Missing { reason } => EngineSearch::Missing(reason),
@@ -114,7 +114,7 @@ fn ask(name: &str, installed: Option<&Installed>) -> Result<Option<Inspection>, 
     let name = EngineName { adapter: name.to_owned(), version, preset: None };
     match inspection::request(&name, None) {
         Err(_) => Ok(None),
-        Ok(request) => inspection::inspect_apart(&request).map(Some).map_err(|obstacle| obstacle.message),
+        Ok(request) => inspection::inspect_in_child(&request).map(Some).map_err(|obstacle| obstacle.message),
     }
 }
 
@@ -161,7 +161,7 @@ fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
     let name = EngineName::parse(name);
     let request = inspection::request(&name, library.map(Path::to_owned));
     let inspected =
-        request.and_then(|request| inspection::inspect_apart(&request).map(|inspection| (request, inspection)));
+        request.and_then(|request| inspection::inspect_in_child(&request).map(|inspection| (request, inspection)));
     let (request, inspection) = inspected.map_err(|obstacle| Error::Input(obstacle.message))?;
     let engine = &inspection.declared;
     let mut text = format!("{} — {}\n\n", engine.name, engine.summary);

@@ -4,11 +4,11 @@ use std::io::{Write, stdout};
 
 use kvdyno_experiment::{SHIPPED, Shipped, reference};
 
-use crate::cli::Experiments;
+use crate::cli::ExperimentsArguments;
 use crate::error::Error;
 
 /// Lists the experiments that come with the program, or prints the file of one, or the schema of all.
-pub fn run(arguments: &Experiments) -> Result<(), Error> {
+pub fn run(arguments: &ExperimentsArguments) -> Result<(), Error> {
     let mut out = stdout().lock();
     if arguments.schema {
         let schema =

@@ -9,13 +9,13 @@ use kvdyno_engine::Probe;
 use kvdyno_engine::catalog::{self, EngineName};
 use kvdyno_engine::inspect::Request;
 use kvdyno_install::{EngineVersion, Event, InstallError, Installation, Recipe, recipe, recipes};
-use kvdyno_plan::inspection::{inspect_apart, request};
+use kvdyno_plan::inspection::{inspect_in_child, request};
 
-use crate::cli::Install;
+use crate::cli::InstallArguments;
 use crate::error::Error;
 
 /// Runs the command. Every name is looked up before the first engine is fetched; one that fails does not stop the rest.
-pub fn run(arguments: &Install) -> Result<(), Error> {
+pub fn run(arguments: &InstallArguments) -> Result<(), Error> {
     let wanted = wanted(arguments)?;
     let root = catalog::own_folder()
         .ok_or_else(|| Error::Input("neither XDG_DATA_HOME nor HOME says where your engines are to go".into()))?;
@@ -34,7 +34,7 @@ pub fn run(arguments: &Install) -> Result<(), Error> {
     }
 }
 
-fn wanted(arguments: &Install) -> Result<Vec<(Recipe, EngineVersion)>, Error> {
+fn wanted(arguments: &InstallArguments) -> Result<Vec<(Recipe, EngineVersion)>, Error> {
     let input = |error: kvdyno_install::RecipeError| Error::Input(error.to_string());
     if arguments.all {
         let all = recipes().map_err(input)?;
@@ -86,7 +86,7 @@ fn try_out(name: &str, adapter: Option<&Path>, library: Option<&Path>) -> Result
         None => request(&EngineName::parse(name), None).map_err(|error| error.message)?,
     };
     let request = Request { library: library.map(Path::to_owned), fallback: None, ..request };
-    let inspection = inspect_apart(&request).map_err(|error| error.message)?;
+    let inspection = inspect_in_child(&request).map_err(|error| error.message)?;
     if inspection.declared.name != name {
         return Err(format!("it is an adapter of {}, not of {name}", inspection.declared.name));
     }

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use kvdyno_engine::{Choice, catalog::EngineName};
 use kvdyno_environment::abilities::abilities;
-use kvdyno_results::{DriverCost, Machine as Facts};
+use kvdyno_results::{DriverCost, Machine};
 use kvdyno_worker::clock::{self, Calibration, Tsc};
 
-use crate::cli::Machine;
+use crate::cli::MachineArguments;
 use crate::error::Error;
 
 /// The time in which the driver's own cost is measured before an experiment.
 const DRIVER_TIME: Duration = Duration::from_millis(1000);
 
 /// Runs the command.
-pub fn run(arguments: Machine) -> Result<(), Error> {
+pub fn run(arguments: MachineArguments) -> Result<(), Error> {
     if !arguments.dir.is_dir() {
         return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
     }
@@ -29,7 +29,7 @@ pub fn run(arguments: Machine) -> Result<(), Error> {
 }
 
 /// This machine, with the filesystem of `folder` and the driver's own cost.
-pub fn describe(folder: &Path) -> Facts {
+pub fn describe(folder: &Path) -> Machine {
     let mut facts = kvdyno_environment::machine::machine(folder);
     facts.clock = match clock::has_invariant_tsc() {
         true => clock::describe(Calibration::begin(Tsc).settle()),
@@ -47,7 +47,7 @@ fn driver(threads: u32) -> Option<DriverCost> {
     kvdyno_run::driver_cost(&choice, threads, DRIVER_TIME).ok()
 }
 
-fn words(facts: &Facts) -> String {
+fn words(facts: &Machine) -> String {
     let mut lines = Vec::new();
     let mut line = |what: &str, value: String| lines.push(format!("{what:<12} {value}"));
     let cpu = &facts.cpu;

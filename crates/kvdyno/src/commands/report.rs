@@ -5,11 +5,11 @@ use std::io::{IsTerminal, Write, stdout};
 use kvdyno_report::{Format, against, can_hold};
 use kvdyno_results::folder::ResultsFolder;
 
-use crate::cli::Report;
+use crate::cli::ReportArguments;
 use crate::error::Error;
 
 /// Runs the command.
-pub fn run(arguments: Report) -> Result<(), Error> {
+pub fn run(arguments: ReportArguments) -> Result<(), Error> {
     let results = ResultsFolder::open(arguments.folder)?;
     let Some(paper) = arguments.against else { return show(&results, arguments.format) };
     if !can_hold(arguments.format) {

@@ -15,13 +15,13 @@ use kvdyno_results::folder::ResultsFolder;
 use kvdyno_run::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::cli::{Erase, Output, Run};
+use crate::cli::{EraseArguments, OutputArguments, RunArguments};
 use crate::commands::{experiments, machine, report};
 use crate::error::Error;
 use crate::progress::Terminal;
 
 /// Runs the command.
-pub fn run(arguments: Run) -> Result<(), Error> {
+pub fn run(arguments: RunArguments) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
         return resume(folder, &arguments);
     }
@@ -52,7 +52,7 @@ pub fn enter_scope(experiment: &Experiment) {
 }
 
 /// Lets an experiment have the device that the command line gives up.
-pub fn give_up(experiment: &mut Experiment, erase: &Erase) -> Result<(), Error> {
+pub fn give_up(experiment: &mut Experiment, erase: &EraseArguments) -> Result<(), Error> {
     let (Some(device), Some(confirmed)) = (&erase.device, &erase.yes_erase) else { return Ok(()) };
     if device != confirmed {
         return Err(Error::Input(format!(
@@ -132,7 +132,11 @@ fn in_file(error: FileError, file: Option<(PathBuf, String)>) -> Error {
 }
 
 /// Checks an experiment, makes its results folder and runs it. `file` is where it came from.
-pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output: &Output) -> Result<(), Error> {
+pub fn start(
+    mut experiment: Experiment,
+    file: Option<(PathBuf, String)>,
+    output: &OutputArguments,
+) -> Result<(), Error> {
     experiment.make_paths_absolute(&base_of(file.as_ref().map(|(path, _)| path.as_path()))?);
     let checked = check(experiment).map_err(|error| in_file(error, file))?;
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
@@ -161,7 +165,7 @@ pub fn start(mut experiment: Experiment, file: Option<(PathBuf, String)>, output
     run_and_report(&checked, &results, output)
 }
 
-fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
+fn resume(folder: &Path, arguments: &RunArguments) -> Result<(), Error> {
     // Its databases have the same paths as before: an engine may know them by those.
     let root = ResultsFolder::open(folder)?.root().canonicalize();
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
@@ -174,7 +178,7 @@ fn resume(folder: &Path, arguments: &Run) -> Result<(), Error> {
 }
 
 /// Where results go: a folder that is not there yet, or is empty.
-fn out_folder(experiment: &Experiment, output: &Output) -> Result<PathBuf, Error> {
+fn out_folder(experiment: &Experiment, output: &OutputArguments) -> Result<PathBuf, Error> {
     let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
     let folder = output.out.clone().unwrap_or_else(|| {
         let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
@@ -203,7 +207,7 @@ fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
 }
 
 /// Runs what is left of the plan, and reports.
-fn run_and_report(checked: &Checked, results: &ResultsFolder, output: &Output) -> Result<(), Error> {
+fn run_and_report(checked: &Checked, results: &ResultsFolder, output: &OutputArguments) -> Result<(), Error> {
     let stop = Stop::default();
     let counter = stop.counter();
     for signal in [SIGINT, SIGTERM, SIGHUP] {

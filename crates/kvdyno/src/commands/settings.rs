@@ -10,11 +10,11 @@ use kvdyno_experiment::SettingsSection;
 use kvdyno_plan::inspection;
 
 use super::engines::{EngineSearch, UsableEngine, find, left_out, table};
-use crate::cli::Settings;
+use crate::cli::SettingsArguments;
 use crate::error::Error;
 
 /// Runs the command.
-pub fn run(arguments: Settings) -> Result<(), Error> {
+pub fn run(arguments: SettingsArguments) -> Result<(), Error> {
     let settings = arguments.keys.section();
     let skip_missing = arguments.skip_missing || arguments.engines.is_empty();
     let names = if arguments.engines.is_empty() { all_here() } else { arguments.engines.clone() };
@@ -23,7 +23,7 @@ pub fn run(arguments: Settings) -> Result<(), Error> {
         match find(&name, None)? {
             EngineSearch::Usable(here) => page.add(&settings, &name, *here)?,
             EngineSearch::Missing(_) if skip_missing => page.missing.push(name),
-            EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be requested: {reason}"))),
+            EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be inspected: {reason}"))),
         }
     }
     let text = if arguments.format == "md" { page.markdown() } else { page.text() };
@@ -109,7 +109,7 @@ impl SettingsPage {
         let Inspection { declared, library, .. } = here.inspection;
         let requested = self.sections.iter().map(|section| (lab(settings, &declared, section.level), HINTS)).collect();
         let request = Request { settings: requested, library, ..here.request };
-        let answers = inspection::inspect_apart(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
+        let answers = inspection::inspect_in_child(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
         for (section, answer) in self.sections.iter_mut().zip(answers.settings) {
             let prefix = format!("{} cannot be measured so: ", declared.name);
             let of_topic =

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use kvdyno_worker::worker::{destroy, run as run_trial};
 
-use crate::cli::Worker;
+use crate::cli::WorkerArguments;
 use crate::error::Error;
 
 /// Runs one trial, or one process's part of it; or lets an engine clean up.
-pub fn run(arguments: Worker) -> Result<(), Error> {
+pub fn run(arguments: WorkerArguments) -> Result<(), Error> {
     match arguments.destroy {
         Some(spec) => destroy(&spec)?,
         None => run_trial(&arguments.spec.unwrap_or_default(), arguments.process)?,

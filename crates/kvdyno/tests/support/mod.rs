@@ -3,8 +3,8 @@
 //!
 //! - [`Lab`]: the folder in which commands run.
 //! - [`Comparison`]: a `kvdyno compare`, or with [`Comparison::file`] the `kvdyno run` of a file that it wrote.
-//! - [`Running`] (`running.rs`): a command under way, to be killed or interrupted.
-//! - [`Ran`], [`Trial`] (`outcome.rs`): what came of it.
+//! - [`RunningKvdyno`] (`running.rs`): a command under way, to be killed or interrupted.
+//! - [`Ran`], [`EndedTrial`] (`outcome.rs`): what came of it.
 
 // Helpers of tests are tests: a failure there is a failed test. Each file of tests uses a part of them.
 #![allow(clippy::unwrap_used, dead_code, unused_imports)]
@@ -26,14 +26,14 @@ use tempfile::TempDir;
 
 pub use hlog::interval_log;
 pub use machine::{LoopDevice, may_set_the_environment};
-pub use outcome::{Ran, Trial, squeezed};
-pub use running::{Running, eventually};
+pub use outcome::{EndedTrial, Ran, squeezed};
+pub use running::{RunningKvdyno, eventually};
 
 /// A folder of its own, in which commands run. Its results go to `results` below it.
 #[derive(Clone)]
-pub struct Lab(Rc<Inner>);
+pub struct Lab(Rc<LabFolders>);
 
-struct Inner {
+struct LabFolders {
     home: TempDir,
     /// `KVDYNO_ENGINES`.
     engines: OsString,
@@ -59,7 +59,7 @@ impl Lab {
             fs::write(hiding.join("libkvdyno_null.so"), "").unwrap();
             folders.insert(0, hiding);
         }
-        Lab(Rc::new(Inner { home, engines: std::env::join_paths(folders).unwrap() }))
+        Lab(Rc::new(LabFolders { home, engines: std::env::join_paths(folders).unwrap() }))
     }
 
     /// A file or folder of the lab.
@@ -93,14 +93,14 @@ impl Lab {
     pub fn run_with(&self, arguments: &[&str]) -> Ran {
         let mut command = self.kvdyno();
         command.args(arguments);
-        Running::start(self.clone(), command).ends()
+        RunningKvdyno::start(self.clone(), command).ends()
     }
 
     /// Starts `kvdyno` with these arguments.
-    pub fn start<const N: usize>(&self, arguments: [&str; N]) -> Running {
+    pub fn start<const N: usize>(&self, arguments: [&str; N]) -> RunningKvdyno {
         let mut command = self.kvdyno();
         command.args(arguments);
-        Running::start(self.clone(), command)
+        RunningKvdyno::start(self.clone(), command)
     }
 
     /// Goes on where a run was ended.
@@ -264,7 +264,7 @@ impl Comparison {
     pub fn experiment(&self) -> String {
         let mut command = self.command();
         command.arg("--dry-run");
-        let text = Running::start(self.lab.clone(), command).ends().exits(0).stdout.clone();
+        let text = RunningKvdyno::start(self.lab.clone(), command).ends().exits(0).stdout.clone();
         let mut experiment: toml::Table = text.parse().unwrap();
         for (key, value) in &self.edits {
             let (section, key) = key.split_once('.').unwrap();
@@ -274,9 +274,9 @@ impl Comparison {
     }
 
     /// Starts it.
-    pub fn start(&self) -> Running {
+    pub fn start(&self) -> RunningKvdyno {
         if self.edits.is_empty() {
-            return Running::start(self.lab.clone(), self.command());
+            return RunningKvdyno::start(self.lab.clone(), self.command());
         }
         self.lab.write("experiment.toml", &self.experiment());
         self.lab.start(["run", "experiment.toml", "--out", "results"])

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::ExitStatus;
 
-use kvdyno_results::{Outcome, Phase, TrialResult};
+use kvdyno_results::{Phase, TrialOutcome, TrialResult};
 
 use super::Lab;
 
@@ -41,21 +41,21 @@ impl Ran {
 
     /// The one trial of an engine with that workload; `load` is its load.
     #[track_caller]
-    pub fn trial(&self, engine: &str, what: &str) -> Trial {
+    pub fn trial(&self, engine: &str, what: &str) -> EndedTrial {
         let mut trials = self.trials(engine, what);
         assert_eq!(trials.len(), 1, "trials of {engine} with {what}; it said:\n{}", self.stderr);
         trials.remove(0)
     }
 
     /// The trials of an engine with that workload; `load` is its load.
-    pub fn trials(&self, engine: &str, what: &str) -> Vec<Trial> {
+    pub fn trials(&self, engine: &str, what: &str) -> Vec<EndedTrial> {
         let is_it = |result: &TrialResult| {
             let key = &result.trial;
             let is_load = key.phase == Phase::Load;
             key.engine == engine && if what == "load" { is_load } else { key.workload == what && !is_load }
         };
         let results = self.results().into_iter().filter(is_it);
-        results.map(|result| Trial { lab: self.lab.clone(), result }).collect()
+        results.map(|result| EndedTrial { lab: self.lab.clone(), result }).collect()
     }
 
     /// The workload that was run.
@@ -71,7 +71,7 @@ impl Ran {
         let trials: Vec<_> = self.results().into_iter().filter(|result| result.trial.engine == engine).collect();
         assert!(!trials.is_empty(), "no trials of {engine}");
         for result in trials {
-            assert_eq!(result.outcome, Outcome::Finished, "{:?}: {:?}", result.trial, result.answers);
+            assert_eq!(result.outcome, TrialOutcome::Finished, "{:?}: {:?}", result.trial, result.answers);
         }
         self
     }
@@ -81,7 +81,7 @@ impl Ran {
     pub fn is_clean(&self) -> &Self {
         self.exits(0).is_whole();
         for result in self.results() {
-            assert_eq!(result.outcome, Outcome::Finished, "{:?}", result.trial);
+            assert_eq!(result.outcome, TrialOutcome::Finished, "{:?}", result.trial);
             assert_eq!(result.answers.failures(), 0, "{:?}: {:?}", result.trial, result.answers);
             assert!(result.answers.right > 0, "{:?} did nothing", result.trial);
         }
@@ -112,7 +112,7 @@ impl Ran {
         let told = [&self.stdout, &self.lab.report("csv"), &page].map(|text| squeezed(text));
         let mut failures = 0;
         for result in self.results() {
-            let Outcome::Failed(failure) = result.outcome else { continue };
+            let TrialOutcome::Failed(failure) = result.outcome else { continue };
             failures += 1;
             for text in &told {
                 assert!(text.contains(&squeezed(&failure.reason)), "`{}` is not in\n{text}", failure.reason);
@@ -124,23 +124,25 @@ impl Ran {
 }
 
 /// One trial that ended.
-pub struct Trial {
+pub struct EndedTrial {
     lab: Lab,
     pub result: TrialResult,
 }
 
-impl Trial {
+impl EndedTrial {
     /// It came to its end.
     #[track_caller]
     pub fn finished(&self) -> &Self {
-        assert_eq!(self.result.outcome, Outcome::Finished, "{:?}", self.result.trial);
+        assert_eq!(self.result.outcome, TrialOutcome::Finished, "{:?}", self.result.trial);
         self
     }
 
     /// It failed in this way, for a reason with these words in it.
     #[track_caller]
     pub fn failed(&self, kind: &str, words: &str) -> &Self {
-        let Outcome::Failed(failure) = &self.result.outcome else { panic!("{:?} did not fail", self.result.trial) };
+        let TrialOutcome::Failed(failure) = &self.result.outcome else {
+            panic!("{:?} did not fail", self.result.trial)
+        };
         let actual = serde_json::to_value(failure.kind).unwrap();
         assert_eq!(actual, kind, "{}", failure.reason);
         assert!(failure.reason.contains(words), "the reason should have `{words}`: {}", failure.reason);

@@ -14,18 +14,18 @@ use super::{Lab, Ran};
 const LONG: Duration = Duration::from_secs(120);
 
 /// A command under way.
-pub struct Running {
+pub struct RunningKvdyno {
     lab: Lab,
     child: Child,
     out: File,
     err: File,
 }
 
-impl Running {
-    pub fn start(lab: Lab, mut command: Command) -> Running {
+impl RunningKvdyno {
+    pub fn start(lab: Lab, mut command: Command) -> RunningKvdyno {
         let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
-        Running { lab, child: command.spawn().unwrap(), out, err }
+        RunningKvdyno { lab, child: command.spawn().unwrap(), out, err }
     }
 
     /// Where it runs.
@@ -89,7 +89,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningKvdyno {
     fn drop(&mut self) {
         // It may have ended long ago.
         let _ = self.child.kill();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use kvdyno_experiment::{EngineKey, Experiment, FileError, LabKey, LoadKey, RunKey, TopKey, Variant};
-use kvdyno_model::{KeyPath, Step, did_you_mean};
+use kvdyno_model::{KeyPath, KeyStep, did_you_mean};
 
 use kvdyno_worker::workloads::WorkloadName;
 
@@ -53,7 +53,7 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
 }
 
 fn check_engines(experiment: &Experiment) -> Result<(), FileError> {
-    let nth = |index| KeyPath::from(TopKey::Engines).then(Step::Index(index));
+    let nth = |index| KeyPath::from(TopKey::Engines).then(KeyStep::Index(index));
     if experiment.engines.is_empty() {
         return Err(FileError::new("no engines: name at least one, such as engines = [\"lmdb\"]"));
     }
@@ -81,7 +81,7 @@ fn check_sections(experiment: &Experiment) -> Result<(), FileError> {
     };
     let meant = did_you_mean(name, experiment.engines.iter().map(String::as_str));
     let key = match section.options.keys().next() {
-        Some(option) => engine_key(name, EngineKey::Options).then(Step::Key(option.clone())),
+        Some(option) => engine_key(name, EngineKey::Options).then(KeyStep::Key(option.clone())),
         None => KeyPath::new("engine", name),
     };
     Err(FileError::at(key, format!("[engine.{name}] is for no engine of `engines`{meant}")))
@@ -89,5 +89,5 @@ fn check_sections(experiment: &Experiment) -> Result<(), FileError> {
 
 /// A key of `[engine.NAME]`.
 pub(super) fn engine_key(name: &str, key: EngineKey) -> KeyPath {
-    KeyPath::new("engine", name).then(Step::Key(key.name().to_owned()))
+    KeyPath::new("engine", name).then(KeyStep::Key(key.name().to_owned()))
 }

@@ -6,7 +6,7 @@ use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::Inspection;
 use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi};
 use kvdyno_experiment::{EngineKey, Experiment, FileError, TopKey, Variant};
-use kvdyno_model::{ClientKind, KeyPath, Phase, Step};
+use kvdyno_model::{ClientKind, KeyPath, KeyStep, Phase};
 use kvdyno_results::{EngineFacts, LeftOut, Setting, TrialKey};
 
 use super::matrix::engine_key;
@@ -41,21 +41,21 @@ pub struct Setup {
     pub(super) skips: Vec<usize>,
     /// For records, but for the settings.
     facts: EngineFacts,
-    /// What it sets for each sort of trial.
+    /// The settings for each sort of trial.
     settings: Vec<(Sort, Vec<Setting>)>,
 }
 
-/// What decides how a database is opened: the phase, and whether processes share it.
+/// The things that decide how a database is opened: the phase, and whether processes share it.
 type Sort = (Phase, ClientKind);
 
 impl Setup {
-    /// What the engine sets for a trial.
+    /// The engine's settings for a trial.
     pub fn settings(&self, trial: &TrialKey) -> &[Setting] {
         let of_sort = self.settings.iter().find(|(sort, _)| *sort == (trial.phase, trial.clients));
         of_sort.map_or(&[], |(_, settings)| settings)
     }
 
-    /// What the record of a trial says of the engine.
+    /// The account of the engine in the result of a trial.
     pub fn facts(&self, trial: &TrialKey) -> EngineFacts {
         EngineFacts { settings: self.settings(trial).to_vec(), ..self.facts.clone() }
     }
@@ -72,7 +72,7 @@ pub(super) fn setup(
     let section = experiment.engine.get(label).cloned().unwrap_or_default();
     let (engine, named) = match &section.engine {
         Some(engine) => (engine.as_str(), engine_key(label, EngineKey::Engine)),
-        None => (label, KeyPath::from(TopKey::Engines).then(Step::Index(number.1))),
+        None => (label, KeyPath::from(TopKey::Engines).then(KeyStep::Index(number.1))),
     };
     let wrong = |message: String| FileError::at(named.clone(), message);
     let name = EngineName::parse(engine);
@@ -84,9 +84,9 @@ pub(super) fn setup(
         [Phase::Run, Phase::Load].map(|phase| [ClientKind::Threads, ClientKind::Processes].map(|kind| (phase, kind)));
     let sorts = sorts.concat();
     request.settings = sorts.iter().map(|sort| ask(experiment, plan, number.0, sort)).collect();
-    let mut inspected = inspection::inspect_apart(&request).map_err(|error| match &error.option {
+    let mut inspected = inspection::inspect_in_child(&request).map_err(|error| match &error.option {
         Some(option) if section.options.contains_key(option) => {
-            FileError::at(engine_key(label, EngineKey::Options).then(Step::Key(option.clone())), error.message)
+            FileError::at(engine_key(label, EngineKey::Options).then(KeyStep::Key(option.clone())), error.message)
         }
         _ => wrong(error.message),
     })?;
@@ -165,7 +165,7 @@ fn sort_of(trial: &PlannedTrial) -> Sort {
     (trial.key.phase, trial.key.clients)
 }
 
-/// What the engine is requested for each sort of trial, whether there will be any or not: what it needs at the most.
+/// The request to the engine for each sort of trial, whether there will be any or not: what it needs at the most.
 fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (LabSettings, Hints) {
     let of_phase = plan.trials.iter().filter(|trial| trial.variant == variant && trial.key.phase == sort.0);
     let roles = of_phase.map(|trial| trial.workload.roles().len()).max().unwrap_or(1) as u32;

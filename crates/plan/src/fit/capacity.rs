@@ -1,4 +1,4 @@
-//! What a machine and a budget have to give.
+//! The capacity of a machine, and a budget of time.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,6 +20,6 @@ pub struct MachineCapacity {
     pub missing: BTreeSet<String>,
 }
 
-/// Of the budget, what loading may take; the rest is for runs, their warm-ups, and opening and closing.
-pub(super) const LOAD_PART: f64 = 0.35;
-pub(super) const RUN_PART: f64 = 0.45;
+/// The share of the budget that loading may take; the rest is for runs, their warm-ups, and opening and closing.
+pub(super) const LOAD_SHARE: f64 = 0.35;
+pub(super) const RUN_SHARE: f64 = 0.45;

@@ -1,4 +1,4 @@
-//! What was changed to make an experiment fit.
+//! The changes that make an experiment fit.
 
 use std::fmt;
 

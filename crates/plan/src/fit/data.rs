@@ -13,7 +13,7 @@ use super::tables::{runs, tell, value_mut};
 pub(super) const LEAST_RECORDS: u64 = 10_000;
 const LEAST_CACHE: Least = Least { bytes: 8 << 20, unit: 1 << 20 };
 pub(super) const LEAST_WRITE_BUFFER: Least = Least { bytes: 4 << 20, unit: 1 << 20 };
-/// Of a memory limit, what is for the programs themselves.
+/// The bytes of a memory limit that are for the programs themselves.
 pub(super) const LEAST_FOR_PROGRAMS: Least = Least { bytes: 64 << 20, unit: 1 << 20 };
 pub(super) const LEAST_OPERATIONS: u64 = 1000;
 

@@ -2,13 +2,13 @@
 
 use kvdyno_experiment::Experiment;
 
-/// What engines load on a small machine, on average: for estimates of time, never for figures.
+/// Rates at which engines load on a small machine, on average: for estimates of time, never for figures.
 const LOAD_BYTES_PER_S: f64 = 60e6;
 const LOAD_RECORDS_PER_S: f64 = 150e3;
 /// The same one by one.
 const PUTS_PER_S: f64 = 40e3;
 
-/// What a load takes.
+/// The time of a load, in seconds.
 pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
     let (load, data) = (experiment.load.workload, experiment.data());
     let own = load.load_seconds(&data, experiment.load_batch(), experiment.load_settings().durability);

@@ -1,6 +1,6 @@
 //! The tables of an experiment that can be made to fit: the experiment itself and each variant, and their runs.
 
-use kvdyno_model::{KeyPath, Step};
+use kvdyno_model::{KeyPath, KeyStep};
 use toml::{Table, Value};
 
 use super::change::FitChange;
@@ -43,8 +43,8 @@ pub(super) fn variants_of(table: &mut Table) -> impl Iterator<Item = &mut Table>
 /// The value of a key, where a table says it.
 pub(super) fn value_mut(table: &mut Table, key: impl Into<KeyPath>) -> Option<&mut Value> {
     match key.into().steps() {
-        [Step::Key(name)] => table.get_mut(name),
-        [Step::Key(section), Step::Key(name)] => table.get_mut(section)?.as_table_mut()?.get_mut(name),
+        [KeyStep::Key(name)] => table.get_mut(name),
+        [KeyStep::Key(section), KeyStep::Key(name)] => table.get_mut(section)?.as_table_mut()?.get_mut(name),
         _ => None,
     }
 }

@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use kvdyno_experiment::{Experiment, FileError, RunKey};
 use kvdyno_model::LeaveOut;
 
-/// What starting, opening, closing and settling take beside the work, for each trial.
+/// The time of starting, opening, closing and settling beside the work, for each trial.
 const OVERHEAD: Duration = Duration::from_millis(600);
 /// So many of each stay, or there is nothing to compare.
 const LEAST: usize = 2;

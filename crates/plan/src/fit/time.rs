@@ -8,7 +8,7 @@ use kvdyno_worker::workloads::WorkloadName;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::capacity::{MachineCapacity, RUN_PART};
+use super::capacity::{MachineCapacity, RUN_SHARE};
 use super::change::FitChange;
 use super::tables::{runs, tell};
 use crate::plan::Plan;
@@ -18,7 +18,7 @@ pub(super) const WARMUP_PART: f64 = 0.1;
 /// No run is shorter.
 pub(super) const LEAST_RUN: Duration = Duration::from_millis(500);
 
-/// What is left of the budget for each run.
+/// The time that the budget leaves for each run.
 pub(super) fn run_time(
     experiment: &Experiment,
     machine: &MachineCapacity,
@@ -30,7 +30,7 @@ pub(super) fn run_time(
         .iter()
         .filter(|trial| trial.planned_time().is_some() && !machine.missing.contains(&trial.key.engine))
         .count();
-    Ok((budget.mul_f64(RUN_PART) / runs.max(1) as u32).max(LEAST_RUN))
+    Ok((budget.mul_f64(RUN_SHARE) / runs.max(1) as u32).max(LEAST_RUN))
 }
 
 /// Shortens the runs of `table`, which is that of a variant or of the experiment.

@@ -2,7 +2,7 @@
 
 use kvdyno_results::{Failure, NodePages, ObservedEnvironment, Phase, Settling, TrialResult};
 
-use super::Reading::{Exact, Number, Words};
+use super::FigureSource::{Exact, Number, Words};
 use super::{Figure, Unit};
 use crate::remarks::failure;
 

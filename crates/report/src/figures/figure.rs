@@ -16,7 +16,7 @@ pub(crate) struct Figure {
     /// One clause, for the documentation.
     pub(crate) meaning: &'static str,
     /// Where it is taken from.
-    pub(crate) reading: Reading,
+    pub(crate) reading: FigureSource,
     /// Whether a failed trial has it: one that says which trial it was and what surrounded it, not what it achieved.
     pub(crate) of_failures: bool,
     /// The only phase that has it; both, if absent.
@@ -25,7 +25,7 @@ pub(crate) struct Figure {
 
 /// The source of a figure.
 #[derive(Clone, Copy)]
-pub(crate) enum Reading {
+pub(crate) enum FigureSource {
     /// Words.
     Words(fn(&TrialResult) -> Option<String>),
     /// A number that has no unit and is exact.
@@ -43,11 +43,11 @@ impl Figure {
         unit: Unit,
         read: fn(&TrialResult) -> Option<f64>,
     ) -> Figure {
-        Figure { key, head, meaning, reading: Reading::Number(unit, read), of_failures: false, phase: None }
+        Figure { key, head, meaning, reading: FigureSource::Number(unit, read), of_failures: false, phase: None }
     }
 
     /// Something that a failed trial has as well.
-    pub(super) const fn given(key: &'static str, meaning: &'static str, reading: Reading) -> Figure {
+    pub(super) const fn given(key: &'static str, meaning: &'static str, reading: FigureSource) -> Figure {
         Figure { key, head: "", meaning, reading, of_failures: true, phase: None }
     }
 
@@ -62,26 +62,26 @@ impl Figure {
             return Value::Null;
         }
         match self.reading {
-            Reading::Words(read) => read(result).filter(|words| !words.is_empty()).into(),
-            Reading::Exact(read) => read(result).into(),
-            Reading::Number(unit, read) => read(result).map_or(Value::Null, |value| unit.number(value)),
+            FigureSource::Words(read) => read(result).filter(|words| !words.is_empty()).into(),
+            FigureSource::Exact(read) => read(result).into(),
+            FigureSource::Number(unit, read) => read(result).map_or(Value::Null, |value| unit.number(value)),
         }
     }
 
     /// Its median over the finished trials of a cell; absent where none of them has it, and for words.
     pub(crate) fn median(&self, cell: &Cell<'_>) -> Option<f64> {
         match self.reading {
-            Reading::Words(_) => None,
-            Reading::Exact(read) => cell.median(|result| read(result).map(|value| value as f64)),
-            Reading::Number(_, read) => cell.median(read),
+            FigureSource::Words(_) => None,
+            FigureSource::Exact(read) => cell.median(|result| read(result).map(|value| value as f64)),
+            FigureSource::Number(_, read) => cell.median(read),
         }
     }
 
     /// Its unit; things counted, if it has none.
     pub(crate) fn unit(&self) -> Unit {
         match self.reading {
-            Reading::Number(unit, _) => unit,
-            Reading::Words(_) | Reading::Exact(_) => Unit::Count,
+            FigureSource::Number(unit, _) => unit,
+            FigureSource::Words(_) | FigureSource::Exact(_) => Unit::Count,
         }
     }
 }

@@ -7,5 +7,5 @@ mod figure;
 mod unit;
 
 pub(crate) use columns::{TrialColumn, columns, reference};
-pub(crate) use figure::{Figure, Reading};
+pub(crate) use figure::{Figure, FigureSource};
 pub(crate) use unit::Unit;

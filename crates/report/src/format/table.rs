@@ -68,11 +68,11 @@ const PIECES: [(&str, ColumnGroup); 2] =
 
 /// The tables of a section, each with its title. One that is wider than a screen comes in pieces.
 fn tables(section: &Section<'_>, colour: bool) -> Vec<String> {
-    let narrow = [ColumnGroup::Names, ColumnGroup::Rates, ColumnGroup::Costs];
+    let groups = [ColumnGroup::Names, ColumnGroup::Rates, ColumnGroup::Costs];
     let pieces = |grid: &Grid| -> Vec<String> {
         let title = section.title_of(grid);
         if !grid.is_wide() {
-            return vec![table(&title, &grid.of_columns(&narrow), colour)];
+            return vec![table(&title, &grid.of_columns(&groups), colour)];
         }
         let piece = |(name, group)| table(&format!("{title}: {name}"), &piece_of(grid, group), colour);
         PIECES.into_iter().map(piece).collect()

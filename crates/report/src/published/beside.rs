@@ -9,7 +9,7 @@ use super::printed;
 use crate::document::{Block, Section};
 use crate::error::ReportError;
 use crate::format::{self, Format};
-use crate::grid::{Grid, GridCell, GridColumn, GridRow, Note};
+use crate::grid::{Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::study::{Contents, Study};
 
 /// Swapped pairs that are named; how many more there are is said.
@@ -116,7 +116,7 @@ fn summary(paper: Paper, compared: &[Compared<'_>]) -> Grid {
         title: format!("Against: {}", paper.title()),
         columns: vec![GridColumn::words("table"), numbers("in both"), numbers("tau"), numbers("95 % interval")],
         rows: compared.iter().filter(|compared| !compared.pairs.is_empty()).map(line).collect(),
-        notes: vec![Note::Words(unmeasured(compared) + TAU)],
+        notes: vec![TableNote::Words(unmeasured(compared) + TAU)],
     }
 }
 
@@ -149,7 +149,7 @@ fn side_by_side(compared: &Compared<'_>) -> Grid {
         title: format!("{}: {}", compared.comparison.title, figure.unit()),
         columns: std::iter::once(GridColumn::words(compared.comparison.entry)).chain(heads.map(numbers)).collect(),
         rows: compared.pairs.iter().map(line).collect(),
-        notes: vec![Note::Words(note(compared))],
+        notes: vec![TableNote::Words(note(compared))],
     }
 }
 

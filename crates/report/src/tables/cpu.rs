@@ -3,7 +3,7 @@
 use super::fields::Field;
 use super::run::{by_engine, grouped, names};
 use crate::figures::declared::{CPU, SETTLING};
-use crate::grid::{ColumnGroup, Grid, Note};
+use crate::grid::{ColumnGroup, Grid, TableNote};
 use crate::study::Study;
 
 /// For a workload; none if nothing of it was measured.
@@ -14,10 +14,10 @@ pub(crate) fn run_cpu(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let figures = CPU.map(|figure| Field::figure(figure, ColumnGroup::Rates));
     let fields: Vec<Field> = names.iter().cloned().chain(figures).collect();
     let mut grid = grouped("CPU of an operation".to_owned(), &cells, &fields, names.len());
-    grid.notes = vec![Note::Words(NOTE.to_owned())];
+    grid.notes = vec![TableNote::Words(NOTE.to_owned())];
     if grid.columns.iter().any(|column| column.head == SETTLING.head) {
         let words = "settling: the flush and the wait for background work that came after.";
-        grid.notes.push(Note::Words(words.to_owned()));
+        grid.notes.push(TableNote::Words(words.to_owned()));
     }
     Some(grid)
 }

@@ -2,7 +2,7 @@
 
 use kvdyno_results::{Setting, TrialResult};
 
-use crate::grid::Note;
+use crate::grid::TableNote;
 use crate::order::distinct;
 use crate::study::StudyCell;
 
@@ -18,12 +18,12 @@ struct Crossing<'a> {
 
 /// A note for each border that calls cross: `Each call crosses from C to Go and back, included in all figures: bbolt
 /// 61 ns, pebble 60 ns.`
-pub(super) fn crossings(cells: &[&StudyCell<'_>]) -> Vec<Note> {
+pub(super) fn crossings(cells: &[&StudyCell<'_>]) -> Vec<TableNote> {
     let engines = distinct(cells.iter().map(|cell| cell.label.engine.as_str()));
     let paid: Vec<Crossing<'_>> = engines.into_iter().filter_map(|engine| of_engine(engine, cells)).collect();
     let note = |border: &str| {
         let here = paid.iter().filter(|crossing| crossing.border == border);
-        Note::Crossing(border.to_owned(), here.map(|crossing| (crossing.engine.to_owned(), crossing.ns)).collect())
+        TableNote::Crossing(border.to_owned(), here.map(|crossing| (crossing.engine.to_owned(), crossing.ns)).collect())
     };
     distinct(paid.iter().map(|crossing| crossing.border.as_str())).into_iter().map(note).collect()
 }

@@ -7,7 +7,7 @@ use super::crossing::crossings;
 use super::fields::marked;
 use super::of_cells::interference;
 use crate::figures::declared::{READS, WRITES};
-use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, Note};
+use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::counted;
@@ -45,7 +45,7 @@ fn matrix(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Option<Gri
         Side::Reads => READS.head,
         Side::Writes => WRITES.head,
     };
-    let legend = (engines.len() > 1).then(|| Note::Words(LEGEND.to_owned()));
+    let legend = (engines.len() > 1).then(|| TableNote::Words(LEGEND.to_owned()));
     Some(Grid {
         title: rate.to_owned(),
         columns: std::iter::once(GridColumn::words("engine")).chain(heads).collect(),

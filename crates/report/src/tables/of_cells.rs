@@ -5,7 +5,7 @@ use kvdyno_results::{Failure, TrialResult};
 use super::crossing::crossings;
 use super::fields::{Field, has_interference};
 use crate::figures::declared;
-use crate::grid::{ColumnGroup, Grid, GridCell, GridRow, Note};
+use crate::grid::{ColumnGroup, Grid, GridCell, GridRow, TableNote};
 use crate::order::distinct;
 use crate::remarks::{failure, reason};
 use crate::study::StudyCell;
@@ -22,10 +22,10 @@ impl Grid {
     }
 }
 
-fn notes(cells: &[&StudyCell<'_>]) -> Vec<Note> {
-    let mut notes = vec![Note::Repeats];
+fn notes(cells: &[&StudyCell<'_>]) -> Vec<TableNote> {
+    let mut notes = vec![TableNote::Repeats];
     if cells.iter().any(|cell| shares_memory(cell)) {
-        notes.push(Note::OfColumn(declared::PROCESS_KIB.head, SHARED_MEMORY));
+        notes.push(TableNote::OfColumn(declared::PROCESS_KIB.head, SHARED_MEMORY));
     }
     notes.extend(interference(cells));
     notes.extend(crossings(cells));
@@ -33,8 +33,8 @@ fn notes(cells: &[&StudyCell<'_>]) -> Vec<Note> {
 }
 
 /// The explanation of the mark beside a rate, if there is one.
-pub(super) fn interference(cells: &[&StudyCell<'_>]) -> Option<Note> {
-    cells.iter().any(|cell| has_interference(cell)).then_some(Note::Interference)
+pub(super) fn interference(cells: &[&StudyCell<'_>]) -> Option<TableNote> {
+    cells.iter().any(|cell| has_interference(cell)).then_some(TableNote::Interference)
 }
 
 const SHARED_MEMORY: &str = "Of several processes, process KiB is what they hold together, shared pages counted once.";

@@ -4,7 +4,7 @@ use kvdyno_analysis::Estimate;
 use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
-use crate::grid::{Grid, GridCell, GridColumn, GridRow, Note};
+use crate::grid::{Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::numbers::plus_minus;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
@@ -86,7 +86,7 @@ fn grid(variant: &str, all: &[Relative]) -> Grid {
         title: format!("{variant} over {over}: rates"),
         columns: ["engine", "step"].map(GridColumn::words).into_iter().chain(heads).collect(),
         rows: rows.iter().copied().map(row).collect(),
-        notes: vec![Note::Words(note(variant, over, &threads))],
+        notes: vec![TableNote::Words(note(variant, over, &threads))],
     };
     grid.group_rows();
     grid

@@ -5,7 +5,7 @@ use kvdyno_results::Phase;
 use super::fields::{ENGINE, Field, WORKLOAD};
 use super::run::{by_engine, grouped, names};
 use crate::figures::declared;
-use crate::grid::{ColumnGroup, Grid, Note};
+use crate::grid::{ColumnGroup, Grid, TableNote};
 use crate::study::Study;
 
 /// From so many inputs an operation on, the storage has a part in the rates.
@@ -36,7 +36,7 @@ pub(crate) fn run_storage(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let fields: Vec<Field> = names.iter().cloned().chain(figures()).collect();
     (matters(study) && !cells.is_empty()).then(|| {
         let mut grid = grouped("to and from the storage".to_owned(), &cells, &fields, names.len());
-        grid.notes = vec![Note::Words(NOTE.to_owned())];
+        grid.notes = vec![TableNote::Words(NOTE.to_owned())];
         grid
     })
 }

@@ -4,7 +4,7 @@ use kvdyno_results::{FigureValue, Phase, TrialResult, WorkloadFigure, WorkloadFi
 
 use super::fields::{ENGINE, LOAD_THREADS, THREADS, WORKLOAD};
 use crate::figures::Unit;
-use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn, Note};
+use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn, TableNote};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 
@@ -36,7 +36,7 @@ fn grid(cells: &[&StudyCell<'_>], phase: Phase) -> Option<Grid> {
     }
     names.push(if phase == Phase::Load { LOAD_THREADS } else { THREADS });
     let mut grid = Grid::of_cells(first.heading.clone(), cells, &names, names.len());
-    grid.notes = vec![Note::Words(first.note.clone())];
+    grid.notes = vec![TableNote::Words(first.note.clone())];
     // What failed stands in the table of its phase; a row is left for each cell.
     grid.rows.retain(|row| row.failure.is_none());
     for (figure, title) in first.figures.iter().filter_map(|figure| Some((figure, figure.title.as_ref()?))) {

@@ -9,9 +9,9 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{
-    Answers, Cache, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency,
-    Machine, NumaNode, OpKind, Operations, OsFacts, Outcome, Percentile, Percentiles, Phase, SCHEMA, SeriesPoint,
-    Setting, Space, TrialKey, TrialResult, Window, WorkloadFacts, files, latency_log,
+    AnswerCounts, Cache, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency,
+    Machine, NumaNode, OpKind, Operations, OsFacts, Percentile, Percentiles, Phase, SCHEMA, SeriesPoint, Setting,
+    Space, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts, files, latency_log,
 };
 
 /// The source of an engine's made-up figures.
@@ -204,8 +204,8 @@ fn wobble(words: &[u64]) -> f64 {
     (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-fn outcome(engine: &MadeUpEngine, phase: Phase, readers: u32, repeat: u32) -> Outcome {
-    let failed = |kind, reason: &str| Outcome::Failed(Failure { kind, reason: reason.to_owned() });
+fn outcome(engine: &MadeUpEngine, phase: Phase, readers: u32, repeat: u32) -> TrialOutcome {
+    let failed = |kind, reason: &str| TrialOutcome::Failed(Failure { kind, reason: reason.to_owned() });
     match (engine.named, phase, readers, repeat) {
         ("hyperleveldb", Phase::Load, ..) => {
             failed(FailureKind::Crashed, "ended by signal 11 (segmentation fault) after 0.4 s")
@@ -215,7 +215,7 @@ fn outcome(engine: &MadeUpEngine, phase: Phase, readers: u32, repeat: u32) -> Ou
         ("wiredtiger:lsm", Phase::Run, 2, 1) => {
             failed(FailureKind::WrongAnswer, "3 of 1,210,344 reads gave the value of another key")
         }
-        _ => Outcome::Finished,
+        _ => TrialOutcome::Finished,
     }
 }
 
@@ -321,7 +321,7 @@ fn result(
     operations: Vec<Operations>,
 ) -> TrialResult {
     let outcome = outcome(engine, trial.phase, trial.readers, trial.repeat);
-    let finished = outcome == Outcome::Finished;
+    let finished = outcome == TrialOutcome::Finished;
     let started = outcome_started(&outcome);
     let window = Window {
         seconds,
@@ -340,7 +340,7 @@ fn result(
         started: "2026-01-15T09:30:00Z".parse().unwrap(),
         window: finished.then_some(window),
         operations: if finished { operations } else { Vec::new() },
-        answers: Answers { right: RECORDS, ..Answers::default() },
+        answers: AnswerCounts { right: RECORDS, ..AnswerCounts::default() },
         os: if started { os } else { OsFacts::default() },
         environment: Default::default(),
         space: Space { db_kib: engine.db_kib, db_peak_kib: engine.db_kib * 5 / 4 },
@@ -352,8 +352,8 @@ fn result(
     }
 }
 
-fn outcome_started(outcome: &Outcome) -> bool {
-    !matches!(outcome, Outcome::Failed(Failure { kind: FailureKind::NotRun, .. }))
+fn outcome_started(outcome: &TrialOutcome) -> bool {
+    !matches!(outcome, TrialOutcome::Failed(Failure { kind: FailureKind::NotRun, .. }))
 }
 
 fn facts(engine: &MadeUpEngine, started: bool) -> EngineFacts {

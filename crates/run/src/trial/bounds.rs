@@ -11,11 +11,11 @@ use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
 use super::context::TrialContext;
 use kvdyno_model::ByteSize;
 
-/// From this share of a database on, what stays in the page cache is worth a note.
+/// The share of a database that may stay in the page cache without a note, of 1.
 const STAYING_SHARE: f64 = 0.01;
 
-/// From this much on, reading ahead decides what a small read of a mapped file costs.
-const MUCH_AHEAD_KB: u64 = 1024;
+/// The most read-ahead without a note, KiB: beyond it, reading ahead decides the cost of a small read of a mapped file.
+const MUCH_AHEAD_KIB: u64 = 1024;
 
 /// Dropping it gives back what was set.
 pub(super) struct Bounds {
@@ -31,10 +31,10 @@ impl Bounds {
         let cached = match context.planned.key.phase == Phase::Run && drops {
             true => {
                 pages::drop_cached(&context.database)?;
-                let found = pages::cached(&context.database)?;
+                let pages = pages::cached(&context.database)?;
                 // Of a device the database is a part.
-                let taken = context.backing_store.device_kib().map_or(found.total, |kib| kib << 10);
-                Some(CachedPages { total: found.total.min(taken), ..found })
+                let taken = context.backing_store.device_kib().map_or(pages.total, |kib| kib << 10);
+                Some(CachedPages { total: pages.total.min(taken), ..pages })
             }
             false => None,
         };
@@ -57,12 +57,12 @@ impl Bounds {
         }
     }
 
-    /// Adds what was found to what the worker found of itself.
+    /// Adds what the parent observed to what the worker observed of itself.
     pub(super) fn complete(
         &self,
         context: &TrialContext<'_>,
         wall_s: f64,
-        found: ObservedEnvironment,
+        of_worker: ObservedEnvironment,
     ) -> ObservedEnvironment {
         let group = self.group.as_ref();
         let pressure = |group: &MemoryGroup| Some((group.stalled()?.as_secs_f64() / wall_s).min(1.0));
@@ -74,7 +74,7 @@ impl Bounds {
             storage: context.environment.requested.storage.to_string(),
             filesystem: lies_on(context),
             read_ahead_kib: filesystem(&context.database).read_ahead_kib,
-            ..found
+            ..of_worker
         }
     }
 
@@ -97,7 +97,7 @@ impl Bounds {
                 .push("the memory limit does not hold for what is swapped out: the kernel accounts no swap".to_owned());
         }
         let ahead =
-            filesystem(&context.database).read_ahead_kib.filter(|kib| self.group.is_some() && *kib > MUCH_AHEAD_KB);
+            filesystem(&context.database).read_ahead_kib.filter(|kib| self.group.is_some() && *kib > MUCH_AHEAD_KIB);
         if let Some(kib) = ahead {
             notes.push(format!(
                 "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as much \
@@ -117,9 +117,9 @@ fn lies_on(context: &TrialContext<'_>) -> String {
     if is_device(&context.database) {
         return "raw".to_owned();
     }
-    let found = filesystem(&context.database);
-    match found.options.as_str() {
-        "" => found.kind,
-        options => format!("{} ({options})", found.kind),
+    let filesystem = filesystem(&context.database);
+    match filesystem.options.as_str() {
+        "" => filesystem.kind,
+        options => format!("{} ({options})", filesystem.kind),
     }
 }

@@ -17,7 +17,9 @@ use std::process::{Command, Stdio};
 use jiff::Timestamp;
 use kvdyno_environment::storage::{DeviceCounters, free_bytes, is_device, settle};
 use kvdyno_environment::worker_processes::WorkerProcesses;
-use kvdyno_results::{ClientKind, Failure, FailureKind, Outcome, SeriesPoint, Space, TrialResult, files, latency_log};
+use kvdyno_results::{
+    ClientKind, Failure, FailureKind, SeriesPoint, Space, TrialOutcome, TrialResult, files, latency_log,
+};
 use kvdyno_worker::shared::SharedMemory;
 use kvdyno_worker::{Observer, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -73,7 +75,7 @@ pub fn run(context: &TrialContext<'_>, live: &mut dyn FnMut(&Live)) -> io::Resul
     let mut result =
         result::result(context, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
     if let Some(failure) = unwritten.filter(|_| result.is_finished()) {
-        result.outcome = Outcome::Failed(failure);
+        result.outcome = TrialOutcome::Failed(failure);
     }
     if !result.is_finished() && free_bytes(&context.database)? < context.lab.min_free.0 {
         // The result may have to go onto the same storage, and nobody uses a database that did not fit.

@@ -9,8 +9,8 @@ use kvdyno_engine::LabSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_results::{
-    Answers, ClientKind, Failure, FailureKind, ObservedEnvironment, OsFacts, Outcome, Phase, SCHEMA, Setting, Settling,
-    Space, TrialResult, WorkloadFacts,
+    AnswerCounts, ClientKind, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase, SCHEMA, Setting, Settling,
+    Space, TrialOutcome, TrialResult, WorkloadFacts,
 };
 use kvdyno_worker::workloads::{Parameter, TrialCounts, Verify, WorkloadSpec};
 use kvdyno_worker::{Observer, WorkerReport, of_process};
@@ -50,9 +50,9 @@ pub(super) fn result(
     };
     let workload = counts.spec.name;
     let outcome = match outcome(context, observer, report.as_ref(), &watched, &extras.bounds) {
-        Outcome::Finished => workload
-            .wrong(&counts)
-            .map_or(Outcome::Finished, |reason| Outcome::Failed(Failure { kind: FailureKind::WrongAnswer, reason })),
+        TrialOutcome::Finished => workload.wrong(&counts).map_or(TrialOutcome::Finished, |reason| {
+            TrialOutcome::Failed(Failure { kind: FailureKind::WrongAnswer, reason })
+        }),
         failed => failed,
     };
     let figures = workload.figures(&counts);
@@ -90,16 +90,16 @@ fn observed_environment(
     watched: &Watched,
     bounds: &Bounds,
 ) -> ObservedEnvironment {
-    let found = report.map(|report| report.state.clone()).unwrap_or_default();
-    let found = ObservedEnvironment { interference: watched.interference.clone(), ..found };
-    bounds.complete(context, watched.account.os.wall_s, found)
+    let of_worker = report.map(|report| report.state.clone()).unwrap_or_default();
+    let of_worker = ObservedEnvironment { interference: watched.interference.clone(), ..of_worker };
+    bounds.complete(context, watched.account.os.wall_s, of_worker)
 }
 
-/// A trial whose worker found a state other than the one that was set measured something else.
-fn held_against(context: &TrialContext<'_>, found: &ObservedEnvironment, outcome: Outcome) -> Outcome {
-    match context.environment.placement.contradiction(found) {
-        Some(reason) if outcome == Outcome::Finished => {
-            Outcome::Failed(Failure { kind: FailureKind::Environment, reason })
+/// A trial whose worker observed a state other than the one that was set measured something else.
+fn held_against(context: &TrialContext<'_>, observed: &ObservedEnvironment, outcome: TrialOutcome) -> TrialOutcome {
+    match context.environment.placement.contradiction(observed) {
+        Some(reason) if outcome == TrialOutcome::Finished => {
+            TrialOutcome::Failed(Failure { kind: FailureKind::Environment, reason })
         }
         _ => outcome,
     }
@@ -178,8 +178,8 @@ fn outcome(
     report: Option<&WorkerReport>,
     watched: &Watched,
     bounds: &Bounds,
-) -> Outcome {
-    let failed = |kind, reason| Outcome::Failed(Failure { kind, reason });
+) -> TrialOutcome {
+    let failed = |kind, reason| TrialOutcome::Failed(Failure { kind, reason });
     let during = watched.last_state.words();
     match &watched.termination {
         Some(Termination::Hung(state, still)) => {
@@ -234,15 +234,15 @@ fn culprit_of(context: &TrialContext<'_>, number: usize) -> (PathBuf, String) {
     }
 }
 
-fn judged_by_answers(observer: &Observer<'_>, report: Option<&WorkerReport>) -> Outcome {
-    let failed = |kind, reason| Outcome::Failed(Failure { kind, reason });
+fn judged_by_answers(observer: &Observer<'_>, report: Option<&WorkerReport>) -> TrialOutcome {
+    let failed = |kind, reason| TrialOutcome::Failed(Failure { kind, reason });
     let answers = observer.answers();
     let first = answers.first_failure.clone().unwrap_or_default();
     let Some(report) = report else {
         return failed(FailureKind::Exited, "the worker ended without its report".to_owned());
     };
     if let Some(failure) = &report.failure {
-        return Outcome::Failed(failure.clone());
+        return TrialOutcome::Failed(failure.clone());
     }
     if answers.errors > 0 {
         return failed(FailureKind::EngineError, format!("{} errors; the first: {first}", answers.errors));
@@ -254,7 +254,7 @@ fn judged_by_answers(observer: &Observer<'_>, report: Option<&WorkerReport>) -> 
         );
         return failed(FailureKind::WrongAnswer, reason);
     }
-    Outcome::Finished
+    TrialOutcome::Finished
 }
 
 /// The last line that the worker or the engine printed, for a reader who wonders why it died.
@@ -275,11 +275,11 @@ pub fn not_run(facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String) ->
         trial: planned.key.clone(),
         engine: setup.facts(&planned.key),
         workload,
-        outcome: Outcome::Failed(Failure { kind: FailureKind::NotRun, reason }),
+        outcome: TrialOutcome::Failed(Failure { kind: FailureKind::NotRun, reason }),
         started: Timestamp::now(),
         window: None,
         operations: Vec::new(),
-        answers: Answers::default(),
+        answers: AnswerCounts::default(),
         figures: None,
         os: OsFacts::default(),
         environment: ObservedEnvironment::default(),

@@ -11,7 +11,7 @@ use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
 use kvdyno_results::{ClientKind, Phase, SeriesPoint};
 use kvdyno_worker::shared::{ClientStats, SharedMemory, WorkerState};
-use kvdyno_worker::workloads::End;
+use kvdyno_worker::workloads::TrialEnd;
 use kvdyno_worker::{Observer, Snapshot};
 
 use super::bounds::Bounds;
@@ -252,10 +252,10 @@ impl<'a> Watching<'a> {
         let written: u64 = writes.map(|kind| kind.records).sum();
         let fraction = match (self.context.planned.key.phase, workload.end) {
             (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
-            (Phase::Run, End::After(duration)) => {
+            (Phase::Run, TrialEnd::After(duration)) => {
                 Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
             }
-            (Phase::Run, End::Operations(operations)) => {
+            (Phase::Run, TrialEnd::Operations(operations)) => {
                 let threads = if workload.readers > 0 { workload.readers } else { workload.writers.max(1) };
                 Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
             }

@@ -62,17 +62,22 @@ impl ScanCursor {
     /// No other call on the cursor or on its session comes while the answer is used.
     #[inline(always)]
     pub(crate) unsafe fn go<'a>(&self, key: Option<&[u8]>) -> CursorAnswer<'a> {
-        let (mut found, mut value) = (NOTHING, NOTHING);
+        let (mut key_of_hit, mut value) = (NOTHING, NOTHING);
         // SAFETY: the cursor is open and this thread's own; the key lives through the call. What a hit lent stands as long
         // as the caller promises.
         unsafe {
             let status = match key {
-                Some(key) => {
-                    (self.seek)(self.handle, key.as_ptr().cast(), key.len(), self.direction, &mut found, &mut value)
-                }
-                None => (self.step)(self.handle, &mut found, &mut value),
+                Some(key) => (self.seek)(
+                    self.handle,
+                    key.as_ptr().cast(),
+                    key.len(),
+                    self.direction,
+                    &mut key_of_hit,
+                    &mut value,
+                ),
+                None => (self.step)(self.handle, &mut key_of_hit, &mut value),
             };
-            (status, (status == abi::OK).then(|| (lent(found), lent(value))))
+            (status, (status == abi::OK).then(|| (lent(key_of_hit), lent(value))))
         }
     }
 }
@@ -90,23 +95,23 @@ impl<C: Clock> Driver<'_, C> {
     /// A cursor gave another record than `expected`, which is beyond all records where none must come. Says which it was.
     #[cold]
     pub(crate) fn out_of_order(&self, backward: bool, expected: u64, key: &[u8]) -> Option<u64> {
-        let Some(found) = self.keys.read(key) else {
+        let Some(id) = self.keys.read(key) else {
             self.control.first_failure(&format!("a scan gave a key that was never written: {key:02x?}"));
             bump(&self.stats.wrong, 1);
             return None;
         };
-        let skipped = if backward { expected.checked_sub(found) } else { found.checked_sub(expected) };
+        let skipped = if backward { expected.checked_sub(id) } else { id.checked_sub(expected) };
         match skipped {
             Some(skipped) if expected < self.workload.data.records => {
-                self.control.first_failure(&format!("a scan skipped from record {expected} to {found}"));
+                self.control.first_failure(&format!("a scan skipped from record {expected} to {id}"));
                 bump(&self.stats.missing, skipped);
             }
             _ => {
-                self.control.first_failure(&format!("a scan gave record {found} where {expected} must come"));
+                self.control.first_failure(&format!("a scan gave record {id} where {expected} must come"));
                 bump(&self.stats.wrong, 1);
             }
         }
-        Some(found)
+        Some(id)
     }
 
     /// A cursor gave nothing, though `expected` must come. False if the trial should end.

@@ -1,6 +1,6 @@
 //! The workloads: each, or each family of them, in a file or folder of its own, and the list of all.
 //!
-//! [`WorkloadDefinition`] is the seam: what a workload asks of its clients ([`role`]), of the engine and of the
+//! [`WorkloadDefinition`] is the interface: what a workload asks of its clients ([`role`]), of the engine and of the
 //! experiment, what must come out, and the figures of its own. Nothing outside of this folder knows one by name.
 
 mod counts;
@@ -22,7 +22,7 @@ pub use definition::WorkloadDefinition;
 pub use name::{UnknownWorkload, WorkloadName};
 pub use parameter::Parameter;
 pub use role::{Role, RoleDefinition};
-pub use spec::{Data, End, Reads, Verify, WorkloadError, WorkloadSpec};
+pub use spec::{Data, Reads, TrialEnd, Verify, WorkloadError, WorkloadSpec};
 pub use three_n_plus_one::Spelling;
 
 /// Every workload, in the order in which they are listed for people.

@@ -140,8 +140,8 @@ impl Scan {
     /// Another record came than `expected`: the scan goes on from there.
     #[cold]
     fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> ScanStep {
-        let Some(found) = driver.out_of_order(self.backward, expected, key) else { return ScanStep::NewRound };
-        self.expected = after(found, self.backward, driver.workload.data.records);
+        let Some(id) = driver.out_of_order(self.backward, expected, key) else { return ScanStep::NewRound };
+        self.expected = after(id, self.backward, driver.workload.data.records);
         ScanStep::Step
     }
 }

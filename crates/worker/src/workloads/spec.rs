@@ -64,7 +64,7 @@ impl Data {
 /// When a trial ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum End {
+pub enum TrialEnd {
     /// After this time.
     After(Duration),
     /// When each thread that the workload is about has done so many operations. A load ends when all is loaded.
@@ -116,7 +116,7 @@ pub struct WorkloadSpec {
     /// Before the measured part.
     pub warmup: Duration,
     /// Of the measured part.
-    pub end: End,
+    pub end: TrialEnd,
     /// Whether answers are checked.
     pub verify: Verify,
     /// The seed of this trial's random streams.
@@ -130,31 +130,31 @@ pub enum WorkloadError {
     #[error(transparent)]
     Keys(#[from] KeyError),
     /// A number is out of its range.
-    #[error("{parameter} is {found}; it must be {expected}")]
+    #[error("{parameter} is {value}; it must be {expected}")]
     Range {
         /// Which number.
         parameter: Parameter,
         /// Its value.
-        found: String,
+        value: String,
         /// The values that would be right.
         expected: String,
     },
 }
 
 impl WorkloadError {
-    /// Refuses `found` unless it `fits`.
+    /// Refuses `value` unless it `fits`.
     ///
     /// # Errors
     /// If it does not.
     pub fn unless(
         fits: bool,
         parameter: Parameter,
-        found: impl fmt::Display,
+        value: impl fmt::Display,
         expected: impl Into<String>,
     ) -> Result<(), WorkloadError> {
         match fits {
             true => Ok(()),
-            false => Err(WorkloadError::Range { parameter, found: found.to_string(), expected: expected.into() }),
+            false => Err(WorkloadError::Range { parameter, value: value.to_string(), expected: expected.into() }),
         }
     }
 }

@@ -6,18 +6,18 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{format, mounts, numbers_of, tool};
-use crate::requested::{EnvironmentKey, Refusal, Requested, Storage};
+use crate::requested::{EnvironmentKey, Refusal, Requested, StorageKind};
 
 const LOOP_CONTROL: &str = "/dev/loop-control";
 
 /// The least bytes of a file for it: what its tool needs, and a little.
-pub fn least(storage: Storage) -> u64 {
+pub fn least(storage: StorageKind) -> u64 {
     match storage {
-        Storage::Folder => 0,
-        Storage::Raw => 16 << 20,
-        Storage::Ext4 | Storage::Ext4NoJournal => 64 << 20,
-        Storage::Btrfs => 128 << 20,
-        Storage::Xfs => 320 << 20,
+        StorageKind::Folder => 0,
+        StorageKind::Raw => 16 << 20,
+        StorageKind::Ext4 | StorageKind::Ext4NoJournal => 64 << 20,
+        StorageKind::Btrfs => 128 << 20,
+        StorageKind::Xfs => 320 << 20,
     }
 }
 
@@ -60,16 +60,16 @@ fn means_nothing(key: EnvironmentKey) -> Refusal {
     Refusal::new(key, message)
 }
 
-fn no_root(storage: Storage) -> Refusal {
-    let what = if storage == Storage::Raw { "a loop device" } else { "a filesystem" };
+fn no_root(storage: StorageKind) -> Refusal {
+    let what = if storage == StorageKind::Raw { "a loop device" } else { "a filesystem" };
     let message =
         format!("{storage} needs root, because {what} is made for it; run kvdyno as root, or measure a folder");
     Refusal::new(EnvironmentKey::Storage, message)
 }
 
-fn tools(storage: Storage, on_device: bool) -> Result<(), Refusal> {
+fn tools(storage: StorageKind, on_device: bool) -> Result<(), Refusal> {
     let maker = format::maker(storage).into_iter();
-    let mounting = [("mount", "mount"), ("umount", "mount")].into_iter().filter(|_| storage != Storage::Raw);
+    let mounting = [("mount", "mount"), ("umount", "mount")].into_iter().filter(|_| storage != StorageKind::Raw);
     let below = if on_device { ("blkid", "util-linux") } else { ("losetup", "mount") };
     match maker.chain(mounting).chain([below]).find(|(name, _)| tool::find(name).is_none()) {
         None => Ok(()),
@@ -81,7 +81,7 @@ fn tools(storage: Storage, on_device: bool) -> Result<(), Refusal> {
 }
 
 /// A kernel may have a filesystem built in, or as a module that it loads when one is mounted.
-fn kernel_knows(storage: Storage) -> Result<(), Refusal> {
+fn kernel_knows(storage: StorageKind) -> Result<(), Refusal> {
     let kind = format::kind(storage);
     let listed = fs::read_to_string("/proc/filesystems").unwrap_or_default();
     let built_in = listed.lines().any(|line| line.split_whitespace().next_back() == Some(kind));

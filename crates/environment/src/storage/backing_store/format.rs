@@ -7,41 +7,41 @@ use std::path::Path;
 use std::process::Command;
 
 use super::tool;
-use crate::requested::Storage;
+use crate::requested::StorageKind;
 
 /// The kernel's name of it.
-pub(super) fn kind(storage: Storage) -> &'static str {
+pub(super) fn kind(storage: StorageKind) -> &'static str {
     match storage {
-        Storage::Ext4 | Storage::Ext4NoJournal => "ext4",
-        Storage::Xfs => "xfs",
-        Storage::Btrfs => "btrfs",
-        Storage::Folder | Storage::Raw => "",
+        StorageKind::Ext4 | StorageKind::Ext4NoJournal => "ext4",
+        StorageKind::Xfs => "xfs",
+        StorageKind::Btrfs => "btrfs",
+        StorageKind::Folder | StorageKind::Raw => "",
     }
 }
 
 /// The tool that makes it, and the package that has it on Debian.
-pub(super) fn maker(storage: Storage) -> Option<(&'static str, &'static str)> {
+pub(super) fn maker(storage: StorageKind) -> Option<(&'static str, &'static str)> {
     match storage {
-        Storage::Ext4 | Storage::Ext4NoJournal => Some(("mkfs.ext4", "e2fsprogs")),
-        Storage::Xfs => Some(("mkfs.xfs", "xfsprogs")),
-        Storage::Btrfs => Some(("mkfs.btrfs", "btrfs-progs")),
-        Storage::Folder | Storage::Raw => None,
+        StorageKind::Ext4 | StorageKind::Ext4NoJournal => Some(("mkfs.ext4", "e2fsprogs")),
+        StorageKind::Xfs => Some(("mkfs.xfs", "xfsprogs")),
+        StorageKind::Btrfs => Some(("mkfs.btrfs", "btrfs-progs")),
+        StorageKind::Folder | StorageKind::Raw => None,
     }
 }
 
 /// ext4 would go on to write its inode tables and its journal in the background, which then counts as the trial's.
 const AT_ONCE: [&str; 2] = ["-E", "lazy_itable_init=0,lazy_journal_init=0"];
 
-fn options(storage: Storage) -> Vec<&'static str> {
+fn options(storage: StorageKind) -> Vec<&'static str> {
     match storage {
-        Storage::Ext4 => [&["-q", "-F"], &AT_ONCE[..]].concat(),
-        Storage::Ext4NoJournal => [&["-q", "-F", "-O", "^has_journal"], &AT_ONCE[..]].concat(),
+        StorageKind::Ext4 => [&["-q", "-F"], &AT_ONCE[..]].concat(),
+        StorageKind::Ext4NoJournal => [&["-q", "-F", "-O", "^has_journal"], &AT_ONCE[..]].concat(),
         _ => vec!["-q", "-f"],
     }
 }
 
 /// Makes a filesystem on a device.
-pub(super) fn format(storage: Storage, device: &Path) -> io::Result<()> {
+pub(super) fn format(storage: StorageKind, device: &Path) -> io::Result<()> {
     match maker(storage) {
         Some((tool, _)) => tool::run(Command::new(tool).args(options(storage)).arg(device)),
         None => Ok(()),

@@ -73,9 +73,9 @@ impl CycleAnswers {
             ("the highest number", self.highest, solution.highest),
             ("the sum of all cycle lengths", self.total, solution.total),
         ];
-        let wrong = answers.into_iter().find(|(_, found, right)| found != right);
+        let wrong = answers.into_iter().find(|(_, answer, right)| answer != right);
         wrong
-            .map(|(what, found, right)| format!("3n+1: {what}: {found} came out, and {right} is right"))
+            .map(|(what, answer, right)| format!("3n+1: {what}: {answer} came out, and {right} is right"))
             .or_else(|| self.wrong_counts(solution))
     }
 
