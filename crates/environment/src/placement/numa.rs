@@ -128,7 +128,7 @@ fn known(tree: &Tree, key: EnvironmentKey) -> Result<Vec<NumaNode>, Refusal> {
     if nodes.is_empty() { Err(none()) } else { Ok(nodes) }
 }
 
-fn one<'a>(nodes: &'a [NumaNode], number: u32, key: EnvironmentKey) -> Result<&'a NumaNode, Refusal> {
+fn one(nodes: &[NumaNode], number: u32, key: EnvironmentKey) -> Result<&NumaNode, Refusal> {
     let numbers: Vec<u32> = nodes.iter().map(|node| node.node).collect();
     let none = || Refusal::new(key, format!("this machine has no node {number}; {}", there_are(&numbers, "here")));
     nodes.iter().find(|node| node.node == number).ok_or_else(none)

@@ -14,7 +14,7 @@ use super::tables::{runs, tell};
 use crate::plan::Plan;
 
 /// Of a run's time, its warm-up.
-pub(super) const WARMUP_PART: f64 = 0.1;
+pub(super) const WARMUP_SHARE: f64 = 0.1;
 /// No run is shorter.
 pub(super) const LEAST_RUN: Duration = Duration::from_millis(500);
 
@@ -42,10 +42,10 @@ pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes:
             continue;
         }
         let old = old.unwrap_or(TimeSpan(kvdyno_experiment::DURATION));
-        let new = TimeSpan(Duration::from_millis(time.mul_f64(1.0 - WARMUP_PART).as_millis() as u64).min(old.0));
+        let new = TimeSpan(Duration::from_millis(time.mul_f64(1.0 - WARMUP_SHARE).as_millis() as u64).min(old.0));
         tell(changes, variant, RunKey::Duration, (&old, &new));
         run.insert(RunKey::Duration.name().to_owned(), Value::String(new.to_string()));
-        let warmup: TimeSpan = TimeSpan(Duration::from_millis(time.mul_f64(WARMUP_PART).as_millis() as u64));
+        let warmup: TimeSpan = TimeSpan(Duration::from_millis(time.mul_f64(WARMUP_SHARE).as_millis() as u64));
         run.insert(RunKey::Warmup.name().to_owned(), Value::String(warmup.to_string()));
     }
 }
@@ -59,13 +59,13 @@ pub(super) fn ends_by_itself(run: &Table) -> bool {
 }
 
 /// Of a budget, the most that one trial may take: an engine that is pathologically slow costs no more than that.
-const TRIAL_PART: f64 = 0.1;
+const TRIAL_SHARE: f64 = 0.1;
 /// And the least that it may: opening and closing take their time.
 const LEAST_LIMIT: Duration = Duration::from_secs(30);
 
 /// Ends trials that would eat the budget.
 pub(super) fn limit_trials(table: &mut Table, budget: Duration, changes: &mut Vec<FitChange>) {
-    let timeout = TimeSpan(Duration::from_secs(budget.mul_f64(TRIAL_PART).max(LEAST_LIMIT).as_secs()));
+    let timeout = TimeSpan(Duration::from_secs(budget.mul_f64(TRIAL_SHARE).max(LEAST_LIMIT).as_secs()));
     let key = LabKey::TrialTimeout.name();
     let lab = table.entry("lab").or_insert_with(|| Value::Table(Table::new()));
     let Some(lab) = lab.as_table_mut().filter(|lab| !lab.contains_key(key)) else { return };
