@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 
-use kvdyno_results::ObservedEnvironment;
+use kvdyno_results::{NamedFigure, ObservedEnvironment};
 
 use crate::machine::usable_cpus;
 use crate::requested::{EnvironmentKey, IndexList, Refusal, Requested};
@@ -27,6 +27,11 @@ use numa::Policy;
 
 pub use allocator::known as known_allocators;
 pub(crate) use numa::current as current_policy;
+
+/// The figures of this process that no field of [`ObservedEnvironment`] has.
+pub(crate) fn figures(_tree: &Tree) -> Vec<NamedFigure> {
+    Vec::new()
+}
 
 /// Where a worker is to run: everything that it takes to start it as requested. What was not requested stays as it is.
 #[derive(Clone, Debug, Default)]
