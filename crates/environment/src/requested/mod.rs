@@ -3,7 +3,9 @@
 use kvdyno_model::{FilePath, Keys};
 use serde::{Deserialize, Serialize};
 
-pub use kvdyno_model::{Allocator, ByteSize, CacheState, Cpus, IndexList, NamedAllocator, NumaPolicy, Smt, Storage};
+pub use kvdyno_model::{
+    Allocator, ByteSize, CacheState, Cpus, HugePages, IndexList, NamedAllocator, NumaPolicy, Smt, Storage,
+};
 
 /// What surrounds the trials. What it does not say stays as it is where kvdyno is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Keys)]
@@ -25,6 +27,9 @@ pub struct Requested {
     /// The most memory that a trial may have, page cache included.
     #[key(absent = "no limit")]
     pub memory: Option<ByteSize>,
+    /// Where a worker's memory has transparent huge pages; the machine's switch is the upper limit.
+    #[key(absent = "as where kvdyno is started")]
+    pub huge_pages: Option<HugePages>,
     /// What `malloc` is: `libc`, `jemalloc`, `tcmalloc`, `mimalloc`, or the path of a library.
     #[key(absent = "as where kvdyno is started")]
     pub allocator: Option<Allocator>,
