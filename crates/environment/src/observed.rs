@@ -6,10 +6,10 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use kvdyno_results::{NodePages, ObservedEnvironment};
+use kvdyno_results::{NamedFigure, NodePages, ObservedEnvironment};
 
 use crate::machine::{siblings, usable_cpus};
-use crate::placement::current_policy;
+use crate::placement::{self, current_policy};
 use crate::requested::IndexList;
 use crate::tree::Tree;
 
@@ -25,6 +25,7 @@ pub fn around_this_process() -> ObservedEnvironment {
         numa_policy: current_policy(),
         numa_pages: tree.text("proc/self/numa_maps").map(|maps| pages(&maps)).unwrap_or_default(),
         allocator: allocator(),
+        figures: placement::figures(&tree),
         ..ObservedEnvironment::default()
     }
 }
@@ -42,12 +43,26 @@ pub fn together(all: Vec<ObservedEnvironment>) -> ObservedEnvironment {
         words.dedup();
         words.join(" / ")
     };
+    let figures = all.iter().map(|one| one.figures.clone()).reduce(|sum, more| added(sum, &more)).unwrap_or_default();
     let (cpus, allocator) = (differing(|one| &one.cpus), differing(|one| &one.allocator));
     let policy = differing(|one| one.numa_policy.as_deref().unwrap_or_default());
     let smt = all.iter().filter_map(|one| one.smt).reduce(|one, other| one || other);
     let first = all.into_iter().next().unwrap_or_default();
     let numa_policy = (!policy.is_empty()).then_some(policy);
-    ObservedEnvironment { cpus, smt, numa_policy, numa_pages: nodes.into_values().collect(), allocator, ..first }
+    let numa_pages = nodes.into_values().collect();
+    ObservedEnvironment { cpus, smt, numa_policy, numa_pages, allocator, figures, ..first }
+}
+
+/// The sums of figures, column by column.
+fn added(figures: Vec<NamedFigure>, more: &[NamedFigure]) -> Vec<NamedFigure> {
+    let of_column = |column: &str| more.iter().find(|figure| figure.column == column);
+    figures
+        .into_iter()
+        .map(|figure| {
+            let other = of_column(&figure.column);
+            figure.plus(other)
+        })
+        .collect()
 }
 
 /// Whether two of `cpus` are hardware threads of one core.

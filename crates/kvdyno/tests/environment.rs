@@ -254,3 +254,16 @@ fn the_command_line_writes_the_section() {
     storage = "folder"
     "#);
 }
+
+/// The switch of the machine is the upper limit: what is below it is set, what is above it is refused.
+#[test]
+fn huge_pages_are_limited_and_counted() {
+    let switch = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    for environment in observed(["--huge-pages", "never"], "threads") {
+        assert!(environment.figures.iter().all(|figure| figure.value.number() == Some(0.0)), "{environment:?}");
+    }
+    if !switch.contains("[always]") {
+        refused(["--huge-pages", "always"]).says("environment.huge_pages: ").says("it can be \"never\"");
+    }
+    refused(["--huge-pages", "sometimes"]).says("`sometimes` is not a use of huge pages");
+}

@@ -224,6 +224,18 @@ words! {
 }
 
 words! {
+    /// Transparent huge pages of a worker's memory.
+    pub enum HugePages: "a use of huge pages", "WHEN" {
+        /// Nowhere.
+        Never = "never",
+        /// Where a process advises it (`madvise(2)`).
+        Madvise = "madvise",
+        /// Everywhere; only if the machine's switch says so too.
+        Always = "always",
+    }
+}
+
+words! {
     /// The order of trials.
     pub enum Order: "an order", "ORDER" {
         /// Engines take turns, step by step; all databases are there at once.

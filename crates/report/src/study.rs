@@ -104,10 +104,9 @@ impl<'a> Study<'a> {
         self.results.iter().filter(move |result| result.trial.phase == phase)
     }
 
-    /// The columns of figures that only some workloads of a phase have.
+    /// The columns of figures that only some trials of a phase have.
     pub(crate) fn figure_columns(&self, phase: Phase) -> Vec<&str> {
-        let own = self.trials(phase).filter_map(|result| result.figures.as_ref());
-        distinct(own.flat_map(|own| &own.figures).map(|figure| figure.column.as_str()))
+        distinct(self.trials(phase).flat_map(TrialResult::named_figures).map(|figure| figure.column.as_str()))
     }
 
     /// Labels of engines, in order.

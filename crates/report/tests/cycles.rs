@@ -6,25 +6,25 @@ mod support;
 
 use kvdyno_report::{Format, Paper, against, render};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{FigureValue, Phase, Setting, WorkloadFigure, WorkloadFigures};
+use kvdyno_results::{FigureValue, NamedFigure, Phase, Setting, WorkloadFigures};
 
 /// The figures of a load that computed cycles.
 fn figures() -> WorkloadFigures {
-    let count = |column, value| WorkloadFigure::new(column, FigureValue::Count(value), "Told elsewhere.");
+    let count = |column, value| NamedFigure::new(column, FigureValue::Count(value), "Told elsewhere.");
     let rate = FigureValue::Rate(74_137.5);
     WorkloadFigures {
         heading: "3n+1".to_owned(),
         note: "Every answer was held against the same problem solved without a database.".to_owned(),
         figures: vec![
             count("n", 1_000_000).titled("N"),
-            WorkloadFigure::new("spelling", FigureValue::Text("enhanced".to_owned()), "How numbers were spelled."),
+            NamedFigure::new("spelling", FigureValue::Text("enhanced".to_owned()), "How numbers were spelled."),
             count("longest_cycle", 525).titled("longest"),
             count("longest_start", 837_799),
             count("highest", 56_991_483_520).titled("highest"),
             count("puts", 2_168_610).titled("puts"),
             count("gets", 3_168_608).titled("gets"),
             count("ops", 5_337_218),
-            WorkloadFigure::new("ops_per_s", rate, "Puts and gets a second.").titled("ops/s"),
+            NamedFigure::new("ops_per_s", rate, "Puts and gets a second.").titled("ops/s"),
             count("known", 500_000),
         ],
     }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::NamedFigure;
+
 /// The environment as it was during one trial. What the system does not tell is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -32,6 +34,9 @@ pub struct ObservedEnvironment {
     pub filesystem: String,
     /// The kernel's read-ahead of its block device, KiB.
     pub read_ahead_kib: Option<u64>,
+    /// Figures of parts of the environment that bring their own names. Of several processes their sum.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<NamedFigure>,
     /// Interference with the trial, a clause each.
     pub interference: Vec<String>,
 }

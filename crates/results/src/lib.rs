@@ -10,16 +10,17 @@ pub mod files;
 pub mod folder;
 pub mod latency_log;
 mod machine;
+mod named_figures;
 mod op_kind;
 mod os;
 mod percentile;
 mod series;
 mod trial_result;
-mod workload_figures;
 
 pub use client_kind::ClientKind;
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
+pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
 pub use os::{Device, OsFacts, Space};
 pub use percentile::{Percentile, Percentiles};
@@ -28,4 +29,3 @@ pub use trial_result::{
     AnswerCounts, EngineFacts, Failure, FailureKind, LeftOut, Operations, Phase, SCHEMA, Setting, Settling, Side,
     TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
 };
-pub use workload_figures::{FigureValue, WorkloadFigure, WorkloadFigures};

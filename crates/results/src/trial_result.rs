@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 pub use kvdyno_model::{FailureKind, Phase};
 
-use crate::{ClientKind, Latency, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures};
+use crate::{ClientKind, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures};
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
 pub const SCHEMA: u32 = 1;
@@ -336,6 +336,11 @@ impl TrialResult {
     /// Whether the figures may be compared.
     pub fn is_finished(&self) -> bool {
         self.outcome == TrialOutcome::Finished
+    }
+
+    /// The figures that bring their own names: the workload's, then the environment's.
+    pub fn named_figures(&self) -> impl Iterator<Item = &NamedFigure> {
+        self.figures.iter().flat_map(|own| &own.figures).chain(&self.environment.figures)
     }
 
     /// Settings of the engine that promise less durability than they seem to: those of the topic `tainted`.

@@ -1,11 +1,12 @@
-//! CPUs, NUMA policy and allocator of a worker: resolved before anything runs, set between `fork` and `exec`, and held
+//! CPUs, NUMA policy, huge pages and allocator of a worker: resolved before anything runs, set between `fork` and `exec`, and held
 //! against what the worker observed of itself.
 //!
-//! All three are inherited, by threads and across `exec`, so that the engine's own threads and processes have them too.
+//! All of them are inherited, by threads and across `exec`, so that the engine's own threads and processes have them too.
 //! Pages of files follow the policy of the task that touches them first.
 
 mod allocator;
 mod cpus;
+mod huge_pages;
 mod mask;
 mod numa;
 
@@ -15,24 +16,31 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 
-use kvdyno_results::ObservedEnvironment;
+use kvdyno_results::{NamedFigure, ObservedEnvironment};
 
 use crate::machine::usable_cpus;
 use crate::requested::{EnvironmentKey, IndexList, Refusal, Requested};
 use crate::tree::Tree;
 
 use allocator::Preload;
+use huge_pages::HugePageLimit;
 use mask::Mask;
 use numa::Policy;
 
 pub use allocator::known as known_allocators;
 pub(crate) use numa::current as current_policy;
 
+/// The figures of this process that no field of [`ObservedEnvironment`] has.
+pub(crate) fn figures(tree: &Tree) -> Vec<NamedFigure> {
+    huge_pages::figure(tree).into_iter().collect()
+}
+
 /// Where a worker is to run: everything that it takes to start it as requested. What was not requested stays as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     cpus: Option<(IndexList, Mask)>,
     numa: Option<Policy>,
+    huge_pages: Option<HugePageLimit>,
     allocator: Option<Preload>,
 }
 
@@ -55,6 +63,7 @@ impl Placement {
         Ok(Placement {
             cpus: cpus.map(|cpus| (cpus.clone(), Mask::of(&cpus))),
             numa: requested.numa.as_ref().map(|policy| numa::resolve(policy, tree)).transpose()?,
+            huge_pages: requested.huge_pages.map(|when| huge_pages::resolve(when, tree)).transpose()?,
             allocator: requested.allocator.as_ref().map(|allocator| allocator::resolve(allocator, tree)).transpose()?,
         })
     }
@@ -71,6 +80,13 @@ impl Placement {
         self.set_numa().map_err(|error| Refusal::new(EnvironmentKey::Numa, refused(error)))
     }
 
+    /// The calls that a process makes on itself before its new image.
+    fn set(&self) -> io::Result<()> {
+        self.set_cpus()?;
+        self.set_numa()?;
+        self.huge_pages.map_or(Ok(()), HugePageLimit::set)
+    }
+
     /// The memory policy in words, its nodes counted out.
     pub(crate) fn policy(&self) -> Option<String> {
         self.numa.as_ref().map(Policy::words)
@@ -81,11 +97,11 @@ impl Placement {
         if let Some(preload) = &self.allocator {
             preload.set_on(command);
         }
-        if self.cpus.is_some() || self.numa.is_some() {
+        if self.cpus.is_some() || self.numa.is_some() || self.huge_pages.is_some() {
             let this = Arc::new(self.clone());
-            // SAFETY: between fork and exec only async-signal-safe calls are allowed: these are two bare system calls
+            // SAFETY: between fork and exec only async-signal-safe calls are allowed: these are three bare system calls
             // on memory that the parent filled.
-            unsafe { command.pre_exec(move || this.set_cpus().and_then(|()| this.set_numa())) };
+            unsafe { command.pre_exec(move || this.set()) };
         }
     }
 
@@ -109,7 +125,8 @@ impl Placement {
             (policy != has).then(|| format!("the worker's memory policy was to be {policy}, and it found {has}"))
         });
         let allocator = self.allocator.as_ref().and_then(|preload| preload.contradiction(&observed.allocator));
-        cpus.or(numa).or(allocator)
+        let huge_pages = self.huge_pages.and_then(|limit| limit.contradiction(observed));
+        cpus.or(numa).or(huge_pages).or(allocator)
     }
 }
 
@@ -151,7 +168,7 @@ mod tests {
         let placement = Placement {
             numa: Some(Policy::new(NumaPolicy::Local)),
             allocator: Some(allocator::resolve(requested.allocator.as_ref().unwrap(), &Tree::live()).unwrap()),
-            cpus: None,
+            ..Placement::default()
         };
         let observed = |policy: &str, allocator: &str| ObservedEnvironment {
             numa_policy: Some(policy.to_owned()),

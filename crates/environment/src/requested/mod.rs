@@ -4,7 +4,7 @@ use kvdyno_model::{FilePath, Keys};
 use serde::{Deserialize, Serialize};
 
 pub use kvdyno_model::{
-    Allocator, ByteSize, CacheState, Cpus, IndexList, NamedAllocator, NumaPolicy, Smt, StorageKind,
+    Allocator, ByteSize, CacheState, Cpus, HugePages, IndexList, NamedAllocator, NumaPolicy, Smt, StorageKind,
 };
 
 /// The environment of the trials. What it does not say stays as it is where kvdyno is started.
@@ -27,6 +27,9 @@ pub struct Requested {
     /// The most memory that a trial may have, page cache included.
     #[key(absent = "no limit")]
     pub memory: Option<ByteSize>,
+    /// Where a worker's memory has transparent huge pages; the machine's switch is the upper limit.
+    #[key(absent = "as where kvdyno is started")]
+    pub huge_pages: Option<HugePages>,
     /// The allocator behind `malloc`: `libc`, `jemalloc`, `tcmalloc`, `mimalloc`, or the path of a library.
     #[key(absent = "as where kvdyno is started")]
     pub allocator: Option<Allocator>,

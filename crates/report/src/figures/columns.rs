@@ -36,7 +36,7 @@ impl From<Figure> for TrialColumn {
     }
 }
 
-/// The columns of a phase's table; `own` among them: those that only some of its workloads have.
+/// The columns of a phase's table; `own` among them: those that only some of its trials have.
 pub(crate) fn columns(phase: Phase, own: &[&str]) -> Vec<TrialColumn> {
     let mut columns = all(own);
     columns.retain(|column| column.phase.is_none_or(|only| only == phase));
@@ -66,14 +66,16 @@ fn all(own: &[&str]) -> Vec<TrialColumn> {
     columns
 }
 
-/// A figure that only some workloads have.
+/// A figure that only some trials have.
 fn own_figure(column: &str) -> TrialColumn {
     let name = column.to_owned();
-    figure(column, move |result| match result.figures.as_ref().and_then(|own| own.of(&name)) {
-        None => Value::Null,
-        Some(FigureValue::Count(count)) => (*count).into(),
-        Some(FigureValue::Rate(rate)) => Unit::PerSecond.number(*rate),
-        Some(FigureValue::Text(text)) => text.clone().into(),
+    figure(column, move |result| {
+        match result.named_figures().find(|figure| figure.column == name).map(|figure| &figure.value) {
+            None => Value::Null,
+            Some(FigureValue::Count(count)) => (*count).into(),
+            Some(FigureValue::Rate(rate)) => Unit::PerSecond.number(*rate),
+            Some(FigureValue::Text(text)) => text.clone().into(),
+        }
     })
 }
 

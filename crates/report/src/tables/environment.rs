@@ -47,6 +47,21 @@ struct Environments<'a> {
     all: Vec<&'a ObservedEnvironment>,
 }
 
+impl<'a> Environments<'a> {
+    /// The heads of figures that bring their own names.
+    fn titles(&self) -> impl Iterator<Item = &'a str> {
+        self.all.iter().flat_map(|one| &one.figures).filter_map(|figure| figure.title.as_deref())
+    }
+
+    /// The values of such a figure.
+    fn titled(&self, title: &str) -> String {
+        each(&self.all, |environment| {
+            let figure = environment.figures.iter().find(|figure| figure.title.as_deref() == Some(title));
+            figure.map_or(String::new(), |figure| figure.value.to_string())
+        })
+    }
+}
+
 /// A row for each engine of each variant; none if nothing was requested of the environment, and nothing differs.
 pub(crate) fn environment(study: &Study<'_>) -> Option<Grid> {
     if !is_requested(study.experiment) && !differs(study.results) {
@@ -58,9 +73,11 @@ pub(crate) fn environment(study: &Study<'_>) -> Option<Grid> {
         *index < ALWAYS || observed.iter().any(|one| !(column.of)(&one.all).is_empty())
     };
     let columns: Vec<&EnvironmentColumn> = COLUMNS.iter().enumerate().filter(says).map(|(_, column)| column).collect();
+    let titles = distinct(observed.iter().flat_map(|one| one.titles()));
     let row = |one: &Environments<'_>| {
         let names = has_variants.then_some(one.variant).into_iter().chain([one.engine]).map(GridCell::words);
-        let cells = names.chain(columns.iter().map(|column| GridCell::words((column.of)(&one.all)))).collect();
+        let cells = names.chain(columns.iter().map(|column| GridCell::words((column.of)(&one.all))));
+        let cells = cells.chain(titles.iter().map(|title| GridCell::words(one.titled(title)))).collect();
         GridRow { cells, ..GridRow::default() }
     };
     let names = has_variants.then_some("variant").into_iter().chain(["engine"]).map(GridColumn::words);
@@ -70,7 +87,7 @@ pub(crate) fn environment(study: &Study<'_>) -> Option<Grid> {
     });
     (!observed.is_empty()).then(|| Grid {
         title: "Observed environment".to_owned(),
-        columns: names.chain(heads).collect(),
+        columns: names.chain(heads).chain(titles.iter().copied().map(GridColumn::numbers)).collect(),
         rows: observed.iter().map(row).collect(),
         notes: Vec::new(),
     })
@@ -123,7 +140,7 @@ fn differs(results: &[TrialResult]) -> bool {
 }
 
 /// The words of the trials, each once.
-fn each(all: &[&ObservedEnvironment], word: fn(&ObservedEnvironment) -> String) -> String {
+fn each(all: &[&ObservedEnvironment], word: impl Fn(&ObservedEnvironment) -> String) -> String {
     distinct(all.iter().map(|environment| word(environment)).filter(|word| !word.is_empty())).join(" / ")
 }
 

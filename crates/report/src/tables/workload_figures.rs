@@ -1,6 +1,6 @@
 //! Figures that only one workload has, a table for each such workload.
 
-use kvdyno_results::{FigureValue, Phase, TrialResult, WorkloadFigure, WorkloadFigures};
+use kvdyno_results::{FigureValue, NamedFigure, Phase, TrialResult, WorkloadFigures};
 
 use super::fields::{ENGINE, LOAD_THREADS, THREADS, WORKLOAD};
 use crate::figures::Unit;
@@ -49,7 +49,7 @@ fn grid(cells: &[&StudyCell<'_>], phase: Phase) -> Option<Grid> {
 }
 
 /// The median over a cell's trials; of words the first one's.
-fn content(cell: &StudyCell<'_>, figure: &WorkloadFigure) -> Content {
+fn content(cell: &StudyCell<'_>, figure: &NamedFigure) -> Content {
     let value = |result: &TrialResult| result.figures.as_ref()?.of(&figure.column)?.number();
     let number = |unit: Unit| cell.median(value).map_or(Content::Absent, |median| Content::Number(median, unit));
     match &figure.value {

@@ -7,7 +7,7 @@ mod problem;
 
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Durability, abi};
-use kvdyno_results::{FigureValue, WorkloadFigure, WorkloadFigures};
+use kvdyno_results::{FigureValue, NamedFigure, WorkloadFigures};
 
 use super::counts::TrialCounts;
 use super::definition::{WorkloadDefinition, can};
@@ -132,7 +132,7 @@ impl WorkloadDefinition for CycleLengths {
 
     fn figures(&self, counts: &TrialCounts<'_>) -> Option<WorkloadFigures> {
         let (answers, data) = (CycleAnswers::of(counts), &counts.spec.data);
-        let count = |column, value, meaning| WorkloadFigure::new(column, FigureValue::Count(value), meaning);
+        let count = |column, value, meaning| NamedFigure::new(column, FigureValue::Count(value), meaning);
         let rate = FigureValue::Rate(counts.operations.iter().map(|operations| operations.records_per_s).sum());
         let spelling = FigureValue::Text(data.spelling.to_string());
         Some(WorkloadFigures {
@@ -140,14 +140,14 @@ impl WorkloadDefinition for CycleLengths {
             note: "Every answer was held against the same problem solved without a database.".to_owned(),
             figures: vec![
                 count("n", data.records, "The starting points were 1 to this.").titled("N"),
-                WorkloadFigure::new("spelling", spelling, "How numbers were spelled."),
+                NamedFigure::new("spelling", spelling, "How numbers were spelled."),
                 count("longest_cycle", answers.longest, "The longest cycle, both ends counted.").titled("longest"),
                 count("longest_start", answers.longest_start, "The first starting point that has it."),
                 count("highest", answers.highest, "The highest number on any way.").titled("highest"),
                 count("puts", answers.puts, "Cycle lengths put.").titled("puts"),
                 count("gets", answers.gets, "Cycle lengths asked for.").titled("gets"),
                 count("ops", answers.puts + answers.gets, "Puts and gets."),
-                WorkloadFigure::new("ops_per_s", rate, "Puts and gets a second, of all clients.").titled("ops/s"),
+                NamedFigure::new("ops_per_s", rate, "Puts and gets a second, of all clients.").titled("ops/s"),
                 count("known", answers.known, "Starting points whose length was in the database already."),
             ],
         })

@@ -1,4 +1,6 @@
-//! Figures that only one workload has.
+//! Figures that bring their own names: those that only one workload has, and those of the environment.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +12,12 @@ pub struct WorkloadFigures {
     /// One sentence below it: how they were checked.
     pub note: String,
     /// The figures, in the order of their columns.
-    pub figures: Vec<WorkloadFigure>,
+    pub figures: Vec<NamedFigure>,
 }
 
-/// One figure of a workload's own.
+/// A figure that brings its names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WorkloadFigure {
+pub struct NamedFigure {
     /// Name of its column: `longest_cycle`.
     pub column: String,
     /// Its head in tables for people; absent: it stands in columns alone.
@@ -39,15 +41,25 @@ pub enum FigureValue {
     Text(String),
 }
 
-impl WorkloadFigure {
+impl NamedFigure {
     /// A figure of columns alone.
-    pub fn new(column: &str, value: FigureValue, meaning: &str) -> WorkloadFigure {
-        WorkloadFigure { column: column.to_owned(), title: None, value, meaning: meaning.to_owned() }
+    pub fn new(column: &str, value: FigureValue, meaning: &str) -> NamedFigure {
+        NamedFigure { column: column.to_owned(), title: None, value, meaning: meaning.to_owned() }
+    }
+
+    /// The same with the value of `other` added; of words the first stays.
+    pub fn plus(self, other: Option<&NamedFigure>) -> NamedFigure {
+        let value = match (&self.value, other.map(|other| &other.value)) {
+            (FigureValue::Count(one), Some(FigureValue::Count(other))) => FigureValue::Count(one + other),
+            (FigureValue::Rate(one), Some(FigureValue::Rate(other))) => FigureValue::Rate(one + other),
+            _ => self.value,
+        };
+        NamedFigure { value, ..self }
     }
 
     /// The same with a head in tables for people.
-    pub fn titled(self, title: &str) -> WorkloadFigure {
-        WorkloadFigure { title: Some(title.to_owned()), ..self }
+    pub fn titled(self, title: &str) -> NamedFigure {
+        NamedFigure { title: Some(title.to_owned()), ..self }
     }
 }
 
@@ -58,6 +70,16 @@ impl FigureValue {
             FigureValue::Count(count) => Some(*count as f64),
             FigureValue::Rate(rate) => Some(*rate),
             FigureValue::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for FigureValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FigureValue::Count(count) => count.fmt(f),
+            FigureValue::Rate(rate) => rate.fmt(f),
+            FigureValue::Text(text) => f.pad(text),
         }
     }
 }
