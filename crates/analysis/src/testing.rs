@@ -23,6 +23,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
             repeat,
         },
         engine: engine_facts(engine),
+        experiment: Default::default(),
         workload: workload(),
         outcome: TrialOutcome::Finished,
         started: Timestamp::UNIX_EPOCH,

@@ -117,9 +117,15 @@ impl Experiment {
         toml::to_string(self)
     }
 
-    /// Every key that has a value, by section: what a trial's result can keep of what was asked.
+    /// Every key that has a value, by section.
     pub fn resolved(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The same, of the sections that concern one trial: of the runs its own, none for a load.
+    pub fn resolved_for(&self, run: Option<usize>) -> serde_json::Value {
+        let of_trial = Experiment { run: run.map(|run| self.run[run].clone()).into_iter().collect(), ..self.clone() };
+        of_trial.resolved()
     }
 
     /// The records.

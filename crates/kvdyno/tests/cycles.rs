@@ -191,7 +191,9 @@ fn what_means_nothing_to_it_is_refused() {
     let lab = Lab::new();
     run(&lab, &["lmdb"], 300_000_001, "").exits(2).says("from 1 to 300000000 starting points");
     lab.write("other.toml", "engines = [\"lmdb\"]\ndata = { spelling = \"enhanced\" }\n");
-    lab.run(["run", "other.toml"]).exits(2).says("is for [load] workload = \"3n1\"");
+    lab.run(["run", "other.toml"])
+        .exits(2)
+        .says("spelling means nothing to `fillseq`, which spells no numbers; leave it out, or load with 3n1");
 }
 
 // ---- crash and restart

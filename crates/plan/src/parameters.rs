@@ -31,7 +31,9 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
     let given = |key: &&DataKey| differs(data, &Default::default(), key.name());
     for key in DataKey::ALL.iter().filter(given) {
         if let Some(why) = key.means_nothing_to(load) {
-            let message = format!("{} means nothing to `{load}`, which {why}; leave it out", key.name());
+            let loads = WorkloadName::all().filter(|one| one.loads() && key.means_nothing_to(*one).is_none());
+            let other = loads.map(|one| format!(", or load with {one}")).next().unwrap_or_default();
+            let message = format!("{} means nothing to `{load}`, which {why}; leave it out{other}", key.name());
             return Err(FileError::at(*key, message));
         }
     }

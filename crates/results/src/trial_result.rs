@@ -19,6 +19,9 @@ pub struct TrialResult {
     pub trial: TrialKey,
     /// The engine and how it was set up.
     pub engine: EngineFacts,
+    /// The experiment as far as it concerns the trial: every key that has a value, defaults included, by section.
+    #[serde(default)]
+    pub experiment: serde_json::Value,
     /// The work that was requested.
     pub workload: WorkloadFacts,
     /// How it ended.

@@ -17,7 +17,7 @@ use crate::engine_cleanup::EngineCleanup;
 use crate::pace::Pace;
 use crate::progress::{Live, Progress};
 use crate::stop::Stop;
-use crate::trial::{self, Ended, TrialContext};
+use crate::trial::{self, Ended, TrialContext, TrialRequest};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::backing_store;
 use kvdyno_plan::{Checked, CheckedVariant, Setup};
@@ -175,7 +175,7 @@ impl<'a> Runner<'a> {
             }
         }
         if let Some(reason) = self.unusable.get(&id) {
-            let result = trial::not_run((planned, self.setup(planned), self.facts(planned)), reason.clone());
+            let result = trial::not_run(planned, self.setup(planned), self.request(planned), reason.clone());
             self.save(&result)?;
             return Ok(Some(result));
         }
@@ -205,8 +205,11 @@ impl<'a> Runner<'a> {
         &self.variant(planned).setups[planned.engine]
     }
 
-    fn facts(&self, planned: &PlannedTrial) -> kvdyno_results::WorkloadFacts {
-        trial::workload_facts(&planned.workload, &self.settings(planned))
+    fn request(&self, planned: &PlannedTrial) -> TrialRequest {
+        TrialRequest {
+            workload: trial::workload_facts(&planned.workload, &self.settings(planned)),
+            experiment: self.variant(planned).variant.experiment.resolved_for(planned.section),
+        }
     }
 
     /// The lab's settings for a trial.
@@ -252,6 +255,7 @@ impl<'a> Runner<'a> {
             engine_cleanup: self.engine_cleanup(planned),
             lab: &self.checked.experiment.lab,
             settings,
+            request: self.request(planned),
             database: slot.database(),
             backing_store: slot.backing_store(),
             create,

@@ -237,11 +237,14 @@ mod tests {
             (("", None, "5"), "numa_cpus: this process may use no CPU of node 5; it may use 0-9,64-69"),
             (("", None, "9"), "numa_cpus: this machine has no node 9; those here are 0-7"),
         ] {
-            assert_eq!(on(&tree, &some, keys).unwrap_err(), expected, "{keys:?}");
+            assert_eq!(on(&tree, &some, keys).unwrap_err(), format!("environment.{expected}"), "{keys:?}");
         }
         let whole: Vec<u32> = (0..3).chain(64..67).collect();
         let odd = on(&tree, &whole, ("3", ON, "")).unwrap_err();
-        assert_eq!(odd, "cpus: 3 CPUs do not come out in whole cores, as smt = \"on\" wants it; 2,4,6 would");
+        assert_eq!(
+            odd,
+            "environment.cpus: 3 CPUs do not come out in whole cores, as smt = \"on\" wants it; 2,4,6 would"
+        );
     }
 
     #[test]
@@ -250,7 +253,7 @@ mod tests {
         let all = [0, 1, 2, 3];
         assert_eq!(on(&tree, &all, ("", OFF, "")).as_deref(), Ok("0-3"));
         assert_eq!(on(&tree, &all, ("2", OFF, "")).as_deref(), Ok("0-1"));
-        let refused = "smt: there are no second hardware threads here; it can be \"off\", or left out";
+        let refused = "environment.smt: there are no second hardware threads here; it can be \"off\", or left out";
         assert_eq!(on(&tree, &all, ("", ON, "")).unwrap_err(), refused);
         assert_eq!(on(&tree, &all, ("2", ON, "")).unwrap_err(), refused);
         testing::write(root.path(), "sys/devices/system/cpu/smt/control", "off\n");

@@ -17,7 +17,7 @@ const COLUMN: &str = "huge_pages_kib";
 
 /// The limit that a process sets on itself; absent where the machine's switch is the limit already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Limit {
+enum HugePagesLimit {
     /// No huge pages.
     Never,
     /// Where memory was advised.
@@ -26,7 +26,7 @@ enum Limit {
 
 /// Huge pages as they are to be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HugePageLimit(Option<Limit>);
+pub(super) struct HugePageLimit(Option<HugePagesLimit>);
 
 /// The limit for `requested` on the machine that `tree` shows.
 pub(super) fn resolve(requested: HugePages, tree: &Tree) -> Result<HugePageLimit, Refusal> {
@@ -34,9 +34,11 @@ pub(super) fn resolve(requested: HugePages, tree: &Tree) -> Result<HugePageLimit
     let switch = tree.text(SWITCH).as_deref().and_then(chosen).map(str::to_owned);
     match (requested, switch.as_deref()) {
         (HugePages::Never, None) => Ok(HugePageLimit(None)),
-        (HugePages::Never, Some(_)) => Ok(HugePageLimit(Some(Limit::Never))),
+        (HugePages::Never, Some(_)) => Ok(HugePageLimit(Some(HugePagesLimit::Never))),
         (HugePages::Madvise, Some("madvise")) | (HugePages::Always, Some("always")) => Ok(HugePageLimit(None)),
-        (HugePages::Madvise, Some("always")) if knows_advised(tree) => Ok(HugePageLimit(Some(Limit::ExceptAdvised))),
+        (HugePages::Madvise, Some("always")) if knows_advised(tree) => {
+            Ok(HugePageLimit(Some(HugePagesLimit::ExceptAdvised)))
+        }
         (HugePages::Madvise, Some("always")) => refused(format!(
             "the machine's switch /{SWITCH} is `always`, and kernels before Linux 6.18 limit no process to advised memory; \
              it can be \"never\" or \"always\""
@@ -66,8 +68,8 @@ impl HugePageLimit {
     pub(super) fn set(self) -> io::Result<()> {
         let (on, flags): (libc::c_ulong, libc::c_ulong) = match self.0 {
             None => return Ok(()),
-            Some(Limit::Never) => (1, 0),
-            Some(Limit::ExceptAdvised) => (1, EXCEPT_ADVISED),
+            Some(HugePagesLimit::Never) => (1, 0),
+            Some(HugePagesLimit::ExceptAdvised) => (1, EXCEPT_ADVISED),
         };
         // SAFETY: the call takes numbers alone.
         let status = unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, on, flags, 0, 0) };
@@ -77,7 +79,7 @@ impl HugePageLimit {
     /// The process had huge pages that it was not to have.
     pub(super) fn contradiction(self, observed: &ObservedEnvironment) -> Option<String> {
         let figure = observed.figures.iter().find(|figure| figure.column == COLUMN)?;
-        let kib = figure.value.number().filter(|kib| self.0 == Some(Limit::Never) && *kib > 0.0)?;
+        let kib = figure.value.number().filter(|kib| self.0 == Some(HugePagesLimit::Never) && *kib > 0.0)?;
         Some(format!("the worker was to have no huge pages, and had {kib} KiB of them"))
     }
 }
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
     use crate::machine::testing;
 
-    fn on(switch: &str, release: &str, requested: HugePages) -> Result<Option<Limit>, String> {
+    fn on(switch: &str, release: &str, requested: HugePages) -> Result<Option<HugePagesLimit>, String> {
         let (root, tree) = testing::empty();
         testing::write(root.path(), SWITCH, switch);
         testing::write(root.path(), "proc/sys/kernel/osrelease", release);
@@ -107,10 +109,10 @@ mod tests {
         let always = "[always] madvise never";
         let [of_always, of_madvise] = [always, "always [madvise] never"]
             .map(|switch| [Never, Madvise, Always].map(|requested| on(switch, "6.18.44-x", requested)));
-        assert_eq!(of_always, [Ok(Some(Limit::Never)), Ok(Some(Limit::ExceptAdvised)), Ok(None)]);
+        assert_eq!(of_always, [Ok(Some(HugePagesLimit::Never)), Ok(Some(HugePagesLimit::ExceptAdvised)), Ok(None)]);
         assert!(on(always, "6.12.0", Madvise).is_err_and(|why| why.contains("before Linux 6.18")));
-        assert_eq!(on(always, "7.0.1", Madvise), Ok(Some(Limit::ExceptAdvised)));
-        assert_eq!(of_madvise[..2], [Ok(Some(Limit::Never)), Ok(None)]);
+        assert_eq!(on(always, "7.0.1", Madvise), Ok(Some(HugePagesLimit::ExceptAdvised)));
+        assert_eq!(of_madvise[..2], [Ok(Some(HugePagesLimit::Never)), Ok(None)]);
         assert!(of_madvise[2].as_ref().is_err_and(|why| why.contains("it can be \"never\" or \"madvise\"")));
         assert!(on("always madvise [never]", "6.18", Madvise).is_err_and(|why| why.ends_with("it can be \"never\"")));
     }
@@ -119,7 +121,7 @@ mod tests {
     fn huge_pages_that_were_not_to_be_contradict() {
         let figures = |kib| vec![NamedFigure::new(COLUMN, FigureValue::Count(kib), "")];
         let observed = |kib| ObservedEnvironment { figures: figures(kib), ..ObservedEnvironment::default() };
-        let never = HugePageLimit(Some(Limit::Never));
+        let never = HugePageLimit(Some(HugePagesLimit::Never));
         assert_eq!(never.contradiction(&observed(0)), None);
         assert!(never.contradiction(&observed(2048)).is_some_and(|why| why.contains("2048 KiB")));
         assert_eq!(HugePageLimit(None).contradiction(&observed(2048)), None);

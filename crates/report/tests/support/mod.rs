@@ -335,6 +335,7 @@ fn result(
     TrialResult {
         schema: SCHEMA,
         engine: facts(engine, started),
+        experiment: Default::default(),
         workload: workload(&trial),
         outcome,
         started: "2026-01-15T09:30:00Z".parse().unwrap(),

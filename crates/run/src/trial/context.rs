@@ -8,6 +8,7 @@ use kvdyno_environment::storage::backing_store::BackingStore;
 use kvdyno_environment::storage::{allocated_kib, is_device};
 use kvdyno_experiment::LabSection;
 use kvdyno_plan::{Environment, PlannedTrial, Setup};
+use kvdyno_results::WorkloadFacts;
 use kvdyno_worker::shared::LedgerMemory;
 
 use crate::engine_cleanup::EngineCleanup;
@@ -24,6 +25,7 @@ pub struct TrialContext<'a> {
     pub engine_cleanup: EngineCleanup<'a>,
     pub lab: &'a LabSection,
     pub settings: LabSettings,
+    pub request: TrialRequest,
     pub database: PathBuf,
     pub backing_store: &'a BackingStore,
     pub create: bool,
@@ -36,6 +38,14 @@ pub struct TrialContext<'a> {
     /// Called once when the worker comes to its measured part.
     pub at_work: &'a dyn Fn() -> io::Result<()>,
     pub notes: Vec<String>,
+}
+
+/// The work that is requested of a trial, as its result keeps it.
+#[derive(Clone, Debug)]
+pub struct TrialRequest {
+    pub workload: WorkloadFacts,
+    /// The experiment as far as it concerns the trial.
+    pub experiment: serde_json::Value,
 }
 
 /// KiB that the database takes.

@@ -27,7 +27,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use crate::progress::Live;
 
 use bounds::Bounds;
-pub use context::TrialContext;
+pub use context::{TrialContext, TrialRequest};
 use context::{WORKER_LOG, taken_kib};
 use reports::Reports;
 use result::OsExtras;

@@ -17,7 +17,7 @@ use kvdyno_worker::{Observer, WorkerReport, of_process};
 
 use super::bounds::Bounds;
 
-use super::context::{TrialContext, WORKER_LOG};
+use super::context::{TrialContext, TrialRequest, WORKER_LOG};
 use super::watching::{Termination, Watched};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
@@ -67,7 +67,8 @@ pub(super) fn result(
         schema: SCHEMA,
         trial: context.planned.key.clone(),
         engine: context.setup.facts(&context.planned.key),
-        workload: workload_facts(&context.planned.workload, &context.settings),
+        experiment: context.request.experiment.clone(),
+        workload: context.request.workload.clone(),
         outcome,
         started: extras.started,
         window: report.as_ref().and_then(|report| report.window.clone()),
@@ -268,13 +269,13 @@ fn last_words(log: &Path) -> String {
 }
 
 /// A result for a trial that was not started.
-pub fn not_run(facts: (&PlannedTrial, &Setup, WorkloadFacts), reason: String) -> TrialResult {
-    let (planned, setup, workload) = facts;
+pub fn not_run(planned: &PlannedTrial, setup: &Setup, request: TrialRequest, reason: String) -> TrialResult {
     TrialResult {
         schema: SCHEMA,
         trial: planned.key.clone(),
         engine: setup.facts(&planned.key),
-        workload,
+        experiment: request.experiment,
+        workload: request.workload,
         outcome: TrialOutcome::Failed(Failure { kind: FailureKind::NotRun, reason }),
         started: Timestamp::now(),
         window: None,

@@ -55,6 +55,7 @@ impl Parameter {
             Parameter::KeysPerMultiget => "reads one record at a time",
             Parameter::Distribution => "draws no records at random",
             Parameter::ReadsPerTransaction => "reads in no transactions",
+            Parameter::Spelling => "spells no numbers",
             _ => "has records of its own",
         }
     }
