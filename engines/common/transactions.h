@@ -31,20 +31,24 @@ static int leave_transaction(kvdyno_session *session, bool keep)
     return code;
 }
 
-/* The status of a finished call: OK, MISS, or the error, kept for session_error. With a conflict the transaction ends.
- * */
-__attribute__((noinline)) kvdyno_status session_answer(kvdyno_session *session, const char *what, int code)
+/* Apart from session_answer, for its text makes a call dear. */
+__attribute__((noinline, cold)) static kvdyno_status session_failed(kvdyno_session *session, const char *what, int code)
 {
-    if (code == 0)
-        return KVDYNO_OK;
-    if (code == NOT_FOUND)
-        return KVDYNO_MISS;
     kvdyno_text text = {session->error, sizeof session->error};
     kvdyno_status status = explain(session, what, code, &text);
     if (status != KVDYNO_CONFLICT || !session->begun)
         return status;
     int undone = leave_transaction(session, false);
     return undone ? explain(session, "undoing a transaction", undone, &text) : status;
+}
+
+/* The status of a finished call: OK, MISS, or the error, kept for session_error. With a conflict the transaction ends.
+ * */
+inline kvdyno_status session_answer(kvdyno_session *session, const char *what, int code)
+{
+    if (code == 0)
+        return KVDYNO_OK;
+    return code == NOT_FOUND ? KVDYNO_MISS : session_failed(session, what, code);
 }
 
 /* ---- writing ---- */
@@ -66,23 +70,33 @@ static inline bool try_again(kvdyno_session *session, int code, unsigned *tries)
     return lost(session, code) && !session->begun && ++*tries < MOST_TRIES;
 }
 
+/* A key and its value. */
+static inline int put_once(kvdyno_session *session, const kvdyno_bytes stored[2])
+{
+    engine_txn txn;
+    int code = single_begin(session, &txn);
+    return code ? code : single_end(session, txn, store(session, txn, stored[0], stored[1]));
+}
+
+/* Apart from adapter_put, so that what is kept for another try costs the first one little. */
+__attribute__((noinline, cold)) static kvdyno_status put_failed(kvdyno_session *session, const kvdyno_bytes stored[2],
+                                                                int code)
+{
+    unsigned tries = 0;
+    while (try_again(session, code, &tries))
+        code = put_once(session, stored);
+    return session_answer(session, "put", code);
+}
+
 kvdyno_status adapter_put(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                           size_t value_size)
 {
-    engine_txn txn;
-    unsigned tries = 0;
-    int code;
+    const kvdyno_bytes stored[2] = {{key, key_size}, {value, value_size}};
     settle(session);
     if (!may_write(session))
         return refuse_write(session);
-    do {
-        code = single_begin(session, &txn);
-        if (code == 0) {
-            code = store(session, txn, (kvdyno_bytes){key, key_size}, (kvdyno_bytes){value, value_size});
-            code = single_end(session, txn, code);
-        }
-    } while (try_again(session, code, &tries));
-    return code == 0 ? KVDYNO_OK : session_answer(session, "put", code);
+    int code = put_once(session, stored);
+    return code == 0 ? KVDYNO_OK : put_failed(session, stored, code);
 }
 
 kvdyno_status adapter_remove(kvdyno_session *session, const void *key, size_t key_size)

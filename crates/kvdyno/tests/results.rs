@@ -287,3 +287,18 @@ fn stored_again(lab: &Lab) -> Ran {
     ran.is_clean();
     ran
 }
+
+#[test]
+fn a_result_has_the_keys_that_its_trial_was_given_and_the_defaults_of_the_others() {
+    let ran = Lab::new().compare(["lmdb"]).with("records", 5000).workload("readseq,overwrite").operations(100).run();
+    ran.is_clean();
+    let defaults = serde_json::to_value(kvdyno_experiment::SettingsSection::default()).unwrap();
+    for result in ran.results() {
+        let keys = &result.experiment;
+        assert_eq!((&keys["data"]["records"], &keys["settings"]), (&5000.into(), &defaults));
+        let runs = keys["run"].as_array().unwrap();
+        let workloads: Vec<&str> = runs.iter().map(|run| run["workload"].as_str().unwrap()).collect();
+        let own = [result.trial.workload.as_str()];
+        assert_eq!(workloads, own[..usize::from(result.trial.phase == Phase::Run)]);
+    }
+}

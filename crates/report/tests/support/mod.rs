@@ -294,7 +294,6 @@ fn os(engine: &MadeUpEngine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
         sys_s: cents(wall_s * sys),
         cpu_pct: (100.0 * (user + sys)) as u64,
         peak_rss_kib: engine.rss_kib,
-        peak_pss_kib: None,
         ctx_voluntary: (wall_s * 900.0 * (1.0 + engine.noise * 40.0)) as u64,
         ctx_involuntary: (wall_s * 31.0) as u64,
         fs_in_ops: 16,
@@ -310,6 +309,7 @@ fn os(engine: &MadeUpEngine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
             reads: 2,
             writes: engine.db_kib / 64,
         }),
+        ..OsFacts::default()
     }
 }
 
