@@ -1,17 +1,21 @@
 //! The tools of a check: the engine, folders for its databases, and a file to say what it is doing.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use kvdyno_engine::{
     AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, LabSettings, Session, abi,
 };
 
-use crate::check::{During, Finding};
-use crate::process::Relaunch;
+use crate::finding::{During, Finding};
 use crate::records::Records;
 use crate::subject::Subject;
+
+/// Makes the command that starts this program again and brings it to call [`crate::child`] with this text.
+pub type Relaunch = fn(&str) -> io::Result<Command>;
 
 /// The engine that is checked, and a folder of the check's own.
 #[derive(Debug)]

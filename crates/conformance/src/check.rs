@@ -1,11 +1,9 @@
-//! A check, and what it can find.
+//! A check, and what an adapter must declare for it to apply.
 
-use std::io;
-
-use kvdyno_engine::{AdapterError, Choice, ChoiceError, EngineError, abi};
-use serde::{Deserialize, Serialize};
+use kvdyno_engine::{Choice, abi};
 
 use crate::bench::Bench;
+use crate::finding::Finding;
 
 /// One promise of the ABI.
 #[derive(Clone, Copy, Debug)]
@@ -47,97 +45,5 @@ impl Needs {
             abi::CAPABILITIES.iter().filter(|(bit, _)| self.capabilities & bit != 0 && !choice.adapter().can(*bit));
         let words: Vec<&str> = lacking.map(|(_, word)| *word).collect();
         (!words.is_empty()).then(|| format!("it does not declare: {}", words.join(", ")))
-    }
-}
-
-/// Why a check does not pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// The adapter does not do what the header says.
-    Wrong(String),
-    /// There is nothing to check, for this reason.
-    NotApplicable(String),
-}
-
-/// The outcome of a check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The promise was kept, as far as the check can see.
-    Passed,
-    /// It was not, and how that showed.
-    Failed(String),
-    /// There was nothing to check, for this reason.
-    NotApplicable(String),
-}
-
-impl From<Result<(), Finding>> for Verdict {
-    fn from(result: Result<(), Finding>) -> Self {
-        match result {
-            Ok(()) => Verdict::Passed,
-            Err(Finding::Wrong(how)) => Verdict::Failed(how),
-            Err(Finding::NotApplicable(why)) => Verdict::NotApplicable(why),
-        }
-    }
-}
-
-/// A [`Finding::Wrong`].
-pub(crate) fn wrong(how: impl Into<String>) -> Finding {
-    Finding::Wrong(how.into())
-}
-
-/// Gives a [`Finding::Wrong`] back unless the condition holds.
-macro_rules! ensure {
-    ($condition:expr, $($text:tt)+) => {
-        if !$condition {
-            return Err($crate::check::wrong(format!($($text)+)));
-        }
-    };
-}
-pub(crate) use ensure;
-
-/// Says what was being done when an error came.
-pub(crate) trait During<T> {
-    /// The error as a finding: `what`, and the error's own text.
-    fn during(self, what: &str) -> Result<T, Finding>;
-}
-
-impl<T, E: Into<Finding>> During<T> for Result<T, E> {
-    fn during(self, what: &str) -> Result<T, Finding> {
-        self.map_err(|error| match error.into() {
-            Finding::Wrong(how) => Finding::Wrong(format!("{what}: {how}")),
-            other => other,
-        })
-    }
-}
-
-impl From<EngineError> for Finding {
-    fn from(error: EngineError) -> Self {
-        let status = match error.status {
-            abi::CONFLICT => "CONFLICT",
-            abi::UNSUPPORTED => "UNSUPPORTED",
-            abi::NO_SPACE => "NO_SPACE",
-            abi::NO_LIBRARY => "NO_LIBRARY",
-            _ => "ERROR",
-        };
-        wrong(format!("{status}: {}", error.reason))
-    }
-}
-
-impl From<ChoiceError> for Finding {
-    fn from(error: ChoiceError) -> Self {
-        wrong(error.to_string())
-    }
-}
-
-impl From<AdapterError> for Finding {
-    fn from(error: AdapterError) -> Self {
-        wrong(error.to_string())
-    }
-}
-
-impl From<io::Error> for Finding {
-    fn from(error: io::Error) -> Self {
-        wrong(error.to_string())
     }
 }

@@ -10,6 +10,8 @@
 pub mod bench;
 mod check;
 mod checks;
+mod child;
+mod finding;
 mod process;
 mod reader;
 mod records;
@@ -18,8 +20,10 @@ mod suite;
 mod together;
 mod writer;
 
-pub use check::{Check, Finding, Needs, Verdict};
+pub use bench::Relaunch;
+pub use check::{Check, Needs};
 pub use checks::checks;
-pub use process::{ChildError, Relaunch, child};
+pub use child::{ChildError, child};
+pub use finding::{Finding, Verdict};
 pub use subject::Subject;
 pub use suite::{CheckOutcome, Suite};

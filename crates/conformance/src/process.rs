@@ -3,21 +3,17 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use kvdyno_environment::process::{self, Exit, WorkerProcess};
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Bench, STEP};
-use crate::check::{During, Finding, Verdict, wrong};
-use crate::checks::checks;
+use crate::bench::{Bench, Relaunch, STEP};
+use crate::finding::{Finding, Verdict, wrong};
 use crate::reader::ReaderTask;
 use crate::subject::Subject;
 use crate::writer::WriterTask;
-
-/// Makes the command that starts this program again and brings it to call [`child`] with this text.
-pub type Relaunch = fn(&str) -> io::Result<Command>;
 
 /// The task of a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,51 +37,8 @@ pub(crate) enum TaskKind {
 }
 
 /// The file in a process's folder that says what came of it.
-const VERDICT: &str = "verdict.json";
+pub(crate) const VERDICT: &str = "verdict.json";
 const STANDARD_ERROR: &str = "stderr";
-
-/// Why a child could not do its task.
-#[derive(Debug, thiserror::Error)]
-pub enum ChildError {
-    /// The parent did not hand over a task.
-    #[error("not a task of the conformance suite: {0}")]
-    Task(#[from] serde_json::Error),
-    /// There is no such check.
-    #[error("there is no check `{0}`")]
-    Check(String),
-    /// The verdict could not be left.
-    #[error("cannot leave a verdict: {0}")]
-    Io(#[from] io::Error),
-}
-
-/// Does what a parent started this process for, and leaves the verdict where the parent looks for it.
-///
-/// # Errors
-/// If `task` is not one, or the verdict cannot be left. What goes wrong with the engine is the verdict.
-pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
-    let task: Task = serde_json::from_str(task)?;
-    let result = match &task.kind {
-        TaskKind::Check(name) => {
-            let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
-            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| {
-                match check.needs.missing(&bench.choice) {
-                    Some(reason) => Err(Finding::NotApplicable(reason)),
-                    None => (check.run)(&bench),
-                }
-            })
-        }
-        TaskKind::Write(writing) => {
-            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench))
-        }
-        TaskKind::Read(reading) => {
-            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| reading.run(&bench))
-        }
-        TaskKind::Destroy(database) => Bench::new(&task.subject, &task.folder, relaunch)
-            .and_then(|bench| bench.choice.destroy(database).during("destroy")),
-    };
-    fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result))?)?;
-    Ok(())
-}
 
 impl Task {
     /// Starts a process for it, whose folder is made.
@@ -195,17 +148,4 @@ pub(crate) fn start(bench: &Bench, name: &str, kind: TaskKind) -> Result<Running
 /// Starts a writer in a process of its own.
 pub(crate) fn start_writer(bench: &Bench, name: &str, writing: WriterTask) -> Result<Running, Finding> {
     start(bench, name, TaskKind::Write(writing))
-}
-
-/// The writer's last acknowledged write: the number in the file that it was given.
-pub(crate) fn acknowledged(file: &Path) -> Result<u64, Finding> {
-    match fs::read(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(error.into()),
-        Ok(bytes) if bytes.is_empty() => Ok(0),
-        Ok(bytes) => bytes
-            .try_into()
-            .map(u64::from_le_bytes)
-            .map_err(|_| wrong("the check itself failed: a count was half written")),
-    }
 }

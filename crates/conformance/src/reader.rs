@@ -8,10 +8,10 @@ use kvdyno_engine::{Answer, Database, Session, abi};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, session};
-use crate::check::{During, Finding, ensure, wrong};
-use crate::process::acknowledged;
+use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::Records;
 use crate::writer::WriterTask;
+use crate::writer::acknowledged;
 
 /// The reader's work: every record again and again, each as new as its last acknowledged write at least.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use kvdyno_dataset::Values;
 use kvdyno_engine::{Answer, Session, abi};
 
-use crate::check::{During, Finding, wrong};
+use crate::finding::{During, Finding, wrong};
 
 /// Keys in the order of their ids, and values that say whose they are and of which version.
 #[derive(Clone, Debug)]

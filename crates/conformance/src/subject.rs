@@ -6,7 +6,7 @@ use kvdyno_engine::catalog::{EngineName, FindError};
 use kvdyno_engine::{Adapter, Choice, OptionText, Probe};
 use serde::{Deserialize, Serialize};
 
-use crate::check::Finding;
+use crate::finding::Finding;
 
 /// An adapter with a preset, options and a library: what a [`Choice`] is made of, for handing from process to process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,10 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::bench::Relaunch;
 use crate::bench::{DATABASE, DESTROYS, REMARK};
-use crate::check::{Check, Verdict};
+use crate::check::Check;
 use crate::checks::checks;
-use crate::process::{Relaunch, Task, TaskKind};
+use crate::finding::Verdict;
+use crate::process::{Task, TaskKind};
 use crate::subject::Subject;
 
 /// The checks to run.

@@ -6,7 +6,7 @@ use std::thread::{self, ScopedJoinHandle};
 use kvdyno_engine::{Database, Session};
 
 use crate::bench::session;
-use crate::check::{Finding, wrong};
+use crate::finding::{Finding, wrong};
 
 /// Does `work` on so many threads at once, each with a session of its own.
 pub(crate) fn side_by_side(

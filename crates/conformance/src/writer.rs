@@ -1,15 +1,16 @@
 //! A process that writes to a database and is killed, or that shares it.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kvdyno_engine::{Database, Hints, LabSettings, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, session};
-use crate::check::{During, Finding};
+use crate::finding::{During, Finding, wrong};
 use crate::records::Records;
 
 /// The writer's work: one write after the other, numbered on. Write `n` stores a group of records whose number is `n`
@@ -107,5 +108,18 @@ impl WriterTask {
         let steps: Vec<_> = self.ids(number).map(|id| (records.key(id), records.value(id, number))).collect();
         let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
         session.write(&steps).during("write")
+    }
+}
+
+/// The writer's last acknowledged write: the number in the file that it was given.
+pub(crate) fn acknowledged(file: &Path) -> Result<u64, Finding> {
+    match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error.into()),
+        Ok(bytes) if bytes.is_empty() => Ok(0),
+        Ok(bytes) => bytes
+            .try_into()
+            .map(u64::from_le_bytes)
+            .map_err(|_| wrong("the check itself failed: a count was half written")),
     }
 }

@@ -6,7 +6,6 @@ use kvdyno_environment::requested::{EnvironmentKey, Refusal, Requested};
 use kvdyno_environment::storage::backing_store::{self, BackingStore};
 
 use crate::environment::{Environment, refused};
-use crate::space::stored_bytes;
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::{ByteSize, Order};
 
@@ -72,4 +71,9 @@ fn check_one_at_a_time(experiment: &Experiment, requested: &Requested) -> Result
         }
         _ => Ok(()),
     }
+}
+
+/// Bytes of keys and values that a database has after its load.
+pub(crate) fn stored_bytes(experiment: &Experiment) -> u64 {
+    experiment.load.workload.stored_bytes(&experiment.data())
 }

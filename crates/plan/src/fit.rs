@@ -18,8 +18,8 @@ use kvdyno_experiment::{DataKey, Experiment, FileError};
 use kvdyno_model::Order;
 use toml::Table;
 
+use crate::backing_store::stored_bytes;
 use crate::check::check_count;
-use crate::space::stored_bytes;
 pub use capacity::MachineCapacity;
 use capacity::{LOAD_SHARE, RUN_SHARE};
 pub use change::FitChange;

@@ -4,15 +4,9 @@ use std::path::{Path, PathBuf};
 
 use kvdyno_environment::storage::free_bytes;
 
-use crate::backing_store;
+use crate::backing_store::{self, stored_bytes};
 use crate::check::{Checked, CheckedVariant};
-use kvdyno_experiment::Experiment;
 use kvdyno_model::{ByteSize, Order};
-
-/// Bytes of keys and values that a database has after its load.
-pub(crate) fn stored_bytes(experiment: &Experiment) -> u64 {
-    experiment.load.workload.stored_bytes(&experiment.data())
-}
 
 /// Databases that do not fit.
 #[derive(Debug, thiserror::Error)]

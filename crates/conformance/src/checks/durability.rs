@@ -7,8 +7,10 @@ use kvdyno_dataset::Stream;
 use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
 
 use crate::bench::{Bench, DatabaseLocation, session};
-use crate::check::{Check, During, Finding, Needs, Verdict, ensure, wrong};
-use crate::process::{acknowledged, start_writer};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, Verdict, ensure, wrong};
+use crate::process::start_writer;
+use crate::writer::acknowledged;
 use crate::writer::{Until, WriterTask};
 
 pub(super) const CHECKS: &[Check] = &[

@@ -8,7 +8,8 @@ use kvdyno_engine::{Probe, abi};
 use procfs::process::Process;
 
 use crate::bench::{Bench, DatabaseLocation, has_text, session};
-use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure, wrong};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {

@@ -3,7 +3,8 @@
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings, OptionInfo, OptionKind, OptionText};
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure, wrong};
 use crate::subject::Subject;
 
 pub(super) const CHECKS: &[Check] = &[

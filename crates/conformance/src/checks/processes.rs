@@ -5,7 +5,8 @@ use std::time::Duration;
 use kvdyno_engine::{Session, abi};
 
 use crate::bench::{Bench, DatabaseLocation, session};
-use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure, wrong};
 use crate::process::{Running, TaskKind, start, start_writer};
 use crate::reader::{ReadUntil, ReaderTask};
 use crate::writer::{Until, WriterTask};

@@ -6,7 +6,8 @@ use kvdyno_dataset::{Permutation, Stream};
 use kvdyno_engine::{Answer, Session, abi};
 
 use crate::bench::{Bench, RECALLED};
-use crate::check::{Check, During, Finding, Needs, ensure};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure};
 use crate::records::{expect, expect_missing, show};
 use crate::together::beside;
 

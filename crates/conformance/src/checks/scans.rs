@@ -4,7 +4,8 @@ use kvdyno_dataset::Permutation;
 use kvdyno_engine::{Answer, Cursor, Session, abi};
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, show};
 use crate::together::{beside, elsewhere, side_by_side};
 

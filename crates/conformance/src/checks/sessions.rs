@@ -7,7 +7,8 @@ use std::time::Duration;
 use kvdyno_engine::{Answer, Database, EngineError, Session, abi};
 
 use crate::bench::{Bench, has_text, session};
-use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, expect};
 use crate::together::{beside, elsewhere, joined, side_by_side};
 

@@ -3,7 +3,8 @@
 use kvdyno_engine::{Answer, Session, abi};
 
 use crate::bench::{Bench, has_text};
-use crate::check::{Check, During, Finding, Needs, ensure};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure};
 use crate::records::{expect, expect_missing, show};
 
 pub(super) const CHECKS: &[Check] = &[

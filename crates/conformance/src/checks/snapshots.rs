@@ -5,7 +5,8 @@ use std::time::Duration;
 use kvdyno_engine::{Answer, EngineError, Session, abi};
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, During, Finding, Needs, ensure, wrong};
+use crate::check::{Check, Needs};
+use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, expect};
 use crate::together::{beside, elsewhere, side_by_side};
 

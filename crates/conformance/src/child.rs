@@ -1,0 +1,52 @@
+//! A process's side of its task: it is done here, and its verdict left for the parent.
+
+use std::fs;
+use std::io;
+
+use crate::bench::{Bench, Relaunch};
+use crate::checks::checks;
+use crate::finding::{During, Finding, Verdict};
+use crate::process::{Task, TaskKind, VERDICT};
+
+/// Why a child could not do its task.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// The parent did not hand over a task.
+    #[error("not a task of the conformance suite: {0}")]
+    Task(#[from] serde_json::Error),
+    /// There is no such check.
+    #[error("there is no check `{0}`")]
+    Check(String),
+    /// The verdict could not be left.
+    #[error("cannot leave a verdict: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Does what a parent started this process for, and leaves the verdict where the parent looks for it.
+///
+/// # Errors
+/// If `task` is not one, or the verdict cannot be left. What goes wrong with the engine is the verdict.
+pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
+    let task: Task = serde_json::from_str(task)?;
+    let result = match &task.kind {
+        TaskKind::Check(name) => {
+            let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
+            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| {
+                match check.needs.missing(&bench.choice) {
+                    Some(reason) => Err(Finding::NotApplicable(reason)),
+                    None => (check.run)(&bench),
+                }
+            })
+        }
+        TaskKind::Write(writing) => {
+            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench))
+        }
+        TaskKind::Read(reading) => {
+            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| reading.run(&bench))
+        }
+        TaskKind::Destroy(database) => Bench::new(&task.subject, &task.folder, relaunch)
+            .and_then(|bench| bench.choice.destroy(database).during("destroy")),
+    };
+    fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result))?)?;
+    Ok(())
+}
