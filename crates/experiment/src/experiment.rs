@@ -117,7 +117,7 @@ impl Experiment {
         toml::to_string(self)
     }
 
-    /// Every key that has a value, by section.
+    /// Every key, by section; null where it has no value.
     pub fn resolved(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }

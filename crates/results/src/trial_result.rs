@@ -19,7 +19,7 @@ pub struct TrialResult {
     pub trial: TrialKey,
     /// The engine and how it was set up.
     pub engine: EngineFacts,
-    /// The experiment as far as it concerns the trial: every key that has a value, defaults included, by section.
+    /// The experiment as far as it concerns the trial: every key, defaults included, by section; null without a value.
     #[serde(default)]
     pub experiment: serde_json::Value,
     /// The work that was requested.
