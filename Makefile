@@ -1,5 +1,10 @@
 # make demo    installs what is missing, builds, and compares every engine on a million records
-# make test    the same set-up, then all tests, formatting and lints
+# make check   formatting, lints and the tests of the parts: two minutes in a warm tree, nothing is installed
+# make test    the same set-up, then all tests, formatting, lints and documentation
+# make format  formats Rust and C
+# make fuzz    the readers of foreign input under a fuzzer, SECONDS=60 each
+# make torment kills, mutated experiment files and damaged results by the thousand: docs/reliability.md
+# make deny    licences and sources of the dependencies
 # make bench   what the driver itself costs, beside bare loops
 # make build   only builds, into target/release
 # make engines brings every engine that a registry has, into the user's folder
@@ -16,7 +21,8 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo test lint bench engines test-engines test-numa test-outside sanitize docs-tables install clean
+.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment bench engines \
+	test-engines test-numa test-outside sanitize docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -45,6 +51,7 @@ test: setup
 	@echo "tests that mount: $$KVDYNO_TEST_MOUNT; that make loop devices and control groups: $$KVDYNO_TEST_ENVIRONMENT"
 	$(MAKE) build
 	$(MAKE) lint
+	$(MAKE) doc
 	$(CARGO) test --release --locked --workspace
 	target/release/kvdyno-bench --check
 	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
@@ -56,24 +63,73 @@ test-outside: build
 	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go test -count=1 ./...
 	scripts/outside.sh
 
-lint:
+# What is told in two minutes. The tests of the binary, of adapters and of the environment are those of `make test`.
+check: lint
+	$(CARGO) test --release --locked --workspace --exclude kvdyno-fuzz --lib --bins
+	$(CARGO) test --release --locked -p kvdyno --test documents --test vocabulary --test widths --test versions
+
+lint: lint-c
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+
+C_FILES = $(wildcard crates/*/include/*.h crates/*/src/*.c scripts/*/*.c \
+	$(foreach at,*/* */*/* */*/*/*,engines/$(at).[ch]))
+CLANG_FORMAT ?= clang-format-19
+lint-c:
+	@command -v $(CLANG_FORMAT) >/dev/null || { echo "there is no $(CLANG_FORMAT); scripts/setup.sh has it"; exit 1; }
+	$(CLANG_FORMAT) --style=file --dry-run --Werror $(C_FILES)
+
+format:
+	$(CARGO) fmt --all
+	$(CLANG_FORMAT) --style=file -i $(C_FILES)
+
+doc:
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
+		$(CARGO) doc --release --locked --workspace --no-deps --document-private-items
+
+# Whether the compiler is the one that `rust-version` states: CI builds with no other, so that the statement is true.
+stated-rust:
+	@stated=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); rustc --version | grep -q "^rustc $$stated\." || \
+		{ echo "Cargo.toml states Rust $$stated, but this is $$(rustc --version)"; exit 1; }
+
+# A tool of its own, pinned and kept. Advisories are left out: they need a database from the network, so that the same
+# tree would pass today and fail tomorrow.
+CARGO_DENY = target/tools/bin/cargo-deny
+$(CARGO_DENY): scripts/deny.sh
+	scripts/deny.sh target/tools
+deny: $(CARGO_DENY)
+	$(CARGO_DENY) --locked check bans licenses sources
+
+# The length of each target's run, in seconds.
+SECONDS ?= 60
+fuzz:
+	scripts/fuzz.sh $(SECONDS)
+
+RUNS ?= 100
+KILLS ?= 1000
+FILES ?= 1000000
+FOLDERS ?= 10000
+torment: build
+	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) \
+		--kvdyno target/release/kvdyno --document docs/reliability.md
 
 bench: setup
 	$(MAKE) build
 	target/release/kvdyno-bench
 
 # Engines that CI brings through every client, and checks, beside those that `make test` has.
-TESTED = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 gtm mdbx sqlite redb fjall bbolt
+TESTED = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite redb fjall bbolt
+# What it fails is told in docs/engines/gtm.md.
+GTM_KNOWN = open-and-close,write-refused,filesystem-full
 # These lose memory or files at each close, by themselves: docs/engines/hyperleveldb.md, basho-leveldb.md.
 LEAKING = hyperleveldb basho-leveldb
 test-engines: export XDG_DATA_HOME = $(CURDIR)/target/data
 test-engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
-	target/release/kvdyno engines install $(TESTED) $(LEAKING)
+	target/release/kvdyno engines install $(TESTED) gtm $(LEAKING)
 	target/release/kvdyno engines check $(TESTED) --timeout 600s
+	target/release/kvdyno engines check gtm --known $(GTM_KNOWN) --timeout 600s
 	target/release/kvdyno engines check $(LEAKING) --known open-and-close --timeout 600s
 	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
 
@@ -102,7 +158,8 @@ docs-tables: setup
 PREFIX ?= /usr/local
 install:
 	install -D target/release/kvdyno $(DESTDIR)$(PREFIX)/bin/kvdyno
-	install -D -t $(DESTDIR)$(PREFIX)/lib/kvdyno/engines $(filter-out %/libkvdyno_faulty.so,$(wildcard $(ENGINES)/libkvdyno_*.so))
+	install -D -t $(DESTDIR)$(PREFIX)/lib/kvdyno/engines \
+		$(filter-out %/libkvdyno_faulty.so,$(wildcard $(ENGINES)/libkvdyno_*.so))
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include crates/abi/include/kvdyno.h
 
 clean:

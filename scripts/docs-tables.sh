@@ -38,8 +38,8 @@ echo "docs-tables: wrote docs/engines/settings.md"
     cat <<'END'
 # What each engine was checked for
 
-Made by `make docs-tables`: the conformance suite, as `kvdyno engines check` runs it. A dash: the engine does not declare
-what the check is about. Below the table: how checks failed, and where less was tried than would have been.
+Made by `make docs-tables`: the conformance suite, as `kvdyno engines check` runs it. A dash: the engine does not
+declare what the check is about. Below the table: how checks failed, and where less was tried than would have been.
 
 END
     "$kvdyno" engines check "$@" --skip-missing --format md

@@ -102,7 +102,8 @@ plant_all() {
 # look_again NAME: a leak's stack ends where code without frame pointers begins, so the suppressions cannot be held
 # against it. What leaked is run once more, eight times slower, with whole stacks.
 look_again() {
-    leaking=$(sed -n 's/^  \([a-z-]*\) *FAILED: at the end of the process.*/\1/p' "$logs/$1.address.suite" | paste -sd ,)
+    leaking=$(sed -n 's/^  \([a-z-]*\) *FAILED: at the end of the process.*/\1/p' "$logs/$1.address.suite" |
+        paste -sd ,)
     ! reports address "$1" | grep -q 'ERROR: AddressSanitizer' || return 1
     ! sed '/FAILED: at the end of the process/d' "$logs/$1.address.suite" | grep -q FAILED || return 1
     stacks=fast_unwind_on_malloc=0

@@ -3,8 +3,12 @@
 # install, and goes on if everything is there already.
 set -eu
 
-least_rust=1.90
-packages="gcc g++ make valgrind e2fsprogs xfsprogs btrfs-progs liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev libjemalloc2"
+cd "$(dirname "$0")/.."
+
+# The one statement of it: the oldest that is promised to build everything, and what CI builds with.
+least_rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+packages="gcc g++ make valgrind e2fsprogs xfsprogs btrfs-progs clang-format-19"
+packages="$packages liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev libjemalloc2"
 
 # WITH_CLIENTS=yes: also the package clients that `kvdyno engines install` calls, and what builds with them. A client
 # that is there already, from wherever, stays.
@@ -67,8 +71,8 @@ install_rust() {
             exit 1
         }
     fi
-    rustup toolchain install stable --profile minimal --component clippy --component rustfmt
-    rustup default stable
+    rustup toolchain install "$least_rust" --profile minimal --component clippy --component rustfmt
+    rustup default "$least_rust"
 }
 
 if command -v apt-get >/dev/null 2>&1; then

@@ -12,11 +12,17 @@
 enum { VERIFY_COMPACTIONS = SHARED_OPTION_COUNT, BLOOM2, OPTION_COUNT };
 static const kvdyno_option options[OPTION_COUNT] = {
     /* Above 1033 files its reckoning of the table cache begins again at nothing. */
-    SHARED_OPTIONS(20, 1033, "Less 10 and times 4 MiB: the most memory for indexes and filters of open tables; above "
-                   "521 the product overflows and nothing bounds it.", "true"),
-    [VERIFY_COMPACTIONS] = {.name = "verify_compactions", .type = KVDYNO_OPTION_BOOL, .default_value = "true",
+    SHARED_OPTIONS(20, 1033,
+                   "Less 10 and times 4 MiB: the most memory for indexes and filters of open tables; above "
+                   "521 the product overflows and nothing bounds it.",
+                   "true"),
+    [VERIFY_COMPACTIONS] = {.name = "verify_compactions",
+                            .type = KVDYNO_OPTION_BOOL,
+                            .default_value = "true",
                             .help = "Checks the checksum of every block that a compaction reads."},
-    [BLOOM2] = {.name = "bloom2", .type = KVDYNO_OPTION_BOOL, .default_value = "false",
+    [BLOOM2] = {.name = "bloom2",
+                .type = KVDYNO_OPTION_BOOL,
+                .default_value = "false",
                 .help = "Makes Bloom filters of Basho's second kind, as Riak does."},
 };
 
@@ -37,15 +43,20 @@ static const char *lacks(const library_api *api, const kvdyno_value *option)
 static void remarks(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     int64_t files = config->options[MAX_OPEN_FILES].integer, most = INT32_MAX / (4 * MIB);
-    emit(context, "cache", "tables", "read, not mapped: what is read enters the block cache and the OS's; a compaction "
+    emit(context, "cache", "tables",
+         "read, not mapped: what is read enters the block cache and the OS's; a compaction "
          "drops what it wrote from the OS's (POSIX_FADV_DONTNEED)");
     if (files - 10 > most)
-        emit(context, "cache", "table_cache", "indexes and filters of open tables, beside the block cache: unbounded, "
+        emit(context, "cache", "table_cache",
+             "indexes and filters of open tables, beside the block cache: unbounded, "
              "for max_open_files overflows Basho's reckoning");
     else
-        emitf(emit, context, "cache", "table_cache", "indexes and filters of open tables, beside the block cache: up "
-              "to %" PRId64 " bytes", (files - 10) * 4 * MIB);
-    emit(context, "write_buffer", "throttle", "from a minute after the first open on, writes wait as long as Basho "
+        emitf(emit, context, "cache", "table_cache",
+              "indexes and filters of open tables, beside the block cache: up "
+              "to %" PRId64 " bytes",
+              (files - 10) * 4 * MIB);
+    emit(context, "write_buffer", "throttle",
+         "from a minute after the first open on, writes wait as long as Basho "
          "reckons that compaction takes for them, while it is behind");
     if (config->compression == KVDYNO_COMPRESSION_SNAPPY)
         emit(context, "compression", "level 0", "written without compression");
@@ -59,8 +70,7 @@ static void set(const library_api *api, lsm_options *made, const kvdyno_value *o
 static lsm_filter *filter(const library_api *api, const kvdyno_value *option)
 {
     int bits = (int)option[BLOOM_BITS].integer;
-    return option[BLOOM2].integer ? api->kvdyno_filterpolicy_create_bloom2(bits)
-                                  : api->filterpolicy_create_bloom(bits);
+    return option[BLOOM2].integer ? api->kvdyno_filterpolicy_create_bloom2(bits) : api->filterpolicy_create_bloom(bits);
 }
 
 /* Basho counts in a System V segment that all processes of the machine share and none removes. One that this process
@@ -75,9 +85,9 @@ static void opened(void)
 }
 
 static const char *const counters[] = {
-    "leveldb.BlockCached",    "leveldb.BlockRead",        "leveldb.BlockFiltered",   "leveldb.BlockFilterFalse",
-    "leveldb.TableCached",    "leveldb.TableOpened",      "leveldb.WriteNewMem",     "leveldb.WriteWaitImm",
-    "leveldb.WriteWaitLevel0", "leveldb.ThrottleCounter", "leveldb.ReadBlockError",  "leveldb.BGWriteError",
+    "leveldb.BlockCached",     "leveldb.BlockRead",       "leveldb.BlockFiltered",  "leveldb.BlockFilterFalse",
+    "leveldb.TableCached",     "leveldb.TableOpened",     "leveldb.WriteNewMem",    "leveldb.WriteWaitImm",
+    "leveldb.WriteWaitLevel0", "leveldb.ThrottleCounter", "leveldb.ReadBlockError", "leveldb.BGWriteError",
 };
 #define COUNTER_COUNT (sizeof counters / sizeof *counters)
 _Static_assert(COUNTER_COUNT <= MOST_COUNTERS, "more counters than a database holds");
@@ -90,12 +100,11 @@ const family_member member = {
     .option_count = OPTION_COUNT,
     .log = "written to the log, which is mapped",
     .sync = "each write, or group of concurrent ones, is synced",
-    .properties =
-        (const char *const[]){"leveldb.stats", "leveldb.total-bytes", "leveldb.ThrottleGauge",
-                              "leveldb.num-files-at-level0", "leveldb.num-files-at-level1",
-                              "leveldb.num-files-at-level2", "leveldb.num-files-at-level3",
-                              "leveldb.num-files-at-level4", "leveldb.num-files-at-level5",
-                              "leveldb.num-files-at-level6", NULL},
+    .properties = (const char *const[]){"leveldb.stats", "leveldb.total-bytes", "leveldb.ThrottleGauge",
+                                        "leveldb.num-files-at-level0", "leveldb.num-files-at-level1",
+                                        "leveldb.num-files-at-level2", "leveldb.num-files-at-level3",
+                                        "leveldb.num-files-at-level4", "leveldb.num-files-at-level5",
+                                        "leveldb.num-files-at-level6", NULL},
     .counters = counters,
     .counter_count = COUNTER_COUNT,
     .lacks = lacks,

@@ -13,9 +13,11 @@
 #include "adapter.h"
 
 /* The functions that are called by name; all others are members of the handles that the first two create. */
+/* clang-format off */
 #define HANDLE_FUNCTIONS(X)                                                                                            \
     X(int, db_env_create, (DB_ENV **env, uint32_t flags)) X(int, db_create, (DB **db, DB_ENV *env, uint32_t flags))    \
     X(const char *, db_version, (int *major, int *minor, int *patch)) X(const char *, db_strerror, (int error))
+/* clang-format on */
 
 static const library_release built_release = {DB_VERSION_MAJOR, DB_VERSION_MINOR, DB_VERSION_PATCH};
 

@@ -24,42 +24,69 @@
 #include "bdb.h"
 
 static const kvdyno_option options[BDB_OPTION_COUNT] = {
-    [BDB_PAGE_SIZE] = {"page_size", SIZE("0", 0, 65536,
-        "Size of a Btree page, a power of two from 512; 0 leaves it to Berkeley DB, which takes the filesystem's "
-        "block size.")},
-    [BDB_SNAPSHOT] = {"snapshot", BOOL("false",
-        "Keep versions of pages (DB_MULTIVERSION), so that reads and cursors lock nothing and read-only "
-        "transactions can be had.")},
-    [BDB_PRIVATE] = {"private", CHOICE("auto", "auto|true|false",
-        "Keep cache and lock tables in the process's own memory (DB_PRIVATE); false puts them into mapped files that "
-        "several processes share (DB_REGISTER); auto: true for one process, false for several.")},
-    [BDB_LOG_FILE_SIZE] = {"log_file_size", SIZE("0", 0, 1 << 30,
-        "Size of a log file, at least four times the log buffer; 0 takes that, but no less than Berkeley DB's "
-        "default of 10 MiB.")},
-    [BDB_LOG_AUTO_REMOVE] = {"log_auto_remove", BOOL("true",
-        "Remove log files that recovery no longer needs; false keeps all of them.")},
-    [BDB_LOG_ZERO] = {"log_zero", BOOL("false",
-        "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit need not "
-        "allocate storage.")},
-    [BDB_CHECKPOINT_KIB] = {"checkpoint_kib", INTEGER("262144", 0, 1 << 30,
-        "Make a checkpoint in the background when this many KiB of log were written since the last; 0 makes them "
-        "only at close.")},
-    [BDB_LOCK_PARTITIONS] = {"lock_partitions", INTEGER("0", 0, 100000,
-        "Number of parts of the lock table that are latched on their own; 0 leaves it to Berkeley DB (10 for each "
-        "CPU).")},
-    [BDB_DIRECT_IO] = {"direct_io", BOOL("false",
-        "Read and write the table around the operating system's cache (DB_DIRECT_DB), where the library was built "
-        "for it; Debian's is not.")},
-    [BDB_LOG_BUFFER] = {"log_buffer", SIZE("0", 0, 64 << 20,
-        "Size of the log buffer (DB_ENV->set_lg_bsize), from 4 KiB; 0 takes the lab's write_buffer.")},
-    [BDB_LOG_DSYNC] = {"log_dsync", BOOL("false",
-        "Open the log so that each write of it is on the storage when it returns (DB_LOG_DSYNC, O_DSYNC).")},
-    [BDB_COMPARATOR] = {"comparator", CHOICE("bytes", "bytes|length|words",
-        "The order of keys (DB->set_bt_compare): bytes, Berkeley DB's own; length, shorter ones first; words, "
-        "those with fewer spaces first, which for spelled digits is fewer digits.")},
-    [BDB_PARTITIONS] = {"partitions", INTEGER("1", 1, 1024,
-        "Number of tables among which records are divided by a hash of their key (DB->set_partition); from 2 on "
-        "there are no scans, for each table has an order of its own.")},
+    [BDB_PAGE_SIZE] =
+        {"page_size",
+         SIZE("0", 0, 65536,
+              "Size of a Btree page, a power of two from 512; 0 leaves it to Berkeley DB, which takes the filesystem's "
+              "block size.")},
+    [BDB_SNAPSHOT] =
+        {"snapshot",
+         BOOL("false", "Keep versions of pages (DB_MULTIVERSION), so that reads and cursors lock nothing and read-only "
+                       "transactions can be had.")},
+    [BDB_PRIVATE] = {"private",
+                     CHOICE("auto", "auto|true|false",
+                            "Keep cache and lock tables in the process's own memory (DB_PRIVATE); false puts them into "
+                            "mapped files that "
+                            "several processes share (DB_REGISTER); auto: true for one process, false for several.")},
+    [BDB_LOG_FILE_SIZE] =
+        {"log_file_size",
+         SIZE("0", 0, 1 << 30,
+              "Size of a log file, at least four times the log buffer; 0 takes that, but no less than Berkeley DB's "
+              "default of 10 MiB.")},
+    [BDB_LOG_AUTO_REMOVE] = {"log_auto_remove",
+                             BOOL("true", "Remove log files that recovery no longer needs; false keeps all of them.")},
+    [BDB_LOG_ZERO] =
+        {"log_zero",
+         BOOL("false",
+              "Write a new log file full of zeros before it is used (DB_LOG_ZERO), so that syncing a commit need not "
+              "allocate storage.")},
+    [BDB_CHECKPOINT_KIB] =
+        {"checkpoint_kib",
+         INTEGER(
+             "262144", 0, 1 << 30,
+             "Make a checkpoint in the background when this many KiB of log were written since the last; 0 makes them "
+             "only at close.")},
+    [BDB_LOCK_PARTITIONS] =
+        {"lock_partitions",
+         INTEGER(
+             "0", 0, 100000,
+             "Number of parts of the lock table that are latched on their own; 0 leaves it to Berkeley DB (10 for each "
+             "CPU).")},
+    [BDB_DIRECT_IO] =
+        {"direct_io",
+         BOOL(
+             "false",
+             "Read and write the table around the operating system's cache (DB_DIRECT_DB), where the library was built "
+             "for it; Debian's is not.")},
+    [BDB_LOG_BUFFER] =
+        {"log_buffer",
+         SIZE("0", 0, 64 << 20,
+              "Size of the log buffer (DB_ENV->set_lg_bsize), from 4 KiB; 0 takes the lab's write_buffer.")},
+    [BDB_LOG_DSYNC] =
+        {"log_dsync",
+         BOOL("false",
+              "Open the log so that each write of it is on the storage when it returns (DB_LOG_DSYNC, O_DSYNC).")},
+    [BDB_COMPARATOR] =
+        {"comparator",
+         CHOICE("bytes", "bytes|length|words",
+                "The order of keys (DB->set_bt_compare): bytes, Berkeley DB's own; length, shorter ones first; words, "
+                "those with fewer spaces first, which for spelled digits is fewer digits.")},
+    [BDB_PARTITIONS] =
+        {"partitions",
+         INTEGER(
+             "1", 1, 1024,
+             "Number of tables among which records are divided by a hash of their key (DB->set_partition); from 2 on "
+             "there are no scans, for each table has an order of its own.")},
 };
 
 static const kvdyno_preset presets[] = {

@@ -56,15 +56,15 @@ struct kvdyno_database {
     DB *db;
     engine_message message; /* what Berkeley DB last told its error callback */
     char *path;
-    bool snapshot;        /* versions of pages are kept, and reads lock nothing */
-    bool shared;          /* other processes may use the environment */
+    bool snapshot; /* versions of pages are kept, and reads lock nothing */
+    bool shared;   /* other processes may use the environment */
     bool log_auto_remove;
     u_int32_t checkpoint_kib;
     bdb_order order;
-    size_t value_hint;    /* bytes a session's buffer begins with */
+    size_t value_hint; /* bytes a session's buffer begins with */
     periodic_syncer log_syncer;
     periodic_syncer checkpointer;
-    process_turn turn; /* which process does what these two threads do */
+    process_turn turn;      /* which process does what these two threads do */
     periodic_syncer parker; /* see cursor.c */
     pthread_mutex_t cursors_lock;
     kvdyno_cursor *cursors; /* every open cursor, under cursors_lock */
@@ -74,12 +74,12 @@ struct kvdyno_database {
 
 /* The settings of an environment, made of a kvdyno_config. */
 typedef struct bdb_plan {
-    uint64_t cache;       /* as given to set_cachesize */
+    uint64_t cache; /* as given to set_cachesize */
     int cache_regions;
     uint64_t log_buffer, log_file;
     u_int32_t durability; /* a flag of the environment, or 0 */
     u_int32_t lockers, locks, transactions;
-    bool shared; /* other processes may use the environment */
+    bool shared;       /* other processes may use the environment */
     u_int32_t threads; /* that can be in Berkeley DB at once, in all processes; 0 if none need be watched */
 } bdb_plan;
 

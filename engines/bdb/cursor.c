@@ -15,11 +15,11 @@
 struct kvdyno_cursor {
     CURSOR_MEMBERS;
     kvdyno_cursor *next_of_database;
-    bool listed; /* there */
+    bool listed;          /* there */
     pthread_mutex_t lock; /* the session against the parker; it guards all below */
     DBC *dbc;             /* NULL: parked, or never moved */
     bool in_transaction;
-    bool positioned;      /* `key` holds the key that the cursor stands on */
+    bool positioned; /* `key` holds the key that the cursor stands on */
     uint64_t moves, moves_seen;
     growing key, spare, value, sought;
     u_int32_t key_size, sought_size;

@@ -14,7 +14,7 @@
 #define LOG_BUFFER_MOST (64 * MIB)
 #define LOG_FILE_DEFAULT (10 * MIB)
 #define LOG_FILE_LEAST (1 * MIB) /* a record may hold the image of a page, and has to fit easily */
-#define LOG_FILE_BUFFERS 4u /* a log file holds at least so many log buffers, or Berkeley DB refuses to open */
+#define LOG_FILE_BUFFERS 4u      /* a log file holds at least so many log buffers, or Berkeley DB refuses to open */
 
 #define BACKGROUND_THREADS 4u /* of a process: syncing, checkpoints, parking, and the one that opened */
 
@@ -82,8 +82,10 @@ static bool refuses_log(const kvdyno_config *config, kvdyno_text *error)
     else if (buffer && buffer < LOG_BUFFER_LEAST)
         say(error, "log_buffer: %" PRIu64 " bytes are too few, it takes 4 KiB or 0", buffer);
     else if (file && file < LOG_FILE_BUFFERS * buffer)
-        say(error, "log_file_size: %" PRIu64 " bytes are too few for a log_buffer of %" PRIu64 ", it takes four times "
-                   "that", file, buffer);
+        say(error,
+            "log_file_size: %" PRIu64 " bytes are too few for a log_buffer of %" PRIu64 ", it takes four times "
+            "that",
+            file, buffer);
     else
         return false;
     return true;
@@ -260,14 +262,16 @@ static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyn
         const char *name;
         int option;
     } flags[] = {
-        {"DB_LOG_AUTO_REMOVE", BDB_LOG_AUTO_REMOVE}, {"DB_LOG_ZERO", BDB_LOG_ZERO},
-        {"DB_LOG_DSYNC", BDB_LOG_DSYNC},             {"DB_DIRECT_DB", BDB_DIRECT_IO},
+        {"DB_LOG_AUTO_REMOVE", BDB_LOG_AUTO_REMOVE},
+        {"DB_LOG_ZERO", BDB_LOG_ZERO},
+        {"DB_LOG_DSYNC", BDB_LOG_DSYNC},
+        {"DB_DIRECT_DB", BDB_DIRECT_IO},
     };
     long long partitions = option_integer(config, BDB_LOCK_PARTITIONS);
     bool versions = option_integer(config, BDB_SNAPSHOT);
     bdb_say_table(config, emit, context);
-    emit(context, "options", "isolation", versions ? "DB_MULTIVERSION; reads and cursors with DB_TXN_SNAPSHOT"
-                                                   : "page locks");
+    emit(context, "options", "isolation",
+         versions ? "DB_MULTIVERSION; reads and cursors with DB_TXN_SNAPSHOT" : "page locks");
     emit(context, "options", "regions", plan->shared ? "DB_REGISTER: mapped files in the folder" : "DB_PRIVATE: heap");
     if (plan->shared)
         emitf(emit, context, "options", "failchk", "every %u ms; set_thread_count %u", BDB_POLL_MS, plan->threads);

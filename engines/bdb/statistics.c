@@ -4,6 +4,7 @@
  */
 #include "bdb.h"
 
+/* clang-format off */
 #define CACHE_FIGURES(X)                                                                                               \
     X(st_regsize) X(st_pages) X(st_page_clean) X(st_page_dirty) X(st_cache_hit) X(st_cache_miss)                       \
     X(st_page_create) X(st_page_in) X(st_page_out) X(st_ro_evict) X(st_rw_evict) X(st_hash_wait)                       \
@@ -16,8 +17,8 @@
     X(st_maxcommitperflush) X(st_region_wait)
 #define TRANSACTIONS_FIGURES(X)                                                                                        \
     X(st_nbegins) X(st_ncommits) X(st_naborts) X(st_maxnactive) X(st_maxnsnapshot)
-#define TABLE_FIGURES(X)                                                                                               \
-    X(bt_pagesize) X(bt_pagecnt)
+/* clang-format on */
+#define TABLE_FIGURES(X) X(bt_pagesize) X(bt_pagecnt)
 
 #define FIGURE(member) {#member, (uint64_t)stat->member},
 

@@ -47,8 +47,7 @@ void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabili
 
 /* ---- the table ---- */
 
-#define CAN_STORE_IN_ORDER                                                                                             \
-    (KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH)
+#define CAN_STORE_IN_ORDER (KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE | KVDYNO_CAN_BATCH)
 #define COMPRESSION(name) (1u << KVDYNO_COMPRESSION_##name)
 
 #define OPTIONS(table) .options = table, .option_count = sizeof table / sizeof *table
@@ -57,14 +56,31 @@ void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabili
 /* Exports the table: the hooks that every adapter has, every durability level, and the members that are given. */
 #define ADAPTER_TABLE(...)                                                                                             \
     static const kvdyno_engine engine = {                                                                              \
-        .size = sizeof(kvdyno_engine), .abi_version = KVDYNO_ABI_VERSION, .option_size = sizeof(kvdyno_option),        \
-        .preset_size = sizeof(kvdyno_preset), .probe = adapter_probe, .settings = adapter_settings,                    \
-        .open = adapter_open, .close = adapter_close, .flush = adapter_flush, .statistics = adapter_statistics,        \
-        .session_open = adapter_session_open, .session_close = adapter_session_close,                                  \
-        .session_error = adapter_session_error, .get = adapter_get, .put = adapter_put, .remove = adapter_remove,      \
-        .write = adapter_write, .begin = adapter_begin, .commit = adapter_commit, .abort = adapter_abort,              \
-        .cursor_open = adapter_cursor_open, .cursor_close = adapter_cursor_close, .cursor_seek = adapter_cursor_seek,  \
-        .cursor_next = adapter_cursor_next, .cursor_previous = adapter_cursor_previous,                                \
+        .size = sizeof(kvdyno_engine),                                                                                 \
+        .abi_version = KVDYNO_ABI_VERSION,                                                                             \
+        .option_size = sizeof(kvdyno_option),                                                                          \
+        .preset_size = sizeof(kvdyno_preset),                                                                          \
+        .probe = adapter_probe,                                                                                        \
+        .settings = adapter_settings,                                                                                  \
+        .open = adapter_open,                                                                                          \
+        .close = adapter_close,                                                                                        \
+        .flush = adapter_flush,                                                                                        \
+        .statistics = adapter_statistics,                                                                              \
+        .session_open = adapter_session_open,                                                                          \
+        .session_close = adapter_session_close,                                                                        \
+        .session_error = adapter_session_error,                                                                        \
+        .get = adapter_get,                                                                                            \
+        .put = adapter_put,                                                                                            \
+        .remove = adapter_remove,                                                                                      \
+        .write = adapter_write,                                                                                        \
+        .begin = adapter_begin,                                                                                        \
+        .commit = adapter_commit,                                                                                      \
+        .abort = adapter_abort,                                                                                        \
+        .cursor_open = adapter_cursor_open,                                                                            \
+        .cursor_close = adapter_cursor_close,                                                                          \
+        .cursor_seek = adapter_cursor_seek,                                                                            \
+        .cursor_next = adapter_cursor_next,                                                                            \
+        .cursor_previous = adapter_cursor_previous,                                                                    \
         .durabilities = 1u << KVDYNO_DURABILITY_NONE | 1u << KVDYNO_DURABILITY_PROCESS |                               \
                         1u << KVDYNO_DURABILITY_PERIODIC | 1u << KVDYNO_DURABILITY_COMMIT,                             \
         __VA_ARGS__};                                                                                                  \

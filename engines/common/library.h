@@ -81,8 +81,9 @@ static inline bool same_release(const char *title, library_release is, library_r
 {
     if (is.major == built.major && is.minor == built.minor)
         return true;
-    say(error, "the library is %s %d.%d.%d, this adapter was built for %d.%d, whose handles are laid out differently: "
-               "build it with the header of %d.%d",
+    say(error,
+        "the library is %s %d.%d.%d, this adapter was built for %d.%d, whose handles are laid out differently: "
+        "build it with the header of %d.%d",
         title, is.major, is.minor, is.patch, built.major, built.minor, is.major, is.minor);
     return false;
 }

@@ -26,7 +26,7 @@ __attribute__((format(printf, 2, 3))) static inline void say(kvdyno_text *text, 
 
 /* Emits one entry whose value is formatted. */
 __attribute__((format(printf, 5, 6))) static inline void emitf(kvdyno_emit emit, void *context, const char *topic,
-                                                              const char *name, const char *format, ...)
+                                                               const char *name, const char *format, ...)
 {
     char value[512];
     va_list arguments;

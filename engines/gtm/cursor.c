@@ -20,10 +20,14 @@ static void cursor_stop(kvdyno_cursor *cursor)
 static gt_name *call_of(gt_calls *calls, int request)
 {
     switch (request) {
-    case GT_FORWARD: return &calls->forward;
-    case GT_BACKWARD: return &calls->backward;
-    case GT_NEXT: return &calls->next;
-    default: return &calls->previous;
+    case GT_FORWARD:
+        return &calls->forward;
+    case GT_BACKWARD:
+        return &calls->backward;
+    case GT_NEXT:
+        return &calls->next;
+    default:
+        return &calls->previous;
     }
 }
 

@@ -16,16 +16,18 @@
 #define JOURNAL_BUFFER_MAX UINT64_C(1048576)
 
 const kvdyno_option gt_options[OPTION_COUNT] = {
-    [ACCESS_METHOD] = {"access_method", CHOICE("BG", "BG|MM",
-        "BG: blocks are cached in global buffers; MM: the file is mapped, without a journal.")},
+    [ACCESS_METHOD] = {"access_method",
+                       CHOICE("BG", "BG|MM",
+                              "BG: blocks are cached in global buffers; MM: the file is mapped, without a journal.")},
     [BLOCK_SIZE] = {"block_size", SIZE("4096", 2048, 65024, "Bytes of a database block: a multiple of 512.")},
     [ALLOCATION] = {"allocation", INTEGER("100", 10, 1040187392, "Blocks that a new database has.")},
-    [EXTENSION] = {"extension_count", INTEGER("0", 0, 1048575,
-        "Blocks by which a full database grows; 0: a tenth of the expected data, from 100 up.")},
-    [EPOCH_INTERVAL] = {"epoch_interval", INTEGER("300", 1, 32767,
-        "Seconds between epochs, at which all changed blocks are written.")},
-    [SYNC_IO] = {"sync_io", BOOL("false",
-        "Writes the journal with O_DSYNC and O_DIRECT instead of syncing it afterwards.")},
+    [EXTENSION] = {"extension_count",
+                   INTEGER("0", 0, 1048575,
+                           "Blocks by which a full database grows; 0: a tenth of the expected data, from 100 up.")},
+    [EPOCH_INTERVAL] = {"epoch_interval",
+                        INTEGER("300", 1, 32767, "Seconds between epochs, at which all changed blocks are written.")},
+    [SYNC_IO] = {"sync_io",
+                 BOOL("false", "Writes the journal with O_DSYNC and O_DIRECT instead of syncing it afterwards.")},
 };
 
 bool gt_is_mapped(const kvdyno_config *config)
@@ -56,7 +58,7 @@ int64_t gt_extension(const kvdyno_config *config)
         return requested;
     double bytes = (double)config->records * (double)(config->key_size + config->value_size);
     double tenth = bytes / 10 / (double)config->options[BLOCK_SIZE].integer;
-    return tenth < (double)own ? own : tenth > (double)most ? most : (int64_t)tenth;
+    return tenth<(double)own ? own : tenth>(double) most ? most : (int64_t)tenth;
 }
 
 static bool cache_fits(const kvdyno_config *config, kvdyno_text *error)
@@ -113,8 +115,10 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
     emit(context, "durability", "journal", gt_is_journaled(config) ? "before_images" : "disabled");
     emit(context, "durability", "writes", how[config->durability]);
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)
-        emitf(emit, context, "durability", "background", "VIEW \"JNLFLUSH\" every %" PRIu32 " ms, by a process beside "
-              "each process that writes", config->sync_period_ms);
+        emitf(emit, context, "durability", "background",
+              "VIEW \"JNLFLUSH\" every %" PRIu32 " ms, by a process beside "
+              "each process that writes",
+              config->sync_period_ms);
 }
 
 static void settings_memory(const kvdyno_config *config, kvdyno_emit emit, void *context)
@@ -124,8 +128,10 @@ static void settings_memory(const kvdyno_config *config, kvdyno_emit emit, void 
     else
         emitf(emit, context, "cache", "global_buffers", "%" PRIu64 ", in shared memory", gt_global_buffers(config));
     if (gt_is_journaled(config))
-        emitf(emit, context, "write_buffer", "buffer_size", "%" PRIu64 " (of 512 bytes): the journal's buffer, in "
-              "shared memory; changed blocks wait in the global buffers", gt_journal_buffer(config));
+        emitf(emit, context, "write_buffer", "buffer_size",
+              "%" PRIu64 " (of 512 bytes): the journal's buffer, in "
+              "shared memory; changed blocks wait in the global buffers",
+              gt_journal_buffer(config));
     else
         emit(context, "write_buffer", "buffer_size", "none: without a journal; changed blocks wait in the cache");
 }

@@ -22,15 +22,18 @@ typedef struct gt_name {
     void *handle;
 } gt_name;
 
+/* clang-format off */
 #define GT_FUNCTIONS(X)                                                                                                \
     X(int, gtm_jinit, (void)) X(int, gtm_cip, (gt_name *name, ...)) X(int, gtm_exit, (void))                           \
     X(void, gtm_zstatus, (char *text, int size))
+/* clang-format on */
 
 typedef struct gt_api {
     GT_FUNCTIONS(API_MEMBER)
 } gt_api;
 
 /* The entries of the call-in table: name, and signature. The routine is in routine.c. */
+/* clang-format off */
 #define GT_CALLS(X)                                                                          \
     X(start, "void start^kvdyno()")                                                          \
     X(get, "void get^kvdyno(I:gtm_string_t*,O:gtm_string_t*)")                               \
@@ -47,6 +50,7 @@ typedef struct gt_api {
     X(transact, "gtm_int_t* transact^kvdyno(I:gtm_string_t*)")                               \
     X(flush, "void flush^kvdyno()")                                                          \
     X(statistics, "void statistics^kvdyno(O:gtm_string_t*)")
+/* clang-format on */
 
 typedef struct gt_calls {
 #define CALL_MEMBER(call, signature) gt_name call;
@@ -87,6 +91,8 @@ typedef struct gt_installation {
 } gt_installation;
 
 bool gt_find(const char *chosen, gt_installation *installation, kvdyno_text *error);
+/* `folder`/`name`. */
+void gt_path(char path[PATH_MAX], const char *folder, const char *name);
 /* Whether its programs are there too. */
 bool gt_is_complete(const gt_installation *installation, kvdyno_text *error);
 /* The environment for GT.M to work on the database in `folder`: the host's own without what speaks to GT.M, and what
@@ -141,6 +147,8 @@ bool gt_enter(gt_library *library, const gt_installation *installation, const ch
 bool gt_leave(gt_library *library, kvdyno_text *error);
 /* The error of the last call, in GT.M's words. */
 kvdyno_status gt_explain(const gt_library *library, const char *what, kvdyno_text *error);
+/* The same, as the error of a session. */
+kvdyno_status session_fail(kvdyno_session *session, const char *what);
 /* NO_SPACE if GT.M says that the storage or the database is full. */
 kvdyno_status gt_status_of(const char *message);
 
@@ -156,8 +164,6 @@ void gt_heap_end(void);
 /* Writes the routine, the tables of calls into it and out of it, and compiles it. */
 bool gt_write_files(const gt_installation *installation, const char *folder, kvdyno_text *error);
 bool gt_write_file(const char *folder, const char *name, const char *text, kvdyno_text *error);
-/* `folder`/`name`. */
-void gt_path(char path[PATH_MAX], const char *folder, const char *name);
 
 /* ---- the database: database.c; its making, setting and mending: upkeep.c; its syncer: syncer.c ---- */
 
@@ -189,23 +195,23 @@ typedef struct gt_transaction gt_transaction;
 
 struct kvdyno_session {
     gt_library *library;
-    gt_name *put, *remove;      /* as the durability has it */
-    gt_transaction *transaction; /* the begun one; NULL: none */
-    char key[GT_MAX_KEY + 1];   /* the last key that was given, after its letter */
-    gt_bytes batch_id;          /* TRANSACTIONID: BATCH commits without waiting for the journal */
-    char *answer;               /* the value handed out: GT_ANSWER_BYTES bytes */
+    gt_name *put, *remove;             /* as the durability has it */
+    gt_transaction *transaction;       /* the begun one; NULL: none */
+    char key[GT_MAX_KEY + 1];          /* the last key that was given, after its letter */
+    gt_bytes batch_id;                 /* TRANSACTIONID: BATCH commits without waiting for the journal */
+    char *answer;                      /* the value handed out: GT_ANSWER_BYTES bytes */
     const kvdyno_batch_entry *entries; /* of the batch that is being written */
     size_t entry_count, entry_next;
-    kvdyno_update_fn update;   /* of the change that is being made */
+    kvdyno_update_fn update; /* of the change that is being made */
     void *update_context;
     kvdyno_status update_status;
-    void *stack;                /* of transactions */
+    void *stack; /* of transactions */
     SESSION_MEMBERS;
 };
 
 struct kvdyno_cursor {
     CURSOR_MEMBERS;
-    size_t size;              /* of the key where it stands, its letter included; 0: nowhere */
+    size_t size; /* of the key where it stands, its letter included; 0: nowhere */
     char key[GT_MAX_KEY + 1];
 };
 
@@ -217,8 +223,6 @@ enum { GT_ABORT, GT_COMMIT, GT_GET, GT_PUT, GT_REMOVE, GT_FORWARD, GT_BACKWARD, 
 kvdyno_status gt_ask(kvdyno_session *session, int request, gt_bytes key, gt_bytes given, gt_bytes *found,
                      gt_bytes *value);
 void gt_end_stack(kvdyno_session *session);
-
-kvdyno_status session_fail(kvdyno_session *session, const char *what);
 
 /* The key as GT.M gets it. It must not be longer than GT_MAX_KEY. */
 static inline gt_bytes gt_named(kvdyno_session *session, const void *key, size_t key_size)

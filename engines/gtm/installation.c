@@ -11,6 +11,11 @@
 
 #include "gtm_adapter.h"
 
+void gt_path(char path[PATH_MAX], const char *folder, const char *name)
+{
+    snprintf(path, PATH_MAX, "%s/%s", folder, name);
+}
+
 static bool is_there(const char *folder, const char *name)
 {
     char path[PATH_MAX];
@@ -108,10 +113,10 @@ char **gt_environment(const gt_installation *installation, const char *folder, c
     add(&end, &text, "gtmgbldir=%s/kvdyno.gld", folder);
     add(&end, &text, "GTMCI=%s/kvdyno.ci", folder);
     add(&end, &text, "GTMXC_kvdyno=%s/kvdyno.xc", folder);
-    add(&end, &text, "kvdyno_gtm=%s", folder); /* in the global directory: the database's folder */
-    add(&end, &text, "gtm_chset=M");           /* strings are bytes */
+    add(&end, &text, "kvdyno_gtm=%s", folder);        /* in the global directory: the database's folder */
+    add(&end, &text, "gtm_chset=M");                  /* strings are bytes */
     add(&end, &text, "gtm_error_on_jnl_file_lost=1"); /* else it goes on without a journal that cannot be written */
-    add(&end, &text, "gtm_nocenable=1");       /* leaves Ctrl-C alone */
+    add(&end, &text, "gtm_nocenable=1");              /* leaves Ctrl-C alone */
     if (preload)
         add(&end, &text, "LD_PRELOAD=%s", preload);
     *end = NULL;

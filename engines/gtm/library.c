@@ -55,6 +55,12 @@ kvdyno_status gt_explain(const gt_library *library, const char *what, kvdyno_tex
     return gt_status_of(message);
 }
 
+kvdyno_status session_fail(kvdyno_session *session, const char *what)
+{
+    kvdyno_text error = {session->error, sizeof session->error};
+    return gt_explain(session->library, what, &error);
+}
+
 /* ---- signals ---- */
 
 static void keep_signals(gt_library *library)

@@ -103,16 +103,10 @@ static const char calls[] =
     ;
 
 /* The library that these are in comes first: this adapter. */
-static const char call_outs[] =
-    "rewind: void kvdyno_gtm_rewind()\n"
-    "step: gtm_int_t kvdyno_gtm_step(O:gtm_string_t*[1],O:gtm_string_t*[1])\n"
-    "change: gtm_int_t kvdyno_gtm_change(I:gtm_int_t,IO:gtm_string_t*)\n"
-    "turn: gtm_int_t kvdyno_gtm_turn(I:gtm_int_t,IO:gtm_string_t*,IO:gtm_string_t*)\n";
-
-void gt_path(char path[PATH_MAX], const char *folder, const char *name)
-{
-    snprintf(path, PATH_MAX, "%s/%s", folder, name);
-}
+static const char call_outs[] = "rewind: void kvdyno_gtm_rewind()\n"
+                                "step: gtm_int_t kvdyno_gtm_step(O:gtm_string_t*[1],O:gtm_string_t*[1])\n"
+                                "change: gtm_int_t kvdyno_gtm_change(I:gtm_int_t,IO:gtm_string_t*)\n"
+                                "turn: gtm_int_t kvdyno_gtm_turn(I:gtm_int_t,IO:gtm_string_t*,IO:gtm_string_t*)\n";
 
 bool gt_write_file(const char *folder, const char *name, const char *text, kvdyno_text *error)
 {

@@ -10,12 +10,6 @@
 
 static kvdyno_session *current; /* for GT.M's calls back into the adapter; a process has no second session */
 
-kvdyno_status session_fail(kvdyno_session *session, const char *what)
-{
-    kvdyno_text error = {session->error, sizeof session->error};
-    return gt_explain(session->library, what, &error);
-}
-
 static kvdyno_status key_too_long(kvdyno_session *session, size_t size)
 {
     return session_refuse(session, KVDYNO_ERROR, "a key of %zu bytes: at most %d are possible", size, GT_MAX_KEY);

@@ -21,8 +21,8 @@
 struct gt_transaction {
     ucontext_t caller, inside;
     kvdyno_session *session;
-    int request;           /* what the caller asks for, */
-    gt_bytes key, value;   /* with these; afterwards what was found */
+    int request;         /* what the caller asks for, */
+    gt_bytes key, value; /* with these; afterwards what was found */
     bool there;
     bool ended;            /* the call-in has returned, */
     int failed, committed; /* with these */

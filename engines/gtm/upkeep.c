@@ -35,8 +35,8 @@ static bool write_global_directory(const gt_installation *installation, const ch
              " -allocation=%" PRId64 " -extension_count=%" PRId64 "\n"
              "change -region DEFAULT -key_size=1019 -record_size=%d\n"
              "exit\n",
-             option[ACCESS_METHOD].text, option[BLOCK_SIZE].integer, option[ALLOCATION].integer,
-             gt_extension(config), GT_MAX_VALUE);
+             option[ACCESS_METHOD].text, option[BLOCK_SIZE].integer, option[ALLOCATION].integer, gt_extension(config),
+             GT_MAX_VALUE);
     if (!gt_write_file(folder, "kvdyno.gde", commands, error))
         return false;
     gt_path(input, folder, "kvdyno.gde");
@@ -100,7 +100,8 @@ bool gt_set(const gt_installation *installation, const char *folder, const kvdyn
         return true;
     snprintf(journal, sizeof journal,
              "-journal=enable,on,before_images,file=%s/" GT_JOURNAL ",buffer_size=%" PRIu64 ",epoch_interval=%" PRId64
-             ",%ssync_io", folder, gt_journal_buffer(config), config->options[EPOCH_INTERVAL].integer,
+             ",%ssync_io",
+             folder, gt_journal_buffer(config), config->options[EPOCH_INTERVAL].integer,
              config->options[SYNC_IO].integer ? "" : "no");
     return mupip(installation, folder, (const char *[]){"set", "-file", database, journal, NULL}, error);
 }

@@ -16,11 +16,14 @@ static const kvdyno_option options[SHARED_OPTION_COUNT] = {
 static void remarks(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     (void)config;
-    emit(context, "cache", "mapped tables", "HyperLevelDB maps up to 1000 table files: what needs no decompression is "
+    emit(context, "cache", "mapped tables",
+         "HyperLevelDB maps up to 1000 table files: what needs no decompression is "
          "read there, the OS caches it, and it does not enter the block cache");
-    emit(context, "write_buffer", "mapped log", "a log is mapped in whole while it is written: it counts as memory of "
+    emit(context, "write_buffer", "mapped log",
+         "a log is mapped in whole while it is written: it counts as memory of "
          "the process beside the write buffer");
-    emit(context, "write_buffer", "stalls", "none for the number of files in level 0: a writer waits only where two "
+    emit(context, "write_buffer", "stalls",
+         "none for the number of files in level 0: a writer waits only where two "
          "write buffers are full");
 }
 
@@ -60,11 +63,10 @@ const family_member member = {
     .log = "written to the log, which is mapped",
     .sync = "each write is synced; one of several at once may return while another's sync, which carries it too, is "
             "still under way",
-    .properties =
-        (const char *const[]){"leveldb.stats", "leveldb.num-files-at-level0", "leveldb.num-files-at-level1",
-                              "leveldb.num-files-at-level2", "leveldb.num-files-at-level3",
-                              "leveldb.num-files-at-level4", "leveldb.num-files-at-level5",
-                              "leveldb.num-files-at-level6", NULL},
+    .properties = (const char *const[]){"leveldb.stats", "leveldb.num-files-at-level0", "leveldb.num-files-at-level1",
+                                        "leveldb.num-files-at-level2", "leveldb.num-files-at-level3",
+                                        "leveldb.num-files-at-level4", "leveldb.num-files-at-level5",
+                                        "leveldb.num-files-at-level6", NULL},
     .remarks = remarks,
     .forbids = forbids,
 };

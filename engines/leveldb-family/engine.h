@@ -11,6 +11,7 @@
 
 #define LSM_PREFIX "leveldb_"
 
+/* clang-format off */
 #define ENGINE_FUNCTIONS(X)                                                                                            \
     X(void, options_set_cache, (lsm_options *, lsm_cache *)) X(void, options_set_max_open_files, (lsm_options *, int)) \
     X(void, options_set_block_size, (lsm_options *, size_t))                                                           \
@@ -18,15 +19,20 @@
     X(void, options_set_block_restart_interval, (lsm_options *, int))                                                  \
     X(void, options_set_paranoid_checks, (lsm_options *, unsigned char))                                               \
     X(lsm_filter *, filterpolicy_create_bloom, (int)) X(void, filterpolicy_destroy, (lsm_filter *))
+/* clang-format on */
 /* These, not all libraries have. */
+/* clang-format off */
 #define ENGINE_OPTIONAL_FUNCTIONS(X)                                                                                   \
     X(void, options_set_max_file_size, (lsm_options *, size_t)) X(int, major_version, (void))                          \
     X(int, minor_version, (void)) X(void, options_set_verify_compactions, (lsm_options *, unsigned char))
+/* clang-format on */
 /* The same, without the prefix: from this project's own build scripts (engines/NAME/build.sh); and Snappy's, which is
  * found where a library was linked with it. */
+/* clang-format off */
 #define EXTRA_FUNCTIONS(X)                                                                                             \
     X(lsm_filter *, kvdyno_filterpolicy_create_bloom2, (int)) X(void, kvdyno_finish_closing, (void))                   \
     X(const char *, kvdyno_library_version, (void)) X(size_t, snappy_max_compressed_length, (size_t))
+/* clang-format on */
 
 typedef struct library_api {
     LSM_FUNCTIONS(API_MEMBER)
@@ -40,28 +46,37 @@ typedef struct library_api {
 
 /* The options that all have come first, in this order; a member's own follow. */
 enum {
-    BLOCK_SIZE, BLOCK_RESTART_INTERVAL, MAX_OPEN_FILES, BLOOM_BITS, PARANOID_CHECKS, VERIFY_CHECKSUMS, FILL_CACHE,
+    BLOCK_SIZE,
+    BLOCK_RESTART_INTERVAL,
+    MAX_OPEN_FILES,
+    BLOOM_BITS,
+    PARANOID_CHECKS,
+    VERIFY_CHECKSUMS,
+    FILL_CACHE,
     SHARED_OPTION_COUNT
 };
 
 /* The bounds are those to which LevelDB would cut a value in silence. */
 #define SHARED_OPTIONS(least_files, most_files, files_help, verify)                                                    \
     [BLOCK_SIZE] = {"block_size", SIZE("4KiB", KIB, 4 * MIB, "Bytes of user data in a block, before compression.")},   \
-    [BLOCK_RESTART_INTERVAL] = {"block_restart_interval", INTEGER("16", 1, 1 << 20,                                    \
-        "Keys between two that are stored whole, not as a difference to the last one.")},                              \
+    [BLOCK_RESTART_INTERVAL] = {"block_restart_interval",                                                              \
+                                INTEGER(                                                                               \
+                                    "16", 1, 1 << 20,                                                                  \
+                                    "Keys between two that are stored whole, not as a difference to the last one.")},  \
     [MAX_OPEN_FILES] = {"max_open_files", INTEGER("1000", least_files, most_files, files_help)},                       \
-    [BLOOM_BITS] = {"bloom_bits", INTEGER("0", 0, 64,                                                                  \
-        "Bits a key of the Bloom filters that spare reads of tables without it; 0: no filters.")},                     \
+    [BLOOM_BITS] = {"bloom_bits",                                                                                      \
+                    INTEGER("0", 0, 64,                                                                                \
+                            "Bits a key of the Bloom filters that spare reads of tables without it; 0: no filters.")}, \
     [PARANOID_CHECKS] = {"paranoid_checks", BOOL("false", "Stops at the first damage that it meets in its files.")},   \
-    [VERIFY_CHECKSUMS] = {"verify_checksums", BOOL(verify,                                                             \
-        "Checks the checksum of every block that a read takes from a file.")},                                         \
+    [VERIFY_CHECKSUMS] = {"verify_checksums",                                                                          \
+                          BOOL(verify, "Checks the checksum of every block that a read takes from a file.")},          \
     [FILL_CACHE] = {"fill_cache", BOOL("true", "Keeps the blocks that were read in the cache.")}
 
 #define MOST_COUNTERS 16
 
 typedef struct family_member {
     library_source library;
-    const char *hallmark;          /* a symbol that its relatives do not have; NULL: any relative will do */
+    const char *hallmark; /* a symbol that its relatives do not have; NULL: any relative will do */
     const kvdyno_option *options;
     size_t option_count;
     const char *log;               /* how a write that is not synced is kept */

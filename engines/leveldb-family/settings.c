@@ -9,10 +9,10 @@
 static kvdyno_status load(const char *chosen, library_api *api, kvdyno_text *error)
 {
     void *relative = NULL;
-    const library_symbol symbols[] = {
-        LSM_FUNCTIONS(PREFIXED_SYMBOL) LSM_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL)
-        ENGINE_FUNCTIONS(PREFIXED_SYMBOL) ENGINE_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL)
-        EXTRA_FUNCTIONS(OPTIONAL_SYMBOL) {&relative, member.hallmark, false}, LAST_SYMBOL};
+    const library_symbol symbols[] = {LSM_FUNCTIONS(PREFIXED_SYMBOL) LSM_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL)
+                                          ENGINE_FUNCTIONS(PREFIXED_SYMBOL) ENGINE_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL)
+                                              EXTRA_FUNCTIONS(OPTIONAL_SYMBOL){&relative, member.hallmark, false},
+                                      LAST_SYMBOL};
     if (!load_library(&member.library, chosen, symbols, error))
         return KVDYNO_NO_LIBRARY;
     if (!api->free)
@@ -81,8 +81,8 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
 static void settings_checksums(bool verified, kvdyno_emit emit, void *context)
 {
     bool usual = strcmp(member.options[VERIFY_CHECKSUMS].default_value, verified ? "true" : "false") == 0;
-    emitf(emit, context, "checksums", "verify_checksums", "%s%s%s", verified
-          ? "true: that of every block that a read takes from a file" : "false: reads check none",
+    emitf(emit, context, "checksums", "verify_checksums", "%s%s%s",
+          verified ? "true: that of every block that a read takes from a file" : "false: reads check none",
           usual ? ", the default of " : "", usual ? member.library.title : "");
 }
 

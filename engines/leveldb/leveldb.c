@@ -8,8 +8,12 @@
 enum { MAX_FILE_SIZE = SHARED_OPTION_COUNT, OPTION_COUNT };
 static const kvdyno_option options[OPTION_COUNT] = {
     SHARED_OPTIONS(74, 50000, "The most files that are kept open at once.", "false"),
-    [MAX_FILE_SIZE] = {.name = "max_file_size", .type = KVDYNO_OPTION_SIZE, .default_value = "2MiB", .minimum = MIB,
-                       .maximum = GIB, .help = "Bytes after which a table file is full and the next is begun."},
+    [MAX_FILE_SIZE] = {.name = "max_file_size",
+                       .type = KVDYNO_OPTION_SIZE,
+                       .default_value = "2MiB",
+                       .minimum = MIB,
+                       .maximum = GIB,
+                       .help = "Bytes after which a table file is full and the next is begun."},
 };
 #define DEFAULT_FILE_SIZE (2 * MIB)
 
@@ -23,7 +27,8 @@ static const char *lacks(const library_api *api, const kvdyno_value *option)
 static void remarks(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     (void)config;
-    emit(context, "cache", "mapped tables", "LevelDB maps up to 1000 table files: what needs no decompression is read "
+    emit(context, "cache", "mapped tables",
+         "LevelDB maps up to 1000 table files: what needs no decompression is read "
          "there, the OS caches it, and it does not enter the block cache");
 }
 
@@ -40,16 +45,15 @@ const family_member member = {
     .option_count = OPTION_COUNT,
     .log = "written to the log",
     .sync = "each write, or group of concurrent ones, is synced",
-    .properties =
-        (const char *const[]){"leveldb.stats", "leveldb.approximate-memory-usage", "leveldb.num-files-at-level0",
-                              "leveldb.num-files-at-level1", "leveldb.num-files-at-level2",
-                              "leveldb.num-files-at-level3", "leveldb.num-files-at-level4",
-                              "leveldb.num-files-at-level5", "leveldb.num-files-at-level6", NULL},
+    .properties = (const char *const[]){"leveldb.stats", "leveldb.approximate-memory-usage",
+                                        "leveldb.num-files-at-level0", "leveldb.num-files-at-level1",
+                                        "leveldb.num-files-at-level2", "leveldb.num-files-at-level3",
+                                        "leveldb.num-files-at-level4", "leveldb.num-files-at-level5",
+                                        "leveldb.num-files-at-level6", NULL},
     .lacks = lacks,
     .remarks = remarks,
     .set = set,
 };
 
-ADAPTER_TABLE(.name = "leveldb",
-              .summary = "LevelDB: a log-structured merge tree with one background thread",
+ADAPTER_TABLE(.name = "leveldb", .summary = "LevelDB: a log-structured merge tree with one background thread",
               .origin = "Debian package libleveldb1d", LEVELDB_TABLE);

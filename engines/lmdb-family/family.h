@@ -63,8 +63,7 @@ void cursor_leave(kvdyno_cursor *cursor);
     (CAN_STORE_IN_ORDER | KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT |                           \
      KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED)
 #define FAMILY_HOOKS                                                                                                   \
-    .multi_get = adapter_multi_get, .read_modify_write = adapter_read_modify_write,                                    \
-    .compressions = COMPRESSION(NONE)
+    .multi_get = adapter_multi_get, .read_modify_write = adapter_read_modify_write, .compressions = COMPRESSION(NONE)
 
 /* ---- settings.c ---- */
 

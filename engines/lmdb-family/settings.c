@@ -55,9 +55,9 @@ void family_say_memory(const char *write_buffer, kvdyno_emit emit, void *context
 void family_say_tree(const tree_stat *stat, kvdyno_emit emit, void *context)
 {
     const figure figures[] = {
-        {"entries", stat->ms_entries},           {"depth", stat->ms_depth},
-        {"page_size", stat->ms_psize},           {"branch_pages", stat->ms_branch_pages},
-        {"leaf_pages", stat->ms_leaf_pages},     {"overflow_pages", stat->ms_overflow_pages},
+        {"entries", stat->ms_entries},       {"depth", stat->ms_depth},
+        {"page_size", stat->ms_psize},       {"branch_pages", stat->ms_branch_pages},
+        {"leaf_pages", stat->ms_leaf_pages}, {"overflow_pages", stat->ms_overflow_pages},
     };
     emit_figures("tree", figures, sizeof figures / sizeof *figures, emit, context);
 }

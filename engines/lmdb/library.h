@@ -10,11 +10,13 @@
 
 #include "adapter.h"
 
+/* clang-format off */
 #define LMDB_FUNCTIONS(X)                                                                                              \
     X(mdb_version) X(mdb_strerror) X(mdb_env_create) X(mdb_env_open) X(mdb_env_close) X(mdb_env_sync)                  \
     X(mdb_env_stat) X(mdb_env_info) X(mdb_env_set_mapsize) X(mdb_env_set_maxreaders) X(mdb_reader_check)               \
     X(mdb_txn_begin) X(mdb_txn_commit) X(mdb_txn_abort) X(mdb_txn_reset) X(mdb_txn_renew) X(mdb_dbi_open)              \
     X(mdb_get) X(mdb_put) X(mdb_del) X(mdb_cursor_open) X(mdb_cursor_close) X(mdb_cursor_renew) X(mdb_cursor_get)
+/* clang-format on */
 
 typedef struct library_api {
 #define MEMBER(name) __typeof__(name) *name;
@@ -35,7 +37,10 @@ typedef MDB_stat tree_stat;
 #define MAP_SIZE_OPTION "map_size"
 enum { NOT_FOUND = MDB_NOTFOUND, MAP_FULL = MDB_MAP_FULL, NOT_APPENDED = MDB_KEYEXIST };
 enum {
-    TREE_FIRST = MDB_FIRST, TREE_LAST = MDB_LAST, TREE_NEXT = MDB_NEXT, TREE_PREV = MDB_PREV,
+    TREE_FIRST = MDB_FIRST,
+    TREE_LAST = MDB_LAST,
+    TREE_NEXT = MDB_NEXT,
+    TREE_PREV = MDB_PREV,
     TREE_SET_RANGE = MDB_SET_RANGE
 };
 

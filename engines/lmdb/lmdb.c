@@ -16,7 +16,7 @@ bool library_load(const char *chosen, library_api *api, kvdyno_text *error)
 #define SYMBOL(name) {(void **)&api->name, #name, false},
         LMDB_FUNCTIONS(SYMBOL)
 #undef SYMBOL
-        LAST_SYMBOL};
+            LAST_SYMBOL};
     return load_library(&source, chosen, symbols, error);
 }
 
@@ -42,14 +42,17 @@ void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabili
 
 enum { MAP_SIZE, WRITEMAP, READAHEAD, MEMINIT, APPEND, OPTION_COUNT };
 static const kvdyno_option options[OPTION_COUNT] = {
-    [MAP_SIZE] = {"map_size", SIZE("0", 0, INT64_C(1) << 46,
-        "The most bytes that the database may grow to; 0: 4 times the expected data, from 1 GiB up.")},
+    [MAP_SIZE] = {"map_size",
+                  SIZE("0", 0, INT64_C(1) << 46,
+                       "The most bytes that the database may grow to; 0: 4 times the expected data, from 1 GiB up.")},
     [WRITEMAP] = {"writemap", BOOL("false", "Writes through a writable map instead of with pwrite (MDB_WRITEMAP).")},
-    [READAHEAD] = {"readahead", BOOL("true",
-        "Lets the OS read ahead; false (MDB_NORDAHEAD) suits random reads of more than the memory.")},
+    [READAHEAD] = {"readahead",
+                   BOOL("true",
+                        "Lets the OS read ahead; false (MDB_NORDAHEAD) suits random reads of more than the memory.")},
     [MEMINIT] = {"meminit", BOOL("true", "Zeroes new pages before they are written; false is MDB_NOMEMINIT.")},
-    [APPEND] = {"append", BOOL("false",
-        "Puts with MDB_APPEND as long as the keys of a put or a batch come after the last one stored.")},
+    [APPEND] = {"append",
+                BOOL("false",
+                     "Puts with MDB_APPEND as long as the keys of a put or a batch come after the last one stored.")},
 };
 
 #define PAGE 4096
@@ -187,5 +190,5 @@ ADAPTER_TABLE(.name = "lmdb",
               .origin = "Debian package liblmdb0; for raw devices 0.9.70 or later, such as the one in the crate "
                         "lmdb-master3-sys",
               .capabilities = FAMILY_CAPABILITIES | KVDYNO_CAN_RAW_DEVICE, FAMILY_HOOKS,
-              .effective_capabilities = adapter_effective_capabilities, .destroy = adapter_destroy,
-              .min_key_size = 1, .max_key_size = 511, .max_value_size = 0xffffffff, OPTIONS(options));
+              .effective_capabilities = adapter_effective_capabilities, .destroy = adapter_destroy, .min_key_size = 1,
+              .max_key_size = 511, .max_value_size = 0xffffffff, OPTIONS(options));

@@ -19,6 +19,7 @@ typedef struct lsm_readoptions lsm_readoptions;
 typedef struct lsm_snapshot lsm_snapshot;
 typedef struct lsm_writeoptions lsm_writeoptions;
 
+/* clang-format off */
 #define LSM_FUNCTIONS(X)                                                                                               \
     X(lsm_db *, open, (const lsm_options *, const char *, char **)) X(void, close, (lsm_db *))                         \
     X(char *, property_value, (lsm_db *, const char *))                                                                \
@@ -50,9 +51,9 @@ typedef struct lsm_writeoptions lsm_writeoptions;
     X(void, readoptions_set_snapshot, (lsm_readoptions *, const lsm_snapshot *))                                       \
     X(lsm_writeoptions *, writeoptions_create, (void)) X(void, writeoptions_destroy, (lsm_writeoptions *))             \
     X(void, writeoptions_set_sync, (lsm_writeoptions *, unsigned char))
+/* clang-format on */
 /* Not in every version. */
-#define LSM_OPTIONAL_FUNCTIONS(X)                                                                                      \
-    X(void, free, (void *)) X(void, flush_wal, (lsm_db *, unsigned char, char **))
+#define LSM_OPTIONAL_FUNCTIONS(X) X(void, free, (void *)) X(void, flush_wal, (lsm_db *, unsigned char, char **))
 
 #define PREFIXED_SYMBOL(type, name, arguments) {(void **)&api->name, LSM_PREFIX #name, false},
 #define PREFIXED_OPTIONAL(type, name, arguments) {(void **)&api->name, LSM_PREFIX #name, true},

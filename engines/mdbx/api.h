@@ -17,6 +17,7 @@
 #define MDBX_SUPPORTED_MAJOR 0
 #define MDBX_SUPPORTED_MINOR 14
 
+/* clang-format off */
 #define MDBX_CONSTANTS(X)                                                                                              \
     X(MDBX_RESULT_TRUE, -1)                                                                                            \
     X(MDBX_NOTFOUND, -30798) X(MDBX_MAP_FULL, -30792) X(MDBX_BAD_VALSIZE, -30781) X(MDBX_EKEYMISMATCH, -30418)         \
@@ -28,7 +29,9 @@
     X(MDBX_DB_DEFAULTS, 0) X(MDBX_opt_max_readers, 1) X(MDBX_opt_txn_dp_limit, 7)                                      \
     X(MDBX_FIRST, 0) X(MDBX_LAST, 6) X(MDBX_NEXT, 8) X(MDBX_PREV, 12) X(MDBX_SET_RANGE, 17)                            \
     X(MDBX_TO_KEY_LESSER_OR_EQUAL, 22) X(MDBX_LOG_ERROR, 1) X(MDBX_DBG_DONTCHANGE, -1)
+/* clang-format on */
 
+/* clang-format off */
 #define MDBX_FUNCTIONS(X)                                                                                              \
     X(const char *, mdbx_strerror_r, (int code, char *buffer, size_t size))                                            \
     X(int, mdbx_setup_debug, (MDBX_log_level_t level, MDBX_debug_flags_t flags, MDBX_debug_func logger))               \
@@ -59,10 +62,13 @@
     X(int, mdbx_cursor_bind, (MDBX_txn *txn, MDBX_cursor *cursor, MDBX_dbi dbi))                                       \
     X(void, mdbx_cursor_close, (MDBX_cursor *cursor))                                                                  \
     X(int, mdbx_cursor_get, (MDBX_cursor *cursor, MDBX_val *key, MDBX_val *data, MDBX_cursor_op op))
+/* clang-format on */
 
+/* clang-format off */
 #define MDBX_STAT_MEMBERS(X)                                                                                           \
     X(uint32_t, ms_psize) X(uint32_t, ms_depth) X(uint64_t, ms_branch_pages) X(uint64_t, ms_leaf_pages)                \
     X(uint64_t, ms_overflow_pages) X(uint64_t, ms_entries) X(uint64_t, ms_mod_txnid)
+/* clang-format on */
 
 /* The groups that have no name here are not looked at. */
 struct geometry {
@@ -71,6 +77,7 @@ struct geometry {
 struct page_operations {
     uint64_t newly, cow, clone, split, merge, spill, unspill, wops, prefault, mincore, msync, fsync;
 };
+/* clang-format off */
 #define MDBX_ENVINFO_MEMBERS(X)                                                                                        \
     X(struct geometry, mi_geo)                                                                                         \
     X(uint64_t, mi_mapsize) X(uint64_t, mi_dxb_fsize) X(uint64_t, mi_dxb_fallocated) X(uint64_t, mi_last_pgno)         \
@@ -84,6 +91,7 @@ struct page_operations {
     X(uint32_t, mi_mode)                                                                                               \
     X(struct page_operations, mi_pgop_stat)                                                                            \
     X(one_pair, mi_dxbid)
+/* clang-format on */
 typedef uint64_t one_pair[2], three_pairs[6], four_pairs[8];
 
 #define VERSION_MEMBERS(X) X(uint16_t, major) X(uint16_t, minor) X(uint16_t, patch) X(uint16_t, tweak)
@@ -108,18 +116,30 @@ typedef void (*MDBX_debug_func)(MDBX_log_level_t level, const char *function, in
 
 #define DECLARE_CONSTANT(name, value) name = value,
 enum { MDBX_CONSTANTS(DECLARE_CONSTANT) };
-typedef struct MDBX_stat { MDBX_STAT_MEMBERS(DECLARE_MEMBER) } MDBX_stat;
-typedef struct MDBX_envinfo { MDBX_ENVINFO_MEMBERS(DECLARE_MEMBER) } MDBX_envinfo;
-typedef struct MDBX_version_info { VERSION_MEMBERS(DECLARE_MEMBER) } MDBX_version_info;
+typedef struct MDBX_stat {
+    MDBX_STAT_MEMBERS(DECLARE_MEMBER)
+} MDBX_stat;
+typedef struct MDBX_envinfo {
+    MDBX_ENVINFO_MEMBERS(DECLARE_MEMBER)
+} MDBX_envinfo;
+typedef struct MDBX_version_info {
+    VERSION_MEMBERS(DECLARE_MEMBER)
+} MDBX_version_info;
 
 #else /* the real header is here: does it agree? */
 
 #define DECLARE_FUNCTION(type, name, arguments) type name arguments;
 MDBX_FUNCTIONS(DECLARE_FUNCTION)
 
-struct our_stat { MDBX_STAT_MEMBERS(DECLARE_MEMBER) };
-struct our_envinfo { MDBX_ENVINFO_MEMBERS(DECLARE_MEMBER) };
-struct our_version { VERSION_MEMBERS(DECLARE_MEMBER) };
+struct our_stat {
+    MDBX_STAT_MEMBERS(DECLARE_MEMBER)
+};
+struct our_envinfo {
+    MDBX_ENVINFO_MEMBERS(DECLARE_MEMBER)
+};
+struct our_version {
+    VERSION_MEMBERS(DECLARE_MEMBER)
+};
 #define SAME_CONSTANT(name, value) _Static_assert(name == value, #name " differs");
 #define SAME_OFFSET(ours, theirs, name)                                                                                \
     _Static_assert(offsetof(struct ours, name) == offsetof(struct theirs, name), #name " lies at another offset");

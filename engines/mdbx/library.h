@@ -21,13 +21,17 @@ typedef MDBX_val tree_val;
 typedef MDBX_dbi tree_dbi;
 typedef MDBX_stat tree_stat;
 #define PAGE_HEAD 20
-#define MOST_KEY_BYTES 2022 /* with pages of 4 KiB; larger ones would take longer keys, but a limit should not depend on
+#define MOST_KEY_BYTES                                                                                                 \
+    2022 /* with pages of 4 KiB; larger ones would take longer keys, but a limit should not depend on
                                an option */
 #define KEY_TOO_LONG MDBX_BAD_VALSIZE
 #define MAP_SIZE_OPTION "size_upper"
 enum { NOT_FOUND = MDBX_NOTFOUND, MAP_FULL = MDBX_MAP_FULL, NOT_APPENDED = MDBX_EKEYMISMATCH };
 enum {
-    TREE_FIRST = MDBX_FIRST, TREE_LAST = MDBX_LAST, TREE_NEXT = MDBX_NEXT, TREE_PREV = MDBX_PREV,
+    TREE_FIRST = MDBX_FIRST,
+    TREE_LAST = MDBX_LAST,
+    TREE_NEXT = MDBX_NEXT,
+    TREE_PREV = MDBX_PREV,
     TREE_SET_RANGE = MDBX_SET_RANGE
 };
 

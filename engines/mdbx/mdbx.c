@@ -12,8 +12,8 @@ static const library_source source = {"libmdbx", "`kvdyno engines install mdbx`"
 
 bool library_load(const char *chosen, library_api *api, kvdyno_text *error)
 {
-    const library_symbol symbols[] = {
-        {(void **)&api->version, "mdbx_version", false}, MDBX_FUNCTIONS(REQUIRED_SYMBOL) LAST_SYMBOL};
+    const library_symbol symbols[] = {{(void **)&api->version, "mdbx_version", false},
+                                      MDBX_FUNCTIONS(REQUIRED_SYMBOL) LAST_SYMBOL};
     if (!load_library(&source, chosen, symbols, error))
         return false;
     if (api->version->major == MDBX_SUPPORTED_MAJOR && api->version->minor == MDBX_SUPPORTED_MINOR)
@@ -35,33 +35,49 @@ kvdyno_status adapter_probe(const char *library, kvdyno_text *version, kvdyno_te
 /* ---- the options ---- */
 
 enum {
-    SIZE_UPPER, GROWTH_STEP, PAGE_SIZE, SYNC_MODE, WRITEMAP, READAHEAD, MEMINIT, LIFORECLAIM, TXN_DP_LIMIT, APPEND,
+    SIZE_UPPER,
+    GROWTH_STEP,
+    PAGE_SIZE,
+    SYNC_MODE,
+    WRITEMAP,
+    READAHEAD,
+    MEMINIT,
+    LIFORECLAIM,
+    TXN_DP_LIMIT,
+    APPEND,
     OPTION_COUNT
 };
 
 #define MOST_BYTES (INT64_C(1) << 43) /* as many pages of 4 KiB as libmdbx can number */
 
 static const kvdyno_option options[OPTION_COUNT] = {
-    [SIZE_UPPER] = {"size_upper", SIZE("0", 0, MOST_BYTES,
-        "The most bytes that the database may grow to; 0: 4 times the expected data, from 1 GiB up.")},
-    [GROWTH_STEP] = {"growth_step", SIZE("0", 0, 4 * GIB,
-        "Bytes by which the file grows when it is full; 0: libmdbx's choice, 16 MiB.")},
+    [SIZE_UPPER] = {"size_upper",
+                    SIZE("0", 0, MOST_BYTES,
+                         "The most bytes that the database may grow to; 0: 4 times the expected data, from 1 GiB up.")},
+    [GROWTH_STEP] = {"growth_step",
+                     SIZE("0", 0, 4 * GIB,
+                          "Bytes by which the file grows when it is full; 0: libmdbx's choice, 16 MiB.")},
     [PAGE_SIZE] = {"page_size", CHOICE("auto", "auto|4096|8192|16384|32768|65536",
-        "Bytes of a page; auto: libmdbx's choice, the page of the system.")},
-    [SYNC_MODE] = {"sync_mode", CHOICE("auto", "auto|utterly_nosync|safe_nosync|nometasync",
-        "How commits are written below durability commit; auto: utterly_nosync, and safe_nosync at durability "
-        "periodic.")},
+                                       "Bytes of a page; auto: libmdbx's choice, the page of the system.")},
+    [SYNC_MODE] =
+        {"sync_mode",
+         CHOICE("auto", "auto|utterly_nosync|safe_nosync|nometasync",
+                "How commits are written below durability commit; auto: utterly_nosync, and safe_nosync at durability "
+                "periodic.")},
     [WRITEMAP] = {"writemap", BOOL("false", "Writes through a writable map instead of with pwrite (MDBX_WRITEMAP).")},
-    [READAHEAD] = {"readahead", BOOL("true",
-        "Lets libmdbx choose whether the OS reads ahead; false (MDBX_NORDAHEAD): never.")},
+    [READAHEAD] = {"readahead",
+                   BOOL("true", "Lets libmdbx choose whether the OS reads ahead; false (MDBX_NORDAHEAD): never.")},
     [MEMINIT] = {"meminit", BOOL("true", "Zeroes new pages before they are written; false is MDBX_NOMEMINIT.")},
-    [LIFORECLAIM] = {"liforeclaim", BOOL("false",
-        "Reuses the pages that were freed last first (MDBX_LIFORECLAIM).")},
-    [TXN_DP_LIMIT] = {"txn_dp_limit", INTEGER("0", 0, INT32_MAX,
-        "The most changed pages that a transaction keeps in memory, from 128 up; 0: libmdbx's choice, 1/42 of the "
-        "memory.")},
-    [APPEND] = {"append", BOOL("false",
-        "Puts with MDBX_APPEND as long as the keys of a put or a batch come after the last one stored.")},
+    [LIFORECLAIM] = {"liforeclaim", BOOL("false", "Reuses the pages that were freed last first (MDBX_LIFORECLAIM).")},
+    [TXN_DP_LIMIT] =
+        {"txn_dp_limit",
+         INTEGER(
+             "0", 0, INT32_MAX,
+             "The most changed pages that a transaction keeps in memory, from 128 up; 0: libmdbx's choice, 1/42 of the "
+             "memory.")},
+    [APPEND] = {"append",
+                BOOL("false",
+                     "Puts with MDBX_APPEND as long as the keys of a put or a batch come after the last one stored.")},
 };
 
 /* ---- the settings ---- */
@@ -170,7 +186,8 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
         return KVDYNO_UNSUPPORTED;
     settings_durability(config, emit, context);
     family_say_memory("none: a transaction's changed pages, written at its commit, or before if they are more than "
-                      "txn_dp_limit", emit, context);
+                      "txn_dp_limit",
+                      emit, context);
     emitf(emit, context, "options", "size_upper", "%" PRIdPTR, size_upper(config));
     for (int i = GROWTH_STEP; i < OPTION_COUNT; i++)
         settings_option(config, i, emit, context);
@@ -226,18 +243,26 @@ kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
 static void say_environment(const MDBX_envinfo *info, kvdyno_emit emit, void *context)
 {
     const figure environment[] = {
-        {"geo.lower", info->mi_geo.lower}, {"geo.upper", info->mi_geo.upper}, {"geo.current", info->mi_geo.current},
-        {"geo.shrink", info->mi_geo.shrink}, {"geo.grow", info->mi_geo.grow}, {"mapsize", info->mi_mapsize},
-        {"last_pgno", info->mi_last_pgno}, {"recent_txnid", info->mi_recent_txnid},
-        {"latter_reader_txnid", info->mi_latter_reader_txnid}, {"maxreaders", info->mi_maxreaders},
-        {"numreaders", info->mi_numreaders}, {"unsync_volume", info->mi_unsync_volume},
+        {"geo.lower", info->mi_geo.lower},
+        {"geo.upper", info->mi_geo.upper},
+        {"geo.current", info->mi_geo.current},
+        {"geo.shrink", info->mi_geo.shrink},
+        {"geo.grow", info->mi_geo.grow},
+        {"mapsize", info->mi_mapsize},
+        {"last_pgno", info->mi_last_pgno},
+        {"recent_txnid", info->mi_recent_txnid},
+        {"latter_reader_txnid", info->mi_latter_reader_txnid},
+        {"maxreaders", info->mi_maxreaders},
+        {"numreaders", info->mi_numreaders},
+        {"unsync_volume", info->mi_unsync_volume},
     };
     const figure pages[] = {
-        {"newly", info->mi_pgop_stat.newly}, {"cow", info->mi_pgop_stat.cow}, {"split", info->mi_pgop_stat.split},
-        {"merge", info->mi_pgop_stat.merge}, {"spill", info->mi_pgop_stat.spill},
-        {"unspill", info->mi_pgop_stat.unspill}, {"wops", info->mi_pgop_stat.wops},
-        {"prefault", info->mi_pgop_stat.prefault}, {"mincore", info->mi_pgop_stat.mincore},
-        {"msync", info->mi_pgop_stat.msync}, {"fsync", info->mi_pgop_stat.fsync},
+        {"newly", info->mi_pgop_stat.newly},     {"cow", info->mi_pgop_stat.cow},
+        {"split", info->mi_pgop_stat.split},     {"merge", info->mi_pgop_stat.merge},
+        {"spill", info->mi_pgop_stat.spill},     {"unspill", info->mi_pgop_stat.unspill},
+        {"wops", info->mi_pgop_stat.wops},       {"prefault", info->mi_pgop_stat.prefault},
+        {"mincore", info->mi_pgop_stat.mincore}, {"msync", info->mi_pgop_stat.msync},
+        {"fsync", info->mi_pgop_stat.fsync},
     };
     emit_figures("environment", environment, sizeof environment / sizeof *environment, emit, context);
     emit_figures("page operations", pages, sizeof pages / sizeof *pages, emit, context);
@@ -296,6 +321,5 @@ void cursor_leave(kvdyno_cursor *cursor)
 ADAPTER_TABLE(.name = "mdbx",
               .summary = "libmdbx: a memory-mapped copy-on-write B+tree that grew out of LMDB, one writer beside any "
                          "readers",
-              .origin = "crate mdbx-sys", .capabilities = FAMILY_CAPABILITIES, FAMILY_HOOKS,
-              .compact = adapter_compact, .max_key_size = MOST_KEY_BYTES, .max_value_size = 0x7ff00000,
-              OPTIONS(options));
+              .origin = "crate mdbx-sys", .capabilities = FAMILY_CAPABILITIES, FAMILY_HOOKS, .compact = adapter_compact,
+              .max_key_size = MOST_KEY_BYTES, .max_value_size = 0x7ff00000, OPTIONS(options));

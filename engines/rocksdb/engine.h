@@ -11,12 +11,41 @@
 /* ---- the options, in the order in which they are declared ---- */
 
 enum {
-    BLOCK_SIZE, BLOOM_BITS, CACHE_INDEX_AND_FILTER_BLOCKS, MAX_BACKGROUND_JOBS, MAX_OPEN_FILES,
-    MAX_WRITE_BUFFER_NUMBER, TARGET_FILE_SIZE_BASE, LEVEL0_TRIGGER, COMPACTION_STYLE, DIRECT_READS,
-    DIRECT_IO_FLUSH_COMPACTION, MMAP_READS, MMAP_WRITES, PIPELINED_WRITE, UNORDERED_WRITE, VERIFY_CHECKSUMS, FILL_CACHE,
-    STATISTICS, PREFIX_EXTRACTOR, PREFIX_SIZE, MEMTABLE, HASH_BUCKET_COUNT, MEMTABLE_PREFIX_BLOOM,
-    ALLOW_CONCURRENT_MEMTABLE_WRITE, TABLE, INDEX, BLOOM_LOCALITY, NUM_LEVELS, LEVEL_BASE, DYNAMIC_LEVEL_BYTES,
-    LEVEL0_SLOWDOWN, LEVEL0_STOP, MAX_BACKGROUND_COMPACTIONS, MAX_BACKGROUND_FLUSHES, OBSOLETE_FILES_PERIOD,
+    BLOCK_SIZE,
+    BLOOM_BITS,
+    CACHE_INDEX_AND_FILTER_BLOCKS,
+    MAX_BACKGROUND_JOBS,
+    MAX_OPEN_FILES,
+    MAX_WRITE_BUFFER_NUMBER,
+    TARGET_FILE_SIZE_BASE,
+    LEVEL0_TRIGGER,
+    COMPACTION_STYLE,
+    DIRECT_READS,
+    DIRECT_IO_FLUSH_COMPACTION,
+    MMAP_READS,
+    MMAP_WRITES,
+    PIPELINED_WRITE,
+    UNORDERED_WRITE,
+    VERIFY_CHECKSUMS,
+    FILL_CACHE,
+    STATISTICS,
+    PREFIX_EXTRACTOR,
+    PREFIX_SIZE,
+    MEMTABLE,
+    HASH_BUCKET_COUNT,
+    MEMTABLE_PREFIX_BLOOM,
+    ALLOW_CONCURRENT_MEMTABLE_WRITE,
+    TABLE,
+    INDEX,
+    BLOOM_LOCALITY,
+    NUM_LEVELS,
+    LEVEL_BASE,
+    DYNAMIC_LEVEL_BYTES,
+    LEVEL0_SLOWDOWN,
+    LEVEL0_STOP,
+    MAX_BACKGROUND_COMPACTIONS,
+    MAX_BACKGROUND_FLUSHES,
+    OBSOLETE_FILES_PERIOD,
     OPTION_COUNT
 };
 
@@ -29,6 +58,7 @@ typedef struct rocksdb_pinnableslice_t rocksdb_pinnableslice_t;
 typedef struct rocksdb_slicetransform_t rocksdb_slicetransform_t;
 typedef struct rocksdb_table_options_t rocksdb_table_options_t; /* block-based */
 
+/* clang-format off */
 #define ENGINE_FUNCTIONS(X)                                                                                            \
     X(void, flush, (lsm_db *, const rocksdb_flushoptions_t *, char **))                                                \
     X(rocksdb_flushoptions_t *, flushoptions_create, (void))                                                           \
@@ -48,9 +78,11 @@ typedef struct rocksdb_table_options_t rocksdb_table_options_t; /* block-based *
     X(void, block_based_options_set_cache_index_and_filter_blocks, (rocksdb_table_options_t *, unsigned char))         \
     X(lsm_filter *, filterpolicy_create_bloom_full, (int, double))                                                     \
     X(void, writeoptions_disable_WAL, (lsm_writeoptions *, int))
+/* clang-format on */
 /* Not in every version: what needs one that is not there is refused, or done without it. The plain table has eight
  * arguments in 8.5.4 and later; up to 7.8.3 the library looks at the first five. The name of a transform of slices is
  * the sixth argument, and in 11.8.1 the fifth, where in_range was, which RocksDB does not call. */
+/* clang-format off */
 #define ENGINE_OPTIONAL_FUNCTIONS(X)                                                                                   \
     X(rocksdb_pinnableslice_t *, get_pinned, (lsm_db *, const lsm_readoptions *, const char *, size_t, char **))       \
     X(const char *, pinnableslice_value, (const rocksdb_pinnableslice_t *, size_t *))                                  \
@@ -68,6 +100,7 @@ typedef struct rocksdb_table_options_t rocksdb_table_options_t; /* block-based *
       const char *(*)(void *)))                                                                                        \
     X(void, readoptions_set_total_order_seek, (lsm_readoptions *, unsigned char))                                      \
     X(void, options_set_bottommost_compression, (lsm_options *, int))
+/* clang-format on */
 
 typedef struct library_api {
     LSM_FUNCTIONS(API_MEMBER)

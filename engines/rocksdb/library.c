@@ -7,16 +7,15 @@
 
 #include "family.h"
 
-static const library_source source = {
-    "RocksDB", "Debian package librocksdb7.8",
-    (const char *const[]){"librocksdb.so.7.8", "librocksdb.so.7", "librocksdb.so.8", "librocksdb.so.9",
-                          "librocksdb.so.10", "librocksdb.so.11", "librocksdb.so", NULL}};
+static const library_source source = {"RocksDB", "Debian package librocksdb7.8",
+                                      (const char *const[]){"librocksdb.so.7.8", "librocksdb.so.7", "librocksdb.so.8",
+                                                            "librocksdb.so.9", "librocksdb.so.10", "librocksdb.so.11",
+                                                            "librocksdb.so", NULL}};
 
 bool rdb_load(const char *chosen, library_api *api, void **library, kvdyno_text *error)
 {
-    const library_symbol symbols[] = {
-        LSM_FUNCTIONS(PREFIXED_SYMBOL) LSM_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL)
-        ENGINE_FUNCTIONS(PREFIXED_SYMBOL) ENGINE_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL) LAST_SYMBOL};
+    const library_symbol symbols[] = {LSM_FUNCTIONS(PREFIXED_SYMBOL) LSM_OPTIONAL_FUNCTIONS(
+        PREFIXED_OPTIONAL) ENGINE_FUNCTIONS(PREFIXED_SYMBOL) ENGINE_OPTIONAL_FUNCTIONS(PREFIXED_OPTIONAL) LAST_SYMBOL};
     *library = load_library(&source, chosen, symbols, error);
     for (int i = 0; i < OPTION_COUNT && *library; i++)
         api->setters[i] = rdb_setter_name(i) ? dlsym(*library, rdb_setter_name(i)) : NULL;

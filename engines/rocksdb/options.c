@@ -11,67 +11,91 @@
 /* The defaults are RocksDB's own. */
 const kvdyno_option rdb_options[OPTION_COUNT] = {
     [BLOCK_SIZE] = {"block_size", SIZE("4KiB", KIB, GIB, "Bytes of user data in a block, before compression.")},
-    [BLOOM_BITS] = {"bloom_bits", INTEGER("0", 0, 64,
-        "Bits a key of the Bloom filters that spare reads of tables without it; 0: no filters.")},
-    [CACHE_INDEX_AND_FILTER_BLOCKS] = {"cache_index_and_filter_blocks", BOOL("false",
-        "Keeps indexes and filters in the block cache, not beside it.")},
-    [MAX_BACKGROUND_JOBS] = {"max_background_jobs", INTEGER("0", 0, 4096,
-        "The most flushes and compactions at once; 0: RocksDB's default.")},
-    [MAX_OPEN_FILES] = {"max_open_files", INTEGER("-1", -1, INT32_MAX,
-        "The most files that are kept open at once; -1: all of them.")},
-    [MAX_WRITE_BUFFER_NUMBER] = {"max_write_buffer_number", INTEGER("2", 2, 4096,
-        "The most write buffers, the one being filled and those being written out.")},
-    [TARGET_FILE_SIZE_BASE] = {"target_file_size_base", SIZE("64MiB", 64 * KIB, 1024 * GIB,
-        "Bytes after which a table file of level 1 is full and the next is begun.")},
-    [LEVEL0_TRIGGER] = {"level0_file_num_compaction_trigger", INTEGER("4", 1, 4096,
-        "Files in level 0 that start a compaction.")},
+    [BLOOM_BITS] = {"bloom_bits",
+                    INTEGER("0", 0, 64,
+                            "Bits a key of the Bloom filters that spare reads of tables without it; 0: no filters.")},
+    [CACHE_INDEX_AND_FILTER_BLOCKS] = {"cache_index_and_filter_blocks",
+                                       BOOL("false", "Keeps indexes and filters in the block cache, not beside it.")},
+    [MAX_BACKGROUND_JOBS] = {"max_background_jobs",
+                             INTEGER("0", 0, 4096, "The most flushes and compactions at once; 0: RocksDB's default.")},
+    [MAX_OPEN_FILES] = {"max_open_files",
+                        INTEGER("-1", -1, INT32_MAX, "The most files that are kept open at once; -1: all of them.")},
+    [MAX_WRITE_BUFFER_NUMBER] = {"max_write_buffer_number",
+                                 INTEGER("2", 2, 4096,
+                                         "The most write buffers, the one being filled and those being written out.")},
+    [TARGET_FILE_SIZE_BASE] = {"target_file_size_base",
+                               SIZE("64MiB", 64 * KIB, 1024 * GIB,
+                                    "Bytes after which a table file of level 1 is full and the next is begun.")},
+    [LEVEL0_TRIGGER] = {"level0_file_num_compaction_trigger",
+                        INTEGER("4", 1, 4096, "Files in level 0 that start a compaction.")},
     [COMPACTION_STYLE] = {"compaction_style", CHOICE("level", "level|universal", "How tables are merged.")},
     [DIRECT_READS] = {"direct_reads", BOOL("false", "Reads with O_DIRECT: the OS caches nothing.")},
-    [DIRECT_IO_FLUSH_COMPACTION] = {"direct_io_flush_compaction", BOOL("false",
-        "Flushes and compactions read and write with O_DIRECT.")},
+    [DIRECT_IO_FLUSH_COMPACTION] = {"direct_io_flush_compaction",
+                                    BOOL("false", "Flushes and compactions read and write with O_DIRECT.")},
     [MMAP_READS] = {"mmap_reads", BOOL("false", "Reads table files through a map.")},
     [MMAP_WRITES] = {"mmap_writes", BOOL("false", "Writes files through a map.")},
-    [PIPELINED_WRITE] = {"pipelined_write", BOOL("false",
-        "Lets a group of writes enter the log while the last one enters the write buffer.")},
-    [UNORDERED_WRITE] = {"unordered_write", BOOL("false",
-        "Lets writes enter the write buffer in any order: faster, but a snapshot may change.")},
-    [VERIFY_CHECKSUMS] = {"verify_checksums", BOOL("true",
-        "Checks the checksum of every block that a read takes from a file.")},
+    [PIPELINED_WRITE] = {"pipelined_write",
+                         BOOL("false",
+                              "Lets a group of writes enter the log while the last one enters the write buffer.")},
+    [UNORDERED_WRITE] = {"unordered_write",
+                         BOOL("false",
+                              "Lets writes enter the write buffer in any order: faster, but a snapshot may change.")},
+    [VERIFY_CHECKSUMS] = {"verify_checksums",
+                          BOOL("true", "Checks the checksum of every block that a read takes from a file.")},
     [FILL_CACHE] = {"fill_cache", BOOL("true", "Keeps the blocks that were read in the cache.")},
-    [STATISTICS] = {"statistics", BOOL("false",
-        "Counts what RocksDB does, for the engine's statistics; it costs time.")},
-    [PREFIX_EXTRACTOR] = {"prefix_extractor", BOOL("false",
-        "Tells RocksDB that keys have a prefix, which hash memtables, hash indexes, plain tables and filters use.")},
-    [PREFIX_SIZE] = {"prefix_size", INTEGER("0", 0, 65535,
-        "Bytes of that prefix; 0: what groups of the workload's keys have in common, or the whole key.")},
-    [MEMTABLE] = {"memtable", CHOICE("skiplist", "skiplist|hash_skiplist|hash_linkedlist",
-        "The write buffer: one skip list, or a hash table by prefix of skip lists or linked lists.")},
-    [HASH_BUCKET_COUNT] = {"hash_bucket_count", INTEGER("0", 0, INT32_MAX,
-        "Buckets of a hash memtable; 0: 1048576, or what takes an eighth of the write buffer if that is fewer.")},
-    [MEMTABLE_PREFIX_BLOOM] = {"memtable_prefix_bloom_size_ratio", REAL("0",
-        "The part of the write buffer, 0 to 0.25, for a Bloom filter of its prefixes.")},
-    [ALLOW_CONCURRENT_MEMTABLE_WRITE] = {"allow_concurrent_memtable_write", BOOL("true",
-        "Lets several threads enter the write buffer at once; a hash memtable takes one at a time whatever this "
-        "says.")},
-    [TABLE] = {"table", CHOICE("block", "block|plain",
-        "The format of table files; plain is made for memory and has neither cursors nor compression.")},
+    [STATISTICS] = {"statistics",
+                    BOOL("false", "Counts what RocksDB does, for the engine's statistics; it costs time.")},
+    [PREFIX_EXTRACTOR] = {"prefix_extractor", BOOL("false", "Tells RocksDB that keys have a prefix, which hash "
+                                                            "memtables, hash indexes, plain tables and filters use.")},
+    [PREFIX_SIZE] =
+        {"prefix_size",
+         INTEGER("0", 0, 65535,
+                 "Bytes of that prefix; 0: what groups of the workload's keys have in common, or the whole key.")},
+    [MEMTABLE] = {"memtable",
+                  CHOICE("skiplist", "skiplist|hash_skiplist|hash_linkedlist",
+                         "The write buffer: one skip list, or a hash table by prefix of skip lists or linked lists.")},
+    [HASH_BUCKET_COUNT] =
+        {"hash_bucket_count",
+         INTEGER(
+             "0", 0, INT32_MAX,
+             "Buckets of a hash memtable; 0: 1048576, or what takes an eighth of the write buffer if that is fewer.")},
+    [MEMTABLE_PREFIX_BLOOM] = {"memtable_prefix_bloom_size_ratio",
+                               REAL("0",
+                                    "The part of the write buffer, 0 to 0.25, for a Bloom filter of its prefixes.")},
+    [ALLOW_CONCURRENT_MEMTABLE_WRITE] =
+        {"allow_concurrent_memtable_write",
+         BOOL("true",
+              "Lets several threads enter the write buffer at once; a hash memtable takes one at a time whatever this "
+              "says.")},
+    [TABLE] = {"table",
+               CHOICE("block", "block|plain",
+                      "The format of table files; plain is made for memory and has neither cursors nor compression.")},
     [INDEX] = {"index", CHOICE("binary", "binary|hash",
-        "How the block of a key is found: by binary search, or by hash of its prefix.")},
-    [BLOOM_LOCALITY] = {"bloom_locality", INTEGER("0", 0, 1,
-        "1: all bits of a key lie in one cache line of the memtable's and the plain table's Bloom filters.")},
+                               "How the block of a key is found: by binary search, or by hash of its prefix.")},
+    [BLOOM_LOCALITY] =
+        {"bloom_locality",
+         INTEGER("0", 0, 1,
+                 "1: all bits of a key lie in one cache line of the memtable's and the plain table's Bloom filters.")},
     [NUM_LEVELS] = {"num_levels", INTEGER("7", 2, 64, "The most levels.")},
     [LEVEL_BASE] = {"max_bytes_for_level_base", SIZE("256MiB", MIB, 1024 * GIB, "Bytes that level 1 may hold.")},
-    [DYNAMIC_LEVEL_BYTES] = {"level_compaction_dynamic_level_bytes", CHOICE("default", "default|true|false",
-        "Sizes levels by the last one instead of level 1; default: as this version of RocksDB does.")},
-    [LEVEL0_SLOWDOWN] = {"level0_slowdown_writes_trigger", INTEGER("20", 1, 65536,
-        "Files in level 0 that slow writers down.")},
+    [DYNAMIC_LEVEL_BYTES] =
+        {"level_compaction_dynamic_level_bytes",
+         CHOICE("default", "default|true|false",
+                "Sizes levels by the last one instead of level 1; default: as this version of RocksDB does.")},
+    [LEVEL0_SLOWDOWN] = {"level0_slowdown_writes_trigger",
+                         INTEGER("20", 1, 65536, "Files in level 0 that slow writers down.")},
     [LEVEL0_STOP] = {"level0_stop_writes_trigger", INTEGER("36", 1, 65536, "Files in level 0 that stop writers.")},
-    [MAX_BACKGROUND_COMPACTIONS] = {"max_background_compactions", INTEGER("-1", -1, 4096,
-        "The most compactions at once, besides flushes; -1: RocksDB derives it from max_background_jobs.")},
-    [MAX_BACKGROUND_FLUSHES] = {"max_background_flushes", INTEGER("-1", -1, 4096,
-        "The most flushes at once; -1: RocksDB derives it; 0: they share the threads of compactions.")},
+    [MAX_BACKGROUND_COMPACTIONS] =
+        {"max_background_compactions",
+         INTEGER("-1", -1, 4096,
+                 "The most compactions at once, besides flushes; -1: RocksDB derives it from max_background_jobs.")},
+    [MAX_BACKGROUND_FLUSHES] =
+        {"max_background_flushes",
+         INTEGER("-1", -1, 4096,
+                 "The most flushes at once; -1: RocksDB derives it; 0: they share the threads of compactions.")},
     [OBSOLETE_FILES_PERIOD] = {"delete_obsolete_files_period_micros",
-        INTEGER("21600000000", 1, INT64_C(1) << 50, "Microseconds between two searches for files no longer needed.")},
+                               INTEGER("21600000000", 1, INT64_C(1) << 50,
+                                       "Microseconds between two searches for files no longer needed.")},
 };
 
 /* The settings of RocksDB's own page on workloads in memory, beside the table format. */
@@ -205,9 +229,9 @@ static const char *without_prefix(const kvdyno_config *config)
     const kvdyno_value *option = config->options;
     if (option[PREFIX_EXTRACTOR].integer)
         return NULL;
-    return !option_is(config, MEMTABLE, "skiplist")       ? "memtable: a hash memtable"
-           : option_is(config, TABLE, "plain")            ? "table: a plain table"
-           : option_is(config, INDEX, "hash")             ? "index: a hash index"
+    return !option_is(config, MEMTABLE, "skiplist")    ? "memtable: a hash memtable"
+           : option_is(config, TABLE, "plain")         ? "table: a plain table"
+           : option_is(config, INDEX, "hash")          ? "index: a hash index"
            : option[MEMTABLE_PREFIX_BLOOM].real != 0.0 ? "memtable_prefix_bloom_size_ratio: a filter of prefixes"
            : option[PREFIX_SIZE].integer               ? "prefix_size: a prefix"
                                                        : NULL;
@@ -217,11 +241,11 @@ static const char *beside_plain(const kvdyno_config *config)
 {
     if (!option_is(config, TABLE, "plain"))
         return NULL;
-    return config->compression != KVDYNO_COMPRESSION_NONE            ? "compression: a plain table has none"
-           : option_is(config, INDEX, "hash")                           ? "index: a plain table has its own"
-           : config->options[CACHE_INDEX_AND_FILTER_BLOCKS].integer  ? "cache_index_and_filter_blocks: a plain table "
-                                                                       "has no blocks"
-                                                                     : NULL;
+    return config->compression != KVDYNO_COMPRESSION_NONE           ? "compression: a plain table has none"
+           : option_is(config, INDEX, "hash")                       ? "index: a plain table has its own"
+           : config->options[CACHE_INDEX_AND_FILTER_BLOCKS].integer ? "cache_index_and_filter_blocks: a plain table "
+                                                                      "has no blocks"
+                                                                    : NULL;
 }
 
 static const char *exclusion(const kvdyno_config *config)

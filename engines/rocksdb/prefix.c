@@ -52,7 +52,7 @@ void rdb_set_prefix(kvdyno_database *database, const kvdyno_config *config)
     } else {
         snprintf(prefix->name, sizeof prefix->name, "kvdyno.CappedPrefix.%zu", prefix->size);
         transform = api->slicetransform_create(prefix, capped_end, capped_transform, capped_holds, capped_name,
-                                                       capped_name);
+                                               capped_name);
     }
     api->options_set_prefix_extractor(database->options, transform);
 }
@@ -94,8 +94,7 @@ static void set_plain(kvdyno_database *database, const kvdyno_value *option)
     const size_t index_sparseness = 16, huge_pages = 0;
     const char plain_encoding = 0;
     database->api.options_set_plain_table_factory(database->options, any_size, (int)option[BLOOM_BITS].integer,
-                                                          hash_table_ratio, index_sparseness, huge_pages,
-                                                          plain_encoding, 0, 0);
+                                                  hash_table_ratio, index_sparseness, huge_pages, plain_encoding, 0, 0);
 }
 
 /* The table's options hold the cache and the filter from then on; RocksDB frees the filter. */
@@ -106,16 +105,15 @@ static void set_block_based(kvdyno_database *database, const kvdyno_config *conf
     rocksdb_table_options_t *table = api->block_based_options_create();
     api->block_based_options_set_block_size(table, (size_t)option[BLOCK_SIZE].integer);
     api->block_based_options_set_block_cache(table, database->cache);
-    api->block_based_options_set_cache_index_and_filter_blocks(
-        table, option[CACHE_INDEX_AND_FILTER_BLOCKS].integer != 0);
+    api->block_based_options_set_cache_index_and_filter_blocks(table,
+                                                               option[CACHE_INDEX_AND_FILTER_BLOCKS].integer != 0);
     if (option_is(config, INDEX, "hash"))
         api->block_based_options_set_index_type(table, 1);
     /* The number of bits was an int in older versions and is a double in newer ones. They are passed in registers of
      * different kinds, so the library finds the one that it looks for. */
     int64_t bits = option[BLOOM_BITS].integer;
     if (bits)
-        api->block_based_options_set_filter_policy(
-            table, api->filterpolicy_create_bloom_full((int)bits, (double)bits));
+        api->block_based_options_set_filter_policy(table, api->filterpolicy_create_bloom_full((int)bits, (double)bits));
     api->options_set_block_based_table_factory(database->options, table);
     api->block_based_options_destroy(table);
 }

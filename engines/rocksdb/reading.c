@@ -112,7 +112,7 @@ static kvdyno_status one_of_many(kvdyno_session *session, size_t i, kvdyno_bytes
 }
 
 kvdyno_status adapter_multi_get(kvdyno_session *session, const kvdyno_bytes *keys, size_t count, kvdyno_bytes *values,
-                            kvdyno_status *statuses)
+                                kvdyno_status *statuses)
 {
     many_values *many = &session->many;
     settle(session);
@@ -125,7 +125,7 @@ kvdyno_status adapter_multi_get(kvdyno_session *session, const kvdyno_bytes *key
         many->key_sizes[i] = keys[i].size;
     }
     session->api->multi_get(session->db, session->read, count, many->keys, many->key_sizes, many->values,
-                                    many->value_sizes, many->problems);
+                            many->value_sizes, many->problems);
     many->count = count;
     kvdyno_status worst = KVDYNO_OK;
     for (size_t i = 0; i < count; i++) {

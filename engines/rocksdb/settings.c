@@ -5,8 +5,8 @@
 #include "family.h"
 
 static const char *const compressions[] = {
-    [KVDYNO_COMPRESSION_NONE] = "kNoCompression", [KVDYNO_COMPRESSION_SNAPPY] = "kSnappyCompression",
-    [KVDYNO_COMPRESSION_LZ4] = "kLZ4Compression", [KVDYNO_COMPRESSION_ZSTD] = "kZSTD",
+    [KVDYNO_COMPRESSION_NONE] = "kNoCompression",   [KVDYNO_COMPRESSION_SNAPPY] = "kSnappyCompression",
+    [KVDYNO_COMPRESSION_LZ4] = "kLZ4Compression",   [KVDYNO_COMPRESSION_ZSTD] = "kZSTD",
     [KVDYNO_COMPRESSION_ZLIB] = "kZlibCompression",
 };
 
@@ -80,8 +80,10 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
     cache(config, emit, context);
     emitf(emit, context, "write_buffer", "write_buffer_size", "%" PRIu64, config->write_buffer_bytes);
     emit(context, "compression", "compression, bottommost_compression", compressions[config->compression]);
-    emit(context, "checksums", "verify_checksums", config->options[VERIFY_CHECKSUMS].integer
-         ? "true: that of every block that a read takes from a file, RocksDB's default" : "false: reads check none");
+    emit(context, "checksums", "verify_checksums",
+         config->options[VERIFY_CHECKSUMS].integer
+             ? "true: that of every block that a read takes from a file, RocksDB's default"
+             : "false: reads check none");
     for (int i = 0; i < OPTION_COUNT; i++)
         option(config, i, emit, context);
     return KVDYNO_OK;

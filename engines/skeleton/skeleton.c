@@ -34,10 +34,16 @@ struct kvdyno_cursor {
  * each option, in this order. */
 enum { MEMORY_LIMIT, SYNC_CALL, OPTION_COUNT };
 static const kvdyno_option options[OPTION_COUNT] = {
-    [MEMORY_LIMIT] = {.name = "memory_limit", .type = KVDYNO_OPTION_SIZE, .default_value = "0", .maximum = INT64_MAX,
+    [MEMORY_LIMIT] = {.name = "memory_limit",
+                      .type = KVDYNO_OPTION_SIZE,
+                      .default_value = "0",
+                      .maximum = INT64_MAX,
                       .help = "Bytes of keys and values that it holds before it says that it is full; 0: no limit."},
-    [SYNC_CALL] = {.name = "sync_call", .type = KVDYNO_OPTION_CHOICE, .default_value = "fdatasync",
-                   .choices = "fdatasync|fsync", .help = "The system call that puts the log on the storage."},
+    [SYNC_CALL] = {.name = "sync_call",
+                   .type = KVDYNO_OPTION_CHOICE,
+                   .default_value = "fdatasync",
+                   .choices = "fdatasync|fsync",
+                   .help = "The system call that puts the log on the storage."},
 };
 
 /* A named set of option values: `skeleton:small`. */
@@ -68,6 +74,7 @@ static kvdyno_status skeleton_probe(const char *library, kvdyno_text *version, k
 static const char *const durabilities[] = {
     [KVDYNO_DURABILITY_NONE] = "gathered by stdio, written when its buffer is full and at close",
     [KVDYNO_DURABILITY_PROCESS] = "each write is appended with write(2), not synced",
+    [KVDYNO_DURABILITY_PERIODIC] = NULL, /* not declared */
     [KVDYNO_DURABILITY_COMMIT] = "each write is appended with write(2), then synced",
 };
 
@@ -116,7 +123,7 @@ static kvdyno_status skeleton_open(const kvdyno_config *config, kvdyno_database 
 {
     if (!acceptable(config, error))
         return KVDYNO_UNSUPPORTED;
-    kvdyno_database *database = calloc(1, sizeof *database);
+    kvdyno_database *database = (kvdyno_database *)calloc(1, sizeof *database);
     if (!database)
         return failed_with(ENOMEM, "open", error);
     database->map.durability = config->durability;
@@ -170,7 +177,7 @@ static kvdyno_status skeleton_session_open(kvdyno_database *database, const kvdy
                                            kvdyno_text *error)
 {
     (void)host;
-    *opened = calloc(1, sizeof **opened);
+    *opened = (kvdyno_session *)calloc(1, sizeof **opened);
     if (!*opened)
         return failed_with(ENOMEM, "session", error);
     (*opened)->map = &database->map;
@@ -242,7 +249,7 @@ static kvdyno_status skeleton_remove(kvdyno_session *session, const void *key, s
 
 static kvdyno_status skeleton_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
 {
-    *opened = calloc(1, sizeof **opened);
+    *opened = (kvdyno_cursor *)calloc(1, sizeof **opened);
     if (!*opened)
         return fail(session, "cursor", ENOMEM);
     (*opened)->session = session;

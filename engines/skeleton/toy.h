@@ -63,7 +63,7 @@ static size_t find(const toy *map, const void *key, size_t key_size, bool *same)
 
 static record *record_new(kvdyno_bytes key, kvdyno_bytes value)
 {
-    record *made = malloc(sizeof *made + key.size + value.size);
+    record *made = (record *)malloc(sizeof *made + key.size + value.size);
     if (!made)
         return NULL;
     *made = (record){key.size, value.size};
@@ -79,7 +79,7 @@ static bool reserve(toy *map, size_t more)
     if (map->count + more <= map->capacity)
         return true;
     size_t capacity = (map->count + more) * 2;
-    record **larger = realloc(map->records, capacity * sizeof *larger);
+    record **larger = (record **)realloc(map->records, capacity * sizeof *larger);
     if (!larger)
         return false;
     map->records = larger;
@@ -92,29 +92,30 @@ static void apply(toy *map, kvdyno_bytes key, record *made)
 {
     bool same;
     size_t at = find(map, key.data, key.size, &same);
-    size_t old = same, new = made != NULL;
+    size_t before = same, after = made != NULL;
     record **slot = map->records + at;
     if (same) {
         map->bytes -= (*slot)->key_size + (*slot)->value_size;
         free(*slot);
     }
-    if (old != new)
-        memmove(slot + new, slot + old, (map->count - at - old) * sizeof *slot);
+    if (before != after)
+        memmove(slot + after, slot + before, (map->count - at - before) * sizeof *slot);
     if (made) {
         *slot = made;
         map->bytes += made->key_size + made->value_size;
     }
-    map->count += new - old;
+    map->count += after - before;
 }
 
 /* Copies a record into memory of the reader's own, so that writers may free the original. */
 static bool keep(record **copy, const record *from)
 {
     size_t size = sizeof *from + from->key_size + from->value_size;
-    record *memory = realloc(*copy, size);
+    record *memory = (record *)realloc(*copy, size);
     if (!memory)
         return false;
-    *copy = memcpy(memory, from, size);
+    memcpy(memory, from, size);
+    *copy = memory;
     return true;
 }
 
@@ -136,7 +137,7 @@ static uint64_t add_sum(uint64_t sum, const char *bytes, size_t size) /* FNV-1a 
 
 static bool log_bytes(FILE *log, const void *bytes, size_t size, uint64_t *sum)
 {
-    *sum = add_sum(*sum, bytes, size);
+    *sum = add_sum(*sum, (const char *)bytes, size);
     return size == 0 || fwrite(bytes, 1, size, log) == size;
 }
 
@@ -173,7 +174,7 @@ static record *read_step(FILE *log, long end, step_head *head)
     size_t value_size = head->kind == GROUP_END ? 0 : head->value_size;
     if (key_size > left || value_size > left - key_size)
         return NULL;
-    record *step = malloc(sizeof *step + key_size + value_size);
+    record *step = (record *)malloc(sizeof *step + key_size + value_size);
     if (step && fread(step->bytes, 1, key_size + value_size, log) == key_size + value_size) {
         step->key_size = key_size;
         step->value_size = value_size;
@@ -303,7 +304,7 @@ static bool records_new(const kvdyno_batch_entry *entries, size_t count, record 
 static int toy_write(toy *map, const kvdyno_batch_entry *entries, size_t count)
 {
     uint64_t bytes = 0;
-    record **records = calloc(count + 1, sizeof *records);
+    record **records = (record **)calloc(count + 1, sizeof *records);
     int failed = records && records_new(entries, count, records, &bytes) ? 0 : ENOMEM;
     pthread_rwlock_wrlock(&map->lock);
     if (!failed && bytes && map->memory_limit && map->bytes + bytes > map->memory_limit)

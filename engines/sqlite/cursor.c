@@ -23,7 +23,7 @@ struct kvdyno_cursor {
     growing key;                     /* a key to seek */
     size_t key_size;
     read_ahead ahead;
-    unsigned ahead_count;            /* rows that the next reading ahead takes */
+    unsigned ahead_count; /* rows that the next reading ahead takes */
 };
 
 /* ---- standing, and not ---- */

@@ -262,8 +262,8 @@ kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 {
     pthread_mutex_lock(&database->keeper_lock);
     int code = sync_all(database);
-    kvdyno_status status =
-        code == SQLITE_OK ? KVDYNO_OK : sqlite_explain(&database->api, database->keeper, "flush", code, error);
+    kvdyno_status status = code == SQLITE_OK ? KVDYNO_OK
+                                             : sqlite_explain(&database->api, database->keeper, "flush", code, error);
     pthread_mutex_unlock(&database->keeper_lock);
     return sync_folder(database, status, error);
 }
@@ -292,8 +292,8 @@ kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
     int code = vacuum(database);
     if (code == SQLITE_OK && database->plan.wal)
         code = checkpoint(database, SQLITE_CHECKPOINT_PASSIVE);
-    kvdyno_status status =
-        code == SQLITE_OK ? KVDYNO_OK : sqlite_explain(&database->api, database->keeper, "VACUUM", code, error);
+    kvdyno_status status = code == SQLITE_OK ? KVDYNO_OK
+                                             : sqlite_explain(&database->api, database->keeper, "VACUUM", code, error);
     pthread_mutex_unlock(&database->keeper_lock);
     pthread_mutex_unlock(&database->writer_lock);
     return status;

@@ -13,7 +13,8 @@ bool sqlite_load(const char *chosen, sqlite_api *api, kvdyno_text *error)
 #define SYMBOL(type, name, parameters) {(void **)&api->name, "sqlite3_" #name, false},
         SQLITE_FUNCTIONS(SYMBOL)
 #undef SYMBOL
-        {(void **)&api->temp_directory, "sqlite3_temp_directory", true}, LAST_SYMBOL};
+            {(void **)&api->temp_directory, "sqlite3_temp_directory", true},
+        LAST_SYMBOL};
     if (!load_library(&source, chosen, symbols, error))
         return false;
     if (!api->threadsafe()) {

@@ -129,8 +129,9 @@ static inline void settle(kvdyno_session *session)
 static const char *cannot_begin(kvdyno_session *session, uint32_t kind)
 {
     bool possible = kind != KVDYNO_READ_ONLY || session->database->plan.wal;
-    return possible ? NULL : "with a rollback journal a read-only transaction would keep every writer waiting; "
-                             "journal_mode=wal has snapshots";
+    return possible ? NULL
+                    : "with a rollback journal a read-only transaction would keep every writer waiting; "
+                      "journal_mode=wal has snapshots";
 }
 
 static void lock_writers(kvdyno_session *session)

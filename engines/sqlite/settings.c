@@ -83,8 +83,9 @@ static bool acceptable(const kvdyno_config *config, const sqlite_api *api, const
     else if (plan->page_size & (plan->page_size - 1))
         say(error, "page_size: %" PRId64 " is no power of two", plan->page_size);
     else if (plan->cache_kib * 1024 < LEAST_PAGES * plan->page_size)
-        say(error, "cache: every connection has one of its own, and %" PRIu64 " bytes divided over %" PRIu32
-                   " of them are less than the %d pages of %" PRId64 " bytes that each keeps at least",
+        say(error,
+            "cache: every connection has one of its own, and %" PRIu64 " bytes divided over %" PRIu32
+            " of them are less than the %d pages of %" PRId64 " bytes that each keeps at least",
             config->cache_bytes, plan->connections, LEAST_PAGES, plan->page_size);
     else if (plan->mmap_size > mmap_limit(api))
         say(error, "mmap_size: the library was built to map %" PRId64 " bytes at most", mmap_limit(api));
@@ -189,8 +190,10 @@ static void say_memory(const sqlite_plan *plan, kvdyno_emit emit, void *context)
           "empties the caches of the others",
           plan->cache_kib, plan->connections);
     if (plan->mmap_size)
-        emitf(emit, context, "cache", "mmap_size", "%" PRId64 ": so much of the database is read in the operating "
-              "system's cache, and not copied to SQLite's", plan->mmap_size);
+        emitf(emit, context, "cache", "mmap_size",
+              "%" PRId64 ": so much of the database is read in the operating "
+              "system's cache, and not copied to SQLite's",
+              plan->mmap_size);
     else
         emit(context, "cache", "mmap_size", "0: nothing is mapped but the index of the write-ahead log");
     emit(context, "write_buffer", "write_buffer",
@@ -216,10 +219,11 @@ static void say_options(const sqlite_api *api, const sqlite_plan *plan, kvdyno_e
     emitf(emit, context, "options", "page_size", "%" PRId64, plan->page_size);
     emit(context, "options", "table",
          plan->without_rowid ? "WITHOUT ROWID: one tree by key" : "a tree by rowid, and an index by key");
-    emit(context, "options", "get", plan->copies ? "copies the value, and ends its read"
-                                                 : "hands out the value, and ends its read at the session's next call");
-    emit(context, "options", "writers", plan->writer_lock ? "of one process wait at a lock of the adapter's"
-                                                          : "wait as SQLite does, by asking again");
+    emit(context, "options", "get",
+         plan->copies ? "copies the value, and ends its read"
+                      : "hands out the value, and ends its read at the session's next call");
+    emit(context, "options", "writers",
+         plan->writer_lock ? "of one process wait at a lock of the adapter's" : "wait as SQLite does, by asking again");
     if (plan->busy_sleep_us)
         emitf(emit, context, "options", "sqlite3_busy_handler", "asks again every %d us, for ever",
               plan->busy_sleep_us);

@@ -15,37 +15,61 @@
 #include "sqlite_adapter.h"
 
 static const kvdyno_option options[OPTION_COUNT] = {
-    [JOURNAL_MODE] = {"journal_mode", CHOICE("wal", "wal|delete|truncate|persist|memory",
-        "PRAGMA journal_mode: a write-ahead log; or a rollback journal that a commit removes, cuts to nothing or "
-        "marks as over; or one in memory, for durability none only.")},
+    [JOURNAL_MODE] =
+        {"journal_mode",
+         CHOICE(
+             "wal", "wal|delete|truncate|persist|memory",
+             "PRAGMA journal_mode: a write-ahead log; or a rollback journal that a commit removes, cuts to nothing or "
+             "marks as over; or one in memory, for durability none only.")},
     [PAGE_SIZE] = {"page_size", SIZE("4096", 512, 65536, "PRAGMA page_size: bytes of a page, a power of two.")},
-    [MMAP_SIZE] = {"mmap_size", SIZE("0", 0, INT64_C(1) << 46,
-        "PRAGMA mmap_size: bytes of the database that are read through a memory map; what the library allows is "
-        "often 2 GiB at most.")},
-    [WAL_AUTOCHECKPOINT] = {"wal_autocheckpoint", INTEGER("1000", 0, INT32_MAX,
-        "PRAGMA wal_autocheckpoint: pages in the log at which a commit copies them to the database; 0: never.")},
-    [CHECKPOINT_MS] = {"checkpoint_ms", INTEGER("0", 0, 3600000,
-        "Every so many milliseconds a thread makes a checkpoint, in WAL mode; 0: none does.")},
-    [CHECKPOINT_MODE] = {"checkpoint_mode", CHOICE("passive", "passive|full|restart|truncate",
-        "How the thread of checkpoint_ms does it; all but passive keep writers waiting for readers, for half of "
-        "that time and 100 ms at most.")},
-    [WITHOUT_ROWID] = {"without_rowid", BOOL("true",
-        "One tree of records by key; false: a tree by row number and an index of keys, which may suit large "
-        "values.")},
-    [COPY_VALUES] = {"copy_values", BOOL("false",
-        "A get copies its value and ends its read at once, so that a session at rest holds no old state of the "
-        "log; always so with a rollback journal.")},
-    [WRITER_LOCK] = {"writer_lock", BOOL("true",
-        "Writers of one process wait at a lock of the adapter's; false: they sleep and ask again, as SQLite does "
-        "by itself.")},
+    [MMAP_SIZE] =
+        {"mmap_size",
+         SIZE("0", 0, INT64_C(1) << 46,
+              "PRAGMA mmap_size: bytes of the database that are read through a memory map; what the library allows is "
+              "often 2 GiB at most.")},
+    [WAL_AUTOCHECKPOINT] =
+        {"wal_autocheckpoint",
+         INTEGER(
+             "1000", 0, INT32_MAX,
+             "PRAGMA wal_autocheckpoint: pages in the log at which a commit copies them to the database; 0: never.")},
+    [CHECKPOINT_MS] = {"checkpoint_ms",
+                       INTEGER("0", 0, 3600000,
+                               "Every so many milliseconds a thread makes a checkpoint, in WAL mode; 0: none does.")},
+    [CHECKPOINT_MODE] =
+        {"checkpoint_mode",
+         CHOICE(
+             "passive", "passive|full|restart|truncate",
+             "How the thread of checkpoint_ms does it; all but passive keep writers waiting for readers, for half of "
+             "that time and 100 ms at most.")},
+    [WITHOUT_ROWID] =
+        {"without_rowid",
+         BOOL("true",
+              "One tree of records by key; false: a tree by row number and an index of keys, which may suit large "
+              "values.")},
+    [COPY_VALUES] =
+        {"copy_values",
+         BOOL("false",
+              "A get copies its value and ends its read at once, so that a session at rest holds no old state of the "
+              "log; always so with a rollback journal.")},
+    [WRITER_LOCK] =
+        {"writer_lock",
+         BOOL("true",
+              "Writers of one process wait at a lock of the adapter's; false: they sleep and ask again, as SQLite does "
+              "by itself.")},
     [BUSY_SLEEP_US] = {"busy_sleep_us", INTEGER("0", 0, 1000000,
-        "Microseconds between two tries for a lock; 0: SQLite's own handler, 1 ms and then longer, up to 100 ms.")},
-    [SECURE_DELETE] = {"secure_delete", CHOICE("built", "built|off|fast|on",
-        "PRAGMA secure_delete: overwrite what is deleted with zeros; built: as the library was built, which for "
-        "Debian's is on.")},
-    [COUNT_MEMORY] = {"count_memory", BOOL("true",
-        "SQLITE_CONFIG_MEMSTATUS: count allocations, under a lock that all threads share; false lets readers "
-        "scale better.")},
+                                                "Microseconds between two tries for a lock; 0: SQLite's own handler, 1 "
+                                                "ms and then longer, up to 100 ms.")},
+    [SECURE_DELETE] =
+        {"secure_delete",
+         CHOICE(
+             "built", "built|off|fast|on",
+             "PRAGMA secure_delete: overwrite what is deleted with zeros; built: as the library was built, which for "
+             "Debian's is on.")},
+    [COUNT_MEMORY] =
+        {"count_memory",
+         BOOL("true",
+              "SQLITE_CONFIG_MEMSTATUS: count allocations, under a lock that all threads share; false lets readers "
+              "scale better.")},
 };
 
 static const kvdyno_preset presets[] = {

@@ -74,7 +74,7 @@ struct kvdyno_database {
     sqlite_plan plan;
     bool entered; /* counted as a user of the library */
     char *folder, *file;
-    sqlite3 *keeper;             /* a connection of the adapter's own, for all that is no session's */
+    sqlite3 *keeper; /* a connection of the adapter's own, for all that is no session's */
     pthread_mutex_t keeper_lock;
     pthread_mutex_t writer_lock; /* see session.c */
     periodic_syncer log_syncer, checkpointer;

@@ -40,13 +40,16 @@ enum { SQLITE_FCNTL_FILE_POINTER = 7, SQLITE_FCNTL_JOURNAL_POINTER = 28, SQLITE_
 enum { SQLITE_STATUS_MEMORY_USED = 0, SQLITE_STATUS_PAGECACHE_OVERFLOW = 2, SQLITE_STATUS_MALLOC_COUNT = 9 };
 /* sqlite3_db_status. */
 enum {
-    SQLITE_DBSTATUS_CACHE_HIT = 7, SQLITE_DBSTATUS_CACHE_MISS = 8, SQLITE_DBSTATUS_CACHE_WRITE = 9,
+    SQLITE_DBSTATUS_CACHE_HIT = 7,
+    SQLITE_DBSTATUS_CACHE_MISS = 8,
+    SQLITE_DBSTATUS_CACHE_WRITE = 9,
     SQLITE_DBSTATUS_CACHE_SPILL = 12
 };
 
 #define SQLITE_STATIC ((void (*)(void *))0) /* what is bound stays where it is until it is bound anew */
 
 /* X(returned type, name, parameters) */
+/* clang-format off */
 #define SQLITE_FUNCTIONS(X)                                                                                            \
     X(const char *, libversion, (void)) X(int, threadsafe, (void)) X(int, compileoption_used, (const char *))          \
     X(const char *, compileoption_get, (int)) X(int, config, (int, ...)) X(int, initialize, (void))                    \
@@ -63,6 +66,7 @@ enum {
     X(int, file_control, (sqlite3 *, const char *, int, void *))                                                       \
     X(int, wal_checkpoint_v2, (sqlite3 *, const char *, int, int *, int *))                                            \
     X(int, status64, (int, int64_t *, int64_t *, int)) X(int, db_status, (sqlite3 *, int, int *, int *, int))
+/* clang-format on */
 
 typedef struct sqlite_api {
     SQLITE_FUNCTIONS(API_MEMBER)

@@ -113,8 +113,7 @@ static int fetch_first(kvdyno_cursor *cursor, bool from_end)
 }
 
 /* After a miss or an error the cursor stands nowhere, and holds nothing. */
-static kvdyno_status answer(kvdyno_cursor *cursor, const char *what, int code, kvdyno_bytes *found,
-                            kvdyno_bytes *value)
+static kvdyno_status answer(kvdyno_cursor *cursor, const char *what, int code, kvdyno_bytes *found, kvdyno_bytes *value)
 {
     key_value one;
     cursor->positioned = code == 0 && read_ahead_take(&cursor->ahead, &one);

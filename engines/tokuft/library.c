@@ -34,8 +34,7 @@ kvdyno_status tokuft_library_open(const char *chosen, tokuft_library *api, kvdyn
     static const library_source source = {"PerconaFT", NULL, NULL};
     const char *path = chosen ? chosen : TOKUFT_LIBRARY;
     const library_symbol symbols[] = {
-        HANDLE_FUNCTIONS(REQUIRED_SYMBOL)
-        {(void **)&api->set_direct_io, "db_env_set_direct_io", false},
+        HANDLE_FUNCTIONS(REQUIRED_SYMBOL){(void **)&api->set_direct_io, "db_env_set_direct_io", false},
         {(void **)&api->set_compress_buffers, "db_env_set_compress_buffers_before_eviction", false},
         {(void **)&api->set_fsync, "db_env_set_func_fsync", false},
         {(void **)&api->read_counter, "read_partitioned_counter", true},
@@ -48,8 +47,9 @@ kvdyno_status tokuft_library_open(const char *chosen, tokuft_library *api, kvdyn
     api->db_version(&is.major, &is.minor, &is.patch);
     bool same = same_release(source.title, is, built_release, error);
     if (same && is.patch != DB_VERSION_PATCH)
-        say(error, "the library is PerconaFT %d.%d.%d, this adapter was built with the header of %d.%d.%d: build it "
-                   "again",
+        say(error,
+            "the library is PerconaFT %d.%d.%d, this adapter was built with the header of %d.%d.%d: build it "
+            "again",
             is.major, is.minor, is.patch, DB_VERSION_MAJOR, DB_VERSION_MINOR, DB_VERSION_PATCH);
     return same && is.patch == DB_VERSION_PATCH ? KVDYNO_OK : KVDYNO_NO_LIBRARY;
 }

@@ -147,19 +147,27 @@ static void say_options(const kvdyno_config *config, kvdyno_emit emit, void *con
         int option;
         const char *name;
     } set[] = {
-        {NODE_SIZE, "set_pagesize"}, {BASEMENT_SIZE, "set_readpagesize"}, {FANOUT, "set_fanout"},
-        {CLEANER_SECONDS, "cleaner_set_period"}, {CLEANER_ITERATIONS, "cleaner_set_iterations"},
+        {NODE_SIZE, "set_pagesize"},
+        {BASEMENT_SIZE, "set_readpagesize"},
+        {FANOUT, "set_fanout"},
+        {CLEANER_SECONDS, "cleaner_set_period"},
+        {CLEANER_ITERATIONS, "cleaner_set_iterations"},
         {PARTIAL_EVICTION, "evictor_set_enable_partial_eviction"},
-        {COMPRESS_EVICTED, "db_env_set_compress_buffers_before_eviction"}, {DIRECT_IO, "db_env_set_direct_io"},
-        {LOCK_TIMEOUT_MS, "set_lock_timeout"}, {LOCK_MEMORY, "set_lk_max_memory"},
-        {CLIENT_THREADS, "set_client_pool_threads"}, {CACHE_THREADS, "set_cachetable_pool_threads"},
-        {CHECKPOINT_THREADS, "set_checkpoint_pool_threads"}, {REDZONE, "set_redzone"},
+        {COMPRESS_EVICTED, "db_env_set_compress_buffers_before_eviction"},
+        {DIRECT_IO, "db_env_set_direct_io"},
+        {LOCK_TIMEOUT_MS, "set_lock_timeout"},
+        {LOCK_MEMORY, "set_lk_max_memory"},
+        {CLIENT_THREADS, "set_client_pool_threads"},
+        {CACHE_THREADS, "set_cachetable_pool_threads"},
+        {CHECKPOINT_THREADS, "set_checkpoint_pool_threads"},
+        {REDZONE, "set_redzone"},
         {CHECK_HUGE_PAGES, "set_check_thp"},
     };
     for (size_t i = 0; i < sizeof set / sizeof *set; i++)
         emit_value(&tokuft_options[set[i].option], config->options[set[i].option], set[i].name, emit, context);
-    emit(context, "options", "isolation", "reads and cursors: DB_TXN_SNAPSHOT | DB_TXN_READ_ONLY; writes: row locks; "
-                                          "transactions for reading and writing: serializable");
+    emit(context, "options", "isolation",
+         "reads and cursors: DB_TXN_SNAPSHOT | DB_TXN_READ_ONLY; writes: row locks; "
+         "transactions for reading and writing: serializable");
 }
 
 kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)

@@ -77,9 +77,9 @@ struct kvdyno_database {
     engine_message message; /* what TokuFT last told its error callback */
     char *path;
     uint32_t commit_flags;
-    bool unsynced;          /* a commit writes the log and does not sync it */
+    bool unsynced; /* a commit writes the log and does not sync it */
     pthread_mutex_t sync_lock;
-    uint64_t synced_log;    /* the number of the newest log file that was synced, under sync_lock */
+    uint64_t synced_log; /* the number of the newest log file that was synced, under sync_lock */
     periodic_syncer syncer;
 };
 

@@ -12,11 +12,11 @@
 
 struct kvdyno_cursor {
     CURSOR_MEMBERS;
-    WT_SESSION *own;       /* a session for `outside`, or NULL until it is needed */
-    WT_CURSOR *outside;    /* used outside of transactions */
-    WT_CURSOR *inside;     /* used inside of them, in the session's session */
-    WT_CURSOR *at;         /* the one that stands on a record, or NULL */
-    bool parked;           /* stands nowhere, and goes on from `key` */
+    WT_SESSION *own;    /* a session for `outside`, or NULL until it is needed */
+    WT_CURSOR *outside; /* used outside of transactions */
+    WT_CURSOR *inside;  /* used inside of them, in the session's session */
+    WT_CURSOR *at;      /* the one that stands on a record, or NULL */
+    bool parked;        /* stands nowhere, and goes on from `key` */
     growing key;
     size_t key_size;
 };

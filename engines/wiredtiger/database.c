@@ -39,8 +39,8 @@ static int check_table(kvdyno_database *database)
     int code = stored_as_lsm(database->chore_session, &lsm);
     if (code != 0 || lsm == database->plan.lsm)
         return code;
-    engine_message_keep(&database->listener.message, lsm ? "the table there was made with type=lsm"
-                                                         : "the table there was made with type=file");
+    engine_message_keep(&database->listener.message,
+                        lsm ? "the table there was made with type=lsm" : "the table there was made with type=file");
     return EINVAL;
 }
 
@@ -64,14 +64,14 @@ static int start_syncer(kvdyno_database *database, const kvdyno_config *config)
     if (config->durability != KVDYNO_DURABILITY_PERIODIC)
         return 0;
     int code = connection->open_session(connection, NULL, NULL, &database->log_session);
-    return code ? code : periodic_syncer_start(&database->log_syncer, config->sync_period_ms, sync_log,
-                                               database->log_session);
+    return code ? code
+                : periodic_syncer_start(&database->log_syncer, config->sync_period_ms, sync_log, database->log_session);
 }
 
 static int open_all(kvdyno_database *database, const kvdyno_config *config)
 {
     int code = database->library.wiredtiger_open(config->path, &database->listener.handler, database->plan.connection,
-                                      &database->connection);
+                                                 &database->connection);
     if (code != 0) {
         database->connection = NULL;
         return code;
@@ -164,8 +164,8 @@ kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error)
 
 /* Figures that change while an LSM tree writes out or merges its chunks. The first three are queues, empty at rest. */
 static const int restless[] = {
-    WT_STAT_CONN_LSM_WORK_QUEUE_APP,     WT_STAT_CONN_LSM_WORK_QUEUE_MANAGER, WT_STAT_CONN_LSM_WORK_QUEUE_SWITCH,
-    WT_STAT_CONN_LSM_ROWS_MERGED,        WT_STAT_CONN_BLOCK_BYTE_WRITE,
+    WT_STAT_CONN_LSM_WORK_QUEUE_APP, WT_STAT_CONN_LSM_WORK_QUEUE_MANAGER, WT_STAT_CONN_LSM_WORK_QUEUE_SWITCH,
+    WT_STAT_CONN_LSM_ROWS_MERGED,    WT_STAT_CONN_BLOCK_BYTE_WRITE,
 };
 #define RESTLESS (sizeof restless / sizeof *restless)
 

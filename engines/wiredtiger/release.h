@@ -19,7 +19,7 @@
 #if WIREDTIGER_VERSION_MAJOR < 10
 #define WT_ORIGIN "Debian package libwiredtiger0"
 #define WT_LIBRARIES "libwiredtiger.so.0", "libwiredtiger.so"
-#define WT_COMPRESSIONS \
+#define WT_COMPRESSIONS                                                                                                \
     (1u << KVDYNO_COMPRESSION_NONE | 1u << KVDYNO_COMPRESSION_SNAPPY | 1u << KVDYNO_COMPRESSION_ZLIB)
 #define WT_NO_COMPRESSOR "Debian's WiredTiger has extensions for snappy and zlib only"
 #define WT_CHECKSUM                                                                                                    \

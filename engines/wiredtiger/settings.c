@@ -120,10 +120,9 @@ static int write_connection(const kvdyno_config *config, wt_plan *plan)
         config->create ? "create=true," : "", config->cache_bytes,
         (uint64_t)SESSIONS_INSIDE + (uint64_t)SESSIONS_EACH * config->sessions, plan->logged ? "true" : "false",
         option_integer(config, WT_OPTION_LOG_FILE_MAX), truth(config, WT_OPTION_LOG_PREALLOC),
-        log_sync(config->durability),
-        option_integer(config, WT_OPTION_CHECKPOINT_SECONDS), option_integer(config, WT_OPTION_EVICTION_THREADS_MAX),
-        option_integer(config, WT_OPTION_LSM_MERGE_THREADS), truth(config, WT_OPTION_MMAP),
-        config->options[WT_OPTION_STATISTICS].text,
+        log_sync(config->durability), option_integer(config, WT_OPTION_CHECKPOINT_SECONDS),
+        option_integer(config, WT_OPTION_EVICTION_THREADS_MAX), option_integer(config, WT_OPTION_LSM_MERGE_THREADS),
+        truth(config, WT_OPTION_MMAP), config->options[WT_OPTION_STATISTICS].text,
         option_integer(config, WT_OPTION_DIRECT_IO) ? ",direct_io=[data]" : "", plan->extension ? ",extensions=[" : "",
         plan->extension ? plan->extension : "", plan->extension ? "]" : "");
 }
@@ -192,7 +191,7 @@ static void say_durability(const kvdyno_config *config, const wt_plan *plan, kvd
         emit(context, "durability", "checkpoint", "at close only");
 }
 
-#define WHY_ANOTHER_CHUNK_SIZE \
+#define WHY_ANOTHER_CHUNK_SIZE                                                                                         \
     ": WiredTiger takes 512 KiB to 500 MiB, and wants three chunks and 45 leaf pages to fit in the cache"
 
 static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)

@@ -21,32 +21,42 @@
 #include "wt.h"
 
 static const kvdyno_option options[WT_OPTION_COUNT] = {
-    [WT_OPTION_TYPE] = {"type", CHOICE("file", "file|lsm",
-        "How the table is stored: file is a Btree, lsm a log-structured merge tree of Btrees.")},
+    [WT_OPTION_TYPE] = {"type",
+                        CHOICE("file", "file|lsm",
+                               "How the table is stored: file is a Btree, lsm a log-structured merge tree of Btrees.")},
     [WT_OPTION_LEAF_PAGE_MAX] = {"leaf_page_max", SIZE("32KiB", 4096, 512 * MIB,
-        "The largest leaf page on the storage, a multiple of 4 KiB.")},
-    [WT_OPTION_INTERNAL_PAGE_MAX] = {"internal_page_max", SIZE("4KiB", 4096, 512 * MIB,
-        "The largest internal page on the storage, a multiple of 4 KiB.")},
-    [WT_OPTION_PREFIX_COMPRESSION] = {"prefix_compression", BOOL("false",
-        "Store in leaf pages only what of a key differs from the one before.")},
-    [WT_OPTION_CHECKPOINT_SECONDS] = {"checkpoint_seconds", INTEGER("60", 0, 100000,
-        "Seconds between checkpoints, at every durability level; 0 makes one only at close. The default is "
-        "MongoDB's, for WiredTiger itself has none.")},
+                                                       "The largest leaf page on the storage, a multiple of 4 KiB.")},
+    [WT_OPTION_INTERNAL_PAGE_MAX] = {"internal_page_max",
+                                     SIZE("4KiB", 4096, 512 * MIB,
+                                          "The largest internal page on the storage, a multiple of 4 KiB.")},
+    [WT_OPTION_PREFIX_COMPRESSION] = {"prefix_compression",
+                                      BOOL("false",
+                                           "Store in leaf pages only what of a key differs from the one before.")},
+    [WT_OPTION_CHECKPOINT_SECONDS] =
+        {"checkpoint_seconds",
+         INTEGER("60", 0, 100000,
+                 "Seconds between checkpoints, at every durability level; 0 makes one only at close. The default is "
+                 "MongoDB's, for WiredTiger itself has none.")},
     [WT_OPTION_LOG_FILE_MAX] = {"log_file_max", SIZE("100MiB", 100 << 10, 2047LL * MIB, "Size of a log file.")},
-    [WT_OPTION_LOG_PREALLOC] = {"log_prealloc", BOOL("true",
-        "Keep files for the log ready, which take up space on the storage before they hold anything.")},
-    [WT_OPTION_EVICTION_THREADS_MAX] = {"eviction_threads_max", INTEGER("8", 1, 20,
-        "The most threads that evict pages from the cache.")},
-    [WT_OPTION_LSM_MERGE_THREADS] = {"lsm_merge_threads", INTEGER("4", 3, 20,
-        "Threads that write out and merge chunks of an LSM tree (worker_thread_max).")},
-    [WT_OPTION_LSM_BLOOM] = {"lsm_bloom", BOOL("true",
-        "Make Bloom filters for the chunks of an LSM tree as they are merged.")},
+    [WT_OPTION_LOG_PREALLOC] =
+        {"log_prealloc",
+         BOOL("true", "Keep files for the log ready, which take up space on the storage before they hold anything.")},
+    [WT_OPTION_EVICTION_THREADS_MAX] = {"eviction_threads_max",
+                                        INTEGER("8", 1, 20, "The most threads that evict pages from the cache.")},
+    [WT_OPTION_LSM_MERGE_THREADS] =
+        {"lsm_merge_threads",
+         INTEGER("4", 3, 20, "Threads that write out and merge chunks of an LSM tree (worker_thread_max).")},
+    [WT_OPTION_LSM_BLOOM] = {"lsm_bloom",
+                             BOOL("true", "Make Bloom filters for the chunks of an LSM tree as they are merged.")},
     [WT_OPTION_MMAP] = {"mmap", BOOL("true", "Read data files through a memory map where WiredTiger can.")},
-    [WT_OPTION_DIRECT_IO] = {"direct_io", BOOL("false",
-        "Read and write data files around the operating system's cache.")},
-    [WT_OPTION_STATISTICS] = {"statistics", CHOICE("fast", "fast|none",
-        "What WiredTiger counts of itself; with none there are no statistics, and nothing tells when an LSM tree "
-        "has come to rest.")},
+    [WT_OPTION_DIRECT_IO] = {"direct_io",
+                             BOOL("false", "Read and write data files around the operating system's cache.")},
+    [WT_OPTION_STATISTICS] =
+        {"statistics",
+         CHOICE(
+             "fast", "fast|none",
+             "What WiredTiger counts of itself; with none there are no statistics, and nothing tells when an LSM tree "
+             "has come to rest.")},
 };
 
 static const kvdyno_preset presets[] = {

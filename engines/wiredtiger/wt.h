@@ -23,11 +23,13 @@
 /* ---- the library ---- */
 
 /* The functions that are called by name; all others are members of the handles that the first leads to. */
+/* clang-format off */
 #define WT_FUNCTIONS(X)                                                                                                \
     X(int, wiredtiger_open, (const char *home, WT_EVENT_HANDLER *, const char *config, WT_CONNECTION **))              \
     X(const char *, wiredtiger_strerror, (int error))                                                                  \
     X(const char *, wiredtiger_version, (int *major, int *minor, int *patch))                                          \
     X(int, wiredtiger_config_validate, (WT_SESSION *, WT_EVENT_HANDLER *, const char *name, const char *config))
+/* clang-format on */
 typedef struct wt_library {
     void *handle; /* never closed, see library.c */
     WT_FUNCTIONS(API_MEMBER)
@@ -74,7 +76,7 @@ enum {
 /* The settings of a database, made of a kvdyno_config. */
 typedef struct wt_plan {
     bool lsm;
-    bool logged;           /* there is a write-ahead log */
+    bool logged; /* there is a write-ahead log */
     bool statistics;
     uint64_t chunk_size;   /* of the LSM tree */
     const char *extension; /* the compressor's library, or NULL */
@@ -91,7 +93,7 @@ struct kvdyno_database {
     wt_listener listener;
     wt_plan plan;
     WT_CONNECTION *connection;
-    WT_SESSION *log_session;  /* the syncer's */
+    WT_SESSION *log_session;   /* the syncer's */
     WT_SESSION *chore_session; /* for calls on the database, one at a time under `chores` */
     pthread_mutex_t chores;
     periodic_syncer log_syncer;
@@ -105,8 +107,8 @@ int wt_read_figures(kvdyno_database *database, const int *keys, uint64_t *figure
 struct kvdyno_session {
     WT_SESSION *session;
     WT_CURSOR *point; /* gets and puts go through it; after a get it holds the value's page */
-    WT_ITEM item; /* of a get */
-    void *copy; /* of a value that `read_modify_write` was given and that lies in the page it replaces */
+    WT_ITEM item;     /* of a get */
+    void *copy;       /* of a value that `read_modify_write` was given and that lies in the page it replaces */
     SESSION_MEMBERS;
 };
 

@@ -22,7 +22,8 @@ done
 # Debian's kernel for virtual machines, unpacked and not installed.
 bring_kernel() {
     ls "$out"/kernel/boot/vmlinuz-* >/dev/null 2>&1 && return 0
-    package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+    package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' |
+        head -n 1)
     [ -n "$package" ] || fail "apt knows no linux-image-cloud-amd64: this needs Debian's packages"
     say "fetching $package"
     mkdir -p "$out/package"
@@ -87,14 +88,16 @@ nodes() {
     done
 }
 
-# Nehalem: an Intel, whose cores can have two threads. The timer's check fails where the emulator is starved. Without huge
-# pages, 2 MiB at once, so that little memory is spread as evenly as much.
+# Nehalem: an Intel, whose cores can have two threads. The timer's check fails where the emulator is starved. Without
+# huge pages, 2 MiB at once, so that little memory is spread as evenly as much.
 boot() {
     say "booting (it takes some minutes without KVM); what it prints is in $out/console"
     # shellcheck disable=SC2046 # a list of options
-    timeout "$patience" qemu-system-x86_64 -accel "$accel" -cpu Nehalem -m 1G -smp 8,sockets=4,cores=1,threads=2 $(nodes) \
+    timeout "$patience" qemu-system-x86_64 -accel "$accel" -cpu Nehalem -m 1G -smp 8,sockets=4,cores=1,threads=2 \
+        $(nodes) \
         -kernel "$out"/kernel/boot/vmlinuz-* -initrd "$out/initramfs" \
-        -append 'console=ttyS0 quiet panic=-1 no_timer_check transparent_hugepage=never' -no-reboot -nodefaults -display none -monitor none \
+        -append 'console=ttyS0 quiet panic=-1 no_timer_check transparent_hugepage=never' -no-reboot \
+        -nodefaults -display none -monitor none \
         -serial "file:$out/console" -serial "file:$out/results.tar" ||
         { tail -n 20 "$out/console" >&2; fail "QEMU ended with an error, or took more than $patience s"; }
 }

@@ -22,7 +22,16 @@
  *
  * Threads: calls on a database may come from any thread at any time between open and close. Calls on a session, and on
  * the cursors of that session, come from one thread at a time. A session is opened and closed on the thread that uses
- * it. `close` comes after every session was closed.
+ * it. `close` comes after every session was closed. Calls of several sessions run side by side and do not disturb one
+ * another. A session that rests keeps nobody waiting, whatever it was lent: a value, a cursor's record, a snapshot.
+ *
+ * What a call took it gives back: `close` what `open` took, `session_close` what `session_open` took, `cursor_close`
+ * what `cursor_open` took, be it memory, a thread or a file descriptor. Reads take no more and more memory.
+ *
+ * Nothing but these functions crosses the border. An exception of C++ is caught in the adapter and answered as
+ * KVDYNO_ERROR with its text; no call ends the process, or changes its signals, working folder or environment.
+ *
+ * `kvdyno engines check` holds an adapter against this file: for what fails it names the sentence.
  */
 #ifndef KVDYNO_H
 #define KVDYNO_H
@@ -38,16 +47,18 @@ extern "C" {
 
 /* ---- answers -------------------------------------------------------------------------------------------------- */
 
-/* Hit, miss and error are three answers. A miss is never an error, and an error is never a miss. */
+/* Hit, miss and error are three answers. A miss is never an error, and an error is never a miss. A write that failed is
+ * an error and never OK: what was answered with OK is there, and is read. After an error the session goes on: its next
+ * call may fail again, with a text again. */
 typedef int32_t kvdyno_status;
 
-#define KVDYNO_OK 0           /* done; for a read: a hit */
-#define KVDYNO_MISS 1         /* the key, or a next record, is not there */
-#define KVDYNO_CONFLICT 2     /* the transaction was rolled back by the engine and may be tried again from its begin */
-#define KVDYNO_ERROR (-1)     /* the engine reported an error */
+#define KVDYNO_OK 0       /* done; for a read: a hit */
+#define KVDYNO_MISS 1     /* the key, or a next record, is not there */
+#define KVDYNO_CONFLICT 2 /* the transaction was rolled back by the engine and may be tried again from its begin */
+#define KVDYNO_ERROR (-1) /* the engine reported an error */
 #define KVDYNO_UNSUPPORTED (-2) /* the engine cannot do this, or cannot honour this setting */
-#define KVDYNO_NO_SPACE (-3)  /* the storage, or a fixed map, is full */
-#define KVDYNO_NO_LIBRARY (-4) /* the engine's own library was not found, or is not the right one */
+#define KVDYNO_NO_SPACE (-3)    /* the storage, or a fixed map, is full */
+#define KVDYNO_NO_LIBRARY (-4)  /* the engine's own library was not found, or is not the right one */
 
 /* Bytes that somebody else owns. */
 typedef struct kvdyno_bytes {
@@ -67,7 +78,8 @@ typedef void (*kvdyno_emit)(void *context, const char *topic, const char *name, 
 
 /* ---- what the lab asks for --------------------------------------------------------------------------------------- */
 
-/* Durability: one scale for all engines. When is a write acknowledged? */
+/* Durability: one scale for all engines. When is a write acknowledged? A process that dies leaves each write whole or
+ * not at all. */
 #define KVDYNO_DURABILITY_NONE 0u     /* at once: no log, or nothing need reach the OS before close */
 #define KVDYNO_DURABILITY_PROCESS 1u  /* when it would survive the death of the process: written to the OS */
 #define KVDYNO_DURABILITY_PERIODIC 2u /* as PROCESS, and the log is synced in the background every sync_period_ms */
@@ -115,7 +127,8 @@ typedef struct kvdyno_preset {
 } kvdyno_preset;
 
 /* The settings that a database is opened with. Everything but `options` is the same for every engine in a comparison:
- * an adapter maps it to the engine's words, or refuses it in `settings`; it ignores nothing in silence. */
+ * an adapter maps it to the engine's words, or refuses it in `settings`; it ignores nothing in silence. `open` refuses
+ * what `settings` refuses, and levels and compressions that are not declared. */
 typedef struct kvdyno_config {
     uint32_t size;               /* sizeof(kvdyno_config) in the host */
     uint32_t create;             /* 1: `path` is an empty folder, make a database in it; 0: it holds one, open it */
@@ -132,31 +145,37 @@ typedef struct kvdyno_config {
     uint64_t value_size;         /* hint: bytes of a value */
     const kvdyno_value *options; /* one for each declared option, in that order */
     size_t option_count;
-    uint64_t prefix_size;        /* hint: leading bytes of a key that a group of keys has in common, or 0 */
-    uint32_t processes;          /* processes that will have the database open at once; more than 1 only with
+    uint64_t prefix_size; /* hint: leading bytes of a key that a group of keys has in common, or 0 */
+    uint32_t processes;   /* processes that will have the database open at once; more than 1 only with
                                     KVDYNO_CAN_SHARE_PROCESSES. `sessions` counts those of this process alone */
-    uint32_t reserved;           /* 0 */
+    uint32_t reserved;    /* 0 */
 } kvdyno_config;
 
 /* ---- what an engine can do --------------------------------------------------------------------------------------- */
 
-#define KVDYNO_CAN_SCAN (1ull << 0)          /* cursors, in key order */
-#define KVDYNO_CAN_SCAN_REVERSE (1ull << 1)  /* cursors, backward too */
+#define KVDYNO_CAN_SCAN (1ull << 0)         /* cursors, in key order */
+#define KVDYNO_CAN_SCAN_REVERSE (1ull << 1) /* cursors, backward too */
 #define KVDYNO_CAN_DELETE (1ull << 2)
-#define KVDYNO_CAN_BATCH (1ull << 3)         /* `write` is all or nothing, also after a crash where there is a log */
+#define KVDYNO_CAN_BATCH (1ull << 3) /* `write` is all or nothing, also after a crash where there is a log */
 #define KVDYNO_CAN_MULTI_GET (1ull << 4)
-#define KVDYNO_CAN_TRANSACT (1ull << 5)      /* begin, commit, abort for reading and writing */
-#define KVDYNO_CAN_SNAPSHOT (1ull << 6)      /* begin with KVDYNO_READ_ONLY: reads until commit see one state */
-#define KVDYNO_CAN_READ_MODIFY_WRITE (1ull << 7)  /* `read_modify_write` is one atomic step */
-#define KVDYNO_CAN_WRITE_CONCURRENTLY (1ull << 8) /* writers of several sessions make progress side by side */
-#define KVDYNO_CAN_SHARE_PROCESSES (1ull << 9)    /* several processes may open one database at once */
-#define KVDYNO_CAN_RAW_DEVICE (1ull << 10)        /* `path` may be a block device */
-#define KVDYNO_CAN_COMPARE (1ull << 11)           /* keys in an order that the user chooses */
+#define KVDYNO_CAN_TRANSACT (1ull << 5)          /* begin, commit, abort for reading and writing */
+#define KVDYNO_CAN_SNAPSHOT (1ull << 6)          /* begin with KVDYNO_READ_ONLY: reads until commit see one state */
+#define KVDYNO_CAN_READ_MODIFY_WRITE (1ull << 7) /* `read_modify_write` is one atomic step */
+#define KVDYNO_CAN_WRITE_CONCURRENTLY                                                                                  \
+    (1ull << 8) /* writers of several sessions make progress side by side: while one
+                                                     is within a transaction or `update`, others write other keys */
+#define KVDYNO_CAN_SHARE_PROCESSES                                                                                     \
+    (1ull << 9)                            /* several processes may open one database at once: what one was
+                                                     answered with OK, the next call of any other sees; one that dies
+                                                     between two calls stops nobody */
+#define KVDYNO_CAN_RAW_DEVICE (1ull << 10) /* `path` may be a block device */
+#define KVDYNO_CAN_COMPARE (1ull << 11)    /* keys in an order that the user chooses */
 #define KVDYNO_CAN_PARTITION (1ull << 12)
-#define KVDYNO_CAN_PREFIX (1ull << 13)            /* uses a known prefix of the keys */
-#define KVDYNO_IS_MAPPED (1ull << 14) /* the database is mapped: its pages count as resident memory of the process */
+#define KVDYNO_CAN_PREFIX (1ull << 13)  /* uses a known prefix of the keys */
+#define KVDYNO_IS_MAPPED (1ull << 14)   /* the database is mapped: its pages count as resident memory of the process */
 #define KVDYNO_IS_VOLATILE (1ull << 15) /* keeps nothing: reads are answered from the host's `recall` */
-#define KVDYNO_IS_SINGLE (1ull << 16)   /* no threads: one session a process, and every call from the thread that opened
+#define KVDYNO_IS_SINGLE                                                                                               \
+    (1ull << 16) /* no threads: one session a process, and every call from the thread that opened
                                            the database. More workers are more processes */
 
 /* Opaque to the host. */
@@ -211,17 +230,21 @@ typedef struct kvdyno_capabilities {
 /* R: required. Others may be NULL; what a capability declares must be there. Keys and values are copied by the engine
  * or by the adapter before a call returns. */
 typedef struct kvdyno_engine {
-    uint32_t size;           /* sizeof(kvdyno_engine) in the adapter */
-    uint32_t abi_version;    /* KVDYNO_ABI_VERSION */
-    const char *name;        /* R lower case: "lmdb" */
-    const char *summary;     /* R one line: what it is */
-    const char *origin;      /* R where a person gets the engine's library: "Debian package liblmdb0"; "built in" */
-    uint64_t capabilities;   /* KVDYNO_CAN_... | KVDYNO_IS_... */
-    uint32_t durabilities;   /* bit N set: durability level N can be met */
-    uint32_t compressions;   /* bit N set: compression N can be had */
+    uint32_t size;         /* sizeof(kvdyno_engine) in the adapter */
+    uint32_t abi_version;  /* KVDYNO_ABI_VERSION */
+    const char *name;      /* R lower case: "lmdb" */
+    const char *summary;   /* R one line: what it is */
+    const char *origin;    /* R where a person gets the engine's library: "Debian package liblmdb0"; "built in" */
+    uint64_t capabilities; /* KVDYNO_CAN_... | KVDYNO_IS_... */
+    uint32_t durabilities; /* bit N set: durability level N can be met */
+    uint32_t compressions; /* bit N set: compression N can be had */
+    /* Keys and values may have any bytes, and any size within these limits; beyond them they are refused with an error
+     * and a text, and nothing is changed. An empty value is a value: a hit of 0 bytes. */
     uint64_t min_key_size;   /* bytes */
     uint64_t max_key_size;   /* bytes; 0: no limit of its own */
     uint64_t max_value_size; /* bytes; 0: no limit of its own */
+    /* Each choice of an option and either truth value works, or is refused by `settings` with a reason; each preset
+     * works. */
     const kvdyno_option *options;
     size_t option_count;
     size_t option_size; /* sizeof(kvdyno_option) in the adapter */
@@ -230,56 +253,71 @@ typedef struct kvdyno_engine {
     size_t preset_size; /* sizeof(kvdyno_preset) in the adapter */
 
     /* R Loads the engine's library, or finds that it is linked in, and writes the version it says it has: "0.9.24". No
-     * database is touched. KVDYNO_NO_LIBRARY: `error` says what was looked for and which package has it. */
+     * database is touched. KVDYNO_NO_LIBRARY: `error` says what was looked for and which package has it. A `library`
+     * that is not there, or is not the engine's, is refused with a text by `probe` and by `open`, and so is any where
+     * the engine is built in. */
     kvdyno_status (*probe)(const char *library, kvdyno_text *version, kvdyno_text *error);
 
     /* R Lists what `config` comes to in the engine's own words, by the lab's settings as topics: "durability", "cache",
-     * "write_buffer", "compression", "options". It opens nothing. KVDYNO_UNSUPPORTED: `error` says which setting cannot
-     * be honoured, and why. The host calls it before a run touches anything, and prints it beside the figures. */
+     * "write_buffer", "compression", "checksums", "options"; of the first four each has an entry at least, and each
+     * entry a name and a value. It opens nothing. KVDYNO_UNSUPPORTED: `error` says which setting cannot be honoured,
+     * and why. The host calls it before a run touches anything, and prints it beside the figures. */
     kvdyno_status (*settings)(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 
-    /* R Opens or creates the database. On failure nothing stays open, and `error` says what failed. */
+    /* R Opens or creates the database. On failure nothing stays open, and `error` says what failed; another may still
+     * be opened elsewhere. Where there is none, opening one is an error. Several can be open at once, but for
+     * KVDYNO_IS_SINGLE. */
     kvdyno_status (*open)(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error);
-    /* R Closes it: whatever the durability level, what was acknowledged is on the storage when it returns OK. The
-     * handle is gone in any case. */
+    /* R Closes it: whatever the durability level, what was acknowledged is on the storage when it returns OK, and is
+     * there when it is opened again. A close that cannot write that is an error. The handle is gone in any case. */
     kvdyno_status (*close)(kvdyno_database *database, kvdyno_text *error);
 
-    /* R One session for each thread. */
+    /* R One session for each thread; as many as `config.sessions` says can be open at once. What one session was
+     * answered with OK, the next call of any other sees. */
     kvdyno_status (*session_open)(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **session,
                                   kvdyno_text *error);
     /* R Its cursors were closed before. */
     void (*session_close)(kvdyno_session *session);
-    /* R Why the session's last call did not return OK or MISS. */
+    /* R Why the session's last call did not return OK or MISS: a text, never an empty one. */
     void (*session_error)(kvdyno_session *session, kvdyno_text *error);
 
-    /* R The value is borrowed: it stays readable until the next call on the session, so an engine that can should not
-     * copy it. */
+    /* R The value is borrowed: it stays readable and as it is until the next call on the session, whatever others do
+     * meanwhile, so an engine that can should not copy it. */
     kvdyno_status (*get)(kvdyno_session *session, const void *key, size_t key_size, kvdyno_bytes *value);
-    /* R Inserts or replaces. */
+    /* R Inserts or replaces. Of several writers of a key the last one's value stays, whole. */
     kvdyno_status (*put)(kvdyno_session *session, const void *key, size_t key_size, const void *value,
                          size_t value_size);
-    /* CAN_DELETE. OK whether the key was there or not; MISS is allowed where the engine knows that it was not. */
+    /* CAN_DELETE. OK whether the key was there or not; MISS is allowed where the engine knows that it was not. The key
+     * is a miss then, until it is put again. */
     kvdyno_status (*remove)(kvdyno_session *session, const void *key, size_t key_size);
-    /* R Applies the entries in order. CAN_BATCH says that it is all or nothing. */
+    /* R Applies the entries in order: the last one for a key counts. CAN_BATCH says that it is all or nothing, for
+     * readers beside it too. */
     kvdyno_status (*write)(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count);
     /* CAN_MULTI_GET. One status and one value for each key; the values are borrowed as in `get`. Returns OK if every
      * status is OK or MISS. */
     kvdyno_status (*multi_get)(kvdyno_session *session, const kvdyno_bytes *keys, size_t count, kvdyno_bytes *values,
                                kvdyno_status *statuses);
-    /* CAN_READ_MODIFY_WRITE. Reads, calls `update`, writes, as one atomic step. */
+    /* CAN_READ_MODIFY_WRITE. Reads, calls `update`, writes, as one atomic step. Given up, it changes nothing. */
     kvdyno_status (*read_modify_write)(kvdyno_session *session, const void *key, size_t key_size,
                                        kvdyno_update_fn update, void *context);
 
     /* CAN_TRANSACT for KVDYNO_READ_WRITE, CAN_SNAPSHOT for KVDYNO_READ_ONLY. While a transaction is open the session's
      * calls belong to it; in one that only reads, a write is refused with KVDYNO_UNSUPPORTED. `commit` and `abort` end
-     * it, whatever they answer, and so does any call that answers KVDYNO_CONFLICT. The host never nests them, never
-     * ends what was not begun, and closes no session within one. */
+     * it, whatever they answer, and so does any call that answers KVDYNO_CONFLICT. A transaction reads what it wrote
+     * itself; nobody else sees it before `commit`, everybody sees all of it after, and nothing of it is left by
+     * `abort`. In a snapshot all reads and scans see the state at its begin. The host never nests them, never ends what
+     * was not begun, closes no session within one, and uses a cursor only within the transaction in which it was
+     * opened, or outside of any if it was opened there. */
     kvdyno_status (*begin)(kvdyno_session *session, uint32_t kind);
     kvdyno_status (*commit)(kvdyno_session *session);
     kvdyno_status (*abort)(kvdyno_session *session);
 
-    /* CAN_SCAN. A cursor sees a state no older than its last seek. Key and value are borrowed until the next call on
-     * the cursor or on its session. `next` and `previous` answer MISS at the end. */
+    /* CAN_SCAN. A cursor goes through the keys in the order of memcmp, each once, and sees a state no older than its
+     * last seek: what comes and goes meanwhile it may show or not, all else it shows. Key and value are borrowed, and
+     * stay as they are, until the next call on the cursor or on its session. `next` and `previous` answer MISS at the
+     * end, and again when they are called again; turned round at the end, or called before the first seek, a cursor may
+     * answer anything but a crash, and the host does neither. Between, `next` and `previous` go to the neighbours of
+     * the record that the cursor stands on, even if that record is deleted. */
     kvdyno_status (*cursor_open)(kvdyno_session *session, kvdyno_cursor **cursor);
     void (*cursor_close)(kvdyno_cursor *cursor);
     kvdyno_status (*cursor_seek)(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
@@ -287,15 +325,16 @@ typedef struct kvdyno_engine {
     kvdyno_status (*cursor_next)(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
     kvdyno_status (*cursor_previous)(kvdyno_cursor *cursor, kvdyno_bytes *found, kvdyno_bytes *value);
 
-    /* Optional housekeeping. */
+    /* Optional housekeeping: OK at any time, time and again, beside sessions that do nothing too. */
     kvdyno_status (*flush)(kvdyno_database *database, kvdyno_text *error);     /* all that was written is on storage */
     kvdyno_status (*compact)(kvdyno_database *database, kvdyno_text *error);   /* the whole key range, in full */
     kvdyno_status (*wait_idle)(kvdyno_database *database, kvdyno_text *error); /* background work has come to rest */
-    /* Statistics of the engine's own: topic is a group, name and value as the engine says them. */
+    /* Statistics of the engine's own, at any time: topic is a group, name and value as the engine says them; no name is
+     * empty. */
     kvdyno_status (*statistics)(kvdyno_database *database, kvdyno_emit emit, void *context);
     /* Gives back what the engine keeps outside the folder (shared memory, semaphores), so that the folder can be
-     * removed. No process has the database open; one may have died with it. Only `path` and `library` of `config` are
-     * set. */
+     * removed. No process has the database open; one may have died with it, and there may be nothing to give back. Only
+     * `path` and `library` of `config` are set. */
     kvdyno_status (*destroy)(const kvdyno_config *config, kvdyno_text *error);
     /* Takes back what does not hold with these options or this library: clears bits of `declared`, which comes as the
      * table has it. Only `library` and `options` of `config` are set. NULL: all that is declared always holds. */
@@ -306,7 +345,8 @@ typedef struct kvdyno_engine {
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const kvdyno_engine *kvdyno_engine_v2(void);
+const kvdyno_engine *
+kvdyno_engine_v2(void);
 
 #ifdef __cplusplus
 }

@@ -1,64 +1,10 @@
 //! An adapter in safe Rust: implement [`Engine`], [`Session`] and, for scans, [`Cursor`]; [`export_engine!`] does the
 //! rest.
 //!
+//! A whole adapter, `examples/table.rs`:
+//!
 //! ```
-//! use kvdyno_abi::adapter::*;
-//! use kvdyno_abi::{CAN_DELETE, DURABILITY_NONE, export_engine};
-//! use std::collections::HashMap;
-//! use std::path::Path;
-//! use std::sync::{Arc, RwLock};
-//!
-//! /// A hash table that forgets: the smallest engine that tells the truth.
-//! #[derive(Default)]
-//! struct Table(RwLock<HashMap<Vec<u8>, Arc<[u8]>>>);
-//!
-//! /// A thread's view of it, with the value that the last `get` lent out.
-//! struct TableSession<'db>(&'db Table, Option<Arc<[u8]>>);
-//!
-//! impl Engine for Table {
-//!     const DESCRIPTION: Description = Description {
-//!         capabilities: CAN_DELETE,
-//!         durabilities: bits(&[DURABILITY_NONE]),
-//!         ..Description::new(c"table", c"a hash table in memory")
-//!     };
-//!     type Session<'db> = TableSession<'db>;
-//!
-//!     fn probe(_library: Option<&Path>) -> Result<String, Error> {
-//!         Ok(env!("CARGO_PKG_VERSION").into())
-//!     }
-//!     fn settings(_config: &Config, list: &mut Listing) -> Result<(), Error> {
-//!         list.say("durability", "storage", "none: what was written is gone at close");
-//!         list.say("cache", "memory", "everything; the size asked for is not a limit");
-//!         Ok(())
-//!     }
-//!     fn open(_path: &Path, _config: &Config) -> Result<Self, Error> {
-//!         Ok(Self::default())
-//!     }
-//!     fn session(&self, _host: Host) -> Result<TableSession<'_>, Error> {
-//!         Ok(TableSession(self, None))
-//!     }
-//! }
-//!
-//! impl Session for TableSession<'_> {
-//!     type Cursor = NoCursor;
-//!
-//!     fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
-//!         let table = self.0.0.read().map_err(Error::new)?;
-//!         self.1 = table.get(key).cloned();
-//!         Ok(self.1.as_deref())
-//!     }
-//!     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-//!         let mut table = self.0.0.write().map_err(Error::new)?;
-//!         table.insert(key.into(), value.into());
-//!         Ok(())
-//!     }
-//!     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
-//!         let mut table = self.0.0.write().map_err(Error::new)?;
-//!         Ok(table.remove(key).is_some())
-//!     }
-//! }
-//!
-//! export_engine!(Table);
+#![doc = include_str!("../examples/table.rs")]
 //! # fn main() {}
 //! ```
 //!

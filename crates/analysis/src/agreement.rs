@@ -44,9 +44,9 @@ pub fn agreement(pairs: &[(f64, f64)]) -> Option<Agreement> {
     Some(Agreement { tau, interval: interval(tau, pairs.len(), decided), entries: pairs.len(), same, swapped })
 }
 
-/// Fisher's transformation of tau is nearly normal with variance 0.437 / (n - 4): Fieller, Hartley and Pearson, "Tests for
-/// rank correlation coefficients I", Biometrika 44 (1957). At 1 and -1 the transformation has no value: there, tau is
-/// taken half a pair nearer to 0, or the interval would say that complete agreement of five entries is certain.
+/// Fisher's transformation of tau is nearly normal with variance 0.437 / (n - 4): Fieller, Hartley and Pearson, "Tests
+/// for rank correlation coefficients I", Biometrika 44 (1957). At 1 and -1 the transformation has no value: there, tau
+/// is taken half a pair nearer to 0, or the interval would say that complete agreement of five entries is certain.
 fn interval(tau: f64, entries: usize, pairs: f64) -> Option<(f64, f64)> {
     if entries < 5 {
         return None;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kvdyno_results::{Machine, OpKind, Operations, Side, TrialResult};
+use kvdyno_results::{Audit, Machine, OpKind, Operations, Phase, Side, TrialResult};
 
 /// How far figures that should agree may differ: the published tables agree with themselves to this.
 const TOLERANCE: f64 = 0.02;
@@ -19,6 +19,12 @@ const DRIVER_AT_MOST_NS: f64 = 1000.0;
 /// How many times longer an operation may take by its rate than by its latency, beside what the driver takes. A thread
 /// that waits for a CPU waits inside of calls and between them in like proportion.
 const LATENCY_FACTOR: f64 = 2.0;
+
+/// Bytes of a value's incompressible part that its maker does not count on.
+const COMPRESSED_REST: f64 = 32.0;
+
+/// The part of the bytes that must be stored at the least: engines round, and may fold what they can.
+const SMALLEST_SHARE: f64 = 0.9;
 
 /// Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
 const SHORTEST_WINDOW_S: f64 = 1.0;
@@ -75,6 +81,18 @@ pub enum Doubt {
         /// Its length.
         seconds: f64,
     },
+    /// Nothing of what was written was read back by a fresh process.
+    NotReadBack {
+        /// Why not.
+        why: &'static str,
+    },
+    /// The database takes less than what cannot be compressed of its values.
+    DatabaseTooSmall {
+        /// Bytes that it takes.
+        taken: u64,
+        /// Bytes of values that no compression takes away.
+        least: u64,
+    },
     /// A high percentile of few operations.
     FewOperations {
         /// Kind of operation.
@@ -96,23 +114,31 @@ impl fmt::Display for Doubt {
             }
             Doubt::DriverDominates { kind, driver_ns, mean_ns } => write!(
                 f,
-                "The driver itself takes {driver_ns:.0} ns for a {kind}, beside the {mean_ns} ns of the call: {:.0} % of a \
-                 reader's time is the driver's.",
+                "The driver itself takes {driver_ns:.0} ns for a {kind}, beside the {mean_ns} ns of the call: {:.0} % \
+                 of a reader's time is the driver's.",
                 100.0 * driver_share(*driver_ns, *mean_ns)
             ),
             Doubt::LatencyBelowRate { kind, mean_ns, each_ns } => write!(
                 f,
-                "A {kind} took {mean_ns} ns by its mean latency, but {each_ns:.0} ns by the rate and the number of threads: one \
-                 of the two is wrong, or the threads did something else."
+                "A {kind} took {mean_ns} ns by its mean latency, but {each_ns:.0} ns by the rate and the number of \
+                 threads: one of the two is wrong, or the threads did something else."
             ),
             Doubt::RateBeyondLatency { kind, per_s, possible_per_s } => write!(
                 f,
-                "{per_s:.0} {kind} operations a second are more than the {possible_per_s:.0} that their threads and mean latency \
-                 allow."
+                "{per_s:.0} {kind} operations a second are more than the {possible_per_s:.0} that their threads and \
+                 mean latency allow."
             ),
             Doubt::ShortWindow { seconds } => {
                 write!(f, "The measured window is only {seconds:.2} s long: its rates are a matter of chance.")
             }
+            Doubt::NotReadBack { why } => {
+                write!(f, "What was written was not read back by a fresh process: {why}.")
+            }
+            Doubt::DatabaseTooSmall { taken, least } => write!(
+                f,
+                "The database takes {taken} bytes, and its values have {least} that cannot be compressed: something is \
+                 not stored."
+            ),
             Doubt::FewOperations { kind, operations } => {
                 write!(
                     f,
@@ -128,7 +154,13 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
     if !result.is_finished() {
         return Vec::new();
     }
-    let whole = [cpu_disagrees(result), more_cpu_than_machine(result, machine), short_window(result)];
+    let whole = [
+        cpu_disagrees(result),
+        more_cpu_than_machine(result, machine),
+        short_window(result),
+        not_read_back(result),
+        database_too_small(result),
+    ];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
         let limited = o.side() == Side::Writes && result.workload.write_rate.is_some();
         let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
@@ -166,6 +198,31 @@ fn more_cpu_than_machine(result: &TrialResult, machine: Option<&Machine>) -> Opt
 fn short_window(result: &TrialResult) -> Option<Doubt> {
     let seconds = result.window.as_ref()?.seconds;
     (seconds < SHORTEST_WINDOW_S).then_some(Doubt::ShortWindow { seconds })
+}
+
+fn not_read_back(result: &TrialResult) -> Option<Doubt> {
+    let audit = result.audit.as_ref().filter(|audit| !audit.volatile && audit.process.is_none())?;
+    let why = match audit.extent {
+        Audit::Off => "the audit is off",
+        _ => "its database was lost before, or the run did not come to it",
+    };
+    Some(Doubt::NotReadBack { why })
+}
+
+/// A load's values have random bytes in them that no compressor takes away, and the database has them all.
+fn database_too_small(result: &TrialResult) -> Option<Doubt> {
+    let volatile = result.audit.as_ref().is_none_or(|audit| audit.volatile);
+    if volatile || result.trial.phase != Phase::Load || result.operations.is_empty() {
+        return None;
+    }
+    let workload = &result.workload;
+    let records: u64 = result.operations.iter().map(|operations| operations.records).sum();
+    let of_value = match workload.compression.as_str() {
+        "none" => workload.value_size as f64,
+        _ => workload.value_size as f64 * (1.0 - workload.compressibility) - COMPRESSED_REST,
+    };
+    let (least, taken) = (SMALLEST_SHARE * records as f64 * of_value.max(0.0), 1024 * result.space.db_kib);
+    ((taken as f64) < least).then_some(Doubt::DatabaseTooSmall { taken, least: least as u64 })
 }
 
 /// The driver's cost is known for a `get` only.
@@ -208,6 +265,8 @@ fn few_operations(operations: &Operations) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use kvdyno_results::{AuditFacts, ReadBack};
 
     use super::*;
     use crate::testing::{failed, machine, result};
@@ -255,11 +314,41 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_read_back_is_told() {
+        let mut result = result("lmdb", 1, 1, 100_000.0);
+        let read = AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() };
+        result.audit = Some(read.clone());
+        assert_eq!(sentences(&result), Vec::<String>::new());
+        result.audit = Some(AuditFacts { process: None, ..read.clone() });
+        let lost = "What was written was not read back by a fresh process: its database was lost before, or the run \
+                    did not come to it.";
+        assert_eq!(sentences(&result), [lost]);
+        result.audit = Some(AuditFacts { extent: Audit::Off, process: None, ..read.clone() });
+        assert_eq!(sentences(&result), ["What was written was not read back by a fresh process: the audit is off."]);
+        result.audit = Some(AuditFacts { volatile: true, process: None, ..read });
+        assert_eq!(sentences(&result), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_database_smaller_than_its_values() {
+        let mut load = result("lmdb", 1, 1, 100_000.0);
+        load.trial.phase = Phase::Load;
+        load.audit = Some(AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() });
+        // A million values of 100 bytes, incompressible or compressed by half.
+        load.space.db_kib = 120_000;
+        assert_eq!(sentences(&load), Vec::<String>::new());
+        load.space.db_kib = 4;
+        assert!(sentences(&load)[0].starts_with("The database takes 4096 bytes, and its values have 90000000 that"));
+        (load.workload.compression, load.space.db_kib) = ("lz4".into(), 20_000);
+        assert_eq!(sentences(&load), Vec::<String>::new());
+    }
+
+    #[test]
     fn the_driver_in_the_way() {
         let mut fast = result("null", 1, 1, 5_000_000.0);
         fast.operations[0].latency.mean_ns = 140;
-        let expected = "The driver itself takes 60 ns for a get, beside the 140 ns of the call: 30 % of a reader's time is \
-                        the driver's.";
+        let expected = "The driver itself takes 60 ns for a get, beside the 140 ns of the call: 30 % of a reader's \
+                        time is the driver's.";
         assert_eq!(sentences(&fast), [expected]);
     }
 
@@ -276,8 +365,8 @@ mod tests {
     fn latencies_that_cannot_be() {
         let mut result = result("rocksdb", 4, 1, 115_336.0);
         result.operations[0].latency.mean_ns = 4;
-        let expected = "A get took 4 ns by its mean latency, but 34681 ns by the rate and the number of threads: one of the \
-                        two is wrong, or the threads did something else.";
+        let expected = "A get took 4 ns by its mean latency, but 34681 ns by the rate and the number of threads: one \
+                        of the two is wrong, or the threads did something else.";
         assert!(sentences(&result).contains(&expected.to_owned()), "{:?}", sentences(&result));
     }
 

@@ -90,10 +90,10 @@ impl Estimate {
     /// short series underestimates r by about (1 + 4 r) / n (Kendall, *Note on Bias in the Estimation of
     /// Autocorrelation*, Biometrika 41, 1954), which is added back, and its sample variance s² is too small as well, so
     /// that the mean's variance is s² (n - 1) / n / (n' - 1) (Bayley and Hammersley, *The "Effective" Number of
-    /// Independent Observations in an Autocorrelated Time Series*, Supplement to the JRSS 8, 1946). The approximation is
-    /// that only neighbours matter, as in a first-order autoregression. If n' falls under 2, there is no interval. On
-    /// series as short as ten points with r = 0.4 the result holds the mean in 90 of 100 cases, not 95; longer or less
-    /// correlated ones come out right (see the tests).
+    /// Independent Observations in an Autocorrelated Time Series*, Supplement to the JRSS 8, 1946). The approximation
+    /// is that only neighbours matter, as in a first-order autoregression. If n' falls under 2, there is no interval.
+    /// On series as short as ten points with r = 0.4 the result holds the mean in 90 of 100 cases, not 95; longer or
+    /// less correlated ones come out right (see the tests).
     pub fn from_series(value: f64, rates: &[f64]) -> Estimate {
         if rates.len() < FEWEST_POINTS {
             return Estimate::single(value);

@@ -12,8 +12,8 @@ use crate::estimate::{Method, mean, median};
 /// The latency of one kind of operation over the trials of a cell, nanoseconds.
 ///
 /// Its percentiles are those of all operations of all trials together: histograms are merged, and a percentile is taken
-/// of the whole. An average of the trials' percentiles would be the percentile of nothing, and a trial of few operations
-/// would count as much as one of many.
+/// of the whole. An average of the trials' percentiles would be the percentile of nothing, and a trial of few
+/// operations would count as much as one of many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellLatency {
     /// The kind.

@@ -41,6 +41,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         os: OsFacts { wall_s: 11.0, user_s: 10.0, sys_s: 0.6, cpu_pct: 96, ..OsFacts::default() },
         environment: Default::default(),
         space: Space::default(),
+        audit: None,
         figures: None,
         user_bytes_written: 0,
         statistics: Vec::new(),

@@ -88,9 +88,9 @@ fn profile(engine: &str, database: &Path, gets: u64, out: &Path) -> Result<(), B
     }
 }
 
-/// The instructions that a callgrind profile counts in functions of the object whose path ends with `object`. The format
-/// is described in "Callgrind Format Specification" of valgrind's manual: names are given once with a number, and the
-/// line after `calls=` is the cost of the callee.
+/// The instructions that a callgrind profile counts in functions of the object whose path ends with `object`. The
+/// format is described in "Callgrind Format Specification" of valgrind's manual: names are given once with a number,
+/// and the line after `calls=` is the cost of the callee.
 fn instructions_in(profile: &str, object: &str) -> u64 {
     let mut names: HashMap<&str, bool> = HashMap::new();
     let (mut inside, mut of_callee, mut sum) = (false, false, 0);
@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn costs_are_of_the_object_alone_and_without_its_callees() {
         let profile = "events: Ir\n\nob=(1) /usr/lib/libc.so\nfn=(1) memcpy\n10 500\n\nob=(2) /x/libkvdyno_lmdb.so\n\
-                       fn=(2) get\n12 7\n+2 3\ncob=(1)\ncfn=(1)\ncalls=1 10\n* 400\n* 5\n\nob=(1)\nfn=(3) free\n9 90\n\n\
-                       ob=(2)\nfn=(4) put\n1 100\ntotals: 1105\n";
+                       fn=(2) get\n12 7\n+2 3\ncob=(1)\ncfn=(1)\ncalls=1 10\n* 400\n* 5\n\nob=(1)\nfn=(3) free\n9 \
+                       90\n\nob=(2)\nfn=(4) put\n1 100\ntotals: 1105\n";
         assert_eq!(instructions_in(profile, "libkvdyno_lmdb.so"), 7 + 3 + 5 + 100);
         assert_eq!(instructions_in(profile, "libkvdyno_none.so"), 0);
     }

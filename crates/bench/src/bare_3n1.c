@@ -5,8 +5,8 @@
  *
  *     bare_3n1 FOLDER STARTS THREADS
  *
- * Prints nanoseconds of a thread for an operation, operations, nanoseconds of CPU time for an operation (without opening
- * and closing), and the longest cycle.
+ * Prints nanoseconds of a thread for an operation, operations, nanoseconds of CPU time for an operation (without
+ * opening and closing), and the longest cycle.
  */
 #include <db.h>
 #include <inttypes.h>
@@ -74,7 +74,8 @@ static int look_up(uint64_t number, uint64_t *length)
 static void put(uint64_t number, uint64_t length)
 {
     uint64_t key_bytes = __builtin_bswap64(number), value_bytes = __builtin_bswap64(length);
-    DBT key = {.data = &key_bytes, .size = sizeof key_bytes}, value = {.data = &value_bytes, .size = sizeof value_bytes};
+    DBT key = {.data = &key_bytes, .size = sizeof key_bytes},
+        value = {.data = &value_bytes, .size = sizeof value_bytes};
     int status;
     do
         status = db->put(db, NULL, &key, &value, 0);
@@ -163,8 +164,8 @@ int main(int argc, char **argv)
     }
     cpu_ns = ns_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
     double operations = (double)(all.operations ? all.operations : 1);
-    printf("%.3f %" PRIu64 " %.3f %" PRIu64 "\n", all.ns / operations, all.operations,
-           cpu_ns / operations, all.longest);
+    printf("%.3f %" PRIu64 " %.3f %" PRIu64 "\n", all.ns / operations, all.operations, cpu_ns / operations,
+           all.longest);
     must(db->close(db, 0), "DB->close");
     must(env->close(env, 0), "DB_ENV->close");
     return 0;

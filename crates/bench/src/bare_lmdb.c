@@ -18,7 +18,10 @@
 /* xoshiro256++ and the seeding of it that kvdyno uses (SplitMix64). */
 static uint64_t state[4];
 
-static uint64_t rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+static uint64_t rotate(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
 
 static void seed_stream(uint64_t seed)
 {

@@ -8,9 +8,12 @@ use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Compression, Durability, LabSettings};
-use kvdyno_results::ClientKind;
+
+use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::driver_check;
-use kvdyno_worker::workloads::{Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::workloads::{
+    Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
+};
 use kvdyno_worker::{Distribution, TrialSpec};
 
 use crate::BenchError;
@@ -69,8 +72,8 @@ impl Program<'_> {
     }
 }
 
-/// Counting takes the difference of two runs, in which a starting point counts for so many operations: there are five in
-/// each, and putting makes them dear.
+/// Counting takes the difference of two runs, in which a starting point counts for so many operations: there are five
+/// in each, and putting makes them dear.
 const OPERATIONS_OF_START: u64 = 10;
 
 impl Program<'_> {
@@ -183,29 +186,32 @@ fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSp
         },
         workload: WorkloadSpec {
             name,
-            data: Data {
-                records: starts,
-                key_size: 8,
-                key_format,
-                prefix_size: None,
-                keys_per_prefix: None,
-                value_size: 8,
-                compressibility: 0.0,
+            parameters: WorkloadParameters {
+                data: Data {
+                    records: starts,
+                    key_size: 8,
+                    key_format,
+                    prefix_size: None,
+                    keys_per_prefix: None,
+                    value_size: 8,
+                    compressibility: 0.0,
+                    seed: 1,
+                    spelling,
+                },
+                readers: 0,
+                writers: threads,
+                batch: 1,
+                reads_per_transaction: 1,
+                reads: Reads::default(),
+                distribution: Distribution::default(),
+                write_rate: None,
+                warmup: Duration::ZERO,
+                end: TrialEnd::Operations(u64::MAX),
+                verify: Verify::Full,
                 seed: 1,
-                spelling,
             },
-            readers: 0,
-            writers: threads,
-            batch: 1,
-            reads_per_transaction: 1,
-            reads: Reads::default(),
-            distribution: Distribution::default(),
-            write_rate: None,
-            warmup: Duration::ZERO,
-            end: TrialEnd::Operations(u64::MAX),
-            verify: Verify::Full,
-            seed: 1,
         },
+        audit: Audit::Off,
         clients: ClientKind::Threads,
         database: folder.to_owned(),
         create: true,

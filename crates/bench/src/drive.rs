@@ -6,9 +6,12 @@ use std::time::Duration;
 use kvdyno_dataset::{KeyFormat, subseed};
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, OptionText, Probe};
-use kvdyno_results::ClientKind;
-use kvdyno_worker::worker::{driver_check, hints, values_of};
-use kvdyno_worker::workloads::{Data, Reads, Spelling, TrialEnd, UnknownWorkload, Verify, WorkloadName, WorkloadSpec};
+
+use kvdyno_results::{Audit, ClientKind};
+use kvdyno_worker::worker::{driver_check, hints};
+use kvdyno_worker::workloads::{
+    Data, Reads, Spelling, TrialEnd, UnknownWorkload, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
+};
 use kvdyno_worker::{Distribution, TrialSpec};
 
 use crate::BenchError;
@@ -114,19 +117,22 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
         lab: settings(),
         workload: WorkloadSpec {
             name: drive.workload,
-            data: data(drive.records),
-            readers,
-            writers,
-            batch: 1,
-            reads_per_transaction: drive.reads_per_transaction,
-            reads: Reads::default(),
-            distribution: Distribution::default(),
-            write_rate: None,
-            warmup: Duration::ZERO,
-            end: TrialEnd::Operations(drive.operations),
-            verify: Verify::Full,
-            seed: SEED,
+            parameters: WorkloadParameters {
+                data: data(drive.records),
+                readers,
+                writers,
+                batch: 1,
+                reads_per_transaction: drive.reads_per_transaction,
+                reads: Reads::default(),
+                distribution: Distribution::default(),
+                write_rate: None,
+                warmup: Duration::ZERO,
+                end: TrialEnd::Operations(drive.operations),
+                verify: Verify::Full,
+                seed: SEED,
+            },
         },
+        audit: Audit::Off,
         clients: ClientKind::Threads,
         database: drive.folder.to_owned(),
         create: false,
@@ -167,8 +173,8 @@ pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError>
     let workload = WorkloadName::driver_check();
     let drive = Drive { engine, folder, workload, records, threads: 1, operations: 0, reads_per_transaction: 1 };
     let workload = spec(&drive).workload;
-    let keys = workload.data.keys().map_err(|error| failed(&error))?;
-    let values = values_of(&workload.data);
+    let keys = workload.parameters.data.keys().map_err(|error| failed(&error))?;
+    let values = workload.parameters.data.values();
     let choice = choice(engine, &[])?;
     let database = Database::open(&choice, &settings(), &hints(&workload, ClientKind::Threads), folder, true)
         .map_err(|error| failed(&error))?;

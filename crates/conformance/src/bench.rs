@@ -1,20 +1,22 @@
 //! The tools of a check: the engine, folders for its databases, and a file to say what it is doing.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write, stderr};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use kvdyno_engine::{
     AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, LabSettings, Session, abi,
 };
 
 use crate::finding::{During, Finding};
+use crate::process::Task;
 use crate::records::Records;
 use crate::subject::Subject;
 
-/// Makes the command that starts this program again and brings it to call [`crate::child`] with this text.
+/// Makes the command that starts this program again and brings it to call [`crate::child()`] with this text.
 pub type Relaunch = fn(&str) -> io::Result<Command>;
 
 /// The engine that is checked, and a folder of the check's own.
@@ -26,10 +28,16 @@ pub struct Bench {
     pub choice: Choice,
     /// For everything that the check leaves behind.
     pub folder: PathBuf,
+    /// The check's log: all that its processes print.
+    pub(crate) log: PathBuf,
+    /// How long the check may take.
+    pub patience: Duration,
     pub(crate) relaunch: Relaunch,
     locations: AtomicU32,
 }
 
+/// How a line of the log begins that says what a check does next, rather than what the engine printed.
+pub(crate) const STEP_MARK: &str = "kvdyno: ";
 /// The file in a check's folder that says what it is doing.
 pub(crate) const STEP: &str = "step";
 /// The file in a check's folder that says what is to be known beside its verdict.
@@ -40,13 +48,14 @@ pub(crate) const DATABASE: &str = "database-";
 pub(crate) const DESTROYS: &str = "destroys";
 
 impl Bench {
-    pub(crate) fn new(subject: &Subject, folder: &Path, relaunch: Relaunch) -> Result<Bench, Finding> {
-        let (subject, folder) = (subject.clone(), folder.to_owned());
+    pub(crate) fn new(task: &Task, relaunch: Relaunch) -> Result<Bench, Finding> {
+        let (subject, folder, patience) = (task.subject.clone(), task.folder.clone(), task.patience);
         let choice = subject.choose()?;
         if choice.adapter().table().destroy.is_some() {
             fs::write(folder.join(DESTROYS), "")?;
         }
-        Ok(Bench { choice, subject, folder, relaunch, locations: AtomicU32::new(0) })
+        let log = task.log.clone();
+        Ok(Bench { choice, subject, folder, log, patience, relaunch, locations: AtomicU32::new(0) })
     }
 
     /// The adapter.
@@ -69,10 +78,17 @@ impl Bench {
         self.adapter().table().compressions >> kind.code() & 1 == 1
     }
 
+    /// How long a check may go on with what it does as often as it can: half of its time, the rest is for a machine
+    /// that is busy.
+    pub fn spell(&self) -> Duration {
+        self.patience / 2
+    }
+
     /// Notes what is done next, for the case that it is the last that was heard of the process.
     pub fn step(&self, what: &str) {
         // Nothing is wrong with the engine if this fails.
         let _ = fs::write(self.folder.join(STEP), what);
+        let _ = writeln!(stderr(), "{STEP_MARK}{what}");
     }
 
     /// Says what is to be known beside the verdict, such as that less was tried than would have been.

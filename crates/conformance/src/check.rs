@@ -12,6 +12,8 @@ pub struct Check {
     pub name: &'static str,
     /// The rule, as one sentence.
     pub what: &'static str,
+    /// The words of `kvdyno.h` that it rests on.
+    pub rule: &'static str,
     /// Without these there is nothing to check.
     pub needs: Needs,
     /// Finds out.

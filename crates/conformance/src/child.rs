@@ -3,10 +3,13 @@
 use std::fs;
 use std::io;
 
+use kvdyno_engine::guarded;
+
 use crate::bench::{Bench, Relaunch};
-use crate::checks::checks;
+use crate::checks::{checks, refusals};
 use crate::finding::{During, Finding, Verdict};
 use crate::process::{Task, TaskKind, VERDICT};
+use crate::small_filesystem;
 
 /// Why a child could not do its task.
 #[derive(Debug, thiserror::Error)]
@@ -28,25 +31,28 @@ pub enum ChildError {
 /// If `task` is not one, or the verdict cannot be left. What goes wrong with the engine is the verdict.
 pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
     let task: Task = serde_json::from_str(task)?;
-    let result = match &task.kind {
+    let result = guarded(|| work(&task, relaunch));
+    fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result?))?)?;
+    Ok(())
+}
+
+fn work(task: &Task, relaunch: Relaunch) -> Result<Result<(), Finding>, ChildError> {
+    Ok(match &task.kind {
         TaskKind::Check(name) => {
             let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
-            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| {
-                match check.needs.missing(&bench.choice) {
-                    Some(reason) => Err(Finding::NotApplicable(reason)),
-                    None => (check.run)(&bench),
-                }
+            Bench::new(task, relaunch).and_then(|bench| match check.needs.missing(&bench.choice) {
+                Some(reason) => Err(Finding::NotApplicable(reason)),
+                None => (check.run)(&bench),
             })
         }
-        TaskKind::Write(writing) => {
-            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| writing.run(&bench))
+        TaskKind::Write(writing) => Bench::new(task, relaunch).and_then(|bench| writing.run(&bench)),
+        TaskKind::Read(reading) => Bench::new(task, relaunch).and_then(|bench| reading.run(&bench)),
+        // The adapter is loaded only afterwards, so that every thread of its engine sees the filesystem.
+        TaskKind::Fill => small_filesystem::mount(&task.folder)
+            .and_then(|()| Bench::new(task, relaunch))
+            .and_then(|bench| refusals::fill(&bench)),
+        TaskKind::Destroy(database) => {
+            Bench::new(task, relaunch).and_then(|bench| bench.choice.destroy(database).during("destroy"))
         }
-        TaskKind::Read(reading) => {
-            Bench::new(&task.subject, &task.folder, relaunch).and_then(|bench| reading.run(&bench))
-        }
-        TaskKind::Destroy(database) => Bench::new(&task.subject, &task.folder, relaunch)
-            .and_then(|bench| bench.choice.destroy(database).during("destroy")),
-    };
-    fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result))?)?;
-    Ok(())
+    })
 }

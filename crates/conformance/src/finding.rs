@@ -1,5 +1,6 @@
 //! The findings of a check, and the verdict that they come to.
 
+use std::fmt;
 use std::io;
 
 use kvdyno_engine::{AdapterError, ChoiceError, EngineError, abi};
@@ -24,6 +25,19 @@ pub enum Verdict {
     Failed(String),
     /// There was nothing to check, for this reason.
     NotApplicable(String),
+    /// It was not run, for this reason.
+    NotRun(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Passed => f.write_str("passed"),
+            Verdict::Failed(how) => write!(f, "FAILED: {how}"),
+            Verdict::NotApplicable(why) => write!(f, "not applicable: {why}"),
+            Verdict::NotRun(why) => write!(f, "not run: {why}"),
+        }
+    }
 }
 
 impl From<Result<(), Finding>> for Verdict {

@@ -1,8 +1,8 @@
 //! The conformance suite: what `kvdyno.h` promises, as checks that an adapter passes or fails.
 //!
-//! [`checks`] lists them. A [`Suite`] runs them on a [`Subject`], each in a process of its own, so that an engine that
-//! crashes or hangs fails one check and not the suite: the program that runs the suite starts itself again and hands
-//! what it was started with to [`child`].
+//! [`checks()`] lists them. A [`Suite`] runs them on a [`Subject`], each in a process of its own, so that an engine
+//! that crashes or hangs fails one check and not the suite: the program that runs the suite starts itself again and
+//! hands what it was started with to [`child()`].
 //!
 //! A check is a function that is given a [`bench::Bench`] and gives back what it found. To add one, write it in the
 //! file of its group under `checks/` and add it to the group's list.
@@ -15,6 +15,8 @@ mod finding;
 mod process;
 mod reader;
 mod records;
+mod resources;
+mod small_filesystem;
 mod subject;
 mod suite;
 mod together;

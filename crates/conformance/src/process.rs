@@ -7,9 +7,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use kvdyno_environment::process::{self, Exit, WorkerProcess};
+use kvdyno_model::TimeSpan;
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Bench, Relaunch, STEP};
+use crate::bench::{Bench, Relaunch, STEP, STEP_MARK};
 use crate::finding::{Finding, Verdict, wrong};
 use crate::reader::ReaderTask;
 use crate::subject::Subject;
@@ -21,6 +22,10 @@ pub(crate) struct Task {
     pub subject: Subject,
     /// The process's own.
     pub folder: PathBuf,
+    /// The file to whose end goes all that the check's processes print.
+    pub log: PathBuf,
+    /// How long the check may take.
+    pub patience: Duration,
     pub kind: TaskKind,
 }
 
@@ -32,22 +37,25 @@ pub(crate) enum TaskKind {
     Write(WriterTask),
     /// Read what another process writes.
     Read(ReaderTask),
+    /// Write until a small filesystem is full.
+    Fill,
     /// Give back what the engine keeps outside the folder of this database.
     Destroy(PathBuf),
 }
 
 /// The file in a process's folder that says what came of it.
 pub(crate) const VERDICT: &str = "verdict.json";
-const STANDARD_ERROR: &str = "stderr";
 
 impl Task {
     /// Starts a process for it, whose folder is made.
     pub fn start(&self, relaunch: Relaunch) -> io::Result<Running> {
         fs::create_dir_all(&self.folder)?;
         let mut command = relaunch(&serde_json::to_string(self)?)?;
-        let noise = fs::File::create(self.folder.join(STANDARD_ERROR))?;
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(noise);
-        Ok(Running { worker: process::spawn(&mut command)?, folder: self.folder.clone() })
+        let noise = fs::File::options().create(true).append(true).open(&self.log)?;
+        let said_before = noise.metadata()?.len();
+        command.stdin(Stdio::null()).stdout(noise.try_clone()?).stderr(noise);
+        let worker = process::spawn(&mut command)?;
+        Ok(Running { worker, folder: self.folder.clone(), log: self.log.clone(), said_before })
     }
 }
 
@@ -56,6 +64,9 @@ impl Task {
 pub(crate) struct Running {
     worker: WorkerProcess,
     folder: PathBuf,
+    log: PathBuf,
+    /// Bytes that were in the log when it was started.
+    said_before: u64,
 }
 
 impl Running {
@@ -68,7 +79,7 @@ impl Running {
                 return Ok(self.judge(&finished.exit));
             }
             if Instant::now() >= until {
-                return Ok(Verdict::Failed(format!("no end after {patience:?}{}", self.doing())));
+                return Ok(Verdict::Failed(format!("no end after {}{}", TimeSpan::<1>(patience), self.doing())));
             }
         }
     }
@@ -85,6 +96,7 @@ impl Running {
             if !self.is_running()? || Instant::now() >= until {
                 return Err(match self.verdict(Duration::ZERO)? {
                     Verdict::Failed(how) => wrong(how),
+                    Verdict::NotApplicable(why) => Finding::NotApplicable(why),
                     _ => wrong("the process ended before its time"),
                 });
             }
@@ -98,7 +110,7 @@ impl Running {
         match self.verdict(patience)? {
             Verdict::Passed => Ok(()),
             Verdict::Failed(how) => Err(wrong(how)),
-            Verdict::NotApplicable(why) => Err(Finding::NotApplicable(why)),
+            Verdict::NotApplicable(why) | Verdict::NotRun(why) => Err(Finding::NotApplicable(why)),
         }
     }
 
@@ -130,18 +142,21 @@ impl Running {
         fs::read_to_string(self.folder.join(STEP)).map(|step| format!(", while {step}")).unwrap_or_default()
     }
 
-    /// The last line of what it wrote to its standard error.
+    /// The last line that the engine printed: the log has all of them.
     fn last_words(&self) -> String {
-        let text = fs::read(self.folder.join(STANDARD_ERROR)).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = text.get(self.said_before as usize..).unwrap_or_default();
+        let text = String::from_utf8_lossy(text);
+        let of_the_engine = |line: &&str| !line.is_empty() && !line.starts_with(STEP_MARK);
+        let line = text.lines().rev().map(str::trim).find(of_the_engine);
         line.map(|line| format!("; it said: {line}")).unwrap_or_default()
     }
 }
 
 /// Starts a process in a folder of its own beside the check's databases.
 pub(crate) fn start(bench: &Bench, name: &str, kind: TaskKind) -> Result<Running, Finding> {
-    let task = Task { subject: bench.subject.clone(), folder: bench.folder.join(name), kind };
+    let (subject, folder, log) = (bench.subject.clone(), bench.folder.join(name), bench.log.clone());
+    let task = Task { subject, folder, log, patience: bench.patience, kind };
     Ok(task.start(bench.relaunch)?)
 }
 

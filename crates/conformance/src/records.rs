@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use kvdyno_dataset::Values;
+use kvdyno_dataset::{ValueFault, Values};
 use kvdyno_engine::{Answer, Session, abi};
 
 use crate::finding::{During, Finding, wrong};
@@ -84,7 +84,9 @@ impl Records {
     /// The mistake in it.
     pub fn version_of(&self, id: u64, value: &[u8]) -> Result<u64, Finding> {
         if !self.values.is_right(id, 0, value) {
-            return Err(wrong(format!("{:?}", self.values.fault(id, 0, value))));
+            let (ValueFault::Wrong(how) | ValueFault::Torn(how) | ValueFault::Stale(how)) =
+                self.values.fault(id, 0, value);
+            return Err(wrong(how));
         }
         let version = value.get(8..16).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
         version.ok_or_else(|| Finding::NotApplicable("its values are too small to carry a version".to_owned()))

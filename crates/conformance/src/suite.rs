@@ -1,7 +1,7 @@
 //! Runs the checks, each in a process of its own.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ pub struct Suite {
     pub subject: Subject,
     /// A folder for the checks' databases; each check removes what it made there.
     pub folder: PathBuf,
+    /// A folder for the checks' logs, a file for each; they stay.
+    pub logs: PathBuf,
     /// How this program is started again.
     pub relaunch: Relaunch,
     /// How long one check may take: one that takes longer hangs.
@@ -37,46 +39,67 @@ pub struct CheckOutcome {
     pub verdict: Verdict,
     /// A remark beside it.
     pub remark: Option<String>,
+    /// All that its processes printed, between the check and its verdict.
+    pub log: PathBuf,
     /// How long that took.
     pub took: Duration,
 }
 
-impl Suite {
-    /// All checks on `subject`, with a minute for each.
-    pub fn new(subject: Subject, folder: PathBuf, relaunch: Relaunch) -> Suite {
-        Suite { subject, folder, relaunch, patience: Duration::from_secs(60), only: Vec::new() }
-    }
+/// The check without which there is nothing to check.
+const FIRST_OF_ALL: &str = "create";
 
-    /// Runs the checks one after the other and hands each outcome to `each` as it comes.
+impl Suite {
+    /// Runs the checks one after the other and hands each outcome to `each` as it comes. If no database can be made the
+    /// rest are not run; so that is found out first, whichever are wanted.
     ///
     /// # Errors
-    /// If the folder cannot be written to, or a process not be started.
+    /// If the folders cannot be written to, or a process not be started.
     pub fn run(&self, mut each: impl FnMut(&CheckOutcome)) -> io::Result<Vec<CheckOutcome>> {
-        let wanted = |check: &&Check| self.only.is_empty() || self.only.iter().any(|name| name == check.name);
-        let mut outcomes = Vec::new();
-        for check in checks().iter().filter(wanted) {
-            let outcome = self.run_one(check)?;
-            each(&outcome);
-            outcomes.push(outcome);
+        fs::create_dir_all(&self.logs)?;
+        let wanted = |check: &Check| self.only.is_empty() || self.only.iter().any(|name| name == check.name);
+        let mut outcomes: Vec<CheckOutcome> = Vec::new();
+        let mut shut = false;
+        for check in checks().iter().filter(|check| wanted(check) || check.name == FIRST_OF_ALL) {
+            let outcome = if shut { self.not_run(check) } else { self.run_one(check)? };
+            let failed = matches!(outcome.verdict, Verdict::Failed(_));
+            if wanted(check) || failed {
+                each(&outcome);
+                outcomes.push(outcome);
+            }
+            shut |= failed && check.name == FIRST_OF_ALL;
         }
         Ok(outcomes)
     }
 
+    fn not_run(&self, check: &'static Check) -> CheckOutcome {
+        let verdict = Verdict::NotRun("no database can be made".to_owned());
+        CheckOutcome { check, verdict, remark: None, log: self.log(check), took: Duration::ZERO }
+    }
+
+    fn log(&self, check: &Check) -> PathBuf {
+        self.logs.join(format!("{}.log", check.name))
+    }
+
     fn run_one(&self, check: &'static Check) -> io::Result<CheckOutcome> {
         let started = Instant::now();
-        let folder = self.folder.join(check.name);
-        let kind = TaskKind::Check(check.name.to_owned());
-        let task = Task { subject: self.subject.clone(), folder: folder.clone(), kind };
+        let (folder, log) = (self.folder.join(check.name), self.log(check));
+        fs::write(&log, format!("{}: {}\n", check.name, check.what))?;
+        let task = self.task(folder.clone(), &log, TaskKind::Check(check.name.to_owned()));
         let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
         let remark = fs::read_to_string(folder.join(REMARK)).ok();
-        let cleaned = self.destroy(&folder)?;
+        let cleaned = self.destroy(&folder, &log)?;
         let verdict = if verdict == Verdict::Passed { cleaned } else { verdict };
         fs::remove_dir_all(&folder)?;
-        Ok(CheckOutcome { check, verdict, remark, took: started.elapsed() })
+        writeln!(fs::File::options().append(true).open(&log)?, "{}: {verdict}", check.name)?;
+        Ok(CheckOutcome { check, verdict, remark, log, took: started.elapsed() })
+    }
+
+    fn task(&self, folder: PathBuf, log: &Path, kind: TaskKind) -> Task {
+        Task { subject: self.subject.clone(), folder, log: log.to_owned(), patience: self.patience, kind }
     }
 
     /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.
-    fn destroy(&self, folder: &Path) -> io::Result<Verdict> {
+    fn destroy(&self, folder: &Path, log: &Path) -> io::Result<Verdict> {
         if !folder.join(DESTROYS).exists() {
             return Ok(Verdict::Passed);
         }
@@ -84,11 +107,7 @@ impl Suite {
             let database = entry?.path();
             let is_one = database.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DATABASE));
             if is_one && database.is_dir() {
-                let task = Task {
-                    subject: self.subject.clone(),
-                    folder: folder.join(format!("destroying-{number}")),
-                    kind: TaskKind::Destroy(database),
-                };
+                let task = self.task(folder.join(format!("destroying-{number}")), log, TaskKind::Destroy(database));
                 let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
                 if verdict != Verdict::Passed {
                     return Ok(verdict);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
-use kvdyno_engine::{Database, Session};
+use kvdyno_engine::{Database, Session, guarded};
 
 use crate::bench::session;
 use crate::finding::{Finding, wrong};
@@ -16,7 +16,7 @@ pub(crate) fn side_by_side(
 ) -> Result<(), Finding> {
     thread::scope(|scope| {
         let work = &work;
-        let start = |number| scope.spawn(move || work(number, &mut session(database)?));
+        let start = |number| scope.spawn(move || guarded(|| work(number, &mut session(database)?)));
         let started: Vec<_> = (0..threads).map(start).collect();
         let ended: Vec<_> = started.into_iter().map(joined).collect();
         ended.into_iter().collect()
@@ -28,7 +28,7 @@ pub(crate) fn elsewhere<T: Send>(
     database: &Database,
     work: impl FnOnce(&mut Session<'_>) -> Result<T, Finding> + Send,
 ) -> Result<T, Finding> {
-    thread::scope(|scope| joined(scope.spawn(|| work(&mut session(database)?))))
+    thread::scope(|scope| joined(scope.spawn(|| guarded(|| work(&mut session(database)?)))))
 }
 
 /// Does `work` here while another thread, with a session of its own, does `round` after round of something else.
@@ -43,7 +43,7 @@ pub(crate) fn beside<T>(
         (1..).take_while(|_| !ended.load(Ordering::Relaxed)).try_for_each(|number| round(number, &mut session))
     };
     thread::scope(|scope| {
-        let other = scope.spawn(rounds);
+        let other = scope.spawn(|| guarded(rounds));
         let done = work();
         ended.store(true, Ordering::Relaxed);
         joined(other)?;

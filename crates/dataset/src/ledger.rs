@@ -49,8 +49,16 @@ impl<'a> Ledger<'a> {
     /// The version that a read beginning now must at least see. 0, the version of the load, for an id without a slot.
     #[inline(always)]
     pub fn min_version(&self, id: u64) -> u64 {
-        // Acquire: what the engine made visible before the version was written down is visible to the read that follows.
+        // Acquire: what the engine made visible before the version was written down is visible to the read that
+        // follows.
         self.watch.slot(id).and_then(|slot| self.slots.get(slot)).map_or(0, |slot| slot.load(Ordering::Acquire))
+    }
+
+    /// The watched ones of the ids below `records`, each with its newest acknowledged version.
+    pub fn watched(&self, records: u64) -> impl Iterator<Item = (u64, u64)> + use<'a> {
+        let every = self.watch.every();
+        let slots = records.div_ceil(every) as usize;
+        self.slots.iter().take(slots).zip(0..).map(move |(slot, index)| (every * index, slot.load(Ordering::Acquire)))
     }
 
     /// Writes down that `version` of `id` was acknowledged. Called by the owner of `id` alone, with rising versions.
@@ -82,5 +90,7 @@ mod tests {
         ledger.acknowledge(8192, 7);
         ledger.acknowledge(8193, 9);
         assert_eq!((ledger.min_version(8192), ledger.min_version(8193), ledger.min_version(4096)), (7, 0, 0));
+        assert_eq!(ledger.watched(8193).collect::<Vec<_>>(), [(0, 0), (4096, 0), (8192, 7)]);
+        assert_eq!(ledger.watched(4_000_000_000).count(), 4_000_000_000usize.div_ceil(4096));
     }
 }

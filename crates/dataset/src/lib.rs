@@ -5,15 +5,18 @@
 //! a random order, [`Stream`] is a seeded stream of random numbers. None of them needs memory for each record.
 
 mod blocks;
+mod key_error;
+mod key_format;
 mod keys;
 mod ledger;
 mod permutation;
 mod prefix;
 mod random;
-mod spelling;
 mod values;
 
-pub use keys::{KeyError, KeyFormat, Keys};
+pub use key_error::KeyError;
+pub use key_format::KeyFormat;
+pub use keys::Keys;
 pub use ledger::{LEDGER_SLOTS, Ledger, WatchedIds};
 pub use permutation::Permutation;
 pub use prefix::check_prefix_size;

@@ -1,6 +1,7 @@
 //! Keys of which groups have their beginning in common.
 
-use crate::keys::{KeyError, KeyFormat};
+use crate::key_error::KeyError;
+use crate::key_format::KeyFormat;
 
 /// How an id is spread over a prefix and what follows it: the number of its group, and its number within the group. So
 /// keys still sort as their ids do.
@@ -73,7 +74,9 @@ pub fn check_prefix_size(prefix: u64, size: u64) -> Result<(), KeyError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::keys::{KeyError, KeyFormat, Keys};
+    use crate::key_error::KeyError;
+    use crate::key_format::KeyFormat;
+    use crate::keys::Keys;
     use proptest::prelude::*;
 
     fn spelled(keys: &Keys, id: u64) -> Vec<u8> {

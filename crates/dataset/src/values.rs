@@ -1,7 +1,7 @@
 //! Values that carry their own proof.
 //!
-//! A value belongs to an id and a version, and every byte of it follows from those two and the seed. A value of 24 bytes
-//! or more is
+//! A value belongs to an id and a version, and every byte of it follows from those two and the seed. A value of 24
+//! bytes or more is
 //!
 //! ```text
 //! id (8) | version (8) | check (8) | filler

@@ -103,11 +103,20 @@ impl Adapter {
     /// # Errors
     /// If it is no adapter, speaks another ABI, or declares what does not fit together.
     pub fn load(path: &Path) -> Result<Adapter, AdapterError> {
+        Adapter::load_in_steps(path, &mut |_| ())
+    }
+
+    /// The same; `tell` is told what is done next.
+    ///
+    /// # Errors
+    /// As [`Adapter::load`].
+    pub fn load_in_steps(path: &Path, tell: &mut dyn FnMut(&str)) -> Result<Adapter, AdapterError> {
         if !path.is_file() {
             return Err(AdapterError::Missing(path.to_owned()));
         }
         // A name without a slash would be searched for in the system's folders instead.
         let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        tell("loading its file");
         // SAFETY: loading runs the library's initialisers; that is the user's wish who named it.
         let library = unsafe { Library::open(Some(&full), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|error| AdapterError::Load { path: path.to_owned(), cause: deepest(&error) })?;
@@ -116,16 +125,22 @@ impl Adapter {
             .map(|symbol| *symbol)
             .map_err(|_| AdapterError::NoEntry(path.to_owned()))?;
         mem::forget(library);
+        tell(&format!("calling {}", abi::ENTRY));
         // SAFETY: the entry function takes nothing and answers a static struct.
         let declared = unsafe { entry() };
         // SAFETY: the header says that what it answers is a static kvdyno_engine.
-        unsafe { Adapter::from_declared(&full, declared) }
+        unsafe { Adapter::from_declared(&full, declared, tell) }
     }
 
     /// # Safety
     /// `declared` is NULL or points to a static struct that begins with `size` and `abi_version` and is `size` bytes
     /// long.
-    unsafe fn from_declared(path: &Path, declared: *const abi::Engine) -> Result<Adapter, AdapterError> {
+    unsafe fn from_declared(
+        path: &Path,
+        declared: *const abi::Engine,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Adapter, AdapterError> {
+        tell("reading its kvdyno_engine");
         let wrong = |reason: String| AdapterError::Declaration { path: path.to_owned(), reason };
         if declared.is_null() {
             return Err(wrong(format!("{} answers NULL", abi::ENTRY)));
@@ -157,8 +172,8 @@ impl Adapter {
                 name: optional(table.name).ok_or_else(|| wrong("it has no name".into()))?,
                 summary: optional(table.summary).unwrap_or_default(),
                 origin: optional(table.origin).unwrap_or_default(),
-                options: read_options(&table).map_err(&wrong)?,
-                presets: read_presets(&table).map_err(&wrong)?,
+                options: read_options(&table, tell).map_err(&wrong)?,
+                presets: read_presets(&table, tell).map_err(&wrong)?,
                 table,
             }
         };
@@ -289,21 +304,24 @@ fn deepest(error: &dyn std::error::Error) -> String {
 ///
 /// # Safety
 /// `array` points to `count` elements of `stride` bytes; all-zero bytes are a valid `T`.
-unsafe fn elements<T: Copy>(array: *const T, count: usize, stride: usize) -> Vec<T> {
-    (0..count)
-        .map(|index| {
-            let mut element = mem::MaybeUninit::<T>::zeroed();
-            // SAFETY: as the caller promises; only bytes that both sides know are copied.
-            unsafe {
-                let source = array.cast::<u8>().add(index * stride);
-                ptr::copy_nonoverlapping(source, element.as_mut_ptr().cast(), stride.min(mem::size_of::<T>()));
-                element.assume_init()
-            }
-        })
-        .collect()
+unsafe fn elements<T: Copy>(array: *const T, count: usize, stride: usize) -> impl Iterator<Item = T> {
+    (0..count).map(move |index| {
+        let mut element = mem::MaybeUninit::<T>::zeroed();
+        // SAFETY: as the caller promises; only bytes that both sides know are copied.
+        unsafe {
+            let source = array.cast::<u8>().add(index * stride);
+            ptr::copy_nonoverlapping(source, element.as_mut_ptr().cast(), stride.min(mem::size_of::<T>()));
+            element.assume_init()
+        }
+    })
 }
 
-unsafe fn read_options(table: &abi::Engine) -> Result<Vec<OptionInfo>, String> {
+/// An element of an array, for people: a count that is one too high shows only as nonsense behind the last one.
+fn element(what: &str, index: usize, count: usize) -> String {
+    format!("{what} {} of {count}; is {what}_count right?", index + 1)
+}
+
+unsafe fn read_options(table: &abi::Engine, tell: &mut dyn FnMut(&str)) -> Result<Vec<OptionInfo>, String> {
     if table.option_count == 0 {
         return Ok(Vec::new());
     }
@@ -313,7 +331,12 @@ unsafe fn read_options(table: &abi::Engine) -> Result<Vec<OptionInfo>, String> {
     // SAFETY: the table gives the array, its length and the size of an element.
     let declared = unsafe { elements(table.options, table.option_count, table.option_size) };
     // SAFETY: the texts of a declaration are static and zero-terminated, or NULL.
-    declared.iter().map(|option| unsafe { read_option(option) }).collect()
+    let read = |(index, option): (usize, abi::OptionDecl)| unsafe {
+        let which = element("option", index, table.option_count);
+        tell(&format!("reading {which}"));
+        read_option(&option).map_err(|reason| format!("{reason} ({which})"))
+    };
+    declared.enumerate().map(read).collect()
 }
 
 unsafe fn read_option(option: &abi::OptionDecl) -> Result<OptionInfo, String> {
@@ -341,7 +364,7 @@ unsafe fn read_option(option: &abi::OptionDecl) -> Result<OptionInfo, String> {
     })
 }
 
-unsafe fn read_presets(table: &abi::Engine) -> Result<Vec<PresetInfo>, String> {
+unsafe fn read_presets(table: &abi::Engine, tell: &mut dyn FnMut(&str)) -> Result<Vec<PresetInfo>, String> {
     if table.preset_count == 0 {
         return Ok(Vec::new());
     }
@@ -351,12 +374,14 @@ unsafe fn read_presets(table: &abi::Engine) -> Result<Vec<PresetInfo>, String> {
     // SAFETY: the table gives the array, its length and the size of an element; the texts are static.
     let declared = unsafe { elements(table.presets, table.preset_count, table.preset_size) };
     declared
-        .iter()
-        .map(|preset| {
+        .enumerate()
+        .map(|(index, preset)| {
+            let which = element("preset", index, table.preset_count);
+            tell(&format!("reading {which}"));
             // SAFETY: as above.
             let text = |pointer| unsafe { optional(pointer) };
             Ok(PresetInfo {
-                name: text(preset.name).ok_or("a preset has no name")?,
+                name: text(preset.name).ok_or_else(|| format!("a preset has no name ({which})"))?,
                 options: text(preset.options).unwrap_or_default(),
                 help: text(preset.help).unwrap_or_default(),
             })

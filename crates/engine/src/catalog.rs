@@ -94,13 +94,18 @@ impl EngineName {
         EngineName { adapter: adapter.to_owned(), version, preset }
     }
 
+    /// Whether it is the path of an adapter.
+    pub fn is_path(&self) -> bool {
+        is_path(&self.adapter)
+    }
+
     /// Where the engine is: the requested version as it was installed; without a version the adapter that is here, with
     /// the system's library; without that, the newest version that was installed.
     ///
     /// # Errors
     /// If no folder has it.
     pub fn find(&self) -> Result<EngineLocation, FindError> {
-        if is_path(&self.adapter) {
+        if self.is_path() {
             return Ok(EngineLocation { adapter: PathBuf::from(&self.adapter), library: None });
         }
         let folders = folders();
@@ -138,7 +143,7 @@ impl EngineName {
 
     /// The libraries that belong to the newest version installed, for an adapter whose system has none.
     pub fn fallback(&self) -> Option<PathBuf> {
-        let usable = !is_path(&self.adapter) && self.version.is_none();
+        let usable = !self.is_path() && self.version.is_none();
         let mut versions = usable.then(|| installed::versions(&self.adapter, &folders()))?;
         versions.retain(|one| one.adapter.is_none());
         versions.pop()?.library

@@ -107,6 +107,11 @@ impl Database {
         Ok(Session { table: self.table, handle, database: self, transaction: Cell::new(TransactionState::None) })
     }
 
+    /// Whether the engine declares a capability.
+    pub fn can(&self, capability: u64) -> bool {
+        self.table.capabilities & capability == capability
+    }
+
     /// Why this thread cannot have a session now, if the engine knows no threads.
     pub fn refuses_session(&self) -> Option<&'static str> {
         let single = self.table.capabilities & abi::IS_SINGLE != 0;

@@ -124,17 +124,21 @@ impl From<ChoiceError> for Obstacle {
     }
 }
 
-/// Inspects in this process: see the module's text on who should.
+/// Inspects in this process: see the module's text on who should. `tell` is told what is done next, for the case that
+/// it is the last that was heard of the process.
 ///
 /// # Errors
 /// If the adapter cannot be used, or has no such preset or option.
-pub fn inspect(request: &Request) -> Result<Inspection, Obstacle> {
-    let adapter =
-        Adapter::load(&request.adapter).map_err(|error| Obstacle { message: error.to_string(), option: None })?;
+pub fn inspect(request: &Request, tell: &mut dyn FnMut(&str)) -> Result<Inspection, Obstacle> {
+    let adapter = Adapter::load_in_steps(&request.adapter, tell)
+        .map_err(|error| Obstacle { message: error.to_string(), option: None })?;
+    tell("calling probe");
     let (probe, library) = look(&adapter, request);
+    tell("calling effective_capabilities");
     let choice = Choice::new(adapter, request.preset.as_deref(), &request.options, library.clone())?;
     let declared = Declared::of(choice.adapter());
     let resolve = |(lab, hints): &(LabSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
+    tell("calling settings");
     let settings = match &probe {
         Probe::Available { .. } => request.settings.iter().map(resolve).collect(),
         Probe::Missing { .. } => Vec::new(),

@@ -1,21 +1,26 @@
 //! The environment of a trial: what is [`requested`] of it and [`observed`] in it; processors, NUMA policy and
 //! allocator ([`placement`]); the measured [`process`], or several ([`worker_processes`]); its limit of [`memory`]; the
 //! [`storage`] below its database; the [`machine`] it runs on, the [`interference`] of others there, and the [`lock`]
-//! that keeps two runs out of one folder.
+//! that keeps two runs out of one folder; whose things are ([`ownership`]), and the [`leftovers`] of killed runs.
 //!
 //! Linux only: what a trial costs is read from the kernel's own accounts. A figure that the kernel does not give is
 //! absent, never guessed.
 
 pub mod abilities;
+pub mod costs;
 pub mod interference;
+pub mod leftovers;
 pub mod lock;
 pub mod machine;
 pub mod memory;
 pub mod observed;
+pub mod ownership;
 pub mod placement;
 pub mod process;
 pub mod requested;
 pub mod storage;
 pub mod worker_processes;
 
+mod keeper;
+mod mount;
 mod tree;

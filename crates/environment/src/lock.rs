@@ -1,25 +1,32 @@
 //! One run a folder.
 
-use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::ownership::{Maker, RunName};
 
 /// The file in the folder that bears the lock. It stays when the lock goes: removing it would let two in.
 const NAME: &str = ".lock";
 
-/// The file that bears the lock of a folder.
-pub(crate) fn file_of(folder: &Path) -> PathBuf {
-    folder.join(NAME)
-}
+/// How long a holder's processes may outlive it.
+const AFTER_DEATH: Duration = Duration::from_secs(1);
+
+/// No token is as long.
+const MOST_BYTES: u64 = 4096;
 
 /// A folder that nobody else may work in while this lives.
 ///
-/// The lock is the kernel's (`flock`), so it ends with its holder, however that dies. The file also names the holder,
-/// for people.
+/// The lock is the kernel's (`flock`), so it ends with its holder, however that dies. The file bears the token of the
+/// holder, so that the folder is known as its run's when that is resumed, and the holder is named to others.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
     path: PathBuf,
+    maker: Maker,
 }
 
 /// Why a folder was not locked.
@@ -33,13 +40,31 @@ pub enum LockError {
         /// The process that holds it, as far as it said.
         pid: Option<u32>,
     },
+    /// It is another user's, who could put links where files are to be written.
+    #[error(
+        "{} belongs to the user {owner}, who could change what is written there; choose another folder, move this one \
+         away, or run kvdyno as that user",
+        path.display()
+    )]
+    NotOwn {
+        /// The folder or its lock's file.
+        path: PathBuf,
+        /// The number of the user.
+        owner: u32,
+    },
+    /// It is not the folder of this run.
+    #[error("{} is not of this run, as its .lock says; move it away, or remove it if nobody needs it", path.display())]
+    OtherRun {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The lock's file could not be made, read or locked.
-    #[error("cannot lock {}", path.display())]
+    #[error("cannot lock {}: {cause}", path.display())]
     Io {
         /// The lock's file.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        cause: io::Error,
     },
 }
 
@@ -48,42 +73,132 @@ fn holder(pid: Option<u32>) -> String {
 }
 
 impl FolderLock {
-    /// Locks the folder `path`, which exists. Does not wait.
+    /// Locks the folder `path`, which exists. Does not wait. It is then known as the run's that locked it first.
+    ///
+    /// # Errors
+    /// If somebody else works there, or could.
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
-        let lock = file_of(path);
-        let failed = |source| LockError::Io { path: lock.clone(), source };
-        // Closed on exec, as all files of the standard library are: a worker does not inherit the lock.
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(&lock).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(LockError::Held { path: path.to_owned(), pid: read_pid(&file) });
-            }
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        let (file, before) = open_and_lock(path)?;
+        let run = before.map_or_else(RunName::new, |maker| Ok(maker.run));
+        FolderLock::sign(path, file, run)
+    }
+
+    /// Locks the folder `path`, which exists, for a run alone: it is the run's from before, or has nothing in it.
+    ///
+    /// # Errors
+    /// If somebody else works there, or could, or it is another run's.
+    pub fn acquire_for(path: &Path, run: &RunName) -> Result<Self, LockError> {
+        let (file, before) = open_and_lock(path)?;
+        let is_of_this_run = match before {
+            Some(maker) => maker.run == *run,
+            None => is_empty(path).map_err(failed(path))?,
+        };
+        match is_of_this_run {
+            true => FolderLock::sign(path, file, Ok(run.clone())),
+            false => Err(LockError::OtherRun { path: path.to_owned() }),
         }
-        write_pid(&mut file).map_err(failed)?;
-        Ok(Self { _file: file, path: lock })
+    }
+
+    /// Writes the token of this process.
+    fn sign(path: &Path, file: File, run: io::Result<RunName>) -> Result<Self, LockError> {
+        let signed = || {
+            let maker = Maker::this_process(run?)?;
+            let mut text = serde_json::to_vec(&maker)?;
+            text.push(b'\n');
+            file.write_all_at(&text, 0)?;
+            // After that, so that a process that is killed in between leaves the token of before or this one.
+            file.set_len(text.len() as u64)?;
+            Ok(maker)
+        };
+        let maker = signed().map_err(failed(path))?;
+        Ok(Self { _file: file, path: path.join(NAME), maker })
+    }
+
+    /// The run whose folder it is.
+    pub fn run(&self) -> &RunName {
+        &self.maker.run
     }
 
     /// Removes the lock's file, for a folder that is about to go: whoever locks it after that has another file, so
     /// nobody else may be waiting for this one.
     pub fn remove(&self) {
         // What stays keeps nobody out.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
-fn write_pid(file: &mut File) -> io::Result<()> {
-    file.set_len(0)?;
-    file.rewind()?;
-    writeln!(file, "{}", std::process::id())
+fn failed(folder: &Path) -> impl FnOnce(io::Error) -> LockError {
+    let path = folder.join(NAME);
+    move |cause| LockError::Io { path, cause }
 }
 
-fn read_pid(mut file: &File) -> Option<u32> {
-    let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
+/// The lock's file, locked, and the token in it.
+fn open_and_lock(folder: &Path) -> Result<(File, Option<Maker>), LockError> {
+    let user = rustix::process::geteuid().as_raw();
+    let facts = fs::symlink_metadata(folder).map_err(failed(folder))?;
+    if facts.uid() != user || !facts.is_dir() {
+        return Err(LockError::NotOwn { path: folder.to_owned(), owner: facts.uid() });
+    }
+    let file = open(&folder.join(NAME)).map_err(failed(folder))?;
+    let facts = file.metadata().map_err(failed(folder))?;
+    if facts.uid() != user {
+        return Err(LockError::NotOwn { path: folder.join(NAME), owner: facts.uid() });
+    }
+    if !facts.is_file() || facts.nlink() > 1 {
+        return Err(failed(folder)(io::Error::other("it is not a regular file of one name; remove it")));
+    }
+    let before = read(&file).map_err(failed(folder))?;
+    match try_lock(&file, before.as_ref()) {
+        Ok(()) => Ok((file, before)),
+        Err(TryLockError::WouldBlock) => {
+            Err(LockError::Held { path: folder.to_owned(), pid: before.map(|maker| maker.pid) })
+        }
+        Err(TryLockError::Error(error)) => Err(failed(folder)(error)),
+    }
+}
+
+/// Waits for nobody who lives; but a process that the former holder was just starting when it was killed has its copy
+/// of the lock for a moment more.
+fn try_lock(file: &File, holder: Option<&Maker>) -> Result<(), TryLockError> {
+    let since = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock)
+                if since.elapsed() < AFTER_DEATH && holder.is_some_and(|holder| !holder.is_alive()) =>
+            {
+                thread::sleep(Duration::from_millis(10));
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Never through a link, and without waiting for whoever might write into a FIFO. Closed on exec, as all files of the
+/// standard library are: a worker does not inherit the lock.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        made => made,
+    }
+}
+
+/// The token; absent if there is none yet, or what stands there is none.
+fn read(file: &File) -> io::Result<Option<Maker>> {
+    let mut text = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text).ok())
+}
+
+/// Whether nothing but the lock's file is in a folder.
+fn is_empty(folder: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        if entry?.file_name() != NAME {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -103,12 +218,55 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_number_leaves_nothing_behind() {
+    fn a_longer_text_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(NAME), "12345678901234567890\n").unwrap();
+        fs::write(folder.path().join(NAME), "x".repeat(3000)).unwrap();
         let _first = FolderLock::acquire(folder.path()).unwrap();
-        let text = std::fs::read_to_string(folder.path().join(NAME)).unwrap();
-        assert_eq!(text, format!("{}\n", std::process::id()));
+        let text = fs::read_to_string(folder.path().join(NAME)).unwrap();
+        assert!(text.contains(&format!("\"pid\":{}", std::process::id())) && !text.contains('x'), "{text}");
+    }
+
+    #[test]
+    fn a_folder_stays_that_of_its_first_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = FolderLock::acquire(folder.path()).unwrap().run().clone();
+        assert_eq!(*FolderLock::acquire(folder.path()).unwrap().run(), run);
+        FolderLock::acquire_for(folder.path(), &run).unwrap();
+        let other = FolderLock::acquire_for(folder.path(), &RunName::new().unwrap()).unwrap_err();
+        assert!(matches!(other, LockError::OtherRun { .. }), "{other}");
+    }
+
+    #[test]
+    fn a_folder_without_a_token_is_taken_only_if_nothing_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunName::new().unwrap();
+        fs::write(folder.path().join(NAME), "").unwrap();
+        fs::write(folder.path().join("mine"), "").unwrap();
+        assert!(matches!(FolderLock::acquire_for(folder.path(), &run), Err(LockError::OtherRun { .. })));
+        fs::remove_file(folder.path().join("mine")).unwrap();
+        FolderLock::acquire_for(folder.path(), &run).unwrap();
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("target"), "mine").unwrap();
+        let links: [fn(PathBuf, PathBuf) -> io::Result<()>; 2] = [std::os::unix::fs::symlink, fs::hard_link];
+        for link in links {
+            link(folder.path().join("target"), folder.path().join(NAME)).unwrap();
+            let error = FolderLock::acquire(folder.path()).unwrap_err();
+            assert!(error.to_string().starts_with("cannot lock "), "{error}");
+            assert_eq!(fs::read_to_string(folder.path().join("target")).unwrap(), "mine");
+            fs::remove_file(folder.path().join(NAME)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_fifo_in_its_place_blocks_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, folder.path().join(NAME), kind, mode, 0).unwrap();
+        assert!(matches!(FolderLock::acquire(folder.path()), Err(LockError::Io { .. })));
     }
 
     #[test]
@@ -116,6 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing");
         let error = FolderLock::acquire(&missing).unwrap_err();
-        assert_eq!(error.to_string(), format!("cannot lock {}/.lock", missing.display()));
+        let said = error.to_string();
+        assert!(said.starts_with(&format!("cannot lock {}/.lock: No such file", missing.display())), "{said}");
     }
 }

@@ -1,11 +1,13 @@
 //! The measured process: how it is started, watched, ended and accounted.
 //!
-//! [`spawn`] starts a worker that cannot outlive its parent and that a terminal's Ctrl-C does not reach;
+//! [`spawn`] starts a worker of which nothing outlives its parent, and that a terminal's Ctrl-C does not reach;
 //! [`WorkerProcess::try_finish`] gives what `time` would have said of it, and what `/proc` adds to that.
-//! [`crate::worker_processes`] makes one of several.
+//! [`crate::worker_processes`] makes one of several. [`status`] runs a command that is not measured.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command};
@@ -13,20 +15,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kvdyno_results::OsFacts;
+use procfs::FromRead;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process_group,
-    pidfd_open, set_parent_process_death_signal, setrlimit, waitid,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidfd_open, pidfd_send_signal, setpgid, setrlimit,
 };
+
+use crate::costs::{counters, duration, empty_usage};
+use crate::keeper::{Keeper, KeptEnd};
 
 /// Pages that the child may still touch between measuring itself and `exec`, KiB. 284 were seen.
 const PRE_EXEC_MARGIN_KIB: u64 = 2048;
 
 /// A process that is being measured, or was.
 ///
-/// It leads a process group of its own; dropping it kills that group and reaps the leader, so that no trial interferes
-/// with the next one.
+/// It leads a process group of its own and has a keeper; dropping it ends it with everything below it, so that no trial
+/// interferes with the next one.
 #[derive(Debug)]
 pub struct WorkerProcess {
     /// The worker's standard input, if the command asks for a pipe.
@@ -36,7 +41,11 @@ pub struct WorkerProcess {
     /// The worker's standard error, if the command asks for a pipe.
     pub stderr: Option<ChildStderr>,
     pid: Pid,
-    pidfd: OwnedFd,
+    /// Absent if it had ended at once.
+    pidfd: Option<OwnedFd>,
+    keeper: Keeper,
+    keeper_pid: Pid,
+    keeper_pidfd: OwnedFd,
     started: Instant,
     resident: Resident,
     finished: Option<Finished>,
@@ -54,6 +63,8 @@ pub struct Finished {
     /// Whether `os.peak_rss_kib` is the kernel's own figure. If not, it is the highest that was seen while the worker
     /// ran, and the true peak may be higher: see [`spawn`].
     pub peak_rss_exact: bool,
+    /// Processes that it had left behind, and that had to be ended.
+    pub survivors: u32,
 }
 
 /// How a process ended.
@@ -79,12 +90,53 @@ impl fmt::Display for Exit {
     }
 }
 
-/// Starts `command` as a worker.
+/// A command that starts a worker. Whatever is set on it before `exec` is set on the worker alone, not on its keeper.
+#[derive(Debug)]
+pub struct WorkerCommand {
+    command: Command,
+    keeper: Keeper,
+}
+
+impl WorkerCommand {
+    /// Of a program without arguments.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
+    pub fn new(program: impl AsRef<OsStr>) -> io::Result<WorkerCommand> {
+        let mut command = Command::new(program);
+        let keeper = Keeper::of(&mut command)?;
+        Ok(WorkerCommand { command, keeper })
+    }
+
+    /// Starts it, as [`spawn`] does.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn spawn(mut self) -> io::Result<WorkerProcess> {
+        spawn_kept(&mut self.command, self.keeper, true)
+    }
+}
+
+impl Deref for WorkerCommand {
+    type Target = Command;
+
+    fn deref(&self) -> &Command {
+        &self.command
+    }
+}
+
+impl DerefMut for WorkerCommand {
+    fn deref_mut(&mut self) -> &mut Command {
+        &mut self.command
+    }
+}
+
+/// Starts `command` as a worker, so that nothing of it remains: below a keeper, a process that ends the worker when
+/// this one is no more, and whatever the worker started when the worker has ended. A command that has hooks of its own
+/// is better begun as a [`WorkerCommand`], because the keeper has those too that were there before it.
 ///
 /// In the child, before `exec`:
-/// - The kernel is told to send SIGKILL when the parent dies. The kernel watches the *thread* that called `spawn`: when
-///   that thread ends, the worker is killed, even if the process lives on. Spawn from a thread that outlives the
-///   worker. The worker's own children are not covered, and a set-user-ID program drops the request.
+/// - The kernel is told to send SIGKILL when the keeper dies. A set-user-ID program drops the request.
 /// - It leads a new process group: Ctrl-C in a terminal does not reach it. It is then a background process, which the
 ///   terminal stops if it reads from it: give it another standard input.
 /// - No signal is blocked.
@@ -101,39 +153,76 @@ impl fmt::Display for Exit {
 ///
 /// Needs Linux 5.3.
 pub fn spawn(command: &mut Command) -> io::Result<WorkerProcess> {
-    let parent = getpid();
+    let keeper = Keeper::of(command)?;
+    spawn_kept(command, keeper, true)
+}
+
+/// Runs `command` to its end below a keeper, and says how it ended. It stays in this process's group, so that it may
+/// ask at the terminal, and Ctrl-C reaches it.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn status(command: &mut Command) -> io::Result<Exit> {
+    let keeper = Keeper::of(command)?;
+    let mut process = spawn_kept(command, keeper, false)?;
+    loop {
+        process.wait_event(Duration::from_secs(1))?;
+        if let Some(finished) = process.try_finish()? {
+            return Ok(finished.exit);
+        }
+    }
+}
+
+fn spawn_kept(command: &mut Command, mut keeper: Keeper, leads: bool) -> io::Result<WorkerProcess> {
     // An event counter rather than a pipe: should the same command be spawned again, its former hook writes to a
     // counter that nobody reads, and no SIGPIPE comes of it.
     let told = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     let tell = Arc::clone(&told);
     // SAFETY: between fork and exec of a process with threads only async-signal-safe calls are allowed. All of
     // `before_exec` are bare system calls: nothing is allocated, and no lock is taken.
-    unsafe { command.pre_exec(move || before_exec(parent, &tell)) };
-    command.process_group(0);
+    unsafe { command.pre_exec(move || before_exec(leads, &tell)) };
+    if leads {
+        command.process_group(0);
+    }
 
     let started = Instant::now();
-    let mut child = command.spawn()?;
-    let pid = Pid::from_child(&child);
-    let resident = Resident::new(pid, read_counter(&told));
-    let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(pidfd) => pidfd,
+    let spawned = command.spawn();
+    keeper.disarm();
+    let mut child = spawned?;
+    let keeper_pid = Pid::from_child(&child);
+    let kept = keeper.child().and_then(|pid| Ok((pid, pidfd_open(keeper_pid, PidfdFlags::empty())?)));
+    let (pid, keeper_pidfd) = match kept {
+        Ok(kept) => kept,
         Err(error) => {
             child.kill()?;
             child.wait()?;
-            return Err(error.into());
+            return Err(error);
         }
     };
+    let resident = Resident::new(pid, read_counter(&told));
+    let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // `Child` neither kills nor reaps when it is dropped: from here on that is the `WorkerProcess`'s.
-    Ok(WorkerProcess { stdin, stdout, stderr, pid, pidfd, started, resident, finished: None })
+    Ok(WorkerProcess {
+        stdin,
+        stdout,
+        stderr,
+        pid,
+        pidfd,
+        keeper,
+        keeper_pid,
+        keeper_pidfd,
+        started,
+        resident,
+        finished: None,
+    })
 }
 
 /// In the child. Only async-signal-safe calls.
-fn before_exec(parent: Pid, tell: &OwnedFd) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    if getppid() != Some(parent) {
-        // The parent died before the request was made, and nobody would end this process any more.
-        return Err(Errno::SRCH.into());
+fn before_exec(leads: bool, tell: &OwnedFd) -> io::Result<()> {
+    if leads {
+        // Its own, not the keeper's: whoever signals the worker's group does not mean the keeper.
+        setpgid(None, None)?;
     }
     let core = getrlimit(Resource::Core);
     let one = if core.maximum == Some(0) { 0 } else { 1 };
@@ -163,11 +252,6 @@ fn max_rss_kib() -> io::Result<u64> {
     }
 }
 
-fn empty_usage() -> libc::rusage {
-    // SAFETY: `rusage` holds integers only, for which zero is a value.
-    unsafe { std::mem::zeroed() }
-}
-
 fn read_counter(told: &OwnedFd) -> Option<u64> {
     let mut bytes = [0; 8];
     (rustix::io::read(told, &mut bytes).ok()? == bytes.len()).then(|| u64::from_ne_bytes(bytes))
@@ -185,8 +269,8 @@ impl WorkerProcess {
     }
 
     /// The descriptor that becomes readable when it has ended.
-    pub(crate) fn pidfd(&self) -> &OwnedFd {
-        &self.pidfd
+    pub(crate) fn ends(&self) -> &OwnedFd {
+        self.keeper.ends()
     }
 
     /// Waits until the worker has ended, but no longer than `timeout`. Whether it has ended. A signal to the caller
@@ -200,7 +284,7 @@ impl WorkerProcess {
             tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: timeout.subsec_nanos().into(),
         };
-        match poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&timeout)) {
+        match poll(&mut [PollFd::new(self.keeper.ends(), PollFlags::IN)], Some(&timeout)) {
             Ok(0) => self.resident.look(),
             Ok(_) => return Ok(true),
             Err(Errno::INTR) => {}
@@ -209,44 +293,49 @@ impl WorkerProcess {
         Ok(false)
     }
 
-    /// Reaps the worker if it has ended, without waiting for it. Once it has, every further call says the same.
+    /// Gives the worker's account if it has ended, without waiting for it. Once it has, every further call says the
+    /// same.
     ///
-    /// The wall clock runs until here: call it as soon as [`WorkerProcess::wait_event`] says so. Children that the
-    /// worker left behind in its process group are killed first, and are not in the account; those that it waited for
-    /// are, as they are for `time`. A process that left the group (`setsid`) is beyond reach.
+    /// The wall clock runs until here: call it as soon as [`WorkerProcess::wait_event`] says so. Processes that the
+    /// worker left behind were ended by then, wherever they went, and are not in the account; those that it waited for
+    /// are, as they are for `time`.
     pub fn try_finish(&mut self) -> io::Result<Option<Finished>> {
         if self.finished.is_none() {
-            if !self.has_ended()? {
+            let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+            let mut events = [PollFd::new(self.keeper.ends(), PollFlags::IN)];
+            if rustix::io::retry_on_intr(|| poll(&mut events, Some(&at_once)))? == 0 {
                 self.resident.look();
                 return Ok(None);
             }
-            // It is a zombie: its number cannot be given to another process yet, and its I/O can still be read.
-            self.kill()?;
-            self.finished = Some(self.reap()?);
+            self.finished = Some(self.finish()?);
         }
         Ok(self.finished.clone())
     }
 
-    /// Kills the worker and every process of its group. [`WorkerProcess::try_finish`] then gives its account.
+    /// Has the worker and everything below it ended. [`WorkerProcess::try_finish`] then gives its account.
     pub fn kill(&self) -> io::Result<()> {
         if self.finished.is_some() {
             return Ok(());
         }
-        match kill_process_group(self.pid, Signal::KILL) {
+        self.keeper.end()?;
+        // The worker may have stopped it. It is not reaped yet: it is there, or has just ended.
+        match pidfd_send_signal(&self.keeper_pidfd, Signal::CONT) {
             Ok(()) | Err(Errno::SRCH) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn has_ended(&self) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.pid), options))?.is_some())
-    }
-
-    /// Takes the zombie away, or waits until there is one.
-    fn reap(&mut self) -> io::Result<Finished> {
-        let io = self.resident.process.as_ref().and_then(|process| process.io().ok());
-        let (status, usage) = wait4(self.pid)?;
+    /// How it ended, once there is something to be heard.
+    fn finish(&mut self) -> io::Result<Finished> {
+        let words = self.keeper.last_words()?;
+        if let (None, Some(pidfd)) = (&words, &self.pidfd) {
+            // Its keeper was ended. That ended the worker too, unless it took care not to be.
+            let _ = pidfd_send_signal(pidfd, Signal::KILL);
+        }
+        let (keeper_status, _) = wait4(self.keeper_pid)?;
+        let of_keeper = KeptEnd { status: keeper_status, usage: empty_usage(), io: Vec::new(), survivors: 0 };
+        let KeptEnd { status, usage, io, survivors } = words.unwrap_or(of_keeper);
+        let io = procfs::process::Io::from_read(io.as_slice()).ok();
         let wall = self.started.elapsed();
         let (user, sys) = (duration(usage.ru_utime), duration(usage.ru_stime));
         let (peak_rss_kib, peak_rss_exact) = self.resident.peak_kib(usage.ru_maxrss as u64);
@@ -256,18 +345,9 @@ impl WorkerProcess {
             sys_s: sys.as_secs_f64(),
             cpu_pct: cpu_pct(user, sys, wall),
             peak_rss_kib,
-            peak_pss_kib: None,
-            ctx_voluntary: usage.ru_nvcsw as u64,
-            ctx_involuntary: usage.ru_nivcsw as u64,
-            fs_in_ops: usage.ru_inblock as u64,
-            fs_out_ops: usage.ru_oublock as u64,
-            minor_faults: usage.ru_minflt as u64,
-            major_faults: usage.ru_majflt as u64,
-            read_bytes: io.as_ref().map(|io| io.read_bytes),
-            write_bytes: io.as_ref().map(|io| io.write_bytes),
-            device: None,
+            ..counters(&usage, io.as_ref())
         };
-        Ok(Finished { exit: exit(status), os, peak_rss_exact })
+        Ok(Finished { exit: exit(status), os, peak_rss_exact, survivors })
     }
 }
 
@@ -276,7 +356,7 @@ impl Drop for WorkerProcess {
         if self.finished.is_none() {
             // A destructor has nobody to tell; a worker that cannot be killed is still ended with the parent.
             let _ = self.kill();
-            let _ = wait4(self.pid);
+            let _ = wait4(self.keeper_pid);
         }
     }
 }
@@ -348,10 +428,6 @@ fn signal_name(number: i32) -> String {
         None if number >= libc::SIGRTMIN() => format!("SIGRTMIN+{}", number - libc::SIGRTMIN()),
         None => format!("SIG{number}"),
     }
-}
-
-fn duration(time: libc::timeval) -> Duration {
-    Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000)
 }
 
 /// As GNU time has it: whole milliseconds, divided as integers.

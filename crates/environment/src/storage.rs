@@ -9,15 +9,14 @@ use std::path::Path;
 use kvdyno_results::{Device, Filesystem};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
+use crate::mount::{self, Mount};
 use crate::tree::Tree;
 
 pub mod backing_store;
 mod device;
-mod mount;
 pub mod pages;
 
 use device::BlockDevice;
-use mount::Mount;
 
 /// Bytes that this user may still write to the filesystem of `path`. A block device has no end that the system would
 /// know of: the engine finds it.
@@ -61,7 +60,7 @@ fn existing(path: &Path) -> Option<&Path> {
 }
 
 fn mount_of(path: &Path) -> Option<Mount> {
-    let mounts = mount::parse(&Tree::live().text("proc/self/mountinfo")?);
+    let mounts = mount::all();
     let device = fs::metadata(path).ok()?.dev();
     let absolute = path.canonicalize().ok()?;
     // Since Linux 5.8 the kernel says which mount it is; before, the device and the longest mount point must do.

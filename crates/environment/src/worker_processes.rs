@@ -1,7 +1,6 @@
 //! The processes of one trial, of which there may be several: ended memory_peak, and accounted as one.
 
 use std::io;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -13,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::process::{Exit, Finished, WorkerProcess, cpu_pct, spawn};
+use crate::process::{Exit, Finished, WorkerCommand, WorkerProcess, cpu_pct};
 
 /// The processes of one trial. Dropping it kills those that live.
 #[derive(Debug)]
@@ -28,12 +27,14 @@ pub struct WorkerProcesses {
 }
 
 /// The costs of all processes of a trial memory_peak.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
     /// Sums, but for the wall time: that runs from the first one's start until the last one was reaped.
     pub os: OsFacts,
     /// Whether the peak resident sizes are the kernel's own figures, all of them.
     pub peak_rss_exact: bool,
+    /// Processes that they had left behind, and that had to be ended.
+    pub survivors: u32,
 }
 
 impl WorkerProcesses {
@@ -41,9 +42,9 @@ impl WorkerProcesses {
     ///
     /// # Errors
     /// If one cannot be started; those that were are ended.
-    pub fn start(commands: &mut [Command]) -> io::Result<WorkerProcesses> {
+    pub fn start(commands: Vec<WorkerCommand>) -> io::Result<WorkerProcesses> {
         let started = Instant::now();
-        let clients = commands.iter_mut().map(spawn).collect::<io::Result<Vec<_>>>()?;
+        let clients = commands.into_iter().map(WorkerCommand::spawn).collect::<io::Result<Vec<_>>>()?;
         let memory_peak = SharedMemoryPeak::new(&clients)?;
         Ok(WorkerProcesses { ended: clients.iter().map(|_| None).collect(), clients, started, over: None, memory_peak })
     }
@@ -57,7 +58,7 @@ impl WorkerProcesses {
     /// may cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<()> {
         let living = || self.clients.iter().zip(&self.ended).filter(|(_, ended)| ended.is_none());
-        let mut events: Vec<_> = living().map(|(worker, _)| PollFd::new(worker.pidfd(), PollFlags::IN)).collect();
+        let mut events: Vec<_> = living().map(|(worker, _)| PollFd::new(worker.ends(), PollFlags::IN)).collect();
         let timeout = Timespec {
             tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: timeout.subsec_nanos().into(),
@@ -99,10 +100,14 @@ impl WorkerProcesses {
             os.peak_pss_kib =
                 self.memory_peak.peak_kib().map(|seen_kib| largest_kib.map_or(seen_kib, |kib| kib.max(seen_kib)));
         }
-        Some(Account { os, peak_rss_exact: finished.iter().all(|finished| finished.peak_rss_exact) })
+        Some(Account {
+            os,
+            peak_rss_exact: finished.iter().all(|finished| finished.peak_rss_exact),
+            survivors: finished.iter().map(|finished| finished.survivors).sum(),
+        })
     }
 
-    /// Kills all that live, each with its group. [`WorkerProcesses::reap`] then tells of them.
+    /// Kills all that live, each with what is below it. [`WorkerProcesses::reap`] then tells of them.
     pub fn kill(&self) -> io::Result<()> {
         self.clients.iter().try_for_each(WorkerProcess::kill)
     }

@@ -306,9 +306,69 @@ mod ends {
     }
 
     #[test]
-    fn with_the_thread_that_started_it() {
-        let mut worker = std::thread::spawn(|| spawn(&mut sh("exec sleep 1000")).unwrap()).join().unwrap();
+    fn but_not_with_the_thread_that_started_it() {
+        let mut worker = std::thread::spawn(|| spawn(&mut sh("sleep 0.3; exit 4")).unwrap()).join().unwrap();
+        assert_eq!(finish(&mut worker).exit, Exit::Code(4));
+    }
+
+    /// In a session of its own: no signal to a group reaches it.
+    const FAR_OFF: &str = "setsid sleep 1000 & echo $!";
+
+    #[test]
+    fn children_that_went_into_sessions_of_their_own_are_ended_and_counted() {
+        let mut worker = spawn(sh(&format!("{FAR_OFF}; exit 5")).stdout(Stdio::piped())).unwrap();
+        let child = first_line(&mut worker);
+        let finished = finish(&mut worker);
+        assert_eq!((finished.exit, finished.survivors), (Exit::Code(5), 1));
+        assert!(is_dead(&child), "by the time the worker is said to have ended");
+        assert_eq!(run(&mut sh("true & wait; exit 0")).survivors, 0);
+    }
+
+    #[test]
+    fn children_of_a_worker_that_is_killed_wherever_they_are() {
+        let mut worker = spawn(sh(&format!("{FAR_OFF}; sleep 1000")).stdout(Stdio::piped())).unwrap();
+        let child = first_line(&mut worker);
+        worker.kill().unwrap();
         assert_eq!(finish(&mut worker).exit, signal(9, "SIGKILL"));
+        assert!(is_dead(&child));
+    }
+
+    #[test]
+    #[ignore = "started by a test as a process of its own"]
+    fn parent_of_many() {
+        let Some(_) = helper_process::argument() else { return };
+        let mut worker = spawn(sh(&format!("{FAR_OFF}; trap '' TERM; sleep 1000")).stdout(Stdio::piped())).unwrap();
+        let child = first_line(&mut worker);
+        say("child", child);
+        say("worker", worker.pid());
+        finish(&mut worker);
+    }
+
+    #[test]
+    fn with_all_that_is_below_it_if_its_parent_is_killed() {
+        let mut helper = helper_process::start("ends::parent_of_many", "", |_| {});
+        let (child, worker) = (helper.hear("child"), helper.hear("worker"));
+        kill_process(Pid::from_child(&helper.process), Signal::KILL).unwrap();
+        wait_until("the worker and its child are dead", || is_dead(&worker) && is_dead(&child));
+    }
+
+    /// The keeper is what a worker has as its parent.
+    #[test]
+    fn a_worker_whose_keeper_was_stopped_or_killed() {
+        let keeper = |worker: &WorkerProcess| {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", worker.pid())).unwrap();
+            let parent = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap();
+            Pid::from_raw(parent).unwrap()
+        };
+        let mut worker = spawn(&mut sh("exec sleep 1000")).unwrap();
+        kill_process(keeper(&worker), Signal::STOP).unwrap();
+        worker.kill().unwrap();
+        assert_eq!(finish(&mut worker).exit, signal(9, "SIGKILL"));
+        let mut worker = spawn(&mut sh("exec sleep 1000")).unwrap();
+        let pid = worker.pid().to_string();
+        kill_process(keeper(&worker), Signal::KILL).unwrap();
+        assert_eq!(finish(&mut worker).exit, signal(9, "SIGKILL"));
+        wait_until("the worker is dead", || is_dead(&pid));
     }
 
     #[test]

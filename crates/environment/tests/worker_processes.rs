@@ -3,17 +3,17 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use helper_process::LONG;
-use kvdyno_environment::process::Exit;
+use kvdyno_environment::process::{Exit, WorkerCommand};
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
 
 mod helper_process;
 
-fn sh(script: &str) -> Command {
-    let mut command = Command::new("/bin/sh");
+fn sh(script: &str) -> WorkerCommand {
+    let mut command = WorkerCommand::new("/bin/sh").unwrap();
     command.args(["-c", script]).stdin(Stdio::null());
     command
 }
@@ -33,7 +33,7 @@ fn finish(processes: &mut WorkerProcesses) -> (Vec<(usize, Exit)>, Account) {
 
 #[test]
 fn each_is_told_of_once_and_the_account_waits_for_the_last() {
-    let mut processes = WorkerProcesses::start(&mut [sh("exit 3"), sh("sleep 0.3"), sh("kill -9 $$")]).unwrap();
+    let mut processes = WorkerProcesses::start(vec![sh("exit 3"), sh("sleep 0.3"), sh("kill -9 $$")]).unwrap();
     assert_eq!(processes.pids().len(), 3);
     assert_eq!(processes.account(), None);
     let (mut ended, account) = finish(&mut processes);
@@ -48,8 +48,8 @@ fn each_is_told_of_once_and_the_account_waits_for_the_last() {
 #[test]
 fn costs_are_summed_and_the_wall_clock_is_not() {
     const BURN: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
-    let alone = finish(&mut WorkerProcesses::start(&mut [sh(BURN)]).unwrap()).1.os;
-    let together = finish(&mut WorkerProcesses::start(&mut [sh(BURN), sh(BURN), sh(BURN)]).unwrap()).1.os;
+    let alone = finish(&mut WorkerProcesses::start(vec![sh(BURN)]).unwrap()).1.os;
+    let together = finish(&mut WorkerProcesses::start(vec![sh(BURN), sh(BURN), sh(BURN)]).unwrap()).1.os;
     assert!(together.user_s > 1.5 * alone.user_s, "{together:?} beside {alone:?}");
     assert!(together.minor_faults > 2 * alone.minor_faults, "{together:?} beside {alone:?}");
     assert!(together.peak_rss_kib > 2 * alone.peak_rss_kib, "{together:?} beside {alone:?}");
@@ -59,23 +59,23 @@ fn costs_are_summed_and_the_wall_clock_is_not() {
 
 #[test]
 fn what_they_share_counts_once() {
-    let two = finish(&mut WorkerProcesses::start(&mut [sh("exec sleep 0.5"), sh("exec sleep 0.5")]).unwrap()).1.os;
+    let two = finish(&mut WorkerProcesses::start(vec![sh("exec sleep 0.5"), sh("exec sleep 0.5")]).unwrap()).1.os;
     let together = two.peak_pss_kib.unwrap();
     assert!(together < two.peak_rss_kib && together >= two.peak_rss_kib / 2, "{two:?}");
-    let one = finish(&mut WorkerProcesses::start(&mut [sh("exec sleep 0.1")]).unwrap()).1.os;
+    let one = finish(&mut WorkerProcesses::start(vec![sh("exec sleep 0.1")]).unwrap()).1.os;
     assert_eq!(one.peak_pss_kib, None);
 }
 
 #[test]
 fn they_can_be_ended_together() {
-    let mut processes = WorkerProcesses::start(&mut [sh("exec sleep 1000"), sh("exec sleep 1000")]).unwrap();
+    let mut processes = WorkerProcesses::start(vec![sh("exec sleep 1000"), sh("exec sleep 1000")]).unwrap();
     processes.kill().unwrap();
     assert_eq!(finish(&mut processes).0.len(), 2);
 }
 
 #[test]
 fn none_outlives_its_owner() {
-    let processes = WorkerProcesses::start(&mut [sh("exec sleep 1000"), sh("exec sleep 1000")]).unwrap();
+    let processes = WorkerProcesses::start(vec![sh("exec sleep 1000"), sh("exec sleep 1000")]).unwrap();
     let folders: Vec<String> = processes.pids().iter().map(|pid| format!("/proc/{pid}")).collect();
     assert!(folders.iter().all(|folder| Path::new(folder).exists()));
     drop(processes);
@@ -84,6 +84,6 @@ fn none_outlives_its_owner() {
 
 #[test]
 fn one_that_cannot_be_started_ends_the_others() {
-    let mut commands = [sh("exec sleep 1000"), Command::new("/no/such/program")];
-    assert_eq!(WorkerProcesses::start(&mut commands).unwrap_err().kind(), std::io::ErrorKind::NotFound);
+    let commands = vec![sh("exec sleep 1000"), WorkerCommand::new("/no/such/program").unwrap()];
+    assert_eq!(WorkerProcesses::start(commands).unwrap_err().kind(), std::io::ErrorKind::NotFound);
 }

@@ -22,7 +22,8 @@ pub struct Experiment {
     /// Heads the report, and begins the name of the results folder.
     #[key(default = "comparison".to_owned())]
     pub name: String,
-    /// The set-ups to compare, each once: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, or names of `[engine.NAME]` sections.
+    /// The set-ups to compare, each once: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, or names of `[engine.NAME]`
+    /// sections.
     #[key(default = List::default(), no_flag)]
     pub engines: List<String>,
     /// The records.

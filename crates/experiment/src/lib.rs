@@ -16,6 +16,7 @@ mod variants;
 
 pub use experiment::{Experiment, SectionInfo, TopKey, section_of, sections};
 pub use file_error::FileError;
+pub use parse::MOST_BYTES;
 pub use sections::{
     BatchSize, Clients, DURATION, DataKey, DataSection, EngineKey, EngineOptions, EngineSection, FitKey, FitSection,
     LabKey, LabSection, LoadKey, LoadSection, RunKey, RunSection, SettingsKey, SettingsSection,

@@ -7,12 +7,21 @@ use crate::experiment::Experiment;
 use crate::file_error::FileError;
 use crate::unknown::refuse_unknown;
 
+/// Bytes of an experiment file, at most: a hundred times the longest that comes with the program. What is longer is no
+/// experiment, and would take memory and time before anything could be said about it.
+pub const MOST_BYTES: usize = 1 << 20;
+
 impl Experiment {
     /// Reads an experiment file.
     ///
     /// # Errors
-    /// If it is no TOML, has a key that is not known, or a value of another type or out of its bounds.
+    /// If it is too long, is no TOML, has a key that is not known, or a value of another type or out of its bounds.
     pub fn parse(text: &str) -> Result<Self, FileError> {
+        if text.len() > MOST_BYTES {
+            return Err(FileError::new(format!(
+                "it is longer than {MOST_BYTES} bytes, which no experiment is; leave out what is not needed"
+            )));
+        }
         refuse_unknown(text)?;
         toml::from_str(text).map_err(|error| {
             let key = error.span().and_then(|span| document::key_at(text, &span));

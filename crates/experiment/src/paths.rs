@@ -12,7 +12,7 @@ impl Experiment {
     /// Makes paths of adapters, libraries and folders independent of the working folder.
     pub fn make_paths_absolute(&mut self, base: &Path) {
         let absolute = |path: &Path| FilePath(base.join(path));
-        // An engine that is named by its path keeps that name in reports; where it lies is said by its section.
+        // An engine that is named by its path: where it lies is said by its section, so that its name may change.
         for name in self.engines.iter().filter(|name| is_path(name)) {
             let section = self.engine.entry(name.clone()).or_default();
             section.engine.get_or_insert_with(|| name.clone());

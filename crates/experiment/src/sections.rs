@@ -9,8 +9,8 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::OptionText;
 use kvdyno_model::{
-    ByteSize, ClientKind, Compression, Count, Durability, FilePath, Fraction, Json, KeyValue, Keys, LeaveOut, Length,
-    List, MissingEngines, Multiple, Order, TimeSpan, Verify, WriteRate,
+    Audit, ByteSize, ClientKind, Compression, Count, Durability, FilePath, Fraction, Json, KeyValue, Keys, LeaveOut,
+    Length, List, MissingEngines, Multiple, Order, TimeSpan, Verify, WriteRate,
 };
 use kvdyno_worker::Distribution;
 use kvdyno_worker::workloads::{Parameter, Spelling, WorkloadName};
@@ -171,6 +171,10 @@ pub struct LabSection {
     /// The way with an engine that is not here, or cannot do what is requested.
     #[key(default = MissingEngines::Refuse)]
     pub missing_engines: MissingEngines,
+    /// How much of what a trial wrote is read back after it: by a fresh session at its end, and by a fresh process
+    /// after the last trial on the database.
+    #[key(default = Audit::Sample)]
+    pub audit: Audit,
     /// A worker in which no operation ends for so long is ended.
     #[key(default = TimeSpan::seconds(60))]
     pub hang_timeout: TimeSpan<1>,

@@ -1,4 +1,4 @@
-//! Keys that an experiment file does not have.
+//! Contents that no experiment file has: unknown keys, and more sections than anybody would write.
 
 use kvdyno_model::{did_you_mean, either};
 use toml::Spanned;
@@ -7,11 +7,16 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::experiment::{section_of, sections};
 use crate::file_error::FileError;
 
-/// Refuses the first key that is not known, with what was probably meant.
+/// Each `[[run]]` is a line of a table, each `[engine.NAME]` a process that asks the engine: more than this nobody can
+/// read, and nobody waits for.
+const MOST_SECTIONS: usize = 1000;
+
+/// Refuses the first key that is not known, with what was probably meant, and sections that are too many.
 pub(crate) fn refuse_unknown(text: &str) -> Result<(), FileError> {
     // What is no TOML is said by the parser.
     let Ok(table) = DeTable::parse(text) else { return Ok(()) };
     let top = table.get_ref();
+    refuse_many(top)?;
     for (name, value) in top.iter() {
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("engine", DeValue::Table(engines)) => {
@@ -23,6 +28,24 @@ pub(crate) fn refuse_unknown(text: &str) -> Result<(), FileError> {
             ("variant" | "engine", _) => (),
             (word, _) if is_section(word) => refuse_in(value, word)?,
             (word, _) => known(name, word, &top_level())?,
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a section that is there too often. Before the rest, which looks at each of them.
+fn refuse_many(top: &DeTable<'_>) -> Result<(), FileError> {
+    for (name, value) in top.iter() {
+        let (shown, count, first_over) = match (name.get_ref().as_ref(), value.get_ref()) {
+            ("engine", DeValue::Table(all)) => {
+                ("[engine.NAME]", all.len(), all.keys().nth(MOST_SECTIONS).map(Spanned::span))
+            }
+            ("run", DeValue::Array(all)) => ("[[run]]", all.len(), all.get(MOST_SECTIONS).map(Spanned::span)),
+            _ => continue,
+        };
+        if count > MOST_SECTIONS {
+            let message = format!("{count} sections {shown} are too many; there can be {MOST_SECTIONS}");
+            return Err(FileError { span: first_over, ..FileError::new(message) });
         }
     }
     Ok(())

@@ -6,7 +6,8 @@
 //! data.value_size = 24
 //! ```
 //!
-//! A variant is laid over the rest of the file, table by table; what it does not say stays. Each has databases of its own.
+//! A variant is laid over the rest of the file, table by table; what it does not say stays. Each has databases of its
+//! own.
 
 use kvdyno_model::{KeyPath, KeyStep};
 use toml::{Table, Value};
@@ -14,8 +15,8 @@ use toml::{Table, Value};
 use crate::experiment::Experiment;
 use crate::file_error::FileError;
 
-/// Each is checked against every engine before anything runs.
-const MOST: usize = 1000;
+/// Each is laid over the whole file and read with it, and each of its engines is asked before anything runs.
+const MOST: usize = 500;
 /// The sections that a variant may change.
 const SECTIONS: [&str; 7] = ["data", "settings", "load", "run", "environment", "engines", "engine"];
 
@@ -77,8 +78,8 @@ impl Experiment {
         Ok(variants)
     }
 
-    /// Whether a trial's memory is limited, in any of the variants. Not if they cannot be told: what is wrong with them is
-    /// said by the check.
+    /// Whether a trial's memory is limited, in any of the variants. Not if they cannot be told: what is wrong with them
+    /// is said by the check.
     pub fn limits_memory(&self) -> bool {
         self.variants().is_ok_and(|variants| variants.iter().any(|one| one.experiment.environment.memory.is_some()))
     }
@@ -129,8 +130,9 @@ mod tests {
 
     #[test]
     fn what_a_variant_does_not_say_stays() {
-        let text = "engines = [\"lmdb\"]\n[data]\nrecords = 5\n[[run]]\nreaders = [1, 2]\n[[run]]\nworkload = \"readseq\"\n\
-                    [[variant]]\nname = \"a\"\ndata.value_size = 24\n[[variant]]\nname = \"b\"\nrun.readers = [7]\n";
+        let text = "engines = [\"lmdb\"]\n[data]\nrecords = 5\n[[run]]\nreaders = [1, 2]\n[[run]]\nworkload = \
+                    \"readseq\"\n[[variant]]\nname = \"a\"\ndata.value_size = 24\n[[variant]]\nname = \
+                    \"b\"\nrun.readers = [7]\n";
         let variants = variants(text).unwrap();
         assert_eq!(variants.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         let (a, b) = (&variants[0].experiment, &variants[1].experiment);

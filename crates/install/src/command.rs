@@ -7,6 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use kvdyno_environment::process::{Exit, status};
+
 /// Lines of a failed command's output that are shown.
 const LINES: usize = 15;
 
@@ -27,7 +29,8 @@ fn tail(output: &str) -> String {
     }
 }
 
-/// Runs `command` with its output in `log`, at the end of which it is added.
+/// Runs `command` with its output in `log`, at the end of which it is added. Nothing that it starts outlives it, or
+/// this process.
 ///
 /// # Errors
 /// If it cannot be started, or ends with another status than 0.
@@ -38,12 +41,11 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<(), Failed> 
         Ok((file.try_clone()?, file))
     };
     let (out, err) = open().map_err(|error| failed(error.to_string()))?;
-    let status = command.stdin(Stdio::null()).stdout(out).stderr(err).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => {
+    match status(command.stdin(Stdio::null()).stdout(out).stderr(err)) {
+        Ok(Exit::Code(0)) => Ok(()),
+        Ok(exit) => {
             let said = std::fs::read(log).unwrap_or_default();
-            Err(failed(format!("{}\n({status})", String::from_utf8_lossy(&said))))
+            Err(failed(format!("{}\n({exit})", String::from_utf8_lossy(&said))))
         }
         Err(error) => Err(failed(error.to_string())),
     }
@@ -86,7 +88,7 @@ mod tests {
         command.args(["-c", "for i in $(seq 30); do echo line $i; done; echo oops >&2; exit 3"]);
         let error = run("the build", &mut command, &log).unwrap_err().to_string();
         assert!(error.starts_with("the build failed:\n"), "{error}");
-        assert!(error.contains("oops") && error.contains("exit status: 3") && !error.contains("line 3\n"), "{error}");
+        assert!(error.contains("oops") && error.contains("exit code 3") && !error.contains("line 3\n"), "{error}");
     }
 
     #[test]

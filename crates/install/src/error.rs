@@ -17,8 +17,8 @@ pub enum InstallError {
     },
     /// The archive is not the one that the recipe knows.
     #[error(
-        "{file} has the checksum {actual}, the recipe says {wanted}: it was changed or not fetched whole; nothing of it \
-         was used"
+        "{file} has the checksum {actual}, the recipe says {wanted}: it was changed or not fetched whole; nothing of \
+         it was used"
     )]
     Checksum {
         /// The archive.

@@ -2,12 +2,13 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
 use kvdyno_engine::installed::{InstallNote, NOTE};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::error::InstallError;
 use crate::recipe::{EngineVersion, Recipe};
@@ -206,7 +207,10 @@ fn sweep(root: &Path) -> io::Result<()> {
     for entry in fs::read_dir(root)? {
         let path = entry?.path();
         let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(STAGING));
-        let lock = ours.then(|| File::open(path.join("lock")).ok()).flatten();
+        // Never through a link, and without waiting for whoever might write into a FIFO.
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+        let open = || File::options().read(true).custom_flags(flags).open(path.join("lock")).ok();
+        let lock = ours.then(open).flatten().filter(|lock| lock.metadata().is_ok_and(|facts| facts.is_file()));
         if lock.is_some_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()) {
             fs::remove_dir_all(&path)?;
         }

@@ -46,6 +46,19 @@ pub fn pins(engine: &str) -> bool {
     PINS.iter().any(|file| has(engine, file)) || has("go", "go.sum") && has(engine, "build.sh")
 }
 
+/// Path and bytes of every file of the crate of the ABI.
+pub fn abi_sources() -> impl Iterator<Item = (String, Vec<u8>)> {
+    AbiSources::iter().filter_map(|path| Some((path.to_string(), AbiSources::get(&path)?.data.into_owned())))
+}
+
+/// Name and bytes of every file of the package that adapters in Go share, but for its tests.
+pub fn go_adapter() -> impl Iterator<Item = (String, Vec<u8>)> {
+    EngineSources::iter().filter_map(|path| {
+        let name = path.strip_prefix("go/adapter/").filter(|name| !name.ends_with("_test.go"))?;
+        Some((name.to_owned(), EngineSources::get(&path)?.data.into_owned()))
+    })
+}
+
 /// Lays the sources out below `root` as they are in the project, `engines/` and `crates/abi/`, and the headers that an
 /// adapter includes in `include/`.
 pub fn lay_out(root: &Path) -> io::Result<()> {

@@ -15,8 +15,8 @@
 //! }
 //! ```
 //!
-//! It gives the struct `Default` and `kvdyno_model::KeySection`, and makes the enum that `key` names: a typed name for each
-//! key. Of a field: `default` is its value where the file is silent; `absent` says what then happens, where it has
+//! It gives the struct `Default` and `kvdyno_model::KeySection`, and makes the enum that `key` names: a typed name for
+//! each key. Of a field: `default` is its value where the file is silent; `absent` says what then happens, where it has
 //! none; `flag` is the name of its flag, if not the key's; `no_flag` where there is none; `skip` where it is no key.
 
 use proc_macro::TokenStream;

@@ -55,7 +55,7 @@ pub enum Command {
     Worker(WorkerArguments),
     /// Ask an adapter about itself (started by the program itself)
     #[command(hide = true)]
-    Inspect(InspectArguments),
+    Inspect,
 }
 
 #[derive(Debug, Args)]
@@ -64,9 +64,11 @@ pub enum Command {
   kvdyno compare lmdb rocksdb --records 10M --value-size 400 --durability commit --readers 1,8,64
   kvdyno compare lmdb rocksdb --workload readseq,readreverse --duration 30s
   kvdyno compare rocksdb --option rocksdb.block_size=8KiB --library rocksdb=/opt/rocksdb/librocksdb.so
-  kvdyno compare ./libmine.so null --format csv")]
+  kvdyno compare ./libmine.so null --option mine.block_size=8KiB --format csv
+  kvdyno compare old=./libmine.so new=build/libmine.so")]
 pub struct CompareArguments {
-    /// Engines: a name, NAME:PRESET, or the path of an adapter (see `kvdyno engines`)
+    /// Engines: a name, NAME:PRESET, or the path of an adapter, which is called as it calls itself (see `kvdyno
+    /// engines`); with another name for the tables: NAME=ENGINE
     #[arg(required = true, value_name = "ENGINE")]
     pub engines: Vec<String>,
     /// An engine's own option (see `kvdyno engines NAME`)
@@ -179,6 +181,8 @@ pub struct EnginesArguments {
 pub enum EnginesCommand {
     /// Check whether adapters keep what the ABI promises; without an engine, list the checks
     Check(Box<CheckArguments>),
+    /// Write a new adapter that works, for an engine of your own to be put into
+    New(NewArguments),
     /// Say what each of the lab's settings comes to in engines, in their own words, or why it is refused
     Settings(SettingsArguments),
     /// Fetch and build engines, through the package clients of this machine
@@ -186,9 +190,31 @@ pub enum EnginesCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "It keeps records in a sorted table, written to a file when it is closed; comments say where your
+engine goes. It needs nothing else of kvdyno, builds with the command that is printed, and passes
+`kvdyno engines check`.
+
+Examples:
+  kvdyno engines new mine --lang c                        into ./mine, with a Makefile
+  kvdyno engines new mine --lang rust --dir ~/engines     into ~/engines/mine, with the crate that it uses"
+)]
+pub struct NewArguments {
+    /// The engine's name: lower-case letters, digits and `_`
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Its language: c, c++, rust or go
+    #[arg(long, value_parser = ["c", "c++", "rust", "go"], value_name = "LANGUAGE")]
+    pub lang: String,
+    /// The folder in which its folder is made
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "What is fetched is held against a checksum, built and tried before it is put into
-$XDG_DATA_HOME/kvdyno/engines (or ~/.local/share); if anything fails, nothing is left behind. To remove an engine, remove
-its folder there.
+$XDG_DATA_HOME/kvdyno/engines (or ~/.local/share); if anything fails, nothing is left behind. To remove an engine,
+remove its folder there.
 
 Examples:
   kvdyno engines install hyperleveldb                     the version that its recipe prefers
@@ -236,6 +262,9 @@ pub struct CheckArguments {
     /// Where the checks' databases go [default: the folder for temporary files]
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
+    /// Keep the log of every check there, all that its processes print [default: with the databases, if a check fails]
+    #[arg(long, value_name = "FOLDER")]
+    pub logs: Option<PathBuf>,
     /// How long a check may take: one that takes longer hangs
     #[arg(long, default_value = "60s", value_name = "TIME")]
     pub timeout: TimeSpan<1>,
@@ -295,7 +324,7 @@ pub struct MachineArguments {
 
 #[derive(Debug, Args)]
 pub struct WorkerArguments {
-    #[arg(required_unless_present = "destroy")]
+    #[arg(required_unless_present_any = ["destroy", "audit"])]
     pub spec: Option<PathBuf>,
     /// Which of several processes this is
     #[arg(long)]
@@ -303,12 +332,9 @@ pub struct WorkerArguments {
     /// Instead: give back what an engine keeps outside a database's folder
     #[arg(long, exclusive = true)]
     pub destroy: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct InspectArguments {
-    pub request: PathBuf,
-    pub answer: PathBuf,
+    /// Instead: read back what the trials on a database wrote
+    #[arg(long, exclusive = true)]
+    pub audit: Option<PathBuf>,
 }
 
 #[cfg(test)]

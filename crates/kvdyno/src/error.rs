@@ -1,9 +1,10 @@
 //! Errors as people see them.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kvdyno_experiment::FileError;
+use kvdyno_report::ReportError;
 use kvdyno_results::folder::ReadError;
 use kvdyno_run::RunError;
 use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report, ReportHandler, Severity};
@@ -41,7 +42,7 @@ pub enum Error {
     ResultsFolder(#[from] ReadError),
     /// A report could not be made.
     #[error(transparent)]
-    Report(#[from] kvdyno_report::ReportError),
+    Report(#[from] ReportError),
     /// A worker could not begin.
     #[error(transparent)]
     Worker(#[from] kvdyno_worker::worker::WorkerError),
@@ -70,6 +71,23 @@ pub enum Error {
     Interrupted(PathBuf),
 }
 
+/// Whether the results are to blame, not the system that would not give them.
+fn is_input(error: &ReadError) -> bool {
+    !matches!(error, ReadError::Io { .. })
+}
+
+/// Lines of a file that are longer are not shown: the place in them would be lost on a screen.
+const LONGEST_LINE: usize = 400;
+
+/// `FILE:LINE:COLUMN: ` of a place in a line that is too long to be shown.
+fn position_in_long_line(path: &Path, text: &str, start: usize) -> Option<String> {
+    let before = text.get(..start)?;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count());
+    let rest = text[start..].lines().next().map_or(0, |line| line.chars().count());
+    let position = || format!("{}:{}:{}: ", path.display(), before.matches('\n').count() + 1, column + 1);
+    (column + rest > LONGEST_LINE).then(position)
+}
+
 impl Error {
     /// An I/O error, with what was tried.
     pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
@@ -80,8 +98,8 @@ impl Error {
     /// See `main`.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Input(_) | Error::Experiment { .. } | Error::ResultsFolder(ReadError::NotResults(_)) => 2,
-            Error::Space(_) => 2,
+            Error::Input(_) | Error::Experiment { .. } | Error::Space(_) | Error::Lab(RunError::Base(_)) => 2,
+            Error::ResultsFolder(error) | Error::Report(ReportError::Read(error)) if is_input(error) => 2,
             Error::Interrupted(_) => 130,
             _ => 1,
         }
@@ -93,13 +111,18 @@ impl Error {
         let options = || Box::new(MietteHandlerOpts::new().wrap_lines(false).build()) as Box<dyn ReportHandler>;
         // A second hook is refused, and the first is as good.
         let _ = miette::set_hook(Box::new(move |_| options()));
-        let mut diagnostic = MietteDiagnostic::new(self.to_string()).with_severity(Severity::Error);
+        let mut diagnostic = MietteDiagnostic::new(harmless(&self.to_string())).with_severity(Severity::Error);
         let mut source = None;
         if let Error::Experiment { error, file: Some((path, text)) } = self
             && let Some(span) = error.span_in(&text)
         {
-            diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
-            source = Some(NamedSource::new(path.to_string_lossy(), text));
+            match position_in_long_line(&path, &text, span.start) {
+                Some(position) => diagnostic.message.insert_str(0, &position),
+                None => {
+                    diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
+                    source = Some(NamedSource::new(harmless(&path.to_string_lossy()), harmless(&text)));
+                }
+            }
         }
         let report = Report::new(diagnostic);
         let report = match source {
@@ -107,5 +130,28 @@ impl Error {
             None => report,
         };
         eprintln!("{report:?}");
+    }
+}
+
+/// Text of files that others wrote, in which nothing is a terminal's command. Its places stay the same.
+fn harmless(text: &str) -> String {
+    let one = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() && c.len_utf8() == 1 => ' ',
+        c if c.is_control() => '·',
+        c => c,
+    };
+    text.chars().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_others_move_no_cursor_and_keep_their_places() {
+        let (text, plain) = ("a\u{1b}[2J\r\u{9b}é\n", "a [2J ·é\n");
+        assert_eq!(harmless(text), plain);
+        assert_eq!(text.len(), plain.len());
     }
 }

@@ -33,6 +33,9 @@ fn main() -> ExitCode {
         Command::Engines(EnginesArguments { command: Some(EnginesCommand::Install(arguments)), .. }) => {
             commands::install::run(&arguments)
         }
+        Command::Engines(EnginesArguments { command: Some(EnginesCommand::New(arguments)), .. }) => {
+            commands::new::run(&arguments)
+        }
         Command::Engines(EnginesArguments { command: Some(EnginesCommand::Settings(arguments)), .. }) => {
             commands::settings::run(arguments)
         }
@@ -42,7 +45,7 @@ fn main() -> ExitCode {
         Command::Machine(arguments) => commands::machine::run(arguments),
         Command::Clean(arguments) => commands::clean::run(&arguments),
         Command::Worker(arguments) => commands::worker::run(arguments),
-        Command::Inspect(arguments) => commands::worker::inspect(&arguments.request, &arguments.answer),
+        Command::Inspect => commands::worker::inspect(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

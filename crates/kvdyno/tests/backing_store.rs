@@ -245,6 +245,21 @@ fn refused(environment: &str, words: &str) {
     assert!(!ran.lab.path("results").exists());
 }
 
+/// It would be full before anything was measured.
+#[test]
+fn a_device_without_room_is_refused_before_it_is_erased() {
+    if !may_set_the_environment() {
+        return;
+    }
+    let lab = Lab::new();
+    let device = LoopDevice::new(&lab, "disk", 128);
+    let path = device.path().to_str().unwrap();
+    let before = device.head();
+    let compare = ["compare", "lmdb", "--storage", "ext4", "--device", path, "--yes-erase", path, "--out", "results"];
+    lab.run(compare).exits(2).says("128MiB has no room for keys and values of").says("lab.min_free = 256MiB");
+    assert!(device.head() == before && !lab.path("results").exists());
+}
+
 #[test]
 fn devices_that_cannot_be() {
     refused("storage = \"ext4\"\ndevice = \"/dev/surely-not\"", "there is no /dev/surely-not");

@@ -53,6 +53,17 @@ fn an_engine_that_nobody_has_heard_of() {
     refused_at("1:20", "engines = [\"lmdb\", \"rocksd\"]").says("did you mean `rocksdb`?");
 }
 
+/// Of those that no adapter is here for, and of a misspelt one.
+#[test]
+fn an_engine_that_is_not_installed_says_how_to_get_it() {
+    for name in ["redb", "fjall", "bbolt", "badger", "pebble", "sled"] {
+        let advice = format!("{name} is not installed; to get it: kvdyno engines install {name}");
+        refused(["compare", "lmdb", name]).says(&advice);
+    }
+    refused(["compare", "tokuft"]).says("tokuft is in no registry: build PerconaFT");
+    refused(["compare", "reddb"]).says("there is no engine `reddb`; did you mean `redb`?");
+}
+
 #[test]
 fn no_engine() {
     refused(["compare"]).says("<ENGINE>...");
@@ -446,8 +457,9 @@ fn a_results_folder_that_is_not_new() {
 fn a_results_folder_that_is_a_file() {
     let lab = Lab::new();
     lab.write("taken", "years of work");
-    let ran = lab.run(["compare", "lmdb", "--out", "taken"]);
-    ran.says("cannot make").says("taken: File exists");
+    for out in ["taken", "taken/below"] {
+        refused_in(&lab, ["compare", "lmdb", "--out", out]).says("taken is not a folder; choose another --out");
+    }
     assert_eq!(fs::read_to_string(lab.path("taken")).unwrap(), "years of work");
 }
 

@@ -86,3 +86,11 @@ fn headings(file: &File) -> impl Iterator<Item = String> {
         kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
     })
 }
+
+#[test]
+fn the_page_for_authors_shows_the_example_that_is_compiled() {
+    let page = std::fs::read_to_string(top().join("docs/engine-abi.md")).unwrap();
+    let shown = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let compiled = std::fs::read_to_string(top().join("crates/abi/examples/table.rs")).unwrap();
+    assert_eq!(shown, compiled, "docs/engine-abi.md and crates/abi/examples/table.rs must be the same");
+}

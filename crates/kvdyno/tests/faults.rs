@@ -5,11 +5,7 @@
 
 mod support;
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
-
-use support::{Comparison, Lab, Ran};
+use support::{Comparison, Lab, Ran, SmallFilesystem};
 
 /// `faulty` beside LMDB, reading at random. Databases have 2000 records: put 2001 is the first after the load.
 fn faulty(fault: &str) -> Comparison {
@@ -243,46 +239,6 @@ fn storage_that_is_almost_full() {
     small.is_empty();
 }
 
-/// 128 MiB of memory as a filesystem, in a folder of a lab, for as long as this lives.
-struct SmallFilesystem {
-    lab: Lab,
-    name: &'static str,
-}
-
-impl SmallFilesystem {
-    /// `None` where `KVDYNO_TEST_MOUNT=skip` says that it cannot be had.
-    fn mount(lab: &Lab, name: &'static str) -> Option<Self> {
-        if std::env::var_os("KVDYNO_TEST_MOUNT").is_some_and(|how| how == "skip") {
-            return None;
-        }
-        fs::create_dir(lab.path(name)).unwrap();
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=128m", "none"]).arg(lab.path(name)).output();
-        let advice =
-            "these tests fill a filesystem and must mount one: run them as root (in a container with SYS_ADMIN)";
-        let mounted = mounted.expect(advice);
-        assert!(mounted.status.success(), "{advice}: {}", String::from_utf8_lossy(&mounted.stderr));
-        Some(SmallFilesystem { lab: lab.clone(), name })
-    }
-
-    #[track_caller]
-    fn is_empty(&self) {
-        let left: Vec<_> =
-            fs::read_dir(self.lab.path(self.name)).unwrap().flatten().map(|entry| entry.path()).collect();
-        assert_eq!(left, Vec::<PathBuf>::new());
-    }
-}
-
-impl Drop for SmallFilesystem {
-    fn drop(&mut self) {
-        let folder = self.lab.path(self.name);
-        let unmounted = Command::new("umount").arg("--lazy").arg(&folder).status();
-        if !std::thread::panicking() {
-            assert!(unmounted.unwrap().success(), "{} stays mounted", folder.display());
-        }
-    }
-}
-
 // ---- no fault, but a nuisance
 
 /// More than a pipe holds, on both streams of the worker: none of it gets among what kvdyno prints.
@@ -342,6 +298,7 @@ fn two_setups_of_one_engine_are_two() {
         r#"
         engines = ["broken", "sound"]
         data.records = 1000
+        lab.audit = "off"
         engine.broken = { engine = "faulty", options = { fault = "segv-get" } }
         engine.sound = { engine = "faulty" }
         [[run]]

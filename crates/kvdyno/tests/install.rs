@@ -1,5 +1,5 @@
-//! `kvdyno engines install`: what is refused, and that nothing half-installed stays. Package clients are played by small
-//! scripts, so nothing is fetched.
+//! `kvdyno engines install`: what is refused, and that nothing half-installed stays. Package clients are played by
+//! small scripts, so nothing is fetched.
 
 #![allow(clippy::unwrap_used)]
 
@@ -139,5 +139,5 @@ fn an_adapter_that_crashes_when_it_is_loaded_does_not_take_the_program_down() {
     assert!(built.unwrap().success());
     let output = lab.kvdyno().args(["compare"]).arg(&library).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", says(&output));
-    assert!(says(&output).contains("while it was loaded, it died of signal 4"), "{}", says(&output));
+    assert!(says(&output).contains("while the lab was loading its file, it died of signal 4"), "{}", says(&output));
 }

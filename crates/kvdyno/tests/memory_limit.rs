@@ -173,8 +173,8 @@ fn as_nobody(lab: &Lab, arguments: &[&str]) -> String {
 /// The groups of one run.
 fn groups_of(pid: u32) -> Vec<PathBuf> {
     let mut own = groups(Path::new("/sys/fs/cgroup"));
-    let name = format!("kvdyno-{pid}-");
-    own.retain(|group| group.file_name().unwrap().to_string_lossy().starts_with(&name));
+    let of_it = format!("-{pid}-");
+    own.retain(|group| group.file_name().unwrap().to_string_lossy().contains(&of_it));
     own
 }
 

@@ -97,7 +97,7 @@ fn processors(variant: &str, engines: usize, cpus: &str, smt: bool) {
 #[test]
 #[ignore = "make test-numa"]
 fn the_machine_has_four_nodes_of_one_core_with_two_threads() {
-    let machine = results().machine().unwrap();
+    let machine = results().machine().unwrap().unwrap();
     assert_eq!((machine.cpu.threads, machine.cpu.cores, machine.cpu.sockets), (8, 4, 4));
     let distances: Vec<_> = machine.numa.iter().map(|node| node.distances.clone()).collect();
     assert_eq!(distances, [[10, 16, 22, 16], [16, 10, 16, 22], [22, 16, 10, 16], [16, 22, 16, 10]]);

@@ -117,7 +117,8 @@ fn the_length_of_ranges_and_batches_and_where_ranges_begin_can_be_said() {
     let file = "engines = [\"faulty\"]\n[data]\nrecords = 1000\n[[run]]\nworkload = \"revrange\"\nreaders = [1]\n\
                 operations = 500\nwarmup = \"0s\"\nseek_nexts = 3\nseek_within = 1\n[[run]]\nworkload = \"fwdrange\"\n\
                 readers = [1]\noperations = 500\nwarmup = \"0s\"\nseek_nexts = 3\nseek_within = 1\n[[run]]\n\
-                workload = \"multireadrandom\"\nreaders = [1]\noperations = 500\nwarmup = \"0s\"\nkeys_per_multiget = 25\n";
+                workload = \"multireadrandom\"\nreaders = [1]\noperations = 500\nwarmup = \"0s\"\nkeys_per_multiget = \
+                25\n";
     let lab = Lab::new();
     lab.write("steps.toml", file);
     let ran = lab.run(["run", "steps.toml", "--out", "results"]);
@@ -380,6 +381,11 @@ fn four_billion_records_take_no_more_memory_than_a_thousand() {
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.contains("records = 1000\n"), "{text}");
         fs::write(file, text.replace("records = 1000\n", "records = 4_000_000_000\n")).unwrap();
+        // So that it is the experiment that was begun.
+        let plan = few.lab.path("results/plan.json");
+        let text = fs::read_to_string(&plan).unwrap();
+        assert!(text.contains("\"records\": 1000,"), "{text}");
+        fs::write(plan, text.replace("\"records\": 1000,", "\"records\": 4000000000,")).unwrap();
         fs::remove_dir_all(few.lab.path("results/trials").join(trial)).unwrap();
         let many = few.lab.resume();
         let result = many.exits(0).trials("null", workload).remove(0).result;

@@ -1,5 +1,5 @@
-//! The definition of a key of the experiment file, from which follow its parsing, its flag with the help, its line in the
-//! reference and in the example, and its part of the JSON Schema.
+//! The definition of a key of the experiment file, from which follow its parsing, its flag with the help, its line in
+//! the reference and in the example, and its part of the JSON Schema.
 
 use std::fmt;
 

@@ -56,7 +56,8 @@ impl KeyValue for ByteSize {
         let text = text.trim();
         match text.parse::<u64>() {
             Ok(bytes @ 1..LEAST_WITHOUT_UNIT) => Err(format!(
-                "`{bytes}` has no unit, and is only {bytes} bytes; if that is not meant, write {bytes}MiB, else {bytes}B"
+                "`{bytes}` has no unit, and is only {bytes} bytes; if that is not meant, write {bytes}MiB, else \
+                 {bytes}B"
             )),
             Ok(bytes) => Ok(ByteSize(bytes)),
             Err(_) => {

@@ -1,7 +1,7 @@
 //! Values that are chosen by a word. Each is defined once, with the meaning of its words.
 
-/// An enum whose values are words: with `ALL`, `Display`, `FromStr` that says what was probably meant, serde, and what the
-/// reference and the schema say of it. `= "word" as default` marks that of `#[derive(Default)]`.
+/// An enum whose values are words: with `ALL`, `Display`, `FromStr` that says what was probably meant, serde, and what
+/// the reference and the schema say of it. `= "word" as default` marks that of `#[derive(Default)]`.
 #[macro_export]
 macro_rules! words {
     (
@@ -112,6 +112,19 @@ words! {
 }
 
 words! {
+    /// How much of what was written is read back.
+    #[derive(Default)]
+    pub enum Audit: "an audit", "EXTENT" {
+        /// Every record.
+        Full = "full",
+        /// So many records that a loss of one in a thousand shows with a probability of 99.9 %.
+        Sample = "sample" as default,
+        /// None: an engine that stores nothing passes.
+        Off = "off",
+    }
+}
+
+words! {
     /// The phase of a trial.
     pub enum Phase: "a phase", "PHASE" {
         /// Filling a new database.
@@ -169,8 +182,14 @@ words! {
         EngineError = "engine-error",
         /// A read gave a wrong, torn, stale or missing value.
         WrongAnswer = "wrong-answer",
+        /// A record that was acknowledged is not there any more, or older.
+        LostWrite = "lost-write",
         /// The environment observed was not the one requested.
         Environment = "environment",
+        /// Its counters cannot be true: somebody overwrote the memory that it shares with the lab.
+        Implausible = "implausible",
+        /// The lab could not watch, judge or save it.
+        LabError = "lab-error",
         /// It was not started, because what it needs had failed before.
         NotRun = "not-run",
     }

@@ -1,5 +1,7 @@
 //! The backing stores of an experiment's databases.
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 use kvdyno_environment::requested::{EnvironmentKey, Refusal, Requested};
@@ -42,21 +44,36 @@ pub fn check(experiment: &Experiment, environment: &Environment) -> Result<(), F
 }
 
 fn check_size(experiment: &Experiment, requested: &Requested) -> Result<(), Refusal> {
-    let Some(size) = requested.storage_size.filter(|_| requested.storage.is_made()) else { return Ok(()) };
+    if !requested.storage.is_made() {
+        return Ok(());
+    }
+    let (key, size) = match (&requested.device, requested.storage_size) {
+        (Some(device), _) => (EnvironmentKey::Device, ByteSize(device_size(device)?)),
+        (None, Some(size)) => (EnvironmentKey::StorageSize, size),
+        (None, None) => return Ok(()),
+    };
     let least = ByteSize(backing_store::least(requested.storage));
     if size < least {
         let message = format!("{size} is too little for {}: {least} is the least", requested.storage);
-        return Err(Refusal::new(EnvironmentKey::StorageSize, message));
+        return Err(Refusal::new(key, message));
     }
     let (data, min_free) = (ByteSize(stored_bytes(experiment)), experiment.lab.min_free);
     if size.get() < data.get().saturating_add(min_free.get()) {
         let message = format!(
-            "{size} has no room for keys and values of {data} and lab.min_free = {min_free}; make it larger, or choose \
-             fewer records"
+            "{size} has no room for keys and values of {data} and lab.min_free = {min_free}; take a larger one, or \
+             choose fewer records"
         );
-        return Err(Refusal::new(EnvironmentKey::StorageSize, message));
+        return Err(Refusal::new(key, message));
     }
     Ok(())
+}
+
+/// Bytes of a block device.
+fn device_size(device: &Path) -> Result<u64, Refusal> {
+    let size = File::open(device).and_then(|mut device| device.seek(SeekFrom::End(0)));
+    size.map_err(|cause| {
+        Refusal::new(EnvironmentKey::Device, format!("cannot tell the size of {}: {cause}", device.display()))
+    })
 }
 
 /// A device has room for one database.

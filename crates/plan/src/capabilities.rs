@@ -8,8 +8,8 @@ use crate::plan::{load_spec, run_spec};
 use kvdyno_experiment::Experiment;
 use kvdyno_model::MissingEngines;
 
-/// The runs of an experiment that the engine cannot do, each with the reason. An engine that can do some of them is left
-/// out of the others where the experiment allows that (`missing_engines = "skip"`).
+/// The runs of an experiment that the engine cannot do, each with the reason. An engine that can do some of them is
+/// left out of the others where the experiment allows that (`missing_engines = "skip"`).
 ///
 /// # Errors
 /// If it cannot do the load, or a run that it is not to be left out of, or can do no run.
@@ -19,7 +19,7 @@ pub(crate) fn cannot_run(
     engine: &Declared,
 ) -> Result<Vec<(usize, String)>, String> {
     let load = load_spec(experiment, 0);
-    if let Some(lacks) = load.name.lacks(&load, engine.capabilities) {
+    if let Some(lacks) = load.name.lacks(&load.parameters, engine.capabilities) {
         return Err(format!("{label} {lacks}"));
     }
     if experiment.environment.storage == StorageKind::Raw && !engine.can(abi::CAN_RAW_DEVICE) {
@@ -29,7 +29,7 @@ pub(crate) fn cannot_run(
     }
     let reason = |section: usize| {
         let run = run_spec(experiment, section, 1, 0);
-        Some((section, format!("{label} {}", run.name.lacks(&run, engine.capabilities)?)))
+        Some((section, format!("{label} {}", run.name.lacks(&run.parameters, engine.capabilities)?)))
     };
     let missing: Vec<_> = (0..experiment.run.len()).filter_map(reason).collect();
     match missing.first() {

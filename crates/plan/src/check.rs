@@ -48,17 +48,7 @@ pub struct CheckedVariant {
 /// # Errors
 /// The first thing that cannot be, with what would be right.
 pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
-    let mut variants = experiment.variants()?;
-    for variant in &mut variants {
-        variant.experiment.yes_erase.clone_from(&experiment.yes_erase);
-        check_matrix(&variant.experiment).map_err(|error| variant.error(error))?;
-    }
-    check_count(&variants)?;
-    let mut plan = Plan::of(&variants);
-    for trial in &plan.trials {
-        let variant = &variants[trial.variant];
-        check_workload(trial).map_err(|error| variant.error(error))?;
-    }
+    let (variants, mut plan) = check_alone(&experiment)?;
     let mut left_out = Vec::new();
     let variants = variants.into_iter().enumerate();
     let variants: Vec<CheckedVariant> =
@@ -68,6 +58,27 @@ pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
         return Err(FileError::new(format!("none of the engines can be measured here:{}", reasons.concat())));
     }
     Ok(Checked { plan: plan_of(&variants), experiment, variants, left_out })
+}
+
+/// Checks what the file tells by itself: no engine is asked, and the machine not looked at. Its variants, and the plan
+/// as it would be if every engine were here and could do everything.
+///
+/// # Errors
+/// The first thing that cannot be, with what would be right.
+pub fn check_alone(experiment: &Experiment) -> Result<(Vec<Variant>, Plan), FileError> {
+    let mut variants = experiment.variants()?;
+    // Before the rest, which looks at each engine and each trial.
+    check_count(&variants)?;
+    for variant in &mut variants {
+        variant.experiment.yes_erase.clone_from(&experiment.yes_erase);
+        check_matrix(&variant.experiment).map_err(|error| variant.error(error))?;
+    }
+    let plan = Plan::of(&variants);
+    for trial in &plan.trials {
+        let variant = &variants[trial.variant];
+        check_workload(trial).map_err(|error| variant.error(error))?;
+    }
+    Ok((variants, plan))
 }
 
 /// The plan with the engines that are here, each with what it can do.

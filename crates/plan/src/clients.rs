@@ -7,7 +7,8 @@ use kvdyno_model::{ClientKind, KeyPath};
 
 use crate::plan::PlannedTrial;
 
-/// Refuses processes for an engine that they cannot share. `trials` are those of the engine, `named` is the key that names it.
+/// Refuses processes for an engine that they cannot share. `trials` are those of the engine, `named` is the key that
+/// names it.
 pub(crate) fn check_clients(
     experiment: &Experiment,
     label: &str,
@@ -24,8 +25,8 @@ pub(crate) fn check_clients(
             Some(trial) => Err(FileError::at(
                 named.clone(),
                 format!(
-                    "{label} has neither threads nor a database that processes can share: it can have one reader or one \
-                     writer, and `{}` is to have {}",
+                    "{label} has neither threads nor a database that processes can share: it can have one reader or \
+                     one writer, and `{}` is to have {}",
                     trial.key.workload,
                     trial.key.processes()
                 ),
@@ -40,8 +41,8 @@ pub(crate) fn check_clients(
         Some((_, key)) => Err(FileError::at(
             key,
             format!(
-                "{label} has no database that processes can share, which clients = \"processes\" needs; leave it out, or \
-                 let it have threads"
+                "{label} has no database that processes can share, which clients = \"processes\" needs; leave it out, \
+                 or let it have threads"
             ),
         )),
     }

@@ -7,8 +7,8 @@ use kvdyno_environment::requested::{EnvironmentKey, Refusal, Requested};
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::ByteSize;
 
-/// The environment of a variant's trials, as this machine can give it: the means to set each of its keys were looked up,
-/// and nothing is set yet.
+/// The environment of a variant's trials, as this machine can give it: the means to set each of its keys were looked
+/// up, and nothing is set yet.
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// The keys of `[environment]`.
@@ -59,8 +59,8 @@ pub(crate) fn check_memory(experiment: &Experiment, label: &str, mapped: bool) -
         return Ok(());
     }
     let message = format!(
-        "{limit} is too little for {label}: settings.cache = {cache}, settings.write_buffer = {write_buffer} and {} for \
-         the rest need {needed}",
+        "{limit} is too little for {label}: settings.cache = {cache}, settings.write_buffer = {write_buffer} and {} \
+         for the rest need {needed}",
         ByteSize(LEAST_LIMIT),
     );
     Err(refused(Refusal::new(EnvironmentKey::Memory, message)))

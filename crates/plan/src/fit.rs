@@ -2,8 +2,8 @@
 //!
 //! What the original was about are ratios: database to memory, cache to database, readers to cores. So records, cache,
 //! write buffer and memory limit shrink by one factor, threads by another, and a budget of time is divided over the
-//! trials. Where the least that makes sense is too much for the budget, some of it is left out ([`thin`]). Nothing ever
-//! grows. What was changed is told.
+//! trials. Where the least that makes sense is too much for the budget, some of it is left out ([`mod@thin`]). Nothing
+//! ever grows. What was changed is told.
 
 mod capacity;
 mod change;
@@ -15,7 +15,7 @@ mod threads;
 mod time;
 
 use kvdyno_experiment::{DataKey, Experiment, FileError};
-use kvdyno_model::Order;
+use kvdyno_model::{KeyPath, Order};
 use toml::Table;
 
 use crate::backing_store::stored_bytes;
@@ -62,7 +62,11 @@ pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Exp
         limit_trials(&mut table, budget, &mut changes);
     }
     if is_changed_by_all(&table) {
-        let own_records = |change: &FitChange| matches!(change, FitChange::Value { variant, key, .. } if variant.is_empty() && *key == DataKey::Records.into());
+        let records = KeyPath::from(DataKey::Records);
+        let own_records = |change: &FitChange| match change {
+            FitChange::Value { variant, key, .. } => variant.is_empty() && *key == records,
+            _ => false,
+        };
         changes.retain(|change| !own_records(change));
     }
     Ok((Experiment::from_table(&table)?, changes))
@@ -174,7 +178,8 @@ mod tests {
 
     #[test]
     fn two_threads_for_each_core_stand_in_for_hyperthreads() {
-        let variants = "[[variant]]\nname = \"off\"\nenvironment.smt = \"off\"\n[[variant]]\nname = \"on\"\nenvironment.smt = \"on\"\n";
+        let variants = "[[variant]]\nname = \"off\"\nenvironment.smt = \"off\"\n[[variant]]\nname = \
+                        \"on\"\nenvironment.smt = \"on\"\n";
         let mut table: Table = format!("{STEPS}\n{variants}").parse().unwrap();
         let mut changes = Vec::new();
         assert!(asks_for_smt(&table));
@@ -215,8 +220,8 @@ mod tests {
     fn cycles_shrink_with_their_cache() {
         let text = |durability: &str| {
             format!(
-                "engines = [\"bdb\"]\n[data]\nrecords = 1000000\n[settings]\ncache = \"20MiB\"\ndurability = \"{durability}\"\n\
-                 [load]\nworkload = \"3n1\"\n"
+                "engines = [\"bdb\"]\n[data]\nrecords = 1000000\n[settings]\ncache = \"20MiB\"\ndurability = \
+                 \"{durability}\"\n[load]\nworkload = \"3n1\"\n"
             )
         };
         let shrunk = |durability| {
@@ -237,7 +242,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_grows_and_the_result_can_be_read(memory in 1u64..1 << 40, cores in 1u32..256, disk in 0u64..1 << 45) {
+        fn nothing_grows_and_the_result_can_be_read(
+            memory in 1u64..1 << 40, cores in 1u32..256, disk in 0u64..1 << 45,
+        ) {
             let experiment = Experiment::parse(TEXT).unwrap();
             let (fitted, _) = fitted(&experiment, &MachineCapacity { memory, cores, disk, ..machine() }).unwrap();
             prop_assert!(fitted.data.records <= experiment.data.records);

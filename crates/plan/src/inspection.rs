@@ -1,18 +1,26 @@
-//! Asks adapters about themselves, each in a process of its own, so that one that crashes or hangs costs nothing else.
+//! Asks adapters about themselves, each in a process of its own, so that one that crashes or hangs costs nothing else,
+//! and nothing of it remains.
 
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs, io, thread};
 
-use kvdyno_engine::Probe;
-use kvdyno_engine::catalog::EngineName;
+use serde::{Deserialize, Serialize};
+
+use kvdyno_engine::catalog::{EngineName, FindError};
 use kvdyno_engine::inspect::{Inspection, Obstacle, Request, inspect};
-
+use kvdyno_engine::{Probe, guarded};
+use kvdyno_environment::process::{Exit, WorkerProcess, spawn};
 use kvdyno_experiment::Experiment;
+use kvdyno_install::{recipe, recipes};
+use kvdyno_model::closest;
+
+/// Begins what a child writes of the step that it is at.
+const STEP: &str = "step: ";
 
 /// No library takes as long to load and to say its version.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,9 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The request about the engine that a user named: its adapter, library and preset, without options and settings.
 ///
 /// # Errors
-/// If no folder has it.
+/// If no folder has it, with how to get it where there is a recipe.
 pub fn request(name: &EngineName, library: Option<PathBuf>) -> Result<Request, Obstacle> {
-    let installed = name.find().map_err(|error| Obstacle { message: error.to_string(), option: None })?;
+    let installed = name.find().map_err(|error| Obstacle { message: not_found(name, error), option: None })?;
     Ok(Request {
         adapter: installed.adapter,
         fallback: name.fallback(),
@@ -30,6 +38,32 @@ pub fn request(name: &EngineName, library: Option<PathBuf>) -> Result<Request, O
         preset: name.preset.clone(),
         options: Vec::new(),
         settings: Vec::new(),
+    })
+}
+
+/// The message about an engine that no folder has: how to get it, or which names there are, of recipes too.
+fn not_found(wanted: &EngineName, error: FindError) -> String {
+    let FindError::Unknown { name, mut known, .. } = error else { return error.to_string() };
+    if let Some(advice) = how_to_get(wanted) {
+        return format!("{name} is not installed; {advice}");
+    }
+    // A recipe that cannot be read has no name to suggest.
+    known.extend(recipes().unwrap_or_default().into_iter().map(|recipe| recipe.name));
+    known.sort();
+    known.dedup();
+    let suggestion = closest(&name, known.iter().map(String::as_str)).map(str::to_owned);
+    FindError::Unknown { name, suggestion, known }.to_string()
+}
+
+/// How an engine, or the version of it that is named, is brought; `None` where there is no recipe.
+pub fn how_to_get(name: &EngineName) -> Option<String> {
+    let recipe = recipe(&name.adapter).ok()?;
+    Some(match recipe.version(name.version.as_deref()) {
+        Ok(_) => {
+            let version = name.version.as_ref().map(|version| format!("@{version}")).unwrap_or_default();
+            format!("to get it: kvdyno engines install {}{version}", recipe.name)
+        }
+        Err(error) => error.to_string(),
     })
 }
 
@@ -43,62 +77,99 @@ pub fn inspect_in_child(request: &Request) -> Result<Inspection, Obstacle> {
         option: None,
     };
     let broken = |error: io::Error| obstacle(format!("cannot ask it: {error}"));
-    let folder = tempfile::tempdir().map_err(broken)?;
-    let (requested, answered) = (folder.path().join("request.json"), folder.path().join("answer.json"));
-    let text = serde_json::to_vec(request).map_err(|error| obstacle(error.to_string()))?;
-    fs::File::create_new(&requested).and_then(|mut file| file.write_all(&text)).map_err(broken)?;
-    // Not by its name: the file may have been replaced by a newer one since this process began.
-    let child = Command::new("/proc/self/exe")
-        .arg("inspect")
-        .args([&requested, &answered])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(broken)?;
-    let ended = wait(child).map_err(broken)?;
-    match (fs::read(&answered), ended) {
-        (Ok(answer), _) => serde_json::from_slice(&answer).map_err(|error| obstacle(error.to_string()))?,
-        (Err(_), Some(status)) => Err(obstacle(format!("while it was loaded, it {}", how(status)))),
-        (Err(_), None) => Err(obstacle(format!("it was not loaded after {} s", PATIENCE.as_secs()))),
+    let mut file = file_of(request).map_err(broken)?;
+    let mut printed = tempfile::tempfile().map_err(broken)?;
+    let (input, errors) = (file.try_clone().map_err(broken)?, printed.try_clone().map_err(broken)?);
+    // Not by its name: the program may have been replaced by a newer one since this process began.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("inspect").stdin(input).stdout(Stdio::null()).stderr(errors);
+    let ended = spawn(&mut command).and_then(wait).map_err(broken)?;
+    let text = content(&mut file).map_err(broken)?;
+    match (serde_json::from_slice::<InspectionAnswer>(&text), ended) {
+        (Ok(answer), _) => answer.answer,
+        (Err(_), Some(exit)) => {
+            let said = last_words(&content(&mut printed).map_err(broken)?);
+            Err(obstacle(format!("{}it {}{said}", doing(&text), how(&exit))))
+        }
+        (Err(_), None) => Err(obstacle(format!("{}it came to no end in {} s", doing(&text), PATIENCE.as_secs()))),
     }
 }
 
-/// The child's side: reads the request in `requested`, writes what came out to `answered`.
+/// The words of a child.
+#[derive(Deserialize, Serialize)]
+struct InspectionAnswer {
+    answer: Result<Inspection, Obstacle>,
+}
+
+/// A file without a name, so that nobody has to remove it, with a request.
+fn file_of(request: &Request) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(&serde_json::to_vec(request)?)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// All that is in a file.
+fn content(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// Writes `text` in the place of what is in a file.
+fn replace(file: &mut File, text: &[u8]) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(text)
+}
+
+/// The child's side: the file on its standard input has the request, then the step that it is at, and then the answer.
 ///
 /// # Errors
-/// If one of the files is no good.
-pub fn answer(requested: &Path, answered: &Path) -> io::Result<()> {
-    let request: Request = serde_json::from_slice(&fs::read(requested)?)?;
-    let answer = serde_json::to_vec(&inspect(&request))?;
-    // Whole or not at all: the engine's library may still crash while the process ends.
-    let partial = answered.with_extension("partial");
-    fs::write(&partial, answer)?;
-    fs::rename(partial, answered)
+/// If the file is no good.
+pub fn answer() -> io::Result<()> {
+    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let request: Request = serde_json::from_slice(&content(&mut file)?)?;
+    let mut steps = file.try_clone()?;
+    // Nothing is wrong with the adapter if this fails.
+    let mut tell = |what: &str| drop(replace(&mut steps, format!("{STEP}{what}").as_bytes()));
+    let answer = guarded(|| inspect(&request, &mut tell));
+    // An answer that is cut off, because the engine's library crashes while the process ends, is none.
+    replace(&mut file, &serde_json::to_vec(&InspectionAnswer { answer })?)
 }
 
-/// How the child ended; `None` if it had to be killed.
-fn wait(mut child: Child) -> io::Result<Option<ExitStatus>> {
-    let begun = Instant::now();
-    let mut pause = Duration::from_micros(500);
+/// The step that a child was at, from the text that it left.
+fn doing(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    text.strip_prefix(STEP).map(|step| format!("while the lab was {step}, ")).unwrap_or_default()
+}
+
+/// The last line that the engine printed.
+fn last_words(printed: &[u8]) -> String {
+    let text = String::from_utf8_lossy(printed).into_owned();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.map(|line| format!("; it said: {line}")).unwrap_or_default()
+}
+
+/// How the child ended; `None` if it had to be ended.
+fn wait(mut child: WorkerProcess) -> io::Result<Option<Exit>> {
+    let until = Instant::now() + PATIENCE;
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        child.wait_event(until.saturating_duration_since(Instant::now()))?;
+        match child.try_finish()? {
+            Some(finished) => return Ok(Some(finished.exit)),
+            // Dropping it ends it.
+            None if Instant::now() >= until => return Ok(None),
+            None => {}
         }
-        if begun.elapsed() > PATIENCE {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 
-fn how(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("died of signal {signal}"),
-        (_, code) => format!("ended the process with exit code {}", code.unwrap_or_default()),
+fn how(exit: &Exit) -> String {
+    match exit {
+        Exit::Signal { number, .. } => format!("died of signal {number}"),
+        Exit::Code(code) => format!("ended the process with exit code {code}"),
     }
 }
 
@@ -112,4 +183,20 @@ pub fn missing_engines(experiment: &Experiment) -> BTreeSet<String> {
         !inspected.is_ok_and(|engine| matches!(engine.probe, Probe::Available { .. }))
     };
     experiment.engines.iter().map(String::as_str).filter(missing).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_is_advice() {
+        for recipe in recipes().unwrap() {
+            let advice = how_to_get(&EngineName::parse(&recipe.name)).unwrap();
+            let page = recipe.manual.as_ref().is_some_and(|manual| advice.contains(&manual.page));
+            let command = advice.contains(&format!("kvdyno engines install {}", recipe.name));
+            assert!(page || command, "{advice}");
+        }
+        assert_eq!(how_to_get(&EngineName::parse("voldemort")), None);
+    }
 }

@@ -1,5 +1,5 @@
-//! The plan: [`check`] holds an experiment against the engines and the machine before anything is touched, [`fit`] makes
-//! it small enough for both, and a [`Plan`] lists its trials.
+//! The plan: [`check()`] holds an experiment against the engines and the machine before anything is touched, [`fitted`]
+//! makes it small enough for both, and a [`Plan`] lists its trials.
 
 pub mod backing_store;
 mod capabilities;
@@ -13,7 +13,7 @@ mod parameters;
 mod plan;
 mod space;
 
-pub use check::{Checked, CheckedVariant, Setup, check};
+pub use check::{Checked, CheckedVariant, Setup, check, check_alone};
 pub use environment::Environment;
 pub use extent::Extent;
 pub use fit::{FitChange, MachineCapacity, fitted};

@@ -41,8 +41,8 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
         Some(run) if !load.leaves_records() => Err(FileError::at(
             KeyPath::from(RunKey::Workload).numbered(0),
             format!(
-                "`{}` cannot follow `{load}`, whose database has other records than it asks for; leave out [[run]], or load \
-                 with {}",
+                "`{}` cannot follow `{load}`, whose database has other records than it asks for; leave out [[run]], or \
+                 load with {}",
                 run.workload,
                 WorkloadName::default_load()
             ),

@@ -8,7 +8,7 @@ use kvdyno_experiment::{DURATION, Experiment, RunSection, Variant};
 use kvdyno_model::Order;
 use kvdyno_results::{ClientKind, Phase, TrialKey};
 use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{Reads, TrialEnd, WorkloadSpec};
+use kvdyno_worker::workloads::{Reads, TrialEnd, WorkloadParameters, WorkloadSpec};
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]
@@ -37,8 +37,10 @@ pub struct PlannedTrial {
 impl PlannedTrial {
     /// How long it measures and warms up; absent if that is not known beforehand.
     pub fn planned_time(&self) -> Option<Duration> {
-        match self.workload.end {
-            TrialEnd::After(duration) if self.key.phase == Phase::Run => Some(self.workload.warmup + duration),
+        match self.workload.parameters.end {
+            TrialEnd::After(duration) if self.key.phase == Phase::Run => {
+                Some(self.workload.parameters.warmup + duration)
+            }
             _ => None,
         }
     }
@@ -131,8 +133,8 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
         variant: String::new(),
         phase,
         workload: workload.name.to_string(),
-        readers: workload.readers,
-        writers: workload.writers,
+        readers: workload.parameters.readers,
+        writers: workload.parameters.writers,
         clients,
         repeat,
     };
@@ -156,18 +158,20 @@ pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
     let load = &experiment.load;
     WorkloadSpec {
         name: load.workload,
-        data: experiment.data(),
-        readers: 0,
-        writers: load.writers.get_u32(),
-        batch: experiment.load_batch(),
-        reads_per_transaction: 1,
-        reads: Reads::default(),
-        distribution: Distribution::default(),
-        write_rate: None,
-        warmup: Duration::ZERO,
-        end: TrialEnd::Operations(u64::MAX),
-        verify: experiment.settings.verify,
-        seed,
+        parameters: WorkloadParameters {
+            data: experiment.data(),
+            readers: 0,
+            writers: load.writers.get_u32(),
+            batch: experiment.load_batch(),
+            reads_per_transaction: 1,
+            reads: Reads::default(),
+            distribution: Distribution::default(),
+            write_rate: None,
+            warmup: Duration::ZERO,
+            end: TrialEnd::Operations(u64::MAX),
+            verify: experiment.settings.verify,
+            seed,
+        },
     }
 }
 
@@ -179,18 +183,20 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
     let (records, record_bytes) = (data.records, data.key_size + data.value_size);
     WorkloadSpec {
         name,
-        data,
-        readers,
-        writers,
-        batch: run.batch.get(),
-        reads_per_transaction: run.reads_per_transaction.get(),
-        reads: reads(run),
-        distribution: run.distribution,
-        write_rate: run.write_rate.map(|rate| rate.records_per_s(record_bytes)),
-        warmup: run.warmup.0,
-        end: end(run, records, threads),
-        verify: experiment.settings.verify,
-        seed,
+        parameters: WorkloadParameters {
+            data,
+            readers,
+            writers,
+            batch: run.batch.get(),
+            reads_per_transaction: run.reads_per_transaction.get(),
+            reads: reads(run),
+            distribution: run.distribution,
+            write_rate: run.write_rate.map(|rate| rate.records_per_s(record_bytes)),
+            warmup: run.warmup.0,
+            end: end(run, records, threads),
+            verify: experiment.settings.verify,
+            seed,
+        },
     }
 }
 
@@ -248,7 +254,7 @@ mod tests {
         let mut experiment = Experiment::on(&["a".into(), "b".into()]);
         experiment.lab.repeat = Count(2);
         let plan = plan_of(&experiment);
-        let mut seeds: Vec<u64> = plan.trials.iter().map(|trial| trial.workload.seed).collect();
+        let mut seeds: Vec<u64> = plan.trials.iter().map(|trial| trial.workload.parameters.seed).collect();
         assert_eq!(seeds[0], seeds[1]);
         seeds.sort_unstable();
         seeds.dedup();
@@ -273,9 +279,9 @@ mod tests {
                     workload = \"overwritesome\"\nreaders = [1, 4]\n[[run]]\nworkload = \"overwrite\"\n\
                     readers = [2]\nrecords_fraction = 0.5\nwrite_rate = \"2MiB/s\"\n";
         let plan = plan_of(&Experiment::parse(text).unwrap());
-        let ends: Vec<TrialEnd> = plan.trials[1..].iter().map(|trial| trial.workload.end).collect();
+        let ends: Vec<TrialEnd> = plan.trials[1..].iter().map(|trial| trial.workload.parameters.end).collect();
         assert_eq!(ends, [101, 26, 252].map(TrialEnd::Operations));
-        let rate = plan.trials[3].workload.write_rate.unwrap();
+        let rate = plan.trials[3].workload.parameters.write_rate.unwrap();
         assert!((rate - 2_097_152.0 / 420.0).abs() < 1e-9);
     }
 

@@ -1,6 +1,6 @@
-//! Labels of cells. A cell's identity, its [`CellKey`], says which setup, variant and workload it is of, and stays as it
-//! is; a label is the name that people read. Cells that share an engine, a workload and numbers of threads and differ in
-//! something else, such as the size of values, have that in their labels.
+//! Labels of cells. A cell's identity, its [`CellKey`], says which setup, variant and workload it is of, and stays as
+//! it is; a label is the name that people read. Cells that share an engine, a workload and numbers of threads and
+//! differ in something else, such as the size of values, have that in their labels.
 
 use kvdyno_analysis::{Cell, CellKey};
 use kvdyno_results::{ClientKind, TrialResult};
@@ -90,7 +90,8 @@ fn add_processes(drafts: &mut [Draft<'_, '_>]) {
     }
 }
 
-/// Where cells of one name differ in a property, all cells with the part of the name that it belongs to have it in that.
+/// Where cells of one name differ in a property, all cells with the part of the name that it belongs to have it in
+/// that.
 fn add_where_cells_differ(drafts: &mut [Draft<'_, '_>], property: Property, part: fn(&mut Label) -> &mut String) {
     let words: Vec<String> = drafts.iter().map(|draft| draft.first.map(property).unwrap_or_default()).collect();
     let differs = |index: &usize| {

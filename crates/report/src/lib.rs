@@ -74,8 +74,8 @@ pub fn write_csv(results: &ResultsFolder, folder: &Path) -> Result<[PathBuf; 2],
     with_document(results, |document| format::csv::write(document, folder))
 }
 
-/// Writes the page of an experiment, `report/index.html` in its folder, with `load.csv` and `run.csv` beside it, and says
-/// where the page is. The page needs no network and no other file.
+/// Writes the page of an experiment, `report/index.html` in its folder, with `load.csv` and `run.csv` beside it, and
+/// says where the page is. The page needs no network and no other file.
 ///
 /// # Errors
 /// If the results folder cannot be read or the files cannot be written.

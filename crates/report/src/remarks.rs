@@ -33,7 +33,8 @@ fn all_doubts<'a>(study: &Study<'a>) -> Vec<(&'a TrialResult, Doubt)> {
 
 /// Figures that do not fit each other, trial by trial.
 pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
-    let remark = |(result, doubt): (&TrialResult, Doubt)| Remark { trial: title(result), text: doubt.to_string() };
+    let remark =
+        |(result, doubt): (&TrialResult, Doubt)| Remark { trial: title(&result.trial), text: doubt.to_string() };
     all_doubts(study).into_iter().map(remark).collect()
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
     });
     let of_trial = |result: &TrialResult| -> Vec<Remark> {
         let notes = result.notes.iter().chain(&result.environment.interference);
-        notes.map(|note| Remark { trial: title(result), text: note.clone() }).collect()
+        notes.map(|note| Remark { trial: title(&result.trial), text: note.clone() }).collect()
     };
     let of_trials = study.results.iter().flat_map(of_trial);
     left_out.chain(of_trials).chain(study.all_cells().iter().filter_map(without_log)).collect()
@@ -86,8 +87,10 @@ fn grouped<T, K: PartialEq>(
     let remark = |wanted| {
         let alike: Vec<_> = all.iter().filter(|entry| key(entry) == wanted).collect();
         let trial = match alike.as_slice() {
-            [(result, _)] => title(result),
-            [(result, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == result.trial) => title(result),
+            [(result, _)] => title(&result.trial),
+            [(result, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == result.trial) => {
+                title(&result.trial)
+            }
             _ => format!("{} {}, {} trials", wanted.0, wanted.1, trials(&alike)),
         };
         alike.first().map(|(_, one)| Remark { trial, text: words(one) })
@@ -115,7 +118,10 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::NoMemory => "out of memory",
         Kind::EngineError => "engine error",
         Kind::WrongAnswer => "wrong answer",
+        Kind::LostWrite => "lost write",
         Kind::Environment => "not in the requested environment",
+        Kind::Implausible => "implausible",
+        Kind::LabError => "error of the lab",
         Kind::NotRun => "not run",
     };
     format!("{kind}: {}", failure.reason)

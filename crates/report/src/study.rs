@@ -1,11 +1,11 @@
 //! A results folder, read and grouped into cells.
 
-use std::fs;
+use std::collections::HashSet;
 use std::ops::Deref;
 
 use kvdyno_analysis::{Cell, Series, cells};
-use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{LeftOut, Machine, Phase, TrialResult};
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{LeftOut, Machine, Phase, TrialKey, TrialResult};
 
 use crate::error::ReportError;
 use crate::labels::{Label, labels};
@@ -20,6 +20,7 @@ pub(crate) struct Contents {
     results: Vec<TrialResult>,
     series: Series,
     left_out: Vec<LeftOut>,
+    missing: Vec<TrialKey>,
 }
 
 /// Everything that a report is made of.
@@ -36,6 +37,8 @@ pub(crate) struct Study<'a> {
     pub(crate) series: &'a Series,
     /// Engines that were not measured.
     pub(crate) left_out: &'a [LeftOut],
+    /// Trials of the plan that have no result.
+    pub(crate) missing: &'a [TrialKey],
     cells: Vec<StudyCell<'a>>,
 }
 
@@ -57,14 +60,17 @@ impl<'a> Deref for StudyCell<'a> {
 impl Contents {
     /// Reads all but the latencies, of which one log at a time is enough to have in memory.
     pub(crate) fn read(folder: &ResultsFolder) -> Result<Contents, ReportError> {
-        let experiment = fs::read_to_string(folder.experiment_file()).unwrap_or_default();
+        let experiment = folder.experiment()?;
         let results = folder.results()?;
         let mut series = Series::new();
         for result in &results {
             series.insert(result.trial.clone(), folder.series(&result.trial)?);
         }
-        let (name, machine, left_out) = (name(&experiment, folder), machine(folder)?, folder.left_out()?);
-        Ok(Contents { folder: folder.clone(), name, experiment, machine, results, series, left_out })
+        let (name, machine, left_out) = (name(&experiment, folder), folder.machine()?, folder.left_out()?);
+        let ended: HashSet<&TrialKey> = results.iter().map(|result| &result.trial).collect();
+        let planned = folder.plan()?.map(|plan| plan.trials).unwrap_or_default();
+        let missing = planned.into_iter().filter(|trial| !ended.contains(trial)).collect();
+        Ok(Contents { folder: folder.clone(), name, experiment, machine, results, series, left_out, missing })
     }
 }
 
@@ -80,6 +86,7 @@ impl<'a> Study<'a> {
             results: &contents.results,
             series: &contents.series,
             left_out: &contents.left_out,
+            missing: &contents.missing,
             cells: cells.into_iter().zip(labels).map(|(cell, label)| StudyCell { cell, label }).collect(),
         })
     }
@@ -134,12 +141,4 @@ fn name(experiment: &str, results: &ResultsFolder) -> String {
     let given = table.get("name").or_else(nested).and_then(toml::Value::as_str);
     let folder = || results.root().file_name().map(|name| name.to_string_lossy().into_owned());
     given.map(str::to_owned).or_else(folder).unwrap_or_else(|| "experiment".to_owned())
-}
-
-/// An experiment that was cut short before its first trial may have no machine yet.
-fn machine(results: &ResultsFolder) -> Result<Option<Machine>, ReadError> {
-    match results.machine_file().is_file() {
-        true => results.machine().map(Some),
-        false => Ok(None),
-    }
 }

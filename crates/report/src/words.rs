@@ -1,10 +1,9 @@
-//! Trials and threads in words.
+//! Trials and threads in words, and words of others made harmless.
 
-use kvdyno_results::{Phase, TrialResult};
+use kvdyno_results::{Phase, TrialKey};
 
 /// A trial for people: `rocksdb readwhilewriting, 4 readers, repeat 2`.
-pub(crate) fn title(result: &TrialResult) -> String {
-    let trial = &result.trial;
+pub(crate) fn title(trial: &TrialKey) -> String {
     let threads = match trial.phase {
         Phase::Load => String::new(),
         Phase::Run => format!(", {}", threads(trial.readers, trial.writers)),
@@ -23,4 +22,9 @@ pub(crate) fn threads(readers: u32, writers: u32) -> String {
 /// `1 thread`, `2 threads`.
 pub(crate) fn counted(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// An engine's words, or another user's, must not move the cursor, colour what follows or end the line.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -106,8 +106,8 @@ fn colour_only_when_asked_for_and_then_nothing_else_differs() {
     assert_eq!(words(&without_codes), words(&plain));
 }
 
-/// The second variant is a tenth faster, and twice as fast where it has twice the threads; a variant of other work is held
-/// against nothing.
+/// The second variant is a tenth faster, and twice as fast where it has twice the threads; a variant of other work is
+/// held against nothing.
 #[test]
 fn variants_of_the_same_work_stand_beside_each_other() {
     let folder = tempfile::tempdir().unwrap();

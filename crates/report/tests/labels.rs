@@ -79,8 +79,8 @@ fn a_missing_log_of_latencies_is_noted() {
     let lmdb =
         results.results().unwrap().into_iter().find(|r| r.trial.engine == "lmdb" && r.trial.readers == 2).unwrap();
     std::fs::remove_file(results.trial_folder(&lmdb.trial).join(latency_log::FILE)).unwrap();
-    let note = "lmdb readwhilewriting, 2 readers, 1 writer: no latency.hlog of every trial: percentiles of get, put are \
-                medians of the trials' own";
+    let note = "lmdb readwhilewriting, 2 readers, 1 writer: no latency.hlog of every trial: percentiles of get, put \
+                are medians of the trials' own";
     assert!(render(&results, Format::Table).unwrap().contains(note));
     std::fs::write(results.trial_folder(&lmdb.trial).join(latency_log::FILE), "Tag=get,0,0,1,!\n").unwrap();
     let error = render(&results, Format::Table).unwrap_err().to_string();

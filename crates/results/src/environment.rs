@@ -14,8 +14,8 @@ pub struct ObservedEnvironment {
     pub smt: Option<bool>,
     /// Where the worker's memory came from, as experiment files say it: `interleave:0-3`; `default` if nobody set it.
     pub numa_policy: Option<String>,
-    /// The worker's pages by node when its work was done, before it closed the database. Of several processes their sum, in
-    /// which a page that they share counts in each.
+    /// The worker's pages by node when its work was done, before it closed the database. Of several processes their
+    /// sum, in which a page that they share counts in each.
     pub numa_pages: Vec<NodePages>,
     /// The most memory that the worker could have, page cache included, bytes; absent if it was not limited.
     pub memory_limit: Option<u64>,
@@ -37,6 +37,10 @@ pub struct ObservedEnvironment {
     /// Figures of parts of the environment that bring their own names. Of several processes their sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<NamedFigure>,
+    /// The means that held the trial's processes together: `control group, keeper`, or `keeper` where no group could be
+    /// made, and why. Empty in results of before.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub held_by: String,
     /// Interference with the trial, a clause each.
     pub interference: Vec<String>,
 }

@@ -1,22 +1,68 @@
-//! Files that are written whole or not at all.
+//! Files that are written whole or not at all, never through somebody else's link, and read only if they are files.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::Errno;
+
+/// The rights of others to a new file, as far as the user's mask allows.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 
 /// Writes `content` to `path`: a temporary file beside it, synced, renamed over it, the folder synced. After a crash at
 /// any moment the old content is there or the new, never a part.
+///
+/// # Errors
+/// If it cannot be written, and then of the new content nothing is left; it names the file. A folder that is a link is
+/// refused.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    write(path, content).map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", path.display())))
+}
+
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().ok_or(io::ErrorKind::InvalidInput)?);
-    name.push(".writing");
-    let temporary = folder.join(name);
-    let mut file = File::create(&temporary)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
-    File::open(folder)?.sync_all()
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut temporary = OsString::from(".");
+    temporary.push(name);
+    temporary.push(".writing");
+    // From here on by the folder itself: its path may lead elsewhere in a moment, if others can write above it.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(CWD, folder, flags, Mode::empty()).map_err(|error| not_a_folder(error, folder))?;
+    // What a killed process left, or a link that somebody put there: the name goes, and not what it leads to.
+    match unlinkat(&folder, &temporary, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(openat(&folder, &temporary, flags, NEW_FILE)?);
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    if let Err(cause) = written.and_then(|()| Ok(renameat(&folder, &temporary, &folder, name)?)) {
+        // Why it could not be written is told.
+        let _ = unlinkat(&folder, &temporary, AtFlags::empty());
+        return Err(cause);
+    }
+    File::from(folder).sync_all()
+}
+
+fn not_a_folder(error: Errno, folder: &Path) -> io::Error {
+    match error {
+        Errno::LOOP | Errno::NOTDIR => io::Error::other(format!("{} is a link, or no folder", folder.display())),
+        error => error.into(),
+    }
+}
+
+/// A new file in the place of whatever file or link was there.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn create_anew(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => File::create_new(path),
+    }
 }
 
 /// [`write_whole`] of a value as indented JSON.
@@ -24,4 +70,105 @@ pub fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> io::Result<()>
     let mut text = serde_json::to_vec_pretty(value)?;
     text.push(b'\n');
     write_whole(path, &text)
+}
+
+/// Bytes of a file that is read, at most. The largest, the plan of 100,000 trials, has a third of it.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Why a file is not read.
+#[derive(Debug)]
+pub enum ReadFailure {
+    /// The system does not give it.
+    Io(io::Error),
+    /// It is not what it should be, in words.
+    Not(String),
+}
+
+impl From<io::Error> for ReadFailure {
+    fn from(error: io::Error) -> Self {
+        ReadFailure::Io(error)
+    }
+}
+
+/// The content of a regular file; `None` if there is nothing of that name. Whatever else has the name could keep the
+/// reader waiting for ever, have no end, or be somebody else's.
+///
+/// # Errors
+/// If it is something else, a link above all, or too long; or if the system does not give it.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadFailure> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let file = match File::options().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        // A file where a trial's folder could be is none.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            let words = if path.exists() { "it is a link, and not a regular file" } else { "it is a link to nothing" };
+            return Err(ReadFailure::Not(words.to_owned()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(ReadFailure::Not("it is not a regular file".to_owned()));
+    }
+    let mut content = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > MOST_BYTES {
+        true => Err(ReadFailure::Not(format!("it is longer than {MOST_BYTES} bytes"))),
+        false => Ok(Some(content)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn lab() -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("target"), "mine").unwrap();
+        let target = folder.path().join("target");
+        (folder, target)
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let (folder, target) = lab();
+        let [file, temporary] = ["a", ".a.writing"].map(|name| folder.path().join(name));
+        symlink(&target, &temporary).unwrap();
+        symlink(&target, &file).unwrap();
+        write_whole(&file, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+        assert!(fs::read_to_string(&file).unwrap() == "new" && !file.is_symlink() && !temporary.exists());
+        symlink(&target, &temporary).unwrap();
+        create_anew(&temporary).unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_is_refused() {
+        let (folder, _) = lab();
+        fs::create_dir(folder.path().join("elsewhere")).unwrap();
+        let link = folder.path().join("report");
+        symlink(folder.path().join("elsewhere"), &link).unwrap();
+        let said = write_whole(&link.join("a"), b"new").unwrap_err().to_string();
+        assert!(said.ends_with(&format!("{} is a link, or no folder", link.display())), "{said}");
+        assert_eq!(fs::read_dir(folder.path().join("elsewhere")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let (folder, target) = lab();
+        assert_eq!(read(&target).unwrap().as_deref(), Some(&b"mine"[..]));
+        let [link, fifo] = ["link", "fifo"].map(|name| folder.path().join(name));
+        symlink(&target, &link).unwrap();
+        rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        for path in [&link, &fifo, Path::new("/dev/null"), folder.path()] {
+            let failure = read(path).unwrap_err();
+            assert!(matches!(&failure, ReadFailure::Not(words) if words.contains("not a regular file")), "{failure:?}");
+        }
+        assert!(read(&folder.path().join("none")).unwrap().is_none());
+    }
 }

@@ -4,6 +4,7 @@
 //! FOLDER/
 //!   experiment.toml          the experiment as it was run
 //!   machine.json             the machine it ran on
+//!   plan.json                the experiment as it was begun, and its trials
 //!   trials/0001-lmdb-load/   one trial
 //!     result.json            written last: its presence says that the trial ended
 //!     latency.hlog           HdrHistogram log, a tagged line for each kind of operation
@@ -12,12 +13,14 @@
 //!   report/                  made from the above
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::files::{self, ReadFailure};
 use crate::latency_log::{self, LatencyLog};
-use crate::{LeftOut, Machine, Phase, SCHEMA, SeriesPoint, TrialKey, TrialResult, files};
+use crate::{LeftOut, Machine, Phase, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult};
 
 /// A results folder.
 #[derive(Clone, Debug)]
@@ -97,10 +100,17 @@ impl ResultsFolder {
 
     /// Engines that are not measured, with the reasons. Results of older programs do not say.
     pub fn left_out(&self) -> Result<Vec<LeftOut>, ReadError> {
-        match self.left_out_file().is_file() {
-            true => read_json(&self.left_out_file()),
-            false => Ok(Vec::new()),
-        }
+        Ok(read_json(&self.left_out_file())?.unwrap_or_default())
+    }
+
+    /// The plan that was begun.
+    pub fn plan_file(&self) -> PathBuf {
+        self.root.join("plan.json")
+    }
+
+    /// The plan that was begun. Results of older programs do not have it.
+    pub fn plan(&self) -> Result<Option<SavedPlan>, ReadError> {
+        read_json(&self.plan_file())
     }
 
     /// Where reports go.
@@ -110,11 +120,14 @@ impl ResultsFolder {
 
     /// The folder of one trial.
     pub fn trial_folder(&self, trial: &TrialKey) -> PathBuf {
-        let engine: String = trial.engine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        // Both may come from a file, and must not lead out of the folder.
+        let harmless =
+            |name: &str| -> String { name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect() };
+        let (engine, workload) = (harmless(&trial.engine), harmless(&trial.workload));
         let engine = engine.trim_matches('-');
         let work = match trial.phase {
             Phase::Load => "load".to_owned(),
-            Phase::Run => format!("{}-{}r{}w", trial.workload, trial.readers, trial.writers),
+            Phase::Run => format!("{workload}-{}r{}w", trial.readers, trial.writers),
         };
         self.root.join("trials").join(format!("{:04}-{engine}-{work}", trial.number))
     }
@@ -126,12 +139,30 @@ impl ResultsFolder {
         files::write_json(&folder.join("result.json"), result)
     }
 
-    /// The machine it ran on.
-    pub fn machine(&self) -> Result<Machine, ReadError> {
+    /// Removes what a trial has beside its result, so that there is space for that.
+    pub fn forsake(&self, trial: &TrialKey) {
+        let folder = self.trial_folder(trial);
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            // What cannot be removed makes no space: the result's own failure is told.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+
+    /// The machine it ran on; absent for an experiment that was cut short before its first trial.
+    pub fn machine(&self) -> Result<Option<Machine>, ReadError> {
         read_json(&self.machine_file())
     }
 
+    /// The text of the experiment file; empty if it is none.
+    pub fn experiment(&self) -> Result<String, ReadError> {
+        let content = read(&self.experiment_file())?;
+        Ok(content.and_then(|content| String::from_utf8(content).ok()).unwrap_or_default())
+    }
+
     /// Every trial that ended, in order of their numbers.
+    ///
+    /// # Errors
+    /// If one cannot be read, or two results say that they are of the same trial.
     pub fn results(&self) -> Result<Vec<TrialResult>, ReadError> {
         let folder = self.root.join("trials");
         let entries = match fs::read_dir(&folder) {
@@ -139,29 +170,24 @@ impl ResultsFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(cause) => return Err(ReadError::Io { path: folder, cause }),
         };
-        let mut results = Vec::new();
+        let mut results: BTreeMap<u32, TrialResult> = BTreeMap::new();
         for entry in entries {
             let path = entry.map_err(|cause| ReadError::Io { path: folder.clone(), cause })?.path().join("result.json");
-            if path.is_file() {
-                results.push(read_result(&path)?);
+            let Some(result) = read_result(&path)? else { continue };
+            let number = result.trial.number;
+            if results.insert(number, result).is_some() {
+                let cause = format!("it is of trial {number}, of which there is another result");
+                return Err(ReadError::Damaged { path, cause });
             }
         }
-        results.sort_by_key(|result| result.trial.number);
-        Ok(results)
+        Ok(results.into_values().collect())
     }
 
     /// The time series of a trial; empty if it has none.
     pub fn series(&self, trial: &TrialKey) -> Result<Vec<SeriesPoint>, ReadError> {
         let path = self.trial_folder(trial).join("series.csv");
-        let mut reader = match csv::Reader::from_path(&path) {
-            Ok(reader) => reader,
-            Err(error) if is_missing(&error) => return Ok(Vec::new()),
-            Err(error) => return Err(ReadError::Damaged { path, cause: error.to_string() }),
-        };
-        reader
-            .deserialize()
-            .collect::<Result<_, _>>()
-            .map_err(|error| ReadError::Damaged { path, cause: error.to_string() })
+        let Some(content) = read(&path)? else { return Ok(Vec::new()) };
+        SeriesPoint::read_all(&content).map_err(|cause| ReadError::Damaged { path, cause })
     }
 
     /// Writes the time series of a trial.
@@ -178,32 +204,32 @@ impl ResultsFolder {
     /// The latencies of a trial by kind of operation; empty if it has no log of them.
     pub fn latencies(&self, trial: &TrialKey) -> Result<LatencyLog, ReadError> {
         let path = self.trial_folder(trial).join(latency_log::FILE);
-        match fs::read(&path) {
-            Ok(content) => latency_log::decode(&content).map_err(|cause| ReadError::Damaged { path, cause }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(LatencyLog::new()),
-            Err(cause) => Err(ReadError::Io { path, cause }),
-        }
+        let Some(content) = read(&path)? else { return Ok(LatencyLog::new()) };
+        latency_log::decode(&content).map_err(|cause| ReadError::Damaged { path, cause })
     }
 }
 
-fn is_missing(error: &csv::Error) -> bool {
-    matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound)
-}
-
-fn read_result(path: &Path) -> Result<TrialResult, ReadError> {
+fn read_result(path: &Path) -> Result<Option<TrialResult>, ReadError> {
     #[derive(serde::Deserialize)]
     struct Schema {
         schema: u32,
     }
-    let Schema { schema } = read_json(path)?;
-    if schema > SCHEMA {
-        return Err(ReadError::Newer { path: path.to_owned(), schema });
+    match read_json(path)? {
+        None => Ok(None),
+        Some(Schema { schema }) if schema > SCHEMA => Err(ReadError::Newer { path: path.to_owned(), schema }),
+        Some(_) => read_json(path),
     }
-    read_json(path)
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
-    let text = fs::read(path).map_err(|cause| ReadError::Io { path: path.to_owned(), cause })?;
-    serde_json::from_slice(&text)
-        .map_err(|error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() })
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
+    let damaged = |error: serde_json::Error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() };
+    read(path)?.map(|text| serde_json::from_slice(&text).map_err(damaged)).transpose()
+}
+
+/// The content of a file; `None` if there is none of that name.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+    files::read(path).map_err(|failure| match failure {
+        ReadFailure::Io(cause) => ReadError::Io { path: path.to_owned(), cause },
+        ReadFailure::Not(cause) => ReadError::Damaged { path: path.to_owned(), cause },
+    })
 }

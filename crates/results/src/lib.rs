@@ -1,9 +1,10 @@
 //! The results of trials, and the folder that keeps them.
 //!
-//! [`TrialResult`] is the schema of one trial, [`Machine`] of what it ran on, [`folder::ResultsFolder`] the folder of an
-//! experiment. Results are plain files that other tools can read: JSON for the result, HdrHistogram's log format for
+//! [`TrialResult`] is the schema of one trial, [`Machine`] of what it ran on, [`folder::ResultsFolder`] the folder of
+//! an experiment. Results are plain files that other tools can read: JSON for the result, HdrHistogram's log format for
 //! latencies, CSV for the time series. Nothing here runs or judges anything.
 
+mod audit;
 mod client_kind;
 mod environment;
 pub mod files;
@@ -14,9 +15,11 @@ mod named_figures;
 mod op_kind;
 mod os;
 mod percentile;
+mod saved_plan;
 mod series;
 mod trial_result;
 
+pub use audit::{Audit, AuditFacts, ReadBack};
 pub use client_kind::ClientKind;
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
@@ -24,6 +27,7 @@ pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
 pub use os::{Device, OsFacts, Space};
 pub use percentile::{Percentile, Percentiles};
+pub use saved_plan::SavedPlan;
 pub use series::{Latency, SeriesPoint};
 pub use trial_result::{
     AnswerCounts, EngineFacts, Failure, FailureKind, LeftOut, Operations, Phase, SCHEMA, Setting, Settling, Side,

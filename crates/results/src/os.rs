@@ -14,8 +14,8 @@ pub struct OsFacts {
     pub sys_s: f64,
     /// (user + system) / wall, per cent; cut to a whole number as `time` does.
     pub cpu_pct: u64,
-    /// Peak resident size, KiB. Of several processes the sum of their peaks, in which a page that they share counts once
-    /// for each of them.
+    /// Peak resident size, KiB. Of several processes the sum of their peaks, in which a page that they share counts
+    /// once for each of them.
     pub peak_rss_kib: u64,
     /// Of several processes: the most that they were seen to hold together, KiB, a page that they share counted once
     /// (the sum of their proportional set sizes). Absent for one process, and where the kernel does not say.
@@ -56,7 +56,46 @@ pub struct Device {
     pub writes: u64,
 }
 
+impl Device {
+    fn without(self, part: &Device) -> Device {
+        Device {
+            read_bytes: self.read_bytes.saturating_sub(part.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(part.write_bytes),
+            reads: self.reads.saturating_sub(part.reads),
+            writes: self.writes.saturating_sub(part.writes),
+            name: self.name,
+        }
+    }
+}
+
 impl OsFacts {
+    /// The facts without a part of them that is known by itself; of a peak that is by how much it rose.
+    pub fn without(&self, part: &OsFacts) -> OsFacts {
+        let less = |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_sub(b.unwrap_or(0)));
+        let (user_s, sys_s) = ((self.user_s - part.user_s).max(0.0), (self.sys_s - part.sys_s).max(0.0));
+        let wall_s = (self.wall_s - part.wall_s).max(0.0);
+        OsFacts {
+            wall_s,
+            user_s,
+            sys_s,
+            cpu_pct: if wall_s > 0.0 { (100.0 * (user_s + sys_s) / wall_s) as u64 } else { 0 },
+            peak_rss_kib: self.peak_rss_kib.saturating_sub(part.peak_rss_kib),
+            peak_pss_kib: self.peak_pss_kib,
+            ctx_voluntary: self.ctx_voluntary.saturating_sub(part.ctx_voluntary),
+            ctx_involuntary: self.ctx_involuntary.saturating_sub(part.ctx_involuntary),
+            fs_in_ops: self.fs_in_ops.saturating_sub(part.fs_in_ops),
+            fs_out_ops: self.fs_out_ops.saturating_sub(part.fs_out_ops),
+            minor_faults: self.minor_faults.saturating_sub(part.minor_faults),
+            major_faults: self.major_faults.saturating_sub(part.major_faults),
+            read_bytes: less(self.read_bytes, part.read_bytes),
+            write_bytes: less(self.write_bytes, part.write_bytes),
+            device: self.device.clone().map(|device| match &part.device {
+                Some(part) => device.without(part),
+                None => device,
+            }),
+        }
+    }
+
     /// The facts of two processes that ran at the same time; what does not add up is left out.
     pub fn beside(&self, other: &OsFacts) -> OsFacts {
         let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);

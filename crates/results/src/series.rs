@@ -40,8 +40,8 @@ impl From<&Histogram<u64>> for Latency {
 /// One kind of operation at one point of a trial's time series: a row of `series.csv`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct SeriesPoint {
-    /// Seconds from the parent's first look into the measured window, at most a tenth of a second after its start, to the
-    /// end of the point.
+    /// Seconds from the parent's first look into the measured window, at most a tenth of a second after its start, to
+    /// the end of the point.
     pub end_s: f64,
     /// Length of the point, seconds.
     pub seconds: f64,
@@ -61,6 +61,14 @@ pub struct SeriesPoint {
 }
 
 impl SeriesPoint {
+    /// The points of a `series.csv`, in order.
+    ///
+    /// # Errors
+    /// Says in words what is not as it should be.
+    pub fn read_all(content: &[u8]) -> Result<Vec<SeriesPoint>, String> {
+        csv::Reader::from_reader(content).deserialize().collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
     /// The columns of `series.csv`.
     pub fn columns() -> impl Iterator<Item = &'static str> {
         let before = ["end_s", "seconds", "kind", "operations", "records", "records_per_s"];
@@ -110,8 +118,6 @@ mod tests {
         writer.write_record(SeriesPoint::columns()).unwrap();
         writer.write_record(point.fields()).unwrap();
         let text = writer.into_inner().unwrap();
-        let read: Vec<SeriesPoint> =
-            csv::Reader::from_reader(text.as_slice()).deserialize().map(Result::unwrap).collect();
-        assert_eq!(read, [point]);
+        assert_eq!(SeriesPoint::read_all(&text).unwrap(), [point]);
     }
 }

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 pub use kvdyno_model::{FailureKind, Phase};
 
-use crate::{ClientKind, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures};
+use crate::{
+    AuditFacts, ClientKind, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures,
+};
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
 pub const SCHEMA: u32 = 1;
@@ -34,6 +36,9 @@ pub struct TrialResult {
     pub operations: Vec<Operations>,
     /// Answers by how right they were, warm-up included: a wrong answer counts whenever it comes.
     pub answers: AnswerCounts,
+    /// The audit of what it wrote; absent if it wrote nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditFacts>,
     /// The figures of the workload's own; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<WorkloadFigures>,
@@ -331,7 +336,7 @@ pub struct AnswerCounts {
 impl AnswerCounts {
     /// Answers that fail a trial.
     pub fn failures(&self) -> u64 {
-        self.missing + self.errors + self.wrong + self.torn + self.stale
+        [self.missing, self.errors, self.wrong, self.torn, self.stale].into_iter().fold(0, u64::saturating_add)
     }
 }
 

@@ -8,8 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::Durability;
+use kvdyno_environment::ownership::Register;
 use kvdyno_environment::storage::backing_store::BackingStore;
 use kvdyno_results::{TrialKey, files};
+use kvdyno_worker::Written;
 use kvdyno_worker::shared::LedgerMemory;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,7 @@ use crate::engine_cleanup::EngineCleanup;
 pub struct Slot {
     folder: PathBuf,
     backing_store: BackingStore,
+    register: Register,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -28,9 +31,34 @@ struct State {
     clean: bool,
     /// Versions up to this one have been written.
     last_version: u64,
+    /// No trial was killed in it, and no audit by a fresh process was since the last trial.
+    #[serde(default)]
+    auditable: bool,
+    /// The writes of each trial since the load.
+    #[serde(default)]
+    written: Vec<PartWritten>,
     /// The system's boot in which a load came to its measured part, so that the database is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     load_begun: Option<String>,
+}
+
+/// The writes of one trial into a database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartWritten {
+    /// Its number.
+    pub trial: u32,
+    /// The load, or the versions.
+    pub written: Written,
+}
+
+/// How a trial left a database, its processes having ended in order.
+pub struct Left {
+    /// It can be gone on with.
+    pub clean: bool,
+    /// Its writes; absent if there were none.
+    pub part: Option<PartWritten>,
+    /// Versions up to this one have been written.
+    pub last_version: u64,
 }
 
 /// The kernel's name for the time since it was started.
@@ -39,9 +67,14 @@ fn boot() -> io::Result<String> {
 }
 
 impl Slot {
-    /// The database of a variant's engine in a repeat, below `base`. `backing_store` says what the folder that it is given
-    /// comes to.
-    pub fn new(base: &Path, key: &TrialKey, backing_store: impl FnOnce(&Path) -> BackingStore) -> Slot {
+    /// The database of a variant's engine in a repeat, below `base`. `backing_store` says what the folder that it is
+    /// given comes to.
+    pub fn new(
+        base: &Path,
+        key: &TrialKey,
+        register: &Register,
+        backing_store: impl FnOnce(&Path) -> BackingStore,
+    ) -> Slot {
         let (variant, engine, repeat) = (&key.variant, &key.engine, key.repeat);
         let label = if variant.is_empty() { engine.clone() } else { format!("{variant} {engine}") };
         let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -50,7 +83,7 @@ impl Slot {
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         let folder = base.join(format!("{}-{:04x}-{repeat}", name.trim_matches('-'), tag & 0xffff));
-        Slot { backing_store: backing_store(&folder), folder }
+        Slot { backing_store: backing_store(&folder), folder, register: register.clone() }
     }
 
     /// Where the engine keeps its files.
@@ -61,6 +94,11 @@ impl Slot {
     /// The backing store of the database.
     pub fn backing_store(&self) -> &BackingStore {
         &self.backing_store
+    }
+
+    /// Takes what the database lies on from the system: it stays in its file.
+    pub fn release(&self) -> io::Result<()> {
+        self.backing_store.release(&self.register)
     }
 
     fn state_file(&self) -> PathBuf {
@@ -74,7 +112,7 @@ impl Slot {
     /// Makes an empty folder or device for a new database. Gives back what [`Slot::remove`] does.
     pub fn prepare(&self, engine: EngineCleanup<'_>) -> io::Result<Option<String>> {
         let complaint = self.remove(engine)?;
-        self.backing_store.make()?;
+        self.backing_store.make(&self.register)?;
         Ok(complaint)
     }
 
@@ -84,7 +122,7 @@ impl Slot {
     /// # Errors
     /// If it is there and cannot be made available.
     pub fn is_clean(&self) -> io::Result<bool> {
-        Ok(self.state().clean && self.backing_store.reopen()?)
+        Ok(self.state().clean && self.backing_store.reopen(&self.register)?)
     }
 
     fn state(&self) -> State {
@@ -93,17 +131,41 @@ impl Slot {
 
     /// Marks the database as in use.
     pub fn begin_use(&self) -> io::Result<u64> {
-        let state = State { clean: false, ..self.state() };
+        let state = State { clean: false, auditable: false, ..self.state() };
         files::write_json(&self.state_file(), &state)?;
         Ok(state.last_version)
     }
 
-    /// Marks it as clean again, and keeps what `ledger` knows if the trial wrote anything.
-    pub fn end_use(&self, last_version: u64, wrote: bool, ledger: &LedgerMemory) -> io::Result<()> {
-        if wrote {
-            files::write_whole(&self.ledger_file(), &ledger.save())?;
+    /// Says how a trial left it, and keeps what `ledger` knows if it wrote anything. Gives back why that cannot be
+    /// true: engines can write there, too. Then nothing is kept.
+    pub fn end_use(&self, left: Left, ledger: &LedgerMemory) -> io::Result<Option<String>> {
+        let Left { clean, part, last_version } = left;
+        if let Some(reason) = ledger.implausible(&self.ledger()?, last_version) {
+            return Ok(Some(reason));
         }
-        files::write_json(&self.state_file(), &State { clean: true, last_version, load_begun: None })
+        let mut written = self.state().written;
+        if let Some(part) = part {
+            files::write_whole(&self.ledger_file(), &ledger.save())?;
+            written.push(part);
+        }
+        let state = State { clean, auditable: true, written, last_version, load_begun: None };
+        files::write_json(&self.state_file(), &state)?;
+        Ok(None)
+    }
+
+    /// The writes that a fresh process can read back now: those of each trial since the load. The backing store of the
+    /// database is made available again if it was not.
+    ///
+    /// # Errors
+    /// If it is there and cannot be made available.
+    pub fn to_be_audited(&self, register: &Register) -> io::Result<Vec<PartWritten>> {
+        let state = self.state();
+        Ok(if state.auditable && self.backing_store.reopen(register)? { state.written } else { Vec::new() })
+    }
+
+    /// Notes that a fresh process has read back what there was.
+    pub fn end_audit(&self) -> io::Result<()> {
+        files::write_json(&self.state_file(), &State { auditable: false, ..self.state() })
     }
 
     /// Notes that the database was made and its load is under way.
@@ -141,11 +203,11 @@ impl Slot {
     /// Removes the database and what is known of it, and before that what the engine keeps outside. Gives back why the
     /// engine could not.
     pub fn remove(&self, engine: EngineCleanup<'_>) -> io::Result<Option<String>> {
-        let complaint = match self.backing_store.is_available() {
+        let complaint = match self.backing_store.is_available()? {
             true => engine.destroy(&self.database())?,
             false => None,
         };
-        self.backing_store.remove()?;
+        self.backing_store.remove(&self.register)?;
         Ok(complaint)
     }
 }

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
+use kvdyno_model::Audit;
 use kvdyno_results::{ClientKind, DriverCost, Failure};
-use kvdyno_worker::workloads::{Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadSpec};
+use kvdyno_worker::workloads::{
+    Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
+};
 use kvdyno_worker::{Distribution, DriverCheck, TrialSpec, worker::driver_check};
 
 /// Rounds of which the median is taken.
@@ -55,30 +58,33 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
         },
         workload: WorkloadSpec {
             name: WorkloadName::driver_check(),
-            data: Data {
-                // So few that the null engine's answers are made beforehand, and are no cost of the driver's.
-                records: 1000,
-                key_size: 16,
-                key_format: KeyFormat::Hex,
-                prefix_size: None,
-                keys_per_prefix: None,
-                value_size: 100,
-                compressibility: 0.5,
+            parameters: WorkloadParameters {
+                data: Data {
+                    // So few that the null engine's answers are made beforehand, and are no cost of the driver's.
+                    records: 1000,
+                    key_size: 16,
+                    key_format: KeyFormat::Hex,
+                    prefix_size: None,
+                    keys_per_prefix: None,
+                    value_size: 100,
+                    compressibility: 0.5,
+                    seed: 1,
+                    spelling: Spelling::Plain,
+                },
+                readers,
+                writers: 0,
+                batch: 1,
+                reads_per_transaction: 1,
+                reads: Reads::default(),
+                distribution: Distribution::default(),
+                write_rate: None,
+                warmup: duration / 10,
+                end: TrialEnd::After(duration),
+                verify: Verify::Full,
                 seed: 1,
-                spelling: Spelling::Plain,
             },
-            readers,
-            writers: 0,
-            batch: 1,
-            reads_per_transaction: 1,
-            reads: Reads::default(),
-            distribution: Distribution::default(),
-            write_rate: None,
-            warmup: duration / 10,
-            end: TrialEnd::After(duration),
-            verify: Verify::Full,
-            seed: 1,
         },
+        audit: Audit::Off,
         clients: ClientKind::Threads,
         database: std::env::temp_dir(),
         create: true,

@@ -1,9 +1,9 @@
-//! Letting an engine give back what it keeps outside a database's folder (shared memory, semaphores), before the folder is
-//! removed. It runs in a process of its own, like everything that an engine does.
+//! Letting an engine give back what it keeps outside a database's folder (shared memory, semaphores), before the folder
+//! is removed. It runs in a process of its own, like everything that an engine does.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -34,14 +34,14 @@ impl EngineCleanup<'_> {
             return Ok(None);
         }
         let spec = DestroySpec {
-            adapter: self.setup.adapter.clone(),
-            library: self.setup.library.clone(),
-            database: database.to_owned(),
+            adapter: absolute(&self.setup.adapter)?,
+            library: self.setup.library.as_deref().map(library_path).transpose()?,
+            database: absolute(database)?,
         };
         let (program, arguments) = self.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         // Not in a file: the storage may be full.
-        command.args(arguments).arg("--destroy").arg(serde_json::to_string(&spec)?);
+        command.current_dir("/").args(arguments).arg("--destroy").arg(serde_json::to_string(&spec)?);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let reason = self.outcome(spawn(&mut command)?)?;
         let told = |reason| {
@@ -66,6 +66,11 @@ impl EngineCleanup<'_> {
             }
         }
     }
+}
+
+/// A library that is named without a folder is the system's to look for.
+pub(crate) fn library_path(library: &Path) -> io::Result<PathBuf> {
+    if library.components().count() > 1 { absolute(library) } else { Ok(library.to_owned()) }
 }
 
 /// The last line on its standard error, without the mark that errors have.

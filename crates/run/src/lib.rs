@@ -1,5 +1,6 @@
 //! Conducts trials: [`run`] works a plan off, trial by trial, saving each before the next begins.
 
+mod audit;
 mod databases;
 mod driver;
 mod engine_cleanup;

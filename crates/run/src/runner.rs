@@ -1,5 +1,5 @@
-//! Works a plan off: each trial is saved before the next begins, and a run that was ended at any moment goes on where it
-//! stopped.
+//! Works a plan off: each trial is saved before the next begins, and a run that was ended at any moment goes on where
+//! it stopped.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -8,16 +8,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::LabSettings;
-use kvdyno_environment::lock::FolderLock;
+use kvdyno_environment::lock::{FolderLock, LockError};
+use kvdyno_environment::ownership::{Register, RunName};
+use kvdyno_model::Audit;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Phase, TrialResult};
+use kvdyno_results::{Failure, FailureKind, Phase, SeriesPoint, TrialOutcome, TrialResult};
 
-use crate::databases::Slot;
+use crate::audit::{self, ProcessAudit};
+use crate::databases::{Left, PartWritten, Slot};
 use crate::engine_cleanup::EngineCleanup;
 use crate::pace::Pace;
 use crate::progress::{Live, Progress};
 use crate::stop::Stop;
-use crate::trial::{self, Ended, TrialContext, TrialRequest};
+use crate::trial::{self, Ended, LabError, TrialContext, TrialRequest};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::backing_store;
 use kvdyno_plan::{Checked, CheckedVariant, Setup};
@@ -47,6 +50,9 @@ pub enum RunError {
     /// Saved results could not be read.
     #[error(transparent)]
     ResultsFolder(#[from] ReadError),
+    /// The folder of the databases is another's; nothing was touched.
+    #[error(transparent)]
+    Base(#[from] LockError),
 }
 
 fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, RunError> {
@@ -54,24 +60,25 @@ fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, Run
     move |cause| Err(RunError::Io { what, cause })
 }
 
-/// Runs every trial of `checked` that `folder` does not have yet.
+/// Runs every trial of `checked` that `folder` does not have yet. `run` is the run whose results they are.
 ///
-/// `worker` is the program, with its first arguments, that runs a trial when given the path of its specification. Call
-/// it from a thread that lives as long as the process: clients are ended with the thread that started them.
+/// `worker` is the program, with its first arguments, that runs a trial when given the path of its specification.
 ///
 /// # Errors
-/// If the lab itself cannot work. What happens to an engine is in the results.
+/// If the lab itself cannot work before a trial or after one, or nothing can be saved any more. What happens during a
+/// trial, to an engine or to the lab, is in the results.
 pub fn run(
     checked: &Checked,
     folder: &ResultsFolder,
+    run: &RunName,
     worker: &[OsString],
     stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<Summary, RunError> {
-    let mut runner = Runner::new(checked, folder, worker, stop)?;
+    let mut runner = Runner::new(checked, folder, run, worker, stop)?;
     let outcome = runner.work(progress);
     let released = runner.release();
-    if !checked.experiment.lab.keep && !runner.interrupted {
+    if outcome.is_ok() && !checked.experiment.lab.keep && !runner.interrupted {
         runner.remove_base();
     }
     outcome.and_then(|summary| released.map(|()| summary))
@@ -90,23 +97,28 @@ struct Runner<'a> {
     unusable: HashMap<DatabaseId, String>,
     interrupted: bool,
     pace: Pace,
-    /// While what databases lie on is made for them: it is the mark of a run in progress, which `kvdyno clean` leaves
-    /// alone.
-    lock: Option<FolderLock>,
+    /// No other run works in the folder of the databases.
+    lock: FolderLock,
+    /// Everything that is made for databases and trials is noted here, so that `kvdyno clean` finds it if this process
+    /// is killed.
+    register: Register,
 }
 
 impl<'a> Runner<'a> {
     fn new(
         checked: &'a Checked,
         folder: &'a ResultsFolder,
+        run: &RunName,
         worker: &'a [OsString],
         stop: &'a Stop,
     ) -> Result<Self, RunError> {
-        let base = database_base(checked, folder);
-        fs::create_dir_all(&base).or_else(failed(format!("cannot make {}", base.display())))?;
-        let makes = checked.variants.iter().any(|one| one.environment.requested.storage.is_made());
-        let lock = makes.then(|| FolderLock::acquire(&base)).transpose();
-        let lock = lock.map_err(io::Error::other).or_else(failed(format!("cannot lock {}", base.display())))?;
+        let base = database_base(checked, folder, run);
+        match fs::create_dir(&base) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.or_else(failed(format!("cannot make {}", base.display())))?,
+        }
+        let lock = FolderLock::acquire_for(&base, run)?;
+        let register = Register::resumed(run.clone()).or_else(failed("cannot note what is made"))?;
         let results = folder.results()?.into_iter().map(|result| (result.trial.number, result)).collect();
         Ok(Runner {
             checked,
@@ -119,6 +131,7 @@ impl<'a> Runner<'a> {
             interrupted: false,
             pace: Pace::default(),
             lock,
+            register,
         })
     }
 
@@ -135,7 +148,10 @@ impl<'a> Runner<'a> {
                 self.pace.learn(planned, &result);
                 self.results.insert(planned.key.number, result);
             }
-            self.after(planned, progress)?;
+            if !self.after(planned, progress)? {
+                self.interrupted = true;
+                break;
+            }
         }
         Ok(Summary {
             ended: self.results.len(),
@@ -146,7 +162,7 @@ impl<'a> Runner<'a> {
 
     fn slot(&self, planned: &PlannedTrial) -> Slot {
         let variant = self.variant(planned);
-        Slot::new(&self.base, &planned.key, |folder| {
+        Slot::new(&self.base, &planned.key, &self.register, |folder| {
             backing_store::of(&variant.variant.experiment, &variant.environment.requested, folder)
         })
     }
@@ -157,6 +173,13 @@ impl<'a> Runner<'a> {
         let slot = self.slot(planned);
         let mut notes = Vec::new();
         let unavailable = || format!("cannot make {} available", slot.database().display());
+        if planned.key.phase == Phase::Run
+            && !self.unusable.contains_key(&id)
+            && !slot.is_clean().or_else(failed(unavailable()))?
+            && !self.audit(planned, &slot, progress)?
+        {
+            return Ok(None);
+        }
         if planned.key.phase == Phase::Run
             && !self.unusable.contains_key(&id)
             && !slot.is_clean().or_else(failed(unavailable()))?
@@ -183,14 +206,26 @@ impl<'a> Runner<'a> {
         let ended = self.coordinate(planned, &slot, &folder, notes, progress)?;
         let Some(result) = ended.result else { return Ok(None) };
         if planned.key.phase == Phase::Load
-            && let kvdyno_results::TrialOutcome::Failed(failure) = &result.outcome
+            && let TrialOutcome::Failed(failure) = &result.outcome
         {
             self.unusable.insert(id, format!("the load failed: {}", failure.reason));
         }
-        let unsaved = || format!("cannot save trial {}", planned.key.number);
-        self.folder.save_series(&planned.key, &ended.series).or_else(failed(unsaved()))?;
+        self.save_with_series(result, &ended.series).map(Some)
+    }
+
+    /// Saves a trial whole. If that cannot be, its result alone, as a failure, in the space of its other files: then at
+    /// least the next one runs.
+    fn save_with_series(&self, result: TrialResult, series: &[SeriesPoint]) -> Result<TrialResult, RunError> {
+        let saved = self.folder.save_series(&result.trial, series).and_then(|()| self.folder.save(&result));
+        let Err(cause) = saved else { return Ok(result) };
+        self.folder.forsake(&result.trial);
+        let outcome = match result.outcome {
+            TrialOutcome::Finished => LabError::new("save the trial", cause).outcome(),
+            failed => failed,
+        };
+        let result = TrialResult { outcome, ..result };
         self.save(&result)?;
-        Ok(Some(result))
+        Ok(result)
     }
 
     fn save(&self, result: &TrialResult) -> Result<(), RunError> {
@@ -258,6 +293,7 @@ impl<'a> Runner<'a> {
             request: self.request(planned),
             database: slot.database(),
             backing_store: slot.backing_store(),
+            register: &self.register,
             create,
             ledger: &ledger,
             last_version,
@@ -268,15 +304,78 @@ impl<'a> Runner<'a> {
             notes,
         };
         let left = self.pace.left(&self.checked.plan.trials, planned.key.number);
-        let ended = trial::run(&context, &mut |live: &Live| {
+        let mut ended = trial::run(&context, &mut |live: &Live| {
             progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
         })
         .or_else(failed(what()))?;
-        if ended.result.as_ref().is_some_and(TrialResult::is_finished) {
-            let wrote = ended.last_version > last_version;
-            slot.end_use(ended.last_version, wrote, &ledger).or_else(failed(what()))?;
+        if let Some(result) = ended.result.as_mut().filter(|result| audit::ended_in_order(result)) {
+            let left = Left {
+                clean: result.is_finished(),
+                part: audit::written(planned, last_version, ended.last_version)
+                    .map(|written| PartWritten { trial: planned.key.number, written }),
+                last_version: ended.last_version,
+            };
+            let kept = slot.end_use(left, &ledger);
+            if !result.is_finished() {
+                return Ok(ended);
+            }
+            match kept {
+                Ok(None) => {}
+                Ok(Some(reason)) => {
+                    result.outcome = TrialOutcome::Failed(Failure { kind: FailureKind::Implausible, reason });
+                }
+                // It was not marked as clean, and is loaded again.
+                Err(cause) => result.outcome = LabError::new("keep what it knows of the database", cause).outcome(),
+            }
         }
         Ok(ended)
+    }
+
+    /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose
+    /// writes are lost have failed by that. False if the user interrupted.
+    fn audit(&mut self, planned: &PlannedTrial, slot: &Slot, progress: &mut dyn Progress) -> Result<bool, RunError> {
+        let what = || format!("cannot read back what is in {}", slot.database().display());
+        let lab = &self.checked.experiment.lab;
+        if lab.audit == Audit::Off || self.setup(planned).volatile {
+            return Ok(true);
+        }
+        let parts = slot.to_be_audited(&self.register).or_else(failed(what()))?;
+        let load = self.load_of(planned);
+        let (Some(load), false) = (load, parts.is_empty()) else { return Ok(true) };
+        let folder = self.folder.root().join("auditing");
+        let ledger = slot.ledger().or_else(failed(what()))?;
+        let audit = ProcessAudit {
+            worker: self.worker,
+            setup: self.setup(planned),
+            lab,
+            settings: self.variant(planned).variant.experiment.lab_settings(),
+            load,
+            database: slot.database(),
+            ledger: &ledger,
+            folder: &folder,
+            stop: self.stop,
+        };
+        let Some(finding) = audit.run(&parts).or_else(failed(what()))? else { return Ok(false) };
+        for (index, part) in parts.iter().enumerate() {
+            let Some(result) = self.results.get_mut(&part.trial) else { continue };
+            let failed = audit::note(result, finding.as_ref().map(|finding| finding.get(index)));
+            let result = result.clone();
+            self.save(&result)?;
+            let Some(reason) = failed else { continue };
+            progress.note(&format!("{}: trial {} has failed: {reason}", planned.key.engine, part.trial));
+            if result.trial.phase == Phase::Load {
+                self.unusable.insert(DatabaseId::of(planned), format!("the load failed: {reason}"));
+            }
+        }
+        slot.end_audit().or_else(failed(what()))?;
+        fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
+        Ok(true)
+    }
+
+    /// The load of a trial's database.
+    fn load_of(&self, planned: &PlannedTrial) -> Option<&'a PlannedTrial> {
+        let mut trials = self.checked.plan.trials.iter();
+        trials.find(|trial| trial.key.phase == Phase::Load && DatabaseId::of(trial) == DatabaseId::of(planned))
     }
 
     /// Whether a load was ended in the middle and can go on there.
@@ -286,35 +385,37 @@ impl<'a> Runner<'a> {
 
     /// Loads a database again that cannot be trusted any more, without measuring it.
     fn reload(&self, planned: &PlannedTrial, slot: &Slot, progress: &mut dyn Progress) -> Result<Reloaded, RunError> {
-        let load = self
-            .checked
-            .plan
-            .trials
-            .iter()
-            .find(|trial| trial.key.phase == Phase::Load && DatabaseId::of(trial) == DatabaseId::of(planned));
-        let Some(load) = load else { return Ok(Reloaded::Failed("the plan has no load for it".to_owned())) };
+        let Some(load) = self.load_of(planned) else {
+            return Ok(Reloaded::Failed("the plan has no load for it".to_owned()));
+        };
         let folder = self.folder.root().join("reloading");
         let ended = self.coordinate(load, slot, &folder, Vec::new(), progress)?;
         fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
         Ok(match ended.result.map(|result| result.outcome) {
             None => Reloaded::Interrupted,
-            Some(kvdyno_results::TrialOutcome::Finished) => Reloaded::Done,
-            Some(kvdyno_results::TrialOutcome::Failed(failure)) => {
+            Some(TrialOutcome::Finished) => Reloaded::Done,
+            Some(TrialOutcome::Failed(failure)) => {
                 Reloaded::Failed(format!("the database could not be loaded again: {}", failure.reason))
             }
         })
     }
 
-    /// Does what is left to do once a trial has ended, now or in an earlier run.
-    fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), RunError> {
+    /// Does what is left to do once a trial has ended, now or in an earlier run. False if the user interrupted.
+    fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<bool, RunError> {
         let id = DatabaseId::of(planned);
         let result = self.results.get(&planned.key.number);
         if planned.key.phase == Phase::Load
-            && let Some(kvdyno_results::TrialOutcome::Failed(failure)) = result.map(|result| &result.outcome)
+            && let Some(TrialOutcome::Failed(failure)) = result.map(|result| &result.outcome)
         {
             self.unusable.entry(id).or_insert_with(|| format!("the load failed: {}", failure.reason));
         }
         // A database that is of no more use makes room for the others, a half-loaded one above all.
+        if planned.last_on_database
+            && !self.unusable.contains_key(&id)
+            && !self.audit(planned, &self.slot(planned), progress)?
+        {
+            return Ok(false);
+        }
         let useless = self.unusable.contains_key(&id);
         if useless || (planned.last_on_database && !self.checked.experiment.lab.keep) {
             let slot = self.slot(planned);
@@ -322,7 +423,7 @@ impl<'a> Runner<'a> {
             let complaint = removed.or_else(failed(format!("cannot remove {}", slot.database().display())))?;
             complaint.into_iter().for_each(|complaint| progress.note(&complaint));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Takes what databases lie on from the system: they stay in their files.
@@ -330,7 +431,7 @@ impl<'a> Runner<'a> {
         let slots = self.checked.plan.trials.iter().map(|planned| self.slot(planned));
         let mut outcomes = slots.map(|slot| {
             let what = || format!("cannot release {}", slot.database().display());
-            slot.backing_store().release().or_else(failed(what()))
+            slot.release().or_else(failed(what()))
         });
         // All are tried; the first complaint is told.
         let first = outcomes.find(Result::is_err);
@@ -340,9 +441,7 @@ impl<'a> Runner<'a> {
 
     /// Removes the folder of the databases if nothing is left in it.
     fn remove_base(&self) {
-        if let Some(lock) = &self.lock {
-            lock.remove();
-        }
+        self.lock.remove();
         // Not empty is no failure: somebody else's files stay.
         let _ = fs::remove_dir(&self.base);
     }
@@ -373,13 +472,13 @@ enum Reloaded {
     Interrupted,
 }
 
-/// Where the databases of an experiment go.
-fn database_base(checked: &Checked, folder: &ResultsFolder) -> PathBuf {
+/// Where the databases of a run go: no two runs have them in one folder.
+fn database_base(checked: &Checked, folder: &ResultsFolder, run: &RunName) -> PathBuf {
     match &checked.experiment.lab.dir {
         None => folder.root().join("databases"),
         Some(dir) => {
             let name = folder.root().file_name().map_or("results".into(), |name| name.to_string_lossy().into_owned());
-            dir.join(format!("kvdyno-{name}"))
+            dir.join(format!("kvdyno-{name}-{}", run.short()))
         }
     }
 }

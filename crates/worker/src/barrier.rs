@@ -7,7 +7,8 @@ use rustix::thread::futex::{Flags, wait, wake};
 /// More arrivals than there can be: the barrier stands open for good, and nobody is waited for any more.
 const ABORTED: u32 = 1 << 31;
 
-/// A barrier that opens once, when enough have arrived. It lies in shared memory; all zero is one that nobody came to yet.
+/// A barrier that opens once, when enough have arrived. It lies in shared memory; all zero is one that nobody came to
+/// yet.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Barrier(AtomicU32);

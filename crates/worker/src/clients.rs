@@ -9,16 +9,16 @@ use std::time::Duration;
 use std::{panic, thread};
 
 use kvdyno_dataset::{Keys, Ledger, Values, WatchedIds};
-use kvdyno_engine::Database;
+use kvdyno_engine::{Database, Host, abi, guarded};
 use kvdyno_results::{Failure, FailureKind};
 
 use crate::loops::{Driver, Limit, Work};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
-use crate::trial::{Measured, NotRun, Trial, failed, values_of};
+use crate::trial::{Measured, NotRun, Trial, failed};
 use crate::usage::Usage;
 use crate::workloads::role::RoleClock;
-use crate::workloads::{Role, TrialEnd, WorkloadSpec};
+use crate::workloads::{Role, TrialEnd, WorkloadParameters, WorkloadSpec};
 
 /// The records, for all readers and writers of a process.
 struct SharedRecords<'a> {
@@ -44,7 +44,7 @@ impl TrialClient<'_> {
 
     /// Whether its end is the trial's.
     fn is_primary(&self, workload: &WorkloadSpec) -> bool {
-        !self.role.writes() || workload.readers == 0
+        !self.role.writes() || workload.parameters.readers == 0
     }
 }
 
@@ -59,7 +59,7 @@ impl<C: RoleClock> Trial<'_, C> {
             let records = &records;
             let start = |(number, (role, stats))| {
                 let client = TrialClient { number, role, stats, records };
-                scope.spawn(move || self.run_client(database, client, participants, || (), || ()))
+                scope.spawn(move || guarded(|| self.run_client(database, client, participants, || (), || ())))
             };
             let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
             let measured = self.coordinate(participants);
@@ -118,26 +118,26 @@ impl<C: RoleClock> Trial<'_, C> {
     }
 
     fn records(&self) -> Result<SharedRecords<'_>, Failure> {
-        let data = &self.spec.workload.data;
+        let data = &self.spec.workload.parameters.data;
         let keys = self
             .spec
             .workload
             .keys()
             .map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
         let ledger = Ledger::new(self.ledger.slots(), WatchedIds::over(data.records));
-        Ok(SharedRecords { keys, values: values_of(data), ledger })
+        Ok(SharedRecords { keys, values: data.values(), ledger })
     }
 
     /// How many must end before the trial does.
     fn count_primary(&self) {
-        let workload = &self.spec.workload;
-        let primary = if workload.readers > 0 { workload.readers } else { workload.writers };
+        let WorkloadParameters { readers, writers, .. } = self.spec.workload.parameters;
+        let primary = if readers > 0 { readers } else { writers };
         self.control().primary_left.store(primary, Ordering::SeqCst);
     }
 
     fn warmup(&self) -> Duration {
         let workload = &self.spec.workload;
-        if workload.name.loads() { Duration::ZERO } else { workload.warmup }
+        if workload.name.loads() { Duration::ZERO } else { workload.parameters.warmup }
     }
 
     /// From now on the warm-up runs. Called when all are ready, before any may go.
@@ -145,7 +145,7 @@ impl<C: RoleClock> Trial<'_, C> {
         let (control, workload, warmup) = (self.control(), &self.spec.workload, self.warmup());
         let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
         let warm_until = self.clock.now() + ticks(warmup);
-        let run_until = match workload.end {
+        let run_until = match workload.parameters.end {
             TrialEnd::After(duration) if !workload.name.loads() => warm_until + ticks(duration),
             _ => u64::MAX,
         };
@@ -173,15 +173,17 @@ impl<C: RoleClock> Trial<'_, C> {
         warmed_up: impl FnOnce(),
     ) -> Result<(), NotRun> {
         let (workload, barriers, records) = (&self.spec.workload, &self.control().barriers, client.records);
-        let has_updates = workload.writers > 0 || self.spec.last_version > 0;
+        let parameters = &workload.parameters;
+        let has_updates = parameters.writers > 0 || self.spec.last_version > 0;
         let recall = RecallContext::new(
             &records.keys,
             &records.values,
-            workload.data.records,
+            parameters.data.records,
             has_updates.then_some(records.ledger),
         );
-        let host = recall.host();
-        client.stats.set_op_kinds(&client.role.operations(workload));
+        // Only an engine that keeps nothing by its own declaration may let the lab answer for it.
+        let host = if database.can(abi::IS_VOLATILE) { recall.host() } else { Host { recall: None, ..recall.host() } };
+        client.stats.set_op_kinds(&client.role.operations(parameters));
         client.stats.version.store(self.spec.last_version, Ordering::Relaxed);
         // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
         let session = unsafe { database.session(&host) }.map_err(|error| {
@@ -199,7 +201,7 @@ impl<C: RoleClock> Trial<'_, C> {
             clock: self.clock,
             control: self.control(),
             stats: client.stats,
-            workload,
+            parameters,
             keys: &records.keys,
             values: &records.values,
             ledger: records.ledger,
@@ -216,12 +218,12 @@ impl<C: RoleClock> Trial<'_, C> {
     }
 
     fn work(&self, mut driver: Driver<'_, C>, client: &TrialClient<'_>, warmed_up: impl FnOnce()) {
-        let (control, stats, workload) = (self.control(), driver.stats, driver.workload);
+        let (control, stats, workload) = (self.control(), driver.stats, &self.spec.workload);
         let mut work = C::start(client.role, &driver);
         self.warm_up(&mut driver, work.as_mut());
         warmed_up();
         let primary = client.is_primary(workload);
-        let operations = match workload.end {
+        let operations = match workload.parameters.end {
             TrialEnd::Operations(operations) if primary && !workload.name.loads() => operations,
             _ => u64::MAX,
         };
@@ -238,7 +240,7 @@ impl<C: RoleClock> Trial<'_, C> {
 
     fn warm_up(&self, driver: &mut Driver<'_, C>, work: &mut dyn Work<C>) {
         let (control, stats) = (self.control(), driver.stats);
-        if driver.workload.name.loads() {
+        if self.spec.workload.name.loads() {
             return;
         }
         let from = self.clock.now();

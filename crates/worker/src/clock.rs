@@ -78,9 +78,9 @@ impl Clock for Tsc {
 ///
 /// In a closed loop an operation begins a moment after the one before it ended: after the driver has checked the answer
 /// and spelled the next key. That moment's length hardly varies, so it is measured on one operation in
-/// [`Turnaround::EVERY`] and taken as known on the others, which saves half of the readings: on a virtual machine one was
-/// seen to take 16 ns. It is also the fairer figure, because what is subtracted includes the clock's own time, which the
-/// difference of two readings would add to each operation.
+/// [`Turnaround::EVERY`] and taken as known on the others, which saves half of the readings: on a virtual machine one
+/// was seen to take 16 ns. It is also the fairer figure, because what is subtracted includes the clock's own time,
+/// which the difference of two readings would add to each operation.
 ///
 /// The estimate is the median of the measured moments: each sample moves it by one tick, up or down, so that a sample
 /// in which the thread was interrupted counts no more than another.

@@ -13,6 +13,9 @@ const SUB_BITS: u32 = 7;
 /// Buckets for all of `u64`.
 pub const BUCKETS: usize = (64 - SUB_BITS as usize) * (1 << SUB_BITS) + (1 << SUB_BITS);
 
+/// The most of a bucket: counting so far takes months. All buckets together are a number of 63 bits.
+const MOST: u64 = 1 << 50;
+
 /// The bucket of a value.
 #[inline(always)]
 fn bucket(ticks: u64) -> usize {
@@ -45,12 +48,22 @@ impl TickHistogram {
         }
     }
 
-    /// Adds the counts to `totals`, which has [`BUCKETS`] elements.
+    /// Adds the counts to `totals`, which has [`BUCKETS`] elements. A count that nobody can have counted is as high as
+    /// one can be, so that sums of them are numbers still.
     pub fn add_to(&self, totals: &mut [u64]) {
         for (total, count) in totals.iter_mut().zip(&self.counts) {
-            *total += count.load(Ordering::Relaxed);
+            *total = total.saturating_add(count.load(Ordering::Relaxed)).min(MOST);
         }
     }
+}
+
+/// The highest value that was counted, and the sum of all, each as low as it can have been.
+pub(crate) fn at_least(counts: &[u64]) -> (u64, f64) {
+    let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    counted.fold((0, 0.0), |(highest, sum), (bucket, count)| {
+        let least = bounds(bucket).0;
+        (highest.max(least), sum + least as f64 * *count as f64)
+    })
 }
 
 /// Counts by bucket as an HdrHistogram in nanoseconds.

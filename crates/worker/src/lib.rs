@@ -1,10 +1,11 @@
 //! The measured process, from both sides.
 //!
-//! [`worker::run`] is the process, or each of several: it opens the engine, starts the clients, and lets each run the loop
-//! of its role in one of the [`workloads`]; [`Distribution`] says which record comes next. Everything that a loop counts
-//! lies in [`shared`] memory, where the parent reads it by an [`Observer`]: so looking costs the worker nothing, and what
-//! was counted outlives its crash.
+//! [`worker::run`] is the process, or each of several: it opens the engine, starts the clients, and lets each run the
+//! loop of its role in one of the [`workloads`]; [`Distribution`] says which record comes next. Everything that a loop
+//! counts lies in [`shared`] memory, where the parent reads it by an [`Observer`]: so looking costs the worker nothing,
+//! and what was counted outlives its crash.
 
+mod audit;
 mod barrier;
 mod clients;
 pub mod clock;
@@ -12,6 +13,7 @@ mod histogram;
 mod key_choice;
 mod loops;
 mod observer;
+mod plausible;
 mod recall;
 pub mod shared;
 mod spec;
@@ -20,7 +22,11 @@ mod usage;
 pub mod worker;
 pub mod workloads;
 
+pub use audit::process::run as audit;
 pub use histogram::TickHistogram;
 pub use key_choice::Distribution;
 pub use observer::{KindTotals, Observer, Snapshot};
-pub use spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
+pub use plausible::TrialClock;
+pub use spec::{
+    AuditReport, AuditSpec, DestroySpec, DriverCheck, SessionAudit, TrialSpec, WorkerReport, Written, of_process,
+};

@@ -42,7 +42,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Operations of all kinds.
     pub fn operations(&self) -> u64 {
-        self.kinds.iter().map(KindTotals::operations).sum()
+        self.kinds.iter().map(KindTotals::operations).fold(0, u64::saturating_add)
     }
 
     /// The rows of an interval that ends `end_s` into the measured part: what came between `earlier` and this one.
@@ -83,6 +83,11 @@ impl<'a> Observer<'a> {
         self.shared.control()
     }
 
+    /// The statistics of each client.
+    pub(crate) fn client_stats(&self) -> &'a [ClientStats] {
+        self.shared.client_stats()
+    }
+
     /// The counts of the warm-up.
     pub fn warmup(&self) -> Snapshot {
         self.snapshot(|stats| &stats.warmup)
@@ -99,7 +104,7 @@ impl<'a> Observer<'a> {
             let mut totals = KindTotals { kind, records: 0, counts: vec![0; BUCKETS] };
             for ops in &op_stats {
                 ops.latency.add_to(&mut totals.counts);
-                totals.records += ops.records.load(Ordering::Relaxed);
+                totals.records = totals.records.saturating_add(ops.records.load(Ordering::Relaxed));
             }
             if kind.is_one_record() {
                 totals.records = totals.operations();
@@ -153,7 +158,8 @@ impl<'a> Observer<'a> {
     /// The answers, in the worker's whole life.
     pub fn answers(&self) -> AnswerCounts {
         let sum = |counter: fn(&ClientStats) -> &std::sync::atomic::AtomicU64| {
-            self.shared.client_stats().iter().map(|stats| counter(stats).load(Ordering::Relaxed)).sum::<u64>()
+            let counts = self.shared.client_stats().iter().map(|stats| counter(stats).load(Ordering::Relaxed));
+            counts.fold(0, u64::saturating_add)
         };
         let mut answers = AnswerCounts {
             right: 0,
@@ -164,14 +170,15 @@ impl<'a> Observer<'a> {
             stale: sum(|stats| &stats.stale),
             first_failure: self.control().failure(),
         };
-        let all = self.warmup().operations() + self.measured().operations();
+        let all = self.warmup().operations().saturating_add(self.measured().operations());
         answers.right = all.saturating_sub(answers.failures());
         answers
     }
 
     /// Bytes of keys and values written in the worker's whole life.
     pub fn user_bytes(&self) -> u64 {
-        self.shared.client_stats().iter().map(|stats| stats.user_bytes.load(Ordering::Relaxed)).sum()
+        let bytes = self.shared.client_stats().iter().map(|stats| stats.user_bytes.load(Ordering::Relaxed));
+        bytes.fold(0, u64::saturating_add)
     }
 
     /// The counters of the workload's own, of each client.

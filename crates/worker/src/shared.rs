@@ -1,11 +1,11 @@
 //! Memory that worker and parent share.
 //!
-//! Two segments: that of a trial (a control block, and statistics for each client), and the ledger of a
-//! database, which lives from its load to its removal. Both are anonymous files that the parent makes and the worker, or
-//! each of several worker processes, inherits.
+//! Two segments: that of a trial (a control block, and statistics for each client), and the ledger of a database, which
+//! lives from its load to its removal. Both are anonymous files that the parent makes and the worker, or each of
+//! several worker processes, inherits.
 //!
-//! In the measured loop a reader or writer writes its own stats alone, and reads of the control block only the moment at which to
-//! stop, which is written twice in a trial; so no cache line is written by two threads.
+//! In the measured loop a reader or writer writes its own stats alone, and reads of the control block only the moment
+//! at which to stop, which is written twice in a trial; so no cache line is written by two threads.
 
 use std::io;
 use std::mem::{align_of, size_of};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use kvdyno_dataset::LEDGER_SLOTS;
 use kvdyno_results::OpKind;
 use memmap2::{MmapOptions, MmapRaw};
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
@@ -33,18 +33,20 @@ pub enum WorkerState {
     Measuring = 3,
     Settling = 4,
     Finishing = 5,
-    Closing = 6,
-    Done = 7,
+    Auditing = 6,
+    Closing = 7,
+    Done = 8,
 }
 
 impl WorkerState {
-    const ALL: [WorkerState; 8] = [
+    const ALL: [WorkerState; 9] = [
         WorkerState::Starting,
         WorkerState::Opening,
         WorkerState::Warming,
         WorkerState::Measuring,
         WorkerState::Settling,
         WorkerState::Finishing,
+        WorkerState::Auditing,
         WorkerState::Closing,
         WorkerState::Done,
     ];
@@ -58,6 +60,7 @@ impl WorkerState {
             WorkerState::Measuring => "measuring",
             WorkerState::Settling => "flushing and waiting for background work",
             WorkerState::Finishing => "reading the engine's statistics",
+            WorkerState::Auditing => "reading back what was written",
             WorkerState::Closing => "closing the database",
             WorkerState::Done => "done",
         }
@@ -90,6 +93,8 @@ pub struct Control {
     message: [AtomicU32; MESSAGE / 4],
     /// Where threads and processes wait for each other.
     pub barriers: Barriers,
+    /// Records that an audit has read back so far.
+    pub audited: AtomicU64,
     /// The units of work that clients have taken so far, where a workload gives them out.
     pub shared_work: CacheLine,
 }
@@ -103,6 +108,11 @@ impl Control {
     /// The state of the worker.
     pub fn state(&self) -> WorkerState {
         WorkerState::ALL.get(self.state.load(Ordering::Acquire) as usize).copied().unwrap_or(WorkerState::Starting)
+    }
+
+    /// The number that stands for the state, if it stands for none.
+    pub fn unknown_state(&self) -> Option<u32> {
+        Some(self.state.load(Ordering::Acquire)).filter(|number| *number as usize >= WorkerState::ALL.len())
     }
 
     /// Says what the worker is at now.
@@ -283,8 +293,10 @@ struct Segment {
 
 impl Segment {
     fn create(name: &str, size: usize) -> io::Result<Segment> {
-        let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+        let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, size as u64)?;
+        // Whoever has it mapped would die of a part that is no more.
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Segment::map(file, size)
     }
 
@@ -361,8 +373,8 @@ impl SharedMemory {
 
     /// The statistics of each client.
     pub fn client_stats(&self) -> &[ClientStats] {
-        // SAFETY: the statistics follow the control block, whose size is a multiple of their alignment; they are made of
-        // atomics valid for any bytes, and the segment is long enough for all of them.
+        // SAFETY: the statistics follow the control block, whose size is a multiple of their alignment; they are made
+        // of atomics valid for any bytes, and the segment is long enough for all of them.
         unsafe {
             let first = self.segment.map.as_ptr().add(size_of::<Control>()).cast::<ClientStats>();
             std::slice::from_raw_parts(first, self.client_stats)
@@ -408,6 +420,20 @@ impl LedgerMemory {
     pub fn slots(&self) -> &[AtomicU64] {
         // SAFETY: the segment is `LEDGER_SLOTS` page-aligned atomics, valid for any bytes.
         unsafe { std::slice::from_raw_parts(self.segment.map.as_ptr().cast::<AtomicU64>(), LEDGER_SLOTS) }
+    }
+
+    /// Why what is in it cannot be true, if it was `earlier` before and the newest version is `last_version`.
+    pub fn implausible(&self, earlier: &LedgerMemory, last_version: u64) -> Option<String> {
+        let slots = self.slots().iter().zip(earlier.slots()).enumerate();
+        let versions =
+            slots.map(|(slot, (now, then))| (slot, now.load(Ordering::Relaxed), then.load(Ordering::Relaxed)));
+        let wrong = versions.into_iter().find(|(_, now, then)| now < then || *now > last_version);
+        wrong.map(|(slot, now, then)| {
+            format!(
+                "what lies in the database's ledger cannot be true: version {now} in slot {slot}, where {then} was \
+                 acknowledged before and nothing newer than {last_version} was written"
+            )
+        })
     }
 
     /// All slots as bytes, for keeping.

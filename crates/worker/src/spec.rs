@@ -1,15 +1,17 @@
 //! The order that the parent gives a worker, and the report that the worker gives back.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::{LabSettings, OptionText};
-use kvdyno_results::{ClientKind, Failure, ObservedEnvironment, Setting, Window};
+use kvdyno_model::Audit;
+use kvdyno_results::{ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
 use serde::{Deserialize, Serialize};
 
 use crate::workloads::WorkloadSpec;
 
-/// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is told
-/// its client beside it.
+/// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is
+/// told its client beside it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// The adapter's file.
@@ -24,6 +26,8 @@ pub struct TrialSpec {
     pub lab: LabSettings,
     /// The workload.
     pub workload: WorkloadSpec,
+    /// How much of what is written is read back.
+    pub audit: Audit,
     /// Whether readers and writers are threads of one process or processes of their own.
     pub clients: ClientKind,
     /// The database's folder.
@@ -78,6 +82,54 @@ pub struct WorkerReport {
     pub statistics: Vec<Setting>,
     /// The environment that it observed when its work was done.
     pub state: ObservedEnvironment,
+    /// The audit of what it wrote; absent if there was none.
+    pub audit: Option<SessionAudit>,
+}
+
+/// The audit by a fresh session at the end of a trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionAudit {
+    /// Its finding.
+    pub finding: ReadBack,
+    /// The costs of it, which are none of the trial's.
+    pub costs: OsFacts,
+}
+
+/// The writes of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Written {
+    /// All records, at version 0: it loaded them.
+    Load,
+    /// The records whose newest acknowledged version is one of these.
+    Versions(RangeInclusive<u64>),
+}
+
+impl Written {
+    /// Whether a record whose newest acknowledged version is `version` is of it.
+    pub(crate) fn holds(&self, version: u64) -> bool {
+        match self {
+            Written::Load => version == 0,
+            Written::Versions(versions) => versions.contains(&version),
+        }
+    }
+}
+
+/// The order to read back what trials wrote, in a process of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AuditSpec {
+    /// The load of the database, as a trial; its report is an [`AuditReport`].
+    pub trial: TrialSpec,
+    /// The writes of each trial on the database.
+    pub parts: Vec<Written>,
+}
+
+/// The report of a process that read back.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AuditReport {
+    /// Why it could not, if it could not.
+    pub failure: Option<Failure>,
+    /// The findings of each part.
+    pub parts: Vec<ReadBack>,
 }
 
 /// The driver's own cost, as measured by [`crate::worker::driver_check`].

@@ -1,13 +1,11 @@
 //! One process's part of a trial.
 
-use kvdyno_dataset::Values;
 use kvdyno_engine::EngineError;
 use kvdyno_results::{Failure, FailureKind};
 
 use crate::shared::{ClientStats, Control, LedgerMemory, SharedMemory};
 use crate::spec::TrialSpec;
 use crate::usage::Usage;
-use crate::workloads::Data;
 
 /// One process's part of a trial.
 pub(crate) struct Trial<'a, C> {
@@ -62,11 +60,6 @@ impl From<Failure> for NotRun {
 pub(crate) struct Measured {
     pub(crate) warmup_seconds: f64,
     pub(crate) used: Usage,
-}
-
-/// The values of an experiment's records.
-pub fn values_of(data: &Data) -> Values {
-    Values::new(data.value_size, data.compressibility, data.seed)
 }
 
 /// The failure that an error of the engine's is.

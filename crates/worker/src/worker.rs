@@ -16,8 +16,6 @@ use crate::trial::{Measured, NotRun, Trial, failed};
 use crate::workloads::WorkloadSpec;
 use crate::workloads::role::RoleClock;
 
-pub use crate::trial::values_of;
-
 /// Why a worker could not even begin.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
@@ -32,8 +30,8 @@ pub enum WorkerError {
     Destroy(String),
 }
 
-/// Runs the trial that is specified in the file `spec`, or, where readers and writers are processes, the part of the one
-/// whose number this process is given; and leaves a [`WorkerReport`].
+/// Runs the trial that is specified in the file `spec`, or, where readers and writers are processes, the part of the
+/// one whose number this process is given; and leaves a [`WorkerReport`].
 ///
 /// # Errors
 /// If it cannot even begin. What goes wrong later is in the report.
@@ -64,6 +62,7 @@ impl<C: RoleClock> Trial<'_, C> {
             window: None,
             statistics: Vec::new(),
             state: ObservedEnvironment::default(),
+            audit: None,
         };
         let ended = self.measure(&mut report);
         if ended.is_err() {
@@ -113,6 +112,10 @@ impl<C: RoleClock> Trial<'_, C> {
         }
         // All readers and writers are through with what is measured, and the engine still has its memory.
         report.state = observed::around_this_process();
+        if self.leads() && measured.is_ok() && settled.is_ok() {
+            control.enter(WorkerState::Auditing);
+            report.audit = self.audit(&choice, &database)?;
+        }
         if self.leads() {
             control.enter(WorkerState::Closing);
         }
@@ -150,8 +153,8 @@ impl<C: RoleClock> Trial<'_, C> {
         database.close().map_err(|error| failed("closing the database", &error))
     }
 
-    /// Brings what was written to the storage and the engine's background work to its end, as far as the engine has calls
-    /// for that.
+    /// Brings what was written to the storage and the engine's background work to its end, as far as the engine has
+    /// calls for that.
     fn settle(&self, database: &Database) -> Result<Settling, Failure> {
         self.control().enter(WorkerState::Settling);
         let begun = Instant::now();
@@ -183,25 +186,26 @@ impl<C: RoleClock> Trial<'_, C> {
 
 /// The facts of a workload that an engine gets to know beforehand.
 pub fn hints(workload: &WorkloadSpec, clients: ClientKind) -> Hints {
-    let roles = workload.roles().len() as u32;
+    let (roles, data) = (workload.roles().len() as u32, &workload.parameters.data);
     Hints {
         records: workload.records_stored(),
-        key_size: workload.data.key_size,
-        value_size: workload.data.value_size,
-        prefix_size: workload.data.prefix_size.unwrap_or(0),
+        key_size: data.key_size,
+        value_size: data.value_size,
+        prefix_size: data.prefix_size.unwrap_or(0),
         sessions: clients.sessions(roles),
         processes: clients.processes(roles),
     }
 }
 
-fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
+pub(crate) fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
     let failure = |reason: String| Failure { kind: FailureKind::EngineError, reason };
     let adapter = Adapter::load(&spec.adapter).map_err(|error: AdapterError| failure(error.to_string()))?;
     Choice::new(adapter, spec.preset.as_deref(), &spec.options, spec.library.clone())
         .map_err(|error: ChoiceError| failure(error.to_string()))
 }
 
-/// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's folder.
+/// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's
+/// folder.
 ///
 /// # Errors
 /// The error that the engine reports.

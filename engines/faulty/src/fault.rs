@@ -97,10 +97,38 @@ faults! {
     "scan-order" ScanOrder
     /// A read takes 50 ms longer.
     "slow-get" SlowGet
+    /// Before the first record and after the last one stands another, which nobody wrote.
+    "phantom" Phantom
+    /// A session is the only one that sees its puts.
+    "private" Private
+    /// Nothing is kept, and reads are left to the host's `recall`; without one they answer MISS.
+    "recalled" Recalled
     /// The closing saves every other record only, and says OK.
     "lost-at-close" LostAtClose
+    /// The closing saves nothing, and says OK.
+    "forgotten-at-close" ForgottenAtClose
+    /// The closing saves of each record the version before the newest, and none where there is none.
+    "older-at-close" OlderAtClose
+    /// The closing saves each record with the value of another.
+    "swapped-at-close" SwappedAtClose
+    /// The closing saves each record with half of its value and half of another.
+    "torn-at-close" TornAtClose
+    /// The closing saves each record without the last byte of its value.
+    "short-at-close" ShortAtClose
     /// Opening, closing and every N-th operation print a lot to stdout and stderr.
     "noisy" Noisy
+    /// A write that the storage refuses is acknowledged all the same.
+    "error-as-ok" ErrorAsOk
+    /// A read opens a file first, and answers MISS if it cannot.
+    "error-as-miss" ErrorAsMiss
+    /// An error leaves no text.
+    "error-without-text" ErrorWithoutText
+    /// The closing saves nothing if the storage refuses it, and says OK.
+    "close-as-ok" CloseAsOk
+    /// A session leaves 290 bytes behind.
+    "leaky-session" LeakySession
+    /// The opening takes 50 ms longer.
+    "slow-open" SlowOpen
 }
 
 /// More than a pipe holds, so that a parent that does not read blocks us.
@@ -118,6 +146,8 @@ pub struct Faults {
     /// `fill-disk` gives up here: a typing error must not fill a workstation.
     fill_limit: u64,
     seen: AtomicU64,
+    /// Puts, deletes and steps of batches.
+    puts: AtomicU64,
     /// A fault was due on an operation that could not take it: the next that can does.
     owed: AtomicBool,
     injected: AtomicU64,
@@ -125,8 +155,17 @@ pub struct Faults {
 
 impl Faults {
     pub fn new(fault: Fault, after: u64, every: u64, fill_limit: u64) -> Self {
-        let (seen, owed, injected) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));
-        Self { fault, after, every, fill_limit, seen, owed, injected }
+        let zero = || AtomicU64::new(0);
+        Self {
+            fault,
+            after,
+            every,
+            fill_limit,
+            seen: zero(),
+            puts: zero(),
+            owed: AtomicBool::new(false),
+            injected: zero(),
+        }
     }
 
     /// Operations that the fault could have hit, and those that it did hit.
@@ -168,9 +207,31 @@ impl Faults {
             Fault::HangOpen => hang(),
             Fault::ErrorOpen => return Err(Error::new("injected by fault=error-open")),
             Fault::Noisy => noise(NOISE_AT_OPEN),
+            Fault::SlowOpen => thread::sleep(Duration::from_millis(50)),
             _ => {}
         }
         Ok(())
+    }
+
+    /// The answer to a write that the store tried.
+    pub fn after_write(&self, tried: Result<(), Error>) -> Result<(), Error> {
+        match (self.fault, tried) {
+            (Fault::ErrorAsOk, Err(_)) => Ok(()),
+            (Fault::ErrorWithoutText, Err(error)) => Err(Error::with_status(error.status(), "")),
+            (_, tried) => tried,
+        }
+    }
+
+    /// Whether a read finds nothing, for it cannot open a file.
+    pub fn cannot_look(&self, folder: &Path) -> bool {
+        self.fault == Fault::ErrorAsMiss && File::open(folder.join("faulty.data")).is_err()
+    }
+
+    /// When a session is opened.
+    pub fn at_session(&self) {
+        if self.fault == Fault::LeakySession {
+            std::hint::black_box(vec![0u8; 290].leak());
+        }
     }
 
     /// Before the database is saved and closed.
@@ -203,8 +264,32 @@ impl Faults {
         Ok(())
     }
 
+    /// The value of a record that the closing saves. Nothing is changed where there were no more writes than are left
+    /// alone.
+    pub fn saved(&self, store: &Store, index: usize, key: &[u8], version: &Version) -> Option<Blob> {
+        use Fault::{ForgottenAtClose, LostAtClose, OlderAtClose, ShortAtClose, SwappedAtClose, TornAtClose};
+        let now = &version.now;
+        let other = || store.neighbour(key).map_or_else(|| Blob::from([]), |other| Blob::clone(&other.now));
+        match self.fault {
+            _ if self.puts.load(Relaxed) <= self.after => Some(Blob::clone(now)),
+            LostAtClose => (index.is_multiple_of(2)).then(|| Blob::clone(now)),
+            ForgottenAtClose => None,
+            OlderAtClose => version.before.clone(),
+            SwappedAtClose => Some(other()),
+            TornAtClose => Some(torn(now, &other())),
+            ShortAtClose => Some(now.split_last().map_or_else(|| Blob::from([]), |(_, rest)| rest.into())),
+            _ => Some(Blob::clone(now)),
+        }
+    }
+
+    /// Whether the session alone, or nobody, is to know of a put.
+    pub fn withholds(&self) -> bool {
+        matches!(self.fault, Fault::Private | Fault::Recalled) && self.puts.load(Relaxed) > self.after
+    }
+
     /// Before a put, a delete or a step of a batch, while no lock is held.
     pub fn at_put(&self, folder: &Path) -> Result<(), Error> {
+        self.puts.fetch_add(1, Relaxed);
         use Fault::{EnospcPut, ErrorPut, FillDisk, HangPut, Noisy, SegvPut};
         if !matches!(self.fault, SegvPut | HangPut | ErrorPut | EnospcPut | FillDisk | Noisy)
             || !self.strikes(self.fault)

@@ -5,18 +5,23 @@
 //! alone, `every` how many later ones there are to one that is hit. Reads that a fault can hit are gets, the keys of
 //! multi-gets and, where it changes values, records of cursors too. Opening and closing happen once, so the faults
 //! there always strike.
+//!
+//! `hook` and `does` are about the process and not about records: what the engine does to who measures it
+//! (`hostile`).
 
 use kvdyno_abi::adapter::{
-    self, ALL_DURABILITIES, Batch, BatchEntry, Config, Cursor, Description, Direction, Durability, Engine, Error, Host,
-    Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Opt, Record, Session,
+    self, ALL_DURABILITIES, Batch, BatchEntry, Change, Config, Cursor, Description, Direction, Durability, Engine,
+    Error, Host, Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Opt, Record, Session,
 };
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES, IS_SINGLE, export_engine,
+    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES,
+    CAN_WRITE_CONCURRENTLY, IS_SINGLE, export_engine,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 mod fault;
+mod hostile;
 mod outside;
 mod single;
 mod store;
@@ -24,6 +29,7 @@ mod store;
 mod tests;
 
 use fault::{Fault, Faults};
+use hostile::Hostile;
 use single::{Guest, Home};
 use store::{Blob, Store, Version};
 
@@ -32,6 +38,7 @@ struct Faulty {
     folder: PathBuf,
     store: RwLock<Store>,
     faults: Faults,
+    hostile: Hostile,
     home: Home,
 }
 
@@ -50,6 +57,8 @@ impl Engine for Faulty {
             | CAN_DELETE
             | CAN_BATCH
             | CAN_MULTI_GET
+            | CAN_READ_MODIFY_WRITE
+            | CAN_WRITE_CONCURRENTLY
             | CAN_SHARE_PROCESSES
             | IS_SINGLE,
         durabilities: ALL_DURABILITIES,
@@ -59,8 +68,20 @@ impl Engine for Faulty {
             Opt::integer(c"every", c"1000", 1, i64::MAX, c"each so-manieth operation that the fault can hit is hit"),
             Opt::integer(c"after", c"0", 0, i64::MAX, c"operations that are left alone before the count begins"),
             Opt::size(c"fill_limit", c"1GiB", 0, i64::MAX, c"fill-disk gives up when it has written this much"),
+            Opt::choice(
+                c"hook",
+                c"none",
+                hostile::HOOKS,
+                c"the call in which the engine does something to its process",
+            ),
+            Opt::choice(c"does", c"crash", hostile::DEEDS, c"what it does there, once, after so many calls as `after`"),
             Opt::bool(c"outside", false, c"keep something in shared memory, which only its destroy gives back"),
-            // The last: see `single::effective_capabilities`.
+            // The last two: see `single::effective_capabilities`.
+            Opt::bool(
+                c"concurrent",
+                false,
+                c"declare read-modify-write, and that writers work side by side, though they share a lock",
+            ),
             Opt::bool(
                 c"single",
                 false,
@@ -77,6 +98,8 @@ impl Engine for Faulty {
 
     fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         shares(config)?;
+        let most = config.size("fill_limit");
+        Hostile::new(config.text("hook"), config.text("does"), 0, most, Path::new(".")).at("settings")?;
         let log = match config.durability() {
             Durability::None => "no log; all records are saved at close".into(),
             Durability::Process => "each write is appended to a log with write(2), not synced".into(),
@@ -92,7 +115,10 @@ impl Engine for Faulty {
         list.say("options", "every", config.integer("every"));
         list.say("options", "after", config.integer("after"));
         list.say("options", "fill_limit", config.size("fill_limit"));
+        list.say("options", "hook", config.text("hook"));
+        list.say("options", "does", config.text("does"));
         list.say("options", "outside", config.bool("outside"));
+        list.say("options", "concurrent", config.bool("concurrent"));
         list.say("options", "single", config.bool("single"));
         Ok(())
     }
@@ -102,32 +128,47 @@ impl Engine for Faulty {
         let fault = Fault::named(name).ok_or_else(|| Error::unsupported(format_args!("fault={name}")))?;
         let number = |option| config.integer(option).unsigned_abs();
         let faults = Faults::new(fault, number("after"), number("every").max(1), config.size("fill_limit"));
+        let most = config.size("fill_limit");
+        let hostile = Hostile::new(config.text("hook"), config.text("does"), number("after"), most, path);
         faults.at_open()?;
-        if config.bool("outside") {
-            outside::leave(path)?;
+        hostile.at("open")?;
+        if config.bool("outside") || !hostile.of_destroy().is_empty() {
+            outside::leave(path, hostile.of_destroy())?;
         }
-        let store = Store::open(path, config.create(), config.durability(), shares(config)?)?;
-        Ok(Self { folder: path.into(), store: RwLock::new(store), faults, home: Home::new(config.bool("single")) })
+        let mut store = Store::open(path, config.create(), config.durability(), shares(config)?)?;
+        if fault == Fault::Phantom && config.create() {
+            let [low, high] = [&[0][..], &[0xff]].map(|key| BatchEntry::Put { key, value: b"nobody wrote this" });
+            store.apply(&[low, high])?;
+        }
+        let (store, home) = (RwLock::new(store), Home::new(config.bool("single")));
+        Ok(Self { folder: path.into(), store, faults, hostile, home })
     }
 
     fn close(self) -> Result<(), Error> {
         self.home.check()?;
         self.faults.at_close();
-        let lost = self.faults.fault == Fault::LostAtClose;
-        self.writing()?.save(|index| !lost || index % 2 == 0)
+        self.hostile.at("close")?;
+        let kept = |store: &Store, index, key: &[u8], version: &Version| self.faults.saved(store, index, key, version);
+        let saved = self.writing()?.save(kept);
+        if self.faults.fault == Fault::CloseAsOk { Ok(()) } else { saved }
     }
 
-    fn session(&self, _host: Host) -> Result<FaultySession<'_>, Error> {
-        Ok(FaultySession { db: self, lent: None, lent_many: Vec::new(), _guest: self.home.enter()? })
+    fn session(&self, host: Host) -> Result<FaultySession<'_>, Error> {
+        self.hostile.at("session")?;
+        self.faults.at_session();
+        let withheld = Store::of_session();
+        Ok(FaultySession { db: self, lent: None, lent_many: Vec::new(), withheld, host, _guest: self.home.enter()? })
     }
 
     fn flush(&self) -> Result<(), Error> {
         self.home.check()?;
-        self.writing()?.save(|_| true)
+        self.hostile.at("flush")?;
+        self.writing()?.save(|_, _, _, version| Some(Blob::clone(&version.now)))
     }
 
     fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
         self.home.check()?;
+        self.hostile.at("statistics")?;
         let (seen, injected) = self.faults.counts();
         list.say("faults", "operations", seen);
         list.say("faults", "injected", injected);
@@ -160,9 +201,17 @@ impl Faulty {
         self.store.write().map_err(Error::new)
     }
 
+    /// A write, and what a fault makes of its answer.
+    fn apply(&self, entries: &[BatchEntry<'_>]) -> Result<(), Error> {
+        self.faults.after_write(self.writing()?.apply(entries))
+    }
+
     /// A read, and what a fault makes of it.
     fn read(&self, key: &[u8]) -> Result<Option<Blob>, Error> {
         self.faults.at_get()?;
+        if self.faults.cannot_look(&self.folder) {
+            return Ok(None);
+        }
         let store = self.reading()?;
         let Some(version) = store.get(key) else { return Ok(None) };
         if self.faults.strikes(Fault::Missing) {
@@ -188,6 +237,9 @@ struct FaultySession<'db> {
     db: &'db Faulty,
     lent: Option<Blob>,
     lent_many: Vec<Result<Option<Blob>, Error>>,
+    /// Puts that nobody else knows of.
+    withheld: Store,
+    host: Host,
     _guest: Guest<'db>,
 }
 
@@ -195,11 +247,22 @@ impl<'db> Session for FaultySession<'db> {
     type Cursor = FaultyCursor<'db>;
 
     fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
+        self.db.hostile.at("get")?;
+        if self.db.faults.withholds() {
+            match self.db.faults.fault {
+                Fault::Recalled => return Ok(self.host.recall(key).unwrap_or(None)),
+                _ => self.lent = self.withheld.get(key).map(|version| Blob::clone(&version.now)),
+            }
+            if self.lent.is_some() {
+                return Ok(self.lent.as_deref());
+            }
+        }
         self.lent = self.db.read(key)?;
         Ok(self.lent.as_deref())
     }
 
     fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
+        self.db.hostile.at("multi-get")?;
         self.lent_many.clear();
         self.lent_many.extend(keys.map(|key| self.db.read(key)));
         for (index, value) in self.lent_many.iter().enumerate() {
@@ -209,7 +272,8 @@ impl<'db> Session for FaultySession<'db> {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        if self.db.takes()? { self.db.writing()?.apply(&[BatchEntry::Put { key, value }]) } else { Ok(()) }
+        self.db.hostile.at("put")?;
+        if self.db.takes()? { self.apply(&[BatchEntry::Put { key, value }]) } else { Ok(()) }
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
@@ -217,23 +281,50 @@ impl<'db> Session for FaultySession<'db> {
         let mut store = self.db.writing()?;
         let there = store.get(key).is_some();
         if takes {
-            store.apply(&[BatchEntry::Delete { key }])?;
+            self.db.faults.after_write(store.apply(&[BatchEntry::Delete { key }]))?;
         }
         Ok(there)
     }
 
     fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
+        self.db.hostile.at("write")?;
         let mut entries = Vec::with_capacity(batch.len());
         for entry in batch {
             if self.db.takes()? {
                 entries.push(entry);
             }
         }
-        self.db.writing()?.apply(&entries)
+        self.apply(&entries)
+    }
+
+    /// While the change is asked for, nobody else writes: there is one lock.
+    fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
+        let mut store = self.db.writing()?;
+        let old = store.get(key).map(|version| Blob::clone(&version.now));
+        let value = change.apply(old.as_deref())?;
+        store.apply(&[BatchEntry::Put { key, value }])
     }
 
     fn cursor(&mut self) -> Result<FaultyCursor<'db>, Error> {
+        self.db.hostile.at("cursor")?;
         Ok(FaultyCursor { db: self.db, at: None, lent: None, held_back: None })
+    }
+}
+
+impl FaultySession<'_> {
+    fn apply(&mut self, entries: &[BatchEntry<'_>]) -> Result<(), Error> {
+        match self.db.faults.fault {
+            Fault::Private if self.db.faults.withholds() => self.withheld.apply(entries),
+            Fault::Recalled if self.db.faults.withholds() => Ok(()),
+            _ => self.db.apply(entries),
+        }
+    }
+}
+
+impl Drop for FaultySession<'_> {
+    fn drop(&mut self) {
+        // The end of a session answers nothing.
+        let _ = self.db.hostile.at("session-close");
     }
 }
 
@@ -248,6 +339,7 @@ struct FaultyCursor<'db> {
 
 impl Cursor for FaultyCursor<'_> {
     fn seek(&mut self, key: Option<&[u8]>, direction: Direction) -> Result<Option<Record<'_>>, Error> {
+        self.db.hostile.at("seek")?;
         let store = self.db.reading()?;
         let found = match (key, direction) {
             (Some(key), Direction::Forward) => store.forward(key, true),
@@ -262,10 +354,12 @@ impl Cursor for FaultyCursor<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
+        self.db.hostile.at("next")?;
         self.step(|store, key| store.forward(key, false))
     }
 
     fn previous(&mut self) -> Result<Option<Record<'_>>, Error> {
+        self.db.hostile.at("previous")?;
         self.step(|store, key| store.backward(key, false))
     }
 }

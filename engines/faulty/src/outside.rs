@@ -14,16 +14,26 @@ fn file_in(folder: &Path) -> PathBuf {
     Path::new("/dev/shm").join(format!("kvdyno-faulty{name}"))
 }
 
-/// Leaves it there, if it is not there yet.
-pub fn leave(folder: &Path) -> Result<(), Error> {
-    Ok(fs::write(file_in(folder), "")?)
+/// Leaves it there, with what is to be done when it is given back.
+pub fn leave(folder: &Path, does: &str) -> Result<(), Error> {
+    Ok(fs::write(file_in(folder), does)?)
 }
 
 /// `kvdyno_engine.destroy`.
 pub unsafe extern "C" fn destroy(config: *const Config, error: *mut Text) -> Status {
     // SAFETY: the header says that the config is there and its path is a text.
     let folder = unsafe { CStr::from_ptr((*config).path) };
-    match fs::remove_file(file_in(Path::new(OsStr::from_bytes(folder.to_bytes())))) {
+    let folder = Path::new(OsStr::from_bytes(folder.to_bytes()));
+    let does = fs::read_to_string(file_in(folder)).unwrap_or_default();
+    let removed = fs::remove_file(file_in(folder));
+    if !does.is_empty()
+        && let Err(injected) = crate::hostile::perform(&does, folder, 1 << 20)
+    {
+        // SAFETY: the header says that texts have the capacity that they say.
+        unsafe { write_text(error, &injected.to_string()) };
+        return ERROR;
+    }
+    match removed {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
             // SAFETY: the header says that texts have the capacity that they say.
             unsafe { write_text(error, &cause.to_string()) };

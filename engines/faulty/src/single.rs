@@ -2,7 +2,7 @@
 //! opened the database alone. Whoever does otherwise is told so.
 
 use kvdyno_abi::adapter::Error;
-use kvdyno_abi::{Capabilities, Config, IS_SINGLE};
+use kvdyno_abi::{CAN_READ_MODIFY_WRITE, CAN_WRITE_CONCURRENTLY, Capabilities, Config, IS_SINGLE};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, ThreadId};
 
@@ -46,13 +46,17 @@ impl Drop for Guest<'_> {
     }
 }
 
-/// `kvdyno_engine.effective_capabilities`. `single` is the last option.
+/// `kvdyno_engine.effective_capabilities`. `concurrent` and `single` are the last two options.
 pub unsafe extern "C" fn effective_capabilities(config: *const Config, declared: *mut Capabilities) {
     // SAFETY: the header says that both are there, and a value for each option.
     unsafe {
         let config = &*config;
-        if (*config.options.add(config.option_count - 1)).integer == 0 {
+        let given = |back: usize| (*config.options.add(config.option_count - back)).integer != 0;
+        if !given(1) {
             (*declared).capabilities &= !IS_SINGLE;
+        }
+        if !given(2) {
+            (*declared).capabilities &= !(CAN_READ_MODIFY_WRITE | CAN_WRITE_CONCURRENTLY);
         }
     }
 }

@@ -45,7 +45,7 @@ impl Store {
         let (saved, log) = (store.saved(), store.log());
         match (create, saved.exists()) {
             (true, true) => return Err(Error::new(format_args!("{} is there already", saved.display()))),
-            (true, false) => store.save_records(|_| true)?,
+            (true, false) => store.save_records(|_, _, _, version| Some(Blob::clone(&version.now)))?,
             (false, true) => {
                 let whole = fs::metadata(&saved)?.len();
                 if store.replay(&saved)? != whole {
@@ -62,6 +62,11 @@ impl Store {
             store.replay(&log)?;
         }
         Ok(store)
+    }
+
+    /// A store in memory alone, never saved.
+    pub fn of_session() -> Self {
+        Self { folder: PathBuf::new(), records: BTreeMap::new(), log: None, shared: false }
     }
 
     /// Logs the entries, and then applies them: all or none.
@@ -167,22 +172,24 @@ impl Store {
         (**other != *key).then_some(version)
     }
 
-    /// Saves the records that `keep` chooses by their index in the order; with them the log is no longer needed.
-    pub fn save(&mut self, keep: impl Fn(usize) -> bool) -> Result<(), Error> {
+    /// Saves of each record, by its index in the order, the value that `kept` gives, if any; with them the log is no
+    /// longer needed.
+    pub fn save(&mut self, kept: impl Fn(&Store, usize, &[u8], &Version) -> Option<Blob>) -> Result<(), Error> {
         match &self.log {
             Some(log) if self.shared => Ok(log.file.sync_all()?),
-            _ => self.save_records(keep),
+            _ => self.save_records(kept),
         }
     }
 
-    fn save_records(&mut self, keep: impl Fn(usize) -> bool) -> Result<(), Error> {
+    fn save_records(&mut self, kept: impl Fn(&Store, usize, &[u8], &Version) -> Option<Blob>) -> Result<(), Error> {
         let new = self.folder.join("faulty.new");
         let mut file = BufWriter::new(File::create(&new)?);
-        for (_, (key, version)) in self.records.iter().enumerate().filter(|(index, _)| keep(*index)) {
+        for (index, (key, version)) in self.records.iter().enumerate() {
+            let Some(now) = kept(self, index, key, version) else { continue };
             let put = |value| BatchEntry::Put { key, value };
             match &version.before {
-                Some(before) => file.write_all(&frame(&[put(before), put(&version.now)]))?,
-                None => file.write_all(&frame(&[put(&version.now)]))?,
+                Some(before) => file.write_all(&frame(&[put(before), put(&now)]))?,
+                None => file.write_all(&frame(&[put(&now)]))?,
             }
         }
         file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;

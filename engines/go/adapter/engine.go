@@ -48,7 +48,9 @@ type Engine struct {
 	// Name is in lower case, Summary one line.
 	Name, Summary string
 	// Module is the path of the engine's Go module. The version that was built in is read from the build itself.
-	Module       string
+	Module string
+	// Version is for an engine that is no module of its own; otherwise it is empty.
+	Version      string
 	Capabilities uint64
 	Durabilities []Durability
 	Compressions []Compression

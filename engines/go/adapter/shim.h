@@ -9,6 +9,6 @@
 
 void kvdyno_go_emit(kvdyno_emit emit, void *context, const char *topic, const char *name, const char *value);
 kvdyno_status kvdyno_go_read_modify_write(kvdyno_update_fn update, void *context, const void *old, size_t old_size,
-                               kvdyno_bytes *value);
+                                          kvdyno_bytes *value);
 
 #endif

@@ -34,7 +34,7 @@ func kvdynoDescribe(table *C.kvdyno_engine) {
 func describe(table *C.kvdyno_engine) {
 	table.name = C.CString(exported.Name)
 	table.summary = C.CString(exported.Summary)
-	table.origin = C.CString("built into the adapter from the Go module " + exported.Module)
+	table.origin = C.CString(origin())
 	table.capabilities = C.uint64_t(exported.Capabilities)
 	for _, level := range exported.Durabilities {
 		table.durabilities |= 1 << level
@@ -118,8 +118,19 @@ func takeOut(table *C.kvdyno_engine) {
 	}
 }
 
+// origin says where the engine comes from.
+func origin() string {
+	if exported.Module == "" {
+		return "built in"
+	}
+	return "built into the adapter from the Go module " + exported.Module
+}
+
 // builtIn is the version of the engine's module that this library was built with.
 func builtIn() string {
+	if exported.Version != "" {
+		return exported.Version
+	}
 	build, known := debug.ReadBuildInfo()
 	if !known {
 		return "unknown"

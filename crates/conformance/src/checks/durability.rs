@@ -17,54 +17,63 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "reopen-none",
         what: "At durability none, whatever was acknowledged is there after a close and an open.",
+        rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
         run: |bench| reopen(bench, Durability::None),
     },
     Check {
         name: "reopen-process",
         what: "At durability process, whatever was acknowledged is there after a close and an open.",
+        rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
         run: |bench| reopen(bench, Durability::Process),
     },
     Check {
         name: "reopen-periodic",
         what: "At durability periodic, whatever was acknowledged is there after a close and an open.",
+        rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
         run: |bench| reopen(bench, Durability::Periodic),
     },
     Check {
         name: "reopen-commit",
         what: "At durability commit, whatever was acknowledged is there after a close and an open.",
+        rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
         run: |bench| reopen(bench, Durability::Commit),
     },
     Check {
         name: "kill-process",
         what: "At durability process, what was acknowledged is there after the process was killed while it wrote.",
+        rule: "when it would survive the death of the process: written to the OS",
         needs: Needs::STORE,
         run: |bench| kill(bench, Durability::Process, 1),
     },
     Check {
         name: "kill-periodic",
         what: "At durability periodic, what was acknowledged is there after the process was killed while it wrote.",
+        rule: "as PROCESS, and the log is synced in the background every sync_period_ms",
         needs: Needs::STORE,
         run: |bench| kill(bench, Durability::Periodic, 1),
     },
     Check {
         name: "kill-commit",
         what: "At durability commit, what was acknowledged is there after the process was killed while it wrote.",
+        rule: "when it would survive a loss of power: synced first",
         needs: Needs::STORE,
         run: |bench| kill(bench, Durability::Commit, 1),
     },
     Check {
         name: "kill-batches",
         what: "After the process was killed while it wrote batches, each batch is there whole or not at all.",
+        rule: "`write` is all or nothing, also after a crash where there is a log",
         needs: Needs::STORE.and(abi::CAN_BATCH),
         run: kill_batches,
     },
     Check {
         name: "kill-after-flush",
         what: "Whatever the durability, what was written before a flush is there after the process was killed.",
+        rule: "all that was written is on storage",
         needs: Needs::STORE,
         run: kill_after_flush,
     },
@@ -139,7 +148,7 @@ fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64
 fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> Result<u64, Finding> {
     bench.step("another process opens the database and writes to it");
     let mut writer = start_writer(bench, "writer", writing.clone())?;
-    let patience = Instant::now() + Duration::from_secs(20);
+    let patience = Instant::now() + bench.spell();
     while acknowledged(&writing.acknowledged)? < enough {
         if !writer.is_running()? {
             return Err(match writer.verdict(Duration::ZERO)? {
@@ -149,7 +158,8 @@ fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> 
         }
         ensure!(
             Instant::now() < patience,
-            "in 20 seconds a writer came only to write {}",
+            "in {} s a writer came only to write {} of {enough}",
+            bench.spell().as_secs(),
             acknowledged(&writing.acknowledged)?
         );
         thread::sleep(Duration::from_millis(1));
@@ -157,6 +167,11 @@ fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> 
     thread::sleep(pause);
     writer.kill()?;
     acknowledged(&writing.acknowledged)
+}
+
+/// The write that a record is of, for people.
+fn told(version: Option<u64>) -> String {
+    version.map_or("nothing".to_owned(), |version| format!("write {version}"))
 }
 
 /// Everything up to write `last` is there; of the one after it, which was under way, all or nothing of each record.
@@ -178,12 +193,18 @@ fn verify(bench: &Bench, location: &DatabaseLocation<'_>, writing: &WriterTask, 
                     version >= oldest,
                     "write {last} was acknowledged, but of record {id}, stored by write {}, there is {}",
                     oldest.unwrap_or_default(),
-                    version.map_or("nothing".to_owned(), |version| format!("write {version}"))
+                    told(version)
                 );
-                ensure!(version <= Some(last + 1), "record {id} is of write {version:?}, which never began");
+                ensure!(version <= Some(last + 1), "record {id} is of {}, which never began", told(version));
                 seen.push(version);
             }
-            ensure!(seen.iter().all(|version| *version == seen[0]), "a batch is there in part: {seen:?}");
+            let other = seen.iter().find(|version| **version != seen[0]);
+            ensure!(
+                other.is_none(),
+                "a batch is there in part: of its first record there is {}, of another {}",
+                told(seen[0]),
+                told(other.copied().flatten())
+            );
         }
         Ok(())
     })
@@ -194,13 +215,32 @@ fn kill(bench: &Bench, level: Durability, group: u64) -> Result<(), Finding> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut moments = Stream::new(now.as_nanos() as u64);
     let mut from = 1;
-    for _ in 0..3 {
+    many_times(bench, || {
         let writing = writing(bench, &location, from, group, Until::Killed);
+        // Enough to store every group again: nobody knows whether the write under way was done when the last one died.
         let pause = Duration::from_micros(moments.below(30_000));
         let last = killed(bench, &writing, from + 200 + moments.below(200), pause)?;
         verify(bench, &location, &writing, last)?;
         // The write under way may have been done.
         from = last + 2;
+        Ok(())
+    })
+}
+
+/// Kills of a process, unless the check's time ends first: what goes wrong in one of ten is then found.
+const KILLS: u32 = 30;
+/// So many in any case.
+const LEAST_KILLS: u32 = 3;
+
+/// Kills a writer time and again.
+fn many_times(bench: &Bench, mut kill: impl FnMut() -> Result<(), Finding>) -> Result<(), Finding> {
+    let started = Instant::now();
+    for number in 0..KILLS {
+        if number >= LEAST_KILLS && started.elapsed() > bench.spell() {
+            bench.remark(&format!("killed {number} times in {} s", started.elapsed().as_secs()));
+            break;
+        }
+        kill()?;
         std::fs::remove_dir_all(bench.folder.join("writer"))?;
     }
     Ok(())
@@ -221,12 +261,11 @@ fn kill_after_flush(bench: &Bench) -> Result<(), Finding> {
     let weakest = Durability::ALL.iter().copied().find(|level| bench.meets(*level)).unwrap_or(Durability::None);
     let location = bench.location_with(&bench.choice, at(bench, weakest)?)?;
     let mut from = 1;
-    for _ in 0..3 {
+    many_times(bench, || {
         let writing = writing(bench, &location, from, 1, Until::Flushed(400));
         let last = killed(bench, &writing, from + 399, Duration::ZERO)?;
         verify(bench, &location, &writing, last).during(&format!("at durability {weakest}"))?;
         from = last + 1;
-        std::fs::remove_dir_all(bench.folder.join("writer"))?;
-    }
-    Ok(())
+        Ok(())
+    })
 }

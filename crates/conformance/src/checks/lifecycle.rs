@@ -2,85 +2,109 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use kvdyno_engine::{Probe, abi};
+use kvdyno_engine::{Database, Probe, abi};
 use procfs::process::Process;
 
 use crate::bench::{Bench, DatabaseLocation, has_text, session};
 use crate::check::{Check, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
+use crate::resources::{Belongings, Growth, SPARE_KIB, unreadable};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "probe",
         what: "The engine's library is found and says its version.",
+        rule: "Loads the engine's library, or finds that it is linked in, and writes the version it says it has",
         needs: Needs::NOTHING,
         run: probe,
     },
     Check {
         name: "probe-missing-library",
         what: "A library that is not there is reported with a reason, and open does not succeed with it.",
+        rule: "A `library` that is not there, or is not the engine's, is refused with a text by `probe` and by `open`",
         needs: Needs::NOTHING,
         run: probe_missing_library,
     },
     Check {
         name: "probe-wrong-library",
         what: "A file that is no library, and a library of something else, are reported with a reason.",
+        rule: "A `library` that is not there, or is not the engine's, is refused with a text by `probe` and by `open`",
         needs: Needs::NOTHING,
         run: probe_wrong_library,
     },
     Check {
+        name: "create",
+        what: "A database can be made in an empty folder, takes a record and is closed.",
+        rule: "Opens or creates the database.",
+        needs: Needs::NOTHING,
+        run: create,
+    },
+    Check {
         name: "open-nothing",
         what: "Opening a database that does not exist is an error with a text, and one can still be made elsewhere.",
+        rule: "Where there is none, opening one is an error.",
         needs: Needs::STORE,
         run: open_nothing,
     },
     Check {
         name: "create-unwritable",
         what: "Making a database where nothing can be written is an error with a text, time and again.",
+        rule: "On failure nothing stays open, and `error` says what failed; another may still be opened elsewhere.",
         needs: Needs::STORE,
         run: create_unwritable,
     },
     Check {
         name: "close-unused",
         what: "A database that was made and closed without a session opens again and is empty.",
+        rule: "Opens or creates the database.",
         needs: Needs::STORE,
         run: close_unused,
     },
     Check {
         name: "two-databases",
         what: "Two databases that are open at once do not mix their records.",
+        rule: "Several can be open at once, but for KVDYNO_IS_SINGLE.",
         needs: Needs::STORE,
         run: two_databases,
     },
     Check {
         name: "housekeeping",
         what: "Flush, compact and wait_idle, where they are there, are OK with and without records.",
+        rule: "Optional housekeeping: OK at any time, time and again, beside sessions that do nothing too.",
         needs: Needs::NOTHING,
         run: housekeeping,
     },
     Check {
         name: "statistics",
         what: "The engine's statistics can be had at any time, and each has a name and a value.",
+        rule: "Statistics of the engine's own, at any time: topic is a group, name and value as the engine says \
+               them; no name is empty.",
         needs: Needs::NOTHING,
         run: statistics,
     },
     Check {
         name: "open-and-close",
-        what: "1,000 openings and closings, or as many as half a minute allows, leave no file, thread or memory over.",
+        what: "1,000 openings and closings, or as many as half of the time allows, leave no file, thread or memory \
+               over.",
+        rule: "What a call took it gives back: `close` what `open` took",
         needs: Needs::NOTHING,
         run: open_and_close,
     },
     Check {
         name: "sessions-come-and-go",
-        what: "3,000 sessions and cursors opened and closed leave no file, thread or memory over.",
+        what: "68,000 sessions and cursors, or as many as half of the time allows, leave no file, thread or memory \
+               over.",
+        rule: "`session_close` what `session_open` took, `cursor_close` what `cursor_open` took, be it memory, a \
+               thread or a file descriptor.",
         needs: Needs::NOTHING,
         run: sessions_come_and_go,
     },
     Check {
         name: "reads-leave-nothing",
         what: "100,000 reads of the same records take no more and more memory.",
+        rule: "Reads take no more and more memory.",
         needs: Needs::STORE,
         run: reads_leave_nothing,
     },
@@ -138,6 +162,11 @@ fn probe_wrong_library(bench: &Bench) -> Result<(), Finding> {
         refuses(bench, libc)?;
     }
     probe(bench).during("afterwards")
+}
+
+fn create(bench: &Bench) -> Result<(), Finding> {
+    bench.step("making a database and putting a record into it");
+    bench.with_session(|session| bench.records().put(session, 1, 1))
 }
 
 fn open_nothing(bench: &Bench) -> Result<(), Finding> {
@@ -221,7 +250,7 @@ fn housekeeping(bench: &Bench) -> Result<(), Finding> {
 
 fn statistics(bench: &Bench) -> Result<(), Finding> {
     if bench.adapter().table().statistics.is_none() {
-        return Err(Finding::NotApplicable("it has none".to_owned()));
+        return Err(Finding::NotApplicable("it has no statistics".to_owned()));
     }
     let records = bench.records();
     bench.with_database(|database| {
@@ -235,71 +264,17 @@ fn statistics(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Resources of a process that can leak.
-#[derive(Clone, Copy, Debug)]
-struct Belongings {
-    files: usize,
-    threads: i64,
-    memory_kib: u64,
-}
-
-impl Belongings {
-    fn now() -> Result<Belongings, Finding> {
-        let look = || {
-            let process = Process::myself()?;
-            let memory_kib = process.statm()?.resident * procfs::page_size() / 1024;
-            Ok(Belongings { files: process.fd_count()?, threads: process.stat()?.num_threads, memory_kib })
-        };
-        look().map_err(unreadable)
-    }
-
-    /// As [`Belongings::expect_no_more`], of now or a moment later: a thread says that it is done before it is gone.
-    fn settled(before: Belongings, spare_kib: u64) -> Result<(), Finding> {
-        let patience = Instant::now() + Duration::from_secs(2);
-        loop {
-            let result = Belongings::now()?.expect_no_more(before, spare_kib);
-            if result.is_ok() || Instant::now() >= patience {
-                return result;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// That since `before` nothing has come to stay, but for `spare_kib` of memory.
-    fn expect_no_more(self, before: Belongings, spare_kib: u64) -> Result<(), Finding> {
-        let (old, new) = (before.files, self.files);
-        ensure!(new <= old, "{old} file descriptors have become {new}");
-        let (old, new) = (before.threads, self.threads);
-        ensure!(new <= old + SPARE_THREADS, "{old} threads have become {new}");
-        let (old, new) = (before.memory_kib, self.memory_kib);
-        ensure!(new <= old + spare_kib, "{old} KiB of memory have become {new}");
-        Ok(())
-    }
-}
-
-fn unreadable(error: procfs::ProcError) -> Finding {
-    wrong(format!("the check itself failed: cannot read /proc: {error}"))
-}
-
-/// KiB by which an allocator's memory may go up and down.
-const SPARE_KIB: u64 = 8 << 10;
-
 /// As often as an engine that opens in 30 ms can.
 const OPENINGS: u64 = 1_000;
-/// Half of the minute that a check has unless the user says otherwise: the rest is for a machine that is busy.
-const OPENINGS_TAKE: Duration = Duration::from_secs(30);
 /// After so many the process's own caches are full.
 const OPENINGS_SETTLE: u64 = 20;
-/// Threads and files that the runtime of an engine's language may start for itself at any time, and keep: fewer than
-/// a thread for each opening come to.
-const SPARE_THREADS: i64 = 8;
 
 fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
     let location = bench.location()?;
     location.created(|_| Ok(()))?;
     let (mut before, started, mut done) = (Belongings::now()?, Instant::now(), 0);
-    while done < OPENINGS && (done <= OPENINGS_SETTLE || started.elapsed() < OPENINGS_TAKE) {
+    while done < OPENINGS && (done <= OPENINGS_SETTLE || started.elapsed() < bench.spell()) {
         bench.step(&format!("opening and closing for the {}. time", done + 1));
         location.opened(|database| records.put(&mut session(database)?, done % 10, done))?;
         done += 1;
@@ -313,25 +288,41 @@ fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     Belongings::settled(before, SPARE_KIB)
 }
 
+/// Rounds of sessions, and sessions in a round: so many that 290 bytes left by each stand out, and that what they left
+/// to a collector is collected several times.
+const SESSION_ROUNDS: u64 = 68;
+const SESSIONS: u64 = 1_000;
+
 fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
     bench.with_database(|database| {
         records.put_all(&mut session(database)?, 0..100, 1)?;
-        let mut before = Belongings::now()?;
-        for round in 0..3_000 {
-            let mut session = session(database)?;
-            session.get(&records.key(round % 100)).during("get")?;
-            if bench.can(abi::CAN_SCAN) {
-                let mut cursor = session.cursor().during("opening a cursor")?;
-                cursor.seek(None, abi::FORWARD).during("seek")?;
-            }
+        let (mut before, started, mut growth) = (Belongings::now()?, Instant::now(), Growth::default());
+        for round in 0..SESSION_ROUNDS {
+            (0..SESSIONS).try_for_each(|number| session_comes_and_goes(bench, database, number))?;
+            growth.note()?;
             // A collector lets memory grow until there is enough to collect: by now it has.
-            if round == 1_500 {
+            if round == 1 {
                 before = Belongings::now()?;
             }
+            if started.elapsed() > bench.spell() {
+                bench.remark(&format!("{} sessions in {} s", (round + 1) * SESSIONS, started.elapsed().as_secs()));
+                break;
+            }
         }
+        growth.expect_none(SESSIONS, "session")?;
         Belongings::settled(before, SPARE_KIB)
     })
+}
+
+fn session_comes_and_goes(bench: &Bench, database: &Database, number: u64) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    session.get(&bench.records().key(number % 100)).during("get")?;
+    if bench.can(abi::CAN_SCAN) {
+        let mut cursor = session.cursor().during("opening a cursor")?;
+        cursor.seek(None, abi::FORWARD).during("seek")?;
+    }
+    Ok(())
 }
 
 fn reads_leave_nothing(bench: &Bench) -> Result<(), Finding> {

@@ -5,6 +5,7 @@ mod lifecycle;
 mod options;
 mod processes;
 mod reads_and_writes;
+pub(crate) mod refusals;
 mod scans;
 mod sessions;
 mod sizes;
@@ -26,6 +27,7 @@ pub fn checks() -> &'static [Check] {
             sessions::CHECKS,
             processes::CHECKS,
             durability::CHECKS,
+            refusals::CHECKS,
             options::CHECKS,
         ]
         .concat()
@@ -44,6 +46,22 @@ mod tests {
         assert_eq!(names.len(), checks().len());
         for check in checks() {
             assert!(check.what.ends_with('.') && check.what.len() > 20, "{}: {}", check.name, check.what);
+        }
+    }
+
+    /// The header's words, without the signs of its comments.
+    fn header() -> String {
+        let text = include_str!("../../../abi/include/kvdyno.h").replace("/*", " ").replace("*/", " ");
+        let lines = text.lines().map(str::trim_start).map(|line| line.strip_prefix("* ").unwrap_or(line));
+        lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_header_says_what_every_check_demands() {
+        let header = header();
+        for check in checks() {
+            assert!(check.rule.len() > 15, "{} rests on no rule", check.name);
+            assert!(header.contains(check.rule), "{}: the header does not say `{}`", check.name, check.rule);
         }
     }
 }

@@ -15,24 +15,28 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "processes-share",
         what: "Another process writes to the open database, and what it wrote is seen here.",
+        rule: "what one was answered with OK, the next call of any other sees",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
         run: processes_share,
     },
     Check {
         name: "processes-read",
         what: "One and three other processes see what this one writes as soon as it was acknowledged.",
+        rule: "what one was answered with OK, the next call of any other sees",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
         run: |bench| [2, 4].into_iter().try_for_each(|processes| processes_read(bench, processes)),
     },
     Check {
         name: "processes-write",
         what: "Four processes write at once, each records of its own, and all of it is there afterwards.",
+        rule: "several processes may open one database at once",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
         run: processes_write,
     },
     Check {
         name: "process-killed",
         what: "A reader process that is killed between two calls stops neither the others nor one that comes after it.",
+        rule: "one that dies between two calls stops nobody",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
         run: process_killed,
     },
@@ -40,6 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
         name: "destroy",
         what: "What a killed process left outside the folder is given back, and where nothing is left nothing is \
                wrong.",
+        rule: "No process has the database open; one may have died with it, and there may be nothing to give back.",
         needs: Needs::STORE,
         run: destroy,
     },
@@ -47,8 +52,10 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Records that are written again and again.
 const GROUPS: u64 = 100;
-/// The time that a process may take for its part.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// The time that a process may take for its part: not all of the check's, so that it is told which process hangs.
+fn part(bench: &Bench) -> Duration {
+    bench.patience * 2 / 3
+}
 
 /// A location for a database that so many processes share.
 fn shared_location(bench: &Bench, processes: u32) -> Result<DatabaseLocation<'_>, Finding> {
@@ -76,7 +83,7 @@ fn writing(bench: &Bench, location: &DatabaseLocation<'_>, last: u64) -> WriterT
 fn start_reader(bench: &Bench, name: &str, writing: &WriterTask, until: ReadUntil) -> Result<Running, Finding> {
     let ready = bench.folder.join(format!("{name}-is-ready"));
     let reading = ReaderTask { writing: writing.clone(), ready: ready.clone(), until };
-    start(bench, name, TaskKind::Read(reading))?.has_made(&ready, PATIENCE)
+    start(bench, name, TaskKind::Read(reading))?.has_made(&ready, part(bench))
 }
 
 /// All records are as the last of so many writes left them.
@@ -98,7 +105,7 @@ fn processes_share(bench: &Bench) -> Result<(), Finding> {
         records.put_all(&mut session, 1_000..1_100, 1)?;
         bench.step("another process writes to the database that this one has open");
         let writing = writing(bench, &location, WRITES);
-        start_writer(bench, "writer", writing.clone())?.passes(PATIENCE)?;
+        start_writer(bench, "writer", writing.clone())?.passes(part(bench))?;
         expect_written(bench, &mut session, &writing, WRITES).during("what the other process wrote")?;
         records.expect_all(&mut session, 1_000..1_100, 1)?;
         records.put(&mut session, 1, 10_000)?;
@@ -122,7 +129,7 @@ fn processes_read(bench: &Bench, processes: u32) -> Result<(), Finding> {
         let readers = (2..=processes).map(start).collect::<Result<Vec<_>, _>>()?;
         bench.step("other processes read what this one writes");
         writing.write_all(bench, &mut session, GROUPS + 1..=WRITES)?;
-        readers.into_iter().try_for_each(|reader| reader.passes(PATIENCE))
+        readers.into_iter().try_for_each(|reader| reader.passes(part(bench)))
     })?;
     location.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
 }
@@ -141,7 +148,7 @@ fn processes_write(bench: &Bench) -> Result<(), Finding> {
         let writers = writers.collect::<Result<Vec<_>, _>>()?;
         bench.step("four processes write at once");
         of(0).write_all(bench, &mut session, 1..=WRITES)?;
-        writers.into_iter().try_for_each(|writer| writer.passes(PATIENCE))?;
+        writers.into_iter().try_for_each(|writer| writer.passes(part(bench)))?;
         (0..4).try_for_each(|number| expect_written(bench, &mut session, &of(number), WRITES))
     })?;
     location.opened(|database| {
@@ -163,9 +170,9 @@ fn process_killed(bench: &Bench) -> Result<(), Finding> {
         bench.step("writing after a reader's process was killed");
         writing.write_all(bench, &mut session, GROUPS + 1..=WRITES).during("after a reader's process was killed")?;
         bench.step("reading in another process after a reader's process was killed");
-        follower.passes(PATIENCE)?;
+        follower.passes(part(bench))?;
         bench.step("opening the database in another process after a reader's process was killed");
-        start_reader(bench, "late", &writing, ReadUntil::Seen(WRITES))?.passes(PATIENCE)
+        start_reader(bench, "late", &writing, ReadUntil::Seen(WRITES))?.passes(part(bench))
     })?;
     location.opened(|database| expect_written(bench, &mut session(database)?, &writing, WRITES))
 }
@@ -175,11 +182,11 @@ fn destroy(bench: &Bench) -> Result<(), Finding> {
         return Err(Finding::NotApplicable("it keeps nothing outside the folder".to_owned()));
     }
     let location = bench.location()?;
-    let destroy = |name: &str| start(bench, name, TaskKind::Destroy(location.folder.clone()))?.passes(PATIENCE);
+    let destroy = |name: &str| start(bench, name, TaskKind::Destroy(location.folder.clone()))?.passes(part(bench));
     bench.step("destroy where there is no database");
     destroy("nothing-there")?;
     let writing = WriterTask { create: true, until: Until::Killed, ..writing(bench, &location, 0) };
-    let writer = start_writer(bench, "writer", writing.clone())?.has_made(&writing.acknowledged, PATIENCE)?;
+    let writer = start_writer(bench, "writer", writing.clone())?.has_made(&writing.acknowledged, part(bench))?;
     let pid = writer.pid();
     writer.kill()?;
     bench.step("destroy after a process was killed");

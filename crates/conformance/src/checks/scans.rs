@@ -16,66 +16,77 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "scan-forward",
         what: "A forward scan shows every record once, in key order, and ends with a miss that stays one.",
+        rule: "A cursor goes through the keys in the order of memcmp, each once",
         needs: FORWARD,
         run: scan_forward,
     },
     Check {
         name: "scan-backward",
         what: "A backward scan shows every record once, in falling order, and ends with a miss that stays one.",
+        rule: "A cursor goes through the keys in the order of memcmp, each once",
         needs: BACKWARD,
         run: scan_backward,
     },
     Check {
         name: "seek-forward",
         what: "A forward seek finds the key itself, or the next one, or nothing after the last.",
+        rule: "seek: the first key at or after the given one; without one, the very first",
         needs: FORWARD,
         run: seek_forward,
     },
     Check {
         name: "seek-backward",
         what: "A backward seek finds the key itself, or the one before, or nothing before the first.",
+        rule: "seek: the last key at or before the given one; without one, the very last",
         needs: BACKWARD,
         run: seek_backward,
     },
     Check {
         name: "scan-nothing",
         what: "On an empty database, and on one whose records were all deleted, every seek is a miss.",
+        rule: "the key, or a next record, is not there",
         needs: FORWARD,
         run: scan_nothing,
     },
     Check {
         name: "turn-around",
         what: "A cursor that turns round shows the neighbours of the record that it stands on.",
+        rule: "Between, `next` and `previous` go to the neighbours of the record that the cursor stands on",
         needs: BACKWARD,
         run: turn_around,
     },
     Check {
         name: "seek-sees-the-newest",
         what: "An open cursor sees what another session put, replaced and deleted before its seek.",
+        rule: "sees a state no older than its last seek",
         needs: FORWARD,
         run: seek_sees_the_newest,
     },
     Check {
         name: "record-stays-readable",
         what: "Key and value that a cursor shows stay as they are while another session replaces and deletes them.",
+        rule: "Key and value are borrowed, and stay as they are, until the next call on the cursor or on its session.",
         needs: FORWARD,
         run: record_stays_readable,
     },
     Check {
         name: "scan-over-deletes",
         what: "A cursor whose record another session deletes goes on to the next one.",
+        rule: "the neighbours of the record that the cursor stands on, even if that record is deleted.",
         needs: FORWARD.and(abi::CAN_DELETE),
         run: scan_over_deletes,
     },
     Check {
         name: "scan-while-writing",
         what: "Scans beside a writer end, stay in order, and show every record that stays, with a whole value.",
+        rule: "what comes and goes meanwhile it may show or not, all else it shows.",
         needs: FORWARD,
         run: scan_while_writing,
     },
     Check {
         name: "scans-at-once",
         what: "Cursors of four sessions scan at once and do not disturb one another.",
+        rule: "Calls of several sessions run side by side and do not disturb one another.",
         needs: FORWARD,
         run: scans_at_once,
     },
@@ -376,6 +387,11 @@ fn scan_while_writing(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
+/// The record that should come, for people.
+fn next(awaited: Option<u64>) -> String {
+    awaited.map_or("the end".to_owned(), |id| format!("record {id}"))
+}
+
 /// A scan that must show all even ids and may show odd ones.
 fn scan_beside(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: u64) -> Result<(), Finding> {
     let mut even = (0..count).map(|index| 2 * if way == Way::Forward { index } else { count - 1 - index });
@@ -390,12 +406,12 @@ fn scan_beside(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: 
         let id = text.ok_or_else(|| wrong(format!("the key {} was never put", show(key))))?;
         records.version_of(id, value)?;
         if id % 2 == 0 {
-            ensure!(Some(id) == awaited, "record {id} came where record {awaited:?} should");
+            ensure!(Some(id) == awaited, "record {id} came where {} should", next(awaited));
             awaited = even.next();
         }
         last = Some(key.to_vec());
     }
-    ensure!(awaited.is_none(), "a scan beside a writer ended before record {awaited:?}");
+    ensure!(awaited.is_none(), "a scan beside a writer ended before {}", next(awaited));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use kvdyno_engine::{Answer, Database, EngineError, Session, abi};
+use kvdyno_engine::{Answer, Database, EngineError, Session, abi, guarded};
 
 use crate::bench::{Bench, has_text, session};
 use crate::check::{Check, Needs};
@@ -16,60 +16,81 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "sessions-see-each-other",
         what: "What one session wrote is there for the next call of any other, and so is what it deleted.",
+        rule: "What one session was answered with OK, the next call of any other sees.",
         needs: Needs::STORE,
         run: sessions_see_each_other,
     },
     Check {
         name: "value-stays-readable",
         what: "A value lent to a session stays as it is while others replace and delete it, flush and compact.",
+        rule: "it stays readable and as it is until the next call on the session, whatever others do meanwhile",
         needs: Needs::STORE,
         run: value_stays_readable,
     },
     Check {
         name: "many-sessions",
         what: "Eight threads write and read keys of their own at once; afterwards every record is there.",
+        rule: "Calls of several sessions run side by side and do not disturb one another.",
         needs: Needs::STORE,
         run: many_sessions,
     },
     Check {
         name: "all-sessions-open",
         what: "As many sessions as were announced can be open at once, and all of them can read and write.",
+        rule: "as many as `config.sessions` says can be open at once.",
         needs: Needs::STORE,
         run: all_sessions_open,
     },
     Check {
         name: "same-key",
         what: "Four writers of the same keys leave one of their values, never a mix, and readers see whole ones.",
+        rule: "Of several writers of a key the last one's value stays, whole.",
         needs: Needs::STORE,
         run: same_key,
     },
     Check {
         name: "read_modify_write-counts",
         what: "Four threads that count with read-modify-write lose no count.",
+        rule: "Reads, calls `update`, writes, as one atomic step.",
         needs: Needs::STORE.and(abi::CAN_READ_MODIFY_WRITE),
         run: read_modify_write_counts,
     },
     Check {
         name: "idle-reader",
         what: "A session that read a value and then does nothing keeps no writer waiting.",
+        rule: "A session that rests keeps nobody waiting, whatever it was lent: a value, a cursor's record, a \
+               snapshot.",
         needs: Needs::STORE,
         run: idle_reader,
     },
     Check {
         name: "idle-cursor",
         what: "A cursor that stands on a record and does nothing keeps no writer waiting.",
+        rule: "A session that rests keeps nobody waiting, whatever it was lent: a value, a cursor's record, a \
+               snapshot.",
         needs: Needs::STORE.and(abi::CAN_SCAN),
         run: idle_cursor,
     },
     Check {
         name: "idle-snapshot",
         what: "A snapshot that is open and does nothing keeps no writer waiting.",
+        rule: "A session that rests keeps nobody waiting, whatever it was lent: a value, a cursor's record, a \
+               snapshot.",
         needs: Needs::STORE.and(abi::CAN_SNAPSHOT),
         run: idle_snapshot,
     },
     Check {
+        name: "writers-side-by-side",
+        what: "While one writer is within a transaction or a read-modify-write, one of eight others can write other \
+               keys.",
+        rule: "while one is within a transaction or `update`, others write other keys",
+        needs: Needs::STORE.and(abi::CAN_WRITE_CONCURRENTLY),
+        run: writers_side_by_side,
+    },
+    Check {
         name: "session-error",
         what: "After an error session_error says why, and the session goes on.",
+        rule: "Why the session's last call did not return OK or MISS: a text, never an empty one.",
         needs: Needs::STORE,
         run: session_error,
     },
@@ -124,7 +145,8 @@ fn value_stays(bench: &Bench, database: &Database, records: &Records, keys: u64)
         bench.step("flush and compact while a value is lent out");
         let (tell, ended) = mpsc::channel();
         let housekeeping = scope.spawn(move || {
-            let done = database.flush().during("flush").and_then(|_| database.compact().during("compact"));
+            let work = || database.flush().during("flush").and_then(|_| database.compact().during("compact"));
+            let done = guarded(work);
             // The other end may have stopped listening.
             let _ = tell.send(());
             done
@@ -266,6 +288,94 @@ fn idle_snapshot(bench: &Bench) -> Result<(), Finding> {
         session.commit().during("the end of a snapshot")?;
         records.expect(&mut session, 500, 2)
     })
+}
+
+/// Other writers than the one that is held, and how far their keys lie from each other: an engine may lock pages, or
+/// stripes of keys, so some of them may wait, but not all.
+const OTHERS: u64 = 8;
+const DISTANCE: u64 = 1_000;
+
+/// If none of the others can write until the one that is held goes on, there is one lock. A time decides only how long
+/// such a check takes: the first of the others that ends its write ends the wait.
+fn writers_side_by_side(bench: &Bench) -> Result<(), Finding> {
+    if !bench.can(abi::CAN_TRANSACT) && !bench.can(abi::CAN_READ_MODIFY_WRITE) {
+        let reason = "it has no transactions and no read-modify-write, within which a writer could be held";
+        return Err(Finding::NotApplicable(reason.to_owned()));
+    }
+    let records = bench.records();
+    bench.with_database(|database| {
+        records.put_all(&mut session(database)?, 0..OTHERS * DISTANCE, 1)?;
+        let mut one_goes_on = false;
+        if bench.can(abi::CAN_READ_MODIFY_WRITE) {
+            bench.step("others write while one is within a read-modify-write");
+            one_goes_on = others_write(bench, database, |session, held| {
+                let mut value = Some(records.value(1, 2));
+                let change = |_: Option<&[u8]>| {
+                    if let Some(value) = value.take() {
+                        held();
+                        return Some(value);
+                    }
+                    Some(records.value(1, 2))
+                };
+                session.read_modify_write(&records.key(1), change).during("read_modify_write beside writers")
+            })?;
+        }
+        if bench.can(abi::CAN_TRANSACT) && !one_goes_on {
+            bench.step("others write while one is within a transaction");
+            one_goes_on = others_write(bench, database, |session, held| {
+                session.begin(abi::READ_WRITE).during("begin")?;
+                records.put(session, 1, 3)?;
+                held();
+                session.abort().during("abort")
+            })?;
+        }
+        ensure!(
+            one_goes_on,
+            "while one writer is held, none of {OTHERS} others, each at a key far from the next, ends a write"
+        );
+        Ok(())
+    })
+}
+
+/// Whether one of the other writers ends its write before `hold`, which is called with what holds it, goes on.
+fn others_write(
+    bench: &Bench,
+    database: &Database,
+    hold: impl FnOnce(&mut Session<'_>, &mut dyn FnMut()) -> Result<(), Finding>,
+) -> Result<bool, Finding> {
+    let records = bench.records();
+    let (tell, ended) = mpsc::channel();
+    let (go, gone) = (Barrier::new(OTHERS as usize + 1), std::cell::Cell::new(false));
+    let mut session = session(database)?;
+    let one = thread::scope(|scope| {
+        let (records, go) = (&records, &go);
+        let start = |number: u64| {
+            let tell = tell.clone();
+            let put = move || {
+                let opened = crate::bench::session(database);
+                go.wait();
+                records.put(&mut opened?, number * DISTANCE + DISTANCE / 2, 2)?;
+                // The other end stops listening once it knows enough.
+                let _ = tell.send(());
+                Ok(())
+            };
+            scope.spawn(|| guarded(put))
+        };
+        let others: Vec<_> = (0..OTHERS).map(start).collect();
+        let mut one = false;
+        let mut held = || {
+            gone.set(true);
+            go.wait();
+            one = ended.recv_timeout(bench.patience / 6).is_ok();
+        };
+        let holder = hold(&mut session, &mut held);
+        if !gone.get() {
+            go.wait();
+        }
+        others.into_iter().try_for_each(joined)?;
+        holder.map(|()| one)
+    })?;
+    Ok(one)
 }
 
 fn write_in_snapshot(session: &mut Session<'_>) -> Result<(), EngineError> {

@@ -45,7 +45,8 @@ pub fn subject(name: &str) -> Subject {
 pub fn run(subject: Subject, only: &[&str], patience: Duration) -> Vec<CheckOutcome> {
     let folder = tempfile::tempdir().unwrap();
     let only = only.iter().map(|name| (*name).to_owned()).collect();
-    let suite = Suite { only, patience, ..Suite::new(subject, folder.path().to_owned(), relaunch) };
+    let (folder, logs) = (folder.path().to_owned(), folder.path().join("logs"));
+    let suite = Suite { subject, folder, logs, relaunch, patience, only };
     suite.run(|_| ()).unwrap()
 }
 

@@ -1,7 +1,7 @@
-//! One group: its limit, what it uses, and its end.
+//! One group: what it holds, its limit, what it uses, and its end.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,16 +11,67 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::CgroupVersion;
+use crate::ownership::Register;
 
 /// How long the kernel may take to let a group's processes go.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The group of one trial. Dropping it ends what is left in it and removes it.
+/// A group that holds the processes of one trial. Dropping it ends what is left in it and removes it.
+#[derive(Debug)]
+pub struct ControlGroup {
+    folder: PathBuf,
+    register: Register,
+    procs: File,
+}
+
+impl ControlGroup {
+    pub(super) fn make(register: &Register, folder: &Path) -> io::Result<ControlGroup> {
+        register.make_group(folder).map_err(|cause| told("cannot make", folder, &cause))?;
+        let procs = File::options().write(true).open(folder.join("cgroup.procs")).inspect_err(|_| {
+            // What nobody can join is of no use; why not is told.
+            let _ = fs::remove_dir(folder).and_then(|()| register.gone(folder));
+        })?;
+        Ok(ControlGroup { folder: folder.to_owned(), register: register.clone(), procs })
+    }
+
+    /// Lets the process that `command` starts be in the group from its beginning.
+    pub fn take_in(&self, command: &mut Command) -> io::Result<()> {
+        let procs = self.procs.try_clone()?;
+        let join = move || rustix::io::write(&procs, b"0").map(drop).map_err(io::Error::from);
+        // SAFETY: the hook makes one system call, which is allowed between fork and exec.
+        unsafe { command.pre_exec(join) };
+        Ok(())
+    }
+
+    /// Ends what is left in it, and says how many processes that were.
+    ///
+    /// # Errors
+    /// If some cannot be ended.
+    pub fn end(&self) -> io::Result<usize> {
+        let (since, survivors) = (Instant::now(), processes(&self.folder).len());
+        while !processes(&self.folder).is_empty() {
+            kill(&self.folder);
+            if since.elapsed() > PATIENCE {
+                return Err(io::Error::other(format!("cannot end what is left in {}", self.folder.display())));
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(survivors)
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        // A destructor has nobody to tell; `kvdyno clean` finds what stays.
+        let _ = remove(&self.folder).and_then(|()| self.register.gone(&self.folder));
+    }
+}
+
+/// The group of one trial whose memory is limited.
 #[derive(Debug)]
 pub struct MemoryGroup {
     version: CgroupVersion,
-    folder: PathBuf,
-    procs: File,
+    group: ControlGroup,
     swap: Swap,
     seen: u64,
 }
@@ -34,27 +85,20 @@ enum Swap {
 }
 
 impl MemoryGroup {
-    pub(super) fn make(version: CgroupVersion, folder: &Path, limit: u64) -> io::Result<MemoryGroup> {
-        // One that was left by a process of the same number.
-        remove(folder)?;
-        fs::create_dir(folder).map_err(|cause| told("cannot make", folder, &cause))?;
-        let made = limited(version, folder, limit).and_then(|swap| {
-            let procs = File::options().write(true).open(folder.join("cgroup.procs"))?;
-            Ok(MemoryGroup { version, folder: folder.to_owned(), procs, swap, seen: 0 })
-        });
-        made.inspect_err(|_| {
-            // What could not be limited is of no use; why not is told.
-            let _ = fs::remove_dir(folder);
-        })
+    pub(super) fn make(
+        version: CgroupVersion,
+        register: &Register,
+        folder: &Path,
+        limit: u64,
+    ) -> io::Result<MemoryGroup> {
+        let group = ControlGroup::make(register, folder)?;
+        let swap = limited(version, folder, limit)?;
+        Ok(MemoryGroup { version, group, swap, seen: 0 })
     }
 
-    /// Lets the process that `command` starts be in the group from its beginning.
-    pub fn take_in(&self, command: &mut Command) -> io::Result<()> {
-        let procs = self.procs.try_clone()?;
-        let join = move || rustix::io::write(&procs, b"0").map(drop).map_err(io::Error::from);
-        // SAFETY: the hook makes one system call, which is allowed between fork and exec.
-        unsafe { command.pre_exec(join) };
-        Ok(())
+    /// The group itself.
+    pub fn group(&self) -> &ControlGroup {
+        &self.group
     }
 
     /// The limit that the kernel has, bytes.
@@ -92,7 +136,7 @@ impl MemoryGroup {
 
     /// How long some thread of it waited for memory; absent in version 1 and without PSI.
     pub fn stalled(&self) -> Option<Duration> {
-        let text = fs::read_to_string(self.folder.join("memory.pressure")).ok()?;
+        let text = fs::read_to_string(self.group.folder.join("memory.pressure")).ok()?;
         let some = text.lines().find(|line| line.starts_with("some "))?;
         some.rsplit_once("total=")?.1.parse().ok().map(Duration::from_micros)
     }
@@ -103,21 +147,14 @@ impl MemoryGroup {
             CgroupVersion::One => "memory.oom_control",
             CgroupVersion::Two => "memory.events",
         };
-        let text = fs::read_to_string(self.folder.join(file)).unwrap_or_default();
+        let text = fs::read_to_string(self.group.folder.join(file)).unwrap_or_default();
         let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
         count.and_then(|count| count.parse().ok()).unwrap_or(0)
     }
 
     /// `None` too for `max`.
     fn number(&self, file: &str) -> Option<u64> {
-        fs::read_to_string(self.folder.join(file)).ok()?.trim().parse().ok()
-    }
-}
-
-impl Drop for MemoryGroup {
-    fn drop(&mut self) {
-        // A destructor has nobody to tell; `kvdyno clean` finds what stays.
-        let _ = remove(&self.folder);
+        fs::read_to_string(self.group.folder.join(file)).ok()?.trim().parse().ok()
     }
 }
 
@@ -148,19 +185,32 @@ fn told(what: &str, path: &Path, cause: &io::Error) -> io::Error {
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let since = Instant::now();
     loop {
-        for pid in processes(folder) {
-            // It may have ended just now.
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        kill(folder);
         // Version 1 only: what the group still holds is given back rather than charged to a group that is no more.
         let _ = fs::write(folder.join("memory.force_empty"), "0");
         match fs::remove_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             // Processes that were killed leave it a little later.
-            Err(_) if since.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(10)),
+            Err(error) if is_busy(&error) && since.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(10)),
             outcome => return outcome.map_err(|cause| told("cannot remove", folder, &cause)),
         }
     }
+}
+
+/// Kills the processes of a group: all at once where the kernel has that (version 2, Linux 5.14), else one by one.
+fn kill(folder: &Path) {
+    if File::options().write(true).open(folder.join("cgroup.kill")).is_ok_and(|mut file| file.write_all(b"1").is_ok()) {
+        return;
+    }
+    for pid in processes(folder) {
+        // It may have ended just now.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Whether it may be otherwise in a moment. Rights do not come by waiting.
+fn is_busy(error: &io::Error) -> bool {
+    !matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// The processes of a group.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use procfs::process::Process;
 use rustix::fs::{Access, access};
 
-use super::{CgroupVersion, MemoryGroup, name};
+use super::{CgroupVersion, ControlGroup, MemoryGroup};
+use crate::ownership::Register;
 use crate::requested::{EnvironmentKey, Refusal};
 
 /// The advice where a scope cannot be had just now.
@@ -45,18 +46,18 @@ impl MemoryControl {
     ///
     /// # Errors
     /// If it cannot be made or limited; then it is not there.
-    pub fn group(&self, number: u32, limit: u64) -> io::Result<MemoryGroup> {
+    pub fn group(&self, register: &Register, number: u32, limit: u64) -> io::Result<MemoryGroup> {
         if self.leave {
-            self.leave_parent()?;
+            self.leave_parent(register)?;
         }
-        MemoryGroup::make(self.version, &self.parent.join(name(std::process::id(), number)), limit)
+        MemoryGroup::make(self.version, register, &self.parent.join(register.name(number)), limit)
     }
 
     /// Moves this process into the group of number 0, and lets the parent's groups limit memory.
-    fn leave_parent(&self) -> io::Result<()> {
-        let own = self.parent.join(name(std::process::id(), 0));
+    fn leave_parent(&self, register: &Register) -> io::Result<()> {
+        let own = self.parent.join(register.name(0));
         if !own.is_dir() {
-            fs::create_dir(&own)?;
+            register.make_group(&own)?;
             fs::write(own.join("cgroup.procs"), "0")?;
         }
         fs::write(self.parent.join("cgroup.subtree_control"), "+memory")
@@ -69,6 +70,26 @@ impl fmt::Display for MemoryControl {
             CgroupVersion::One => "control groups, version 1",
             CgroupVersion::Two => "control groups, version 2",
         })
+    }
+}
+
+impl ControlGroup {
+    /// A group that limits nothing, for a trial of that number. Of version 2 where it is mounted, with controllers or
+    /// without; else of version 1.
+    ///
+    /// # Errors
+    /// Why none can be made here.
+    pub fn of_trial(register: &Register, number: u32) -> io::Result<ControlGroup> {
+        let mut refusal = io::Error::new(io::ErrorKind::NotFound, "no control groups are mounted");
+        for version in [CgroupVersion::Two, CgroupVersion::One] {
+            if let Some(Hierarchy { own, .. }) = hierarchy(version) {
+                match ControlGroup::make(register, &own.join(register.name(number))) {
+                    Ok(group) => return Ok(group),
+                    Err(cause) => refusal = cause,
+                }
+            }
+        }
+        Err(refusal)
     }
 }
 

@@ -1,69 +1,54 @@
-//! Groups of a kvdyno that is no more.
+//! Groups of a kvdyno that is no more, and what only looks like them.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use procfs::process::Process;
-
-use super::{group, hierarchy, owner};
+use super::{group, hierarchy};
+use crate::ownership::{Inode, is_still};
 
 /// A group whose kvdyno is no more.
-#[derive(Debug)]
-pub struct LeftoverGroup {
+#[derive(Clone, Debug)]
+pub(crate) struct LeftoverGroup {
     /// Its folder below the mounted hierarchy.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
+    inode: Option<Inode>,
     /// Processes that are still in it.
-    pub processes: Vec<u32>,
+    pub(crate) processes: Vec<u32>,
 }
 
-/// The groups whose kvdyno is no more.
-pub fn leftovers() -> Vec<LeftoverGroup> {
-    let mut leftovers = Vec::new();
-    for (_, point) in hierarchy::points() {
-        search(&point, &mut leftovers);
-    }
-    leftovers
-}
-
-fn search(folder: &Path, leftovers: &mut Vec<LeftoverGroup>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
-        match entry.file_name().to_str().and_then(owner) {
-            None => search(&entry.path(), leftovers),
-            Some((pid, number)) if is_kvdyno(pid) || is_of_another(&entry.path(), number) => {}
-            Some(_) => {
-                let processes = group::processes(&entry.path()).into_iter();
-                let processes = processes.map(|pid| pid.as_raw_pid() as u32).collect();
-                leftovers.push(LeftoverGroup { folder: entry.path(), processes });
-            }
-        }
-    }
-}
-
-/// Whether a process lives, as a kvdyno: another program may have got the number since.
-fn is_kvdyno(pid: u32) -> bool {
-    let name = |pid: u32| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
-    name(pid).is_some_and(|other| name(std::process::id()) == Some(other))
-}
-
-/// Whether a kvdyno lives that this process knows by another number, or not at all, as that of a container. Group 0 has
-/// itself in it, the others have its children; what cannot be seen from here shows as 0.
-fn is_of_another(folder: &Path, number: u32) -> bool {
-    let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
-    let parent = |pid: i32| Some(Process::new(pid).ok()?.stat().ok()?.ppid as u32);
-    text.lines().filter_map(|line| line.trim().parse::<i32>().ok()).any(|pid| match (pid, number) {
-        (0, _) => true,
-        (pid, 0) => is_kvdyno(pid as u32),
-        (pid, _) => parent(pid).is_some_and(is_kvdyno),
-    })
+/// The group that a process registered, if it is there. One that was about to be made has no processes of ours.
+pub(crate) fn leftover(folder: &Path, inode: Option<Inode>) -> Option<LeftoverGroup> {
+    let processes = group::processes(folder).into_iter().map(|pid| pid.as_raw_pid() as u32).collect();
+    is_still(folder, inode).then(|| LeftoverGroup { folder: folder.to_owned(), inode, processes })
 }
 
 impl LeftoverGroup {
-    /// Ends its processes and removes it.
-    pub fn remove(&self) -> io::Result<()> {
-        group::remove(&self.folder)
+    /// Ends its processes and removes it, if it is still what it was.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        match (is_still(&self.folder, self.inode), self.inode) {
+            (false, _) => Ok(()),
+            (true, Some(_)) => group::remove(&self.folder),
+            (true, None) => fs::remove_dir(&self.folder),
+        }
     }
+}
+
+/// Groups that have a name that kvdyno would give, whoever made them.
+pub(crate) fn lookalikes() -> Vec<PathBuf> {
+    let mut folders: Vec<_> = hierarchy::points().into_iter().map(|(_, point)| point).collect();
+    let mut groups = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            // A link is no group.
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            match entry.file_name().to_string_lossy().starts_with("kvdyno-") {
+                true => groups.push(entry.path()),
+                false => folders.push(entry.path()),
+            }
+        }
+    }
+    groups
 }

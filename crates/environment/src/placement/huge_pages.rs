@@ -1,7 +1,8 @@
 //! Transparent huge pages: `prctl(PR_SET_THP_DISABLE)`, below the machine's own switch.
 //!
-//! The switch (`/sys/kernel/mm/transparent_hugepage/enabled`) says where the kernel gives them: nowhere, where a process
-//! advises it, everywhere. A process can have less than that, not more; children and new images inherit it (`prctl(2)`).
+//! The switch (`/sys/kernel/mm/transparent_hugepage/enabled`) says where the kernel gives them: nowhere, where a
+//! process advises it, everywhere. A process can have less than that, not more; children and new images inherit it
+//! (`prctl(2)`).
 
 use std::io;
 
@@ -40,8 +41,8 @@ pub(super) fn resolve(requested: HugePages, tree: &Tree) -> Result<HugePageLimit
             Ok(HugePageLimit(Some(HugePagesLimit::ExceptAdvised)))
         }
         (HugePages::Madvise, Some("always")) => refused(format!(
-            "the machine's switch /{SWITCH} is `always`, and kernels before Linux 6.18 limit no process to advised memory; \
-             it can be \"never\" or \"always\""
+            "the machine's switch /{SWITCH} is `always`, and kernels before Linux 6.18 limit no process to advised \
+             memory; it can be \"never\" or \"always\""
         )),
         (_, None) => refused("this kernel has no transparent huge pages; it can be \"never\"".to_owned()),
         (_, Some(switch)) => refused(format!(

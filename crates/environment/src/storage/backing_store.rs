@@ -1,9 +1,10 @@
 //! The backing store of a database: a folder, a filesystem that is made for it alone, or a bare block device.
 //!
 //! A filesystem or device is made anew before each load: on a sparse file behind a loop device, or on a block device
-//! that the user gave up. The file is called `kvdyno-NAME.img` and the mount point `kvdyno-storage`, so that those
-//! whose kvdyno was killed are known as [`leftovers`]. The loop device reads and writes the file directly: otherwise
-//! the file's own pages would be in the page cache beside the database's, and outside any limit.
+//! that the user gave up. Both are in the maker's [`Register`] before they are there: a mount or a loop device is ours
+//! if what it lies on is the file that was made, or the device that was given up, whatever its name. The loop device
+//! reads and writes the file directly: otherwise the file's own pages would be in the page cache beside the database's,
+//! and outside any limit.
 
 mod check;
 mod format;
@@ -13,18 +14,19 @@ mod tool;
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{mount, numbers as numbers_of};
+use super::numbers as numbers_of;
+use crate::mount::{self, Mount};
+use crate::ownership::{Below, Inode, Register, Thing};
 use crate::requested::StorageKind;
-use crate::tree::Tree;
 
 pub use check::{check, least};
-pub use leftover::{LeftoverStorage, leftovers};
+pub(crate) use leftover::{LeftoverStorage, leftovers, lookalikes};
 
 /// The name of every mount point.
 const MOUNT: &str = "kvdyno-storage";
@@ -72,19 +74,14 @@ impl BackingStore {
     ///
     /// # Errors
     /// If it cannot be made: a tool that fails, a device that somebody uses.
-    pub fn make(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
+    pub fn make(&self, register: &Register) -> io::Result<()> {
+        fs::create_dir(&self.folder).map_err(|cause| told("make", &self.folder, &cause))?;
         if self.storage.is_made() {
-            let device = match &self.device {
-                Some(device) => {
-                    blank(device)?;
-                    device.clone()
-                }
-                None => {
-                    File::create(self.image())?.set_len(self.size)?;
-                    loops::attach(&self.image())?
-                }
-            };
+            match &self.device {
+                Some(device) => blank(device)?,
+                None => File::options().write(true).create_new(true).open(self.image())?.set_len(self.size)?,
+            }
+            let device = self.attach(register)?;
             if self.storage != StorageKind::Raw {
                 format::format(self.storage, &device)?;
             }
@@ -96,23 +93,52 @@ impl BackingStore {
         }
     }
 
+    /// The device, which is registered before it is one.
+    fn attach(&self, register: &Register) -> io::Result<PathBuf> {
+        let Some(below) = self.below()? else { return Err(io::ErrorKind::NotFound.into()) };
+        register.add(Thing::Storage { point: self.canonical_point()?, below })?;
+        match &self.device {
+            Some(device) => Ok(device.clone()),
+            None => loops::of(&self.image())?.map_or_else(|| loops::attach(&self.image()), Ok),
+        }
+    }
+
+    /// The file or device that it lies on, as far as that is there.
+    fn below(&self) -> io::Result<Option<Below>> {
+        let Some(device) = &self.device else {
+            let facts = match fs::symlink_metadata(self.image()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                facts => facts?,
+            };
+            let path = self.image().canonicalize()?;
+            return Ok(facts.is_file().then(|| Below::Image { path, inode: Inode::from(&facts) }));
+        };
+        Ok(Some(Below::Device(fs::metadata(device)?.rdev())))
+    }
+
+    fn canonical_point(&self) -> io::Result<PathBuf> {
+        Ok(self.folder.canonicalize()?.join(MOUNT))
+    }
+
     /// Whether what is at [`BackingStore::database`] now is this database's: a link of an earlier run may lead to a
     /// loop device that has another file since.
-    pub fn is_available(&self) -> bool {
-        !self.storage.is_made() || self.is_shown()
+    ///
+    /// # Errors
+    /// If another filesystem is mounted in its place.
+    pub fn is_available(&self) -> io::Result<bool> {
+        Ok(!self.storage.is_made() || self.is_shown()?)
     }
 
     /// Makes it available again after [`BackingStore::release`], or a reboot. Whether a database can be there.
     ///
     /// # Errors
     /// If it is there and cannot be mounted.
-    pub fn reopen(&self) -> io::Result<bool> {
-        if !self.is_available() {
-            let device = match &self.device {
-                Some(device) => device.clone(),
-                None if !self.image().is_file() => return Ok(false),
-                None => loops::of(&self.image()).map_or_else(|| loops::attach(&self.image()), Ok)?,
-            };
+    pub fn reopen(&self, register: &Register) -> io::Result<bool> {
+        if !self.is_available()? {
+            if self.below()?.is_none() {
+                return Ok(false);
+            }
+            let device = self.attach(register)?;
             if !self.is_trusted(&device)? {
                 return Ok(false);
             }
@@ -126,13 +152,30 @@ impl BackingStore {
         Ok(self.storage != StorageKind::Ext4NoJournal || format::is_clean_ext4(device)?)
     }
 
-    fn is_shown(&self) -> bool {
+    fn is_shown(&self) -> io::Result<bool> {
         match self.storage {
             StorageKind::Raw => {
                 let to = fs::read_link(self.database()).ok();
-                to.is_some() && (to == self.device || to == loops::of(&self.image()))
+                Ok(to.is_some() && (to == self.device || to == loops::of(&self.image())?))
             }
-            _ => is_mounted(&self.point()),
+            _ => self.is_mounted(),
+        }
+    }
+
+    /// Whether it is mounted at its point.
+    ///
+    /// # Errors
+    /// If something else is.
+    fn is_mounted(&self) -> io::Result<bool> {
+        let Ok(point) = self.canonical_point() else { return Ok(false) };
+        let Some(mount) = at(&point) else { return Ok(false) };
+        match self.below()?.map_or(Ok(false), |below| lies_on(&mount, &below))? {
+            true => Ok(true),
+            false => Err(io::Error::other(format!(
+                "{} is mounted at {}, and kvdyno did not do that: unmount it",
+                mount.source.display(),
+                point.display()
+            ))),
         }
     }
 
@@ -151,29 +194,33 @@ impl BackingStore {
     /// Takes it from the system: what is in it stays in its file, or on its device.
     ///
     /// # Errors
-    /// If somebody uses it.
-    pub fn release(&self) -> io::Result<()> {
+    /// If somebody uses it, or something else is in its place.
+    pub fn release(&self, register: &Register) -> io::Result<()> {
         if !self.storage.is_made() {
             return Ok(());
         }
-        while is_mounted(&self.point()) {
-            unmount(&self.point())?;
+        while self.is_mounted()? {
+            unmount(&self.canonical_point()?, PATIENCE)?;
         }
-        while let Some(device) = loops::of(&self.image()) {
-            loops::detach(&device)?;
+        while let Some(device) = loops::of(&self.image())? {
+            loops::detach(&device, PATIENCE)?;
         }
-        Ok(())
+        self.canonical_point().map_or(Ok(()), |point| register.gone(&point))
     }
 
     /// Releases it and removes what is in it.
     ///
     /// # Errors
-    /// If somebody uses it.
-    pub fn remove(&self) -> io::Result<()> {
-        let had_device = self.is_shown();
-        self.release()?;
+    /// If somebody uses it, or has mounted something in it.
+    pub fn remove(&self, register: &Register) -> io::Result<()> {
+        let had_device = self.is_shown()?;
+        self.release(register)?;
         if let Some(device) = self.device.as_ref().filter(|_| had_device) {
             blank(device)?;
+        }
+        if self.folder.canonicalize().is_ok_and(|folder| mount::is_below(&folder)) {
+            let shown = self.folder.display();
+            return Err(io::Error::other(format!("a filesystem is mounted in {shown}, and kvdyno did not do that")));
         }
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -188,26 +235,38 @@ impl BackingStore {
     }
 }
 
-fn is_mounted(point: &Path) -> bool {
-    let Ok(point) = point.canonicalize() else { return false };
-    mounts().iter().any(|mount| mount.point == point)
+/// The uppermost mount at a point.
+fn at(point: &Path) -> Option<Mount> {
+    mount::all().into_iter().rev().find(|mount| mount.point == point)
 }
 
-fn mounts() -> Vec<mount::Mount> {
-    Tree::live().text("proc/self/mountinfo").map(|text| mount::parse(&text)).unwrap_or_default()
+/// Whether a mount shows what was made: its device is that of our file, or the one that was given up.
+///
+/// # Errors
+/// If the kernel does not tell.
+fn lies_on(mount: &Mount, below: &Below) -> io::Result<bool> {
+    match below {
+        Below::Image { path, inode } => loops::has(&mount.source, path, *inode),
+        Below::Device(number) => Ok(fs::metadata(&mount.source)
+            .is_ok_and(|facts| facts.file_type().is_block_device() && facts.rdev() == *number)),
+    }
+}
+
+fn told(what: &str, path: &Path, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("cannot {what} {}: {cause}", path.display()))
 }
 
 /// Takes the uppermost mount from a point.
-fn unmount(point: &Path) -> io::Result<()> {
-    patiently(|| tool::run(Command::new("umount").arg(point)))
+fn unmount(point: &Path, patience: Duration) -> io::Result<()> {
+    patiently(patience, || tool::run(Command::new("umount").arg("--no-canonicalize").arg(point)))
 }
 
 /// Tries again for a while.
-fn patiently(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+fn patiently(patience: Duration, mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     let since = Instant::now();
     loop {
         match attempt() {
-            Err(_) if since.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(50)),
+            Err(_) if since.elapsed() < patience => thread::sleep(Duration::from_millis(50)),
             outcome => return outcome,
         }
     }
@@ -215,11 +274,10 @@ fn patiently(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
 
 /// Clears the marks at a device's beginning. Refused by the kernel if somebody uses the device.
 fn blank(device: &Path) -> io::Result<()> {
-    let told = |cause: io::Error| io::Error::new(cause.kind(), format!("cannot clear {}: {cause}", device.display()));
     let clear = || {
         let file = File::options().write(true).custom_flags(libc::O_EXCL).open(device)?;
         file.write_all_at(&vec![0; HEAD], 0)?;
         file.sync_all()
     };
-    clear().map_err(told)
+    clear().map_err(|cause| told("clear", device, &cause))
 }

@@ -152,8 +152,8 @@ impl KeyFlags {
         names.iter().map(|name| Value::Table(self.run(name, names.len() == 1))).collect()
     }
 
-    /// The `[[run]]` of a workload. Of several each has the keys that mean something to it; what means nothing to the only
-    /// one is refused by the check.
+    /// The `[[run]]` of a workload. Of several each has the keys that mean something to it; what means nothing to the
+    /// only one is refused by the check.
     fn run(&self, workload: &str, is_only: bool) -> Table {
         let mut run = Table::from_iter([(RunKey::Workload.name().to_owned(), Value::String(workload.to_owned()))]);
         let kind = workload.parse::<WorkloadName>().ok();

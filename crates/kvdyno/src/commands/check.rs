@@ -7,6 +7,7 @@ use std::process::Command;
 use kvdyno_conformance::{CheckOutcome, Subject, Suite, Verdict, checks, child};
 use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
+use kvdyno_environment::ownership::OwnedFolder;
 use kvdyno_plan::inspection;
 
 use super::engines::{EngineSearch, find, left_out};
@@ -33,41 +34,54 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     }
     let cannot = || Error::io("cannot run the checks");
     let dir = arguments.dir.clone().unwrap_or_else(env::temp_dir);
-    let folder = tempfile::Builder::new().prefix("kvdyno-check-").tempdir_in(dir).map_err(cannot())?;
+    let folder = OwnedFolder::new(&dir).map_err(cannot())?;
+    // Its own folder: what nobody asked for goes with the program, and stays only if a check failed.
+    let unasked = tempfile::Builder::new().prefix("kvdyno-logs-").tempdir_in(&dir).map_err(cannot())?;
+    let logs = arguments.logs.clone().unwrap_or_else(|| unasked.path().to_owned());
     let table = arguments.format == "table";
     let mut columns = Vec::new();
     for (name, version, subject) in subjects {
         let suite = Suite {
+            subject,
+            folder: folder.path().to_owned(),
+            logs: logs.join(file_name(name)),
+            relaunch,
             patience: arguments.timeout.0,
             only: arguments.only.clone(),
-            ..Suite::new(subject, folder.path().to_owned(), relaunch)
         };
         if table {
             print(&format!("{name}\n"))?;
         }
         // A closed pipe is noticed at the next thing printed outside.
+        let alone = alone(&arguments, name);
         let row = |outcome: &CheckOutcome| {
             if table {
-                print(&row(outcome)).unwrap_or_default()
+                print(&row(outcome, &alone)).unwrap_or_default()
             }
         };
         let outcomes = suite.run(row).map_err(cannot())?;
         print(&if table { format!("{}\n\n", summary(&outcomes)) } else { String::new() })?;
         columns.push(EngineChecks { name, version, outcomes });
     }
+    let all = || columns.iter().flat_map(|column| &column.outcomes);
+    let kept = all().any(|outcome| failure(outcome).is_some()) || arguments.logs.is_some();
+    if kept {
+        let folder = if arguments.logs.is_none() { unasked.keep() } else { logs };
+        print(&if table { format!("The log of each check: {}\n\n", folder.display()) } else { String::new() })?;
+    }
     if !table {
         print(&markdown(&columns))?;
     }
     print(&left_out(&missing))?;
     let decides = |outcome: &&CheckOutcome| !arguments.known.iter().any(|name| name == outcome.check.name);
-    let outcomes = columns.iter().flat_map(|column| &column.outcomes).filter(decides);
-    let failed = outcomes.filter(|outcome| failure(outcome).is_some()).count();
+    let failed = all().filter(decides).filter(|outcome| failure(outcome).is_some()).count();
     if failed == 0 { Ok(()) } else { Err(Error::Checks(failed)) }
 }
 
 /// This program again, for one check.
 fn relaunch(task: &str) -> io::Result<Command> {
-    let mut command = Command::new(env::current_exe()?);
+    // Not by its name: the program may have been replaced by a newer one since this process began.
+    let mut command = Command::new("/proc/self/exe");
     command.args(["engines", "check", "--child", task]);
     Ok(command)
 }
@@ -119,22 +133,48 @@ fn failure(outcome: &CheckOutcome) -> Option<&str> {
     }
 }
 
-fn row(outcome: &CheckOutcome) -> String {
+/// The command that runs one check of an engine alone, but for the check's name.
+fn alone(arguments: &CheckArguments, engine: &str) -> String {
+    let mut words = vec!["kvdyno engines check".to_owned(), engine.to_owned()];
+    words.extend(arguments.option.iter().map(|option| format!("--option {option}")));
+    words.extend(arguments.library.iter().map(|library| format!("--library {}", library.display())));
+    words.push("--only".to_owned());
+    words.join(" ")
+}
+
+/// The name of a folder for an engine that may have been given by its path.
+fn file_name(engine: &str) -> String {
+    let name = engine.rsplit('/').next().unwrap_or(engine);
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-@".contains(c) { c } else { '_' }).collect()
+}
+
+/// The outcome of a check; a failure with the rule that it rests on and what to do next. Checks that were not run have
+/// no row: the summary counts them, and the failure before them says why.
+fn row(outcome: &CheckOutcome, alone: &str) -> String {
+    let name = outcome.check.name;
     let seconds = outcome.took.as_secs();
-    let result = match &outcome.verdict {
-        Verdict::Passed if seconds >= 5 => format!("passed, in {seconds} s"),
-        Verdict::Passed => "passed".to_owned(),
-        Verdict::Failed(how) => format!("FAILED: {how}"),
-        Verdict::NotApplicable(why) => format!("not applicable: {why}"),
-    };
     let remark = outcome.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
-    format!("  {:<24} {result}{remark}\n", outcome.check.name)
+    match &outcome.verdict {
+        Verdict::NotRun(_) => String::new(),
+        Verdict::Passed if seconds >= 5 => format!("  {name:<24} passed, in {seconds} s{remark}\n"),
+        Verdict::Failed(_) => format!(
+            "  {name:<24} {}{remark}\n      kvdyno.h: {}\n      alone:    {alone} {name}\n      log:      {}\n",
+            outcome.verdict,
+            outcome.check.rule,
+            outcome.log.display()
+        ),
+        verdict => format!("  {name:<24} {verdict}{remark}\n"),
+    }
 }
 
 fn summary(outcomes: &[CheckOutcome]) -> String {
     let count = |wanted: fn(&Verdict) -> bool| outcomes.iter().filter(|outcome| wanted(&outcome.verdict)).count();
+    let not_run = match count(|verdict| matches!(verdict, Verdict::NotRun(_))) {
+        0 => String::new(),
+        number => format!(", {number} not run: no database can be made"),
+    };
     format!(
-        "{} passed, {} failed, {} not applicable",
+        "{} passed, {} failed, {} not applicable{not_run}",
         count(|verdict| *verdict == Verdict::Passed),
         count(|verdict| matches!(verdict, Verdict::Failed(_))),
         count(|verdict| matches!(verdict, Verdict::NotApplicable(_))),
@@ -175,16 +215,19 @@ fn sign(verdict: &Verdict) -> &'static str {
         Verdict::Passed => "yes",
         Verdict::Failed(_) => "**no**",
         Verdict::NotApplicable(_) => "–",
+        Verdict::NotRun(_) => "not run",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
     use std::time::Duration;
 
     fn outcomes(verdicts: [Verdict; 3]) -> Vec<CheckOutcome> {
-        let outcome = |(check, verdict)| CheckOutcome { check, verdict, took: Duration::ZERO, remark: None };
+        let outcome =
+            |(check, verdict)| CheckOutcome { check, verdict, took: Duration::ZERO, remark: None, log: PathBuf::new() };
         checks().iter().zip(verdicts).map(outcome).collect()
     }
 

@@ -1,63 +1,51 @@
 //! `kvdyno clean`: removes what runs left behind that were killed.
 
-use std::io::{self, Write, stdout};
+use std::io::{Write, stdout};
 
-use kvdyno_environment::memory;
-use kvdyno_environment::storage::backing_store::{self, LeftoverStorage};
+use kvdyno_environment::leftovers::{LeftoversOfProcess, leftovers};
 
 use crate::cli::CleanArguments;
 use crate::error::Error;
 
-/// Something that is left over, in words, and how it is removed.
-struct Leftover {
-    what: String,
-    remove: Box<dyn Fn() -> io::Result<()>>,
-}
-
 /// Runs the command.
 pub fn run(arguments: &CleanArguments) -> Result<(), Error> {
-    let all = leftovers();
-    if all.is_empty() {
-        return say("nothing left over");
-    }
+    let (all, kept) = leftovers();
+    let count: usize = all.iter().map(|one| one.things.len()).sum();
     let mut failed = 0;
-    for leftover in &all {
-        let outcome = if arguments.dry_run { Ok(()) } else { (leftover.remove)() };
-        match outcome {
-            Ok(()) if arguments.dry_run => say(&format!("would remove {}", leftover.what))?,
-            Ok(()) => say(&format!("removed {}", leftover.what))?,
+    for one in all {
+        failed += if arguments.dry_run { tell(&one)? } else { remove(one)? };
+    }
+    for one in &kept {
+        say(&format!("left {}: {}", one.what, one.why))?;
+    }
+    match failed {
+        0 if count == 0 => say("nothing to remove"),
+        0 => Ok(()),
+        failed => Err(Error::NotCleaned(failed, count)),
+    }
+}
+
+fn tell(left: &LeftoversOfProcess) -> Result<usize, Error> {
+    left.things.iter().try_for_each(|thing| say(&format!("would remove {thing}")))?;
+    Ok(0)
+}
+
+/// Gives back how many could not be removed.
+fn remove(left: LeftoversOfProcess) -> Result<usize, Error> {
+    let mut failed = 0;
+    for thing in &left.things {
+        match thing.remove() {
+            Ok(()) => say(&format!("removed {thing}"))?,
             Err(cause) => {
                 failed += 1;
-                say(&format!("could not remove {}: {cause}", leftover.what))?;
+                say(&format!("could not remove {thing}: {cause}"))?;
             }
         }
     }
-    match failed {
-        0 => Ok(()),
-        failed => Err(Error::NotCleaned(failed, all.len())),
+    if failed == 0 {
+        left.close().map_err(Error::io("cannot remove the register of what was removed"))?;
     }
-}
-
-/// Processes before what they use, filesystems before their devices.
-fn leftovers() -> Vec<Leftover> {
-    let groups = memory::leftovers().into_iter().map(|group| {
-        let processes = match group.processes.as_slice() {
-            [] => String::new(),
-            pids => format!(" with the processes {}", pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
-        };
-        let what = format!("the control group {}{processes}", group.folder.display());
-        Leftover { what, remove: Box::new(move || group.remove()) }
-    });
-    let storage = backing_store::leftovers().into_iter().map(|one| {
-        let what = match &one {
-            LeftoverStorage::Mount(point) => format!("the mount at {}", point.display()),
-            LeftoverStorage::Loop { device, file } => {
-                format!("the loop device {} of {}", device.display(), file.display())
-            }
-        };
-        Leftover { what, remove: Box::new(move || one.remove()) }
-    });
-    groups.chain(storage).collect()
+    Ok(failed)
 }
 
 fn say(line: &str) -> Result<(), Error> {

@@ -67,7 +67,8 @@ fn own_version(recipe: &Recipe, prefix: &Path) -> Result<EngineVersion, Error> {
     recipe.own(&prefix).ok_or_else(|| {
         let name = &recipe.name;
         Error::Input(format!(
-            "{name} is not built against a library of your own; where it is to load one: kvdyno compare {name} --library {name}=PATH"
+            "{name} is not built against a library of your own; where it is to load one: kvdyno compare {name} \
+             --library {name}=PATH"
         ))
     })
 }

@@ -91,7 +91,8 @@ fn words(facts: &Machine) -> String {
 
 fn driver_words(driver: &DriverCost) -> String {
     format!(
-        "{:.1} ns for a verified get with its latency recorded ({:.1} to {:.1}); {} threads do {:.2} times one thread's work",
+        "{:.1} ns for a verified get with its latency recorded ({:.1} to {:.1}); {} threads do {:.2} times one \
+         thread's work",
         driver.get_ns, driver.get_ns_range.0, driver.get_ns_range.1, driver.scaling_threads, driver.scaling
     )
 }

@@ -7,6 +7,8 @@ pub mod engines;
 pub mod experiments;
 pub mod install;
 pub mod machine;
+mod named;
+pub mod new;
 pub mod report;
 pub mod run;
 pub mod settings;

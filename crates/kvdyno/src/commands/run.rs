@@ -1,21 +1,24 @@
 //! `kvdyno run`: runs an experiment file, or goes on with an interrupted one.
 
-use std::fs;
-use std::io::{ErrorKind, Write, stdout};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_environment::memory::scope;
-use kvdyno_experiment::{Experiment, FileError, Shipped};
+use kvdyno_environment::ownership::RunName;
+use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::{FilePath, TimeSpan};
 use kvdyno_plan::{Checked, Extent, MachineCapacity, check, check_space};
+use kvdyno_results::SavedPlan;
 use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_run::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{EraseArguments, OutputArguments, RunArguments};
+use crate::commands::named::use_own_names;
 use crate::commands::{experiments, machine, report};
 use crate::error::Error;
 use crate::progress::Terminal;
@@ -106,7 +109,7 @@ fn file_or_shipped(path: &Path) -> Result<(Experiment, String), Error> {
 }
 
 fn read(path: &Path) -> Result<(Experiment, String), Error> {
-    let text = fs::read_to_string(path).map_err(|cause| match cause.kind() {
+    let text = read_to_limit(path).map_err(|cause| match cause.kind() {
         ErrorKind::NotFound => Error::Input(format!(
             "there is no file {}, nor does an experiment of that name come with kvdyno; there are {}",
             path.display(),
@@ -120,6 +123,17 @@ fn read(path: &Path) -> Result<(Experiment, String), Error> {
         _ => Error::Io { what: format!("cannot read {}", path.display()), cause },
     })?;
     parse(text, path)
+}
+
+/// A byte more than an experiment may have is enough to refuse it, whatever has no end.
+fn read_to_limit(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    // A character that the limit cut through is not to be taken for damage.
+    match String::from_utf8(bytes) {
+        Err(error) if error.as_bytes().len() > MOST_BYTES => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        text => text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error)),
+    }
 }
 
 fn parse(text: String, path: &Path) -> Result<(Experiment, String), Error> {
@@ -138,6 +152,7 @@ pub fn start(
     output: &OutputArguments,
 ) -> Result<(), Error> {
     experiment.make_paths_absolute(&base_of(file.as_ref().map(|(path, _)| path.as_path()))?);
+    use_own_names(&mut experiment);
     let checked = check(experiment).map_err(|error| in_file(error, file))?;
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
@@ -155,14 +170,20 @@ pub fn start(
     let storage = checked.experiment.lab.dir.clone().map_or_else(|| folder.clone(), |dir| dir.0);
     check_space(&checked, &storage)?;
     let results = new_folder(&folder)?;
-    let _lock = lock(&results)?;
+    let lock = lock(&results)?;
     files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
     let machine = machine::describe(&storage);
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
+    // As it will be read when the run goes on.
+    let plan = SavedPlan {
+        experiment: Experiment::parse(&text).map_err(|error| in_file(error, None))?.resolved(),
+        trials: checked.plan.trials.iter().map(|trial| trial.key.clone()).collect(),
+    };
+    files::write_json(&results.plan_file(), &plan).map_err(Error::io("cannot save plan.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
-    run_and_report(&checked, &results, output)
+    run_and_report(&checked, &results, lock.run(), output)
 }
 
 fn resume(folder: &Path, arguments: &RunArguments) -> Result<(), Error> {
@@ -170,11 +191,42 @@ fn resume(folder: &Path, arguments: &RunArguments) -> Result<(), Error> {
     let root = ResultsFolder::open(folder)?.root().canonicalize();
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (mut experiment, text) = read(&results.experiment_file())?;
+    let begun = results.plan()?;
+    refuse_changed(&results, begun.as_ref().map(|plan| plan.changes_of_experiment(&experiment.resolved())))?;
+    // What is damaged is told before anything is touched.
+    results.results()?;
     enter_scope(&experiment);
     give_up(&mut experiment, &arguments.erase)?;
-    let _lock = lock(&results)?;
+    let lock = lock(&results)?;
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
-    run_and_report(&checked, &results, &arguments.output)
+    let trials = checked.plan.trials.iter().map(|trial| &trial.key);
+    if let Some(change) = begun.and_then(|plan| plan.change_of_trials(trials)) {
+        return Err(Error::Input(format!(
+            "the engines that are here now give {} another plan than it was begun with: {change}; bring back those \
+             that it was begun with, or begin anew in another --out",
+            results.root().display()
+        )));
+    }
+    run_and_report(&checked, &results, lock.run(), &arguments.output)
+}
+
+/// More changes than this are not read.
+const MOST_CHANGES: usize = 5;
+
+/// Refuses to go on with another experiment than that of the results that are there already.
+fn refuse_changed(results: &ResultsFolder, changes: Option<Vec<String>>) -> Result<(), Error> {
+    let Some(changes) = changes.filter(|changes| !changes.is_empty()) else { return Ok(()) };
+    let more = match changes.len().saturating_sub(MOST_CHANGES) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let told: Vec<&str> = changes.iter().take(MOST_CHANGES).map(String::as_str).collect();
+    let file = results.experiment_file();
+    Err(Error::Input(format!(
+        "{file} was changed since the run began: {}{more}; put it back, or begin anew: kvdyno run {file} --out FOLDER",
+        told.join("; "),
+        file = file.display()
+    )))
 }
 
 /// Where results go: a folder that is not there yet, or is empty.
@@ -193,7 +245,16 @@ fn out_folder(experiment: &Experiment, output: &OutputArguments) -> Result<PathB
         };
         return Err(Error::Input(format!("{shown} is not empty; choose another --out{or_resume}")));
     }
-    Ok(folder)
+    // The first that exists decides whether a folder can be there.
+    let existing = folder.ancestors().find(|path| path.symlink_metadata().is_ok());
+    match existing.filter(|path| !path.is_dir()) {
+        None => Ok(folder),
+        Some(path) => Err(Error::Input(format!(
+            "{} cannot be a results folder: {} is not a folder; choose another --out",
+            folder.display(),
+            path.display()
+        ))),
+    }
 }
 
 fn new_folder(folder: &Path) -> Result<ResultsFolder, Error> {
@@ -207,7 +268,12 @@ fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
 }
 
 /// Runs what is left of the plan, and reports.
-fn run_and_report(checked: &Checked, results: &ResultsFolder, output: &OutputArguments) -> Result<(), Error> {
+fn run_and_report(
+    checked: &Checked,
+    results: &ResultsFolder,
+    run: &RunName,
+    output: &OutputArguments,
+) -> Result<(), Error> {
     let stop = Stop::default();
     let counter = stop.counter();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -228,7 +294,7 @@ fn run_and_report(checked: &Checked, results: &ResultsFolder, output: &OutputArg
         eprintln!("left out: {}: {}", one.what(), one.reason);
     }
     eprintln!("{}", Extent::of(checked));
-    let summary = kvdyno_run::run(checked, results, &worker, &stop, &mut progress);
+    let summary = kvdyno_run::run(checked, results, run, &worker, &stop, &mut progress);
     progress.finish();
     let summary = summary?;
     if summary.interrupted {

@@ -1,22 +1,23 @@
 //! The processes in which adapters are loaded: the measured one, and the one that only asks.
 
-use std::path::Path;
-
+use kvdyno_worker::audit;
 use kvdyno_worker::worker::{destroy, run as run_trial};
 
 use crate::cli::WorkerArguments;
 use crate::error::Error;
 
-/// Runs one trial, or one process's part of it; or lets an engine clean up.
+/// Runs one trial, or one process's part of it; or lets an engine clean up; or reads back what
+/// trials wrote.
 pub fn run(arguments: WorkerArguments) -> Result<(), Error> {
-    match arguments.destroy {
-        Some(spec) => destroy(&spec)?,
-        None => run_trial(&arguments.spec.unwrap_or_default(), arguments.process)?,
+    match (arguments.destroy, arguments.audit) {
+        (Some(spec), _) => destroy(&spec)?,
+        (None, Some(spec)) => audit(&spec)?,
+        (None, None) => run_trial(&arguments.spec.unwrap_or_default(), arguments.process)?,
     }
     Ok(())
 }
 
 /// Asks one adapter about itself.
-pub fn inspect(request: &Path, answer: &Path) -> Result<(), Error> {
-    kvdyno_plan::inspection::answer(request, answer).map_err(Error::io("cannot hand over what the adapter says"))
+pub fn inspect() -> Result<(), Error> {
+    kvdyno_plan::inspection::answer().map_err(Error::io("cannot hand over what the adapter says"))
 }

@@ -71,7 +71,7 @@ impl LoopDevice {
     }
 
     /// Whether it still stands for our file.
-    fn is_bound(&self) -> bool {
+    pub fn is_bound(&self) -> bool {
         let Some(name) = self.path.file_name() else { return false };
         let bound = fs::read_to_string(Path::new("/sys/block").join(name).join("loop/backing_file"));
         bound.is_ok_and(|file| Path::new(file.trim()) == self.file)

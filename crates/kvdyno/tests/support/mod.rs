@@ -13,6 +13,7 @@ mod hlog;
 mod machine;
 mod outcome;
 mod running;
+mod small_filesystem;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -28,6 +29,7 @@ pub use hlog::interval_log;
 pub use machine::{LoopDevice, may_set_the_environment};
 pub use outcome::{EndedTrial, Ran, squeezed};
 pub use running::{RunningKvdyno, eventually};
+pub use small_filesystem::SmallFilesystem;
 
 /// A folder of its own, in which commands run. Its results go to `results` below it.
 #[derive(Clone)]
@@ -150,6 +152,16 @@ impl Lab {
         databases
     }
 
+    /// The only folder of databases in `dir`.
+    #[track_caller]
+    pub fn only_base(&self, dir: &str) -> PathBuf {
+        let bases = fs::read_dir(self.path(dir)).unwrap().flatten().map(|entry| entry.path());
+        let is_base = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("kvdyno-");
+        let bases: Vec<_> = bases.filter(is_base).collect();
+        assert_eq!(bases.len(), 1, "{bases:?}");
+        bases[0].clone()
+    }
+
     /// Every file and folder with its size, to see whether anything was touched.
     pub fn tree(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -178,6 +190,10 @@ pub fn adapters() -> PathBuf {
     }
     folder.canonicalize().unwrap()
 }
+
+/// Faults of the faulty engine that strike in reads, beside those that end with `-get`.
+const READ_FAULTS: [&str; 7] =
+    ["other-key", "old-value", "torn-value", "flipped-bit", "short-value", "long-value", "missing"];
 
 /// The arguments of a `kvdyno compare`.
 #[derive(Clone)]
@@ -230,9 +246,13 @@ impl Comparison {
         self.with("duration", format!("{milliseconds}ms"))
     }
 
-    /// The fault of the faulty engine, at every so-many-th operation.
+    /// The fault of the faulty engine, at every so-many-th operation. One of reads is for the trials that read: an
+    /// audit would meet it in the load already.
     pub fn fault(self, fault: &str, every: u64) -> Self {
-        self.arguments(["--option", &format!("faulty.fault={fault}")])
+        let of_reads = READ_FAULTS.contains(&fault) || fault.ends_with("-get");
+        let spared = if of_reads { self.with("audit", "off") } else { self };
+        spared
+            .arguments(["--option", &format!("faulty.fault={fault}")])
             .arguments(["--option", &format!("faulty.every={every}")])
     }
 
@@ -247,7 +267,8 @@ impl Comparison {
         self
     }
 
-    fn command(&self) -> Command {
+    /// The command that it is.
+    pub fn command(&self) -> Command {
         let mut command = self.lab.kvdyno();
         command.arg("compare").args(&self.engines);
         if !self.values.contains_key("operations") && !self.values.contains_key("duration") {
@@ -286,4 +307,17 @@ impl Comparison {
     pub fn run(&self) -> Ran {
         self.start().ends()
     }
+}
+
+/// Whether two texts of a result say the same, but for what a fresh process read back, which comes after the last trial
+/// on a database.
+pub fn same_but_for_audit(one: &[u8], other: &[u8]) -> bool {
+    let without = |text: &[u8]| {
+        let mut result: serde_json::Value = serde_json::from_slice(text).unwrap();
+        if let Some(audit) = result.get_mut("audit") {
+            audit["process"] = serde_json::Value::Null;
+        }
+        result
+    };
+    without(one) == without(other)
 }

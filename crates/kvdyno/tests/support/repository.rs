@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders whose files were written. What else lies at the top is taken file by file.
-const FOLDERS: [&str; 7] = ["crates", "docs", "engines", "experiments", "published", "scripts", "tests"];
+const FOLDERS: [&str; 8] = ["crates", "docs", "engines", "experiments", "fuzz", "published", "scripts", "tests"];
 
 /// The names of what builds leave in those folders.
 const BUILT: [&str; 4] = [".so", ".o", ".pending-snap", ".snap.new"];

@@ -119,6 +119,27 @@ impl Lab {
         processes.filter(|(_, line)| of_this_lab(line)).collect()
     }
 
+    /// Processes that have this lab as their current folder or a part of it, or name it, but for `kvdyno` commands of
+    /// the test's own: by their numbers.
+    pub fn processes(&self) -> Vec<i32> {
+        let home = self.path("").canonicalize().unwrap();
+        let home = home.to_string_lossy();
+        let is_here = |entry: &fs::DirEntry| {
+            let folder =
+                fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.to_string_lossy().starts_with(&*home));
+            let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            folder || String::from_utf8_lossy(&line).contains(&*home)
+        };
+        let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+        fs::read_dir("/proc").unwrap().flatten().filter(is_here).filter_map(number).collect()
+    }
+
+    /// Nothing at all outlives the command.
+    pub fn has_no_processes(&self) -> &Self {
+        eventually("the end of all processes", || self.processes().is_empty());
+        self
+    }
+
     /// No worker outlives the run that started it.
     pub fn has_no_workers(&self) -> &Self {
         eventually("the end of all clients", || self.clients().is_empty());

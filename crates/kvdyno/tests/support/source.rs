@@ -122,7 +122,8 @@ fn escaped(rest: &str, quote: u8) -> usize {
     (at + 1).min(rest.len())
 }
 
-/// The words of an identifier or a path, in lower case: `WorkerProcess`, `worker_process` and `worker-process` have two.
+/// The words of an identifier or a path, in lower case: `WorkerProcess`, `worker_process` and `worker-process` have
+/// two.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';

@@ -77,6 +77,7 @@ pub(super) fn setup(
     let wrong = |message: String| FileError::at(named.clone(), message);
     let name = EngineName::parse(engine);
     let library = section.library.clone().map(|path| path.0);
+    let library_is_chosen = library.is_some();
     let mut request = inspection::request(&name, library).map_err(|error| wrong(error.message))?;
     request.options = section.options.texts();
     // Only the answer tells whether its readers and writers must be processes.
@@ -92,7 +93,13 @@ pub(super) fn setup(
     })?;
     let version = match &inspected.probe {
         Probe::Available { version } => version.clone(),
-        Probe::Missing { reason } => return Err(wrong(format!("{label} cannot be measured here: {reason}"))),
+        Probe::Missing { reason } => {
+            // Where the user names the library, the user brings it; and most adapters say it themselves.
+            let told = library_is_chosen || reason.contains("engines install");
+            let advice = inspection::how_to_get(&name).filter(|_| !told);
+            let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+            return Err(wrong(format!("{label} cannot be measured here: {reason}{advice}")));
+        }
     };
     let skips = cannot_run(experiment, label, &inspected.declared).map_err(&wrong)?;
     let single = fits(experiment, label, &inspected, plan, number, &named)?;

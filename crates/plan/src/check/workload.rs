@@ -1,4 +1,5 @@
-//! Whether what a trial does makes sense: what several keys have to say together. The bounds of each key are its type's.
+//! Whether what a trial does makes sense: what several keys have to say together. The bounds of each key are its
+//! type's.
 
 use kvdyno_dataset::KeyError;
 use kvdyno_experiment::{DataKey, FileError, LoadKey, RunKey};

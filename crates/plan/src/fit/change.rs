@@ -52,7 +52,8 @@ impl fmt::Display for FitChange {
             }
             FitChange::StandInForSmt { variant } => write!(
                 f,
-                "variant {variant}: twice the readers, two threads for each core, because this machine has no hyperthreads"
+                "variant {variant}: twice the readers, two threads for each core, because this machine has no \
+                 hyperthreads"
             ),
             FitChange::LeftOut { what, names } => {
                 let all = what.word();

@@ -24,8 +24,8 @@ const OVERHEAD: Duration = Duration::from_millis(600);
 /// So many of each stay, or there is nothing to compare.
 const LEAST: usize = 2;
 
-/// Leaves things out of `table`, an experiment, until the rest can be done in `budget` at the least length of runs; or until
-/// nothing more may be left out. `missing` are engines that will not be measured anyway.
+/// Leaves things out of `table`, an experiment, until the rest can be done in `budget` at the least length of runs; or
+/// until nothing more may be left out. `missing` are engines that will not be measured anyway.
 pub(super) fn thin(
     table: &mut Table,
     budget: Duration,

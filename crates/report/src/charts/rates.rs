@@ -62,8 +62,8 @@ pub(super) fn against_threads(
     }
 }
 
-/// A line for each engine, broken where all its trials failed; where both numbers of threads vary, for each engine and number
-/// of writers.
+/// A line for each engine, broken where all its trials failed; where both numbers of threads vary, for each engine and
+/// number of writers.
 fn lines(
     study: &Study<'_>,
     cells: &[&StudyCell<'_>],

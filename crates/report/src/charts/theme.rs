@@ -75,7 +75,8 @@ mod tests {
     fn roles_take_the_place_of_colours_and_the_page_sets_the_size() {
         let drawn = "<svg width=\"10\" height=\"5\" viewBox=\"0 0 10 5\" xmlns=\"http://www.w3.org/2000/svg\">\n\
                      <line opacity=\"1\" stroke=\"#000103\" x1=\"0\"/></svg>";
-        let expected = "<svg role=\"img\" aria-label=\"a &quot;b&quot;\" viewBox=\"0 0 10 5\">\n<line stroke=\"var(--s3)\" x1=\"0\"/></svg>";
+        let expected = "<svg role=\"img\" aria-label=\"a &quot;b&quot;\" viewBox=\"0 0 10 5\">\n<line \
+                        stroke=\"var(--s3)\" x1=\"0\"/></svg>";
         assert_eq!(themed(drawn, "a \"b\""), expected);
     }
 }

@@ -18,6 +18,10 @@ pub(crate) struct Document<'a> {
     pub(crate) name: &'a str,
     /// When and where it ran, and how many trials finished, in a sentence.
     pub(crate) ran: String,
+    /// The trials that have no result, in a sentence; absent if all have one.
+    pub(crate) incomplete: Option<String>,
+    /// How many those are.
+    pub(crate) missing: usize,
     /// `lmdb 0.9.24` for each engine.
     pub(crate) versions: Vec<String>,
     /// The experiment's settings.
@@ -67,6 +71,8 @@ impl<'a> Document<'a> {
         Document {
             name: study.name,
             ran: ran(study),
+            incomplete: incomplete(study),
+            missing: study.missing.len(),
             versions: versions(study),
             settings: key_facts(study),
             machine_facts: study.machine.map(machine_facts).unwrap_or_default(),
@@ -89,7 +95,7 @@ impl<'a> Document<'a> {
 
 fn ran(study: &Study<'_>) -> String {
     let finished = study.results.iter().filter(|result| result.is_finished()).count();
-    let trials = format!("{finished} of {} trials finished", study.results.len());
+    let trials = format!("{finished} of {} trials finished", study.results.len() + study.missing.len());
     let day = |result: &TrialResult| result.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
     let when = study.results.iter().min_by_key(|result| result.started).map(day);
     let machine = study.machine.map(|m| format!("{}, {}", m.cpu.model, processors(m)));
@@ -98,10 +104,24 @@ fn ran(study: &Study<'_>) -> String {
     if words.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", words.join(" ")) }
 }
 
+/// More names than this are not read.
+const MOST_NAMED: usize = 5;
+
+fn incomplete(study: &Study<'_>) -> Option<String> {
+    let names: Vec<String> = study.missing.iter().take(MOST_NAMED).map(title).collect();
+    let more = match study.missing.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!("; and of {more} more"),
+    };
+    let (ended, all) = (study.results.len(), study.results.len() + study.missing.len());
+    let words = || format!("{ended} of {all} trials have a result; there is none of {}{more}", names.join("; "));
+    (!study.missing.is_empty()).then(words)
+}
+
 fn statistics<'a>(study: &Study<'a>) -> Vec<EngineStatistics<'a>> {
     let of = |engine: &'a str| {
         let own = study.results.iter().filter(|r| r.trial.engine == engine && !r.statistics.is_empty());
-        EngineStatistics { engine, trials: own.map(|r| (title(r), r.statistics.as_slice())).collect() }
+        EngineStatistics { engine, trials: own.map(|r| (title(&r.trial), r.statistics.as_slice())).collect() }
     };
     let engines = distinct(study.results.iter().map(|result| result.trial.engine.as_str()));
     engines.into_iter().map(of).filter(|engine| !engine.trials.is_empty()).collect()

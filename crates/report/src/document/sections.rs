@@ -23,8 +23,8 @@ pub(super) fn sections<'a>(study: &'a Study<'a>) -> Vec<Section<'a>> {
     let workloads = study.workloads().into_iter().enumerate();
     sections.extend(workloads.map(|(index, name)| workload(study, format!("run-{index}"), name)));
     sections.extend(environment(study).map(|grid| Section {
-        text: "The environment of the trials, read from the kernel while they ran: not as it was requested. Pages by node, \
-               the share of memory that each NUMA node gave, and the cached part are of the runs.",
+        text: "The environment of the trials, read from the kernel while they ran: not as it was requested. Pages by \
+               node, the share of memory that each NUMA node gave, and the cached part are of the runs.",
         ..Section::new("environment", grid.title.clone(), vec![untitled(grid)])
     }));
     sections.extend(engine_settings(study).map(|grid| Section {

@@ -1,5 +1,5 @@
-//! The columns of CSV and of the rows in JSON: first those of the published tables, under their names and in their order,
-//! then ours. A failed trial has its names, its outcome and its reason, and no figures.
+//! The columns of CSV and of the rows in JSON: first those of the published tables, under their names and in their
+//! order, then ours. A failed trial has its names, its outcome and its reason, and no figures.
 
 use kvdyno_results::{FigureValue, Latency, Percentile, Phase, Side, TrialResult};
 use serde_json::Value;

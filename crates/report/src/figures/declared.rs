@@ -189,7 +189,7 @@ pub(crate) const SETTLING: Figure = Figure::measured(
 );
 
 /// The work that was requested.
-const WORKLOAD: [Figure; 10] = [
+const WORKLOAD: [Figure; 11] = [
     Figure::given("records", "records in the database", Exact(|r| Some(r.workload.records))),
     Figure::given("key_size", "bytes of a key", Exact(|r| Some(r.workload.key_size))),
     Figure::given("value_size", "bytes of a value", Exact(|r| Some(r.workload.value_size))),
@@ -199,7 +199,22 @@ const WORKLOAD: [Figure; 10] = [
     Figure::given("write_buffer_bytes", "the engine's write buffer", Exact(|r| Some(r.workload.write_buffer_bytes))),
     Figure::given("compression", "the engine's compression", Words(|r| Some(r.workload.compression.clone()))),
     Figure::given("verify", "`full` or `off`", Words(|r| Some(r.workload.verify.clone()))),
+    Figure::given(
+        "audit",
+        "`full`, `sample` or `off`",
+        Words(|r| r.audit.as_ref().map(|audit| audit.extent.to_string())),
+    ),
     Figure::given("seed", "the seed of the trial's random streams", Exact(|r| Some(r.workload.seed))),
+];
+
+/// The records that were read back after the trial.
+const AUDIT: [Figure; 2] = [
+    Figure::given("audited", "records that were read back after the trial", Exact(|r| Some(r.audit.as_ref()?.read()))),
+    Figure::given(
+        "audit_s",
+        "seconds that this took, which are in no other figure",
+        Number(Unit::Seconds, |r| Some(r.audit.as_ref()?.seconds())),
+    ),
 ];
 
 /// The environment as it was observed; of a failed trial too, for which it may be the reason.
@@ -258,7 +273,7 @@ pub(crate) fn second() -> Vec<Figure> {
 
 /// The columns after the latencies, in order.
 pub(crate) fn last() -> Vec<Figure> {
-    WORKLOAD.into_iter().chain(ENVIRONMENT).collect()
+    WORKLOAD.into_iter().chain(AUDIT).chain(ENVIRONMENT).collect()
 }
 
 /// `on`, `off`.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::document::{Document, TrialTable};
 use crate::error::ReportError;
+use crate::words::plain;
 
 /// The load table, an empty line, the run table.
 pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
@@ -26,7 +27,7 @@ pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<[PathBuf; 
 
 fn table(trials: &TrialTable) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&trials.columns)?;
+    writer.write_record(trials.columns.iter().map(|column| harmless(column)))?;
     for row in &trials.rows {
         writer.write_record(row.values.iter().map(field))?;
     }
@@ -37,7 +38,37 @@ fn table(trials: &TrialTable) -> Result<String, ReportError> {
 fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => harmless(text),
         other => other.to_string(),
+    }
+}
+
+/// Words that a spreadsheet does not take for a formula, nor a terminal for a command.
+fn harmless(text: &str) -> String {
+    let text = plain(text);
+    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_would_reckon_is_text() {
+        for (text, cell) in [
+            ("=1+1", "'=1+1"),
+            ("+cmd", "'+cmd"),
+            ("-cmd", "'-cmd"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "' =1"),
+            ("\r=1", "' =1"),
+            ("-1.5", "-1.5"),
+            ("+2e3", "+2e3"),
+            ("a=b", "a=b"),
+            ("", ""),
+        ] {
+            assert_eq!(harmless(text), cell, "{text:?}");
+        }
     }
 }

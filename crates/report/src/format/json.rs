@@ -15,6 +15,8 @@ struct JsonReport<'a> {
     experiment: &'a str,
     settings: Map<String, Value>,
     machine: Option<&'a Machine>,
+    /// Trials of the plan that have no result.
+    missing: usize,
     load: Vec<Map<String, Value>>,
     run: Vec<Map<String, Value>>,
     cells: &'a [CellSummary],
@@ -29,6 +31,7 @@ pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
         experiment: document.name,
         settings: document.settings.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect(),
         machine: document.machine,
+        missing: document.missing,
         load: rows(&document.load)?,
         run: rows(&document.run)?,
         cells: &document.cells,
@@ -36,9 +39,15 @@ pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
         doubts: remarks(&document.doubts_of_trials),
         notes: remarks(&document.notes),
     };
-    let mut text = serde_json::to_string_pretty(&report)?;
+    let mut text = escaped(&serde_json::to_string_pretty(&report)?);
     text.push('\n');
     Ok(text)
+}
+
+/// The control characters that JSON allows in a string, and that a terminal would take for a command.
+fn escaped(text: &str) -> String {
+    let is_command = |c: char| c.is_control() && c != '\n';
+    text.chars().map(|c| if is_command(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
 /// The columns of CSV, and the label.

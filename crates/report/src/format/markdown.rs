@@ -2,11 +2,15 @@
 
 use crate::document::{Document, Section};
 use crate::grid::{Emphasis, Grid, GridCell, GridColumn, GridRow};
+use crate::words::plain;
 
 /// The tables of the reports.
 pub(crate) fn render(document: &Document<'_>) -> String {
     let mut text = format!("# {}\n\n", escaped(document.name));
     text.push_str(&list(document));
+    if let Some(incomplete) = &document.incomplete {
+        text.push_str(&format!("**Incomplete**: {}\n\n", escaped(incomplete)));
+    }
     text.push_str(&failures(document.failed));
     text.push_str(&render_sections(&document.sections));
     text.push_str(&remarks(document));
@@ -85,13 +89,12 @@ fn marked(cell: &GridCell) -> String {
     }
 }
 
-/// Text in which nothing is markup, or ends the cell.
+/// Text in which nothing is markup, ends the cell, or is a terminal's command.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
-    for character in text.chars() {
+    for character in plain(text).chars() {
         match character {
             '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '\\' => escaped.extend(['\\', character]),
-            '\n' | '\r' => escaped.push(' '),
             other => escaped.push(other),
         }
     }

@@ -5,6 +5,7 @@ use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle}
 use crate::document::{Document, Section};
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
 use crate::remarks::Remark;
+use crate::words::plain;
 
 /// No borders, a rule under the heads.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -36,6 +37,10 @@ fn heading(document: &Document<'_>, colour: bool) -> String {
     };
     let lines = [facts(&document.settings), document.versions.clone(), facts(&document.machine_facts)];
     let mut text = painted(document.name, BOLD, colour);
+    if let Some(incomplete) = &document.incomplete {
+        text.push('\n');
+        text.push_str(&painted(&format!("Incomplete: {incomplete}"), BOLD_YELLOW, colour));
+    }
     for line in lines.iter().filter(|line| !line.is_empty()) {
         text.push('\n');
         text.push_str(&wrapped(line, " · "));
@@ -56,7 +61,7 @@ fn wrapped(words: &[String], between: &str) -> String {
             text.push_str(between);
             width += between.chars().count();
         }
-        text.push_str(word);
+        text.push_str(&plain(word));
         width += length;
     }
     text
@@ -91,13 +96,13 @@ fn table(title: &str, grid: &Grid, colour: bool) -> String {
     let note = grid.note();
     if !note.is_empty() {
         text.push('\n');
-        text.push_str(&note);
+        text.push_str(&note.split('\n').map(plain).collect::<Vec<_>>().join("\n"));
     }
     text
 }
 
-/// The table without its title. It has one line for the heads, one for the rule and one for each row, so that a failure's
-/// reason, for which there is no cell that spans columns, can be put at the end of its line.
+/// The table without its title. It has one line for the heads, one for the rule and one for each row, so that a
+/// failure's reason, for which there is no cell that spans columns, can be put at the end of its line.
 fn body(grid: &Grid, colour: bool) -> String {
     let mut table = Table::new();
     table.load_style(STYLE).force_no_tty();
@@ -130,7 +135,7 @@ fn ended(line: &str, reason: Option<&str>, colour: bool) -> String {
 }
 
 fn head(column: &GridColumn, colour: bool) -> comfy_table::Cell {
-    let cell = comfy_table::Cell::new(&column.head);
+    let cell = comfy_table::Cell::new(plain(&column.head));
     if colour { cell.add_attribute(Attribute::Dim) } else { cell }
 }
 
@@ -174,9 +179,4 @@ fn painted(text: &str, code: &str, colour: bool) -> String {
         return text;
     }
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
-}
-
-/// An engine's words must not move the cursor or end the line.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

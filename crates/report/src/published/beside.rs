@@ -93,8 +93,8 @@ impl<'a> Compared<'a> {
     }
 }
 
-const TAU: &str = "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse. No interval for \
-                   fewer than 5.";
+const TAU: &str = "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse. No \
+                   interval for fewer than 5.";
 
 fn numbers(head: &str) -> GridColumn {
     GridColumn::numbers(head)

@@ -112,8 +112,8 @@ fn cpu_per_operation(result: &TrialResult) -> Option<f64> {
 }
 
 impl PublishedComparison {
-    /// The figure of the first cell that fits the entry and has it; where the entry is about the most threads, of the one
-    /// with the most.
+    /// The figure of the first cell that fits the entry and has it; where the entry is about the most threads, of the
+    /// one with the most.
     pub(super) fn measured(&self, entry: &PublishedEntry, study: &Study<'_>) -> Option<f64> {
         let phases = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
         let mut fitting: Vec<_> = phases.filter(|cell| entry.cell.fits(cell)).collect();

@@ -17,8 +17,8 @@ const SMT_VMSTAT: &str = include_str!("../../../../published/callaghan-2023-smt-
 const SMT_CPU: &str = include_str!("../../../../published/callaghan-2023-smt-cpu-per-op.csv");
 const OPTANE_LOAD: &str = include_str!("../../../../published/symas-2018-optane-load.csv");
 
-/// CPU % may differ from (user + system) / wall by this much, relatively, before it is called a slip: `time` cuts it to a
-/// whole number, and the times to hundredths of a second.
+/// CPU % may differ from (user + system) / wall by this much, relatively, before it is called a slip: `time` cuts it to
+/// a whole number, and the times to hundredths of a second.
 const SLIP: f64 = 0.05;
 
 #[derive(Deserialize)]

@@ -22,5 +22,5 @@ pub(crate) fn run_cpu(study: &Study<'_>, workload: &str) -> Option<Grid> {
     Some(grid)
 }
 
-const NOTE: &str = "Of the measured part: operations of the clients that the workload is about, CPU time of the worker for each,\n\
-                    its context switches, and its CPU time over time (100 %: one processor).";
+const NOTE: &str = "Of the measured part: operations of the clients that the workload is about, CPU time of the worker \
+                    for each,\nits context switches, and its CPU time over time (100 %: one processor).";

@@ -33,8 +33,9 @@ pub(crate) struct Relative {
     pub(crate) relative: Option<f64>,
 }
 
-/// For each variant but the first its rates over those of the first, wherever both did the same work. Numbers of threads
-/// are held against the same; where a step has others in one variant, as many of them, the first against the first.
+/// For each variant but the first its rates over those of the first, wherever both did the same work. Numbers of
+/// threads are held against the same; where a step has others in one variant, as many of them, the first against the
+/// first.
 pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
     let cells: Vec<VariantCell<'_, '_>> = [Phase::Load, Phase::Run]
         .into_iter()

@@ -14,7 +14,7 @@ pub(crate) type Fact = (String, String);
 /// A setting in words.
 type SettingOf = fn(&TrialResult) -> Option<String>;
 
-const SETTINGS: [(&str, SettingOf); 12] = [
+const SETTINGS: [(&str, SettingOf); 13] = [
     ("records", |r| Some(grouped(r.workload.records as f64))),
     ("key + value", |r| {
         Some(format!("{} + {} bytes", grouped(r.workload.key_size as f64), grouped(r.workload.value_size as f64)))
@@ -26,6 +26,7 @@ const SETTINGS: [(&str, SettingOf); 12] = [
     ("write buffer", |r| Some(bytes(r.workload.write_buffer_bytes as f64))),
     ("compression", |r| Some(r.workload.compression.clone())),
     ("verify", |r| Some(r.workload.verify.clone())),
+    ("audit", |r| r.audit.as_ref().map(|audit| audit.extent.to_string())),
     ("batch", |r| Some(grouped(r.workload.batch as f64))),
     ("reads a transaction", |r| (r.trial.readers > 0).then(|| grouped(r.workload.reads_per_transaction as f64))),
     ("writes limited to", |r| r.workload.write_rate.map(|rate| format!("{}/s", grouped(rate)))),

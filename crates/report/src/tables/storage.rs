@@ -47,5 +47,5 @@ fn figures() -> impl Iterator<Item = Field> {
     declared::STORAGE.into_iter().chain(size).map(|figure| Field::figure(figure, ColumnGroup::Rates))
 }
 
-const NOTE: &str = "in/op and out/op: blocks of 512 bytes that the process caused to be read and written (what `time` calls \
-                    filesystem inputs and outputs), for each operation; device: what its counters said.";
+const NOTE: &str = "in/op and out/op: blocks of 512 bytes that the process caused to be read and written (what `time` \
+                    calls filesystem inputs and outputs), for each operation; device: what its counters said.";

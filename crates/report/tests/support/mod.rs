@@ -345,6 +345,7 @@ fn result(
         os: if started { os } else { OsFacts::default() },
         environment: Default::default(),
         space: Space { db_kib: engine.db_kib, db_peak_kib: engine.db_kib * 5 / 4 },
+        audit: None,
         figures: None,
         user_bytes_written: RECORDS * 116,
         statistics: statistics(engine, &trial),

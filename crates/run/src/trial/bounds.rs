@@ -3,7 +3,7 @@
 use std::io;
 use std::process::Command;
 
-use kvdyno_environment::memory::MemoryGroup;
+use kvdyno_environment::memory::{ControlGroup, MemoryGroup};
 use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::{filesystem, is_device, pages};
 use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
@@ -20,6 +20,8 @@ const MUCH_AHEAD_KIB: u64 = 1024;
 /// Dropping it gives back what was set.
 pub(super) struct Bounds {
     group: Option<MemoryGroup>,
+    /// Where memory is not limited; or why there is none.
+    held: Result<ControlGroup, String>,
     cached: Option<CachedPages>,
 }
 
@@ -39,15 +41,38 @@ impl Bounds {
             false => None,
         };
         let group = match (&context.environment.memory, limit) {
-            (Some(control), Some(limit)) => Some(control.group(context.planned.key.number, limit)?),
+            (Some(control), Some(limit)) => Some(control.group(context.register, context.planned.key.number, limit)?),
             _ => None,
         };
-        Ok(Bounds { group, cached })
+        let held = match &group {
+            Some(_) => Err(String::new()),
+            None => {
+                ControlGroup::of_trial(context.register, context.planned.key.number).map_err(|cause| cause.to_string())
+            }
+        };
+        Ok(Bounds { group, held, cached })
     }
 
-    /// Lets the process that `command` starts be limited.
+    fn control_group(&self) -> Option<&ControlGroup> {
+        self.group.as_ref().map(MemoryGroup::group).or(self.held.as_ref().ok())
+    }
+
+    /// The means that hold the trial's processes together.
+    fn held_by(&self) -> String {
+        match (self.control_group(), &self.held) {
+            (None, Err(why)) => format!("keeper; no control group: {why}"),
+            _ => "control group, keeper".to_owned(),
+        }
+    }
+
+    /// Ends what is left of the trial's processes, and says how many that were.
+    pub(super) fn end(&self) -> io::Result<usize> {
+        self.control_group().map_or(Ok(0), ControlGroup::end)
+    }
+
+    /// Lets the process that `command` starts be held, and limited.
     pub(super) fn take_in(&self, command: &mut Command) -> io::Result<()> {
-        self.group.as_ref().map_or(Ok(()), |group| group.take_in(command))
+        self.control_group().map_or(Ok(()), |group| group.take_in(command))
     }
 
     /// Looks at the memory in use.
@@ -74,6 +99,7 @@ impl Bounds {
             storage: context.environment.requested.storage.to_string(),
             filesystem: lies_on(context),
             read_ahead_kib: filesystem(&context.database).read_ahead_kib,
+            held_by: self.held_by(),
             ..of_worker
         }
     }
@@ -100,8 +126,8 @@ impl Bounds {
             filesystem(&context.database).read_ahead_kib.filter(|kib| self.group.is_some() && *kib > MUCH_AHEAD_KIB);
         if let Some(kib) = ahead {
             notes.push(format!(
-                "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as much \
-                 (blockdev --setra)",
+                "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as \
+                 much (blockdev --setra)",
                 ByteSize(kib << 10)
             ));
         }

@@ -1,9 +1,10 @@
-//! The surroundings of one trial.
+//! Everything that one trial is run with.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::LabSettings;
+use kvdyno_environment::ownership::Register;
 use kvdyno_environment::storage::backing_store::BackingStore;
 use kvdyno_environment::storage::{allocated_kib, is_device};
 use kvdyno_experiment::LabSection;
@@ -17,7 +18,7 @@ use crate::stop::Stop;
 /// The file in the trial's folder that takes everything that engine and worker print.
 pub(super) const WORKER_LOG: &str = "worker.log";
 
-/// The surroundings of a trial.
+/// Everything that a trial is run with.
 pub struct TrialContext<'a> {
     pub planned: &'a PlannedTrial,
     pub setup: &'a Setup,
@@ -28,6 +29,8 @@ pub struct TrialContext<'a> {
     pub request: TrialRequest,
     pub database: PathBuf,
     pub backing_store: &'a BackingStore,
+    /// Where what this process makes is noted.
+    pub register: &'a Register,
     pub create: bool,
     pub ledger: &'a LedgerMemory,
     pub last_version: u64,

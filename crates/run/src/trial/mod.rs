@@ -1,36 +1,47 @@
 //! One trial, from the parent's side: starts the worker, watches it ([`watching`]), collects what it says of itself
-//! ([`reports`]), and makes the result ([`result`]).
+//! ([`reports`]), prints ([`logs`]) and counted ([`counted`]), and makes the result ([`result`]). From the worker's
+//! start on an error of the lab ([`LabError`]) is the trial's failure.
 
 mod bounds;
 mod context;
+mod counted;
+mod lab_error;
+pub(crate) mod logs;
 mod reports;
 mod result;
 mod watching;
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
+use std::io::{self, PipeWriter};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, absolute};
+use std::process::Stdio;
 
 use jiff::Timestamp;
+use kvdyno_environment::process::WorkerCommand;
 use kvdyno_environment::storage::{DeviceCounters, free_bytes, is_device, settle};
 use kvdyno_environment::worker_processes::WorkerProcesses;
 use kvdyno_results::{
     ClientKind, Failure, FailureKind, SeriesPoint, Space, TrialOutcome, TrialResult, files, latency_log,
 };
 use kvdyno_worker::shared::SharedMemory;
-use kvdyno_worker::{Observer, TrialSpec, of_process};
+use kvdyno_worker::{TrialClock, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
 
+use crate::engine_cleanup::library_path;
 use crate::progress::Live;
 
 use bounds::Bounds;
 pub use context::{TrialContext, TrialRequest};
 use context::{WORKER_LOG, taken_kib};
+use counted::Counted;
+pub use lab_error::LabError;
+use lab_error::{Attempt, FirstError};
+use logs::WorkerLogs;
 use reports::Reports;
 use result::OsExtras;
+pub(crate) use result::last_words;
 pub use result::{not_run, workload_facts};
 use watching::Watching;
 
@@ -45,13 +56,16 @@ pub struct Ended {
 
 /// Runs a trial and keeps its files, but for the result.
 ///
-/// # Errors
-/// If the lab itself cannot work: no process, no memory, no room for its files. What the engine does is in the result.
+/// # Errors If the lab cannot start it: no process, no memory, no space for its files. What happens from then on is in
+/// the result.
 pub fn run(context: &TrialContext<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
-    fs::create_dir_all(context.folder)?;
+    let work = context.folder.join(WORK);
+    fs::create_dir_all(&work).map_err(|cause| named(&work, &cause))?;
+    let clock = TrialClock::begin();
     let shared = SharedMemory::create(context.planned.workload.roles().len())?;
     let reports = Reports::none_in(context)?;
-    let mut commands = worker_commands(context, &shared, &reports)?;
+    let mut logs = WorkerLogs::default();
+    let mut commands = worker_commands(context, &shared, &reports, &mut logs)?;
     settle(&context.database)?;
     let mut bounds = Bounds::set(context)?;
     for command in &mut commands {
@@ -59,35 +73,56 @@ pub fn run(context: &TrialContext<'_>, live: &mut dyn FnMut(&Live)) -> io::Resul
     }
     let device_before = DeviceCounters::read(&context.database);
     let started = Timestamp::now();
-    let watching = Watching::new(context, &shared, WorkerProcesses::start(&mut commands)?, &mut bounds);
-    let Some(watched) = watching.until_end(live)? else {
+    let logs = logs.start()?;
+    let watching = Watching::new(context, &shared, &clock, WorkerProcesses::start(commands)?, &mut bounds);
+    let watched = watching.until_end(live);
+
+    let mut errors = FirstError::default();
+    let survivors = errors.note(bounds.end().on("end what is left of the trial in", &work)).unwrap_or(0);
+    let mut notes = logs.finish();
+    errors.note(fs::remove_dir_all(&work).on("remove", &work));
+    let Some(mut watched) = watched else {
         return Ok(Ended { result: None, series: Vec::new(), last_version: 0 });
     };
-    let unwritten = settled(&context.database)?;
+    watched.account.survivors += survivors as u32;
+    let unwritten = errors.note(settled(&context.database).on("write out", &context.database)).flatten();
     let device = match (&device_before, DeviceCounters::read(&context.database)) {
         (Some(before), Some(after)) => Some(after.since(before)),
         _ => None,
     };
-    let observer = Observer::new(&shared);
-    let space = space(context, watched.db_peak_kib)?;
-    let last_version = observer.last_version().max(context.last_version);
-    let series = watched.series.clone();
-    let mut result =
-        result::result(context, &observer, reports.read(), watched, OsExtras { started, device, space, bounds });
+    let space = errors.note(space(context, watched.db_peak_kib).on("look at", &context.database)).unwrap_or_default();
+    let report = reports.read();
+    let counted = Counted::read(context, &shared, &clock, &watched, report.as_ref());
+    let series = if counted.implausible.is_none() { std::mem::take(&mut watched.series) } else { Vec::new() };
+    let mut result = result::result(context, &counted, report, watched, OsExtras { started, device, space, bounds });
     if let Some(failure) = unwritten.filter(|_| result.is_finished()) {
         result.outcome = TrialOutcome::Failed(failure);
     }
-    if !result.is_finished() && free_bytes(&context.database)? < context.lab.min_free.0 {
+    if !result.is_finished() && free_bytes(&context.database).is_ok_and(|free| free < context.lab.min_free.0) {
         // The result may have to go onto the same storage, and nobody uses a database that did not fit.
-        result.notes.extend(context.engine_cleanup.destroy(&context.database)?);
-        empty(&context.database)?;
+        let given_back = context.engine_cleanup.destroy(&context.database);
+        notes.extend(errors.note(given_back.on("clean up after the engine in", &context.database)).flatten());
+        errors.note(empty(&context.database).on("empty", &context.database));
     }
-    latency_log::write(context.folder, observer.histograms().into_iter())?;
-    Ok(Ended { result: Some(result), series, last_version })
+    let written = latency_log::write(context.folder, counted.histograms.into_iter());
+    errors.note(written.map_err(|cause| LabError::new("save the trial's latencies", cause)));
+    match errors.0 {
+        Some(error) if result.is_finished() => result.outcome = error.outcome(),
+        error => notes.extend(error.map(|error| error.to_string())),
+    }
+    result.notes.append(&mut notes);
+    Ok(Ended { result: Some(result), series, last_version: counted.last_version })
 }
 
-/// Writes out what the trial left in the page cache. Gives back why that is a failure of the trial: pages that were written
-/// long ago may find no room only now, and then they are lost.
+/// The folder in a trial's that is its processes' current one, removed when they have ended.
+const WORK: &str = "work";
+
+fn named(path: &Path, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("{}: {cause}", path.display()))
+}
+
+/// Writes out what the trial left in the page cache. Gives back why that is a failure of the trial: pages that were
+/// written long ago may find no room only now, and then they are lost.
 fn settled(database: &Path) -> io::Result<Option<Failure>> {
     match settle(database) {
         Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
@@ -99,35 +134,42 @@ fn settled(database: &Path) -> io::Result<Option<Failure>> {
 }
 
 /// The commands that start the processes of a worker, and the specification that they read.
-fn worker_commands(context: &TrialContext<'_>, shared: &SharedMemory, reports: &Reports) -> io::Result<Vec<Command>> {
+fn worker_commands(
+    context: &TrialContext<'_>,
+    shared: &SharedMemory,
+    reports: &Reports,
+    logs: &mut WorkerLogs,
+) -> io::Result<Vec<WorkerCommand>> {
     let key = &context.planned.key;
     let spec = TrialSpec {
-        adapter: context.setup.adapter.clone(),
+        // The worker's current folder is another.
+        adapter: absolute(&context.setup.adapter)?,
         preset: context.setup.preset.clone(),
         options: context.setup.options.clone(),
-        library: context.setup.library.clone(),
+        library: context.setup.library.as_deref().map(library_path).transpose()?,
         lab: context.settings.clone(),
         workload: context.planned.workload.clone(),
+        audit: context.lab.audit,
         clients: key.clients,
-        database: context.database.clone(),
+        database: absolute(&context.database)?,
         create: context.create,
         last_version: context.last_version,
         shared_fd: shared.fd(),
         ledger_fd: context.ledger.fd(),
-        report: reports.file.clone(),
+        report: absolute(&reports.file)?,
     };
-    let spec_file = context.folder.join("spec.json");
+    let spec_file = absolute(context.folder)?.join("spec.json");
     files::write_json(&spec_file, &spec)?;
     let log = context.folder.join(WORKER_LOG);
     match key.clients {
-        ClientKind::Threads => Ok(vec![worker_command(context, shared, &spec_file, &log)?]),
+        ClientKind::Threads => Ok(vec![worker_command(context, shared, &spec_file, logs.add(&log)?)?]),
         ClientKind::Processes => {
-            let one = |number: usize| {
-                let mut command = worker_command(context, shared, &spec_file, &of_process(&log, number))?;
+            let mut one = |number: usize| {
+                let mut command = worker_command(context, shared, &spec_file, logs.add(&of_process(&log, number))?)?;
                 command.arg("--process").arg(number.to_string());
                 Ok(command)
             };
-            (0..key.processes() as usize).map(one).collect()
+            (0..key.processes() as usize).map(&mut one).collect()
         }
     }
 }
@@ -141,16 +183,25 @@ fn empty(database: &Path) -> io::Result<()> {
     fs::create_dir(database)
 }
 
-fn worker_command(context: &TrialContext<'_>, shared: &SharedMemory, spec: &Path, log: &Path) -> io::Result<Command> {
-    let log = File::create(log)?;
+fn worker_command(
+    context: &TrialContext<'_>,
+    shared: &SharedMemory,
+    spec: &Path,
+    log: PipeWriter,
+) -> io::Result<WorkerCommand> {
     let (program, arguments) = context.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command = Command::new(program);
-    command.args(arguments).arg(spec).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    let mut command = WorkerCommand::new(program)?;
+    command.args(arguments).arg(spec).current_dir(context.folder.join(WORK));
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
     context.environment.placement.set_on(&mut command);
-    let inherited = [shared.fd(), context.ledger.fd()];
-    // SAFETY: the hook makes one system call for each descriptor, which is allowed between fork and exec.
-    unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(keep_across_exec)) };
+    inherit(&mut command, [shared.fd(), context.ledger.fd()]);
     Ok(command)
+}
+
+/// Lets the process that `command` starts have these descriptors, under the same numbers.
+pub(crate) fn inherit(command: &mut WorkerCommand, descriptors: [RawFd; 2]) {
+    // SAFETY: the hook makes one system call for each descriptor, which is allowed between fork and exec.
+    unsafe { command.pre_exec(move || descriptors.into_iter().try_for_each(keep_across_exec)) };
 }
 
 fn keep_across_exec(fd: RawFd) -> io::Result<()> {

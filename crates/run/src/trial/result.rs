@@ -2,22 +2,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use kvdyno_engine::LabSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_results::{
-    AnswerCounts, ClientKind, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase, SCHEMA, Setting, Settling,
-    Space, TrialOutcome, TrialResult, WorkloadFacts,
+    AnswerCounts, AuditFacts, ClientKind, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase, SCHEMA, Setting,
+    Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
 };
 use kvdyno_worker::workloads::{Parameter, TrialCounts, Verify, WorkloadSpec};
-use kvdyno_worker::{Observer, WorkerReport, of_process};
+use kvdyno_worker::{WorkerReport, of_process};
 
 use super::bounds::Bounds;
 
 use super::context::{TrialContext, TrialRequest, WORKER_LOG};
+use super::counted::Counted;
 use super::watching::{Termination, Watched};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
@@ -33,33 +33,40 @@ pub(super) struct OsExtras {
 /// Puts everything together.
 pub(super) fn result(
     context: &TrialContext<'_>,
-    observer: &Observer<'_>,
+    counted: &Counted,
     report: Option<WorkerReport>,
     watched: Watched,
     extras: OsExtras,
 ) -> TrialResult {
-    let answers = observer.answers();
     let environment = observed_environment(context, report.as_ref(), &watched, &extras.bounds);
-    let operations = observer.operations();
     let counts = TrialCounts {
-        spec: &context.planned.workload,
-        operations: &operations,
-        counters: &observer.counters(),
+        parameters: &context.planned.workload.parameters,
+        operations: &counted.operations,
+        counters: &counted.counters,
         capabilities: context.setup.capabilities,
         resumed: context.planned.key.phase == Phase::Load && !context.create,
     };
-    let workload = counts.spec.name;
-    let outcome = match outcome(context, observer, report.as_ref(), &watched, &extras.bounds) {
+    let workload = context.planned.workload.name;
+    let outcome = match outcome(context, counted, report.as_ref(), &watched, &extras.bounds) {
         TrialOutcome::Finished => workload.wrong(&counts).map_or(TrialOutcome::Finished, |reason| {
             TrialOutcome::Failed(Failure { kind: FailureKind::WrongAnswer, reason })
         }),
         failed => failed,
     };
-    let figures = workload.figures(&counts);
+    // Of counts that cannot be true nothing follows.
+    let is_plausible = counted.implausible.is_none();
+    let figures = if is_plausible { workload.figures(&counts) } else { None };
+    let outcome = match session_failure(report.as_ref()) {
+        Some(failure) if outcome == TrialOutcome::Finished => TrialOutcome::Failed(failure),
+        _ => outcome,
+    };
+    let audit = audit_facts(context, counted.user_bytes, report.as_ref());
+    let os = without_audit(OsFacts { device: extras.device, ..watched.account.os.clone() }, report.as_ref());
     let outcome = held_against(context, &environment, outcome);
     let mut notes = context.notes.clone();
     notes.extend(context.setup.settings(&context.planned.key).iter().filter_map(taint));
-    notes.extend(workload.notes(&counts));
+    notes.extend(if is_plausible { workload.notes(&counts) } else { Vec::new() });
+    notes.extend(survivors_note(watched.account.survivors));
     notes.extend(memory_notes(context, &watched.account));
     notes.extend(extras.bounds.notes(context));
     notes.extend(settling_notes(report.as_ref()));
@@ -71,16 +78,39 @@ pub(super) fn result(
         workload: context.request.workload.clone(),
         outcome,
         started: extras.started,
-        window: report.as_ref().and_then(|report| report.window.clone()),
-        operations,
-        answers,
+        window: report.as_ref().and_then(|report| report.window.clone()).filter(|_| is_plausible),
+        operations: counted.operations.clone(),
+        answers: counted.answers.clone(),
+        audit,
         figures,
-        os: OsFacts { device: extras.device, ..watched.account.os },
+        os,
         environment,
         space: extras.space,
-        user_bytes_written: observer.user_bytes(),
+        user_bytes_written: counted.user_bytes,
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
+    }
+}
+
+/// The audit by the worker itself; absent if the trial wrote nothing.
+fn audit_facts(context: &TrialContext<'_>, user_bytes: u64, report: Option<&WorkerReport>) -> Option<AuditFacts> {
+    (user_bytes > 0).then(|| AuditFacts {
+        extent: context.lab.audit,
+        volatile: context.setup.volatile,
+        session: report.and_then(|report| report.audit.as_ref()).map(|audit| audit.finding.clone()),
+        process: None,
+    })
+}
+
+fn session_failure(report: Option<&WorkerReport>) -> Option<Failure> {
+    report?.audit.as_ref()?.finding.failure("a fresh session")
+}
+
+/// The accounts without what the audit took.
+fn without_audit(os: OsFacts, report: Option<&WorkerReport>) -> OsFacts {
+    match report.and_then(|report| report.audit.as_ref()) {
+        Some(audit) => os.without(&audit.costs),
+        None => os,
     }
 }
 
@@ -126,6 +156,19 @@ fn memory_notes(context: &TrialContext<'_>, account: &Account) -> Vec<String> {
     notes
 }
 
+/// Processes that had to be ended after the worker.
+fn survivors_note(survivors: u32) -> Option<String> {
+    match survivors {
+        0 => None,
+        1 => {
+            Some("a process that the engine had started was still there when the worker had ended: it was ended".into())
+        }
+        many => Some(format!(
+            "{many} processes that the engine had started were still there when the worker had ended: they were ended"
+        )),
+    }
+}
+
 /// The calls that the engine lacks for bringing its database to rest.
 fn settling_notes(report: Option<&WorkerReport>) -> Vec<String> {
     let mut notes = Vec::new();
@@ -142,7 +185,8 @@ fn settling_notes(report: Option<&WorkerReport>) -> Vec<String> {
 
 /// A workload as results have it.
 pub fn workload_facts(workload: &WorkloadSpec, settings: &LabSettings) -> WorkloadFacts {
-    let (name, data, reads) = (workload.name, &workload.data, workload.reads);
+    let (name, workload) = (workload.name, &workload.parameters);
+    let (data, reads) = (&workload.data, workload.reads);
     WorkloadFacts {
         name: name.to_string(),
         records: data.records,
@@ -175,7 +219,7 @@ pub fn workload_facts(workload: &WorkloadSpec, settings: &LabSettings) -> Worklo
 /// How the trial ended: the parent's own reason first, then how the process ended, then what it says of itself.
 fn outcome(
     context: &TrialContext<'_>,
-    observer: &Observer<'_>,
+    counted: &Counted,
     report: Option<&WorkerReport>,
     watched: &Watched,
     bounds: &Bounds,
@@ -187,6 +231,12 @@ fn outcome(
             let reason = format!("nothing happened for {:.0} s while {}", still.as_secs_f64(), state.words());
             return failed(FailureKind::Hung, reason);
         }
+        Some(Termination::Overdue(state, since)) => {
+            let reason = format!("still {} {:.0} s after that was to be over", state.words(), since.as_secs_f64());
+            return failed(FailureKind::Hung, reason);
+        }
+        Some(Termination::Implausible(reason)) => return failed(FailureKind::Implausible, reason.clone()),
+        Some(Termination::Lab(error)) => return error.outcome(),
         Some(Termination::TooLong(longest)) => {
             let reason = format!("not done after {longest}, which is as long as a trial may take; it was {during}");
             return failed(FailureKind::TooSlow, reason);
@@ -200,11 +250,15 @@ fn outcome(
     }
     // A worker that cannot even write its report for want of space leaves with an error code.
     let no_space = || {
-        let said = observer.control().no_space.load(Ordering::SeqCst) == 1;
-        said.then(|| failed(FailureKind::NoSpace, observer.answers().first_failure.unwrap_or_default()))
+        counted
+            .no_space
+            .then(|| failed(FailureKind::NoSpace, counted.answers.first_failure.clone().unwrap_or_default()))
     };
     let Some(culprit) = &watched.culprit else {
-        return no_space().unwrap_or_else(|| judged_by_answers(observer, report));
+        if let Some(reason) = &counted.implausible {
+            return failed(FailureKind::Implausible, reason.clone());
+        }
+        return no_space().unwrap_or_else(|| judged_by_answers(&counted.answers, report));
     };
     let (log, which) = culprit_of(context, culprit.number);
     if let Some(reason) = bounds.exceeded() {
@@ -235,9 +289,8 @@ fn culprit_of(context: &TrialContext<'_>, number: usize) -> (PathBuf, String) {
     }
 }
 
-fn judged_by_answers(observer: &Observer<'_>, report: Option<&WorkerReport>) -> TrialOutcome {
+fn judged_by_answers(answers: &AnswerCounts, report: Option<&WorkerReport>) -> TrialOutcome {
     let failed = |kind, reason| TrialOutcome::Failed(Failure { kind, reason });
-    let answers = observer.answers();
     let first = answers.first_failure.clone().unwrap_or_default();
     let Some(report) = report else {
         return failed(FailureKind::Exited, "the worker ended without its report".to_owned());
@@ -259,7 +312,7 @@ fn judged_by_answers(observer: &Observer<'_>, report: Option<&WorkerReport>) -> 
 }
 
 /// The last line that the worker or the engine printed, for a reader who wonders why it died.
-fn last_words(log: &Path) -> String {
+pub(crate) fn last_words(log: &Path) -> String {
     const TAIL: usize = 300;
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     match text.lines().rev().find(|line| !line.trim().is_empty()) {
@@ -281,6 +334,7 @@ pub fn not_run(planned: &PlannedTrial, setup: &Setup, request: TrialRequest, rea
         window: None,
         operations: Vec::new(),
         answers: AnswerCounts::default(),
+        audit: None,
         figures: None,
         os: OsFacts::default(),
         environment: ObservedEnvironment::default(),

@@ -1,5 +1,5 @@
-//! Looking at a worker, of one process or of several, until it ends, and ending it if it hangs or fills the storage, or if
-//! one of several processes ended before its time.
+//! Looking at a worker, of one process or of several, until it ends, and ending it if it hangs or fills the storage, or
+//! if one of several processes ended before its time.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -12,10 +12,11 @@ use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
 use kvdyno_results::{ClientKind, Phase, SeriesPoint};
 use kvdyno_worker::shared::{ClientStats, SharedMemory, WorkerState};
 use kvdyno_worker::workloads::TrialEnd;
-use kvdyno_worker::{Observer, Snapshot};
+use kvdyno_worker::{Observer, Snapshot, TrialClock};
 
 use super::bounds::Bounds;
 use super::context::{TrialContext, taken_kib};
+use super::lab_error::{Attempt, LabError};
 use crate::progress::Live;
 use kvdyno_model::TimeSpan;
 
@@ -27,6 +28,12 @@ const GRACE: Duration = Duration::from_secs(10);
 /// The parent's reason to end a worker.
 pub(super) enum Termination {
     Hung(WorkerState, Duration),
+    /// By the parent's own clock, so long after what it was at had to be over.
+    Overdue(WorkerState, Duration),
+    /// Why what lies in shared memory cannot be true.
+    Implausible(String),
+    /// The lab could not watch it any more.
+    Lab(LabError),
     TooLong(TimeSpan<1>),
     NoSpace(u64),
 }
@@ -53,14 +60,17 @@ pub(super) struct Watched {
 pub(super) struct Watching<'a> {
     context: &'a TrialContext<'a>,
     shared: &'a SharedMemory,
+    clock: &'a TrialClock,
     observer: Observer<'a>,
     processes: WorkerProcesses,
     culprit: Option<(Culprit, WorkerState)>,
     monitor: InterferenceMonitor,
     bounds: &'a mut Bounds,
     begun: Instant,
-    /// WorkerState and operations at the last change, and when that was.
-    last_change: (WorkerState, u64, Instant),
+    /// The state of the worker, which only goes forward, and since when that is seen.
+    state: (WorkerState, Instant),
+    /// Operations at the last change, and when that was.
+    last_change: (u64, Instant),
     interval: Duration,
     last_row: (Snapshot, Instant),
     second: Instant,
@@ -75,6 +85,7 @@ impl<'a> Watching<'a> {
     pub(super) fn new(
         context: &'a TrialContext<'a>,
         shared: &'a SharedMemory,
+        clock: &'a TrialClock,
         processes: WorkerProcesses,
         bounds: &'a mut Bounds,
     ) -> Self {
@@ -84,6 +95,7 @@ impl<'a> Watching<'a> {
         Watching {
             context,
             shared,
+            clock,
             observer: Observer::new(shared),
             processes,
             culprit: None,
@@ -94,7 +106,8 @@ impl<'a> Watching<'a> {
             },
             bounds,
             begun: now,
-            last_change: (WorkerState::Starting, 0, now),
+            state: (WorkerState::Starting, now),
+            last_change: (0, now),
             interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
             last_row: (Snapshot::default(), now),
             second: now,
@@ -107,40 +120,58 @@ impl<'a> Watching<'a> {
     }
 
     /// `None` if the user interrupted.
-    pub(super) fn until_end(mut self, live: &mut dyn FnMut(&Live)) -> io::Result<Option<Watched>> {
+    pub(super) fn until_end(mut self, live: &mut dyn FnMut(&Live)) -> Option<Watched> {
         let mut termination = None;
-        loop {
-            self.processes.wait_event(TICK.min(self.interval))?;
-            self.reap()?;
+        let account = loop {
+            let waited = self.processes.wait_event(TICK.min(self.interval)).and_then(|()| self.reap());
+            if let Err(cause) = waited {
+                // Of processes that cannot be waited for there is no account; their handles end them.
+                termination.get_or_insert(Termination::Lab(LabError::new("watch the worker", cause)));
+                break Account::default();
+            }
             if let Some(account) = self.processes.account() {
-                self.row();
-                if self.interrupted.is_some() {
-                    return Ok(None);
-                }
-                let last_state = self.culprit.as_ref().map_or(self.observer.control().state(), |(_, state)| *state);
-                return Ok(Some(Watched {
-                    account,
-                    termination,
-                    culprit: self.culprit.map(|(culprit, _)| culprit),
-                    last_state,
-                    series: self.series,
-                    db_peak_kib: self.db_peak_kib,
-                    interference: self.monitor.finish(),
-                }));
+                break account;
             }
-            if self.last_row.1.elapsed() >= self.interval {
-                self.row();
+            let ending = self.look().unwrap_or_else(|error| Some(Termination::Lab(error)));
+            if termination.is_none() && ending.is_some() {
+                termination = ending;
+                self.kill();
             }
-            if termination.is_none() {
-                termination = self.must_end()?;
-                if termination.is_some() {
-                    self.processes.kill()?;
-                }
-            }
-            self.heed_interruption()?;
-            self.tell_at_work()?;
             live(&self.live());
+        };
+        self.row();
+        if self.interrupted.is_some() {
+            return None;
         }
+        let last_state = self.culprit.as_ref().map_or(self.observer.control().state(), |(_, state)| *state);
+        Some(Watched {
+            account,
+            termination,
+            culprit: self.culprit.map(|(culprit, _)| culprit),
+            last_state,
+            series: self.series,
+            db_peak_kib: self.db_peak_kib,
+            interference: self.monitor.finish(),
+        })
+    }
+
+    /// Looks at everything once. Gives back why the worker must be ended.
+    fn look(&mut self) -> Result<Option<Termination>, LabError> {
+        if self.last_row.1.elapsed() >= self.interval {
+            self.row();
+        }
+        self.heed_interruption();
+        self.tell_at_work()?;
+        Ok(match self.out_of_time() {
+            Some(termination) => Some(termination),
+            None => self.out_of_bounds()?,
+        })
+    }
+
+    /// Ends the worker; the next steps tell of it.
+    fn kill(&self) {
+        // If it cannot be told, its processes are ended with their handles.
+        let _ = self.processes.kill();
     }
 
     /// Takes note of processes that have ended. If one did so before it was through, the others are ended too.
@@ -149,7 +180,7 @@ impl<'a> Watching<'a> {
             let orderly = exit == Exit::Code(0) && self.client_stats(number).iter().all(ClientStats::is_through);
             if !orderly && self.culprit.is_none() {
                 self.culprit = Some((Culprit { number, exit }, self.observer.control().state()));
-                self.processes.kill()?;
+                self.kill();
             }
         }
         Ok(())
@@ -163,56 +194,106 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Whether the worker must be ended.
-    fn must_end(&mut self) -> io::Result<Option<Termination>> {
-        let now = Instant::now();
-        let state = self.observer.control().state();
-        let operations = self.observer.warmup().operations() + self.observer.measured().operations();
-        if (state, operations) != (self.last_change.0, self.last_change.1) {
-            self.last_change = (state, operations, now);
+    /// Whether the worker takes longer than it may, by this process's own clock. What shared memory says is believed in
+    /// one direction only: a state that was left does not come back, so that each is over in its time, and the trial
+    /// with the last; and operations count as progress only while they become more and [`Observer::implausible`] has no
+    /// objection, to more of them than were ordered or than there were ticks for, for example.
+    fn out_of_time(&mut self) -> Option<Termination> {
+        let (now, state) = (Instant::now(), self.observer.control().state());
+        let workload = &self.context.planned.workload;
+        if let Some(number) = self.observer.control().unknown_state() {
+            return Some(Termination::Implausible(format!(
+                "what lies in the trial's shared memory cannot be true: the worker's state is {number}"
+            )));
         }
-        let limit = match state {
+        if state < self.state.0 {
+            let (from, to) = (self.state.0.words(), state.words());
+            return Some(Termination::Implausible(format!(
+                "what lies in the trial's shared memory cannot be true: its worker went back from {from} to {to}"
+            )));
+        }
+        if state > self.state.0 {
+            self.state = (state, now);
+            self.last_change.1 = now;
+        }
+        let audited = self.observer.control().audited.load(Ordering::Relaxed);
+        if audited > workload.records_audited() {
+            return Some(Termination::Implausible(format!(
+                "what lies in the trial's shared memory cannot be true: {audited} records were read back"
+            )));
+        }
+        let counted = self.observer.warmup().operations().saturating_add(self.observer.measured().operations());
+        let operations = counted.saturating_add(audited);
+        if operations > self.last_change.0 {
+            self.last_change = (operations, now);
+        }
+        let lab = self.context.lab;
+        let (still, since) = (now - self.last_change.1, now - self.state.1);
+        let patience = match state {
             WorkerState::Opening | WorkerState::Settling | WorkerState::Finishing | WorkerState::Closing => {
-                self.context.lab.close_timeout.0
+                lab.close_timeout.0
             }
-            _ => self.context.lab.hang_timeout.0 + self.context.planned.workload.longest_pause(),
+            _ => lab.hang_timeout.0.saturating_add(self.context.planned.workload.parameters.longest_pause()),
         };
-        let still = now - self.last_change.2;
-        if still > limit {
-            return Ok(Some(Termination::Hung(state, still)));
+        if still > patience {
+            return Some(Termination::Hung(state, still));
         }
-        if let Some(longest) = self.context.lab.trial_timeout.filter(|longest| now - self.begun > longest.0) {
-            return Ok(Some(Termination::TooLong(longest)));
+        if let Some(over) =
+            self.length(state).and_then(|length| since.checked_sub(length)).filter(|over| *over > patience)
+        {
+            return Some(Termination::Overdue(state, over));
         }
-        if now - self.second >= Duration::from_secs(1) {
-            self.second = now;
-            self.monitor.sample(&self.processes.pids());
-            self.db_peak_kib = self.db_peak_kib.max(taken_kib(self.context)?);
-            self.bounds.look();
-        }
-        // A fast disk fills in a second: this look is cheap, so it is taken each time.
-        let free = free_bytes(&self.context.database)?;
-        Ok((free < self.context.lab.min_free.0).then_some(Termination::NoSpace(free)))
+        lab.trial_timeout.filter(|longest| now - self.begun > longest.0).map(Termination::TooLong)
     }
 
-    fn tell_at_work(&mut self) -> io::Result<()> {
+    /// How long the worker is in a state, where that is ordered.
+    fn length(&self, state: WorkerState) -> Option<Duration> {
+        let (workload, phase) = (&self.context.planned.workload, self.context.planned.key.phase);
+        match (state, workload.parameters.end) {
+            (WorkerState::Warming, _) => Some(workload.parameters.warmup),
+            (WorkerState::Measuring, TrialEnd::After(duration)) if phase == Phase::Run => Some(duration),
+            (WorkerState::Measuring | WorkerState::Auditing, _) => None,
+            // No operation is counted in these: what is counted all the same does not lengthen them.
+            _ => Some(Duration::ZERO),
+        }
+    }
+
+    /// Whether the worker's counters cannot be true, or it fills the storage.
+    fn out_of_bounds(&mut self) -> Result<Option<Termination>, LabError> {
+        let (context, database) = (self.context, &self.context.database);
+        if self.second.elapsed() >= Duration::from_secs(1) {
+            self.second = Instant::now();
+            self.monitor.sample(&self.processes.pids());
+            self.db_peak_kib = self.db_peak_kib.max(taken_kib(context).on("look at the database", database)?);
+            self.bounds.look();
+            let workload = &context.planned.workload;
+            let implausible = self.observer.implausible(workload, self.clock, context.last_version, false);
+            if let Some(reason) = implausible {
+                return Ok(Some(Termination::Implausible(reason)));
+            }
+        }
+        // A fast disk fills in a second: this look is cheap, so it is taken each time.
+        let free = free_bytes(database).on("look at the storage of", database)?;
+        Ok((free < context.lab.min_free.0).then_some(Termination::NoSpace(free)))
+    }
+
+    fn tell_at_work(&mut self) -> Result<(), LabError> {
         if self.told_at_work || self.observer.control().state() < WorkerState::Measuring {
             return Ok(());
         }
         self.told_at_work = true;
-        (self.context.at_work)()
+        (self.context.at_work)().map_err(|cause| LabError::new("note that the load has begun", cause))
     }
 
-    fn heed_interruption(&mut self) -> io::Result<()> {
+    fn heed_interruption(&mut self) {
         match self.interrupted {
             None if self.context.stop.is_requested() => {
                 self.observer.control().request_stop();
                 self.interrupted = Some(Instant::now());
             }
-            Some(since) if since.elapsed() > GRACE || self.context.stop.is_urgent() => self.processes.kill()?,
+            Some(since) if since.elapsed() > GRACE || self.context.stop.is_urgent() => self.kill(),
             _ => {}
         }
-        Ok(())
     }
 
     /// Ends an interval of the time series.
@@ -247,16 +328,17 @@ impl<'a> Watching<'a> {
 
     fn live(&self) -> Live {
         let workload = &self.context.planned.workload;
+        let parameters = &workload.parameters;
         let measured = self.observer.measured();
         let writes = measured.kinds.iter().filter(|kind| kind.kind.writes());
         let written: u64 = writes.map(|kind| kind.records).sum();
-        let fraction = match (self.context.planned.key.phase, workload.end) {
+        let fraction = match (self.context.planned.key.phase, parameters.end) {
             (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
             (Phase::Run, TrialEnd::After(duration)) => {
-                Some(self.begun.elapsed().as_secs_f64() / (workload.warmup + duration).as_secs_f64())
+                Some(self.begun.elapsed().as_secs_f64() / (parameters.warmup + duration).as_secs_f64())
             }
             (Phase::Run, TrialEnd::Operations(operations)) => {
-                let threads = if workload.readers > 0 { workload.readers } else { workload.writers.max(1) };
+                let threads = if parameters.readers > 0 { parameters.readers } else { parameters.writers.max(1) };
                 Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
             }
         };

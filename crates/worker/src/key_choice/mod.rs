@@ -1,7 +1,7 @@
 //! Which record comes next, for workloads that draw records at random.
 //!
-//! A distribution is a file with a type that implements [`KeyChoice`], and an entry in the list below. Loops are generic
-//! over it, so that each is compiled for each distribution, and none costs another an instruction.
+//! A distribution is a file with a type that implements [`KeyChoice`], and an entry in the list below. Loops are
+//! generic over it, so that each is compiled for each distribution, and none costs another an instruction.
 
 mod share;
 mod uniform;

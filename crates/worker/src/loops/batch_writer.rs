@@ -9,10 +9,10 @@ use super::pacer::Pacer;
 use super::{Driver, Limit, NOTHING, Work};
 use crate::clock::Clock;
 use crate::shared::{ClientOps, bump};
-use crate::workloads::WorkloadSpec;
+use crate::workloads::parameters::WorkloadParameters;
 
 /// The kind of a writer's operations.
-pub(crate) fn write_kind(spec: &WorkloadSpec) -> OpKind {
+pub(crate) fn write_kind(spec: &WorkloadParameters) -> OpKind {
     if spec.batch == 1 { OpKind::Put } else { OpKind::Batch }
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct BatchWriter<I> {
 
 impl<I: Iterator<Item = u64>> BatchWriter<I> {
     pub(crate) fn new<C: Clock>(ids: I, versions: Versions, driver: &Driver<'_, C>) -> Self {
-        let batch = driver.workload.batch as usize;
+        let batch = driver.parameters.batch as usize;
         let interval_ns = driver
-            .workload
+            .parameters
             .write_rate
-            .map(|rate| 1e9 * f64::from(driver.workload.writers) * driver.workload.batch as f64 / rate);
+            .map(|rate| 1e9 * f64::from(driver.parameters.writers) * driver.parameters.batch as f64 / rate);
         BatchWriter {
             ids,
             keys: driver.keys.blank().repeat(batch),

@@ -56,6 +56,20 @@ impl ScanCursor {
         Some(ScanCursor { handle, seek, step, close, direction })
     }
 
+    /// Moves to the first record of all in its direction.
+    ///
+    /// # Safety
+    /// As of [`ScanCursor::go`].
+    #[cold]
+    pub(crate) unsafe fn go_first<'a>(&self) -> CursorAnswer<'a> {
+        let (mut key, mut value) = (NOTHING, NOTHING);
+        // SAFETY: the cursor is open and this thread's own; no key asks for the first record.
+        unsafe {
+            let status = (self.seek)(self.handle, ptr::null(), 0, self.direction, &mut key, &mut value);
+            (status, (status == abi::OK).then(|| (lent(key), lent(value))))
+        }
+    }
+
     /// Moves to `key` where it is given, else to the record after the present one.
     ///
     /// # Safety
@@ -63,8 +77,8 @@ impl ScanCursor {
     #[inline(always)]
     pub(crate) unsafe fn go<'a>(&self, key: Option<&[u8]>) -> CursorAnswer<'a> {
         let (mut key_of_hit, mut value) = (NOTHING, NOTHING);
-        // SAFETY: the cursor is open and this thread's own; the key lives through the call. What a hit lent stands as long
-        // as the caller promises.
+        // SAFETY: the cursor is open and this thread's own; the key lives through the call. What a hit lent stands as
+        // long as the caller promises.
         unsafe {
             let status = match key {
                 Some(key) => (self.seek)(
@@ -92,7 +106,8 @@ pub(crate) fn after(id: u64, backward: bool, records: u64) -> Option<u64> {
 }
 
 impl<C: Clock> Driver<'_, C> {
-    /// A cursor gave another record than `expected`, which is beyond all records where none must come. Says which it was.
+    /// A cursor gave another record than `expected`, which is beyond all records where none must come. Says which it
+    /// was.
     #[cold]
     pub(crate) fn out_of_order(&self, backward: bool, expected: u64, key: &[u8]) -> Option<u64> {
         let Some(id) = self.keys.read(key) else {
@@ -102,7 +117,7 @@ impl<C: Clock> Driver<'_, C> {
         };
         let skipped = if backward { expected.checked_sub(id) } else { id.checked_sub(expected) };
         match skipped {
-            Some(skipped) if expected < self.workload.data.records => {
+            Some(skipped) if expected < self.parameters.data.records => {
                 self.control.first_failure(&format!("a scan skipped from record {expected} to {id}"));
                 bump(&self.stats.missing, skipped);
             }

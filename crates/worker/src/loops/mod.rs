@@ -12,16 +12,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvdyno_dataset::{Keys, Ledger, Stream, ValueFault, Values, subseed};
 use kvdyno_engine::{Session, abi};
+use kvdyno_model::Verify;
 
 use crate::clock::Clock;
 use crate::recall::RecallContext;
 use crate::shared::{ClientOps, ClientStats, Control, bump};
-use crate::workloads::{Verify, WorkloadSpec};
+use crate::workloads::parameters::WorkloadParameters;
 
 /// After so many errors of the engine a trial ends: it will not get better.
 const MOST_ERRORS: u64 = 100;
 
-/// The surroundings of a loop.
+/// The clock, the memory and the session that a loop works with.
 pub struct Driver<'a, C> {
     /// The clock.
     pub clock: C,
@@ -29,8 +30,8 @@ pub struct Driver<'a, C> {
     pub control: &'a Control,
     /// This thread's stats.
     pub stats: &'a ClientStats,
-    /// The workload.
-    pub workload: &'a WorkloadSpec,
+    /// The workload's numbers.
+    pub parameters: &'a WorkloadParameters,
     /// How keys are spelled.
     pub keys: &'a Keys,
     /// How values are made and checked.
@@ -67,13 +68,13 @@ pub trait Work<C: Clock> {
 impl<C> Driver<'_, C> {
     /// This client's own stream of random numbers.
     pub(crate) fn stream(&self) -> Stream {
-        Stream::new(subseed(self.workload.seed, &[self.writes.into(), self.index]))
+        Stream::new(subseed(self.parameters.seed, &[self.writes.into(), self.index]))
     }
 }
 
 impl<C: Clock> Driver<'_, C> {
     pub(crate) fn verifies(&self) -> bool {
-        self.workload.verify == Verify::Full
+        self.parameters.verify == Verify::Full
     }
 
     /// Whether the limit has come.
@@ -83,7 +84,7 @@ impl<C: Clock> Driver<'_, C> {
 
     /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
     pub(crate) fn may_have_updates(&self) -> bool {
-        self.workload.writers > 0 || self.stats.version.load(Ordering::Relaxed) > 0
+        self.parameters.writers > 0 || self.stats.version.load(Ordering::Relaxed) > 0
     }
 
     /// Writes the first `count` of `steps`: by a put if there is never more than one, else by one call for all.

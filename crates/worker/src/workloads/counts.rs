@@ -2,14 +2,14 @@
 
 use kvdyno_results::{OpKind, Operations};
 
-use super::spec::WorkloadSpec;
+use super::parameters::WorkloadParameters;
 use crate::shared::{COUNTERS, ClientCounter};
 
 /// The counts of a trial that has ended.
 #[derive(Clone, Debug)]
 pub struct TrialCounts<'a> {
-    /// The workload as it was asked for.
-    pub spec: &'a WorkloadSpec,
+    /// The workload's numbers, as they were asked for.
+    pub parameters: &'a WorkloadParameters,
     /// The measured operations, kind by kind.
     pub operations: &'a [Operations],
     /// The counters of each client.

@@ -1,14 +1,15 @@
 //! The seam between the harness and a workload.
 
-use kvdyno_dataset::KeyFormat;
+use kvdyno_dataset::{KeyError, KeyFormat};
 use kvdyno_engine::{Durability, abi};
 use kvdyno_results::WorkloadFigures;
 
 use super::counts::TrialCounts;
-use super::parameter::Parameter;
+use super::parameter::{Parameter, WorkloadError};
+use super::parameters::{Data, WorkloadParameters};
 use super::role::Role;
-use super::spec::{Data, WorkloadError, WorkloadSpec};
-use super::three_n_plus_one::Spelling;
+use super::stored::{LoadedRecords, StoredRecords};
+use super::three_n_plus_one::spelling::Spelling;
 
 /// A workload. What most of them have in common is the default.
 pub trait WorkloadDefinition: Sync {
@@ -30,8 +31,8 @@ pub trait WorkloadDefinition: Sync {
         None
     }
 
-    /// Whether clients do other work between operations of one kind, so that the rate of a kind does not follow from its
-    /// latency.
+    /// Whether clients do other work between operations of one kind, so that the rate of a kind does not follow from
+    /// its latency.
     fn has_think_time(&self) -> bool {
         false
     }
@@ -62,12 +63,12 @@ pub trait WorkloadDefinition: Sync {
     ///
     /// # Errors
     /// Which number is not, and what would be right.
-    fn check(&self, _spec: &WorkloadSpec) -> Result<(), WorkloadError> {
+    fn check(&self, _spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         Ok(())
     }
 
     /// The ability that an engine with these `capabilities` lacks for it, as a clause that follows the engine's name.
-    fn lacks(&self, _spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
+    fn lacks(&self, _spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
         let needs = [self.reader(), self.writer()].into_iter().flatten().filter_map(|role| role.needs());
         let (_, words) = needs.into_iter().find(|(needed, _)| !can(capabilities, *needed))?;
         Some(format!("cannot {words}, which `{}` needs; leave one of them out", self.name()))
@@ -129,6 +130,14 @@ pub trait WorkloadDefinition: Sync {
 
     // ---- what comes out
 
+    /// The records that the database has afterwards, for an audit.
+    ///
+    /// # Errors
+    /// If their keys do not fit.
+    fn stored(&self, data: &Data) -> Result<Box<dyn StoredRecords>, KeyError> {
+        Ok(Box::new(LoadedRecords::new(data)?))
+    }
+
     /// Why what came out is wrong. Called for trials whose every answer was right.
     fn wrong(&self, _counts: &TrialCounts<'_>) -> Option<String> {
         None
@@ -156,7 +165,7 @@ pub(super) fn can(capabilities: u64, needed: u64) -> bool {
 }
 
 /// The clause for an engine that reads no snapshots, where a workload reads several records in one transaction.
-pub(super) fn lacks_snapshots(name: &str, spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
+pub(super) fn lacks_snapshots(name: &str, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
     (spec.reads_per_transaction > 1 && !can(capabilities, abi::CAN_SNAPSHOT))
         .then(|| format!("cannot read in transactions, which `{name}` needs; leave one of them out"))
 }

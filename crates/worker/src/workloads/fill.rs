@@ -5,8 +5,8 @@ use kvdyno_results::OpKind;
 
 use super::definition::WorkloadDefinition;
 use super::parameter::Parameter;
+use super::parameters::WorkloadParameters;
 use super::role::{Role, RoleDefinition, StartRole};
-use super::spec::WorkloadSpec;
 use crate::clock::Clock;
 use crate::key_choice::load_order;
 use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
@@ -51,7 +51,7 @@ struct Load {
 }
 
 impl RoleDefinition for Load {
-    fn operations(&self, spec: &WorkloadSpec) -> Vec<OpKind> {
+    fn operations(&self, spec: &WorkloadParameters) -> Vec<OpKind> {
         vec![write_kind(spec)]
     }
 
@@ -66,9 +66,9 @@ impl RoleDefinition for Load {
 
 impl<C: Clock + 'static> StartRole<C> for Load {
     fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let (records, writers) = (driver.workload.data.records, u64::from(driver.workload.writers));
+        let (records, writers) = (driver.parameters.data.records, u64::from(driver.parameters.writers));
         // One order for all writers, whatever their number.
-        let order = self.random.then(|| Permutation::new(records, subseed(driver.workload.seed, &[ORDER])));
+        let order = self.random.then(|| Permutation::new(records, subseed(driver.parameters.seed, &[ORDER])));
         let ids = load_order(records, writers, driver.index, order);
         Box::new(BatchWriter::new(ids, Versions::Loaded, driver))
     }

@@ -9,8 +9,8 @@ use kvdyno_results::OpKind;
 use super::counts::TrialCounts;
 use super::definition::{WorkloadDefinition, can};
 use super::parameter::Parameter;
+use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
-use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
@@ -45,7 +45,7 @@ impl WorkloadDefinition for MultiReadRandom {
 struct GetSeveral;
 
 impl RoleDefinition for GetSeveral {
-    fn operations(&self, _spec: &WorkloadSpec) -> Vec<OpKind> {
+    fn operations(&self, _spec: &WorkloadParameters) -> Vec<OpKind> {
         vec![OpKind::MultiGet]
     }
 
@@ -81,12 +81,12 @@ struct Gets<K> {
 
 impl DrawingRole for GetSeveral {
     fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.workload.data.records
+        driver.parameters.data.records
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         let (table, _) = driver.session.raw();
-        let size = driver.workload.reads.per_batch as usize;
+        let size = driver.parameters.reads.per_batch as usize;
         let batches = Batches { choice, requested: vec![(0, 0); size], turnaround: Turnaround::new(driver.clock) };
         match (can(table.capabilities, abi::CAN_MULTI_GET), table.multi_get, table.get) {
             (true, Some(call), _) => Box::new(MultiGet {
@@ -196,8 +196,8 @@ impl<C: Clock, K: KeyChoice> Work<C> for Gets<K> {
 }
 
 impl<K: KeyChoice> Gets<K> {
-    /// Reads a batch; its latency is that of the calls, without the checks between them. When the last ended, and whether
-    /// the trial should go on.
+    /// Reads a batch; its latency is that of the calls, without the checks between them. When the last ended, and
+    /// whether the trial should go on.
     #[inline(always)]
     fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats) -> (u64, bool) {
         let ((_, session), clock) = (driver.session.raw(), driver.clock);

@@ -8,7 +8,10 @@ use std::str::FromStr;
 use kvdyno_model::{Json, KeyValue, closest};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Parameter, WORKLOADS, WorkloadDefinition};
+use super::definition::WorkloadDefinition;
+use super::list::WORKLOADS;
+use super::parameter::Parameter;
+use super::{fill, read_random};
 
 /// One of the workloads. It is written as its name.
 #[derive(Clone, Copy)]
@@ -22,17 +25,17 @@ impl WorkloadName {
 
     /// The load of an experiment that names none.
     pub fn default_load() -> WorkloadName {
-        WorkloadName(&super::fill::FILL_SEQ)
+        WorkloadName(&fill::FILL_SEQ)
     }
 
     /// The workload of a run that names none.
     pub fn default_run() -> WorkloadName {
-        WorkloadName(&super::read_random::READ_WHILE_WRITING)
+        WorkloadName(&read_random::READ_WHILE_WRITING)
     }
 
     /// The workload that measures the driver's own cost.
     pub fn driver_check() -> WorkloadName {
-        WorkloadName(&super::read_random::READ_RANDOM)
+        WorkloadName(&read_random::READ_RANDOM)
     }
 
     /// Whether any of its clients writes.

@@ -4,8 +4,8 @@ use kvdyno_results::OpKind;
 
 use super::definition::WorkloadDefinition;
 use super::parameter::Parameter;
+use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
-use super::spec::WorkloadSpec;
 use crate::clock::Clock;
 use crate::key_choice::{KeyChoice, Share, own_ids};
 use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
@@ -60,7 +60,7 @@ impl WorkloadDefinition for Overwrite {
 pub(super) struct Update;
 
 impl RoleDefinition for Update {
-    fn operations(&self, spec: &WorkloadSpec) -> Vec<OpKind> {
+    fn operations(&self, spec: &WorkloadParameters) -> Vec<OpKind> {
         vec![write_kind(spec)]
     }
 
@@ -75,7 +75,7 @@ impl RoleDefinition for Update {
 
 /// Records, writers, and which of them this is.
 fn share<C>(driver: &Driver<'_, C>) -> (u64, u64, u64) {
-    (driver.workload.data.records, driver.workload.writers.into(), driver.index)
+    (driver.parameters.data.records, driver.parameters.writers.into(), driver.index)
 }
 
 impl DrawingRole for Update {

@@ -1,6 +1,8 @@
-//! Keys of an experiment file that concern workloads.
+//! Keys of an experiment file that concern workloads, and what can be wrong with their values.
 
 use std::fmt;
+
+use kvdyno_dataset::KeyError;
 
 /// A key of an experiment file that means something to workloads, or to some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,5 +66,41 @@ impl Parameter {
 impl fmt::Display for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// A workload that makes no sense.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum WorkloadError {
+    /// Its keys do not fit.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// A number is out of its range.
+    #[error("{parameter} is {value}; it must be {expected}")]
+    Range {
+        /// Which number.
+        parameter: Parameter,
+        /// Its value.
+        value: String,
+        /// The values that would be right.
+        expected: String,
+    },
+}
+
+impl WorkloadError {
+    /// Refuses `value` unless it `fits`.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn unless(
+        fits: bool,
+        parameter: Parameter,
+        value: impl fmt::Display,
+        expected: impl Into<String>,
+    ) -> Result<(), WorkloadError> {
+        match fits {
+            true => Ok(()),
+            false => Err(WorkloadError::Range { parameter, value: value.to_string(), expected: expected.into() }),
+        }
     }
 }

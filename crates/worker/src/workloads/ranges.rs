@@ -9,8 +9,8 @@ use kvdyno_results::OpKind;
 use super::definition::WorkloadDefinition;
 use super::overwrite::Update;
 use super::parameter::Parameter;
+use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
-use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
 use crate::loops::cursor::{ScanCursor, after, scan_capability};
@@ -74,7 +74,7 @@ struct ReadRange {
 }
 
 impl RoleDefinition for ReadRange {
-    fn operations(&self, _spec: &WorkloadSpec) -> Vec<OpKind> {
+    fn operations(&self, _spec: &WorkloadParameters) -> Vec<OpKind> {
         vec![OpKind::Range]
     }
 
@@ -89,11 +89,11 @@ impl RoleDefinition for ReadRange {
 
 impl DrawingRole for ReadRange {
     fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.workload.reads.seek_within.unwrap_or(driver.workload.data.records)
+        driver.parameters.reads.seek_within.unwrap_or(driver.parameters.data.records)
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let min_versions = vec![0; driver.workload.reads.seek_nexts as usize + 1];
+        let min_versions = vec![0; driver.parameters.reads.seek_nexts as usize + 1];
         let (key, turnaround) = (driver.keys.blank(), Turnaround::new(driver.clock));
         Box::new(RangeLoop { backward: self.backward, choice, key, min_versions, turnaround })
     }
@@ -118,7 +118,7 @@ impl<K: KeyChoice> RangeLoop<K> {
         for min_version in &mut self.min_versions {
             let Some(id) = next else { break };
             *min_version = driver.ledger.min_version(id);
-            next = after(id, self.backward, driver.workload.data.records);
+            next = after(id, self.backward, driver.parameters.data.records);
         }
     }
 }
@@ -196,7 +196,7 @@ impl<K: KeyChoice> RangeLoop<K> {
         record: Option<(&[u8], &[u8])>,
         step: usize,
     ) -> RangeStep {
-        let records = driver.workload.data.records;
+        let records = driver.parameters.data.records;
         match (record, expected) {
             (Some((key, value)), Some(id)) if driver.keys.read(key) == Some(id) => {
                 let min_version = self.min_versions[step];

@@ -8,8 +8,8 @@ use kvdyno_results::OpKind;
 use super::definition::{WorkloadDefinition, concerns, lacks_snapshots};
 use super::overwrite::Update;
 use super::parameter::Parameter;
+use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
-use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
@@ -55,7 +55,7 @@ impl WorkloadDefinition for ReadRandom {
         }
     }
 
-    fn lacks(&self, spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
+    fn lacks(&self, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
         lacks_snapshots(self.name, spec, capabilities)
     }
 }
@@ -64,7 +64,7 @@ impl WorkloadDefinition for ReadRandom {
 struct GetRandom;
 
 impl RoleDefinition for GetRandom {
-    fn operations(&self, _spec: &WorkloadSpec) -> Vec<OpKind> {
+    fn operations(&self, _spec: &WorkloadParameters) -> Vec<OpKind> {
         vec![OpKind::Get]
     }
 
@@ -75,7 +75,7 @@ impl RoleDefinition for GetRandom {
 
 impl DrawingRole for GetRandom {
     fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.workload.data.records
+        driver.parameters.data.records
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
@@ -98,7 +98,7 @@ struct GetLoop<K, const FULL: bool, const LEDGER: bool> {
 
 impl<C: Clock, K: KeyChoice, const FULL: bool, const LEDGER: bool> Work<C> for GetLoop<K, FULL, LEDGER> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
-        let per_transaction = driver.workload.reads_per_transaction;
+        let per_transaction = driver.parameters.reads_per_transaction;
         if per_transaction == 1 {
             self.read(driver, ops, limit, limit.operations);
             return;

@@ -3,7 +3,7 @@
 use kvdyno_results::OpKind;
 
 use super::parameter::Parameter;
-use super::spec::WorkloadSpec;
+use super::parameters::WorkloadParameters;
 use crate::clock::{Clock, Monotonic, Tsc};
 use crate::key_choice::{KeyChoice, UsesKeyChoice};
 use crate::loops::{Driver, Work};
@@ -11,7 +11,7 @@ use crate::loops::{Driver, Work};
 /// The work of one client: its loop, and what that needs. A role implements this, and [`StartRole`] or [`DrawingRole`].
 pub trait RoleDefinition: StartRole<Tsc> + StartRole<Monotonic> + Sync {
     /// The kinds of its operations, at most [`crate::shared::MOST_KINDS`], in the order of its statistics.
-    fn operations(&self, spec: &WorkloadSpec) -> Vec<OpKind>;
+    fn operations(&self, spec: &WorkloadParameters) -> Vec<OpKind>;
 
     /// Whether it writes.
     fn writes(&self) -> bool {
@@ -63,7 +63,7 @@ impl<R: DrawingRole, C: Clock + 'static> UsesKeyChoice for Starting<'_, '_, R, C
 
 impl<R: DrawingRole, C: Clock + 'static> StartRole<C> for R {
     fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        driver.workload.distribution.draw(self.ids(driver), driver.stream(), Starting { role: self, driver })
+        driver.parameters.distribution.draw(self.ids(driver), driver.stream(), Starting { role: self, driver })
     }
 }
 

@@ -6,8 +6,8 @@ use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
 use super::definition::WorkloadDefinition;
+use super::parameters::WorkloadParameters;
 use super::role::{Role, RoleDefinition, StartRole};
-use super::spec::WorkloadSpec;
 use crate::clock::{Clock, Turnaround};
 use crate::loops::cursor::{ScanCursor, after, scan_capability};
 use crate::loops::{Driver, Limit, Work};
@@ -45,7 +45,7 @@ struct ReadAll {
 }
 
 impl RoleDefinition for ReadAll {
-    fn operations(&self, _spec: &WorkloadSpec) -> Vec<OpKind> {
+    fn operations(&self, _spec: &WorkloadParameters) -> Vec<OpKind> {
         vec![OpKind::Scan]
     }
 
@@ -56,7 +56,7 @@ impl RoleDefinition for ReadAll {
 
 impl<C: Clock + 'static> StartRole<C> for ReadAll {
     fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let first = driver.stream().below(driver.workload.data.records);
+        let first = driver.stream().below(driver.parameters.data.records);
         let (key, turnaround) = (driver.keys.blank(), Turnaround::new(driver.clock));
         Box::new(Scan { backward: self.backward, expected: None, key, first, turnaround })
     }
@@ -76,22 +76,28 @@ impl<C: Clock> Work<C> for Scan {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
         let clock = driver.clock;
-        let mut seek_to = Some(self.expected.unwrap_or(self.first));
+        let mut target = Target::Record(self.expected.unwrap_or(self.first));
         let mut end = clock.now();
         for _ in 0..limit.operations {
-            if let Some(id) = seek_to {
+            if let Target::Record(id) = target {
                 driver.keys.write(id, &mut self.key);
+                self.expected = Some(id);
             }
             let start = self.turnaround.begin(clock, end);
             // SAFETY: the answer is checked before the next call.
-            let (status, record) = unsafe { cursor.go(seek_to.map(|_| self.key.as_slice())) };
+            let (status, record) = unsafe {
+                match target {
+                    Target::Next => cursor.go(None),
+                    Target::Record(_) => cursor.go(Some(&self.key)),
+                    Target::First => cursor.go_first(),
+                }
+            };
             end = clock.now();
             ops.latency.record(end.saturating_sub(start));
             ops.until.store(end, Ordering::Relaxed);
-            let expected = seek_to.or(self.expected);
-            match self.check(driver, status, expected, record) {
-                ScanStep::Step => seek_to = None,
-                ScanStep::NewRound => seek_to = Some(self.round_start(driver)),
+            match self.check(driver, status, self.expected, record) {
+                ScanStep::Go(next) => target = next,
+                ScanStep::NewRound => target = self.new_round(driver),
                 ScanStep::Stop => break,
             }
             if end >= limit.until.load(Ordering::Relaxed) {
@@ -103,7 +109,14 @@ impl<C: Clock> Work<C> for Scan {
 
 impl Scan {
     fn round_start<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        if self.backward { driver.workload.data.records - 1 } else { 0 }
+        if self.backward { driver.parameters.data.records - 1 } else { 0 }
+    }
+
+    /// A round begins where the engine says that its records begin: one before them that nobody wrote is seen.
+    #[cold]
+    fn new_round<C>(&mut self, driver: &Driver<'_, C>) -> Target {
+        self.expected = Some(self.round_start(driver));
+        Target::First
     }
 
     /// Holds an answer against what must come, and says what to do next.
@@ -115,7 +128,7 @@ impl Scan {
         expected: Option<u64>,
         record: Option<(&[u8], &[u8])>,
     ) -> ScanStep {
-        let records = driver.workload.data.records;
+        let records = driver.parameters.data.records;
         match (record, expected) {
             (Some((key, value)), Some(id)) => {
                 if driver.keys.read(key) == Some(id) {
@@ -123,7 +136,7 @@ impl Scan {
                         driver.wrong_value(id, driver.ledger.min_version(id), value);
                     }
                     self.expected = after(id, self.backward, records);
-                    ScanStep::Step
+                    ScanStep::Go(Target::Next)
                 } else {
                     self.out_of_order(driver, id, key)
                 }
@@ -140,14 +153,27 @@ impl Scan {
     /// Another record came than `expected`: the scan goes on from there.
     #[cold]
     fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> ScanStep {
-        let Some(id) = driver.out_of_order(self.backward, expected, key) else { return ScanStep::NewRound };
-        self.expected = after(id, self.backward, driver.workload.data.records);
-        ScanStep::Step
+        let Some(id) = driver.out_of_order(self.backward, expected, key) else {
+            return ScanStep::Go(Target::Record(self.round_start(driver)));
+        };
+        self.expected = after(id, self.backward, driver.parameters.data.records);
+        ScanStep::Go(Target::Next)
     }
 }
 
+/// Where a cursor goes.
+#[derive(Clone, Copy)]
+enum Target {
+    /// To the record after the present one.
+    Next,
+    /// To this one.
+    Record(u64),
+    /// To the first of all.
+    First,
+}
+
 enum ScanStep {
-    Step,
+    Go(Target),
     NewRound,
     Stop,
 }

@@ -82,6 +82,9 @@ impl Db {
             abi::OptionValue { integer: plan.every },
             abi::OptionValue { integer: plan.after },
             abi::OptionValue { integer: plan.fill_limit },
+            abi::OptionValue { text: c"none".as_ptr() },
+            abi::OptionValue { text: c"crash".as_ptr() },
+            abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
         ];

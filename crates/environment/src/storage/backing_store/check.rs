@@ -5,7 +5,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::Command;
 
-use super::{format, mounts, numbers_of, tool};
+use super::{format, numbers_of, tool};
+use crate::mount;
 use crate::requested::{EnvironmentKey, Refusal, Requested, StorageKind};
 
 const LOOP_CONTROL: &str = "/dev/loop-control";
@@ -101,7 +102,7 @@ fn is_free(device: &Path, given_up: Option<&Path>) -> Result<(), Refusal> {
         return refused(format!("{shown} is no block device"));
     }
     let numbers = numbers_of(facts.rdev());
-    if let Some(mount) = mounts().into_iter().find(|mount| mount.device == numbers) {
+    if let Some(mount) = mount::all().into_iter().find(|mount| mount.device == numbers) {
         let point = mount.point.display();
         return refused(format!("{shown} is mounted at {point}; unmount it, or run `kvdyno clean` if a run left it"));
     }

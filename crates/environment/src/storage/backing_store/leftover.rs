@@ -1,91 +1,86 @@
-//! Mounts and loop devices of a kvdyno that is no more.
+//! Mounts and loop devices of a kvdyno that is no more, and what only looks like them.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::{MOUNT, loops, mounts, unmount};
-use crate::lock;
+use super::{MOUNT, at, lies_on, loops, unmount};
+use crate::mount;
+use crate::ownership::{Below, Inode};
+
+/// How long a leftover may be busy: nobody is about to let go of it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Something of a kvdyno that is no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftoverStorage {
+pub(crate) enum LeftoverStorage {
     /// A filesystem at this point.
-    Mount(PathBuf),
-    /// A loop device.
+    Mount { point: PathBuf, below: Below },
     Loop {
         /// `/dev/loop0`
         device: PathBuf,
         /// The file behind it, which stays: it belongs to the results.
         file: PathBuf,
+        inode: Inode,
     },
 }
 
-/// The leftovers, in the order in which they can be removed.
+/// The parts that are there of a storage that a process registered, in the order in which it can be removed.
 ///
-/// A run in progress has the folder of its databases locked.
-pub fn leftovers() -> Vec<LeftoverStorage> {
-    let points = mounts().into_iter().map(|mount| mount.point).filter(|point| is_point(point) && is_abandoned(point));
-    let mut leftovers: Vec<_> = points.map(LeftoverStorage::Mount).collect();
-    // The one that was mounted last hides the others.
-    leftovers.reverse();
-    let images = loops::all().into_iter().filter(|one| is_image(&one.file) && is_abandoned(&one.file));
-    leftovers.extend(images.map(|one| LeftoverStorage::Loop { device: one.device, file: one.file }));
-    leftovers
-}
-
-fn is_point(point: &Path) -> bool {
-    point.file_name().is_some_and(|name| name == MOUNT)
-}
-
-/// `kvdyno-NAME.img` in a folder NAME.
-fn is_image(file: &Path) -> bool {
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let folder = file.parent().and_then(name);
-    folder.is_some_and(|folder| name(file) == Some(format!("kvdyno-{folder}.img")))
-}
-
-/// Whether nobody has the folder of the databases locked. `path` lies in a database's folder.
-fn is_abandoned(path: &Path) -> bool {
-    let Some(databases) = path.ancestors().nth(2) else { return false };
-    match File::open(lock::file_of(databases)) {
-        Ok(lock) => lock.try_lock().is_ok(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
+/// # Errors
+/// If the kernel does not tell.
+pub(crate) fn leftovers(point: &Path, below: &Below) -> io::Result<Vec<LeftoverStorage>> {
+    let mut things = Vec::new();
+    if is_ours(point, below)? {
+        things.push(LeftoverStorage::Mount { point: point.to_owned(), below: below.clone() });
     }
+    if let Below::Image { path, inode } = below {
+        let of_file = |device| LeftoverStorage::Loop { device, file: path.clone(), inode: *inode };
+        things.extend(loops::all_of(path, *inode)?.into_iter().map(of_file));
+    }
+    Ok(things)
+}
+
+/// Whether the uppermost mount at a point shows what was made.
+fn is_ours(point: &Path, below: &Below) -> io::Result<bool> {
+    at(point).map_or(Ok(false), |mount| lies_on(&mount, below))
 }
 
 impl LeftoverStorage {
-    /// Takes it from the system. What is in it stays.
+    /// Takes it from the system, if it is still what it was. What is in it stays.
     ///
     /// # Errors
     /// If somebody uses it.
-    pub fn remove(&self) -> io::Result<()> {
+    pub(crate) fn remove(&self) -> io::Result<()> {
         match self {
-            LeftoverStorage::Mount(point) => unmount(point),
-            LeftoverStorage::Loop { device, .. } => loops::detach(device),
+            LeftoverStorage::Mount { point, below } => match is_ours(point, below)? {
+                true => unmount(point, PATIENCE),
+                false => Ok(()),
+            },
+            LeftoverStorage::Loop { device, file, inode } => match loops::has(device, file, *inode)? {
+                true => loops::detach(device, PATIENCE),
+                false => Ok(()),
+            },
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Mounts and loop devices that have the names that kvdyno gives, whoever made them: what is mounted or is a device,
+/// and the point by which it would be registered.
+pub(crate) fn lookalikes() -> Vec<(String, PathBuf)> {
+    let is_point = |point: &Path| point.file_name().is_some_and(|name| name == MOUNT);
+    let points = mount::all().into_iter().map(|mount| mount.point).filter(|point| is_point(point));
+    let mounts = points.map(|point| (format!("the mount at {}", point.display()), point));
+    let images = loops::all().into_iter().filter(|one| is_image(&one.file));
+    let devices = images.map(|one| {
+        let what = format!("the loop device {} of {}", one.device.display(), one.file.display());
+        (what, one.file.with_file_name(MOUNT))
+    });
+    mounts.chain(devices).collect()
+}
 
-    #[test]
-    fn an_image_is_known_by_its_name_and_its_folders() {
-        assert!(is_image(Path::new("/r/databases/lmdb-1/kvdyno-lmdb-1.img")));
-        assert!(!is_image(Path::new("/r/databases/lmdb-2/kvdyno-lmdb-1.img")));
-        assert!(!is_image(Path::new("/r/disk.img")));
-    }
-
-    #[test]
-    fn what_a_living_run_has_locked_is_not_left_over() {
-        let base = tempfile::tempdir().unwrap();
-        let point = base.path().join("lmdb-1").join(MOUNT);
-        assert!(is_abandoned(&point));
-        let lock = lock::FolderLock::acquire(base.path()).unwrap();
-        assert!(!is_abandoned(&point));
-        drop(lock);
-        assert!(is_abandoned(&point));
-    }
+/// `kvdyno-….img`
+fn is_image(file: &Path) -> bool {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.starts_with("kvdyno-") && name.trim_end_matches(" (deleted)").ends_with(".img")
 }

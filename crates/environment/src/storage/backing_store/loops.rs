@@ -4,8 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use super::{patiently, tool};
+use super::{PATIENCE, patiently, tool};
+use crate::ownership::Inode;
 
 /// The kernel's read-ahead of a disk, KiB (`VM_READAHEAD_PAGES`, `include/linux/mm.h`). A loop device begins with much
 /// more where the disk below it prefers large requests, and each page of a mapped file then brings megabytes.
@@ -18,21 +20,74 @@ pub(super) struct Loop {
     pub(super) file: PathBuf,
 }
 
+impl Loop {
+    /// Whether its file has, or had, this path.
+    fn is_named(&self, file: &Path) -> bool {
+        // What the kernel adds to the name of a file that was removed.
+        let mut removed = file.as_os_str().to_owned();
+        removed.push(" (deleted)");
+        self.file == file || self.file.as_os_str() == removed
+    }
+}
+
 /// Those that have a file.
 pub(super) fn all() -> Vec<Loop> {
     let device = |entry: fs::DirEntry| {
         let file = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
-        // What the kernel adds to the name of a file that was removed.
-        let file = file.trim_end_matches('\n').trim_end_matches(" (deleted)").into();
+        let file = file.trim_end_matches('\n').into();
         Some(Loop { device: Path::new("/dev").join(entry.file_name()), file })
     };
     fs::read_dir("/sys/block").into_iter().flatten().flatten().filter_map(device).collect()
 }
 
 /// The device of a file; absent if it has none.
-pub(super) fn of(file: &Path) -> Option<PathBuf> {
-    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    all().into_iter().find(|device| device.file == file).map(|device| device.device)
+///
+/// # Errors
+/// If the kernel does not tell.
+pub(super) fn of(file: &Path) -> io::Result<Option<PathBuf>> {
+    let (Ok(file), Ok(inode)) = (file.canonicalize(), Inode::of(file)) else { return Ok(None) };
+    Ok(all_of(&file, inode)?.into_iter().next())
+}
+
+/// The devices of a file.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub(super) fn all_of(file: &Path, inode: Inode) -> io::Result<Vec<PathBuf>> {
+    let mut devices = Vec::new();
+    for one in all() {
+        if has(&one.device, file, inode)? {
+            devices.push(one.device);
+        }
+    }
+    Ok(devices)
+}
+
+/// Whether a device has this file behind it: the file itself, by the kernel's word, and not another of its name.
+///
+/// # Errors
+/// If the kernel does not tell: it does to root alone.
+pub(super) fn has(device: &Path, file: &Path, inode: Inode) -> io::Result<bool> {
+    // The name first: to ask for more would wait for other devices' files, which may hang.
+    if !all().iter().any(|one| one.device == device && one.is_named(file)) {
+        return Ok(false);
+    }
+    let mut command = Command::new("losetup");
+    let told = tool::says(command.args(["--list", "--noheadings", "--output", "BACK-INO,BACK-MAJ:MIN"]).arg(device))?;
+    match behind(&told) {
+        Some(behind) => Ok(behind == inode),
+        // It was let go in the meantime.
+        None if told.is_empty() => Ok(false),
+        None => Err(io::Error::other(format!("losetup does not tell which file {} has", device.display()))),
+    }
+}
+
+/// `1234 254:0`
+fn behind(told: &str) -> Option<Inode> {
+    let (number, device) = told.trim().split_once(' ')?;
+    let (major, minor) = device.trim().split_once(':')?;
+    let device = rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?);
+    Some(Inode { device, number: number.parse().ok()? })
 }
 
 /// Makes a device of a file, which is read and written past the page cache.
@@ -47,9 +102,10 @@ pub(super) fn attach(file: &Path) -> io::Result<PathBuf> {
         read_ahead(&device, READ_AHEAD_KIB)?;
         return Ok(device);
     }
-    detach(&device)?;
+    detach(&device, PATIENCE)?;
     Err(io::Error::other(format!(
-        "the filesystem of {} allows no direct I/O on a loop file: its pages would be cached twice; choose another lab.dir",
+        "the filesystem of {} allows no direct I/O on a loop file: its pages would be cached twice; choose another \
+         lab.dir",
         file.display()
     )))
 }
@@ -68,8 +124,8 @@ fn is_direct(device: &Path) -> bool {
 ///
 /// # Errors
 /// If the device is still in use after a while.
-pub(super) fn detach(device: &Path) -> io::Result<()> {
-    patiently(|| {
+pub(super) fn detach(device: &Path, patience: Duration) -> io::Result<()> {
+    patiently(patience, || {
         if all().iter().all(|other| other.device != device) {
             return Ok(());
         }
@@ -80,4 +136,16 @@ pub(super) fn detach(device: &Path) -> io::Result<()> {
             false => Err(io::Error::other(format!("{} is still in use", device.display()))),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_behind_a_device_is_known_by_its_number() {
+        let inode = Inode { device: rustix::fs::makedev(254, 3), number: 1234 };
+        assert_eq!(behind("1234       254:3  \n"), Some(inode));
+        assert_eq!(behind(""), None);
+    }
 }

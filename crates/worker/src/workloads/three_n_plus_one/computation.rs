@@ -14,8 +14,8 @@ use crate::clock::{Clock, Turnaround};
 use crate::loops::batch_writer::write_kind;
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
 use crate::shared::{ClientCounter, ClientOps, OpStats, bump};
+use crate::workloads::parameters::WorkloadParameters;
 use crate::workloads::role::{RoleDefinition, StartRole};
-use crate::workloads::spec::WorkloadSpec;
 
 /// The longest cycle.
 pub(super) const LONGEST: ClientCounter = ClientCounter(0);
@@ -34,7 +34,7 @@ pub(super) const KNOWN: ClientCounter = ClientCounter(5);
 pub(super) struct Computation;
 
 impl RoleDefinition for Computation {
-    fn operations(&self, spec: &WorkloadSpec) -> Vec<OpKind> {
+    fn operations(&self, spec: &WorkloadParameters) -> Vec<OpKind> {
         vec![write_kind(spec), OpKind::Get]
     }
 
@@ -82,10 +82,10 @@ enum Stopped {
 
 impl CycleLoop {
     fn new<C: Clock>(driver: &Driver<'_, C>) -> Self {
-        let batch = driver.workload.batch.min(LONGEST_CYCLE) as usize;
+        let batch = driver.parameters.batch.min(LONGEST_CYCLE) as usize;
         let turnaround = Turnaround::new(driver.clock);
         CycleLoop {
-            numbers: NumberCodec::new(driver.workload.data.spelling, driver.workload.data.key_format),
+            numbers: NumberCodec::new(driver.parameters.data.spelling, driver.parameters.data.key_format),
             way: Box::new([0; LONGEST_CYCLE as usize]),
             unknown: 0,
             key: NumberCodec::buffer(),
@@ -102,7 +102,7 @@ impl CycleLoop {
 impl<C: Clock> Work<C> for CycleLoop {
     fn run(&mut self, driver: &mut Driver<'_, C>, [puts, gets]: &ClientOps, limit: Limit<'_>) {
         let ops = CycleOps { puts, gets };
-        let starts = driver.workload.data.records;
+        let starts = driver.parameters.data.records;
         loop {
             let first = driver.control.shared_work.0.fetch_add(CHUNK, Ordering::Relaxed) + 1;
             if first > starts {

@@ -4,21 +4,25 @@ mod computation;
 mod numbers;
 mod oracle;
 mod problem;
+pub(super) mod spelling;
+mod stored;
 
-use kvdyno_dataset::KeyFormat;
+use kvdyno_dataset::{KeyError, KeyFormat};
 use kvdyno_engine::{Durability, abi};
 use kvdyno_results::{FigureValue, NamedFigure, WorkloadFigures};
 
 use super::counts::TrialCounts;
 use super::definition::{WorkloadDefinition, can};
-use super::parameter::Parameter;
+use super::parameter::{Parameter, WorkloadError};
+use super::parameters::{Data, WorkloadParameters};
 use super::role::Role;
-use super::spec::{Data, WorkloadError, WorkloadSpec};
+use super::stored::StoredRecords;
 use computation::Computation;
 use numbers::NumberCodec;
-pub use numbers::Spelling;
 use oracle::CycleAnswers;
 use problem::{MOST_STARTS, numbers_expected};
+use spelling::Spelling;
+use stored::CycleRecords;
 
 pub(super) static THREE_N_PLUS_ONE: CycleLengths = CycleLengths;
 
@@ -64,15 +68,19 @@ impl WorkloadDefinition for CycleLengths {
         matches!(parameter, Records | Spelling | Batch)
     }
 
-    fn check(&self, spec: &WorkloadSpec) -> Result<(), WorkloadError> {
+    fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let starts = spec.data.records;
         let expected = format!("from 1 to {MOST_STARTS} starting points for {}", self.name());
         WorkloadError::unless((1..=MOST_STARTS).contains(&starts), Parameter::Records, starts, expected)
     }
 
-    fn lacks(&self, _spec: &WorkloadSpec, capabilities: u64) -> Option<String> {
+    fn lacks(&self, _spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
         let forgets = can(capabilities, abi::IS_VOLATILE);
         forgets.then(|| "keeps nothing, so that `3n1` would never find what it has put; leave it out".to_owned())
+    }
+
+    fn stored(&self, data: &Data) -> Result<Box<dyn StoredRecords>, KeyError> {
+        Ok(Box::new(CycleRecords::new(data)))
     }
 
     fn default_sizes(&self, format: KeyFormat, spelling: Spelling) -> (u64, u64) {
@@ -131,7 +139,7 @@ impl WorkloadDefinition for CycleLengths {
     }
 
     fn figures(&self, counts: &TrialCounts<'_>) -> Option<WorkloadFigures> {
-        let (answers, data) = (CycleAnswers::of(counts), &counts.spec.data);
+        let (answers, data) = (CycleAnswers::of(counts), &counts.parameters.data);
         let count = |column, value, meaning| NamedFigure::new(column, FigureValue::Count(value), meaning);
         let rate = FigureValue::Rate(counts.operations.iter().map(|operations| operations.records_per_s).sum());
         let spelling = FigureValue::Text(data.spelling.to_string());

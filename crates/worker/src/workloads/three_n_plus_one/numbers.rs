@@ -3,17 +3,7 @@
 use kvdyno_dataset::KeyFormat;
 
 use super::problem::LONGEST_CYCLE;
-
-kvdyno_model::words! {
-    /// How the 3n+1 workload writes its numbers as keys and values.
-    #[derive(Default)]
-    pub enum Spelling: "a spelling", "SPELLING" {
-        /// As the data's `key_format` has them, all of one size.
-        Plain = "plain" as default,
-        /// Each decimal digit by its name, in a language of its own, with a space between.
-        Enhanced = "enhanced",
-    }
-}
+use super::spelling::Spelling;
 
 /// The names of the digits, as K. S. Bhaskar's benchmark has them.
 const DIGITS: [&str; 10] = ["zero", "eins", "deux", "tres", "quattro", "пять", "ستة", "सात", "捌", "ஒன்பது"];
@@ -46,7 +36,7 @@ const fn words() -> [([u8; WORD], usize); 10] {
 /// A buffer for any number, however it is spelled.
 pub type NumberBuffer = [u8; MOST_DIGITS * (LONGEST_NAME + 1) + WORD];
 
-/// NumberCodec as bytes, and back.
+/// Numbers as bytes, and back.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberCodec {
     spelling: Spelling,
@@ -195,7 +185,9 @@ mod tests {
         }
 
         #[test]
-        fn anything_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..40), text in "([ zeinsdx]|捌|सात){0,6}") {
+        fn anything_can_be_read(
+            bytes in proptest::collection::vec(any::<u8>(), 0..40), text in "([ zeinsdx]|捌|सात){0,6}",
+        ) {
             for numbers in ALL {
                 for bytes in [bytes.as_slice(), text.as_bytes()] {
                     if let Some(number) = numbers.read(bytes).filter(|number| *number < 10_000_000_000_000_000) {

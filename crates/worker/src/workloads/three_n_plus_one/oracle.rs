@@ -43,8 +43,8 @@ impl CycleAnswers {
             known: counts.sum(KNOWN),
             total: counts.sum(TOTAL),
             starts: counts.sum(STARTS),
-            expected_starts: counts.spec.data.records,
-            clients: counts.spec.writers,
+            expected_starts: counts.parameters.data.records,
+            clients: counts.parameters.writers,
             resumed: counts.resumed,
         }
     }
@@ -93,7 +93,8 @@ impl CycleAnswers {
         };
         (!fits).then(|| {
             format!(
-                "3n+1: {puts} puts and {gets} gets; one client needs {numbers} and {}: what was put was not found again",
+                "3n+1: {puts} puts and {gets} gets; one client needs {numbers} and {}: what was put was not found \
+                 again",
                 numbers + ways
             )
         })

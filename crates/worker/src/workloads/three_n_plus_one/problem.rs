@@ -1,8 +1,9 @@
 //! The 3n+1 problem: from a number, half of it if it is even, three times it and one more if it is odd, until 1 comes.
 //! The *cycle length* of a number is how many there are on the way, both ends counted: 1 for 1, 2 for 2, 8 for 3.
 
-/// The most starting points. Of those up to here none leads beyond 6,404,797,161,121,264, which is 16 decimal digits (the
-/// next "path record", 319,804,831, has 19), and none needs more than 1000 steps (E. Roosendaal, "3x+1 path records").
+/// The most starting points. Of those up to here none leads beyond 6,404,797,161,121,264, which is 16 decimal digits
+/// (the next "path record", 319,804,831, has 19), and none needs more than 1000 steps (E. Roosendaal, "3x+1 path
+/// records").
 pub const MOST_STARTS: u64 = 300_000_000;
 /// No number on the way from any of those has a longer cycle.
 pub const LONGEST_CYCLE: u64 = 1000;
@@ -13,6 +14,21 @@ pub const CHUNK: u64 = 1000;
 #[inline(always)]
 pub fn next(number: u64) -> u64 {
     if number.is_multiple_of(2) { number / 2 } else { 3 * number + 1 }
+}
+
+/// The cycle length of a number, found by walking.
+pub fn cycle_length(number: u64) -> u64 {
+    way(number).count() as u64
+}
+
+/// The highest number on the way from a number.
+pub fn highest_on_the_way(number: u64) -> u64 {
+    way(number).max().unwrap_or(number)
+}
+
+/// A number and all that follow it, down to 1.
+fn way(number: u64) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(number), |&number| (number > 1).then(|| next(number)))
 }
 
 /// Whether a number above 1 can have this cycle length: only powers of two fall as fast as they can, by half a step.

@@ -4,23 +4,35 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use crate::tree::Tree;
+
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mount {
-    pub(super) id: u64,
+pub(crate) struct Mount {
+    pub(crate) id: u64,
     /// The device's major and minor number. Filesystems without a block device have made-up ones.
-    pub(super) device: (u32, u32),
-    pub(super) point: PathBuf,
-    pub(super) kind: String,
-    pub(super) source: PathBuf,
+    pub(crate) device: (u32, u32),
+    pub(crate) point: PathBuf,
+    pub(crate) kind: String,
+    pub(crate) source: PathBuf,
     /// Those of the mount, then those of the filesystem, as `/proc/mounts` joins them.
-    pub(super) options: String,
+    pub(crate) options: String,
+}
+
+/// All of them; the one that was mounted last is the last.
+pub(crate) fn all() -> Vec<Mount> {
+    Tree::live().text("proc/self/mountinfo").map(|text| parse(&text)).unwrap_or_default()
+}
+
+/// Whether a filesystem is mounted at `folder` or in it. `folder` is absolute and leads through no link.
+pub(crate) fn is_below(folder: &Path) -> bool {
+    all().iter().any(|mount| mount.point.starts_with(folder))
 }
 
 /// The text of `/proc/self/mountinfo`, described in `proc_pid_mountinfo(5)`. A line that is not understood is left out.
 ///
 /// Not by the crate `procfs`: that one loses the order of the options and keeps `\040` in paths.
-pub(super) fn parse(text: &str) -> Vec<Mount> {
+fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
 
@@ -70,7 +82,7 @@ fn unescape(text: &str) -> PathBuf {
 /// The mount that shows `path`: the one with this id; else that of this device with the longest mount point above
 /// `path`; else, for a filesystem whose files bear another number than its mount (btrfs), that of any device. Of two on
 /// the same mount point the later one hides the other.
-pub(super) fn find(mounts: Vec<Mount>, id: Option<u64>, device: (u32, u32), path: &Path) -> Option<Mount> {
+pub(crate) fn find(mounts: Vec<Mount>, id: Option<u64>, device: (u32, u32), path: &Path) -> Option<Mount> {
     let above = |mount: &&Mount| path.starts_with(&mount.point);
     let longest = |mount: &&Mount| mount.point.components().count();
     mounts

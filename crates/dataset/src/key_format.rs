@@ -1,9 +1,46 @@
-//! Numbers as digits and as bytes, and back.
+//! How a number is spelled as digits or bytes, and read back.
 
 use crate::blocks::hex8;
-use crate::keys::KeyFormat;
+
+kvdyno_model::words! {
+    /// The spelling of a record's number as a key.
+    pub enum KeyFormat: "a key format", "FORMAT" {
+        /// 16 hexadecimal digits.
+        Hex = "hex",
+        /// 16 decimal digits.
+        Decimal = "decimal",
+        /// 8 bytes, most significant first.
+        Binary = "binary",
+    }
+}
 
 impl KeyFormat {
+    /// Symbols that a number takes at the most.
+    pub fn width(self) -> usize {
+        match self {
+            KeyFormat::Hex | KeyFormat::Decimal => 16,
+            KeyFormat::Binary => 8,
+        }
+    }
+
+    /// The symbol that fills a key beyond its number.
+    pub(crate) fn padding(self) -> u8 {
+        match self {
+            KeyFormat::Hex | KeyFormat::Decimal => b'0',
+            KeyFormat::Binary => 0,
+        }
+    }
+
+    /// How many ids can be told apart by `width` symbols; `None` for all of them.
+    pub(crate) fn capacity(self, width: usize) -> Option<u64> {
+        let symbols: u64 = match self {
+            KeyFormat::Hex => 16,
+            KeyFormat::Decimal => 10,
+            KeyFormat::Binary => 256,
+        };
+        symbols.checked_pow(width as u32)
+    }
+
     /// Spells `number` with all of `digits`, at most [`KeyFormat::width`] of them, most significant first.
     pub fn spell(self, number: u64, digits: &mut [u8]) {
         match self {

@@ -1,0 +1,175 @@
+//! Leftovers of processes of kvdyno that are no more: what stands in their registers and is still what it was.
+//!
+//! Nothing is known by its name. What only looks like kvdyno's is told, and left.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::memory::{self, LeftoverGroup};
+use crate::ownership::{self, Inode, ReadRegister, Thing, is_still, register_folders};
+use crate::storage::backing_store::{self, LeftoverStorage};
+
+/// How long one thing may take to be looked at or removed: what hangs (a network's filesystem, a broken disk) is left.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One thing that is left over, in words as it is displayed.
+#[derive(Clone, Debug)]
+pub struct Leftover(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Group(LeftoverGroup),
+    Storage(LeftoverStorage),
+    Folder(PathBuf, Option<Inode>),
+}
+
+/// The leftovers of one process.
+#[derive(Debug)]
+pub struct LeftoversOfProcess {
+    /// In the order in which they can be removed.
+    pub things: Vec<Leftover>,
+    /// Absent if something could not be looked at: then the register stays.
+    register: Option<ReadRegister>,
+}
+
+/// Something that is not touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// In words.
+    pub what: String,
+    /// Why it is left alone.
+    pub why: String,
+}
+
+/// All that this user's processes left, and what is left alone.
+pub fn leftovers() -> (Vec<LeftoversOfProcess>, Vec<Kept>) {
+    let (mut left, mut kept) = (Vec::new(), Vec::new());
+    let mut registered = HashSet::new();
+    for folder in register_folders() {
+        let registers = folder.registers().unwrap_or_else(|cause| {
+            kept.push(Kept { what: format!("what stands in {}", folder.path.display()), why: cause.to_string() });
+            Vec::new()
+        });
+        for register in registers {
+            registered.extend(register.things.iter().map(|thing| thing.path().to_owned()));
+            match register.is_abandoned() {
+                true => left.push(of_process(register, &mut kept)),
+                false => kept.extend(in_use(&register)),
+            }
+        }
+    }
+    kept.extend(lookalikes(&registered));
+    (left, kept)
+}
+
+fn of_process(register: ReadRegister, kept: &mut Vec<Kept>) -> LeftoversOfProcess {
+    let mut things = Vec::new();
+    let mut all_seen = true;
+    for thing in register.things.clone() {
+        let what = thing.path().display().to_string();
+        match bounded(move || there(thing)) {
+            Ok(one) => things.extend(one),
+            Err(cause) => {
+                all_seen = false;
+                kept.push(Kept { what, why: cause.to_string() });
+            }
+        }
+    }
+    // Processes before what they use, filesystems before their devices, which stand in this order; folders last.
+    things.sort_by_key(|one: &Leftover| match one.0 {
+        Kind::Group(_) => 0,
+        Kind::Storage(_) => 1,
+        Kind::Folder(..) => 2,
+    });
+    LeftoversOfProcess { things, register: all_seen.then_some(register) }
+}
+
+/// The things that there are of one that was registered.
+fn there(thing: Thing) -> io::Result<Vec<Leftover>> {
+    let kinds: Vec<Kind> = match thing {
+        Thing::Group { path, inode } => memory::leftover(&path, inode).map(Kind::Group).into_iter().collect(),
+        Thing::Storage { point, below } => {
+            backing_store::leftovers(&point, &below)?.into_iter().map(Kind::Storage).collect()
+        }
+        Thing::Folder { path, inode } => {
+            is_still(&path, inode).then_some(Kind::Folder(path, inode)).into_iter().collect()
+        }
+    };
+    Ok(kinds.into_iter().map(Leftover).collect())
+}
+
+fn in_use(register: &ReadRegister) -> impl Iterator<Item = Kept> {
+    let why = format!("process {} works with it", register.maker.pid);
+    register.things.iter().map(move |thing| {
+        let path = thing.path().display();
+        let what = match thing {
+            Thing::Group { .. } => format!("the control group {path}"),
+            Thing::Storage { .. } => format!("the storage at {path}"),
+            Thing::Folder { .. } => format!("the folder {path}"),
+        };
+        Kept { what, why: why.clone() }
+    })
+}
+
+fn lookalikes(registered: &HashSet<PathBuf>) -> Vec<Kept> {
+    let groups = memory::lookalikes().into_iter();
+    let groups = groups.map(|path| (format!("the control group {}", path.display()), path));
+    let all = groups.chain(backing_store::lookalikes()).filter(|(_, path)| !registered.contains(path));
+    let why = "no register of this user has it: another user's kvdyno or another program made it";
+    all.map(|(what, _)| Kept { what, why: why.to_owned() }).collect()
+}
+
+impl Leftover {
+    /// Removes it, if it is still what it was.
+    ///
+    /// # Errors
+    /// If it cannot be removed, or that takes too long.
+    pub fn remove(&self) -> io::Result<()> {
+        let kind = self.0.clone();
+        bounded(move || match kind {
+            Kind::Group(group) => group.remove(),
+            Kind::Storage(storage) => storage.remove(),
+            Kind::Folder(path, inode) => ownership::folder::remove(&path, inode),
+        })
+    }
+}
+
+impl LeftoversOfProcess {
+    /// Removes the register, once everything in it is removed.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn close(self) -> io::Result<()> {
+        self.register.map_or(Ok(()), ReadRegister::close)
+    }
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Group(group) => {
+                write!(f, "the control group {}", group.folder.display())?;
+                let pids: Vec<_> = group.processes.iter().map(u32::to_string).collect();
+                if pids.is_empty() { Ok(()) } else { write!(f, " with the processes {}", pids.join(", ")) }
+            }
+            Kind::Storage(LeftoverStorage::Mount { point, .. }) => write!(f, "the mount at {}", point.display()),
+            Kind::Storage(LeftoverStorage::Loop { device, file, .. }) => {
+                write!(f, "the loop device {} of {}", device.display(), file.display())
+            }
+            Kind::Folder(path, _) => write!(f, "the folder {}", path.display()),
+        }
+    }
+}
+
+/// Does it, but waits for it only so long. What hangs then is ended with this process.
+fn bounded<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    let (done, outcome) = mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    let slow = |_| Err(io::Error::other(format!("no answer within {PATIENCE:?}; it may hang")));
+    outcome.recv_timeout(PATIENCE).unwrap_or_else(slow)
+}

@@ -1,0 +1,123 @@
+//! The names of engines: one that is given by its path is called as its adapter calls itself, or as the user says.
+
+use kvdyno_engine::catalog::EngineName;
+use kvdyno_experiment::Experiment;
+use kvdyno_plan::inspection::{inspect_in_child, request};
+
+use crate::error::Error;
+
+/// An engine as the command line gives it: `lmdb`, `./libmine.so`, `mine=./libmine.so`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedEngine {
+    /// The name in tables, and for options.
+    pub name: String,
+    /// A name or path, if the engine is not found by `name`.
+    pub engine: Option<String>,
+}
+
+impl NamedEngine {
+    /// Reads what a user wrote; an adapter given by its path is asked for its name.
+    fn parse(text: &str) -> Result<NamedEngine, Error> {
+        let Some((name, engine)) = text.split_once('=').filter(|(name, _)| !name.contains('/')) else {
+            let name = own_name(text);
+            return Ok(NamedEngine {
+                engine: name.is_some().then(|| text.to_owned()),
+                name: name.unwrap_or(text.into()),
+            });
+        };
+        let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        match !name.is_empty() && name.chars().all(fits) && !engine.is_empty() {
+            true => Ok(NamedEngine { name: name.to_owned(), engine: Some(engine.to_owned()) }),
+            false => Err(Error::Input(format!(
+                "{text}: it must be of the form NAME=ENGINE, the name of letters, digits, `_`, `-` and `.`"
+            ))),
+        }
+    }
+
+    /// Whether `text`, which stands before an option or a library, means this engine: its name, what it was given by,
+    /// or either without the preset.
+    pub fn is_meant(&self, text: &str) -> bool {
+        let means = |name: &str| name.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+        means(&self.name) || self.engine.as_deref().is_some_and(means)
+    }
+}
+
+/// All engines of a command line, each with a name of its own.
+pub fn named(texts: &[String]) -> Result<Vec<NamedEngine>, Error> {
+    let engines = texts.iter().map(|text| NamedEngine::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    for (index, one) in engines.iter().enumerate() {
+        let same = engines[..index].iter().position(|other| other.name == one.name);
+        // The same given twice is refused with the other mistakes of an experiment.
+        if let Some(other) = same.filter(|other| texts[*other] != texts[index]) {
+            return Err(Error::Input(format!(
+                "{} and {} are both called `{}`; give one another name: NAME={}",
+                texts[other],
+                texts[index],
+                one.name,
+                one.engine.as_deref().unwrap_or(&one.name)
+            )));
+        }
+    }
+    Ok(engines)
+}
+
+/// The name that an adapter given by its path has for itself, with the preset; nothing if it is no path, or the adapter
+/// cannot be asked: what is wrong with it is told where the experiment is checked.
+fn own_name(text: &str) -> Option<String> {
+    let name = EngineName::parse(text);
+    if !name.is_path() {
+        return None;
+    }
+    let inspection = request(&name, None).and_then(|request| inspect_in_child(&request)).ok()?;
+    Some(inspection.declared.name + &name.preset.map(|preset| format!(":{preset}")).unwrap_or_default())
+}
+
+/// The same for the engines of a file, whose paths are absolute: those that are named by their path get their own
+/// names, unless another one is called so, or a variant chooses engines.
+pub fn use_own_names(experiment: &mut Experiment) {
+    let of_engines = |variant: &toml::Table| variant.contains_key("engine") || variant.contains_key("engines");
+    if experiment.variant.iter().any(of_engines) {
+        return;
+    }
+    for index in 0..experiment.engines.len() {
+        let given = experiment.engines[index].clone();
+        let path = experiment.engine.get(&given).and_then(|section| section.engine.clone());
+        let named_by_path = EngineName::parse(&given).is_path();
+        let own = path.filter(|_| named_by_path).and_then(|path| own_name(&path));
+        let free = |name: &String| !experiment.engines.contains(name) && !experiment.engine.contains_key(name);
+        if let Some(name) = own.filter(free) {
+            let section = experiment.engine.remove(&given).unwrap_or_default();
+            experiment.engine.insert(name.clone(), section);
+            experiment.engines.0[index] = name;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Option<(String, Option<String>)> {
+        NamedEngine::parse(text).ok().map(|engine| (engine.name, engine.engine))
+    }
+
+    #[test]
+    fn an_engine_has_the_name_that_it_is_given() {
+        let some = |name: &str, engine: &str| Some((name.to_owned(), Some(engine.to_owned())));
+        assert_eq!(parsed("mine=./libmine.so"), some("mine", "./libmine.so"));
+        assert_eq!(parsed("big=rocksdb:big"), some("big", "rocksdb:big"));
+        assert_eq!(parsed("lmdb"), Some(("lmdb".to_owned(), None)));
+        assert_eq!(parsed("./a=b/libnothing.so"), Some(("./a=b/libnothing.so".to_owned(), None)));
+        assert_eq!(parsed("=./libmine.so"), None);
+        assert_eq!(parsed("my engine=lmdb"), None);
+    }
+
+    #[test]
+    fn an_option_means_an_engine_by_its_name_or_its_path_with_every_preset() {
+        let engine = NamedEngine { name: "mine:fast".to_owned(), engine: Some("./libmine.so:fast".to_owned()) };
+        for text in ["mine", "mine:fast", "./libmine.so"] {
+            assert!(engine.is_meant(text), "{text}");
+        }
+        assert!(!engine.is_meant("min"));
+    }
+}

@@ -1,0 +1,29 @@
+//! `kvdyno engines new`: an adapter to begin with.
+
+use std::io::{Write, stdout};
+
+use kvdyno_install::{Language, NewAdapterError, new_adapter};
+
+use crate::cli::NewArguments;
+use crate::error::Error;
+
+/// Runs the command.
+pub fn run(arguments: &NewArguments) -> Result<(), Error> {
+    let language = Language::ALL.into_iter().find(|language| language.name() == arguments.lang);
+    let language = language.ok_or_else(|| Error::Input(format!("--lang {}: c, c++, rust or go", arguments.lang)))?;
+    if !arguments.dir.is_dir() {
+        return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
+    }
+    let made = new_adapter(&arguments.name, language, &arguments.dir).map_err(|error| match error {
+        NewAdapterError::Write { path, cause } => Error::Io { what: format!("cannot write {}", path.display()), cause },
+        error => Error::Input(error.to_string()),
+    })?;
+    let text = format!(
+        "{} has an adapter that works. To build and to check it:\n\n  cd {0} && {} && kvdyno engines check {}\n\n\
+         Then put your engine where its comments say; docs/engine-abi.md tells the rest.\n",
+        made.folder.display(),
+        made.build,
+        made.library
+    );
+    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+}

@@ -1,0 +1,133 @@
+//! `kvdyno engines check`: what it finds, and how it tells what it found.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs;
+
+use support::{Lab, Ran};
+
+/// The checks that hold an engine against what the system refuses and what sessions leave.
+const NEW: &str = "write-refused,close-refused,filesystem-full,read-refused,sessions-come-and-go";
+
+fn check(lab: &Lab, only: &str, more: &[&str]) -> Ran {
+    let logs = lab.path("logs");
+    let mut arguments = vec!["engines", "check", "faulty", "--logs", logs.to_str().unwrap(), "--only", only];
+    arguments.extend(more);
+    lab.run_with(&arguments)
+}
+
+/// The engine with a fault fails this check with these words.
+#[track_caller]
+fn fails(option: &str, name: &str, words: &str) {
+    let ran = check(&Lab::new(), name, &["--option", option]);
+    ran.exits(1);
+    let line = ran.stdout.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
+    assert!(line.contains("FAILED") && line.contains(words), "it should say `{words}`:\n{}", ran.stdout);
+}
+
+/// `filesystem-full` does not apply where nothing may be mounted.
+fn may_mount() -> bool {
+    std::env::var_os("KVDYNO_TEST_MOUNT").is_some_and(|value| value == "run")
+}
+
+#[test]
+fn a_sound_engine_passes_the_checks_of_what_the_system_refuses() {
+    let ran = check(&Lab::new(), NEW, &[]);
+    ran.exits(0);
+    let applies = if may_mount() { 5 } else { 4 };
+    let passed = ran.stdout.lines().filter(|line| line.contains(" passed")).count();
+    assert!(passed > applies, "with the line that counts them there should be more than {applies}:\n{}", ran.stdout);
+}
+
+#[test]
+fn a_write_that_failed_and_was_answered_with_ok_is_found() {
+    fails("fault=error-as-ok", "write-refused", "was acknowledged, but");
+    if may_mount() {
+        fails("fault=error-as-ok", "filesystem-full", "was acknowledged, but");
+    }
+}
+
+#[test]
+fn a_read_that_failed_and_was_answered_with_miss_is_found() {
+    fails("fault=error-as-miss", "read-refused", "is a miss while no file can be opened");
+}
+
+#[test]
+fn an_error_without_a_text_is_found() {
+    fails("fault=error-without-text", "write-refused", "session_error has no text");
+}
+
+#[test]
+fn a_close_that_saved_nothing_and_was_answered_with_ok_is_found() {
+    fails("fault=close-as-ok", "close-refused", "though close was OK");
+}
+
+#[test]
+fn a_session_that_leaves_290_bytes_is_found() {
+    fails("fault=leaky-session", "sessions-come-and-go", "bytes behind");
+}
+
+#[test]
+fn writers_that_wait_for_each_other_against_what_is_declared_are_found() {
+    fails("concurrent=true", "writers-side-by-side", "none of 8 others");
+}
+
+#[test]
+fn where_no_database_can_be_made_that_is_told_once_and_the_rest_is_not_run() {
+    let ran = check(&Lab::new(), "miss,overwrite,delete", &["--option", "fault=error-open"]);
+    ran.exits(1);
+    assert_eq!(ran.stdout.matches("injected by fault=error-open").count(), 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("0 passed, 1 failed, 0 not applicable, 3 not run"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_failure_names_its_rule_the_command_that_runs_it_alone_and_its_log() {
+    let lab = Lab::new();
+    let ran = check(&lab, "get-after-put", &["--option", "fault=abort-get", "--option", "every=1"]);
+    ran.exits(1);
+    let log = lab.path("logs/faulty/get-after-put.log");
+    for words in [
+        "kvdyno.h: what was answered with OK is there, and is read.",
+        "alone:    kvdyno engines check faulty --option fault=abort-get --option every=1 --only get-after-put",
+        &format!("log:      {}", log.display()),
+    ] {
+        assert!(ran.stdout.contains(words), "it should say `{words}`:\n{}", ran.stdout);
+    }
+    assert!(fs::read_to_string(log).unwrap().contains("FAILED: the process ended with signal 6"));
+}
+
+#[test]
+fn a_log_has_all_that_an_engine_printed() {
+    let lab = Lab::new();
+    check(&lab, "get-after-put", &["--option", "fault=noisy"]).exits(0);
+    let said = fs::read_to_string(lab.path("logs/faulty/get-after-put.log")).unwrap();
+    let line = "faulty: the engine has a lot to say";
+    assert!(said.matches(line).count() > 1_000, "{} lines", said.matches(line).count());
+}
+
+#[test]
+fn a_kill_check_kills_thirty_times() {
+    let lab = Lab::new();
+    check(&lab, "kill-process", &["--timeout", "10m"]).exits(0);
+    let log = fs::read_to_string(lab.path("logs/faulty/kill-process.log")).unwrap();
+    assert_eq!(log.matches("kvdyno: opening the database whose process was killed").count(), 30, "{log}");
+}
+
+#[test]
+fn a_short_timeout_does_not_fail_an_engine_that_is_only_slow() {
+    // 1,000 openings would take 50 s.
+    let ran = check(&Lab::new(), "open-and-close", &["--option", "fault=slow-open", "--timeout", "12s"]);
+    ran.exits(0);
+    assert!(ran.stdout.contains("openings and closings in"), "{}", ran.stdout);
+}
+
+#[test]
+fn no_message_shows_how_the_program_writes_its_own_values() {
+    let ran = check(&Lab::new(), "get-after-put,many-records", &["--option", "fault=other-key", "--option", "every=7"]);
+    ran.exits(1);
+    for word in ["Wrong(", "Torn(", "Stale(", "Some(", "\\\""] {
+        assert!(!ran.stdout.contains(word), "{}", ran.stdout);
+    }
+}

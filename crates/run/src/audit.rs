@@ -1,0 +1,196 @@
+//! The audit by a fresh process, from the parent's side: starts it, waits for it, and says which trials have failed by
+//! what it found.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, PipeWriter};
+use std::path::{Path, PathBuf, absolute};
+use std::process::Stdio;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use kvdyno_engine::LabSettings;
+use kvdyno_environment::process::{Exit, WorkerCommand, WorkerProcess};
+use kvdyno_experiment::LabSection;
+use kvdyno_plan::{PlannedTrial, Setup};
+use kvdyno_results::{Failure, FailureKind, Phase, ReadBack, TrialOutcome, TrialResult, files};
+use kvdyno_worker::shared::{LedgerMemory, SharedMemory, WorkerState};
+use kvdyno_worker::{AuditReport, AuditSpec, TrialSpec, Written};
+
+use crate::databases::PartWritten;
+use crate::engine_cleanup::library_path;
+use crate::stop::Stop;
+use crate::trial::logs::WorkerLogs;
+use crate::trial::{inherit, last_words};
+
+/// Between two looks at the process.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Who read, in the reason of a failure.
+const READER: &str = "a fresh process";
+
+/// A database whose trials are over.
+pub(crate) struct ProcessAudit<'a> {
+    /// Program and first arguments that start a worker.
+    pub(crate) worker: &'a [OsString],
+    pub(crate) setup: &'a Setup,
+    pub(crate) lab: &'a LabSection,
+    pub(crate) settings: LabSettings,
+    /// Its load.
+    pub(crate) load: &'a PlannedTrial,
+    pub(crate) database: PathBuf,
+    pub(crate) ledger: &'a LedgerMemory,
+    /// Where the process's files go.
+    pub(crate) folder: &'a Path,
+    pub(crate) stop: &'a Stop,
+}
+
+impl ProcessAudit<'_> {
+    /// Reads back what was written, in a process of its own. `None` if the user interrupted; a failure if the process
+    /// could not read at all.
+    ///
+    /// # Errors
+    /// If the lab itself cannot work.
+    pub(crate) fn run(&self, parts: &[PartWritten]) -> io::Result<Option<Result<Vec<ReadBack>, Failure>>> {
+        fs::create_dir_all(self.folder)?;
+        let shared = SharedMemory::create(1)?;
+        let report = self.folder.join("audit.json");
+        let log = self.folder.join("audit.log");
+        let mut logs = WorkerLogs::default();
+        let command = self.command(&shared, &report, logs.add(&log)?, parts)?;
+        let process = command.spawn()?;
+        let logs = logs.start()?;
+        let outcome = self.wait(process, &shared)?;
+        // What could not be kept of a log matters to a failure alone.
+        let complaints = logs.finish();
+        let Some(outcome) = outcome else { return Ok(None) };
+        let outcome = outcome.map_err(|Failure { kind, reason }| Failure {
+            kind,
+            reason: [format!("{reason}{}", last_words(&log))]
+                .into_iter()
+                .chain(complaints)
+                .collect::<Vec<_>>()
+                .join("; "),
+        });
+        let read = outcome.and_then(|()| read(&report));
+        Ok(Some(read.map_err(|Failure { kind, reason }| Failure {
+            kind: if kind == FailureKind::NoSpace { kind } else { FailureKind::LostWrite },
+            reason: format!("what it wrote could not be read back by {READER}: {reason}"),
+        })))
+    }
+
+    fn command(
+        &self,
+        shared: &SharedMemory,
+        report: &Path,
+        log: PipeWriter,
+        parts: &[PartWritten],
+    ) -> io::Result<WorkerCommand> {
+        let trial = TrialSpec {
+            adapter: absolute(&self.setup.adapter)?,
+            preset: self.setup.preset.clone(),
+            options: self.setup.options.clone(),
+            library: self.setup.library.as_deref().map(library_path).transpose()?,
+            lab: self.settings.clone(),
+            workload: self.load.workload.clone(),
+            audit: self.lab.audit,
+            clients: self.load.key.clients,
+            database: absolute(&self.database)?,
+            create: false,
+            last_version: 0,
+            shared_fd: shared.fd(),
+            ledger_fd: self.ledger.fd(),
+            report: absolute(report)?,
+        };
+        let spec = AuditSpec { trial, parts: parts.iter().map(|part| part.written.clone()).collect() };
+        let folder = absolute(self.folder)?;
+        let file = folder.join("spec.json");
+        files::write_json(&file, &spec)?;
+        let (program, arguments) = self.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut command = WorkerCommand::new(program)?;
+        command.args(arguments).arg("--audit").arg(file).current_dir(folder);
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        inherit(&mut command, [shared.fd(), self.ledger.fd()]);
+        Ok(command)
+    }
+
+    /// Waits for its end, as long as something happens. `None` if the user interrupted.
+    fn wait(&self, mut process: WorkerProcess, shared: &SharedMemory) -> io::Result<Option<Result<(), Failure>>> {
+        let failed = |kind, reason| Ok(Some(Err(Failure { kind, reason })));
+        let look = || (shared.control().state(), shared.control().audited.load(Ordering::Relaxed));
+        let mut last_change = (look(), Instant::now());
+        loop {
+            process.wait_event(TICK)?;
+            if let Some(finished) = process.try_finish()? {
+                let state = shared.control().state().words();
+                return match finished.exit {
+                    Exit::Code(0) => Ok(Some(Ok(()))),
+                    exit => failed(FailureKind::Crashed, format!("{exit} while {state}")),
+                };
+            }
+            if self.stop.is_requested() {
+                process.kill()?;
+                return Ok(None);
+            }
+            let now = look();
+            if now != last_change.0 {
+                last_change = (now, Instant::now());
+            }
+            let patience = match now.0 {
+                WorkerState::Auditing => self.lab.hang_timeout.0,
+                _ => self.lab.close_timeout.0,
+            };
+            if last_change.1.elapsed() > patience {
+                process.kill()?;
+                let reason = format!("nothing happened for {:.0} s while {}", patience.as_secs_f64(), now.0.words());
+                return failed(FailureKind::Hung, reason);
+            }
+        }
+    }
+}
+
+fn read(report: &Path) -> Result<Vec<ReadBack>, Failure> {
+    let unreadable = |error: String| Failure {
+        kind: FailureKind::Exited,
+        reason: format!("the process ended without its report, {}: {error}", report.display()),
+    };
+    let text = fs::read(report).map_err(|error| unreadable(error.to_string()))?;
+    let report: AuditReport = serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
+    report.failure.map_or(Ok(report.parts), Err)
+}
+
+/// Notes in the result of a trial what a fresh process found of what it wrote. Why it has failed by that, if it had not
+/// before.
+pub(crate) fn note(result: &mut TrialResult, finding: Result<Option<&ReadBack>, &Failure>) -> Option<String> {
+    let failure = match finding {
+        Ok(None) => None,
+        Ok(Some(finding)) => {
+            result.audit.get_or_insert_default().process = Some(finding.clone());
+            finding.failure(READER)
+        }
+        Err(failure) => Some(failure.clone()),
+    };
+    let failure = failure.filter(|_| result.is_finished())?;
+    let reason = failure.reason.clone();
+    result.outcome = TrialOutcome::Failed(failure);
+    Some(reason)
+}
+
+/// Whether the processes of a trial came to their orderly end, so that the database is as the engine left it.
+pub(crate) fn ended_in_order(result: &TrialResult) -> bool {
+    use FailureKind::{EngineError, Environment, LostWrite, WrongAnswer};
+    match &result.outcome {
+        TrialOutcome::Finished => true,
+        TrialOutcome::Failed(failure) => {
+            matches!(failure.kind, EngineError | Environment | LostWrite | WrongAnswer)
+        }
+    }
+}
+
+/// The writes of a trial; absent if there were none.
+pub(crate) fn written(planned: &PlannedTrial, before: u64, last_version: u64) -> Option<Written> {
+    match planned.key.phase {
+        Phase::Load => Some(Written::Load),
+        Phase::Run => (last_version > before).then_some(Written::Versions(before + 1..=last_version)),
+    }
+}

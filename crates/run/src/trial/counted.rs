@@ -1,0 +1,83 @@
+//! The counts of a trial from shared memory at its end, taken once, after it was held against what can be.
+
+use std::sync::atomic::Ordering;
+
+use kvdyno_results::latency_log::LatencyLog;
+use kvdyno_results::{AnswerCounts, Operations, Phase};
+use kvdyno_worker::shared::{COUNTERS, SharedMemory};
+use kvdyno_worker::{Observer, TrialClock, WorkerReport};
+
+use super::context::TrialContext;
+use super::watching::Watched;
+
+/// The counts of a trial; none if they cannot be true.
+#[derive(Default)]
+pub(super) struct Counted {
+    /// Why they cannot.
+    pub(super) implausible: Option<String>,
+    pub(super) operations: Vec<Operations>,
+    pub(super) answers: AnswerCounts,
+    pub(super) counters: Vec<[u64; COUNTERS]>,
+    pub(super) user_bytes: u64,
+    /// A write failed for want of space.
+    pub(super) no_space: bool,
+    /// Versions up to this one may have been written.
+    pub(super) last_version: u64,
+    pub(super) histograms: LatencyLog,
+}
+
+impl Counted {
+    pub(super) fn read(
+        context: &TrialContext<'_>,
+        shared: &SharedMemory,
+        clock: &TrialClock,
+        watched: &Watched,
+        report: Option<&WorkerReport>,
+    ) -> Counted {
+        let (observer, workload) = (Observer::new(shared), &context.planned.workload);
+        let is_over = watched.termination.is_none()
+            && watched.culprit.is_none()
+            && report.is_some_and(|report| report.failure.is_none());
+        let implausible = observer.implausible(workload, clock, context.last_version, is_over);
+        let implausible =
+            implausible.or_else(|| is_over.then(|| implausible_end(context, &observer, watched, report))?);
+        if implausible.is_some() {
+            return Counted { implausible, last_version: context.last_version, ..Counted::default() };
+        }
+        Counted {
+            implausible: None,
+            operations: observer.operations(),
+            answers: observer.answers(),
+            counters: observer.counters(),
+            user_bytes: observer.user_bytes(),
+            no_space: observer.control().no_space.load(Ordering::SeqCst) == 1,
+            last_version: observer.last_version().max(context.last_version),
+            histograms: observer.histograms().into_iter().collect(),
+        }
+    }
+}
+
+/// How much sooner a trial may be over, of 1: the worker knows its clock's rate only roughly when it begins.
+const RATE_TOLERANCE: f64 = 0.05;
+
+/// Why a trial that says that all went well cannot have.
+fn implausible_end(
+    context: &TrialContext<'_>,
+    observer: &Observer<'_>,
+    watched: &Watched,
+    report: Option<&WorkerReport>,
+) -> Option<String> {
+    let wall_s = watched.account.os.wall_s;
+    let goes_on = context.planned.key.phase == Phase::Load && !context.create;
+    let answers = observer.answers();
+    if answers.right == 0 && answers.failures() == 0 && !goes_on {
+        return Some("it ended well, and did nothing: 0 operations, 0 answers".to_owned());
+    }
+    let window_s = report.and_then(|report| report.window.as_ref()).map_or(0.0, |window| window.seconds);
+    if !(0.0..=wall_s).contains(&window_s) {
+        return Some(format!("its measured part took {window_s} s, and all of it {wall_s:.3} s"));
+    }
+    let planned = context.planned.planned_time()?.as_secs_f64();
+    let early = answers.errors == 0 && wall_s < planned * (1.0 - RATE_TOLERANCE);
+    early.then(|| format!("it ended after {wall_s:.3} s, before the {planned:.3} s that it was to take"))
+}

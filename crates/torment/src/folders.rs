@@ -1,0 +1,159 @@
+//! Damaged results folders.
+
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kvdyno_dataset::{Stream, subseed};
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_torment::inputs;
+use kvdyno_torment::mutation::mutated;
+
+use crate::sampled;
+use crate::summary::TormentLine;
+use crate::supervised::{self, supervise};
+
+/// Of so many folders one is read by the program itself.
+const SAMPLE: u64 = 100;
+/// Files that are damaged at once, at most.
+const MOST_FILES: u64 = 3;
+
+/// The reader's side: damages a copy of the folder `template`, reports it, and mends the copy.
+///
+/// # Errors
+/// If files cannot be had, or nobody listens.
+pub fn read(template: &Path, seed: u64, numbers: Range<u64>) -> io::Result<()> {
+    let copy = tempfile::tempdir_in(template.parent().unwrap_or(template))?;
+    let files = files_of(template)?;
+    copy_all(template, copy.path(), &files)?;
+    supervised::tell(numbers, |number| {
+        let damaged = damage(template, copy.path(), &files, seed, number)?;
+        let taken = inputs::results_folder(&ResultsFolder::at(copy.path()));
+        mend(template, copy.path(), &damaged)?;
+        Ok(taken)
+    })
+}
+
+/// The files that a report is made of, by their paths in the folder.
+fn files_of(template: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![template.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let relative = path.strip_prefix(template).map_err(io::Error::other)?.to_owned();
+            match path.is_dir() {
+                true if relative != Path::new("report") => folders.push(path),
+                false => files.push(relative),
+                true => (),
+            }
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|kind| kind != "log" && kind != "lock"));
+    files.sort();
+    Ok(files)
+}
+
+fn copy_all(template: &Path, copy: &Path, files: &[PathBuf]) -> io::Result<()> {
+    for file in files {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(copy.join(folder))?;
+        }
+        fs::copy(template.join(file), copy.join(file))?;
+    }
+    Ok(())
+}
+
+/// Damages some files of the copy; which.
+fn damage(template: &Path, copy: &Path, files: &[PathBuf], seed: u64, number: u64) -> io::Result<Vec<PathBuf>> {
+    let mut random = Stream::new(subseed(seed, &[number, 1]));
+    let mut damaged = Vec::new();
+    for turn in 0..=random.below(MOST_FILES) {
+        let file = &files[random.below(files.len() as u64) as usize];
+        if damaged.contains(file) {
+            continue;
+        }
+        damaged.push(file.clone());
+        let path = copy.join(file);
+        let content = fs::read(template.join(file))?;
+        fs::remove_file(&path)?;
+        match random.below(16) {
+            0 => (),
+            1 => fs::create_dir(&path)?,
+            2 => symlink("nothing", &path)?,
+            3 => symlink("/dev/zero", &path)?,
+            4 => fs::write(&path, "")?,
+            5 => fifo(&path)?,
+            _ => fs::write(&path, mutated(&[content], subseed(seed, &[turn]), number))?,
+        }
+    }
+    Ok(damaged)
+}
+
+fn fifo(path: &Path) -> io::Result<()> {
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    Ok(rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0)?)
+}
+
+fn mend(template: &Path, copy: &Path, damaged: &[PathBuf]) -> io::Result<()> {
+    for file in damaged {
+        let path = copy.join(file);
+        match fs::symlink_metadata(&path) {
+            Err(_) => (),
+            Ok(facts) if facts.is_dir() => fs::remove_dir_all(&path)?,
+            Ok(_) => fs::remove_file(&path)?,
+        }
+        fs::copy(template.join(file), &path)?;
+    }
+    Ok(())
+}
+
+/// The parent's side.
+///
+/// # Errors
+/// If the folder to be damaged cannot be made, or a process cannot be started.
+pub fn torment(kvdyno: &Path, home: &Path, seed: u64, folders: u64) -> io::Result<Vec<TormentLine>> {
+    let template = home.join("results");
+    let compare = "compare faulty skeleton --records 500 --readers 1,2 --repeat 2 --duration 250ms --warmup 0s \
+                   --workload readrandom,readwhilewriting --out results";
+    let made = Command::new(kvdyno).args(compare.split_whitespace()).current_dir(home).output()?;
+    if !made.status.success() {
+        let said = String::from_utf8_lossy(&made.stderr);
+        return Err(io::Error::other(format!("no results to damage: {said}")));
+    }
+    let program = std::env::current_exe()?;
+    let outcome = supervise(0..folders, |range| {
+        let mut command = Command::new(&program);
+        command.arg("folders").arg(&template);
+        command.args([seed, range.start, range.end].map(|number| number.to_string()));
+        command
+    })?;
+    let remark = format!("in processes that read many; {} reported, at most {} KiB", outcome.taken, outcome.peak_kib);
+    let what = "damaged results folders".to_owned();
+    let line = TormentLine { what, done: outcome.done, remark, misses: outcome.misses };
+    Ok(vec![line, sample(kvdyno, home, &template, seed, folders)?])
+}
+
+/// Some of them by `kvdyno report`.
+fn sample(kvdyno: &Path, home: &Path, template: &Path, seed: u64, folders: u64) -> io::Result<TormentLine> {
+    let copy = home.join("sample");
+    let files = files_of(template)?;
+    copy_all(template, &copy, &files)?;
+    let mut line = TormentLine {
+        what: "the same by `kvdyno report`".to_owned(),
+        done: 0,
+        remark: format!("one in {SAMPLE}"),
+        misses: Vec::new(),
+    };
+    for number in (0..folders).step_by(SAMPLE as usize) {
+        let damaged = damage(template, &copy, &files, seed, number)?;
+        let miss = sampled::miss(Command::new(kvdyno).arg("report").arg(&copy))?;
+        line.misses.extend(miss.map(|miss| format!("input {number}: {miss}")));
+        line.done += 1;
+        mend(template, &copy, &damaged)?;
+    }
+    Ok(line)
+}

@@ -1,0 +1,272 @@
+//! Runs whose parent is killed again and again: nothing is lost, nothing done twice, nothing left behind.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use kvdyno_dataset::{Stream, subseed};
+use kvdyno_results::folder::ResultsFolder;
+
+use crate::TormentArguments;
+use crate::summary::TormentLine;
+
+/// Sorts of runs, with what their file says beside the rest.
+const SORTS: [(&str, &str, &str); 3] = [
+    ("plain", "", ""),
+    ("ext4 and a limit of memory", "", "[environment]\nstorage = \"ext4\"\nmemory = \"1GiB\"\n"),
+    ("processes", "clients = \"processes\"\n", ""),
+];
+/// No kill comes later after a start, milliseconds: about two trials.
+const LATEST: u64 = 400;
+/// A run that is resumed for the last time ends in this time, on the slowest machine.
+const LONG: Duration = Duration::from_secs(600);
+/// Everything of a killed run is gone after this time.
+const SOON: Duration = Duration::from_secs(10);
+
+/// LMDB, because processes can share its databases; 2 loads and 16 runs, of a tenth of a second each.
+fn file((_, run, environment): (&str, &str, &str)) -> String {
+    let sections: String = ["readrandom", "readwhilewriting", "readseq", "readreverse"]
+        .map(|name| {
+            let section = format!("[[run]]\nworkload = \"{name}\"\nreaders = [1, 2]\n");
+            format!("{section}duration = \"100ms\"\nwarmup = \"0s\"\n{run}")
+        })
+        .concat();
+    format!(
+        "engines = [\"lmdb\"]\n[data]\nrecords = 20000\n[settings]\ncache = \"64MiB\"\n{environment}{sections}\
+         [lab]\nrepeat = 2\nmin_free = \"16MiB\"\n"
+    )
+}
+
+/// The outcome of the runs of a sort.
+#[derive(Default)]
+struct KillCount {
+    runs: u64,
+    kills: u64,
+    results: u64,
+    misses: Vec<String>,
+}
+
+/// All runs and kills, in turns of the sorts.
+///
+/// # Errors
+/// If files cannot be had, or the program not be started.
+pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Vec<TormentLine>> {
+    let mut counts: [KillCount; SORTS.len()] = Default::default();
+    let each = arguments.kills.div_ceil(arguments.runs.max(1));
+    for run in 0..arguments.runs {
+        let sort = (run % SORTS.len() as u64) as usize;
+        let mut random = Stream::new(subseed(arguments.seed, &[run, 2]));
+        one(kvdyno, SORTS[sort], each, &mut random, &mut counts[sort])?;
+    }
+    let line = |((what, ..), count): ((&str, _, _), KillCount)| TormentLine {
+        what: format!("`kill -9` of the parent, {what}"),
+        done: count.kills,
+        remark: format!("{} runs, {} results", count.runs, count.results),
+        misses: count.misses,
+    };
+    let mut lines: Vec<TormentLine> = SORTS.into_iter().zip(counts).map(line).collect();
+    lines.push(abandoned(kvdyno, arguments)?);
+    Ok(lines)
+}
+
+/// A run that is killed so often, and then resumed to its end. If it ends before, it is begun again for the rest.
+fn one(
+    kvdyno: &Path,
+    sort: (&str, &str, &str),
+    kills: u64,
+    random: &mut Stream,
+    count: &mut KillCount,
+) -> io::Result<()> {
+    let mut left = kills;
+    while left > 0 {
+        let lab = KilledRun::new(kvdyno, sort)?;
+        let mut before = BTreeMap::new();
+        while left > 0 && before.len() < lab.planned()?.unwrap_or(usize::MAX) {
+            let mut child = lab.go_on()?;
+            lab.wait_until_begun(&mut child)?;
+            sleep(Duration::from_millis(random.below(LATEST)));
+            child.kill()?;
+            child.wait()?;
+            (left, count.kills) = (left - 1, count.kills + 1);
+            before = lab.unchanged(before, &mut count.misses)?;
+        }
+        let status = lab.ends()?;
+        let after = lab.unchanged(before, &mut count.misses)?;
+        count.runs += 1;
+        count.results += after.len() as u64;
+        lab.is_whole(status, &after, &mut count.misses)?;
+        lab.is_given_back(&mut count.misses);
+    }
+    Ok(())
+}
+
+/// Runs that are killed and never resumed: after `kvdyno clean` nothing of them is left.
+fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentLine> {
+    let mut line = TormentLine {
+        what: "killed, not resumed, then `kvdyno clean`".to_owned(),
+        done: 0,
+        remark: String::new(),
+        misses: Vec::new(),
+    };
+    if arguments.without_clean {
+        line.remark = "left out by --without-clean".to_owned();
+        return Ok(line);
+    }
+    let mut random = Stream::new(subseed(arguments.seed, &[3]));
+    for run in 0..arguments.runs.div_ceil(10) {
+        let lab = KilledRun::new(kvdyno, SORTS[(run % SORTS.len() as u64) as usize])?;
+        let mut child = lab.go_on()?;
+        lab.wait_until_begun(&mut child)?;
+        sleep(Duration::from_millis(random.below(LATEST)));
+        child.kill()?;
+        child.wait()?;
+        let cleaned = Command::new(kvdyno).arg("clean").stdin(Stdio::null()).output()?;
+        if !cleaned.status.success() {
+            line.misses.push(format!("clean: {}: {}", cleaned.status, String::from_utf8_lossy(&cleaned.stdout)));
+        }
+        lab.is_given_back(&mut line.misses);
+        line.done += 1;
+    }
+    Ok(line)
+}
+
+/// Where one run is.
+struct KilledRun {
+    home: tempfile::TempDir,
+    kvdyno: PathBuf,
+}
+
+impl KilledRun {
+    fn new(kvdyno: &Path, sort: (&str, &str, &str)) -> io::Result<KilledRun> {
+        let home = tempfile::tempdir()?;
+        fs::write(home.path().join("experiment.toml"), file(sort))?;
+        Ok(KilledRun { home, kvdyno: kvdyno.to_owned() })
+    }
+
+    fn results(&self) -> ResultsFolder {
+        ResultsFolder::at(self.home.path().join("results"))
+    }
+
+    /// Begins the run, or goes on with it.
+    fn go_on(&self) -> io::Result<Child> {
+        let arguments: &[&str] = match self.results().experiment_file().is_file() {
+            true => &["run", "--resume", "results"],
+            false => {
+                // One that was killed before it could be resumed has left at most files, which `--out` refuses.
+                let _ = fs::remove_dir_all(self.results().root());
+                &["run", "experiment.toml", "--out", "results"]
+            }
+        };
+        let log = fs::File::create(self.home.path().join("log"))?;
+        let mut command = Command::new(&self.kvdyno);
+        command.args(arguments).current_dir(self.home.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
+    }
+
+    /// Until it can be resumed, or has ended.
+    fn wait_until_begun(&self, child: &mut Child) -> io::Result<()> {
+        let since = Instant::now();
+        while !self.results().experiment_file().is_file() && child.try_wait()?.is_none() && since.elapsed() < LONG {
+            sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// How many trials there will be, if that is known already.
+    fn planned(&self) -> io::Result<Option<usize>> {
+        Ok(self.results().plan().map_err(io::Error::other)?.map(|plan| plan.trials.len()))
+    }
+
+    /// The last resumption: its end, or `None` if it does not end.
+    fn ends(&self) -> io::Result<Option<ExitStatus>> {
+        let mut child = self.go_on()?;
+        let since = Instant::now();
+        while since.elapsed() < LONG {
+            if let Some(status) = child.try_wait()? {
+                return Ok(Some(status));
+            }
+            sleep(Duration::from_millis(5));
+        }
+        child.kill()?;
+        child.wait()?;
+        Ok(None)
+    }
+
+    /// The results that are there, to the byte. What was there before must be as it was: it was neither lost nor done
+    /// again.
+    fn unchanged(
+        &self,
+        before: BTreeMap<PathBuf, Vec<u8>>,
+        misses: &mut Vec<String>,
+    ) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+        let mut now = BTreeMap::new();
+        for entry in fs::read_dir(self.results().root().join("trials")).into_iter().flatten() {
+            let path = entry?.path().join("result.json");
+            match fs::read(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+                content => drop(now.insert(path, content?)),
+            }
+        }
+        for (path, content) in &before {
+            match now.get(path) {
+                None => misses.push(format!("{} was lost", path.display())),
+                Some(other) if other != content => misses.push(format!("{} was done twice", path.display())),
+                Some(_) => (),
+            }
+        }
+        Ok(now)
+    }
+
+    /// After the last resumption: every trial of the plan once, and each finished.
+    fn is_whole(
+        &self,
+        status: Option<ExitStatus>,
+        files: &BTreeMap<PathBuf, Vec<u8>>,
+        misses: &mut Vec<String>,
+    ) -> io::Result<()> {
+        let log = || fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
+        match status {
+            Some(status) if status.success() => (),
+            Some(status) => misses.push(format!("the last resumption: {status}: {}", log().replace('\n', " "))),
+            None => misses.push(format!("the last resumption did not end: {}", log().replace('\n', " "))),
+        }
+        let results = self.results().results().map_err(io::Error::other)?;
+        let planned = self.planned()?.unwrap_or(0);
+        let numbers: Vec<u32> = results.iter().map(|result| result.trial.number).collect();
+        if planned == 0 || files.len() != planned || numbers != (1..=planned as u32).collect::<Vec<_>>() {
+            misses.push(format!("{planned} trials were planned, there are results of {numbers:?}"));
+        }
+        let unfinished = results.iter().filter(|result| !result.is_finished());
+        misses.extend(unfinished.map(|result| format!("trial {}: {:?}", result.trial.number, result.outcome)));
+        if self.results().root().join("databases").exists() {
+            misses.push("databases are left".to_owned());
+        }
+        Ok(())
+    }
+
+    /// No process, mount or loop device has to do with this folder any more.
+    fn is_given_back(&self, misses: &mut Vec<String>) {
+        let since = Instant::now();
+        while !self.leftovers().is_empty() && since.elapsed() < SOON {
+            sleep(Duration::from_millis(10));
+        }
+        misses.extend(self.leftovers().into_iter().map(|what| format!("left over: {what}")));
+    }
+
+    fn leftovers(&self) -> Vec<String> {
+        let home = self.home.path().to_string_lossy().into_owned();
+        let entries = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten();
+        let text = |path: PathBuf| {
+            fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ")).unwrap_or_default()
+        };
+        let processes = entries("/proc").map(|entry| text(entry.path().join("cmdline")));
+        let loops = entries("/sys/block").map(|entry| text(entry.path().join("loop/backing_file")));
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
+        processes.chain(loops).chain(mounts).filter(|line| line.contains(&home)).collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! `make torment`: kvdyno is killed, fed with mutated experiment files and shown damaged results, by the thousand, and
+//! what must never be is counted: a result that is lost or done twice, something left behind, a panic, a hang, too much
+//! memory, an exit code that says neither that all is well nor that the input is wrong.
+//!
+//! Experiment files and results folders are read in processes of their own by the same functions that the program calls
+//! ([`kvdyno_torment::inputs`]); a sample of both by the program itself.
+
+mod experiments;
+mod folders;
+mod kills;
+mod sampled;
+mod summary;
+mod supervised;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use summary::{TormentLine, TormentSummary};
+
+/// How much of everything, and where the program is.
+#[derive(Debug, Parser)]
+struct TormentArguments {
+    /// Runs that are killed, in turns plain, on ext4 with a limit of memory, and with processes.
+    #[arg(long, default_value_t = 3)]
+    runs: u64,
+    /// `kill -9` of the parent over all of them.
+    #[arg(long, default_value_t = 12)]
+    kills: u64,
+    /// Mutated experiment files; the program itself reads one in a thousand.
+    #[arg(long, default_value_t = 10_000)]
+    files: u64,
+    /// Damaged results folders; the program itself reads one in a hundred.
+    #[arg(long, default_value_t = 100)]
+    folders: u64,
+    /// All that is drawn follows from it.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The program.
+    #[arg(long, default_value = "target/release/kvdyno")]
+    kvdyno: PathBuf,
+    /// Leaves `kvdyno clean` out: it is the machine's, and others may be at work there.
+    #[arg(long)]
+    without_clean: bool,
+    /// The document that keeps the last run.
+    #[arg(long)]
+    document: Option<PathBuf>,
+    #[command(subcommand)]
+    reader: Option<ReaderCommand>,
+}
+
+/// A process that reads inputs (started by the above).
+#[derive(Debug, Subcommand)]
+enum ReaderCommand {
+    #[command(hide = true)]
+    Experiments { seeds: PathBuf, seed: u64, from: u64, to: u64 },
+    #[command(hide = true)]
+    Folders { template: PathBuf, seed: u64, from: u64, to: u64 },
+}
+
+fn main() -> ExitCode {
+    let arguments = TormentArguments::parse();
+    let outcome = match &arguments.reader {
+        Some(ReaderCommand::Experiments { seeds, seed, from, to }) => experiments::read(seeds, *seed, *from..*to),
+        Some(ReaderCommand::Folders { template, seed, from, to }) => folders::read(template, *seed, *from..*to),
+        None => return torment(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("kvdyno-torment: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn torment(arguments: &TormentArguments) -> ExitCode {
+    let summary = all(arguments);
+    let told = summary.and_then(|summary| {
+        writeln!(io::stdout(), "{summary}")?;
+        arguments.document.as_ref().map_or(Ok(()), |document| summary.write_into(document))?;
+        Ok(summary.is_clean())
+    });
+    match told {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("kvdyno-torment: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn all(arguments: &TormentArguments) -> io::Result<TormentSummary> {
+    let kvdyno = arguments.kvdyno.canonicalize()?;
+    let home = tempfile::tempdir()?;
+    let mut lines: Vec<TormentLine> = Vec::new();
+    lines.extend(experiments::torment(&kvdyno, home.path(), arguments.seed, arguments.files)?);
+    lines.extend(folders::torment(&kvdyno, home.path(), arguments.seed, arguments.folders)?);
+    lines.extend(kills::torment(&kvdyno, arguments)?);
+    Ok(TormentSummary::new(lines, arguments.seed))
+}

@@ -1,0 +1,188 @@
+//! Inputs that are read in processes of their own, one after the other: a process that dies, hangs or takes too much is
+//! the miss of the input that it was at, and the next process goes on behind it.
+
+use std::io::{self, BufReader, Read, Write};
+use std::ops::Range;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// No input may take longer.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// No input may take more memory, KiB.
+pub const MOST_KIB: u64 = 512 << 10;
+/// After so many misses there is nothing more to learn.
+const MOST_MISSES: usize = 20;
+/// Inputs between two looks at the memory.
+const BETWEEN_LOOKS: u64 = 500;
+
+/// The outcome of the inputs.
+#[derive(Default)]
+pub struct ReaderOutcome {
+    /// How many were read.
+    pub done: u64,
+    /// Of those, how many were taken for sound.
+    pub taken: u64,
+    /// The most memory of a process, KiB.
+    pub peak_kib: u64,
+    /// The inputs that were not answered as they must be.
+    pub misses: Vec<String>,
+}
+
+impl ReaderOutcome {
+    /// Adds another's.
+    pub fn add(&mut self, other: ReaderOutcome) {
+        self.done += other.done;
+        self.taken += other.taken;
+        self.peak_kib = self.peak_kib.max(other.peak_kib);
+        self.misses.extend(other.misses);
+    }
+}
+
+/// The reader's side: tells each number before its input is read, and whether the one before was taken.
+///
+/// # Errors
+/// If nobody listens any more.
+pub fn tell(numbers: Range<u64>, mut read: impl FnMut(u64) -> io::Result<bool>) -> io::Result<()> {
+    let mut out = io::stdout();
+    let mut taken = false;
+    let end = numbers.end;
+    for number in numbers {
+        say(&mut out, number, taken)?;
+        taken = read(number)?;
+    }
+    say(&mut out, end, taken)?;
+    // So that the parent can look at the memory of all of them.
+    io::stdin().read_to_end(&mut Vec::new()).map(drop)
+}
+
+fn say(out: &mut io::Stdout, number: u64, taken: bool) -> io::Result<()> {
+    let mut message = [u8::from(taken); 9];
+    message[..8].copy_from_slice(&number.to_le_bytes());
+    out.write_all(&message)?;
+    out.flush()
+}
+
+/// Lets processes read `numbers`, each of which `command` starts for a range.
+///
+/// # Errors
+/// If no process can be started.
+pub fn supervise(numbers: Range<u64>, command: impl Fn(Range<u64>) -> Command) -> io::Result<ReaderOutcome> {
+    let mut outcome = ReaderOutcome::default();
+    let mut from = numbers.start;
+    while from < numbers.end && outcome.misses.len() < MOST_MISSES {
+        let mut child =
+            command(from..numbers.end).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let last = watch(&mut child, numbers.end, &mut outcome);
+        let words = end(child)?;
+        match last {
+            Ok(number) if number == numbers.end => from = number,
+            Ok(number) => {
+                outcome.misses.push(format!("input {number}: {words}"));
+                from = number + 1;
+            }
+            Err((number, what)) => {
+                outcome.misses.push(format!("input {number}: {what}"));
+                from = number + 1;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// Follows a process: the number that it told last, or why it was given up at one.
+fn watch(child: &mut Child, end: u64, outcome: &mut ReaderOutcome) -> Result<u64, (u64, String)> {
+    let Some(out) = child.stdout.take() else { return Err((0, "it has no output".to_owned())) };
+    let told = listen(out);
+    let mut last = 0;
+    loop {
+        match told.recv_timeout(PATIENCE) {
+            Ok((number, taken)) => {
+                last = number;
+                outcome.taken += u64::from(taken);
+                outcome.done += 1;
+                if number.is_multiple_of(BETWEEN_LOOKS) || number == end {
+                    let kib = peak_kib(child.id());
+                    outcome.peak_kib = outcome.peak_kib.max(kib);
+                    if kib > MOST_KIB {
+                        return Err((number, format!("{kib} KiB of memory, in the {BETWEEN_LOOKS} before it")));
+                    }
+                }
+                if number == end {
+                    // The message at the end is of no input.
+                    outcome.done -= 1;
+                    return Ok(end);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(last),
+            Err(RecvTimeoutError::Timeout) => return Err((last, format!("no answer in {} s", PATIENCE.as_secs()))),
+        }
+    }
+}
+
+fn listen(out: ChildStdout) -> Receiver<(u64, bool)> {
+    let (sender, told) = channel();
+    thread::spawn(move || {
+        let mut out = BufReader::new(out);
+        let mut message = [0; 9];
+        while out.read_exact(&mut message).is_ok() {
+            let mut number = [0; 8];
+            number.copy_from_slice(&message[..8]);
+            if sender.send((u64::from_le_bytes(number), message[8] != 0)).is_err() {
+                break;
+            }
+        }
+    });
+    told
+}
+
+/// Ends a process; how it ended and what it said last.
+fn end(mut child: Child) -> io::Result<String> {
+    drop(child.stdin.take());
+    // One that waits for the end of its input ends by itself; one that hangs does not.
+    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM);
+    let mut said = String::new();
+    if let Some(mut err) = child.stderr.take() {
+        err.read_to_string(&mut said)?;
+    }
+    let status = child.wait()?;
+    let first = said.lines().filter(|line| !line.is_empty()).take(2).collect::<Vec<_>>().join(": ");
+    Ok(format!("{status}: {first}"))
+}
+
+/// The most memory that a process ever had, KiB; 0 if it is gone.
+fn peak_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that tells a number and does what `then` says.
+    fn reader(number: u8, then: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("printf '\\{number:03o}\\0\\0\\0\\0\\0\\0\\0\\0'; {then}")]);
+        command
+    }
+
+    #[test]
+    fn a_reader_that_dies_is_the_miss_of_its_input() {
+        let outcome = supervise(5..6, |_| reader(5, "echo so it was >&2; exit 101")).unwrap();
+        assert_eq!(outcome.misses, ["input 5: exit status: 101: so it was"]);
+        let outcome = supervise(5..6, |_| reader(5, "kill -SEGV $$")).unwrap();
+        assert!(outcome.misses[0].starts_with("input 5: signal: 11"), "{:?}", outcome.misses);
+    }
+
+    #[test]
+    fn after_a_miss_the_next_reader_goes_on_behind_it() {
+        let outcome = supervise(5..7, |range| match range.start {
+            5 => reader(5, "exit 101"),
+            _ => reader(7, "cat"),
+        });
+        assert_eq!(outcome.unwrap().misses.len(), 1);
+    }
+}

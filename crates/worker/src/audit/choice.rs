@@ -1,0 +1,94 @@
+//! Which records an audit reads back.
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use kvdyno_dataset::{Ledger, Stream};
+
+/// Records of a sample. Of a thousandth that is lost it shows at least one with a probability of 99.9 %:
+/// (1 - 1/1000)^6905 < 1/1000.
+pub(super) const SAMPLE: usize = 6905;
+
+/// So many of the ids below `count`, each as likely, in order; all of them if there are no more.
+pub(super) fn any_of(count: u64, stream: &mut Stream) -> Vec<u64> {
+    if count <= SAMPLE as u64 {
+        return (0..count).collect();
+    }
+    let mut chosen = HashSet::with_capacity(SAMPLE);
+    while chosen.len() < SAMPLE {
+        chosen.insert(stream.below(count));
+    }
+    let mut chosen: Vec<u64> = chosen.into_iter().collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// So many of the watched ids below `count` whose newest acknowledged version is one of `versions`, each as likely, in
+/// order (Vitter, "Random sampling with a reservoir", 1985, algorithm R).
+pub(super) fn updated(ledger: Ledger<'_>, count: u64, versions: &RangeInclusive<u64>, stream: &mut Stream) -> Vec<u64> {
+    let mut chosen = Vec::new();
+    for (seen, id) in (1..).zip(all_updated(ledger, count, versions)) {
+        if chosen.len() < SAMPLE {
+            chosen.push(id);
+        } else if let Some(slot) = chosen.get_mut(stream.below(seen) as usize) {
+            *slot = id;
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// All of those.
+pub(super) fn all_updated<'a>(
+    ledger: Ledger<'a>,
+    count: u64,
+    versions: &'a RangeInclusive<u64>,
+) -> impl Iterator<Item = u64> + 'a {
+    ledger.watched(count).filter(|(_, version)| versions.contains(version)).map(|(id, _)| id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use kvdyno_dataset::{LEDGER_SLOTS, WatchedIds};
+
+    use super::*;
+
+    #[test]
+    fn a_sample_shows_a_loss_of_one_in_a_thousand_all_but_once_in_a_thousand_times() {
+        assert!(0.999f64.powi(SAMPLE as i32) < 0.001);
+        assert!(0.999f64.powi(SAMPLE as i32 - 1) > 0.001, "no more than that takes");
+    }
+
+    #[test]
+    fn every_id_is_as_likely_to_be_chosen() {
+        let mut tenths = [0u32; 10];
+        let mut stream = Stream::new(1);
+        for _ in 0..20 {
+            let chosen = any_of(100_000, &mut stream);
+            assert_eq!(chosen.len(), SAMPLE);
+            assert!(chosen.is_sorted_by(|a, b| a < b));
+            chosen.iter().for_each(|id| tenths[(id / 10_000) as usize] += 1);
+        }
+        assert!(tenths.iter().all(|&count| (13_000..14_700).contains(&count)), "{tenths:?}");
+        assert_eq!(any_of(3, &mut stream), [0, 1, 2]);
+    }
+
+    #[test]
+    fn of_the_updated_ids_each_is_as_likely_to_be_chosen_and_no_other_is() {
+        let slots: Vec<AtomicU64> = (0..LEDGER_SLOTS as u64).map(|id| AtomicU64::new(id % 3)).collect();
+        let ledger = Ledger::new(&slots, WatchedIds::over(1 << 20));
+        let mut tenths = [0u32; 10];
+        let mut stream = Stream::new(1);
+        for _ in 0..20 {
+            let chosen = updated(ledger, 300_000, &(2..=5), &mut stream);
+            assert_eq!(chosen.len(), SAMPLE);
+            assert!(chosen.iter().all(|id| id % 3 == 2));
+            assert!(chosen.is_sorted_by(|a, b| a < b));
+            chosen.iter().for_each(|id| tenths[(id / 30_000) as usize] += 1);
+        }
+        assert!(tenths.iter().all(|&count| (13_000..14_700).contains(&count)), "{tenths:?}");
+        assert_eq!(updated(ledger, 7, &(2..=2), &mut stream), [2, 5]);
+    }
+}

@@ -1,0 +1,83 @@
+//! The fresh process that reads back what the trials on a database wrote.
+
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use kvdyno_engine::Database;
+use kvdyno_results::{Failure, ReadBack, files};
+
+use super::{Acknowledged, Reader};
+use crate::shared::{LedgerMemory, SharedMemory, WorkerState};
+use crate::spec::{AuditReport, AuditSpec};
+use crate::trial::failed;
+use crate::worker::{WorkerError, choose, hints};
+
+/// Reads back what is specified in the file `spec`, an [`AuditSpec`], and leaves an [`AuditReport`].
+///
+/// # Errors
+/// If it cannot even begin. What goes wrong later is in the report.
+pub fn run(spec: &Path) -> Result<(), WorkerError> {
+    let spec: AuditSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
+    // SAFETY: the parent made both for this process, and nothing else here uses these numbers.
+    let (shared, ledger) =
+        unsafe { (SharedMemory::inherit(spec.trial.shared_fd, 1)?, LedgerMemory::inherit(spec.trial.ledger_fd)?) };
+    let mut report = AuditReport::default();
+    if let Err(failure) = read_back(&spec, &shared, &ledger, &mut report) {
+        report.failure = Some(failure);
+    }
+    files::write_json(&spec.trial.report, &report)?;
+    shared.control().enter(WorkerState::Done);
+    Ok(())
+}
+
+fn read_back(
+    spec: &AuditSpec,
+    shared: &SharedMemory,
+    ledger: &LedgerMemory,
+    report: &mut AuditReport,
+) -> Result<(), Failure> {
+    let (begun, trial, control) = (Instant::now(), &spec.trial, shared.control());
+    control.enter(WorkerState::Opening);
+    let choice = choose(trial)?;
+    let hints = hints(&trial.workload, trial.clients);
+    let database = Database::open(&choice, &trial.lab, &hints, &trial.database, false)
+        .map_err(|error| failed("opening the database", &error))?;
+    control.enter(WorkerState::Auditing);
+    let acknowledged = Acknowledged::of(trial, ledger)?;
+    report.parts = read_parts(spec, &acknowledged, &database, &control.audited)?;
+    control.enter(WorkerState::Closing);
+    database.close().map_err(|error| failed("closing the database", &error))?;
+    share_out(begun.elapsed().as_secs_f64(), &mut report.parts);
+    Ok(())
+}
+
+/// The findings of each part. A record that one part chose and another wrote last is the other's.
+fn read_parts(
+    spec: &AuditSpec,
+    acknowledged: &Acknowledged<'_>,
+    database: &Database,
+    progress: &AtomicU64,
+) -> Result<Vec<ReadBack>, Failure> {
+    let mut finding = vec![ReadBack::default(); spec.parts.len()];
+    let mut reader =
+        Reader::open(database, acknowledged, progress).map_err(|error| failed("opening a session", &error))?;
+    for part in &spec.parts {
+        for id in acknowledged.ids(part) {
+            let version = acknowledged.ledger.min_version(id);
+            let of = spec.parts.iter().position(|part| part.holds(version));
+            if let Some(finding) = of.and_then(|of| finding.get_mut(of)) {
+                reader.read(id, finding);
+            }
+        }
+    }
+    Ok(finding)
+}
+
+/// Each part's share of the time, by the records that were read of it.
+fn share_out(seconds: f64, parts: &mut [ReadBack]) {
+    let all: u64 = parts.iter().map(|part| part.read).sum();
+    for part in parts {
+        part.seconds = seconds * part.read as f64 / all.max(1) as f64;
+    }
+}

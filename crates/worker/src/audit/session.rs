@@ -1,0 +1,48 @@
+//! The fresh session that reads back what a trial wrote, at its end.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use kvdyno_engine::{Choice, Database, abi};
+use kvdyno_environment::costs::own_costs;
+use kvdyno_environment::storage::DeviceCounters;
+use kvdyno_model::Audit;
+use kvdyno_results::{Failure, OsFacts, ReadBack};
+
+use super::{Acknowledged, Reader};
+use crate::spec::{SessionAudit, Written};
+use crate::trial::{Trial, failed};
+
+impl<C> Trial<'_, C> {
+    /// Lets a fresh session read back what this trial wrote, if anything is to be.
+    pub(crate) fn audit(&self, choice: &Choice, database: &Database) -> Result<Option<SessionAudit>, Failure> {
+        let (spec, control) = (self.spec, self.control());
+        let wrote = self.shared.client_stats().iter().any(|stats| stats.user_bytes.load(Ordering::Relaxed) > 0);
+        let keeps = !choice.adapter().can(abi::IS_VOLATILE);
+        if spec.audit == Audit::Off || !wrote || !keeps || control.is_stop_requested() {
+            return Ok(None);
+        }
+        let (begun, before, device) = (Instant::now(), own_costs(), DeviceCounters::read(&spec.database));
+        let mut finding = self.read_back(database)?;
+        finding.seconds = begun.elapsed().as_secs_f64();
+        let device = device.zip(DeviceCounters::read(&spec.database)).map(|(before, after)| after.since(&before));
+        let costs = OsFacts { wall_s: finding.seconds, device, ..own_costs().without(&before) };
+        Ok(Some(SessionAudit { finding, costs }))
+    }
+
+    fn read_back(&self, database: &Database) -> Result<ReadBack, Failure> {
+        let (spec, control) = (self.spec, self.control());
+        let written = match spec.workload.name.loads() {
+            true => Written::Load,
+            false => Written::Versions(spec.last_version + 1..=u64::MAX),
+        };
+        let acknowledged = Acknowledged::of(spec, self.ledger)?;
+        let mut reader = Reader::open(database, &acknowledged, &control.audited)
+            .map_err(|error| failed("opening a session to read back", &error))?;
+        let mut finding = ReadBack::default();
+        for id in acknowledged.ids(&written).take_while(|_| !control.is_stop_requested()) {
+            reader.read(id, &mut finding);
+        }
+        Ok(finding)
+    }
+}

@@ -1,0 +1,330 @@
+//! Whether what lies in the memory of a trial can be true: engines can write there, by a bug or on purpose.
+//!
+//! The parent holds it against its own clock and against the work that it ordered. Every bound is one that no sound
+//! worker can exceed, however fast: a client ends at most one operation a tick, and works no longer than the trial
+//! took.
+
+use std::sync::atomic::Ordering;
+
+use crate::clock::{Calibration, Clock, Monotonic, Tsc, has_invariant_tsc};
+use crate::histogram::{BUCKETS, at_least};
+use crate::observer::Observer;
+use crate::shared::{ClientOps, ClientStats, OpStats};
+use crate::workloads::{TrialEnd, WorkloadSpec};
+
+/// How far two measurements of one clock's rate may be from each other, of 1. Over a tenth of a second they were seen
+/// to agree to a thousandth.
+const RATE_TOLERANCE: f64 = 0.05;
+/// The time that reading may take, nanoseconds.
+const READING_NS: f64 = 1e9;
+/// Bytes that a client can write in a tick: more than any memory takes.
+const BYTES_A_TICK: u64 = 64;
+
+/// The parent's own clock of a trial, which is the worker's too.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialClock(ClockKind);
+
+#[derive(Clone, Copy, Debug)]
+enum ClockKind {
+    Tsc(u64, Calibration<Tsc>),
+    Monotonic(u64, Calibration<Monotonic>),
+}
+
+/// A time of the clock, ticks.
+#[derive(Clone, Copy, Debug)]
+struct TickSpan {
+    from: u64,
+    until: u64,
+    per_ns: f64,
+}
+
+impl TrialClock {
+    /// To be called before a worker is started.
+    pub fn begin() -> TrialClock {
+        TrialClock(match has_invariant_tsc() {
+            true => ClockKind::Tsc(Tsc.now(), Calibration::begin(Tsc)),
+            false => ClockKind::Monotonic(Monotonic.now(), Calibration::begin(Monotonic)),
+        })
+    }
+
+    /// From the trial's beginning until a moment from now: the worker goes on while its counters are read.
+    fn span(&self) -> TickSpan {
+        let (from, now, per_ns) = match self.0 {
+            ClockKind::Tsc(from, calibration) => (from, Tsc.now(), calibration.ticks_per_ns()),
+            ClockKind::Monotonic(from, calibration) => (from, Monotonic.now(), calibration.ticks_per_ns()),
+        };
+        TickSpan { from, until: now.saturating_add((READING_NS * per_ns) as u64), per_ns }
+    }
+}
+
+impl TickSpan {
+    fn ticks(&self) -> u64 {
+        self.until.saturating_sub(self.from)
+    }
+
+    /// Whether a moment lies in it, or was not noted yet.
+    fn has(&self, moment: u64) -> bool {
+        moment == 0 || (self.from..=self.until).contains(&moment)
+    }
+}
+
+impl Observer<'_> {
+    /// Why what lies in the shared memory cannot be true; `None` if it can.
+    ///
+    /// `last_version` is what earlier trials wrote up to. Of a trial that `is_over` everything that it had to count
+    /// must be there.
+    pub fn implausible(
+        &self,
+        workload: &WorkloadSpec,
+        clock: &TrialClock,
+        last_version: u64,
+        is_over: bool,
+    ) -> Option<String> {
+        let span = clock.span();
+        let told = |what: String| format!("what lies in the trial's shared memory cannot be true: {what}");
+        self.implausible_control(workload, &span, is_over)
+            .or_else(|| {
+                let roles = workload.roles();
+                let clients = self.client_stats().iter().zip(&roles).enumerate();
+                clients.into_iter().find_map(|(number, (stats, role))| {
+                    let what = implausible_client(stats, workload, &span, last_version).or_else(|| {
+                        let expected = role.operations(&workload.parameters);
+                        let kinds: Vec<_> = stats.op_kinds().into_iter().flatten().collect();
+                        // They are noted before a session is opened, one after the other.
+                        let wrong = if is_over { kinds != expected } else { !expected.starts_with(&kinds) };
+                        wrong.then(|| "it does other kinds of operations than its role".to_owned())
+                    });
+                    what.map(|what| format!("client {} of {}: {what}", number + 1, roles.len()))
+                })
+            })
+            .map(told)
+    }
+
+    fn implausible_control(&self, workload: &WorkloadSpec, span: &TickSpan, is_over: bool) -> Option<String> {
+        let control = self.control();
+        if let Some(number) = control.unknown_state() {
+            return Some(format!("the worker's state is {number}"));
+        }
+        let warmup = (workload.parameters.warmup.as_nanos() as f64 * span.per_ns) as u64;
+        let from = control.measured_from.load(Ordering::Relaxed);
+        if from != 0 && !(span.from..=span.until.saturating_add(warmup)).contains(&from) {
+            return Some("the measured part began at another time than the trial".to_owned());
+        }
+        if is_over && from == 0 {
+            return Some("the measured part never began".to_owned());
+        }
+        let rate = control.ticks_per_ns() / span.per_ns;
+        if is_over && !((1.0 - RATE_TOLERANCE)..(1.0 + RATE_TOLERANCE)).contains(&rate) {
+            return Some(format!("its clock runs at {rate:.3} of the lab's rate"));
+        }
+        None
+    }
+}
+
+fn implausible_client(
+    stats: &ClientStats,
+    workload: &WorkloadSpec,
+    span: &TickSpan,
+    last_version: u64,
+) -> Option<String> {
+    let most = span.ticks();
+    let counters = [
+        ("missing records", &stats.missing, most),
+        ("errors", &stats.errors, most),
+        ("wrong values", &stats.wrong, most),
+        ("torn values", &stats.torn, most),
+        ("stale values", &stats.stale, most),
+        ("bytes written", &stats.user_bytes, most.saturating_mul(BYTES_A_TICK)),
+        ("versions", &stats.version, last_version.saturating_add(most)),
+    ];
+    let exceeded = counters.into_iter().find_map(|(what, counter, most)| {
+        let count = counter.load(Ordering::Relaxed);
+        (count > most).then(|| format!("{count} {what} in {most} ticks"))
+    });
+    let operations = match workload.parameters.end {
+        TrialEnd::Operations(operations) if !workload.name.loads() => Some(operations),
+        _ => None,
+    };
+    exceeded
+        .or_else(|| implausible_part(&stats.warmup, stats, workload, span, None))
+        .or_else(|| implausible_part(&stats.measured, stats, workload, span, operations))
+}
+
+/// Of the warm-up or of the measured part; in this no kind comes to more than the operations that end it.
+fn implausible_part(
+    part: &ClientOps,
+    stats: &ClientStats,
+    workload: &WorkloadSpec,
+    span: &TickSpan,
+    ordered: Option<u64>,
+) -> Option<String> {
+    let kinds = part.iter().zip(stats.op_kinds());
+    let mut used = kinds.filter_map(|(ops, kind)| kind.map(|kind| (ops, kind)));
+    used.find_map(|(ops, kind)| {
+        // Operations at a given rate are timed from when they were due, so that their times overlap.
+        let paced = kind.writes() && workload.parameters.write_rate.is_some();
+        // A writer beside readers goes on until these have done theirs.
+        let ordered = ordered.filter(|_| !kind.writes() || workload.parameters.readers == 0);
+        implausible_operations(ops, span, paced, ordered)
+    })
+}
+
+fn implausible_operations(ops: &OpStats, span: &TickSpan, paced: bool, ordered: Option<u64>) -> Option<String> {
+    let (from, until) = (ops.from.load(Ordering::Relaxed), ops.until.load(Ordering::Relaxed));
+    if !span.has(from) || !span.has(until) {
+        return Some("it worked at another time than the trial".to_owned());
+    }
+    let mut counts = vec![0; BUCKETS];
+    ops.latency.add_to(&mut counts);
+    let (operations, records) = (counts.iter().sum::<u64>(), ops.records.load(Ordering::Relaxed));
+    let ticks = span.ticks();
+    if operations > ticks || records > ticks {
+        return Some(format!("{operations} operations with {records} records in {ticks} ticks"));
+    }
+    if let Some(ordered) = ordered.filter(|ordered| operations > *ordered) {
+        return Some(format!("{operations} operations where {ordered} were ordered"));
+    }
+    let (highest, sum) = at_least(&counts);
+    if highest > ticks {
+        return Some(format!("an operation of {highest} ticks in {ticks}"));
+    }
+    if !paced && sum > ticks as f64 {
+        return Some(format!("{operations} operations that took {sum:.0} ticks, one after the other, in {ticks}"));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::{LedgerMemory, SharedMemory, WorkerState};
+    use crate::workloads::{Data, Reads, Spelling, Verify, WorkloadParameters};
+    use kvdyno_dataset::KeyFormat;
+    use kvdyno_results::OpKind;
+    use proptest::prelude::*;
+    use std::sync::atomic::AtomicU64;
+    use std::time::Duration;
+
+    /// A reader that does a hundred operations.
+    fn workload() -> WorkloadSpec {
+        let data = Data {
+            records: 1000,
+            key_size: 16,
+            key_format: KeyFormat::Hex,
+            prefix_size: None,
+            keys_per_prefix: None,
+            value_size: 100,
+            compressibility: 0.5,
+            seed: 1,
+            spelling: Spelling::Plain,
+        };
+        WorkloadSpec {
+            name: "readrandom".parse().unwrap(),
+            parameters: WorkloadParameters {
+                data,
+                readers: 1,
+                writers: 0,
+                batch: 1,
+                reads_per_transaction: 1,
+                reads: Reads::default(),
+                distribution: crate::Distribution::default(),
+                write_rate: None,
+                warmup: Duration::ZERO,
+                end: TrialEnd::Operations(100),
+                verify: Verify::Full,
+                seed: 1,
+            },
+        }
+    }
+
+    fn now() -> u64 {
+        match TrialClock::begin().0 {
+            ClockKind::Tsc(now, _) | ClockKind::Monotonic(now, _) => now,
+        }
+    }
+
+    /// The memory of a trial that went well, and its clock.
+    fn sound() -> (SharedMemory, TrialClock) {
+        let (shared, clock) = (SharedMemory::create(1).unwrap(), TrialClock::begin());
+        let (control, stats) = (shared.control(), &shared.client_stats()[0]);
+        control.measured_from.store(now(), Ordering::Relaxed);
+        stats.set_op_kinds(&[OpKind::Get]);
+        let gets = &stats.measured[0];
+        gets.from.store(now(), Ordering::Relaxed);
+        (0..100).for_each(|_| gets.latency.record(20));
+        std::thread::sleep(Duration::from_millis(20));
+        gets.until.store(now(), Ordering::Relaxed);
+        control.set_ticks_per_ns(clock.span().per_ns);
+        control.enter(WorkerState::Done);
+        (shared, clock)
+    }
+
+    fn implausible(shared: &SharedMemory, clock: &TrialClock) -> Option<String> {
+        Observer::new(shared).implausible(&workload(), clock, 0, true)
+    }
+
+    #[test]
+    fn a_sound_trial_is_believed() {
+        let (shared, clock) = sound();
+        assert_eq!(implausible(&shared, &clock), None);
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        type Lie = fn(&SharedMemory);
+        let lies: [(Lie, &str); 10] = [
+            (|shared| shared.control().set_ticks_per_ns(f64::NAN), "of the lab's rate"),
+            (|shared| shared.control().set_ticks_per_ns(1e9), "of the lab's rate"),
+            (|shared| shared.control().measured_from.store(0, Ordering::Relaxed), "the measured part never began"),
+            (|shared| shared.control().measured_from.store(1, Ordering::Relaxed), "began at another time"),
+            (|shared| shared.client_stats()[0].set_op_kinds(&[OpKind::Put]), "other kinds of operations than its role"),
+            (|shared| shared.client_stats()[0].wrong.store(u64::MAX, Ordering::Relaxed), "wrong values in"),
+            (|shared| shared.client_stats()[0].user_bytes.store(u64::MAX, Ordering::Relaxed), "bytes written in"),
+            (|shared| shared.client_stats()[0].measured[0].until.store(u64::MAX, Ordering::Relaxed), "at another time"),
+            (|shared| shared.client_stats()[0].measured[0].latency.record(20), "101 operations where 100 were ordered"),
+            (|shared| shared.client_stats()[0].warmup[0].latency.record(u64::MAX / 2), "an operation of"),
+        ];
+        for (lie, words) in lies {
+            let (shared, clock) = sound();
+            lie(&shared);
+            let told = implausible(&shared, &clock).unwrap_or_default();
+            assert!(told.contains(words), "{words}: {told}");
+        }
+    }
+
+    /// All words of the segment, by the way that the statistics are mapped.
+    fn words(shared: &SharedMemory) -> &[AtomicU64] {
+        let stats = shared.client_stats();
+        // SAFETY: the statistics are of atomics alone, aligned to more than eight bytes, and as long as said.
+        unsafe { std::slice::from_raw_parts(stats.as_ptr().cast(), size_of_val(stats) / 8) }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// Whatever the bytes are, looking at them ends, and a trial over which they were written is not believed.
+        #[test]
+        fn any_bytes_are_looked_at_without_harm(seed: u64, zero: bool) {
+            let (shared, clock) = sound();
+            let mut state = seed | 1;
+            for word in words(&shared) {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                word.store(if zero { 0 } else { state }, Ordering::Relaxed);
+            }
+            let observer = Observer::new(&shared);
+            prop_assert!(implausible(&shared, &clock).is_some());
+            let _ = (observer.operations(), observer.answers(), observer.user_bytes(), observer.histograms());
+            let _ = observer.measured().rows_since(&observer.warmup(), 1.0, 1.0, f64::NAN);
+        }
+    }
+
+    #[test]
+    fn versions_of_a_ledger_do_not_go_back_and_none_is_newer_than_what_was_written() {
+        let (before, after) = (LedgerMemory::create().unwrap(), LedgerMemory::create().unwrap());
+        before.slots()[3].store(5, Ordering::Relaxed);
+        assert!(after.implausible(&before, 9).unwrap().contains("version 0 in slot 3, where 5"));
+        after.slots()[3].store(9, Ordering::Relaxed);
+        assert_eq!(after.implausible(&before, 9), None);
+        after.slots()[4].store(u64::MAX, Ordering::Relaxed);
+        assert!(after.implausible(&before, 9).is_some());
+    }
+}

@@ -1,0 +1,46 @@
+//! The records that a database has when a workload has ended, as an audit asks for them.
+
+use kvdyno_dataset::{KeyError, Keys, ValueFault, Values};
+
+use super::parameters::Data;
+
+/// The records that a workload leaves. Each has an id below [`StoredRecords::count`].
+pub trait StoredRecords {
+    /// How many there are.
+    fn count(&self) -> u64;
+
+    /// The key of `id`, in `key`, whose old content goes.
+    fn spell(&self, id: u64, key: &mut Vec<u8>);
+
+    /// Why `value` is not that of `id` at a version of at least `min_version`; absent if it is.
+    fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> Option<ValueFault>;
+}
+
+/// The records of an experiment, as loads write them and updates change them.
+pub(super) struct LoadedRecords {
+    keys: Keys,
+    values: Values,
+    count: u64,
+}
+
+impl LoadedRecords {
+    pub(super) fn new(data: &Data) -> Result<LoadedRecords, KeyError> {
+        Ok(LoadedRecords { keys: data.keys()?, values: data.values(), count: data.records })
+    }
+}
+
+impl StoredRecords for LoadedRecords {
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn spell(&self, id: u64, key: &mut Vec<u8>) {
+        *key = self.keys.blank();
+        self.keys.write(id, key);
+    }
+
+    fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> Option<ValueFault> {
+        let is_right = self.values.is_right(id, min_version, value);
+        (!is_right).then(|| self.values.fault(id, min_version, value))
+    }
+}

@@ -1,0 +1,7 @@
+//! An experiment file: see `kvdyno_torment::inputs`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    kvdyno_torment::inputs::experiment(bytes);
+});

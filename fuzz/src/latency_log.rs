@@ -1,0 +1,7 @@
+//! A `latency.hlog`: see `kvdyno_torment::inputs`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    kvdyno_torment::inputs::latencies(bytes);
+});
