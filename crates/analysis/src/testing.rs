@@ -27,6 +27,8 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         workload: workload(),
         outcome: TrialOutcome::Finished,
         started: Timestamp::UNIX_EPOCH,
+
+        design: None,
         window: Some(Window {
             seconds: 10.0,
             warmup_seconds: 1.0,

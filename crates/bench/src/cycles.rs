@@ -213,6 +213,7 @@ fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSp
         },
         audit: Audit::Off,
         clients: ClientKind::Threads,
+        slices: None,
         database: folder.to_owned(),
         create: true,
         last_version: 0,

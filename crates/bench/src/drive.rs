@@ -134,6 +134,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
         },
         audit: Audit::Off,
         clients: ClientKind::Threads,
+        slices: None,
         database: drive.folder.to_owned(),
         create: false,
         last_version: 0,

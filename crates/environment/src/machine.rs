@@ -33,7 +33,7 @@ fn describe(tree: &Tree, cpus: &[u32], filesystem: Filesystem) -> Machine {
     Machine {
         cpu: cpu::describe(tree, cpus),
         caches: cache::of(tree, cpus.first().copied().unwrap_or(0)),
-        memory_kib: memory_kib(tree).unwrap_or(0),
+        memory_kib: total_memory_kib(tree).unwrap_or(0),
         numa: numa::nodes(tree),
         kernel: tree.text("proc/sys/kernel/osrelease").unwrap_or_default(),
         system: system(tree).unwrap_or_default(),
@@ -44,7 +44,12 @@ fn describe(tree: &Tree, cpus: &[u32], filesystem: Filesystem) -> Machine {
     }
 }
 
-fn memory_kib(tree: &Tree) -> Option<u64> {
+/// The machine's memory, KiB; 0 where the kernel does not show it.
+pub fn memory_kib() -> u64 {
+    total_memory_kib(&Tree::live()).unwrap_or(0)
+}
+
+fn total_memory_kib(tree: &Tree) -> Option<u64> {
     kilobytes(field(&tree.text("proc/meminfo")?, "MemTotal")?)
 }
 

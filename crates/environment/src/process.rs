@@ -273,6 +273,18 @@ impl WorkerProcess {
         self.keeper.ends()
     }
 
+    /// Stops it, or lets it go on. The processes that it started are not concerned. One that has ended stays so.
+    ///
+    /// # Errors
+    /// If it cannot be told.
+    pub(crate) fn stand_still(&self, still: bool) -> io::Result<()> {
+        let signal = if still { Signal::STOP } else { Signal::CONT };
+        match self.pidfd.as_ref().map(|pidfd| pidfd_send_signal(pidfd, signal)) {
+            None | Some(Ok(()) | Err(Errno::SRCH)) => Ok(()),
+            Some(Err(error)) => Err(error.into()),
+        }
+    }
+
     /// Waits until the worker has ended, but no longer than `timeout`. Whether it has ended. A signal to the caller
     /// may cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<bool> {

@@ -107,6 +107,14 @@ impl WorkerProcesses {
         })
     }
 
+    /// Stops all of them, or lets them go on, but not what they started.
+    ///
+    /// # Errors
+    /// If one cannot be told.
+    pub fn stand_still(&self, still: bool) -> io::Result<()> {
+        self.clients.iter().try_for_each(|client| client.stand_still(still))
+    }
+
     /// Kills all that live, each with what is below it. [`WorkerProcesses::reap`] then tells of them.
     pub fn kill(&self) -> io::Result<()> {
         self.clients.iter().try_for_each(WorkerProcess::kill)

@@ -9,8 +9,8 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::OptionText;
 use kvdyno_model::{
-    Audit, ByteSize, ClientKind, Compression, Count, Durability, FilePath, Fraction, Json, KeyValue, Keys, LeaveOut,
-    Length, List, MissingEngines, Multiple, Order, TimeSpan, Verify, WriteRate,
+    Audit, ByteSize, ClientKind, Compression, Count, Design, Durability, FilePath, Fraction, Json, KeyValue, Keys, LeaveOut,
+    Length, List, MissingEngines, Multiple, Order, Question, Repeat, TimeSpan, Verify, WriteRate,
 };
 use kvdyno_worker::Distribution;
 use kvdyno_worker::workloads::{Parameter, Spelling, WorkloadName};
@@ -153,15 +153,31 @@ pub struct RunSection {
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "lab", key = LabKey)]
 pub struct LabSection {
-    /// How often everything is done, each time on new databases.
-    #[key(default = Count(1))]
-    pub repeat: Count<1, 10_000>,
+    /// How often everything is done, each time on new databases; `"auto"`: until the comparisons are decided.
+    #[key(default = Repeat::times(1))]
+    pub repeat: Repeat,
+    /// Of a verdict: the least difference that matters, of 1. What differs by less is the same.
+    #[key(default = Fraction(0.03))]
+    pub detect: Fraction,
+    /// Of `repeat = "auto"`: it also ends when each cell is known so well, half of its interval over its value.
+    #[key(absent = "comparisons alone decide")]
+    pub precision: Option<Fraction>,
+    /// Of `repeat = "auto"`: the question.
+    #[key(default = Question::Ranking)]
+    pub question: Question,
+    /// Of `repeat = "auto"`: no repeat begins that would not be over after so long, loads included; the first is done
+    /// whatever it takes.
+    #[key(absent = "as long as it takes", no_flag)]
+    pub budget: Option<TimeSpan<1>>,
     /// The number that all random streams and all values are made from.
     #[key(default = Count(1))]
     pub seed: Count<0, { i64::MAX as u64 }>,
     /// Whether engines take turns.
     #[key(default = Order::Interleaved)]
     pub order: Order,
+    /// How set-ups are measured beside each other in a run.
+    #[key(default = Design::Auto)]
+    pub design: Design,
     /// Where databases go: the storage to be measured.
     #[key(absent = "into the results folder")]
     pub dir: Option<FilePath>,

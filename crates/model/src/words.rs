@@ -125,6 +125,32 @@ words! {
 }
 
 words! {
+    /// The design of a comparison: how trials that are compared are measured beside each other.
+    #[derive(Default)]
+    pub enum Design: "a design", "DESIGN" {
+        /// The narrowest that the work allows.
+        Auto = "auto" as default,
+        /// Two at once on the same processors, by processor time.
+        Duet = "duet",
+        /// All open at once, one at work at a time, in slices of a fraction of a second in random order.
+        Slices = "slices",
+        /// One after the other, whole trials.
+        Turns = "turns",
+    }
+}
+
+words! {
+    /// The question that `repeat = "auto"` is to answer.
+    #[derive(Default)]
+    pub enum Question: "a question", "QUESTION" {
+        /// The order of the set-ups: only neighbours in it need be told apart.
+        Ranking = "ranking" as default,
+        /// Which of them differ: every pair is to be told apart.
+        Difference = "difference",
+    }
+}
+
+words! {
     /// The phase of a trial.
     pub enum Phase: "a phase", "PHASE" {
         /// Filling a new database.

@@ -8,9 +8,10 @@ mod workload;
 
 use kvdyno_experiment::{Experiment, FileError, Variant};
 use kvdyno_model::MissingEngines;
-use kvdyno_results::LeftOut;
+use kvdyno_results::{LeftOut, Phase};
 
 use crate::backing_store;
+use crate::design::{DesignMachine, step_design};
 use crate::environment::Environment;
 use crate::plan::Plan;
 pub(crate) use matrix::check_count;
@@ -57,7 +58,21 @@ pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
         let reasons: Vec<String> = left_out.iter().map(|one| format!("\n- {}: {}", one.engine, one.reason)).collect();
         return Err(FileError::new(format!("none of the engines can be measured here:{}", reasons.concat())));
     }
-    Ok(Checked { plan: plan_of(&variants), experiment, variants, left_out })
+    let plan = plan_of(&variants);
+    check_designs(&variants, &plan)?;
+    Ok(Checked { plan, experiment, variants, left_out })
+}
+
+/// Refuses a design that the work of some step does not allow.
+fn check_designs(variants: &[CheckedVariant], plan: &Plan) -> Result<(), FileError> {
+    let machines: Vec<DesignMachine> = variants.iter().map(|one| DesignMachine::of(&one.environment)).collect();
+    let steps = plan.steps().filter(|step| step[0].key.phase == Phase::Run && step[0].key.repeat == 1);
+    for step in steps {
+        let (variant, step) = (step[0].variant, step.iter().collect::<Vec<_>>());
+        let one = &variants[variant].variant;
+        step_design(&one.experiment, &step, &machines[variant]).map_err(|error| one.error(error))?;
+    }
+    Ok(())
 }
 
 /// Checks what the file tells by itself: no engine is asked, and the machine not looked at. Its variants, and the plan

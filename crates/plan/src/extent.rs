@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use kvdyno_model::Repeat;
 use kvdyno_results::Phase;
 
 use crate::check::Checked;
@@ -21,13 +22,16 @@ pub struct Extent {
     pub run_time: Duration,
     /// Of those, runs that end after their operations: nobody knows how long they take.
     pub unknown: usize,
+    /// All of this is repeated until the comparisons are decided.
+    pub is_auto: bool,
 }
 
 impl Extent {
     /// That of an experiment.
     pub fn of(checked: &Checked) -> Extent {
-        let trials = &checked.plan.trials;
-        let (loads, runs): (Vec<_>, Vec<_>) = trials.iter().partition(|trial| trial.key.phase == Phase::Load);
+        let is_auto = checked.experiment.lab.repeat.is_auto();
+        let trials = checked.plan.trials.iter().filter(|trial| !is_auto || trial.key.repeat == 1);
+        let (loads, runs): (Vec<_>, Vec<_>) = trials.partition(|trial| trial.key.phase == Phase::Load);
         let load_seconds = loads.iter().map(|trial| load_seconds(&checked.variants[trial.variant].variant.experiment));
         let times: Vec<Duration> = runs.iter().filter_map(|trial| trial.planned_time()).collect();
         Extent {
@@ -36,6 +40,7 @@ impl Extent {
             runs: runs.len(),
             run_time: Duration::from_secs(times.iter().sum::<Duration>().as_secs()),
             unknown: runs.len() - times.len(),
+            is_auto,
         }
     }
 }
@@ -58,6 +63,9 @@ impl fmt::Display for Extent {
         }
         if self.unknown > 0 {
             write!(f, ", {} as long as their operations take", count(self.unknown, "run"))?;
+        }
+        if self.is_auto {
+            write!(f, "; again until the comparisons are decided, {} times at the most", Repeat::MOST_AUTO)?;
         }
         Ok(())
     }

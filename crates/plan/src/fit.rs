@@ -88,7 +88,7 @@ fn scale_of(experiment: &Experiment, machine: &MachineCapacity) -> Result<f64, F
     let disk = DISK_SHARE * machine.disk as f64 / largest.fold(1.0, f64::max);
     let seconds = |one: &Experiment| (load_seconds(one) + fraction_seconds(one)) * engines(one);
     let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
-    let loading = loading * experiment.lab.repeat.get() as f64;
+    let loading = loading * f64::from(experiment.lab.repeat.most());
     let share = if experiment.run.is_empty() { LOAD_SHARE + RUN_SHARE } else { LOAD_SHARE };
     let time = machine.budget.map_or(1.0, |budget| share * budget.as_secs_f64() / loading);
     let least = variants.iter().map(|one| least_scale(&one.experiment)).fold(0.0, f64::max);

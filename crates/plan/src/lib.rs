@@ -5,6 +5,7 @@ pub mod backing_store;
 mod capabilities;
 mod check;
 mod clients;
+pub mod design;
 mod environment;
 mod extent;
 mod fit;

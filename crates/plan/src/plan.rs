@@ -35,6 +35,16 @@ pub struct PlannedTrial {
 }
 
 impl PlannedTrial {
+    /// Whether another does the same, in the same repeat, on another setup. Loads are done one by one.
+    fn is_beside(&self, other: &PlannedTrial) -> bool {
+        let step = |trial: &PlannedTrial| (trial.variant, trial.section, trial.key.repeat, trial.threads());
+        self.key.phase == Phase::Run && step(self) == step(other)
+    }
+
+    fn threads(&self) -> (u32, u32) {
+        (self.key.readers, self.key.writers)
+    }
+
     /// How long it measures and warms up; absent if that is not known beforehand.
     pub fn planned_time(&self) -> Option<Duration> {
         match self.workload.parameters.end {
@@ -58,7 +68,7 @@ impl Plan {
     /// same plan. Variants come one after the other: only one has databases at a time.
     pub fn of(variants: &[Variant]) -> Plan {
         let mut trials = Vec::new();
-        let repeats = variants.first().map_or(0, |variant| variant.experiment.lab.repeat.get_u32());
+        let repeats = variants.first().map_or(0, |variant| variant.experiment.lab.repeat.most());
         for repeat in 1..=repeats {
             for (index, variant) in variants.iter().enumerate() {
                 let experiment = &variant.experiment;
@@ -75,6 +85,11 @@ impl Plan {
             }
         }
         Plan { trials }
+    }
+
+    /// The trials in order, those of one step, a setup each, together where they follow each other.
+    pub fn steps(&self) -> impl Iterator<Item = &[PlannedTrial]> {
+        self.trials.chunk_by(|one, next| one.is_beside(next))
     }
 
     /// Leaves out what an engine cannot do: `[[run]]` sections of a variant.
@@ -222,7 +237,7 @@ fn end(run: &RunSection, records: u64, threads: u32) -> TrialEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kvdyno_model::{Count, List};
+    use kvdyno_model::{Count, List, Repeat};
 
     fn plan_of(experiment: &Experiment) -> Plan {
         Plan::of(&experiment.variants().unwrap())
@@ -241,7 +256,7 @@ mod tests {
     fn engines_take_turns_and_each_repeat_begins_with_another() {
         let mut experiment = Experiment::on(&["a".into(), "b".into()]);
         experiment.run[0].readers = List(vec![Count(1), Count(2)]);
-        experiment.lab.repeat = Count(2);
+        experiment.lab.repeat = Repeat::times(2);
         let expected = "aload bload a1 b1 a2! b2! bload aload b1 a1 b2! a2!";
         assert_eq!(labels(&plan_of(&experiment)).join(" "), expected);
         experiment.lab.order = Order::Sequential;
@@ -252,7 +267,7 @@ mod tests {
     #[test]
     fn engines_get_the_same_streams_and_trials_different_ones() {
         let mut experiment = Experiment::on(&["a".into(), "b".into()]);
-        experiment.lab.repeat = Count(2);
+        experiment.lab.repeat = Repeat::times(2);
         let plan = plan_of(&experiment);
         let mut seeds: Vec<u64> = plan.trials.iter().map(|trial| trial.workload.parameters.seed).collect();
         assert_eq!(seeds[0], seeds[1]);

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use kvdyno_analysis::{Cell, Series, cells};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{LeftOut, Machine, Phase, TrialKey, TrialResult};
+use kvdyno_results::{LeftOut, Machine, Phase, SavedPlan, TrialKey, TrialResult};
 
 use crate::error::ReportError;
 use crate::labels::{Label, labels};
@@ -68,8 +68,9 @@ impl Contents {
         }
         let (name, machine, left_out) = (name(&experiment, folder), folder.machine()?, folder.left_out()?);
         let ended: HashSet<&TrialKey> = results.iter().map(|result| &result.trial).collect();
-        let planned = folder.plan()?.map(|plan| plan.trials).unwrap_or_default();
-        let missing = planned.into_iter().filter(|trial| !ended.contains(trial)).collect();
+        let plan = folder.plan()?;
+        let planned = plan.iter().flat_map(SavedPlan::expected).cloned();
+        let missing = planned.filter(|trial| !ended.contains(trial)).collect();
         Ok(Contents { folder: folder.clone(), name, experiment, machine, results, series, left_out, missing })
     }
 }

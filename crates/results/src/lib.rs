@@ -6,6 +6,7 @@
 
 mod audit;
 mod client_kind;
+mod design;
 mod environment;
 pub mod files;
 pub mod folder;
@@ -21,13 +22,14 @@ mod trial_result;
 
 pub use audit::{Audit, AuditFacts, ReadBack};
 pub use client_kind::ClientKind;
+pub use design::{DesignFacts, DuetFacts};
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
 pub use os::{Device, OsFacts, Space};
 pub use percentile::{Percentile, Percentiles};
-pub use saved_plan::SavedPlan;
+pub use saved_plan::{Enough, SavedPlan};
 pub use series::{Latency, SeriesPoint};
 pub use trial_result::{
     AnswerCounts, EngineFacts, Failure, FailureKind, LeftOut, Operations, Phase, SCHEMA, Setting, Settling, Side,

@@ -11,8 +11,20 @@ use crate::{Phase, TrialKey};
 pub struct SavedPlan {
     /// Every key, defaults included, by section; null without a value.
     pub experiment: Value,
-    /// Its trials, in order.
+    /// Its trials, in order: all that it may come to.
     pub trials: Vec<TrialKey>,
+    /// Present once the results were enough before all of them were done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enough: Option<Enough>,
+}
+
+/// The end of a run whose results were enough.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enough {
+    /// After this repeat.
+    pub repeat: u32,
+    /// Why.
+    pub why: String,
 }
 
 impl SavedPlan {
@@ -21,6 +33,12 @@ impl SavedPlan {
         let mut changes = Vec::new();
         collect("", &self.experiment, now, &mut changes);
         changes
+    }
+
+    /// The trials that it came to, or still has to.
+    pub fn expected(&self) -> impl Iterator<Item = &TrialKey> {
+        let last = self.enough.as_ref().map_or(u32::MAX, |enough| enough.repeat);
+        self.trials.iter().filter(move |trial| trial.repeat <= last)
     }
 
     /// The first difference of another list of trials, as a clause; `None` if it is the same.
@@ -83,7 +101,7 @@ mod tests {
     use serde_json::json;
 
     fn plan(experiment: Value) -> SavedPlan {
-        SavedPlan { experiment, trials: Vec::new() }
+        SavedPlan { experiment, trials: Vec::new(), enough: None }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
-    AuditFacts, ClientKind, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures,
+    AuditFacts, ClientKind, DesignFacts, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -30,6 +30,9 @@ pub struct TrialResult {
     pub outcome: TrialOutcome,
     /// When the worker was started.
     pub started: Timestamp,
+    /// How it was measured beside others; absent for loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub design: Option<DesignFacts>,
     /// The measured part of the worker's life; absent if it was never reached.
     pub window: Option<Window>,
     /// One entry for each kind of operation, in the measured window.
@@ -239,7 +242,8 @@ pub struct Failure {
 /// The measured part of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// From the first thread's start to the last one's end.
+    /// From the first thread's start to the last one's end. Of a trial in slices, the
+    /// counted parts of those in which it had the machine to itself.
     pub seconds: f64,
     /// Before it.
     pub warmup_seconds: f64,

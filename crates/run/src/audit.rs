@@ -96,6 +96,7 @@ impl ProcessAudit<'_> {
             audit: self.lab.audit,
             clients: self.load.key.clients,
             database: absolute(&self.database)?,
+            slices: None,
             create: false,
             last_version: 0,
             shared_fd: shared.fd(),

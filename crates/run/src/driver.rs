@@ -86,6 +86,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
         },
         audit: Audit::Off,
         clients: ClientKind::Threads,
+        slices: None,
         database: std::env::temp_dir(),
         create: true,
         last_version: 0,

@@ -5,22 +5,27 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use kvdyno_engine::LabSettings;
 use kvdyno_environment::lock::{FolderLock, LockError};
 use kvdyno_environment::ownership::{Register, RunName};
-use kvdyno_model::Audit;
+use kvdyno_model::{Audit, Design};
+use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
+use kvdyno_results::files;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Failure, FailureKind, Phase, SeriesPoint, TrialOutcome, TrialResult};
+use kvdyno_results::{DesignFacts, Phase, SeriesPoint, TrialKey, TrialOutcome, TrialResult};
 
 use crate::audit::{self, ProcessAudit};
-use crate::databases::{Left, PartWritten, Slot};
+use crate::begun::Begun;
+use crate::databases::Slot;
 use crate::engine_cleanup::EngineCleanup;
 use crate::pace::Pace;
 use crate::progress::{Live, Progress};
+use crate::repeats::{Repeats, StoppingRule};
 use crate::stop::Stop;
 use crate::trial::{self, Ended, LabError, TrialContext, TrialRequest};
+use kvdyno_worker::slices::SliceSpec;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::backing_store;
 use kvdyno_plan::{Checked, CheckedVariant, Setup};
@@ -62,7 +67,8 @@ fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, Run
 
 /// Runs every trial of `checked` that `folder` does not have yet. `run` is the run whose results they are.
 ///
-/// `worker` is the program, with its first arguments, that runs a trial when given the path of its specification.
+/// `worker` is the program, with its first arguments, that runs a trial when given the path of its specification. Where
+/// the results decide how often everything is repeated, `rule` tells when they are enough.
 ///
 /// # Errors
 /// If the lab itself cannot work before a trial or after one, or nothing can be saved any more. What happens during a
@@ -72,10 +78,11 @@ pub fn run(
     folder: &ResultsFolder,
     run: &RunName,
     worker: &[OsString],
+    rule: &dyn StoppingRule,
     stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<Summary, RunError> {
-    let mut runner = Runner::new(checked, folder, run, worker, stop)?;
+    let mut runner = Runner::new(checked, folder, run, worker, rule, stop)?;
     let outcome = runner.work(progress);
     let released = runner.release();
     if outcome.is_ok() && !checked.experiment.lab.keep && !runner.interrupted {
@@ -96,6 +103,8 @@ struct Runner<'a> {
     /// Databases that could not be loaded, with the reason.
     unusable: HashMap<DatabaseId, String>,
     interrupted: bool,
+    /// How often everything is done.
+    repeats: Repeats<'a>,
     pace: Pace,
     /// No other run works in the folder of the databases.
     lock: FolderLock,
@@ -110,6 +119,7 @@ impl<'a> Runner<'a> {
         folder: &'a ResultsFolder,
         run: &RunName,
         worker: &'a [OsString],
+        rule: &'a dyn StoppingRule,
         stop: &'a Stop,
     ) -> Result<Self, RunError> {
         let base = database_base(checked, folder, run);
@@ -119,11 +129,13 @@ impl<'a> Runner<'a> {
         }
         let lock = FolderLock::acquire_for(&base, run)?;
         let register = Register::resumed(run.clone()).or_else(failed("cannot note what is made"))?;
-        let results = folder.results()?.into_iter().map(|result| (result.trial.number, result)).collect();
+        let results: HashMap<u32, TrialResult> =
+            folder.results()?.into_iter().map(|result| (result.trial.number, result)).collect();
         Ok(Runner {
             checked,
             folder,
             worker,
+            repeats: Repeats::begin(&checked.experiment.lab, rule, results.values(), folder.plan()?),
             stop,
             base,
             results,
@@ -136,20 +148,32 @@ impl<'a> Runner<'a> {
     }
 
     fn work(&mut self, progress: &mut dyn Progress) -> Result<Summary, RunError> {
-        let trials = &self.checked.plan.trials;
-        for (index, planned) in trials.iter().enumerate() {
-            if !self.results.contains_key(&planned.key.number) {
-                progress.begin(&planned.key, index, trials.len());
-                let Some(result) = self.one(planned, progress)? else {
-                    self.interrupted = true;
-                    break;
-                };
+        let plan = &self.checked.plan;
+        for step in plan.steps() {
+            if self.is_enough_before(step[0].key.repeat, progress)? {
+                break;
+            }
+            let missing: Vec<&PlannedTrial> =
+                step.iter().filter(|planned| !self.results.contains_key(&planned.key.number)).collect();
+            for planned in &missing {
+                progress.begin(&planned.key, planned.key.number as usize - 1, plan.trials.len());
+            }
+            let Some(results) = self.step(&missing, progress)? else {
+                self.interrupted = true;
+                break;
+            };
+            for (planned, result) in missing.iter().zip(results) {
                 progress.end(&result);
                 self.pace.learn(planned, &result);
                 self.results.insert(planned.key.number, result);
             }
-            if !self.after(planned, progress)? {
-                self.interrupted = true;
+            for planned in step {
+                if !self.after(planned, progress)? {
+                    self.interrupted = true;
+                    break;
+                }
+            }
+            if self.interrupted {
                 break;
             }
         }
@@ -160,6 +184,111 @@ impl<'a> Runner<'a> {
         })
     }
 
+    /// Whether nothing need be repeated any more, before the first trial of a repeat.
+    fn is_enough_before(&mut self, repeat: u32, progress: &mut dyn Progress) -> Result<bool, RunError> {
+        let Some(enough) = self.repeats.enough_before(repeat, &self.results) else { return Ok(false) };
+        progress.note(&format!("{}: {}", times(enough.repeat), enough.why));
+        if let Some(mut plan) = self.folder.plan()? {
+            plan.enough = Some(enough);
+            files::write_json(&self.folder.plan_file(), &plan).or_else(failed("cannot save plan.json"))?;
+        }
+        Ok(true)
+    }
+
+    /// Runs the trials of a step, beside each other if they can be, and saves them. `None` if the user interrupted.
+    fn step(
+        &mut self,
+        trials: &[&'a PlannedTrial],
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Vec<TrialResult>>, RunError> {
+        let mut results = Vec::new();
+        let mut runnable = Vec::new();
+        for &planned in trials {
+            match self.prepared(planned, progress)? {
+                Prepared::Interrupted => return Ok(None),
+                Prepared::Unusable(result) => results.push(*result),
+                Prepared::Ready(notes) => runnable.push((planned, notes)),
+            }
+        }
+        let all: Vec<&PlannedTrial> = runnable.iter().map(|(planned, _)| *planned).collect();
+        let design = self.design(&all);
+        let one_by_one = design.design == Design::Turns;
+        let mut groups = Vec::new();
+        match one_by_one {
+            true => groups.extend(runnable.into_iter().map(|one| vec![one])),
+            false => groups.push(runnable),
+        }
+        for group in groups {
+            let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
+            results.extend(ended);
+        }
+        results.sort_by_key(|result| result.trial.number);
+        Ok(Some(results))
+    }
+
+    /// Runs trials at the same time and saves them.
+    fn together(
+        &mut self,
+        trials: Vec<(&'a PlannedTrial, Vec<String>)>,
+        design: &StepDesign,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Vec<TrialResult>>, RunError> {
+        let begun: Vec<Begun<'a>> = trials
+            .into_iter()
+            .map(|(planned, notes)| {
+                let folder = self.folder.trial_folder(&planned.key);
+                self.begin(planned, self.slot(planned), folder, notes, design, progress)
+            })
+            .collect::<Result<_, _>>()?;
+        let ended = self.coordinate(&begun, design, progress)?;
+        if ended.iter().any(|ended| ended.result.is_none()) {
+            return Ok(None);
+        }
+        let mut results = Vec::new();
+        for (one, ended) in begun.iter().zip(ended) {
+            let Some(result) = ended.result else { return Ok(None) };
+            if one.planned.key.phase == Phase::Load
+                && let TrialOutcome::Failed(failure) = &result.outcome
+            {
+                let reason = format!("the load failed: {}", failure.reason);
+                self.unusable.insert(DatabaseId::of(one.planned), reason);
+            }
+            results.push(self.save_with_series(result, &ended.series)?);
+        }
+        Ok(Some(results))
+    }
+
+    /// The design for trials of one step; those that had another before keep that, as far as they still can.
+    fn design(&self, trials: &[&PlannedTrial]) -> StepDesign {
+        let Some(first) = trials.first() else { return StepDesign::turns("there is nothing to run") };
+        if first.key.phase == Phase::Load {
+            return StepDesign::turns("a load");
+        }
+        let variant = self.variant(first);
+        let machine = DesignMachine::of(&variant.environment);
+        let design = step_design(&variant.variant.experiment, trials, &machine)
+            // It was checked with all setups; those that are left may not be enough for it.
+            .unwrap_or_else(|refused| StepDesign::turns(&refused.message));
+        match (design.design, self.design_before(first)) {
+            (Design::Auto, Some(before)) => StepDesign { design: before.design, why: before.why.clone(), ..design },
+            _ => design,
+        }
+    }
+
+    /// The design of the same step in the first repeat in which it was a duet or slices.
+    fn design_before(&self, planned: &PlannedTrial) -> Option<&DesignFacts> {
+        let step = |trial: &TrialKey| {
+            (trial.variant.clone(), trial.workload.clone(), trial.readers, trial.writers, trial.clients)
+        };
+        let mut earlier: Vec<&TrialResult> = self
+            .results
+            .values()
+            .filter(|result| result.trial.repeat < planned.key.repeat && step(&result.trial) == step(&planned.key))
+            .collect();
+        earlier.sort_by_key(|result| result.trial.number);
+        earlier.into_iter().filter_map(|result| result.design.as_ref()).find(|facts| facts.design != Design::Turns)
+    }
+
     fn slot(&self, planned: &PlannedTrial) -> Slot {
         let variant = self.variant(planned);
         Slot::new(&self.base, &planned.key, &self.register, |folder| {
@@ -167,8 +296,8 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Runs one trial and saves it. `None` if the user interrupted.
-    fn one(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<Option<TrialResult>, RunError> {
+    /// Makes the database of a trial ready.
+    fn prepared(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<Prepared, RunError> {
         let id = DatabaseId::of(planned);
         let slot = self.slot(planned);
         let mut notes = Vec::new();
@@ -178,15 +307,15 @@ impl<'a> Runner<'a> {
             && !slot.is_clean().or_else(failed(unavailable()))?
             && !self.audit(planned, &slot, progress)?
         {
-            return Ok(None);
+            return Ok(Prepared::Interrupted);
         }
         if planned.key.phase == Phase::Run
             && !self.unusable.contains_key(&id)
             && !slot.is_clean().or_else(failed(unavailable()))?
         {
             progress.note(&format!("{}: loading the database again", planned.key.engine));
-            match self.reload(planned, &slot, progress)? {
-                Reloaded::Interrupted => return Ok(None),
+            match self.reload(planned, slot, progress)? {
+                Reloaded::Interrupted => return Ok(Prepared::Interrupted),
                 Reloaded::Failed(reason) => {
                     self.unusable.insert(id, reason);
                 }
@@ -200,17 +329,9 @@ impl<'a> Runner<'a> {
         if let Some(reason) = self.unusable.get(&id) {
             let result = trial::not_run(planned, self.setup(planned), self.request(planned), reason.clone());
             self.save(&result)?;
-            return Ok(Some(result));
+            return Ok(Prepared::Unusable(Box::new(result)));
         }
-        let folder = self.folder.trial_folder(&planned.key);
-        let ended = self.coordinate(planned, &slot, &folder, notes, progress)?;
-        let Some(result) = ended.result else { return Ok(None) };
-        if planned.key.phase == Phase::Load
-            && let TrialOutcome::Failed(failure) = &result.outcome
-        {
-            self.unusable.insert(id, format!("the load failed: {}", failure.reason));
-        }
-        self.save_with_series(result, &ended.series).map(Some)
+        Ok(Prepared::Ready(notes))
     }
 
     /// Saves a trial whole. If that cannot be, its result alone, as a failure, in the space of its other files: then at
@@ -260,18 +381,18 @@ impl<'a> Runner<'a> {
         EngineCleanup { worker: self.worker, setup: self.setup(planned), patience }
     }
 
-    /// Runs a trial on its database, which is clean afterwards only if all went well.
-    fn coordinate(
+    /// Takes a database into use for a trial.
+    fn begin(
         &self,
-        planned: &PlannedTrial,
-        slot: &Slot,
-        folder: &Path,
+        planned: &'a PlannedTrial,
+        slot: Slot,
+        folder: PathBuf,
         notes: Vec<String>,
+        design: &StepDesign,
         progress: &mut dyn Progress,
-    ) -> Result<Ended, RunError> {
-        let what = || format!("cannot run trial {} ({})", planned.key.number, planned.key.engine);
+    ) -> Result<Begun<'a>, RunError> {
         let settings = self.settings(planned);
-        let goes_on = self.goes_on(planned, slot, &settings).or_else(failed(what()))?;
+        let goes_on = self.goes_on(planned, &slot, &settings).or_else(failed(cannot_run(planned)))?;
         let create = planned.key.phase == Phase::Load && !goes_on;
         if goes_on {
             progress.note(&format!("{}: going on with what the ended run has computed", planned.key.engine));
@@ -282,53 +403,55 @@ impl<'a> Runner<'a> {
             }
             Ok((slot.ledger()?, slot.begin_use()?))
         })();
-        let (ledger, last_version) = prepared.or_else(failed(what()))?;
-        let context = TrialContext {
-            planned,
-            setup: self.setup(planned),
-            environment: &self.variant(planned).environment,
-            engine_cleanup: self.engine_cleanup(planned),
+        let (ledger, last_version) = prepared.or_else(failed(cannot_run(planned)))?;
+        let slices = (design.design != Design::Turns).then(|| SliceSpec { cpus: design.cpus.clone() });
+        Ok(Begun { planned, slot, folder, settings, create, ledger, last_version, notes, slices })
+    }
+
+    /// Runs trials on their databases, which are clean afterwards only if all went well.
+    fn coordinate(
+        &self,
+        trials: &[Begun<'a>],
+        design: &StepDesign,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Ended>, RunError> {
+        let Some(first) = trials.first() else { return Ok(Vec::new()) };
+        let at_work: Vec<_> = trials.iter().map(|one| || one.note_at_work()).collect();
+        let contexts: Vec<TrialContext<'_>> =
+            trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, at_work)).collect();
+        // Nobody knows how much is to come if the results decide that.
+        let is_auto = self.checked.experiment.lab.repeat.is_auto();
+        let left = self.pace.left(&self.checked.plan.trials, first.planned.key.number).filter(|_| !is_auto);
+        let ended = trial::run(&contexts, design, &mut |live: &Live| {
+            progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
+        });
+        let mut ended = ended.or_else(failed(cannot_run(first.planned)))?;
+        trials.iter().zip(&mut ended).for_each(|(one, ended)| one.end(ended));
+        Ok(ended)
+    }
+
+    fn context<'b>(&'b self, one: &'b Begun<'a>, at_work: &'b dyn Fn() -> io::Result<()>) -> TrialContext<'b> {
+        TrialContext {
+            planned: one.planned,
+            setup: self.setup(one.planned),
+            environment: &self.variant(one.planned).environment,
+            engine_cleanup: self.engine_cleanup(one.planned),
             lab: &self.checked.experiment.lab,
-            settings,
-            request: self.request(planned),
-            database: slot.database(),
-            backing_store: slot.backing_store(),
+            settings: one.settings.clone(),
+            request: self.request(one.planned),
+            database: one.slot.database(),
+            backing_store: one.slot.backing_store(),
             register: &self.register,
-            create,
-            ledger: &ledger,
-            last_version,
-            folder,
+            slices: one.slices.clone(),
+            create: one.create,
+            ledger: &one.ledger,
+            last_version: one.last_version,
+            folder: &one.folder,
             worker: self.worker,
             stop: self.stop,
-            at_work: &|| if create && can_go_on(planned) { slot.begin_load() } else { Ok(()) },
-            notes,
-        };
-        let left = self.pace.left(&self.checked.plan.trials, planned.key.number);
-        let mut ended = trial::run(&context, &mut |live: &Live| {
-            progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
-        })
-        .or_else(failed(what()))?;
-        if let Some(result) = ended.result.as_mut().filter(|result| audit::ended_in_order(result)) {
-            let left = Left {
-                clean: result.is_finished(),
-                part: audit::written(planned, last_version, ended.last_version)
-                    .map(|written| PartWritten { trial: planned.key.number, written }),
-                last_version: ended.last_version,
-            };
-            let kept = slot.end_use(left, &ledger);
-            if !result.is_finished() {
-                return Ok(ended);
-            }
-            match kept {
-                Ok(None) => {}
-                Ok(Some(reason)) => {
-                    result.outcome = TrialOutcome::Failed(Failure { kind: FailureKind::Implausible, reason });
-                }
-                // It was not marked as clean, and is loaded again.
-                Err(cause) => result.outcome = LabError::new("keep what it knows of the database", cause).outcome(),
-            }
+            at_work,
+            notes: one.notes.clone(),
         }
-        Ok(ended)
     }
 
     /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose
@@ -384,14 +507,17 @@ impl<'a> Runner<'a> {
     }
 
     /// Loads a database again that cannot be trusted any more, without measuring it.
-    fn reload(&self, planned: &PlannedTrial, slot: &Slot, progress: &mut dyn Progress) -> Result<Reloaded, RunError> {
+    fn reload(&self, planned: &PlannedTrial, slot: Slot, progress: &mut dyn Progress) -> Result<Reloaded, RunError> {
         let Some(load) = self.load_of(planned) else {
             return Ok(Reloaded::Failed("the plan has no load for it".to_owned()));
         };
         let folder = self.folder.root().join("reloading");
-        let ended = self.coordinate(load, slot, &folder, Vec::new(), progress)?;
+        let turns = StepDesign::turns("a load");
+        let begun = self.begin(load, slot, folder.clone(), Vec::new(), &turns, progress)?;
+        let ended = self.coordinate(&[begun], &turns, progress)?;
         fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
-        Ok(match ended.result.map(|result| result.outcome) {
+        let result = ended.into_iter().next().and_then(|ended| ended.result);
+        Ok(match result.map(|result| result.outcome) {
             None => Reloaded::Interrupted,
             Some(TrialOutcome::Finished) => Reloaded::Done,
             Some(TrialOutcome::Failed(failure)) => {
@@ -464,6 +590,24 @@ impl DatabaseId {
     fn of(planned: &PlannedTrial) -> DatabaseId {
         DatabaseId { variant: planned.variant, engine: planned.engine, repeat: planned.key.repeat }
     }
+}
+
+/// `once`, `5 times`.
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+fn cannot_run(planned: &PlannedTrial) -> String {
+    format!("cannot run trial {} ({})", planned.key.number, planned.key.engine)
+}
+
+/// Whether a trial can be run on its database.
+enum Prepared {
+    /// It can; with notes for its result.
+    Ready(Vec<String>),
+    /// It cannot; its result, saved.
+    Unusable(Box<TrialResult>),
+    Interrupted,
 }
 
 enum Reloaded {

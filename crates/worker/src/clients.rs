@@ -15,6 +15,7 @@ use kvdyno_results::{Failure, FailureKind};
 use crate::loops::{Driver, Limit, Work};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
+use crate::slices::{SlicePart, SlicedClient, pin_to};
 use crate::trial::{Measured, NotRun, Trial, failed};
 use crate::usage::Usage;
 use crate::workloads::role::RoleClock;
@@ -85,7 +86,9 @@ impl<C: RoleClock> Trial<'_, C> {
         if !barriers.go.pass(participants) {
             return Measured::default();
         }
-        sleep_until(warmup, || control.is_stop_requested());
+        if self.spec.slices.is_none() {
+            sleep_until(warmup, || control.is_stop_requested());
+        }
         control.enter(WorkerState::Measuring);
         let before = Usage::now();
         // Nobody aborts what has begun.
@@ -143,10 +146,14 @@ impl<C: RoleClock> Trial<'_, C> {
     /// From now on the warm-up runs. Called when all are ready, before any may go.
     fn set_times(&self) -> Duration {
         let (control, workload, warmup) = (self.control(), &self.spec.workload, self.warmup());
+        // Who orders the slices orders the warm-up, too.
+        let warmup = if self.spec.slices.is_some() { Duration::ZERO } else { warmup };
         let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
         let warm_until = self.clock.now() + ticks(warmup);
         let run_until = match workload.parameters.end {
-            TrialEnd::After(duration) if !workload.name.loads() => warm_until + ticks(duration),
+            TrialEnd::After(duration) if !workload.name.loads() && self.spec.slices.is_none() => {
+                warm_until + ticks(duration)
+            }
             _ => u64::MAX,
         };
         control.warm_until.store(warm_until, Ordering::SeqCst);
@@ -160,7 +167,11 @@ impl<C: RoleClock> Trial<'_, C> {
     }
 
     fn measured_since(&self, before: Usage) -> Measured {
-        Measured { warmup_seconds: self.warmup().as_secs_f64(), used: Usage::now().since(before) }
+        let used = match self.spec.slices {
+            None => Usage::now().since(before),
+            Some(_) => self.client_stats().iter().map(|stats| stats.slices.used()).fold(Usage::default(), Usage::plus),
+        };
+        Measured { warmup_seconds: self.warmup().as_secs_f64(), used }
     }
 
     /// The life of a reader or writer, one of `participants` that wait for each other.
@@ -183,6 +194,7 @@ impl<C: RoleClock> Trial<'_, C> {
         );
         // Only an engine that keeps nothing by its own declaration may let the lab answer for it.
         let host = if database.can(abi::IS_VOLATILE) { recall.host() } else { Host { recall: None, ..recall.host() } };
+        self.pin(&client).inspect_err(|_| self.abort())?;
         client.stats.set_op_kinds(&client.role.operations(parameters));
         client.stats.version.store(self.spec.last_version, Ordering::Relaxed);
         // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
@@ -217,9 +229,22 @@ impl<C: RoleClock> Trial<'_, C> {
         Ok(())
     }
 
+    /// Lets a client run on the processor that the slices say, if they say one.
+    fn pin(&self, client: &TrialClient<'_>) -> Result<(), Failure> {
+        let cpu = self.spec.slices.as_ref().and_then(|slices| slices.cpus.get(client.number));
+        cpu.map_or(Ok(()), |&cpu| pin_to(cpu)).map_err(|cause| Failure {
+            kind: FailureKind::Environment,
+            reason: format!("client {} cannot run on processor {cpu:?}: {cause}", client.number + 1),
+        })
+    }
+
     fn work(&self, mut driver: Driver<'_, C>, client: &TrialClient<'_>, warmed_up: impl FnOnce()) {
         let (control, stats, workload) = (self.control(), driver.stats, &self.spec.workload);
         let mut work = C::start(client.role, &driver);
+        if self.spec.slices.is_some() {
+            warmed_up();
+            return self.work_in_slices(driver, client, work.as_mut());
+        }
         self.warm_up(&mut driver, work.as_mut());
         warmed_up();
         let primary = client.is_primary(workload);
@@ -236,6 +261,30 @@ impl<C: RoleClock> Trial<'_, C> {
         if primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1 {
             control.run_until.store(0, Ordering::SeqCst);
         }
+    }
+
+    /// What is not counted of the slices is warm-up, what is counted the measured part.
+    fn work_in_slices(
+        &self,
+        mut driver: Driver<'_, C>,
+        client: &TrialClient<'_>,
+        work: &mut dyn Work<C>,
+    ) {
+        let (control, stats) = (self.control(), driver.stats);
+        let now = self.clock.now();
+        let parts = stats.warmup.iter().chain(&stats.measured);
+        parts.for_each(|ops| ops.from.store(now, Ordering::Relaxed));
+        let sliced = SlicedClient {
+            control: &control.slices,
+            stats: &stats.slices,
+            ticks_per_ns: control.ticks_per_ns(),
+            notes_process: self.process.is_some() || client.number == 0,
+        };
+        let uncounted = || stats.warmup.iter().map(|ops| ops.latency.count()).sum();
+        sliced.run(self.clock, || control.is_stop_requested(), uncounted, |part, until| {
+            let ops = if part == SlicePart::Counted { &stats.measured } else { &stats.warmup };
+            work.run(&mut driver, ops, Limit { until, operations: u64::MAX });
+        });
     }
 
     fn warm_up(&self, driver: &mut Driver<'_, C>, work: &mut dyn Work<C>) {

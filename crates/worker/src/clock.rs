@@ -46,6 +46,11 @@ pub fn process_cpu_ns() -> u64 {
     ns_of(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// Nanoseconds that processors have worked for this thread.
+pub fn thread_cpu_ns() -> u64 {
+    ns_of(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 fn ns_of(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes the struct that it is given; it always has these clocks. libc's call rather than

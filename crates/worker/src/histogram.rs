@@ -48,6 +48,11 @@ impl TickHistogram {
         }
     }
 
+    /// How many values were counted.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().map(|count| count.load(Ordering::Relaxed).min(MOST)).fold(0, u64::saturating_add)
+    }
+
     /// Adds the counts to `totals`, which has [`BUCKETS`] elements. A count that nobody can have counted is as high as
     /// one can be, so that sums of them are numbers still.
     pub fn add_to(&self, totals: &mut [u64]) {

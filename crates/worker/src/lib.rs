@@ -16,6 +16,7 @@ mod observer;
 mod plausible;
 mod recall;
 pub mod shared;
+pub mod slices;
 mod spec;
 mod trial;
 mod usage;
@@ -25,7 +26,7 @@ pub mod workloads;
 pub use audit::process::run as audit;
 pub use histogram::TickHistogram;
 pub use key_choice::Distribution;
-pub use observer::{KindTotals, Observer, Snapshot};
+pub use observer::{ClientTimes, DuetTotals, KindTotals, Observer, Snapshot};
 pub use plausible::TrialClock;
 pub use spec::{
     AuditReport, AuditSpec, DestroySpec, DriverCheck, SessionAudit, TrialSpec, WorkerReport, Written, of_process,

@@ -1,12 +1,13 @@
 //! The parent's view of a trial under way: everything that was counted so far.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hdrhistogram::Histogram;
 use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, SeriesPoint};
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
 use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, SharedMemory};
+use crate::slices::{PartTimes, SliceStats};
 
 /// Reads the memory of a trial while a worker writes it.
 #[derive(Debug)]
@@ -72,6 +73,36 @@ impl Snapshot {
     }
 }
 
+/// The counted parts of a trial's duets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DuetTotals {
+    /// Operations of all clients.
+    pub operations: u64,
+    /// CPU seconds of the clients' threads.
+    pub client_cpu_s: f64,
+    /// CPU seconds of the worker, the engine's own threads with it.
+    pub cpu_s: f64,
+}
+
+/// The time of clients in parts of their slices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientTimes {
+    /// From their beginnings to their ends, ns.
+    pub wall_ns: u64,
+    /// On a processor, ns.
+    pub cpu_ns: u64,
+    /// In wait for one, ns.
+    pub delayed_ns: u64,
+}
+
+impl ClientTimes {
+    /// The share of the time in which they neither worked nor waited for a processor, of 1; absent without any time.
+    pub fn slept(&self) -> Option<f64> {
+        let awake_ns = self.cpu_ns.saturating_add(self.delayed_ns);
+        (self.wall_ns > 0).then(|| 1.0 - (awake_ns as f64 / self.wall_ns as f64).min(1.0))
+    }
+}
+
 impl<'a> Observer<'a> {
     /// Of a trial's memory.
     pub fn new(shared: &'a SharedMemory) -> Self {
@@ -102,7 +133,7 @@ impl<'a> Observer<'a> {
         let of_kind = |kind| {
             let op_stats = self.ops_of(kind, part);
             let mut totals = KindTotals { kind, records: 0, counts: vec![0; BUCKETS] };
-            for ops in &op_stats {
+            for (ops, _) in &op_stats {
                 ops.latency.add_to(&mut totals.counts);
                 totals.records = totals.records.saturating_add(ops.records.load(Ordering::Relaxed));
             }
@@ -115,10 +146,14 @@ impl<'a> Observer<'a> {
     }
 
     /// The statistics of a kind, one for each client that does it, of a part of the trial.
-    fn ops_of(&self, kind: OpKind, part: fn(&ClientStats) -> &ClientOps) -> Vec<&'a OpStats> {
+    fn ops_of(
+        &self,
+        kind: OpKind,
+        part: fn(&ClientStats) -> &ClientOps,
+    ) -> Vec<(&'a OpStats, &'a ClientStats)> {
         let of_client = |stats: &'a ClientStats| {
             let slots = part(stats).iter().zip(stats.op_kinds());
-            slots.filter_map(move |(ops, slot)| (slot == Some(kind)).then_some(ops))
+            slots.filter_map(move |(ops, slot)| (slot == Some(kind)).then_some((ops, stats)))
         };
         self.shared.client_stats().iter().flat_map(of_client).collect()
     }
@@ -140,7 +175,7 @@ impl<'a> Observer<'a> {
             .map(|totals| {
                 let op_stats = self.ops_of(totals.kind, |stats| &stats.measured);
                 let operations = totals.operations();
-                let operations_per_s: f64 = op_stats.iter().map(|ops| client_rate(ops, from, rate)).sum();
+                let operations_per_s: f64 = op_stats.iter().map(|(ops, stats)| client_rate(ops, stats, from, rate)).sum();
                 let records_per_operation = totals.records as f64 / operations.max(1) as f64;
                 Operations {
                     kind: totals.kind,
@@ -157,7 +192,7 @@ impl<'a> Observer<'a> {
 
     /// The answers, in the worker's whole life.
     pub fn answers(&self) -> AnswerCounts {
-        let sum = |counter: fn(&ClientStats) -> &std::sync::atomic::AtomicU64| {
+        let sum = |counter: fn(&ClientStats) -> &AtomicU64| {
             let counts = self.shared.client_stats().iter().map(|stats| counter(stats).load(Ordering::Relaxed));
             counts.fold(0, u64::saturating_add)
         };
@@ -186,6 +221,54 @@ impl<'a> Observer<'a> {
         self.shared.client_stats().iter().map(ClientStats::counters).collect()
     }
 
+    /// Slices with a counted part, of the client that had most; 0 if the trial works in none.
+    pub fn slices(&self) -> u64 {
+        let slices = self.shared.client_stats().iter().map(|stats| stats.slices.count.load(Ordering::Relaxed));
+        slices.max().unwrap_or(0)
+    }
+
+    /// The counted time of the client that has most of it, seconds; 0 if the trial works in no slices.
+    pub fn counted_s(&self) -> f64 {
+        let counted = self.shared.client_stats().iter().map(|stats| stats.slices.counted.wall_ns.load(Ordering::Relaxed));
+        counted.max().unwrap_or(0) as f64 / 1e9
+    }
+
+    /// The times of all clients together in the first parts of their slices.
+    pub fn lead_times(&self) -> ClientTimes {
+        self.times(|slices| &slices.lead)
+    }
+
+    /// The times of all clients together in the counted parts of their slices.
+    pub fn counted_times(&self) -> ClientTimes {
+        self.times(|slices| &slices.counted)
+    }
+
+    /// The duets of all clients together.
+    pub fn duets(&self) -> DuetTotals {
+        let clients = self.shared.client_stats();
+        let sum = |word: fn(&SliceStats) -> &AtomicU64| {
+            let words = clients.iter().map(|stats| word(&stats.slices).load(Ordering::Relaxed));
+            words.fold(0, u64::saturating_add)
+        };
+        DuetTotals {
+            operations: sum(|slices| &slices.duet_operations),
+            client_cpu_s: sum(|slices| &slices.duet_cpu_ns) as f64 / 1e9,
+            cpu_s: clients.iter().map(|stats| stats.slices.duet_cpu_s()).sum(),
+        }
+    }
+
+    fn times(&self, part: fn(&SliceStats) -> &PartTimes) -> ClientTimes {
+        let sum = |word: fn(&PartTimes) -> &AtomicU64| {
+            let words = self.shared.client_stats().iter().map(|stats| word(part(&stats.slices)));
+            words.map(|word| word.load(Ordering::Relaxed)).fold(0, u64::saturating_add)
+        };
+        ClientTimes {
+            wall_ns: sum(|times| &times.wall_ns),
+            cpu_ns: sum(|times| &times.cpu_ns),
+            delayed_ns: sum(|times| &times.delayed_ns),
+        }
+    }
+
     /// The newest version that was handed to the engine.
     pub fn last_version(&self) -> u64 {
         self.shared.client_stats().iter().map(|stats| stats.version.load(Ordering::Relaxed)).max().unwrap_or(0)
@@ -193,11 +276,14 @@ impl<'a> Observer<'a> {
 }
 
 /// Operations a second of one thread, from the moment at which all may begin to its own last operation's end. A thread
-/// that got its processor late has not worked faster.
-fn client_rate(ops: &OpStats, from: u64, ticks_per_ns: f64) -> f64 {
+/// that got its processor late has not worked faster. Where it works in slices, their counted time is what matters.
+fn client_rate(ops: &OpStats, stats: &ClientStats, from: u64, ticks_per_ns: f64) -> f64 {
     let mut counts = vec![0; BUCKETS];
     ops.latency.add_to(&mut counts);
     let operations: u64 = counts.iter().sum();
-    let ticks = ops.until.load(Ordering::Relaxed).saturating_sub(from);
-    if ticks == 0 { 0.0 } else { operations as f64 / (ticks as f64 / ticks_per_ns / 1e9) }
+    let ns = match stats.slices.counted.wall_ns.load(Ordering::Relaxed) {
+        0 => ops.until.load(Ordering::Relaxed).saturating_sub(from) as f64 / ticks_per_ns,
+        counted_ns => counted_ns as f64,
+    };
+    if ns > 0.0 { operations as f64 / (ns / 1e9) } else { 0.0 }
 }

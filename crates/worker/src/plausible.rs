@@ -4,7 +4,7 @@
 //! worker can exceed, however fast: a client ends at most one operation a tick, and works no longer than the trial
 //! took.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::{Calibration, Clock, Monotonic, Tsc, has_invariant_tsc};
 use crate::histogram::{BUCKETS, at_least};
@@ -128,7 +128,7 @@ fn implausible_client(
     last_version: u64,
 ) -> Option<String> {
     let most = span.ticks();
-    let counters = [
+    let counters: [(&str, &AtomicU64, u64); 8] = [
         ("missing records", &stats.missing, most),
         ("errors", &stats.errors, most),
         ("wrong values", &stats.wrong, most),
@@ -136,6 +136,7 @@ fn implausible_client(
         ("stale values", &stats.stale, most),
         ("bytes written", &stats.user_bytes, most.saturating_mul(BYTES_A_TICK)),
         ("versions", &stats.version, last_version.saturating_add(most)),
+        ("nanoseconds of slices", &stats.slices.counted.wall_ns, (most as f64 / span.per_ns) as u64),
     ];
     let exceeded = counters.into_iter().find_map(|(what, counter, most)| {
         let count = counter.load(Ordering::Relaxed);
@@ -202,7 +203,6 @@ mod tests {
     use kvdyno_dataset::KeyFormat;
     use kvdyno_results::OpKind;
     use proptest::prelude::*;
-    use std::sync::atomic::AtomicU64;
     use std::time::Duration;
 
     /// A reader that does a hundred operations.

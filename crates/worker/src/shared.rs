@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::barrier::Barriers;
 use crate::histogram::TickHistogram;
+use crate::slices::{SliceControl, SliceStats};
 
 /// The state of the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -95,6 +96,8 @@ pub struct Control {
     pub barriers: Barriers,
     /// Records that an audit has read back so far.
     pub audited: AtomicU64,
+    /// Where the trial works in slices: the next one, and who has ended it.
+    pub slices: SliceControl,
     /// The units of work that clients have taken so far, where a workload gives them out.
     pub shared_work: CacheLine,
 }
@@ -229,6 +232,8 @@ pub struct ClientStats {
     pub version: AtomicU64,
     _padding: [u64; 7],
     counters: [AtomicU64; COUNTERS],
+    /// The counted parts of its slices, where the trial works in such.
+    pub slices: SliceStats,
     /// The warm-up.
     pub warmup: ClientOps,
     /// The measured part.

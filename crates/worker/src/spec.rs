@@ -8,6 +8,7 @@ use kvdyno_model::Audit;
 use kvdyno_results::{ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
 use serde::{Deserialize, Serialize};
 
+use crate::slices::SliceSpec;
 use crate::workloads::WorkloadSpec;
 
 /// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is
@@ -32,6 +33,9 @@ pub struct TrialSpec {
     pub clients: ClientKind,
     /// The database's folder.
     pub database: PathBuf,
+    /// How it works in slices; absent if it works without a break.
+    #[serde(default)]
+    pub slices: Option<SliceSpec>,
     /// Whether to make a new database in it.
     pub create: bool,
     /// Versions up to this one have been written by earlier trials.

@@ -27,6 +27,14 @@ impl Usage {
         }
     }
 
+    pub(crate) fn plus(self, more: Usage) -> Usage {
+        Usage {
+            user_s: self.user_s + more.user_s,
+            sys_s: self.sys_s + more.sys_s,
+            ctx_switches: self.ctx_switches + more.ctx_switches,
+        }
+    }
+
     pub(crate) fn since(self, before: Usage) -> Usage {
         Usage {
             user_s: self.user_s - before.user_s,

@@ -171,9 +171,20 @@ impl<C: RoleClock> Trial<'_, C> {
     fn window(&self, measured: &Measured, settling: Option<Settling>) -> Window {
         let ticks_per_ns = self.control().ticks_per_ns();
         let from = self.control().measured_from.load(Ordering::Relaxed);
-        let until = self.shared.client_stats().iter().map(ClientStats::measured_until).max();
+        let clients = self.shared.client_stats();
+        let seconds = match self.spec.slices {
+            None => {
+                let until = clients.iter().map(ClientStats::measured_until).max().unwrap_or(from);
+                until.saturating_sub(from) as f64 / ticks_per_ns / 1e9
+            }
+            // What they stood still between is no part of it.
+            Some(_) => {
+                let counted = clients.iter().map(|stats| stats.slices.counted.wall_ns.load(Ordering::Relaxed));
+                counted.max().unwrap_or(0) as f64 / 1e9
+            }
+        };
         Window {
-            seconds: until.unwrap_or(from).saturating_sub(from) as f64 / ticks_per_ns / 1e9,
+            seconds,
             warmup_seconds: measured.warmup_seconds,
             user_s: measured.used.user_s,
             sys_s: measured.used.sys_s,

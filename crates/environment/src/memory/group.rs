@@ -43,6 +43,23 @@ impl ControlGroup {
         Ok(())
     }
 
+    /// Freezes all of its processes, or thaws them. False where the kernel has no such thing for this group: before
+    /// Linux 5.2, and in version 1, where that is another hierarchy's.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn freeze(&self, frozen: bool) -> io::Result<bool> {
+        let file = self.folder.join("cgroup.freeze");
+        // Not made anew where it is not there: the kernel refuses that with another error.
+        let written = File::options().write(true).open(&file).and_then(|mut open| {
+            open.write_all(if frozen { b"1" } else { b"0" })
+        });
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            outcome => outcome.map(|()| true).map_err(|cause| told("cannot set", &file, &cause)),
+        }
+    }
+
     /// Ends what is left in it, and says how many processes that were.
     ///
     /// # Errors

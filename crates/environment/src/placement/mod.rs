@@ -80,6 +80,14 @@ impl Placement {
         self.set_numa().map_err(|error| Refusal::new(EnvironmentKey::Numa, refused(error)))
     }
 
+    /// The processors that a worker may run on.
+    pub fn cpus(&self) -> Vec<u32> {
+        match &self.cpus {
+            Some((cpus, _)) => cpus.as_slice().to_vec(),
+            None => usable_cpus(&Tree::live()),
+        }
+    }
+
     /// The calls that a process makes on itself before its new image.
     fn set(&self) -> io::Result<()> {
         self.set_cpus()?;

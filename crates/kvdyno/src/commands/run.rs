@@ -178,6 +178,7 @@ pub fn start(
     let plan = SavedPlan {
         experiment: Experiment::parse(&text).map_err(|error| in_file(error, None))?.resolved(),
         trials: checked.plan.trials.iter().map(|trial| trial.key.clone()).collect(),
+        enough: None,
     };
     files::write_json(&results.plan_file(), &plan).map_err(Error::io("cannot save plan.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
@@ -294,7 +295,8 @@ fn run_and_report(
         eprintln!("left out: {}: {}", one.what(), one.reason);
     }
     eprintln!("{}", Extent::of(checked));
-    let summary = kvdyno_run::run(checked, results, run, &worker, &stop, &mut progress);
+    let rule = ComparisonsDecide { lab: &checked.experiment.lab };
+    let summary = kvdyno_run::run(checked, results, run, &worker, &rule, &stop, &mut progress);
     progress.finish();
     let summary = summary?;
     if summary.interrupted {

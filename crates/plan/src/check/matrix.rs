@@ -22,7 +22,7 @@ pub(crate) fn check_count(variants: &[Variant]) -> Result<(), FileError> {
         (1 + runs as u64).saturating_mul(experiment.engines.len() as u64)
     };
     let each = variants.iter().map(of_one).fold(0u64, u64::saturating_add);
-    let repeat = variants.first().map_or(1, |variant| variant.experiment.lab.repeat.get());
+    let repeat = variants.first().map_or(1, |variant| variant.experiment.lab.repeat.most().into());
     let trials = each.saturating_mul(repeat);
     if trials > MOST_TRIALS {
         let message = format!(

@@ -339,6 +339,8 @@ fn result(
         workload: workload(&trial),
         outcome,
         started: "2026-01-15T09:30:00Z".parse().unwrap(),
+
+        design: None,
         window: finished.then_some(window),
         operations: if finished { operations } else { Vec::new() },
         answers: AnswerCounts { right: RECORDS, ..AnswerCounts::default() },

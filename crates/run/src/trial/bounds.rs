@@ -70,6 +70,11 @@ impl Bounds {
         self.control_group().map_or(Ok(0), ControlGroup::end)
     }
 
+    /// Freezes the trial's processes by their control group, or thaws them. False where that cannot be.
+    pub(super) fn freeze(&self, frozen: bool) -> io::Result<bool> {
+        self.control_group().map_or(Ok(false), |group| group.freeze(frozen))
+    }
+
     /// Lets the process that `command` starts be held, and limited.
     pub(super) fn take_in(&self, command: &mut Command) -> io::Result<()> {
         self.control_group().map_or(Ok(()), |group| group.take_in(command))

@@ -11,6 +11,7 @@ use kvdyno_experiment::LabSection;
 use kvdyno_plan::{Environment, PlannedTrial, Setup};
 use kvdyno_results::WorkloadFacts;
 use kvdyno_worker::shared::LedgerMemory;
+use kvdyno_worker::slices::SliceSpec;
 
 use crate::engine_cleanup::EngineCleanup;
 use crate::stop::Stop;
@@ -31,6 +32,8 @@ pub struct TrialContext<'a> {
     pub backing_store: &'a BackingStore,
     /// Where what this process makes is noted.
     pub register: &'a Register,
+    /// How it works in slices beside others; absent if it works alone.
+    pub slices: Option<SliceSpec>,
     pub create: bool,
     pub ledger: &'a LedgerMemory,
     pub last_version: u64,

@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{AnswerCounts, Operations, Phase};
+use kvdyno_results::{AnswerCounts, DesignFacts, DuetFacts, Operations, Phase};
 use kvdyno_worker::shared::{COUNTERS, SharedMemory};
-use kvdyno_worker::{Observer, TrialClock, WorkerReport};
+use kvdyno_worker::{ClientTimes, DuetTotals, Observer, TrialClock, WorkerReport};
 
 use super::context::TrialContext;
 use super::watching::Watched;
@@ -24,6 +24,8 @@ pub(super) struct Counted {
     /// Versions up to this one may have been written.
     pub(super) last_version: u64,
     pub(super) histograms: LatencyLog,
+    /// Slices of its measured part, the times of its clients in these, and its duets.
+    slices: (u64, ClientTimes, DuetTotals),
 }
 
 impl Counted {
@@ -53,7 +55,17 @@ impl Counted {
             no_space: observer.control().no_space.load(Ordering::SeqCst) == 1,
             last_version: observer.last_version().max(context.last_version),
             histograms: observer.histograms().into_iter().collect(),
+            slices: (observer.slices(), observer.counted_times(), observer.duets()),
         }
+    }
+
+    /// The facts of its design with what was counted; none for a load, which is compared by turns alone.
+    pub(super) fn completed(&self, context: &TrialContext<'_>, facts: DesignFacts) -> Option<DesignFacts> {
+        let (slices, times, duets) = self.slices;
+        let DuetTotals { operations, cpu_s, client_cpu_s } = duets;
+        let duet = (operations > 0).then_some(DuetFacts { operations, cpu_s, client_cpu_s });
+        let facts = DesignFacts { slices, slept: times.slept(), duet, ..facts };
+        (context.planned.key.phase == Phase::Run).then_some(facts)
     }
 }
 

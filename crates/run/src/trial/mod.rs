@@ -9,23 +9,28 @@ mod lab_error;
 pub(crate) mod logs;
 mod reports;
 mod result;
+mod standing;
+mod together;
 mod watching;
 
 use std::fs;
 use std::io::{self, PipeWriter};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 use std::process::Stdio;
 
 use jiff::Timestamp;
 use kvdyno_environment::process::WorkerCommand;
 use kvdyno_environment::storage::{DeviceCounters, free_bytes, is_device, settle};
 use kvdyno_environment::worker_processes::WorkerProcesses;
+use kvdyno_model::Design;
+use kvdyno_plan::design::{Slicing, StepDesign};
 use kvdyno_results::{
-    ClientKind, Failure, FailureKind, SeriesPoint, Space, TrialOutcome, TrialResult, files, latency_log,
+    ClientKind, DesignFacts, Failure, FailureKind, SeriesPoint, Space, TrialOutcome, TrialResult, files, latency_log,
 };
 use kvdyno_worker::shared::SharedMemory;
+use kvdyno_worker::workloads::TrialEnd;
 use kvdyno_worker::{TrialClock, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
 
@@ -38,12 +43,13 @@ use context::{WORKER_LOG, taken_kib};
 use counted::Counted;
 pub use lab_error::LabError;
 use lab_error::{Attempt, FirstError};
-use logs::WorkerLogs;
+use logs::{LogThread, WorkerLogs};
 use reports::Reports;
 use result::OsExtras;
 pub(crate) use result::last_words;
 pub use result::{not_run, workload_facts};
-use watching::Watching;
+use together::{Conductor, SliceOrder};
+use watching::{Watched, Watching};
 
 /// How a trial came out.
 pub struct Ended {
@@ -54,64 +60,144 @@ pub struct Ended {
     pub last_version: u64,
 }
 
-/// Runs a trial and keeps its files, but for the result.
+/// Runs a trial, or several beside each other, and keeps their files, but for the results.
 ///
-/// # Errors If the lab cannot start it: no process, no memory, no space for its files. What happens from then on is in
-/// the result.
-pub fn run(context: &TrialContext<'_>, live: &mut dyn FnMut(&Live)) -> io::Result<Ended> {
-    let work = context.folder.join(WORK);
-    fs::create_dir_all(&work).map_err(|cause| named(&work, &cause))?;
-    let clock = TrialClock::begin();
-    let shared = SharedMemory::create(context.planned.workload.roles().len())?;
-    let reports = Reports::none_in(context)?;
-    let mut logs = WorkerLogs::default();
-    let mut commands = worker_commands(context, &shared, &reports, &mut logs)?;
-    settle(&context.database)?;
-    let mut bounds = Bounds::set(context)?;
-    for command in &mut commands {
-        bounds.take_in(command)?;
-    }
-    let device_before = DeviceCounters::read(&context.database);
-    let started = Timestamp::now();
-    let logs = logs.start()?;
-    let watching = Watching::new(context, &shared, &clock, WorkerProcesses::start(commands)?, &mut bounds);
-    let watched = watching.until_end(live);
+/// # Errors If the lab cannot start one: no process, no memory, no space for its files. What happens from then on is in
+/// the results.
+pub fn run(contexts: &[TrialContext<'_>], step: &StepDesign, live: &mut dyn FnMut(&Live)) -> io::Result<Vec<Ended>> {
+    let mut prepared = contexts.iter().map(Prepared::new).collect::<io::Result<Vec<_>>>()?;
+    let (watched, (design, why)) = {
+        let mut watchings = prepared.iter_mut().map(Prepared::start).collect::<io::Result<Vec<_>>>()?;
+        let chosen = match (slice_order(contexts), watchings.as_mut_slice()) {
+            (Some(order), watchings) => Conductor::new(watchings, live).conduct(step, order),
+            (None, watchings) => {
+                watchings.iter_mut().for_each(|watching| watching.until_end(live));
+                (Design::Turns, step.why.clone())
+            }
+        };
+        (watchings.into_iter().map(Watching::finish).collect::<Vec<_>>(), chosen)
+    };
+    let numbers: Vec<u32> = contexts.iter().map(|context| context.planned.key.number).collect();
+    let facts = |own: u32| {
+        let beside = numbers.iter().copied().filter(|number| *number != own).collect();
+        DesignFacts { design, why: why.clone(), beside, slices: 0, slept: None, duet: None }
+    };
+    let trials = prepared.into_iter().zip(watched);
+    Ok(trials
+        .map(|(one, watched)| {
+            let design = facts(one.context.planned.key.number);
+            one.finish(watched, design)
+        })
+        .collect())
+}
 
-    let mut errors = FirstError::default();
-    let survivors = errors.note(bounds.end().on("end what is left of the trial in", &work)).unwrap_or(0);
-    let mut notes = logs.finish();
-    errors.note(fs::remove_dir_all(&work).on("remove", &work));
-    let Some(mut watched) = watched else {
-        return Ok(Ended { result: None, series: Vec::new(), last_version: 0 });
-    };
-    watched.account.survivors += survivors as u32;
-    let unwritten = errors.note(settled(&context.database).on("write out", &context.database)).flatten();
-    let device = match (&device_before, DeviceCounters::read(&context.database)) {
-        (Some(before), Some(after)) => Some(after.since(before)),
-        _ => None,
-    };
-    let space = errors.note(space(context, watched.db_peak_kib).on("look at", &context.database)).unwrap_or_default();
-    let report = reports.read();
-    let counted = Counted::read(context, &shared, &clock, &watched, report.as_ref());
-    let series = if counted.implausible.is_none() { std::mem::take(&mut watched.series) } else { Vec::new() };
-    let mut result = result::result(context, &counted, report, watched, OsExtras { started, device, space, bounds });
-    if let Some(failure) = unwritten.filter(|_| result.is_finished()) {
-        result.outcome = TrialOutcome::Failed(failure);
+/// The slices of trials that are measured beside each other; `None` for one by itself.
+fn slice_order(contexts: &[TrialContext<'_>]) -> Option<SliceOrder> {
+    let first = contexts.first().filter(|context| context.slices.is_some())?;
+    let parameters = &first.planned.workload.parameters;
+    let TrialEnd::After(duration) = parameters.end else { return None };
+    Some(SliceOrder { warmup: parameters.warmup, slicing: Slicing::of(duration), seed: parameters.seed })
+}
+
+/// A trial that can be started, and what is needed of it when it has ended.
+struct Prepared<'a> {
+    context: &'a TrialContext<'a>,
+    work: PathBuf,
+    clock: TrialClock,
+    shared: SharedMemory,
+    reports: Reports,
+    /// Before it is started.
+    commands: Vec<WorkerCommand>,
+    unstarted_logs: Option<WorkerLogs>,
+    bounds: Bounds,
+    device_before: Option<DeviceCounters>,
+    started: Timestamp,
+    /// From its start on.
+    logs: Option<LogThread>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(context: &'a TrialContext<'a>) -> io::Result<Prepared<'a>> {
+        let work = context.folder.join(WORK);
+        fs::create_dir_all(&work).map_err(|cause| named(&work, &cause))?;
+        let clock = TrialClock::begin();
+        let shared = SharedMemory::create(context.planned.workload.roles().len())?;
+        let reports = Reports::none_in(context)?;
+        let mut logs = WorkerLogs::default();
+        let mut commands = worker_commands(context, &shared, &reports, &mut logs)?;
+        settle(&context.database)?;
+        let bounds = Bounds::set(context)?;
+        for command in &mut commands {
+            bounds.take_in(command)?;
+        }
+        // What others do to the device beside it is not its own.
+        let device_before = DeviceCounters::read(&context.database).filter(|_| context.slices.is_none());
+        Ok(Prepared {
+            context,
+            work,
+            clock,
+            shared,
+            reports,
+            commands,
+            unstarted_logs: Some(logs),
+            bounds,
+            device_before,
+            started: Timestamp::now(),
+            logs: None,
+        })
     }
-    if !result.is_finished() && free_bytes(&context.database).is_ok_and(|free| free < context.lab.min_free.0) {
-        // The result may have to go onto the same storage, and nobody uses a database that did not fit.
-        let given_back = context.engine_cleanup.destroy(&context.database);
-        notes.extend(errors.note(given_back.on("clean up after the engine in", &context.database)).flatten());
-        errors.note(empty(&context.database).on("empty", &context.database));
+
+    fn start(&mut self) -> io::Result<Watching<'_>> {
+        self.logs = self.unstarted_logs.take().map(WorkerLogs::start).transpose()?;
+        self.started = Timestamp::now();
+        let processes = WorkerProcesses::start(std::mem::take(&mut self.commands))?;
+        let watching = Watching::new(self.context, &self.shared, &self.clock, processes, &mut self.bounds);
+        Ok(if self.context.slices.is_some() { watching.in_slices() } else { watching })
     }
-    let written = latency_log::write(context.folder, counted.histograms.into_iter());
-    errors.note(written.map_err(|cause| LabError::new("save the trial's latencies", cause)));
-    match errors.0 {
-        Some(error) if result.is_finished() => result.outcome = error.outcome(),
-        error => notes.extend(error.map(|error| error.to_string())),
+
+    /// Puts its result together. `watched` is absent if the user interrupted it.
+    fn finish(self, watched: Option<Watched>, design: DesignFacts) -> Ended {
+        let Prepared { context, work, clock, shared, reports, bounds, device_before, started, logs, .. } = self;
+        let mut errors = FirstError::default();
+        let survivors = errors.note(bounds.end().on("end what is left of the trial in", &work)).unwrap_or(0);
+        let mut notes = logs.map(LogThread::finish).unwrap_or_default();
+        errors.note(fs::remove_dir_all(&work).on("remove", &work));
+        let Some(mut watched) = watched else {
+            return Ended { result: None, series: Vec::new(), last_version: 0 };
+        };
+        watched.account.survivors += survivors as u32;
+        let unwritten = errors.note(settled(&context.database).on("write out", &context.database)).flatten();
+        let device = match (&device_before, DeviceCounters::read(&context.database)) {
+            (Some(before), Some(after)) => Some(after.since(before)),
+            _ => None,
+        };
+        let space = errors.note(space(context, watched.db_peak_kib).on("look at", &context.database));
+        let space = space.unwrap_or_default();
+        let report = reports.read();
+        let counted = Counted::read(context, &shared, &clock, &watched, report.as_ref());
+        let series = if counted.implausible.is_none() { std::mem::take(&mut watched.series) } else { Vec::new() };
+        let design = counted.completed(context, design);
+        let extras = OsExtras { started, device, space, bounds };
+        let mut result = result::result(context, &counted, report, watched, extras);
+        result.design = design;
+        if let Some(failure) = unwritten.filter(|_| result.is_finished()) {
+            result.outcome = TrialOutcome::Failed(failure);
+        }
+        if !result.is_finished() && free_bytes(&context.database).is_ok_and(|free| free < context.lab.min_free.0) {
+            // The result may have to go onto the same storage, and nobody uses a database that did not fit.
+            let given_back = context.engine_cleanup.destroy(&context.database);
+            notes.extend(errors.note(given_back.on("clean up after the engine in", &context.database)).flatten());
+            errors.note(empty(&context.database).on("empty", &context.database));
+        }
+        let written = latency_log::write(context.folder, counted.histograms.into_iter());
+        errors.note(written.map_err(|cause| LabError::new("save the trial's latencies", cause)));
+        match errors.0 {
+            Some(error) if result.is_finished() => result.outcome = error.outcome(),
+            error => notes.extend(error.map(|error| error.to_string())),
+        }
+        result.notes.append(&mut notes);
+        Ended { result: Some(result), series, last_version: counted.last_version }
     }
-    result.notes.append(&mut notes);
-    Ok(Ended { result: Some(result), series, last_version: counted.last_version })
 }
 
 /// The folder in a trial's that is its processes' current one, removed when they have ended.
@@ -152,6 +238,7 @@ fn worker_commands(
         audit: context.lab.audit,
         clients: key.clients,
         database: absolute(&context.database)?,
+        slices: context.slices.clone(),
         create: context.create,
         last_version: context.last_version,
         shared_fd: shared.fd(),

@@ -17,11 +17,12 @@ use kvdyno_worker::{Observer, Snapshot, TrialClock};
 use super::bounds::Bounds;
 use super::context::{TrialContext, taken_kib};
 use super::lab_error::{Attempt, LabError};
+use super::standing::Standing;
 use crate::progress::Live;
 use kvdyno_model::TimeSpan;
 
 /// Between two looks at the worker.
-const TICK: Duration = Duration::from_millis(100);
+pub(super) const TICK: Duration = Duration::from_millis(100);
 /// The time that an interrupted worker has to close its database.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -58,14 +59,14 @@ pub(super) struct Watched {
 
 /// Looks at a worker until it ends.
 pub(super) struct Watching<'a> {
-    context: &'a TrialContext<'a>,
+    pub(super) context: &'a TrialContext<'a>,
     shared: &'a SharedMemory,
     clock: &'a TrialClock,
-    observer: Observer<'a>,
-    processes: WorkerProcesses,
+    pub(super) observer: Observer<'a>,
+    pub(super) processes: WorkerProcesses,
     culprit: Option<(Culprit, WorkerState)>,
     monitor: InterferenceMonitor,
-    bounds: &'a mut Bounds,
+    pub(super) bounds: &'a mut Bounds,
     begun: Instant,
     /// The state of the worker, which only goes forward, and since when that is seen.
     state: (WorkerState, Instant),
@@ -77,8 +78,14 @@ pub(super) struct Watching<'a> {
     rates: (f64, f64),
     series: Vec<SeriesPoint>,
     db_peak_kib: u64,
-    interrupted: Option<Instant>,
+    pub(super) interrupted: Option<Instant>,
     told_at_work: bool,
+    /// The lab's own reason to end it.
+    pub(super) termination: Option<Termination>,
+    /// Present once it has ended.
+    pub(super) account: Option<Account>,
+    /// Present if it works in slices.
+    pub(super) standing: Option<Standing>,
 }
 
 impl<'a> Watching<'a> {
@@ -116,37 +123,58 @@ impl<'a> Watching<'a> {
             db_peak_kib: 0,
             interrupted: None,
             told_at_work: false,
+            termination: None,
+            account: None,
+            standing: None,
         }
     }
 
-    /// `None` if the user interrupted.
-    pub(super) fn until_end(mut self, live: &mut dyn FnMut(&Live)) -> Option<Watched> {
-        let mut termination = None;
-        let account = loop {
-            let waited = self.processes.wait_event(TICK.min(self.interval)).and_then(|()| self.reap());
-            if let Err(cause) = waited {
-                // Of processes that cannot be waited for there is no account; their handles end them.
-                termination.get_or_insert(Termination::Lab(LabError::new("watch the worker", cause)));
-                break Account::default();
-            }
-            if let Some(account) = self.processes.account() {
-                break account;
-            }
-            let ending = self.look().unwrap_or_else(|error| Some(Termination::Lab(error)));
-            if termination.is_none() && ending.is_some() {
-                termination = ending;
-                self.kill();
-            }
-            live(&self.live());
-        };
-        self.row();
+    /// Of a trial that works in slices, and stands still before the first.
+    pub(super) fn in_slices(self) -> Self {
+        Watching { standing: Some(Standing::default()), ..self }
+    }
+
+    /// Looks at it for `time`, or until something happens. Whether it has ended.
+    pub(super) fn step(&mut self, time: Duration, live: &mut dyn FnMut(&Live)) -> bool {
+        if self.account.is_some() {
+            return true;
+        }
+        let waited = self.processes.wait_event(time.min(self.interval)).and_then(|()| self.reap());
+        if let Err(cause) = waited {
+            // Of processes that cannot be waited for there is no account; their handles end them.
+            self.termination.get_or_insert(Termination::Lab(LabError::new("watch the worker", cause)));
+            self.account = Some(Account::default());
+            return true;
+        }
+        self.account = self.processes.account();
+        if self.account.is_some() {
+            return true;
+        }
+        let ending = self.look().unwrap_or_else(|error| Some(Termination::Lab(error)));
+        if let Some(ending) = ending {
+            self.terminate(ending);
+        }
+        live(&self.live());
+        false
+    }
+
+    /// Looks at it until it has ended.
+    pub(super) fn until_end(&mut self, live: &mut dyn FnMut(&Live)) {
+        while !self.step(TICK, live) {}
+    }
+
+    /// The observations, once it has ended. `None` if the user interrupted.
+    pub(super) fn finish(mut self) -> Option<Watched> {
+        if self.standing.is_none() {
+            self.row();
+        }
         if self.interrupted.is_some() {
             return None;
         }
         let last_state = self.culprit.as_ref().map_or(self.observer.control().state(), |(_, state)| *state);
         Some(Watched {
-            account,
-            termination,
+            account: self.account.unwrap_or_default(),
+            termination: self.termination,
             culprit: self.culprit.map(|(culprit, _)| culprit),
             last_state,
             series: self.series,
@@ -155,9 +183,17 @@ impl<'a> Watching<'a> {
         })
     }
 
+    /// Ends the worker for the lab's own reason; the first one counts.
+    pub(super) fn terminate(&mut self, reason: Termination) {
+        if self.termination.is_none() {
+            self.termination = Some(reason);
+            self.kill();
+        }
+    }
+
     /// Looks at everything once. Gives back why the worker must be ended.
     fn look(&mut self) -> Result<Option<Termination>, LabError> {
-        if self.last_row.1.elapsed() >= self.interval {
+        if self.standing.is_none() && self.last_row.1.elapsed() >= self.interval {
             self.row();
         }
         self.heed_interruption();
@@ -224,7 +260,7 @@ impl<'a> Watching<'a> {
         }
         let counted = self.observer.warmup().operations().saturating_add(self.observer.measured().operations());
         let operations = counted.saturating_add(audited);
-        if operations > self.last_change.0 {
+        if operations > self.last_change.0 || self.stands_still() {
             self.last_change = (operations, now);
         }
         let lab = self.context.lab;
@@ -243,7 +279,8 @@ impl<'a> Watching<'a> {
         {
             return Some(Termination::Overdue(state, over));
         }
-        lab.trial_timeout.filter(|longest| now - self.begun > longest.0).map(Termination::TooLong)
+        let at_work = (now - self.begun).saturating_sub(self.stood_still());
+        lab.trial_timeout.filter(|longest| at_work > longest.0).map(Termination::TooLong)
     }
 
     /// How long the worker is in a state, where that is ordered.
@@ -251,7 +288,9 @@ impl<'a> Watching<'a> {
         let (workload, phase) = (&self.context.planned.workload, self.context.planned.key.phase);
         match (state, workload.parameters.end) {
             (WorkerState::Warming, _) => Some(workload.parameters.warmup),
-            (WorkerState::Measuring, TrialEnd::After(duration)) if phase == Phase::Run => Some(duration),
+            (WorkerState::Measuring, TrialEnd::After(duration)) if phase == Phase::Run && self.standing.is_none() => {
+                Some(duration)
+            }
             (WorkerState::Measuring | WorkerState::Auditing, _) => None,
             // No operation is counted in these: what is counted all the same does not lengthen them.
             _ => Some(Duration::ZERO),
@@ -289,6 +328,8 @@ impl<'a> Watching<'a> {
         match self.interrupted {
             None if self.context.stop.is_requested() => {
                 self.observer.control().request_stop();
+                self.observer.control().slices.finish();
+                self.let_go();
                 self.interrupted = Some(Instant::now());
             }
             Some(since) if since.elapsed() > GRACE || self.context.stop.is_urgent() => self.kill(),
@@ -296,8 +337,8 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Ends an interval of the time series.
-    fn row(&mut self) {
+    /// Ends an interval of the time series: in slices, the counted time of those since the last.
+    pub(super) fn row(&mut self) {
         let control = self.observer.control();
         let from = control.measured_from.load(Ordering::Relaxed);
         if from == 0 || control.state() < WorkerState::Measuring {
@@ -311,8 +352,12 @@ impl<'a> Watching<'a> {
             self.last_row = (snapshot, now);
             return;
         }
-        let seconds = (now - self.last_row.1).as_secs_f64();
-        let end_s = self.series.last().map_or(0.0, |row| row.end_s) + seconds;
+        let end_before_s = self.series.last().map_or(0.0, |row| row.end_s);
+        let seconds = match self.standing {
+            None => (now - self.last_row.1).as_secs_f64(),
+            Some(_) => (self.observer.counted_s() - end_before_s).max(0.0),
+        };
+        let end_s = end_before_s + seconds;
         let rows = snapshot.rows_since(&self.last_row.0, end_s, seconds, control.ticks_per_ns());
         let rate = |write: bool| {
             let of_kind = |row: &&SeriesPoint| row.kind.writes() == write;

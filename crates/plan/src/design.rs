@@ -1,0 +1,280 @@
+//! The design of a comparison: how the trials of one step, a setup each, are measured beside each other.
+//!
+//! - *Duet*: two at once, client i of both on one processor, compared by processor time. Both have the same share of
+//!   whatever disturbs the machine. Right for clients that hardly sleep; a background thread's time counts in. Between
+//!   duets each has slices by itself, for its rates and latencies, and to hold the duet against.
+//! - *Slices*: all are open, one at a time works for a fraction of a second, in random order; the others are frozen.
+//!   A drift of the machine falls on all. For what depends on processor and memory, not on storage.
+//! - *Turns*: one after the other, whole. For everything.
+//!
+//! Bulej et al., *Duet Benchmarking*, ICPE 2020; Abedi and Brecht, *Conducting Repeatable Experiments in Highly Variable
+//! Cloud Computing Environments*, ICPE 2017.
+
+use std::time::Duration;
+
+use kvdyno_dataset::subseed;
+use kvdyno_environment::machine::memory_kib;
+use kvdyno_environment::requested::CacheState;
+use kvdyno_experiment::{Experiment, FileError};
+use kvdyno_model::{ClientKind, Design, Durability, Order, StorageKind};
+use kvdyno_worker::workloads::{TrialEnd, WorkloadSpec};
+
+use crate::environment::Environment;
+use crate::plan::PlannedTrial;
+
+/// The share of their time that clients of a duet may sleep, of 1.
+pub const MOST_SLEEP: f64 = 0.01;
+
+/// The share of the machine's memory that databases and caches that are open at once may come to, of 1.
+const MEMORY_SHARE: f64 = 0.6;
+/// Memory of a process beside its cache, its buffers and its database.
+const PROCESS_BYTES: u64 = 64 << 20;
+
+/// The design for the trials of one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepDesign {
+    /// `auto` for a duet if the clients turn out not to sleep, and else slices.
+    pub design: Design,
+    /// Why this one.
+    pub why: String,
+    /// The processors of a duet's clients, in their order; empty if it will be none.
+    pub cpus: Vec<u32>,
+}
+
+impl StepDesign {
+    /// One after the other, for the reason that is given.
+    pub fn turns(why: &str) -> StepDesign {
+        StepDesign { design: Design::Turns, why: why.to_owned(), cpus: Vec::new() }
+    }
+}
+
+/// The machine, as far as a design depends on it.
+#[derive(Clone, Debug)]
+pub struct DesignMachine {
+    /// The processors that a worker may run on.
+    pub cpus: Vec<u32>,
+    /// Its memory, bytes.
+    pub memory: u64,
+}
+
+impl DesignMachine {
+    /// This machine, as the trials of an environment see it.
+    pub fn of(environment: &Environment) -> DesignMachine {
+        DesignMachine { cpus: environment.placement.cpus(), memory: memory_kib() << 10 }
+    }
+}
+
+/// A slice of a trial, and how many of them there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slicing {
+    /// The part that is not counted.
+    pub lead: Duration,
+    /// The part that is.
+    pub length: Duration,
+    /// How many of them a trial has.
+    pub count: u32,
+}
+
+/// The least and the most that the counted part of a slice takes.
+const SLICE_BOUNDS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(200));
+
+impl Slicing {
+    /// Of a measured part of `duration`: at least ten slices where that leaves each 50 ms.
+    pub fn of(duration: Duration) -> Slicing {
+        let length = (duration / 10).clamp(SLICE_BOUNDS.0, SLICE_BOUNDS.1);
+        let count = duration.as_secs_f64() / length.as_secs_f64();
+        Slicing { lead: length / 10, length, count: (count.round() as u32).max(1) }
+    }
+}
+
+/// The design for the trials of one step; the experiment is that of their variant.
+///
+/// # Errors
+/// If one is requested that the work does not allow.
+pub fn step_design(
+    experiment: &Experiment,
+    step: &[&PlannedTrial],
+    machine: &DesignMachine,
+) -> Result<StepDesign, FileError> {
+    let together = against_slices(experiment, step, machine);
+    let duet = || together.clone().or_else(|| against_duet(step, machine));
+    let cpus = || machine.cpus.iter().copied().take(clients(step)).collect();
+    let refuse = |why: String| {
+        let design = experiment.lab.design;
+        FileError::new(format!("lab.design = {design} cannot be: {why}; `auto` takes what can be"))
+    };
+    let step_design = |design, why: &str, cpus| StepDesign { design, why: why.to_owned(), cpus };
+    Ok(match (experiment.lab.design, together.clone()) {
+        (Design::Turns, _) => step_design(Design::Turns, "it was requested", Vec::new()),
+        (Design::Slices, Some(why)) => return Err(refuse(why)),
+        (Design::Slices, None) => step_design(Design::Slices, "it was requested", Vec::new()),
+        (Design::Duet, _) => match duet() {
+            Some(why) => return Err(refuse(why)),
+            None => step_design(Design::Duet, "it was requested", cpus()),
+        },
+        (Design::Auto, Some(why)) => step_design(Design::Turns, &why, Vec::new()),
+        (Design::Auto, None) => match duet() {
+            Some(why) => step_design(Design::Slices, &format!("no duet: {why}"), Vec::new()),
+            None => step_design(Design::Auto, "", cpus()),
+        },
+    })
+}
+
+/// Why the trials of a step cannot be open at once, one at work at a time; `None` if they can.
+fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &DesignMachine) -> Option<String> {
+    let trial = step.first()?;
+    let (workload, environment) = (&trial.workload, &experiment.environment);
+    let settings = experiment.lab_settings();
+    let needed = step.iter().map(|trial| memory_of(experiment, &trial.workload)).sum::<u64>();
+    let reasons = [
+        (step.len() < 2, "there is one set-up".to_owned()),
+        (experiment.lab.order == Order::Sequential, "lab.order = sequential has one database at a time".to_owned()),
+        (environment.memory.is_some(), "environment.memory limits each by itself, page cache included".to_owned()),
+        (
+            environment.cache_state == CacheState::Dropped,
+            "environment.cache_state = dropped begins each trial without a page cache".to_owned(),
+        ),
+        (
+            environment.storage != StorageKind::Folder,
+            format!("each database lies on storage of its own ({})", environment.storage),
+        ),
+        (
+            !matches!(workload.parameters.end, TrialEnd::After(_)),
+            format!("{} ends by its number of operations", workload.name),
+        ),
+        (workload.name.settles(), format!("{} ends with the engine's background work", workload.name)),
+        (
+            workload.parameters.writers > 0 && waits_for_storage(settings.durability),
+            format!("writes wait for the storage at durability {}", settings.durability),
+        ),
+        (
+            needed as f64 > machine.memory as f64 * MEMORY_SHARE,
+            format!("together they may take {} MiB, too much of {} MiB of memory", needed >> 20, machine.memory >> 20),
+        ),
+    ];
+    reasons.into_iter().find_map(|(holds, why)| holds.then_some(why))
+}
+
+/// Why the trials of a step, which can be measured in slices, cannot be a duet; `None` if they can.
+fn against_duet(step: &[&PlannedTrial], machine: &DesignMachine) -> Option<String> {
+    let clients = clients(step);
+    let paced = step.iter().any(|trial| trial.workload.parameters.write_rate.is_some());
+    let reasons = [
+        (step.len() != 2, format!("there are {} set-ups", step.len())),
+        (paced, "writers at a given rate sleep".to_owned()),
+        (
+            step.iter().any(|trial| trial.key.readers > 0 && trial.key.writers > 0),
+            "readers and writers stand beside each other".to_owned(),
+        ),
+        (
+            step.iter().any(|trial| trial.key.clients == ClientKind::Processes),
+            "readers and writers are processes".to_owned(),
+        ),
+        (clients > machine.cpus.len(), format!("{clients} clients on {} processors", machine.cpus.len())),
+    ];
+    reasons.into_iter().find_map(|(holds, why)| holds.then_some(why))
+}
+
+fn clients(step: &[&PlannedTrial]) -> usize {
+    step.iter().map(|trial| trial.workload.roles().len()).max().unwrap_or(0)
+}
+
+fn waits_for_storage(durability: Durability) -> bool {
+    matches!(durability, Durability::Periodic | Durability::Commit)
+}
+
+/// The memory that a trial may take at the most, page cache included: its database twice, and what it may buffer.
+fn memory_of(experiment: &Experiment, workload: &WorkloadSpec) -> u64 {
+    let data = &workload.parameters.data;
+    let database = workload.records_stored().saturating_mul(data.key_size + data.value_size).saturating_mul(2);
+    let settings = experiment.lab_settings();
+    let buffers = settings.cache_bytes.min(database).saturating_add(settings.write_buffer_bytes);
+    database.saturating_add(buffers).saturating_add(PROCESS_BYTES)
+}
+
+/// The order in which the trials of a step have their turn in a round of slices: another in each.
+pub fn slice_order(seed: u64, round: u32, trials: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..trials).collect();
+    order.sort_by_key(|trial| subseed(seed, &[u64::from(round), *trial as u64]));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+
+    fn machine() -> DesignMachine {
+        DesignMachine { cpus: vec![0, 1], memory: 16 << 30 }
+    }
+
+    fn design_of(text: &str) -> Result<StepDesign, FileError> {
+        let experiment = Experiment::parse(text).unwrap();
+        let plan = Plan::of(&experiment.variants().unwrap());
+        let step: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.section == Some(0)).collect();
+        step_design(&experiment, &step, &machine())
+    }
+
+    fn run(engines: &str, rest: &str) -> String {
+        format!("engines = [{engines}]\n{rest}\n")
+    }
+
+    #[test]
+    fn two_readers_are_a_duet_if_they_do_not_sleep_and_more_are_slices() {
+        let two = design_of(&run("\"a\", \"b\"", "[[run]]\nreaders = [1]")).unwrap();
+        assert_eq!((two.design, two.cpus), (Design::Auto, vec![0]));
+        let three = design_of(&run("\"a\", \"b\", \"c\"", "[[run]]\nreaders = [1]")).unwrap();
+        assert_eq!((three.design, three.why.as_str()), (Design::Slices, "no duet: there are 3 set-ups"));
+        let many = design_of(&run("\"a\", \"b\"", "[[run]]\nreaders = [4]")).unwrap();
+        assert_eq!((many.design, many.why.as_str()), (Design::Slices, "no duet: 4 clients on 2 processors"));
+    }
+
+    #[test]
+    fn what_shares_no_machine_takes_turns() {
+        for (rest, why) in [
+            ("[[run]]\nreaders = [1]\n[environment]\nmemory = \"1GiB\"", "limits each by itself"),
+            ("[[run]]\nreaders = [1]\n[lab]\norder = \"sequential\"", "one database at a time"),
+            ("[[run]]\nreaders = [1]\noperations = 5", "ends by its number of operations"),
+            ("[[run]]\nreaders = [1]\n[data]\nrecords = 100000000", "too much of 16384 MiB"),
+            (
+                "[[run]]\nworkload = \"overwrite\"\nreaders = [1]\n[settings]\ndurability = \"commit\"",
+                "writes wait for the storage",
+            ),
+        ] {
+            let design = design_of(&run("\"a\", \"b\"", rest)).unwrap();
+            assert_eq!(design.design, Design::Turns);
+            assert!(design.why.contains(why), "{}", design.why);
+            if !rest.contains("[lab]") {
+                let asked = format!("{rest}\n[lab]\ndesign = \"slices\"");
+                let refused = design_of(&run("\"a\", \"b\"", &asked)).unwrap_err();
+                assert!(refused.message.contains(why), "{}", refused.message);
+            }
+        }
+    }
+
+    #[test]
+    fn a_duet_that_cannot_be_is_refused() {
+        let refused =
+            design_of(&run("\"a\", \"b\", \"c\"", "[[run]]\nreaders = [1]\n[lab]\ndesign = \"duet\"")).unwrap_err();
+        assert!(refused.message.contains("lab.design = duet cannot be: there are 3 set-ups"), "{}", refused.message);
+    }
+
+    #[test]
+    fn a_trial_is_cut_into_at_least_ten_slices_where_they_are_not_too_short() {
+        let of = |ms| Slicing::of(Duration::from_millis(ms));
+        assert_eq!((of(1000).length.as_millis(), of(1000).count), (100, 10));
+        assert_eq!((of(10_000).length.as_millis(), of(10_000).count), (200, 50));
+        assert_eq!((of(200).length.as_millis(), of(200).count), (50, 4));
+        assert_eq!(of(10).count, 1);
+    }
+
+    #[test]
+    fn each_round_has_an_order_of_its_own() {
+        let orders: Vec<Vec<usize>> = (0..50).map(|round| slice_order(7, round, 3)).collect();
+        for first in 0..3 {
+            let begun = orders.iter().filter(|order| order[0] == first).count();
+            assert!((8..=26).contains(&begun), "{first} began {begun} of 50 rounds");
+        }
+        assert_eq!(slice_order(7, 3, 3), orders[3]);
+    }
+}

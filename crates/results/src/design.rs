@@ -1,0 +1,44 @@
+//! How a trial was measured beside those that it is compared with.
+
+use kvdyno_model::Design;
+use serde::{Deserialize, Serialize};
+
+/// The design by which a trial was compared. Only trials that were measured beside each other, or all by turns, are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DesignFacts {
+    /// Never `auto`.
+    pub design: Design,
+    /// Why this one.
+    pub why: String,
+    /// The numbers of the trials that were open at the same time, without its own; empty for turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<u32>,
+    /// Slices of the measured part; 0 for turns.
+    #[serde(default)]
+    pub slices: u64,
+    /// The share of the measured part in which readers and writers neither worked nor waited for a processor, of 1;
+    /// absent for turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slept: Option<f64>,
+    /// The slices in which another trial worked on the same processors; absent if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duet: Option<DuetFacts>,
+}
+
+/// The work of a trial while another worked on the same processors. It is in no other figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DuetFacts {
+    /// Operations of its readers or writers.
+    pub operations: u64,
+    /// CPU seconds of its worker.
+    pub cpu_s: f64,
+    /// Of these, those of the readers and writers themselves; the rest are the engine's own threads'.
+    pub client_cpu_s: f64,
+}
+
+impl DuetFacts {
+    /// Operations for each CPU second; absent if there were none.
+    pub fn operations_per_cpu_s(&self) -> Option<f64> {
+        (self.operations > 0 && self.cpu_s > 0.0).then(|| self.operations as f64 / self.cpu_s)
+    }
+}

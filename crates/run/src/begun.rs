@@ -1,0 +1,62 @@
+//! A trial whose database has been taken into use.
+
+use std::io;
+use std::path::PathBuf;
+
+use kvdyno_engine::LabSettings;
+use kvdyno_plan::PlannedTrial;
+use kvdyno_results::{Failure, FailureKind, TrialOutcome};
+use kvdyno_worker::shared::LedgerMemory;
+use kvdyno_worker::slices::SliceSpec;
+
+use crate::audit;
+use crate::databases::{Left, PartWritten, Slot};
+use crate::trial::{Ended, LabError};
+
+/// A trial whose database has been taken into use.
+pub(crate) struct Begun<'a> {
+    pub(crate) planned: &'a PlannedTrial,
+    pub(crate) slot: Slot,
+    /// Of its results.
+    pub(crate) folder: PathBuf,
+    pub(crate) settings: LabSettings,
+    /// It begins with a new database.
+    pub(crate) create: bool,
+    pub(crate) ledger: LedgerMemory,
+    /// Versions up to this one were written before.
+    pub(crate) last_version: u64,
+    pub(crate) notes: Vec<String>,
+    /// Present if it is measured beside others.
+    pub(crate) slices: Option<SliceSpec>,
+}
+
+impl Begun<'_> {
+    /// Notes that it has come to its measured part.
+    pub(crate) fn note_at_work(&self) -> io::Result<()> {
+        let resumable = self.create && self.planned.workload.name.can_go_on();
+        if resumable { self.slot.begin_load() } else { Ok(()) }
+    }
+
+    /// Says how it left the database; what cannot be kept of that fails it.
+    pub(crate) fn end(&self, ended: &mut Ended) {
+        let Some(result) = ended.result.as_mut().filter(|result| audit::ended_in_order(result)) else { return };
+        let left = Left {
+            clean: result.is_finished(),
+            part: audit::written(self.planned, self.last_version, ended.last_version)
+                .map(|written| PartWritten { trial: self.planned.key.number, written }),
+            last_version: ended.last_version,
+        };
+        let kept = self.slot.end_use(left, &self.ledger);
+        if !result.is_finished() {
+            return;
+        }
+        match kept {
+            Ok(None) => {}
+            Ok(Some(reason)) => {
+                result.outcome = TrialOutcome::Failed(Failure { kind: FailureKind::Implausible, reason });
+            }
+            // It was not marked as clean, and is loaded again.
+            Err(cause) => result.outcome = LabError::new("keep what it knows of the database", cause).outcome(),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Trials that are measured beside each other: all open at once, each in slices, which this orders.
+
+use std::time::{Duration, Instant};
+
+use kvdyno_model::Design;
+use kvdyno_plan::design::{MOST_SLEEP, Slicing, StepDesign, slice_order};
+use kvdyno_worker::slices::Slice;
+
+use super::watching::{TICK, Watching};
+use crate::progress::Live;
+
+/// The least time for which the clients of each are looked at before a duet.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
+/// In one of so many rounds of a duet each works by itself too: for its rates and latencies, and to hold the duet against.
+const ALONE_EVERY: u32 = 2;
+/// Between two looks at whether a slice is over, where it does not tell.
+const SLICE_TICK: Duration = Duration::from_millis(10);
+
+/// The order of slices for the trials of one step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SliceOrder {
+    pub(super) warmup: Duration,
+    pub(super) slicing: Slicing,
+    pub(super) seed: u64,
+}
+
+/// Conducts trials that stand still before their first slice.
+pub(super) struct Conductor<'b, 'a, 'l> {
+    watchings: &'b mut [Watching<'a>],
+    live: &'l mut dyn FnMut(&Live),
+    looked: Instant,
+}
+
+impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
+    pub(super) fn new(watchings: &'b mut [Watching<'a>], live: &'l mut dyn FnMut(&Live)) -> Self {
+        Conductor { watchings, live, looked: Instant::now() }
+    }
+
+    /// Lets them work, and ends them. Gives back the design that it came to, and why.
+    pub(super) fn conduct(mut self, step: &StepDesign, order: SliceOrder) -> (Design, String) {
+        self.until_ready();
+        let lead = order.warmup.max(if step.design == Design::Auto { FIRST_LOOK } else { Duration::ZERO });
+        for one in 0..self.watchings.len() {
+            self.slice(&[one], Slice { lead, length: Duration::ZERO, is_duet: false });
+        }
+        let (design, why) = self.chosen(step);
+        let Slicing { lead, length, count } = order.slicing;
+        for round in 0..count {
+            let trials = slice_order(order.seed, round, self.watchings.len());
+            if design == Design::Duet {
+                // Each has half of the processors' time.
+                self.slice(&trials, Slice { lead, length: length * 2, is_duet: true });
+            }
+            if design == Design::Slices || round % ALONE_EVERY == 0 {
+                trials.iter().for_each(|one| self.slice(&[*one], Slice { lead, length, is_duet: false }));
+            }
+        }
+        self.watchings.iter_mut().for_each(Watching::end_slices);
+        let each = TICK / self.watchings.len() as u32;
+        while !self.watchings.iter_mut().fold(true, |ended, one| one.step(each, self.live) && ended) {}
+        (design, why)
+    }
+
+    /// Waits until all have opened their databases and sessions, or will not.
+    fn until_ready(&mut self) {
+        while !self.watchings.iter().all(|one| one.is_ready() || one.is_leaving()) {
+            for one in &mut *self.watchings {
+                one.step(SLICE_TICK, self.live);
+            }
+        }
+        self.watchings.iter_mut().filter(|one| !one.is_leaving()).for_each(Watching::row);
+    }
+
+    /// A duet, if that is what was requested, or if nothing stands against it but what their clients may have done in
+    /// their warm-up.
+    fn chosen(&self, step: &StepDesign) -> (Design, String) {
+        if step.design != Design::Auto {
+            return (step.design, step.why.clone());
+        }
+        let slept = self.watchings.iter().filter_map(|one| {
+            let slept = one.observer.lead_times().slept()?;
+            Some((slept, one.context.planned.key.engine.as_str()))
+        });
+        match slept.max_by(|one, other| one.0.total_cmp(&other.0)) {
+            Some((slept, engine)) if slept > MOST_SLEEP => {
+                let share = slept * 100.0;
+                (Design::Slices, format!("no duet: the clients of {engine} slept {share:.1} % of their warm-up"))
+            }
+            Some((slept, _)) => {
+                let share = slept * 100.0;
+                (Design::Duet, format!("two set-ups whose clients slept at most {share:.1} % of their warm-up"))
+            }
+            None => (Design::Slices, "no duet: nobody knows whether their clients sleep".to_owned()),
+        }
+    }
+
+    /// Lets some of them work for a slice, and waits for its end.
+    fn slice(&mut self, who: &[usize], slice: Slice) {
+        let who: Vec<usize> = who.iter().copied().filter(|one| !self.watchings[*one].is_leaving()).collect();
+        who.iter().for_each(|one| self.watchings[*one].begin_slice(slice));
+        for one in &who {
+            while !self.watchings[*one].is_slice_over(SLICE_TICK) {
+                self.look(*one);
+            }
+        }
+        for one in &who {
+            self.watchings[*one].end_slice(slice);
+            self.watchings[*one].freeze(true);
+        }
+        self.look(who.first().copied().unwrap_or(0));
+    }
+
+    /// Looks at all of them from time to time; tells of the one at work.
+    fn look(&mut self, at_work: usize) {
+        if self.looked.elapsed() < TICK {
+            return;
+        }
+        self.looked = Instant::now();
+        for (number, one) in self.watchings.iter_mut().enumerate() {
+            match number == at_work {
+                true => one.step(Duration::ZERO, self.live),
+                false => one.step(Duration::ZERO, &mut |_| {}),
+            };
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! A trial's work in slices: the parent orders each, and between two of them every client stands still.
+//!
+//! So trials can be measured side by side: one at a time for a moment each, and two at once on the same processors. In
+//! the first a trial has the machine to itself: they are its measured part. In the second, a *duet*, only operations
+//! and processor time are of use, and are counted by themselves. What a client needs to know of a slice it takes before
+//! it, what it counts of it it notes after it: in the measured loop nothing is done for it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::thread::futex::{Flags, wait, wake};
+use rustix::time::Timespec;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{self, Clock};
+use crate::shared::bump;
+use crate::usage::Usage;
+
+/// The part of a trial's specification that says that it works in slices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SliceSpec {
+    /// Client i runs on the i-th of these processors alone; empty: wherever its worker may.
+    pub cpus: Vec<u32>,
+}
+
+/// One slice, as it was ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The first part, which is not counted.
+    pub lead: Duration,
+    /// The part that is.
+    pub length: Duration,
+    /// Another trial works on the same processors at the same time.
+    pub is_duet: bool,
+}
+
+/// The word that parent and clients have about slices. It lies in shared memory; all zero is one without any yet.
+#[repr(C)]
+#[derive(Debug)]
+pub struct SliceControl {
+    /// The number of the slice under way or ended; clients wait for the next.
+    number: AtomicU32,
+    /// Clients that have come to its end.
+    ended: AtomicU32,
+    /// Clients that take no slice any more.
+    left: AtomicU32,
+    /// 1 when no slice comes any more.
+    over: AtomicU32,
+    is_duet: AtomicU32,
+    _unused: u32,
+    lead_ns: AtomicU64,
+    length_ns: AtomicU64,
+}
+
+impl SliceControl {
+    /// Orders the next slice. The one before it has ended.
+    pub fn order(&self, slice: Slice) {
+        self.lead_ns.store(slice.lead.as_nanos() as u64, Ordering::Relaxed);
+        self.length_ns.store(slice.length.as_nanos() as u64, Ordering::Relaxed);
+        self.is_duet.store(slice.is_duet.into(), Ordering::Relaxed);
+        self.ended.store(0, Ordering::SeqCst);
+        self.number.fetch_add(1, Ordering::SeqCst);
+        wake_all(&self.number);
+    }
+
+    /// Says that no slice comes any more.
+    pub fn finish(&self) {
+        self.over.store(1, Ordering::SeqCst);
+        self.number.fetch_add(1, Ordering::SeqCst);
+        wake_all(&self.number);
+    }
+
+    /// Waits until `clients` have ended the slice, or left, but no longer than `timeout`. Whether they have.
+    pub fn wait_ended(&self, clients: u32, timeout: Duration) -> bool {
+        let are_through = || {
+            let ended = self.ended.load(Ordering::SeqCst);
+            (ended.saturating_add(self.left.load(Ordering::SeqCst)) >= clients, ended)
+        };
+        let (through, ended) = are_through();
+        if through {
+            return true;
+        }
+        let timeout = Timespec {
+            tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        // However it ends, the look after it tells.
+        let _ = wait(&self.ended, Flags::empty(), ended, Some(&timeout));
+        are_through().0
+    }
+
+    /// Waits for the slice after number `seen`, and gives its own; `None` if there is none.
+    fn next(&self, seen: u32) -> Option<(u32, Slice)> {
+        loop {
+            let number = self.number.load(Ordering::SeqCst);
+            if self.over.load(Ordering::SeqCst) == 1 {
+                return None;
+            }
+            if number != seen {
+                let time = |ns: &AtomicU64| Duration::from_nanos(ns.load(Ordering::Relaxed));
+                let is_duet = self.is_duet.load(Ordering::Relaxed) == 1;
+                return Some((number, Slice { lead: time(&self.lead_ns), length: time(&self.length_ns), is_duet }));
+            }
+            // However it ends, woken or interrupted by being frozen, the next look tells.
+            let _ = wait(&self.number, Flags::empty(), seen, None);
+        }
+    }
+
+    fn end(&self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
+        wake_all(&self.ended);
+    }
+
+    fn leave(&self) {
+        self.left.fetch_add(1, Ordering::SeqCst);
+        wake_all(&self.ended);
+    }
+}
+
+fn wake_all(word: &AtomicU32) {
+    // It can only fail for an address that is none.
+    let _ = wake(word, Flags::empty(), u32::MAX >> 1);
+}
+
+/// The time of a client's thread in parts of its slices.
+#[repr(C)]
+#[derive(Debug)]
+pub struct PartTimes {
+    /// From their beginnings to their ends, ns.
+    pub wall_ns: AtomicU64,
+    /// On a processor, ns.
+    pub cpu_ns: AtomicU64,
+    /// In wait for a processor, ns.
+    pub delayed_ns: AtomicU64,
+}
+
+impl PartTimes {
+    fn note(&self, from: &Reading, until: &Reading) {
+        bump(&self.wall_ns, until.wall_ns.saturating_sub(from.wall_ns));
+        bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
+        bump(&self.delayed_ns, until.delayed_ns.saturating_sub(from.delayed_ns));
+    }
+}
+
+/// A client's slices together. All zero: it works in none.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct SliceStats {
+    /// Those of the measured part.
+    pub count: AtomicU64,
+    /// The first parts of all.
+    pub lead: PartTimes,
+    /// The counted parts of those of the measured part.
+    pub counted: PartTimes,
+    used: SharedUsage,
+    /// Operations in the counted parts of duets.
+    pub duet_operations: AtomicU64,
+    /// Its thread's time on a processor in them, ns.
+    pub duet_cpu_ns: AtomicU64,
+    duet_used: SharedUsage,
+    _padding: AtomicU64,
+}
+
+/// The costs of a process, noted by one of its clients.
+#[repr(C)]
+#[derive(Debug)]
+struct SharedUsage {
+    user_us: AtomicU64,
+    sys_us: AtomicU64,
+    ctx_switches: AtomicU64,
+}
+
+impl SharedUsage {
+    fn note(&self, from: &Reading, until: &Reading) {
+        let (Some(from), Some(until)) = (from.used, until.used) else { return };
+        let used = until.since(from);
+        bump(&self.user_us, (used.user_s * 1e6).round() as u64);
+        bump(&self.sys_us, (used.sys_s * 1e6).round() as u64);
+        bump(&self.ctx_switches, used.ctx_switches);
+    }
+
+    fn get(&self) -> Usage {
+        let seconds = |us: &AtomicU64| us.load(Ordering::Relaxed) as f64 / 1e6;
+        Usage {
+            user_s: seconds(&self.user_us),
+            sys_s: seconds(&self.sys_us),
+            ctx_switches: self.ctx_switches.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl SliceStats {
+    /// The costs of the client's process in the measured part, if it is the one that notes them.
+    pub(crate) fn used(&self) -> Usage {
+        self.used.get()
+    }
+
+    /// CPU seconds of the client's process in duets, if it is the one that notes them.
+    pub(crate) fn duet_cpu_s(&self) -> f64 {
+        let used = self.duet_used.get();
+        used.user_s + used.sys_s
+    }
+
+    fn note(&self, from: &Reading, until: &Reading) {
+        bump(&self.count, 1);
+        self.counted.note(from, until);
+        self.used.note(from, until);
+    }
+
+    fn note_duet(&self, from: &Reading, until: &Reading, operations: u64) {
+        bump(&self.duet_operations, operations);
+        bump(&self.duet_cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
+        self.duet_used.note(from, until);
+    }
+}
+
+/// The accounts of a thread at a moment.
+struct Reading {
+    wall_ns: u64,
+    cpu_ns: u64,
+    delayed_ns: u64,
+    /// Of its process, if this client notes that.
+    used: Option<Usage>,
+}
+
+/// The accounts of the thread that made it.
+struct Accounts {
+    /// `/proc/thread-self/schedstat`; absent where the kernel has none.
+    schedstat: Option<OwnedFd>,
+    notes_process: bool,
+}
+
+impl Accounts {
+    fn of_this_thread(notes_process: bool) -> Accounts {
+        let open = rustix::fs::open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        Accounts { schedstat: open.ok(), notes_process }
+    }
+
+    fn read(&self) -> Reading {
+        Reading {
+            wall_ns: clock::monotonic_ns(),
+            cpu_ns: clock::thread_cpu_ns(),
+            delayed_ns: self.schedstat.as_ref().and_then(delayed_ns).unwrap_or(0),
+            used: self.notes_process.then(Usage::now),
+        }
+    }
+}
+
+/// The second figure of `/proc/PID/task/TID/schedstat`: the time in wait for a processor (the kernel's
+/// Documentation/scheduler/sched-stats.rst).
+fn delayed_ns(schedstat: &OwnedFd) -> Option<u64> {
+    let mut text = [0; 96];
+    let size = rustix::io::pread(schedstat, &mut text, 0).ok()?;
+    std::str::from_utf8(&text[..size]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// A client's way through its slices.
+pub(crate) struct SlicedClient<'a> {
+    pub(crate) control: &'a SliceControl,
+    pub(crate) stats: &'a SliceStats,
+    pub(crate) ticks_per_ns: f64,
+    /// Whether it is the one of its process that notes the costs of that.
+    pub(crate) notes_process: bool,
+}
+
+/// A part of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlicePart {
+    /// The first, which is not counted.
+    Lead,
+    /// The counted one of a slice of the measured part.
+    Counted,
+    /// The counted one of a duet.
+    Duet,
+}
+
+impl SlicedClient<'_> {
+    /// Lets `work` do each part of each slice until the moment that it is given, ticks, until there are no more or
+    /// `is_over`. `operations` are those that were counted nowhere else than in duets and first parts.
+    pub(crate) fn run(
+        &self,
+        clock: impl Clock,
+        is_over: impl Fn() -> bool,
+        operations: impl Fn() -> u64,
+        mut work: impl FnMut(SlicePart, &AtomicU64),
+    ) {
+        let accounts = Accounts::of_this_thread(self.notes_process);
+        let ticks = |time: Duration| (time.as_nanos() as f64 * self.ticks_per_ns) as u64;
+        let mut seen = 0;
+        while let Some((number, slice)) = self.control.next(seen) {
+            if is_over() {
+                break;
+            }
+            if !slice.lead.is_zero() {
+                let from = accounts.read();
+                work(SlicePart::Lead, &AtomicU64::new(clock.now() + ticks(slice.lead)));
+                self.stats.lead.note(&from, &accounts.read());
+            }
+            if !slice.length.is_zero() {
+                let part = if slice.is_duet { SlicePart::Duet } else { SlicePart::Counted };
+                let (before, from) = (operations(), accounts.read());
+                work(part, &AtomicU64::new(clock.now() + ticks(slice.length)));
+                let until = accounts.read();
+                match part {
+                    SlicePart::Duet => self.stats.note_duet(&from, &until, operations().saturating_sub(before)),
+                    _ => self.stats.note(&from, &until),
+                }
+            }
+            seen = number;
+            self.control.end();
+        }
+        self.control.leave();
+    }
+}
+
+/// Lets the calling thread run on one processor alone.
+///
+/// # Errors
+/// If it may not run there.
+pub(crate) fn pin_to(cpu: u32) -> io::Result<()> {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu as usize);
+    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Monotonic;
+    use crate::shared::SharedMemory;
+    use std::thread;
+
+    fn slice(lead: u64, length: u64) -> Slice {
+        Slice { lead: Duration::from_millis(lead), length: Duration::from_millis(length), is_duet: false }
+    }
+
+    fn until_ended(control: &SliceControl, clients: u32) {
+        while !control.wait_ended(clients, Duration::from_secs(1)) {}
+    }
+
+    #[test]
+    fn clients_work_only_in_slices_and_count_duets_by_themselves() {
+        let shared = SharedMemory::create(2).unwrap();
+        let control = &shared.control().slices;
+        let worked = [(); 2].map(|()| AtomicU64::new(0));
+        thread::scope(|scope| {
+            for (stats, worked) in shared.client_stats().iter().zip(&worked) {
+                let client = SlicedClient {
+                    control,
+                    stats: &stats.slices,
+                    ticks_per_ns: 1.0,
+                    notes_process: true,
+                };
+                scope.spawn(move || {
+                    let operations = || worked.load(Ordering::Relaxed);
+                    client.run(Monotonic, || false, operations, |part, until| {
+                        bump(worked, if part == SlicePart::Lead { 1 } else { 10 });
+                        while Monotonic.now() < until.load(Ordering::Relaxed) {}
+                    });
+                });
+            }
+            for (length, is_duet) in [(0, false), (1, false), (1, true), (1, false)] {
+                control.order(Slice { is_duet, ..slice(1, length) });
+                until_ended(control, 2);
+            }
+            // Before anything is asserted: a client that waits for a slice would keep a failure from being told.
+            control.finish();
+        });
+        assert_eq!(worked.each_ref().map(|worked| worked.load(Ordering::Relaxed)), [4 + 3 * 10; 2]);
+        for stats in shared.client_stats() {
+            let of = |word: &AtomicU64| word.load(Ordering::Relaxed);
+            assert_eq!(of(&stats.slices.count), 2);
+            assert!(of(&stats.slices.counted.wall_ns) >= 2_000_000, "{}", of(&stats.slices.counted.wall_ns));
+            assert_eq!(of(&stats.slices.duet_operations), 10);
+            assert!(of(&stats.slices.duet_cpu_ns) > 0);
+            assert!(of(&stats.slices.lead.wall_ns) >= 4_000_000);
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_client_that_has_left() {
+        let shared = SharedMemory::create(1).unwrap();
+        let control = &shared.control().slices;
+        control.order(slice(0, 1));
+        assert!(!control.wait_ended(1, Duration::from_millis(1)));
+        let client = SlicedClient {
+            control,
+            stats: &shared.client_stats()[0].slices,
+            ticks_per_ns: 1.0,
+            notes_process: false,
+        };
+        client.run(Monotonic, || true, || 0, |_, _| panic!("it is over"));
+        assert!(control.wait_ended(1, Duration::from_secs(60)));
+    }
+}
