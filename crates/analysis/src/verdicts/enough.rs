@@ -90,3 +90,57 @@ fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
     let mut cells = all.iter().flat_map(|rivals| &rivals.cells).filter(|cell| !cell.figures.is_empty());
     cells.all(|cell| cell.half_width(Looks::AfterEach).is_some_and(|half| half <= precision))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rivals::Measured;
+    use super::*;
+
+    const GOAL: Goal = Goal { question: Question::Ranking, detect: 0.03, precision: None };
+
+    /// Setups with these figures, and a little up and down from repeat to repeat.
+    fn rivals(figures: &[f64], repeats: u32, noise: f64) -> Rivals {
+        let cell = |(index, figure): (usize, &f64)| {
+            let wobble = |repeat: u32| noise * f64::from((7 * repeat + 3 * index as u32 * repeat) % 5);
+            let figures = (1..=repeats).map(|repeat| (repeat, figure * (1.0 + wobble(repeat))));
+            Measured { figures: figures.collect(), ..Measured::default() }
+        };
+        Rivals { cells: figures.iter().enumerate().map(cell).collect() }
+    }
+
+    #[test]
+    fn it_ends_when_every_pair_that_matters_is_decided() {
+        let (far, near) = ([100.0, 200.0, 400.0], [100.0, 101.0, 400.0]);
+        assert!(!enough(&[rivals(&far, 2, 0.004)], &GOAL).stop);
+        let decision = enough(&[rivals(&far, 4, 0.004)], &GOAL);
+        assert!(decision.stop && (decision.pairs, decision.decided) == (2, 2), "{decision:?}");
+        let decision = enough(&[rivals(&far, 4, 0.004), rivals(&near, 4, 0.03)], &GOAL);
+        assert!(!decision.stop && decision.pairs == 4, "{decision:?}");
+        assert!(decision.open.iter().all(|pair| pair.rivals == 1 && pair.half_width.is_some()));
+    }
+
+    #[test]
+    fn a_ranking_asks_of_neighbours_and_a_difference_of_all() {
+        let four = [rivals(&[1.0, 2.0, 4.0, 8.0], 3, 0.001)];
+        assert_eq!(enough(&four, &GOAL).pairs, 3);
+        assert_eq!(enough(&four, &Goal { question: Question::Difference, ..GOAL }).pairs, 6);
+    }
+
+    #[test]
+    fn precise_cells_are_enough_though_pairs_are_open() {
+        let alike = [rivals(&[100.0, 100.0], 4, 0.01)];
+        let goal = |precision| Goal { precision: Some(precision), detect: 0.0001, ..GOAL };
+        assert!(!enough(&alike, &goal(0.001)).stop);
+        assert!(enough(&alike, &goal(0.5)).stop);
+    }
+
+    #[test]
+    fn what_repeats_cannot_mend_does_not_keep_it_going() {
+        let mut failed = rivals(&[100.0, 100.0], 3, 0.1);
+        failed.cells[0].unsure = Some(Unsure::Failed);
+        let decision = enough(&[failed], &GOAL);
+        assert!(decision.stop && (decision.pairs, decision.decided) == (1, 0));
+        assert!(enough(&[rivals(&[100.0, 101.0], MOST_LOOKS as u32, 0.2)], &GOAL).stop);
+        assert!(enough(&[rivals(&[100.0], 1, 0.0)], &GOAL).stop, "one setup has no pair");
+    }
+}

@@ -100,3 +100,125 @@ fn too_wide(middle: &TrimmedMean, terms: &Terms) -> Unsure {
     let decided = middle.chance(middle.value) <= alone || chance_of_same(middle, terms) <= alone;
     if decided { Unsure::TooManyPairs } else { Unsure::TooWide }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::verdicts::Looks;
+
+    /// Round `middle`, a hundredth apart.
+    fn around(middle: f64) -> PairedRatios {
+        PairedRatios::of(&[-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| middle + off))
+    }
+
+    fn verdict(log_ratios: &[f64]) -> Verdict {
+        compare(&PairedRatios::of(log_ratios), &Terms::default()).verdict
+    }
+
+    /// By hand: -0.01 to 0.01 has s = 0.0079, t(4) = 2.776: give and take 0.0098.
+    #[test]
+    fn five_repeats_by_hand() {
+        let comparison = compare(&around(0.5), &Terms::default());
+        assert_eq!((comparison.verdict, comparison.unsure, comparison.differs), (Verdict::Faster, None, true));
+        let (low, high) = comparison.interval().unwrap();
+        assert!((comparison.ratio.unwrap().ln() - 0.5).abs() < 1e-9);
+        assert!((low.ln() - 0.4902).abs() < 1e-4 && (high.ln() - 0.5098).abs() < 1e-4, "{low} {high}");
+        assert_eq!(compare(&around(-0.5), &Terms::default()).verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn the_same_needs_the_whole_interval_within_detect() {
+        assert_eq!(compare(&around(0.0), &Terms::default()).verdict, Verdict::Same);
+        let narrow = Terms { detect: 0.005, ..Terms::default() };
+        let comparison = compare(&around(0.0), &narrow);
+        assert_eq!((comparison.verdict, comparison.unsure), (Verdict::CannotTell, Some(Unsure::TooWide)));
+    }
+
+    /// A real difference that is smaller than the one that matters.
+    #[test]
+    fn a_small_difference_is_the_same_and_said_to_differ() {
+        let comparison = compare(&around(0.015), &Terms::default());
+        assert_eq!((comparison.verdict, comparison.differs), (Verdict::Same, true));
+        assert!(!compare(&around(0.001), &Terms::default()).differs);
+    }
+
+    #[test]
+    fn too_few_repeats_are_told() {
+        let after_each = Terms { looks: Looks::AfterEach, ..Terms::default() };
+        let unsure = |values: &[f64]| compare(&PairedRatios::of(values), &after_each).unsure;
+        assert_eq!(unsure(&[]), Some(Unsure::NothingMeasured));
+        assert_eq!(unsure(&[1.0]), Some(Unsure::OneRepeat));
+        assert_eq!(unsure(&[1.0, 1.01]), Some(Unsure::TooFew { repeats: 2, needed: 3 }));
+        assert_eq!(unsure(&[1.0, 1.01, 1.02]), None);
+        assert_eq!(verdict(&[1.0, 1.01]), Verdict::Faster);
+    }
+
+    /// One start that was not over, among seven.
+    #[test]
+    fn an_outlier_decides_nothing() {
+        let mut values = vec![0.001, -0.002, 0.0, 0.003, -0.001, 0.002, -0.003];
+        assert_eq!(verdict(&values), Verdict::Same);
+        values[3] = 0.9;
+        assert_eq!(verdict(&values), Verdict::Same);
+    }
+
+    #[test]
+    fn a_pair_of_many_must_be_surer() {
+        let equals = vec![around(0.012); 40];
+        let alone = Terms { detect: 0.0, ..Terms::default() };
+        assert_eq!(compare(&equals[0], &alone).verdict, Verdict::Faster);
+        let all = compare_family(&equals, &alone);
+        assert!(all.iter().all(|one| one.verdict == Verdict::CannotTell && one.pairs == 40));
+        assert!(all.iter().all(|one| one.unsure == Some(Unsure::TooManyPairs)));
+    }
+
+    /// Holm's steps: a sure pair leaves the others less to be held to.
+    #[test]
+    fn sure_pairs_make_it_easier_for_others() {
+        let width = |family: &[PairedRatios]| {
+            let (low, high) = compare_family(family, &Terms::default())[0].interval().unwrap();
+            high / low
+        };
+        assert!(width(&[around(0.04), around(5.0), around(6.0)]) < width(&[around(0.04), around(0.041), around(0.04)]));
+    }
+
+    proptest! {
+        #[test]
+        fn the_other_way_round_is_the_reverse(
+            values in prop::collection::vec(-0.2f64..0.2, 2..40),
+            each in any::<bool>(),
+        ) {
+            let terms = Terms { looks: if each { Looks::AfterEach } else { Looks::Once }, ..Terms::default() };
+            let there = compare(&PairedRatios::of(&values), &terms);
+            let back: Vec<f64> = values.iter().map(|value| -value).collect();
+            let back = compare(&PairedRatios::of(&back), &terms);
+            prop_assert_eq!(there.verdict, back.verdict.reversed());
+            prop_assert!((there.ratio.unwrap() * back.ratio.unwrap() - 1.0).abs() < 1e-9);
+        }
+
+        /// A verdict and the interval beside it never contradict each other, in families of any kind.
+        #[test]
+        fn verdicts_agree_with_their_intervals(
+            family in prop::collection::vec(prop::collection::vec(-0.1f64..0.1, 0..12), 1..12),
+            middles in prop::collection::vec(-0.2f64..0.2, 12),
+        ) {
+            let moved = |(values, middle): (&Vec<f64>, &f64)| {
+                PairedRatios::of(&values.iter().map(|value| value / 10.0 + middle).collect::<Vec<_>>())
+            };
+            let pairs: Vec<PairedRatios> = family.iter().zip(&middles).map(moved).collect();
+            for comparison in compare_family(&pairs, &Terms::default()) {
+                let (low, high) = comparison.interval().unwrap_or((0.0, f64::INFINITY));
+                let bound = 1.0 + comparison.detect;
+                let within = 1.0 / bound - 1e-9 <= low && high <= bound + 1e-9;
+                match comparison.verdict {
+                    Verdict::Faster => prop_assert!(low > 1.0),
+                    Verdict::Slower => prop_assert!(high < 1.0),
+                    Verdict::Same => prop_assert!(within),
+                    Verdict::CannotTell => prop_assert!(comparison.unsure.is_some() && low <= 1.0 && 1.0 <= high),
+                }
+            }
+        }
+    }
+}
