@@ -15,6 +15,6 @@ mod verdict;
 pub use enough::{Decision, Goal, OpenPair, Question, enough};
 pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
-pub use pairing::{compared_figure, measured, paired, paired_by};
+pub use pairing::{compared_figure, measured, measured_by, paired, paired_by};
 pub use rivals::{Measured, Pairing, Rivals, RivalsVerdicts};
 pub use verdict::{Comparison, DETECT, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
