@@ -11,12 +11,13 @@ mod doubts;
 mod estimate;
 mod interference;
 mod latency;
+mod random;
 pub mod simulation;
 #[cfg(test)]
 mod testing;
 pub mod verdicts;
 
-pub use agreement::{Agreement, agreement};
+pub use agreement::{Agreement, agreement, agreement_interval};
 pub use cells::{Cell, CellKey, Series, cells};
 pub use doubts::{Doubt, check};
 pub use estimate::{Estimate, Method};

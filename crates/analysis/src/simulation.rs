@@ -8,6 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
+use crate::random::{normal, uniform};
 use crate::verdicts::trimmed::TrimmedMean;
 use crate::verdicts::{Comparison, Looks, MOST_LOOKS, PairedRatios, Terms, Unsure, Verdict, compare};
 
@@ -223,17 +224,6 @@ impl SimulatedMachine {
         self.state = Some(state);
         state
     }
-}
-
-/// Above 0, and up to 1.
-fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
-    ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
-}
-
-/// Box and Muller's.
-fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-    let length = (-2.0 * uniform(random).ln()).sqrt();
-    length * (std::f64::consts::TAU * uniform(random)).cos()
 }
 
 #[cfg(test)]

@@ -41,8 +41,10 @@ pub struct Pairing {
 /// All that can be said of rivals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RivalsVerdicts {
-    /// Those that have figures, the highest first.
+    /// Those of which something can be said, the highest first.
     pub order: Vec<usize>,
+    /// Those that have figures and of which nothing can be said, with the reason: repeats do not mend it.
+    pub left_out: Vec<(usize, Unsure)>,
     /// Each with the next in the order: a family of its own.
     pub neighbours: Vec<Pairing>,
     /// All pairs, each in the order: a family of its own.
@@ -67,6 +69,11 @@ impl Measured {
         PairedRatios { ratios, unsure: unsure.or(kept).or(interference) }
     }
 
+    /// The reason why nothing may be said of it, if more repeats do not mend that.
+    fn hindrance(&self) -> Option<Unsure> {
+        self.unsure.filter(|unsure| !unsure.may_pass())
+    }
+
     /// The middle of the logarithms of its figures.
     fn log_middle(&self) -> Option<f64> {
         let logs = self.logs();
@@ -86,8 +93,21 @@ impl Measured {
 }
 
 impl Rivals {
-    /// Those that have figures, the highest first.
+    /// Those of which something can be said, the highest first.
     pub fn order(&self) -> Vec<usize> {
+        let mut order = self.with_figures();
+        order.retain(|index| self.cells[*index].hindrance().is_none());
+        order
+    }
+
+    /// Those that have figures and of which nothing can be said, with the reason.
+    pub fn left_out(&self) -> Vec<(usize, Unsure)> {
+        let left_out = |index: usize| Some((index, self.cells[index].hindrance()?));
+        self.with_figures().into_iter().filter_map(left_out).collect()
+    }
+
+    /// The highest first.
+    fn with_figures(&self) -> Vec<usize> {
         let middles: Vec<Option<f64>> = self.cells.iter().map(Measured::log_middle).collect();
         let mut order: Vec<usize> = (0..self.cells.len()).filter(|index| middles[*index].is_some()).collect();
         order.sort_by(|a, b| middles[*b].unwrap_or(0.0).total_cmp(&middles[*a].unwrap_or(0.0)));
@@ -100,7 +120,7 @@ impl Rivals {
         self.family(pairs, terms)
     }
 
-    /// All pairs of those that have figures, the higher first, as a family.
+    /// All pairs of the order, the higher first, as a family.
     pub fn all_pairs(&self, terms: &Terms) -> Vec<Pairing> {
         let order = self.order();
         let each = order.iter().enumerate();
@@ -108,23 +128,23 @@ impl Rivals {
         self.family(pairs.collect(), terms)
     }
 
-    /// The highest over each other. That it is the highest of all is said only if it is faster than each, and who says
+    /// The highest of the order over each other that has figures. That it is the highest of all is said only if it is faster than each, and who says
     /// only that needs no adjustment: it is wrong only if the one pair is that is least sure (Berger, *Multiparameter
     /// Hypothesis Testing and Acceptance Sampling*, Technometrics 24, 1982).
     pub fn highest(&self, terms: &Terms) -> Vec<Pairing> {
-        let order = self.order();
-        let Some((one, others)) = order.split_first() else { return Vec::new() };
-        let pairing = |other: &usize| {
-            let comparison = compare(&self.cells[*one].over(&self.cells[*other]), terms);
-            Pairing { one: *one, other: *other, comparison }
+        let Some(one) = self.order().first().copied() else { return Vec::new() };
+        let pairing = |other: usize| {
+            let comparison = compare(&self.cells[one].over(&self.cells[other]), terms);
+            Pairing { one, other, comparison }
         };
-        others.iter().map(pairing).collect()
+        self.with_figures().into_iter().filter(|other| *other != one).map(pairing).collect()
     }
 
     /// All of it.
     pub fn verdicts(&self, terms: &Terms) -> RivalsVerdicts {
         RivalsVerdicts {
             order: self.order(),
+            left_out: self.left_out(),
             neighbours: self.neighbours(terms),
             all: self.all_pairs(terms),
             highest: self.highest(terms),

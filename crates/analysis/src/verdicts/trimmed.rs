@@ -7,7 +7,10 @@
 //! Student's t: an outlier among so few makes the interval wide, which costs repeats and not truth. From seven on a start
 //! that was not over costs neither.
 
+use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::random::student;
 
 /// One in so many values is left out at either end.
 const TRIMMED: usize = 7;
@@ -45,6 +48,11 @@ impl TrimmedMean {
     /// Half of the two-sided interval that misses the truth with this probability.
     pub(crate) fn half(&self, miss: f64) -> f64 {
         self.error * quantile(self.freedom, miss)
+    }
+
+    /// What another such sample might have had for its middle.
+    pub(crate) fn drawn(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
+        self.value + self.error * student(random, self.freedom)
     }
 
     /// The probability with which a sample whose middle is `distance` from the truth or farther comes about, either

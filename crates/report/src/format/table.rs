@@ -60,7 +60,7 @@ fn sentences(section: &Section<'_>, colour: bool) -> Option<String> {
     let heading = text.len();
     for paragraph in section.paragraphs() {
         if !paragraph.title.is_empty() {
-            text += &format!("\n{}", plain(&paragraph.title));
+            text += &format!("\n{}", painted(&paragraph.title, BOLD, colour));
         }
         let indent = if paragraph.is_note { "" } else { "  " };
         for line in &paragraph.lines {

@@ -34,7 +34,7 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
         VerdictGroup { verdicts: rivals.verdicts(&terms(study)), cells: same, side }
     };
     let all = distinct(cells.iter().map(|cell| work(cell)));
-    all.into_iter().map(group).filter(|group| group.verdicts.order.len() > 1).collect()
+    all.into_iter().map(group).filter(|group| group.verdicts.order.len() + group.verdicts.left_out.len() > 1).collect()
 }
 
 /// The terms of a study's comparisons: its own `detect`, and whether its repeats may have ended for what they gave.

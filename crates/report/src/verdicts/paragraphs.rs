@@ -5,6 +5,7 @@ use kvdyno_analysis::verdicts::{Looks, Pairing, Terms, Unsure, Verdict};
 use super::groups::{VerdictGroup, groups, terms};
 use super::sentences::{per_cent, sentence};
 use crate::document::{Block, Paragraph, Section};
+use crate::order::distinct;
 use crate::study::Study;
 
 /// More sentences than this are not read on a terminal: then lines of the order alone stand there, and sentences are on
@@ -37,7 +38,8 @@ const ONE_REPEAT: &str = "Cannot tell: one repeat says nothing of how far anothe
                           more give verdicts.";
 
 fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
-    group.verdicts.neighbours.iter().all(|pairing| pairing.comparison.repeats <= 1)
+    let neighbours = &group.verdicts.neighbours;
+    neighbours.iter().all(|pairing| pairing.comparison.repeats <= 1) && group.verdicts.left_out.is_empty()
 }
 
 /// Of two setups one sentence; of more their order and a sentence for each neighbours.
@@ -45,13 +47,25 @@ fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let pairs = &group.verdicts.neighbours;
     let sentences = pairs.iter().map(|pairing| said(group, pairing));
     let order = (pairs.len() > 1).then(|| order(group));
-    Paragraph::of_lines(group.title(), order.into_iter().chain(sentences).collect())
+    let lines = order.into_iter().chain(sentences).chain(left_out(group));
+    Paragraph::of_lines(group.title(), lines.collect())
+}
+
+/// The setups of which nothing is said, a line for each reason.
+fn left_out(group: &VerdictGroup<'_, '_>) -> Vec<String> {
+    let all = &group.verdicts.left_out;
+    let line = |why: Unsure| {
+        let names = all.iter().filter(|(_, other)| *other == why).map(|(index, _)| group.name(*index));
+        format!("nothing is said of {}: {why}", names.collect::<Vec<_>>().join(", "))
+    };
+    distinct(all.iter().map(|(_, why)| *why)).into_iter().map(line).collect()
 }
 
 /// The order of each group, a line each.
 fn orders(groups: &[VerdictGroup<'_, '_>]) -> Paragraph {
     let line = |group: &VerdictGroup<'_, '_>| format!("{}: {}", group.title(), order(group));
-    Paragraph::of_lines(String::new(), groups.iter().map(line).collect())
+    let groups = groups.iter().filter(|group| !group.verdicts.order.is_empty());
+    Paragraph::of_lines(String::new(), groups.map(line).collect())
 }
 
 fn said(group: &VerdictGroup<'_, '_>, pairing: &Pairing) -> String {
@@ -78,9 +92,7 @@ fn sign(verdict: Verdict) -> &'static str {
 }
 
 fn legend(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> String {
-    let pairs = || groups.iter().flat_map(|group| &group.verdicts.neighbours);
     let many = groups.iter().any(|group| group.verdicts.neighbours.len() > 1);
-    let failed = pairs().any(|pairing| pairing.comparison.unsure == Some(Unsure::Failed));
     let detect = per_cent(terms.detect);
     [
         many.then(|| format!("> faster; ≈ the same within {detect} %; ? cannot tell.")),
@@ -89,7 +101,6 @@ fn legend(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> String {
         ),
         many.then(|| "It is adjusted so that verdicts of all neighbours of one work hold together (Holm).".to_owned()),
         (terms.looks == Looks::AfterEach).then(|| "It holds however often one looked.".to_owned()),
-        failed.then(|| "Of a setup whose trial failed nothing is said.".to_owned()),
     ]
     .into_iter()
     .flatten()

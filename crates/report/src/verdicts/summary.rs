@@ -1,7 +1,7 @@
 //! Verdicts for programs.
 
 use kvdyno_analysis::CellKey;
-use kvdyno_analysis::verdicts::{Comparison, Pairing};
+use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure};
 use serde::Serialize;
 
 use super::groups::{VerdictGroup, groups};
@@ -17,6 +17,8 @@ pub(crate) struct RankingSummary {
     order: Vec<String>,
     /// Of each and the next: `faster`, `same`, `cannot tell`.
     verdicts: Vec<&'static str>,
+    /// Labels of those of which nothing is said, with the reason.
+    left_out: Vec<(String, Unsure)>,
     /// The one that is faster than every other; null if there is none.
     highest: Option<String>,
     /// How the intervals of neighbours were adjusted for their number.
@@ -51,6 +53,7 @@ pub(crate) fn rankings(study: &Study<'_>) -> Vec<RankingSummary> {
         work: group.title(),
         order: group.verdicts.order.iter().map(|index| group.name(*index).to_owned()).collect(),
         verdicts: group.verdicts.neighbours.iter().map(|pairing| pairing.comparison.verdict.name()).collect(),
+        left_out: group.verdicts.left_out.iter().map(|(index, why)| (group.name(*index).to_owned(), *why)).collect(),
         highest: group.verdicts.winner().map(|index| group.name(index).to_owned()),
         adjustment: HOLM,
     };
