@@ -2,18 +2,24 @@
 //!
 //! Trials that repeat each other form a [`Cell`]; a rate of a cell is an [`Estimate`], which travels with its interval
 //! or says that it has none; [`check`] holds a result against itself and against its machine, and gives a [`Doubt`] for
-//! each thing that does not fit. Nothing here reads a file or prints.
+//! each thing that does not fit; a [`Comparison`](verdicts::Comparison) of two cells ends in a verdict. Nothing here
+//! reads a file or prints.
 
 mod agreement;
 mod cells;
 mod doubts;
 mod estimate;
+mod interference;
 mod latency;
+mod random;
+pub mod simulation;
 #[cfg(test)]
 mod testing;
+pub mod verdicts;
 
-pub use agreement::{Agreement, agreement};
+pub use agreement::{Agreement, agreement, agreement_interval};
 pub use cells::{Cell, CellKey, Series, cells};
 pub use doubts::{Doubt, check};
 pub use estimate::{Estimate, Method};
+pub use interference::is_marked;
 pub use latency::CellLatency;

@@ -7,7 +7,7 @@ use kvdyno_engine::guarded;
 
 use crate::bench::{Bench, Relaunch};
 use crate::checks::{checks, refusals};
-use crate::finding::{During, Finding, Verdict};
+use crate::finding::{CheckVerdict, During, Finding};
 use crate::process::{Task, TaskKind, VERDICT};
 use crate::small_filesystem;
 
@@ -32,7 +32,7 @@ pub enum ChildError {
 pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
     let task: Task = serde_json::from_str(task)?;
     let result = guarded(|| work(&task, relaunch));
-    fs::write(task.folder.join(VERDICT), serde_json::to_vec(&Verdict::from(result?))?)?;
+    fs::write(task.folder.join(VERDICT), serde_json::to_vec(&CheckVerdict::from(result?))?)?;
     Ok(())
 }
 

@@ -18,7 +18,7 @@ pub enum Finding {
 /// The outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// The promise was kept, as far as the check can see.
     Passed,
     /// It was not, and how that showed.
@@ -29,23 +29,23 @@ pub enum Verdict {
     NotRun(String),
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for CheckVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Verdict::Passed => f.write_str("passed"),
-            Verdict::Failed(how) => write!(f, "FAILED: {how}"),
-            Verdict::NotApplicable(why) => write!(f, "not applicable: {why}"),
-            Verdict::NotRun(why) => write!(f, "not run: {why}"),
+            CheckVerdict::Passed => f.write_str("passed"),
+            CheckVerdict::Failed(how) => write!(f, "FAILED: {how}"),
+            CheckVerdict::NotApplicable(why) => write!(f, "not applicable: {why}"),
+            CheckVerdict::NotRun(why) => write!(f, "not run: {why}"),
         }
     }
 }
 
-impl From<Result<(), Finding>> for Verdict {
+impl From<Result<(), Finding>> for CheckVerdict {
     fn from(result: Result<(), Finding>) -> Self {
         match result {
-            Ok(()) => Verdict::Passed,
-            Err(Finding::Wrong(how)) => Verdict::Failed(how),
-            Err(Finding::NotApplicable(why)) => Verdict::NotApplicable(why),
+            Ok(()) => CheckVerdict::Passed,
+            Err(Finding::Wrong(how)) => CheckVerdict::Failed(how),
+            Err(Finding::NotApplicable(why)) => CheckVerdict::NotApplicable(why),
         }
     }
 }

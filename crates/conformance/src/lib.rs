@@ -26,6 +26,6 @@ pub use bench::Relaunch;
 pub use check::{Check, Needs};
 pub use checks::checks;
 pub use child::{ChildError, child};
-pub use finding::{Finding, Verdict};
+pub use finding::{CheckVerdict, Finding};
 pub use subject::Subject;
 pub use suite::{CheckOutcome, Suite};

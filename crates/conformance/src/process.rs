@@ -11,7 +11,7 @@ use kvdyno_model::TimeSpan;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, Relaunch, STEP, STEP_MARK};
-use crate::finding::{Finding, Verdict, wrong};
+use crate::finding::{CheckVerdict, Finding, wrong};
 use crate::reader::ReaderTask;
 use crate::subject::Subject;
 use crate::writer::WriterTask;
@@ -71,7 +71,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// Waits for its end, but not longer than `patience`, and says what came of it.
-    pub fn verdict(mut self, patience: Duration) -> io::Result<Verdict> {
+    pub fn verdict(mut self, patience: Duration) -> io::Result<CheckVerdict> {
         let until = Instant::now() + patience;
         loop {
             self.worker.wait_event(until.saturating_duration_since(Instant::now()))?;
@@ -79,7 +79,7 @@ impl Running {
                 return Ok(self.judge(&finished.exit));
             }
             if Instant::now() >= until {
-                return Ok(Verdict::Failed(format!("no end after {}{}", TimeSpan::<1>(patience), self.doing())));
+                return Ok(CheckVerdict::Failed(format!("no end after {}{}", TimeSpan::<1>(patience), self.doing())));
             }
         }
     }
@@ -95,8 +95,8 @@ impl Running {
         while !file.exists() {
             if !self.is_running()? || Instant::now() >= until {
                 return Err(match self.verdict(Duration::ZERO)? {
-                    Verdict::Failed(how) => wrong(how),
-                    Verdict::NotApplicable(why) => Finding::NotApplicable(why),
+                    CheckVerdict::Failed(how) => wrong(how),
+                    CheckVerdict::NotApplicable(why) => Finding::NotApplicable(why),
                     _ => wrong("the process ended before its time"),
                 });
             }
@@ -108,9 +108,9 @@ impl Running {
     /// Waits for its end, but not longer than `patience`: all must have gone well.
     pub fn passes(self, patience: Duration) -> Result<(), Finding> {
         match self.verdict(patience)? {
-            Verdict::Passed => Ok(()),
-            Verdict::Failed(how) => Err(wrong(how)),
-            Verdict::NotApplicable(why) | Verdict::NotRun(why) => Err(Finding::NotApplicable(why)),
+            CheckVerdict::Passed => Ok(()),
+            CheckVerdict::Failed(how) => Err(wrong(how)),
+            CheckVerdict::NotApplicable(why) | CheckVerdict::NotRun(why) => Err(Finding::NotApplicable(why)),
         }
     }
 
@@ -128,13 +128,15 @@ impl Running {
         Ok(())
     }
 
-    fn judge(&self, exit: &Exit) -> Verdict {
+    fn judge(&self, exit: &Exit) -> CheckVerdict {
         let left = fs::read(self.folder.join(VERDICT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         match (left, exit) {
             (Some(verdict), Exit::Code(0)) => verdict,
-            (Some(Verdict::Failed(how)), _) => Verdict::Failed(how),
-            (Some(_), _) => Verdict::Failed(format!("at the end of the process: {exit}{}", self.last_words())),
-            (None, _) => Verdict::Failed(format!("the process ended with {exit}{}{}", self.doing(), self.last_words())),
+            (Some(CheckVerdict::Failed(how)), _) => CheckVerdict::Failed(how),
+            (Some(_), _) => CheckVerdict::Failed(format!("at the end of the process: {exit}{}", self.last_words())),
+            (None, _) => {
+                CheckVerdict::Failed(format!("the process ended with {exit}{}{}", self.doing(), self.last_words()))
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::bench::Relaunch;
 use crate::bench::{DATABASE, DESTROYS, REMARK};
 use crate::check::Check;
 use crate::checks::checks;
-use crate::finding::Verdict;
+use crate::finding::CheckVerdict;
 use crate::process::{Task, TaskKind};
 use crate::subject::Subject;
 
@@ -36,7 +36,7 @@ pub struct CheckOutcome {
     /// The check.
     pub check: &'static Check,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
     /// A remark beside it.
     pub remark: Option<String>,
     /// All that its processes printed, between the check and its verdict.
@@ -61,7 +61,7 @@ impl Suite {
         let mut shut = false;
         for check in checks().iter().filter(|check| wanted(check) || check.name == FIRST_OF_ALL) {
             let outcome = if shut { self.not_run(check) } else { self.run_one(check)? };
-            let failed = matches!(outcome.verdict, Verdict::Failed(_));
+            let failed = matches!(outcome.verdict, CheckVerdict::Failed(_));
             if wanted(check) || failed {
                 each(&outcome);
                 outcomes.push(outcome);
@@ -72,7 +72,7 @@ impl Suite {
     }
 
     fn not_run(&self, check: &'static Check) -> CheckOutcome {
-        let verdict = Verdict::NotRun("no database can be made".to_owned());
+        let verdict = CheckVerdict::NotRun("no database can be made".to_owned());
         CheckOutcome { check, verdict, remark: None, log: self.log(check), took: Duration::ZERO }
     }
 
@@ -88,7 +88,7 @@ impl Suite {
         let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
         let remark = fs::read_to_string(folder.join(REMARK)).ok();
         let cleaned = self.destroy(&folder, &log)?;
-        let verdict = if verdict == Verdict::Passed { cleaned } else { verdict };
+        let verdict = if verdict == CheckVerdict::Passed { cleaned } else { verdict };
         fs::remove_dir_all(&folder)?;
         writeln!(fs::File::options().append(true).open(&log)?, "{}: {verdict}", check.name)?;
         Ok(CheckOutcome { check, verdict, remark, log, took: started.elapsed() })
@@ -99,9 +99,9 @@ impl Suite {
     }
 
     /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.
-    fn destroy(&self, folder: &Path, log: &Path) -> io::Result<Verdict> {
+    fn destroy(&self, folder: &Path, log: &Path) -> io::Result<CheckVerdict> {
         if !folder.join(DESTROYS).exists() {
-            return Ok(Verdict::Passed);
+            return Ok(CheckVerdict::Passed);
         }
         for (number, entry) in fs::read_dir(folder)?.enumerate() {
             let database = entry?.path();
@@ -109,11 +109,11 @@ impl Suite {
             if is_one && database.is_dir() {
                 let task = self.task(folder.join(format!("destroying-{number}")), log, TaskKind::Destroy(database));
                 let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
-                if verdict != Verdict::Passed {
+                if verdict != CheckVerdict::Passed {
                     return Ok(verdict);
                 }
             }
         }
-        Ok(Verdict::Passed)
+        Ok(CheckVerdict::Passed)
     }
 }

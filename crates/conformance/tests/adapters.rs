@@ -7,7 +7,7 @@ mod support;
 
 use std::time::Duration;
 
-use kvdyno_conformance::Verdict;
+use kvdyno_conformance::CheckVerdict;
 use support::{failures, run, subject};
 
 #[test]
@@ -74,14 +74,14 @@ fn an_engine_without_threads() {
     subject.options = vec![("single".to_owned(), "true".to_owned())];
     let several = ["many-sessions", "same-key", "idle-reader", "value-stays-readable", "two-databases"];
     for outcome in run(subject.clone(), &several, PATIENCE) {
-        let Verdict::NotApplicable(reason) = outcome.verdict else {
+        let CheckVerdict::NotApplicable(reason) = outcome.verdict else {
             panic!("{}: {:?}", outcome.check.name, outcome.verdict)
         };
         assert!(reason.starts_with("it has no threads"), "{reason}");
     }
     let others =
         ["get-after-put", "scan-forward", "kill-process", "processes-read", "processes-write", "process-killed"];
-    assert!(run(subject, &others, PATIENCE).iter().all(|outcome| outcome.verdict == Verdict::Passed));
+    assert!(run(subject, &others, PATIENCE).iter().all(|outcome| outcome.verdict == CheckVerdict::Passed));
 }
 
 #[test]

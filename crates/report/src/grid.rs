@@ -97,10 +97,12 @@ pub(crate) enum Emphasis {
     /// It does not.
     #[default]
     Plain,
-    /// The highest of its column.
+    /// Faster than every other of its column.
     Best,
-    /// Its interval reaches that of the highest.
+    /// The same as the highest.
     Near,
+    /// It cannot be told from the highest, or as the highest.
+    Untold,
     /// No figure, for a reason.
     Missing,
 }

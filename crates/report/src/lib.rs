@@ -17,6 +17,7 @@ mod published;
 mod remarks;
 mod study;
 mod tables;
+mod verdicts;
 mod words;
 
 use std::path::{Path, PathBuf};

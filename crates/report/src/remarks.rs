@@ -1,8 +1,9 @@
 //! Failures, doubts and notes, for people.
 
 use kvdyno_analysis::{Doubt, check};
-use kvdyno_results::{Failure, FailureKind, TrialOutcome, TrialResult};
+use kvdyno_results::{Failure, FailureKind, Side, TrialOutcome, TrialResult};
 
+use crate::numbers::plus_minus;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::{threads, title};
@@ -40,7 +41,28 @@ pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
 
 /// The same: an engine's that are of one sort stand once, by the first.
 pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
-    grouped(all_doubts(study), std::mem::discriminant, Doubt::to_string)
+    let mut doubts = grouped(all_doubts(study), std::mem::discriminant, Doubt::to_string);
+    doubts.extend(study.all_cells().iter().filter_map(wide));
+    doubts
+}
+
+/// From this half of an interval over its value on, a rate is no figure to go by.
+const WIDE: f64 = 0.3;
+
+/// A cell whose repeats differ so much that its rates say little.
+fn wide(cell: &StudyCell<'_>) -> Option<Remark> {
+    let of_side = |(side, what): (Side, &str)| {
+        let rate = cell.rate(side).filter(|rate| rate.n > 1)?;
+        let relative = rate.relative().filter(|relative| *relative >= WIDE)?;
+        Some(format!("{what} a second have {}", plus_minus(relative)))
+    };
+    let sides: Vec<String> =
+        [(Side::Reads, "reads"), (Side::Writes, "writes")].into_iter().filter_map(of_side).collect();
+    let threads = threads(cell.key.readers, cell.key.writers);
+    (!sides.is_empty()).then(|| Remark {
+        trial: format!("{} {}, {threads}", cell.label.engine, cell.label.workload),
+        text: format!("Its repeats are too few or differ too much for a figure: {}.", sides.join(", ")),
+    })
 }
 
 /// Engines that were not measured, the trials' own notes, interference, and cells without a log of latencies.

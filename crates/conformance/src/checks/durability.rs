@@ -8,7 +8,7 @@ use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
 
 use crate::bench::{Bench, DatabaseLocation, session};
 use crate::check::{Check, Needs};
-use crate::finding::{During, Finding, Verdict, ensure, wrong};
+use crate::finding::{CheckVerdict, During, Finding, ensure, wrong};
 use crate::process::start_writer;
 use crate::writer::acknowledged;
 use crate::writer::{Until, WriterTask};
@@ -152,7 +152,7 @@ fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> 
     while acknowledged(&writing.acknowledged)? < enough {
         if !writer.is_running()? {
             return Err(match writer.verdict(Duration::ZERO)? {
-                Verdict::Failed(how) => wrong(how),
+                CheckVerdict::Failed(how) => wrong(how),
                 _ => wrong("the writer ended before it was killed"),
             });
         }

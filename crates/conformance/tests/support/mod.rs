@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, io};
 
-use kvdyno_conformance::{CheckOutcome, Subject, Suite, Verdict};
+use kvdyno_conformance::{CheckOutcome, CheckVerdict, Subject, Suite};
 
 /// The environment variable of the task for which a test process was started. Such a process runs only the test
 /// `child`, which hands the task on.
@@ -53,7 +53,7 @@ pub fn run(subject: Subject, only: &[&str], patience: Duration) -> Vec<CheckOutc
 /// The names of the checks that failed, with how they did.
 pub fn failures(outcomes: &[CheckOutcome]) -> Vec<(&'static str, String)> {
     let failure = |outcome: &CheckOutcome| match &outcome.verdict {
-        Verdict::Failed(how) => Some((outcome.check.name, how.clone())),
+        CheckVerdict::Failed(how) => Some((outcome.check.name, how.clone())),
         _ => None,
     };
     outcomes.iter().filter_map(failure).collect()

@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, Write, stdout};
 use std::process::Command;
 
-use kvdyno_conformance::{CheckOutcome, Subject, Suite, Verdict, checks, child};
+use kvdyno_conformance::{CheckOutcome, CheckVerdict, Subject, Suite, checks, child};
 use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
 use kvdyno_environment::ownership::OwnedFolder;
@@ -128,7 +128,7 @@ fn subject(arguments: &CheckArguments, engine: &str) -> Result<Option<(Subject, 
 
 fn failure(outcome: &CheckOutcome) -> Option<&str> {
     match &outcome.verdict {
-        Verdict::Failed(how) => Some(how),
+        CheckVerdict::Failed(how) => Some(how),
         _ => None,
     }
 }
@@ -155,9 +155,9 @@ fn row(outcome: &CheckOutcome, alone: &str) -> String {
     let seconds = outcome.took.as_secs();
     let remark = outcome.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
     match &outcome.verdict {
-        Verdict::NotRun(_) => String::new(),
-        Verdict::Passed if seconds >= 5 => format!("  {name:<24} passed, in {seconds} s{remark}\n"),
-        Verdict::Failed(_) => format!(
+        CheckVerdict::NotRun(_) => String::new(),
+        CheckVerdict::Passed if seconds >= 5 => format!("  {name:<24} passed, in {seconds} s{remark}\n"),
+        CheckVerdict::Failed(_) => format!(
             "  {name:<24} {}{remark}\n      kvdyno.h: {}\n      alone:    {alone} {name}\n      log:      {}\n",
             outcome.verdict,
             outcome.check.rule,
@@ -168,16 +168,16 @@ fn row(outcome: &CheckOutcome, alone: &str) -> String {
 }
 
 fn summary(outcomes: &[CheckOutcome]) -> String {
-    let count = |wanted: fn(&Verdict) -> bool| outcomes.iter().filter(|outcome| wanted(&outcome.verdict)).count();
-    let not_run = match count(|verdict| matches!(verdict, Verdict::NotRun(_))) {
+    let count = |wanted: fn(&CheckVerdict) -> bool| outcomes.iter().filter(|outcome| wanted(&outcome.verdict)).count();
+    let not_run = match count(|verdict| matches!(verdict, CheckVerdict::NotRun(_))) {
         0 => String::new(),
         number => format!(", {number} not run: no database can be made"),
     };
     format!(
         "{} passed, {} failed, {} not applicable{not_run}",
-        count(|verdict| *verdict == Verdict::Passed),
-        count(|verdict| matches!(verdict, Verdict::Failed(_))),
-        count(|verdict| matches!(verdict, Verdict::NotApplicable(_))),
+        count(|verdict| *verdict == CheckVerdict::Passed),
+        count(|verdict| matches!(verdict, CheckVerdict::Failed(_))),
+        count(|verdict| matches!(verdict, CheckVerdict::NotApplicable(_))),
     )
 }
 
@@ -210,12 +210,12 @@ fn markdown(columns: &[EngineChecks<'_>]) -> String {
     text
 }
 
-fn sign(verdict: &Verdict) -> &'static str {
+fn sign(verdict: &CheckVerdict) -> &'static str {
     match verdict {
-        Verdict::Passed => "yes",
-        Verdict::Failed(_) => "**no**",
-        Verdict::NotApplicable(_) => "–",
-        Verdict::NotRun(_) => "not run",
+        CheckVerdict::Passed => "yes",
+        CheckVerdict::Failed(_) => "**no**",
+        CheckVerdict::NotApplicable(_) => "–",
+        CheckVerdict::NotRun(_) => "not run",
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    fn outcomes(verdicts: [Verdict; 3]) -> Vec<CheckOutcome> {
+    fn outcomes(verdicts: [CheckVerdict; 3]) -> Vec<CheckOutcome> {
         let outcome =
             |(check, verdict)| CheckOutcome { check, verdict, took: Duration::ZERO, remark: None, log: PathBuf::new() };
         checks().iter().zip(verdicts).map(outcome).collect()
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn a_page_has_a_row_for_each_check_a_column_for_each_engine_and_says_how_checks_failed_and_what_is_to_be_known() {
-        let (passed, not) = (Verdict::Passed, Verdict::NotApplicable("it has none".to_owned()));
+        let (passed, not) = (CheckVerdict::Passed, CheckVerdict::NotApplicable("it has none".to_owned()));
         let one = outcomes([passed.clone(), not.clone(), passed.clone()]);
-        let mut two = outcomes([passed, Verdict::Failed("no end after 60s".to_owned()), not]);
+        let mut two = outcomes([passed, CheckVerdict::Failed("no end after 60s".to_owned()), not]);
         two[2].remark = Some("3 rounds in 30 s".to_owned());
         let column = |name, version: &str, outcomes| EngineChecks { name, version: version.to_owned(), outcomes };
         let page = markdown(&[column("one", "1.2", one), column("two:x", "3", two)]);

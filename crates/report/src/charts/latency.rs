@@ -58,7 +58,7 @@ fn points(latency: &CellLatency) -> Vec<Option<Point>> {
     let estimates = Percentile::ALL.iter().map(|percentile| latency.estimate(*percentile)).chain([greatest]);
     let point = |(index, estimate): (usize, Estimate)| {
         let interval = estimate.low.zip(estimate.high).map(|(low, high)| (height(low), height(high)));
-        Some(Point { x: index as f64, y: height(estimate.value), interval })
+        Some(Point { x: index as f64, y: height(estimate.value), interval, is_alone: latency.trials < 2 })
     };
     estimates.enumerate().map(point).collect()
 }

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::canvas::{Canvas, Drawn, TEXT, drawn, words};
-use super::marker::marker;
+use super::marker::{hollow_marker, marker};
 use super::spread::spread;
 use super::theme::{GRID, INK, MUTED, UNIT, font, px, series, stroke, width};
 use super::ticks::Axis;
@@ -43,6 +43,8 @@ pub(super) struct Point {
     pub(super) y: f64,
     /// The ends of its interval.
     pub(super) interval: Option<(f64, f64)>,
+    /// Whether it is of one repeat, so that nothing can be told by it.
+    pub(super) is_alone: bool,
 }
 
 type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
@@ -148,7 +150,8 @@ fn points(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, (least, mo
             let ends = [low, high].map(|end| plot.backend_coord(&(point.x, end.clamp(least, most))));
             interval(canvas, line.series, ends)?;
         }
-        marker(canvas, line.series, plot.backend_coord(&(point.x, point.y)))?;
+        let at = plot.backend_coord(&(point.x, point.y));
+        if point.is_alone { hollow_marker(canvas, line.series, at)? } else { marker(canvas, line.series, at)? }
     }
     Ok(())
 }

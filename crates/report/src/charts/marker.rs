@@ -24,6 +24,12 @@ pub(super) fn marker(canvas: &Canvas<'_>, index: usize, at: (i32, i32)) -> Drawn
     shape(canvas, index, at, RADIUS, series(index))
 }
 
+/// The mark of a point of which nothing tells how far another would come out: hollow.
+pub(super) fn hollow_marker(canvas: &Canvas<'_>, index: usize, at: (i32, i32)) -> Drawn {
+    marker(canvas, index, at)?;
+    shape(canvas, index, at, RADIUS - 1.4, BACKGROUND)
+}
+
 fn shape(canvas: &Canvas<'_>, index: usize, (x, y): (i32, i32), radius: f64, colour: RGBColor) -> Drawn {
     match SHAPES[index % SHAPES.len()] {
         [] => canvas.draw(&Circle::new((x, y), width(radius), colour.filled())),

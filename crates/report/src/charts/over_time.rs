@@ -81,7 +81,7 @@ fn thinned(rates: &[(f64, f64)]) -> Vec<Point> {
     let average = |chunk: &[(f64, f64)]| {
         let count = chunk.len() as f64;
         let sum = chunk.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
-        Point { x: sum.0 / count, y: sum.1 / count, interval: None }
+        Point { x: sum.0 / count, y: sum.1 / count, interval: None, is_alone: false }
     };
     rates.chunks(size).map(average).collect()
 }

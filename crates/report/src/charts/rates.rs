@@ -25,7 +25,12 @@ pub(super) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Opt
 
 fn chart(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side, workload: &str) -> LineChart {
     let height = |cell: &StudyCell<'_>| {
-        cell.rate(side).map(|rate| Height { value: rate.value, interval: rate.low.zip(rate.high) })
+        cell.rate(side).map(|rate| Height {
+            value: rate.value,
+            // The steadiness of one trial says nothing of how far another would come out.
+            interval: rate.low.zip(rate.high).filter(|_| rate.n > 1),
+            is_alone: rate.n < 2,
+        })
     };
     let words = format!("{workload}: {} a second against threads, a line for each engine", noun(side));
     against_threads(study, cells, words, &height, |most| Axis::rate(&format!("{}/s", noun(side)), most))
@@ -36,6 +41,8 @@ pub(super) struct Height {
     pub(super) value: f64,
     /// The ends of its interval.
     pub(super) interval: Option<(f64, f64)>,
+    /// Whether it is of one repeat.
+    pub(super) is_alone: bool,
 }
 
 /// A figure of cells against the number of threads, a line an engine. `axis` makes the axis for the highest point.
@@ -94,5 +101,5 @@ fn lines(
 }
 
 fn point(threads: u32, height: Height) -> Point {
-    Point { x: f64::from(threads.max(1)).log2(), y: height.value, interval: height.interval }
+    Point { x: f64::from(threads.max(1)).log2(), y: height.value, interval: height.interval, is_alone: height.is_alone }
 }

@@ -35,7 +35,9 @@ fn drawn(
     workload: &str,
     (caption, unit, of): StorageChart,
 ) -> Result<DrawnChart, ReportError> {
-    let height = |cell: &StudyCell<'_>| cell.median(of).map(|value| Height { value, interval: None });
+    let height = |cell: &StudyCell<'_>| {
+        cell.median(of).map(|value| Height { value, interval: None, is_alone: cell.finished.len() < 2 })
+    };
     let words = format!("{workload}: {caption}, against threads, a line for each engine");
     let chart = against_threads(study, cells, words, &height, |most| Axis::from_zero(unit, most, 5.0, short));
     Ok(DrawnChart { svg: chart.draw()?, caption: caption.to_owned() })

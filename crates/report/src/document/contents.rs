@@ -10,6 +10,7 @@ use crate::order::distinct;
 use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
 use crate::study::Study;
 use crate::tables::{Fact, Relative, key_facts, machine_facts, processors, relatives, versions};
+use crate::verdicts::{PairSummary, RankingSummary, pairs, rankings};
 use crate::words::title;
 
 /// A report, in no format yet.
@@ -48,6 +49,10 @@ pub(crate) struct Document<'a> {
     pub(crate) run: TrialTable,
     /// Loads, then runs.
     pub(crate) cells: Vec<CellSummary>,
+    /// The order of setups that did the same work.
+    pub(crate) rankings: Vec<RankingSummary>,
+    /// All pairs of them.
+    pub(crate) pairs: Vec<PairSummary>,
     /// Variants over the first of them.
     pub(crate) relative: Vec<Relative>,
     /// The engines' own.
@@ -86,6 +91,8 @@ impl<'a> Document<'a> {
             load: TrialTable::of(study, Phase::Load),
             run: TrialTable::of(study, Phase::Run),
             cells: cells.map(CellSummary::from).collect(),
+            rankings: rankings(study),
+            pairs: pairs(study),
             relative: relatives(study),
             statistics: statistics(study),
             experiment: study.experiment,

@@ -6,5 +6,5 @@ mod sections;
 mod trials;
 
 pub(crate) use contents::Document;
-pub(crate) use section::{Block, Section};
+pub(crate) use section::{Block, Paragraph, Section};
 pub(crate) use trials::{CellSummary, TrialRow, TrialTable};

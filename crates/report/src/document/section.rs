@@ -25,6 +25,33 @@ pub(crate) enum Block<'a> {
     Details(Grid),
     /// Charts, where the format can show them.
     Charts(ChartReference<'a>),
+    /// Sentences.
+    Paragraph(Paragraph),
+    /// Sentences that only a page has space for.
+    FoldedParagraph(Paragraph),
+}
+
+/// Sentences beneath a title.
+#[derive(Clone, Debug)]
+pub(crate) struct Paragraph {
+    /// May be empty.
+    pub(crate) title: String,
+    /// A line each.
+    pub(crate) lines: Vec<String>,
+    /// Whether it explains what stands above it.
+    pub(crate) is_note: bool,
+}
+
+impl Paragraph {
+    /// Lines beneath a title.
+    pub(crate) fn of_lines(title: String, lines: Vec<String>) -> Paragraph {
+        Paragraph { title, lines, is_note: false }
+    }
+
+    /// An explanation of what stands above it.
+    pub(crate) fn note(text: String) -> Paragraph {
+        Paragraph { title: String::new(), lines: vec![text], is_note: true }
+    }
 }
 
 impl<'a> Section<'a> {
@@ -37,7 +64,15 @@ impl<'a> Section<'a> {
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Grid> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Table(grid) => Some(grid),
-            Block::Details(_) | Block::Charts(_) => None,
+            Block::Details(_) | Block::Charts(_) | Block::Paragraph(_) | Block::FoldedParagraph(_) => None,
+        })
+    }
+
+    /// Its sentences for text.
+    pub(crate) fn paragraphs(&self) -> impl Iterator<Item = &Paragraph> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Paragraph(paragraph) => Some(paragraph),
+            _ => None,
         })
     }
 

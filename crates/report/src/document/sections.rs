@@ -9,10 +9,11 @@ use crate::tables::{
     engine_settings, environment, latencies, load, load_storage, matrices, relative_grids, run, run_cpu, run_storage,
     workload_figures,
 };
+use crate::verdicts::verdicts;
 
 /// All of them, in order.
 pub(super) fn sections<'a>(study: &'a Study<'a>) -> Vec<Section<'a>> {
-    let mut sections: Vec<Section<'a>> = load_section(study).into_iter().collect();
+    let mut sections: Vec<Section<'a>> = verdicts(study).into_iter().chain(load_section(study)).collect();
     sections.extend(
         workload_figures(study)
             .into_iter()

@@ -8,11 +8,14 @@ use crate::document::{CellSummary, Document, TrialRow, TrialTable};
 use crate::error::ReportError;
 use crate::remarks::Remark;
 use crate::tables::Relative;
+use crate::verdicts::{PairSummary, RankingSummary};
 
 /// The object that is printed.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     experiment: &'a str,
+    rankings: &'a [RankingSummary],
+    verdicts: &'a [PairSummary],
     settings: Map<String, Value>,
     machine: Option<&'a Machine>,
     /// Trials of the plan that have no result.
@@ -29,6 +32,8 @@ struct JsonReport<'a> {
 pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
     let report = JsonReport {
         experiment: document.name,
+        rankings: &document.rankings,
+        verdicts: &document.pairs,
         settings: document.settings.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect(),
         machine: document.machine,
         missing: document.missing,

@@ -1,6 +1,6 @@
 //! For GitHub and the like.
 
-use crate::document::{Document, Section};
+use crate::document::{Document, Paragraph, Section};
 use crate::grid::{Emphasis, Grid, GridCell, GridColumn, GridRow};
 use crate::words::plain;
 
@@ -45,8 +45,17 @@ fn remarks(document: &Document<'_>) -> String {
 
 /// A section that has tables.
 fn section(section: &Section<'_>) -> String {
-    let tables: String = section.tables().map(tables).collect();
-    if tables.is_empty() { tables } else { format!("## {}\n\n{tables}", escaped(&section.heading)) }
+    let sentences: String = section.paragraphs().map(sentences).collect();
+    let contents = section.tables().map(tables).fold(sentences, |all, table| all + &table);
+    if contents.is_empty() { contents } else { format!("## {}\n\n{contents}", escaped(&section.heading)) }
+}
+
+fn sentences(paragraph: &Paragraph) -> String {
+    let title =
+        if paragraph.title.is_empty() { String::new() } else { format!("**{}**\n\n", escaped(&paragraph.title)) };
+    let bullet = if paragraph.is_note { "" } else { "- " };
+    let lines: String = paragraph.lines.iter().map(|line| format!("{bullet}{}\n", escaped(line))).collect();
+    format!("{title}{lines}\n")
 }
 
 /// A wide table becomes one for each group of its rows.
@@ -86,6 +95,7 @@ fn marked(cell: &GridCell) -> String {
         Emphasis::Plain | Emphasis::Missing => words,
         Emphasis::Best => format!("\\* **{words}**"),
         Emphasis::Near => format!("≈ {words}"),
+        Emphasis::Untold => format!("? {words}"),
     }
 }
 

@@ -6,7 +6,7 @@ use askama::Template;
 use kvdyno_results::files;
 
 use crate::charts::DrawnChart;
-use crate::document::{Block, Document, Section};
+use crate::document::{Block, Document, Paragraph, Section};
 use crate::error::ReportError;
 use crate::grid::{Emphasis, Grid};
 
@@ -40,6 +40,10 @@ enum PageBlock {
     Table(Grid),
     /// A table that is folded.
     Folded(Grid),
+    /// Sentences.
+    Sentences(Paragraph),
+    /// Sentences that are folded.
+    FoldedSentences(Paragraph),
     /// Charts beneath a heading.
     Charts(Option<String>, Vec<DrawnChart>),
 }
@@ -57,6 +61,8 @@ impl PageBlock {
             Block::Table(grid) => PageBlock::Table(grid.clone()),
             Block::Details(grid) if grid.title.is_empty() => PageBlock::Table(grid.clone()),
             Block::Details(grid) => PageBlock::Folded(grid.clone()),
+            Block::Paragraph(paragraph) => PageBlock::Sentences(paragraph.clone()),
+            Block::FoldedParagraph(paragraph) => PageBlock::FoldedSentences(paragraph.clone()),
             Block::Charts(charts) => PageBlock::Charts(charts.heading(), charts.draw()?),
         })
     }
@@ -73,6 +79,7 @@ impl Emphasis {
             Emphasis::Plain => "",
             Emphasis::Best => " best",
             Emphasis::Near => " near",
+            Emphasis::Untold => " untold",
             Emphasis::Missing => " missing",
         }
     }

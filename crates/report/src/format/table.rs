@@ -20,7 +20,7 @@ const WIDTH: usize = 120;
 /// The tables, with the experiment's setting above and doubts and notes beneath.
 pub(crate) fn render(document: &Document<'_>, colour: bool) -> String {
     let mut paragraphs = vec![heading(document, colour)];
-    paragraphs.extend(document.sections.iter().flat_map(|section| tables(section, colour)));
+    paragraphs.extend(document.sections.iter().flat_map(|section| contents(section, colour)));
     paragraphs.extend(remarks("Doubts", &document.doubts, colour));
     paragraphs.extend(remarks("Notes", &document.notes, colour));
     paragraphs.join("\n\n") + "\n"
@@ -46,6 +46,30 @@ fn heading(document: &Document<'_>, colour: bool) -> String {
         text.push_str(&wrapped(line, " · "));
     }
     text
+}
+
+/// The sentences of a section beneath its heading, and its tables.
+fn contents(section: &Section<'_>, colour: bool) -> Vec<String> {
+    let mut contents: Vec<String> = sentences(section, colour).into_iter().collect();
+    contents.extend(tables(section, colour));
+    contents
+}
+
+fn sentences(section: &Section<'_>, colour: bool) -> Option<String> {
+    let mut text = painted(&section.heading, BOLD, colour);
+    let heading = text.len();
+    for paragraph in section.paragraphs() {
+        if !paragraph.title.is_empty() {
+            text += &format!("\n{}", painted(&paragraph.title, BOLD, colour));
+        }
+        let indent = if paragraph.is_note { "" } else { "  " };
+        for line in &paragraph.lines {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            let broken = wrapped(&words, " ").replace('\n', &format!("\n{indent}{indent}"));
+            text += &format!("\n{indent}{broken}");
+        }
+    }
+    (text.len() > heading).then_some(text)
 }
 
 /// Joins words, beginning a new line where one grows too long.
@@ -149,12 +173,13 @@ fn field(field: &GridCell, colour: bool) -> comfy_table::Cell {
     let words = match field.emphasis {
         Emphasis::Best => format!("* {}", field.content),
         Emphasis::Near => format!("≈ {}", field.content),
+        Emphasis::Untold => format!("? {}", field.content),
         Emphasis::Plain | Emphasis::Missing => field.content.to_string(),
     };
     let cell = comfy_table::Cell::new(plain(&words));
     match field.emphasis {
         Emphasis::Best if colour => cell.fg(Color::Green).add_attribute(Attribute::Bold),
-        Emphasis::Missing if colour => cell.add_attribute(Attribute::Dim),
+        Emphasis::Missing | Emphasis::Untold if colour => cell.add_attribute(Attribute::Dim),
         _ => cell,
     }
 }

@@ -1,16 +1,19 @@
 //! Published and measured figures side by side.
 
-use kvdyno_analysis::{Agreement, agreement};
+use kvdyno_analysis::{Agreement, agreement, agreement_interval};
+use kvdyno_results::TrialResult;
 use kvdyno_results::folder::ResultsFolder;
 
 use super::comparison::{PublishedComparison, PublishedEntry};
 use super::paper::Paper;
 use super::printed;
+use super::swapped::{MeasuredEntry, SwappedPair, swapped};
 use crate::document::{Block, Section};
 use crate::error::ReportError;
 use crate::format::{self, Format};
 use crate::grid::{Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::study::{Contents, Study};
+use crate::verdicts::terms;
 
 /// Swapped pairs that are named; how many more there are is said.
 const SWAPS_NAMED: usize = 6;
@@ -51,14 +54,29 @@ struct Compared<'a> {
     /// Entries of both, with the measured figure.
     pairs: Vec<(&'a PublishedEntry, f64)>,
     agreement: Option<Agreement>,
+    interval: Option<(f64, f64)>,
+    swaps: Vec<SwappedPair>,
 }
 
 impl<'a> Compared<'a> {
     fn of(comparison: &'a PublishedComparison, study: &Study<'_>) -> Self {
-        let measured = |entry: &'a PublishedEntry| comparison.measured(entry, study).map(|figure| (entry, figure));
-        let pairs: Vec<_> = comparison.entries.iter().filter_map(measured).collect();
-        let figures: Vec<(f64, f64)> = pairs.iter().map(|(entry, figure)| (entry.published, *figure)).collect();
-        Compared { comparison, agreement: agreement(&figures), pairs }
+        let measured = |entry: &'a PublishedEntry| {
+            let (cell, figure) = comparison.measured(entry, study)?;
+            Some(MeasuredEntry { entry, figure, cell })
+        };
+        let entries: Vec<_> = comparison.entries.iter().filter_map(measured).collect();
+        let figures: Vec<(f64, f64)> = entries.iter().map(|one| (one.entry.published, one.figure)).collect();
+        let repeats = |one: &MeasuredEntry<'_, '_, '_>| {
+            let of = |result: &&TrialResult| comparison.figure.of_trial(result).filter(|figure| *figure > 0.0);
+            (one.entry.published, one.cell.finished.iter().filter_map(of).collect())
+        };
+        Compared {
+            comparison,
+            agreement: agreement(&figures),
+            interval: agreement_interval(&entries.iter().map(repeats).collect::<Vec<_>>()),
+            swaps: swapped(&entries, comparison.figure, &terms(study)),
+            pairs: entries.iter().map(|one| (one.entry, one.figure)).collect(),
+        }
     }
 
     fn best(&self, figures: impl Iterator<Item = f64>) -> f64 {
@@ -74,27 +92,11 @@ impl<'a> Compared<'a> {
             |other: &&f64| if self.comparison.figure.more_is_better() { **other > figure } else { **other < figure };
         1 + all.iter().filter(better).count()
     }
-
-    /// Pairs that stand the other way round, the most distant in print first.
-    fn swapped(&self) -> Vec<String> {
-        let mut swaps = Vec::new();
-        for (index, (a, a_here)) in self.pairs.iter().enumerate() {
-            for (b, b_here) in &self.pairs[index + 1..] {
-                if (a.published - b.published) * (a_here - b_here) < 0.0 {
-                    let here_first = (a_here > b_here) == self.comparison.figure.more_is_better();
-                    let (first, second) = if here_first { (a, b) } else { (b, a) };
-                    let distance = (a.published / b.published).ln().abs();
-                    swaps.push((distance, format!("{} before {}", first.label, second.label)));
-                }
-            }
-        }
-        swaps.sort_by(|a, b| b.0.total_cmp(&a.0));
-        swaps.into_iter().map(|(_, text)| text).collect()
-    }
 }
 
-const TAU: &str = "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse. No \
-                   interval for fewer than 5.";
+const TAU: &str = "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse. Its interval \
+                   is made from the uncertainty of what was measured; none where that is of one repeat. Decided: \
+                   pairs in another order than published, and how many of them these repeats decide.";
 
 fn numbers(head: &str) -> GridColumn {
     GridColumn::numbers(head)
@@ -107,14 +109,18 @@ fn row(words: Vec<String>) -> GridRow {
 fn summary(paper: Paper, compared: &[Compared<'_>]) -> Grid {
     let line = |compared: &Compared<'_>| {
         let tau = compared.agreement.map_or("–".to_owned(), |agreement| format!("{:+.2}", agreement.tau));
-        let interval = compared.agreement.and_then(|agreement| agreement.interval);
-        let interval = interval.map_or("–".to_owned(), |(low, high)| format!("{low:+.2} to {high:+.2}"));
+        let interval = compared.interval.map_or("–".to_owned(), |(low, high)| format!("{low:+.2} to {high:+.2}"));
         let entries = compared.comparison.entries.len();
-        row(vec![compared.comparison.title.clone(), format!("{} of {entries}", compared.pairs.len()), tau, interval])
+        let swaps = compared.swaps.len();
+        let decided = format!("{} of {swaps}", compared.swaps.iter().filter(|swap| swap.is_decided).count());
+        let in_both = format!("{} of {entries}", compared.pairs.len());
+        row(vec![compared.comparison.title.clone(), in_both, tau, interval, decided])
     };
     Grid {
         title: format!("Against: {}", paper.title()),
-        columns: vec![GridColumn::words("table"), numbers("in both"), numbers("tau"), numbers("95 % interval")],
+        columns: std::iter::once(GridColumn::words("table"))
+            .chain(["in both", "tau", "95 % interval", "decided"].map(numbers))
+            .collect(),
         rows: compared.iter().filter(|compared| !compared.pairs.is_empty()).map(line).collect(),
         notes: vec![TableNote::Words(unmeasured(compared) + TAU)],
     }
@@ -154,14 +160,14 @@ fn side_by_side(compared: &Compared<'_>) -> Grid {
 }
 
 fn note(compared: &Compared<'_>) -> String {
-    let swaps = compared.swapped();
-    let more = match swaps.len().saturating_sub(SWAPS_NAMED) {
+    let more = match compared.swaps.len().saturating_sub(SWAPS_NAMED) {
         0 => String::new(),
         more => format!("; {more} more"),
     };
-    match swaps.as_slice() {
+    let named = compared.swaps.iter().take(SWAPS_NAMED).map(|swap| swap.text.as_str());
+    match compared.swaps.as_slice() {
         [] => "The order is the published one.".to_owned(),
-        swaps => format!("Other than published: {}{more}.", swaps[..swaps.len().min(SWAPS_NAMED)].join(", ")),
+        _ => format!("Other than published: {}{more}.", named.collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -6,7 +6,7 @@ use kvdyno_analysis::Cell;
 use kvdyno_results::{Phase, TrialResult};
 
 use crate::numbers;
-use crate::study::Study;
+use crate::study::{Study, StudyCell};
 
 /// Figures that stand in one column of a printed table.
 #[derive(Clone, Debug)]
@@ -91,18 +91,28 @@ impl ComparedFigure {
         }
     }
 
+    /// Of one trial, by which cells are compared.
+    pub(super) fn of_trial(self, result: &TrialResult) -> Option<f64> {
+        match self {
+            ComparedFigure::Wall => Some(result.os.wall_s),
+            ComparedFigure::Reads => Some(result.reads_per_s()),
+            ComparedFigure::Writes => Some(result.writes_per_s()),
+            ComparedFigure::Operations => Some(result.reads_per_s() + result.writes_per_s()),
+            ComparedFigure::Switches => result.context_switches_per_s(),
+            ComparedFigure::CpuPerOperation => cpu_per_operation(result),
+            ComparedFigure::OutputsPerRecord => {
+                Some(result.os.fs_out_ops as f64 / result.workload.records.max(1) as f64)
+            }
+        }
+    }
+
     fn of(self, cell: &Cell<'_>) -> Option<f64> {
         let estimate = |estimate: &Option<kvdyno_analysis::Estimate>| estimate.as_ref().map(|estimate| estimate.value);
         match self {
             ComparedFigure::Wall => estimate(&cell.wall_s),
             ComparedFigure::Reads => estimate(&cell.reads_per_s),
             ComparedFigure::Writes => estimate(&cell.writes_per_s),
-            ComparedFigure::Operations => cell.median(|result| Some(result.reads_per_s() + result.writes_per_s())),
-            ComparedFigure::Switches => cell.median(TrialResult::context_switches_per_s),
-            ComparedFigure::CpuPerOperation => cell.median(cpu_per_operation),
-            ComparedFigure::OutputsPerRecord => {
-                cell.median(|result| Some(result.os.fs_out_ops as f64 / result.workload.records.max(1) as f64))
-            }
+            _ => cell.median(|result| self.of_trial(result)),
         }
     }
 }
@@ -112,16 +122,20 @@ fn cpu_per_operation(result: &TrialResult) -> Option<f64> {
 }
 
 impl PublishedComparison {
-    /// The figure of the first cell that fits the entry and has it; where the entry is about the most threads, of the
+    /// The first cell that fits the entry and has the figure, with that; where the entry is about the most threads, of the
     /// one with the most.
-    pub(super) fn measured(&self, entry: &PublishedEntry, study: &Study<'_>) -> Option<f64> {
+    pub(super) fn measured<'c, 'r>(
+        &self,
+        entry: &PublishedEntry,
+        study: &'c Study<'r>,
+    ) -> Option<(&'c StudyCell<'r>, f64)> {
         let phases = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
         let mut fitting: Vec<_> = phases.filter(|cell| entry.cell.fits(cell)).collect();
         if entry.cell.most_threads {
             // Stable: of equal numbers the first stays first.
             fitting.sort_by_key(|cell| Reverse(cell.key.readers + cell.key.writers));
         }
-        fitting.into_iter().find_map(|cell| self.figure.of(cell))
+        fitting.into_iter().find_map(|cell| Some((cell, self.figure.of(cell)?)))
     }
 }
 

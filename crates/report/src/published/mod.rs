@@ -5,6 +5,7 @@ mod beside;
 mod comparison;
 mod paper;
 mod printed;
+mod swapped;
 
 pub use beside::{against, can_hold};
 pub use paper::{Paper, UnknownPaper};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kvdyno_analysis::{CellLatency, Estimate};
+use kvdyno_analysis::{CellLatency, Estimate, is_marked};
 use kvdyno_results::{Percentile, Side};
 
 use crate::figures::{Figure, Unit, declared};
@@ -133,5 +133,5 @@ pub(super) fn marked(cell: &StudyCell<'_>, estimate: &Estimate) -> Content {
 }
 
 pub(super) fn has_interference(cell: &StudyCell<'_>) -> bool {
-    cell.finished.iter().any(|result| !result.environment.interference.is_empty())
+    cell.finished.iter().any(|result| is_marked(result))
 }

@@ -1,7 +1,7 @@
 //! Rates at a glance: engines down, threads across.
 
-use kvdyno_analysis::Estimate;
-use kvdyno_results::Side;
+use kvdyno_analysis::verdicts::{Rivals, Verdict, measured_by};
+use kvdyno_results::{Side, TrialResult};
 
 use super::crossing::crossings;
 use super::fields::marked;
@@ -10,10 +10,11 @@ use crate::figures::declared::{READS, WRITES};
 use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
+use crate::verdicts::terms;
 use crate::words::counted;
 
 /// The meaning of the marks.
-const LEGEND: &str = "* the highest of its column; ≈ its 95 % interval reaches that of the highest.";
+const LEGEND: &str = "* faster than every other of its column; ≈ the same as the highest; ? cannot tell.";
 
 /// For a workload, the rate of reads and the rate of writes, as far as it has them.
 pub(crate) fn matrices(study: &Study<'_>, workload: &str) -> Vec<Grid> {
@@ -64,16 +65,15 @@ fn head((readers, writers): (u32, u32), all: &[(u32, u32)]) -> String {
     }
 }
 
-/// A column's figures, the best marked, and those that cannot be told from it. The null engine is not in the running.
+/// A column's figures, marked by what can be said of them and the highest. The null engine is not in the running.
 fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> Vec<GridCell> {
-    let rated = column.iter().copied().flatten().filter(|cell| !study.is_driver(cell));
-    let rivals: Vec<&Estimate> = rated.filter_map(|cell| cell.rate(side)).collect();
-    let best = rivals.iter().max_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| rivals.len() > 1);
+    let rivals: Vec<&StudyCell<'_>> = column.iter().copied().flatten().filter(|cell| !study.is_driver(cell)).collect();
+    let emphasis = emphasis(study, &rivals, side);
     let missing = |content| GridCell { content, emphasis: Emphasis::Missing };
     let field = |cell: &Option<&StudyCell<'_>>| match (cell, cell.and_then(|cell| cell.rate(side))) {
         (Some(cell), Some(estimate)) => {
-            let best = best.filter(|_| !study.is_driver(cell));
-            let emphasis = best.map_or(Emphasis::Plain, |best| emphasis(estimate, best));
+            let rival = rivals.iter().position(|rival| std::ptr::eq(*rival, *cell));
+            let emphasis = rival.map_or(Emphasis::Plain, |rival| emphasis[rival]);
             GridCell { content: marked(cell, estimate), emphasis }
         }
         (Some(cell), None) if cell.finished.is_empty() => missing(Content::Words("failed".to_owned())),
@@ -82,11 +82,26 @@ fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> V
     column.iter().map(field).collect()
 }
 
-fn emphasis(estimate: &Estimate, best: &Estimate) -> Emphasis {
-    let reaches = estimate.high.zip(best.low).is_some_and(|(high, low)| high >= low);
-    match estimate.value >= best.value {
-        true => Emphasis::Best,
-        false if reaches => Emphasis::Near,
-        false => Emphasis::Plain,
+/// The mark of each rival: the highest has its star only where it is faster than every other.
+fn emphasis(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Vec<Emphasis> {
+    let figure = |result: &TrialResult| result.is_finished().then(|| result.rate(side)).filter(|rate| *rate > 0.0);
+    let rivals = Rivals { cells: cells.iter().map(|cell| measured_by(cell, &figure)).collect() };
+    let highest = rivals.highest(&terms(study));
+    let mut all = vec![Emphasis::Plain; cells.len()];
+    for pairing in &highest {
+        all[pairing.other] = match pairing.comparison.verdict {
+            Verdict::Faster => Emphasis::Plain,
+            Verdict::Same => Emphasis::Near,
+            Verdict::Slower | Verdict::CannotTell => Emphasis::Untold,
+        };
     }
+    if let Some(first) = highest.first() {
+        let any = |wanted| highest.iter().any(|pairing| all[pairing.other] == wanted);
+        all[first.one] = match (any(Emphasis::Untold), any(Emphasis::Near)) {
+            (true, _) => Emphasis::Untold,
+            (false, true) => Emphasis::Near,
+            (false, false) => Emphasis::Best,
+        };
+    }
+    all
 }

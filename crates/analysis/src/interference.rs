@@ -1,0 +1,76 @@
+//! How much of the machine others took from a trial.
+
+use kvdyno_results::TrialResult;
+
+/// From this share of the time on, CPU time that was stolen or stalls for want of memory can move a rate by as much as
+/// anybody wants to detect.
+const MARKED_PCT: f64 = 3.0;
+
+/// From this share on, a trial says more of the others than of itself.
+const STOLEN_TOO_MUCH_PCT: f64 = 25.0;
+
+/// The same of stalls: they change what an engine does, and not only how fast.
+const STALLED_TOO_MUCH_PCT: f64 = 10.0;
+
+/// Whether there was so much interference with a trial that its rate is to be marked. Notes tell of less, too.
+pub fn is_marked(result: &TrialResult) -> bool {
+    result.environment.interference.iter().any(|clause| share(clause).is_none_or(|(_, pct)| pct >= MARKED_PCT))
+}
+
+/// Whether there was so much that the rate is about the others.
+pub(crate) fn is_too_much(result: &TrialResult) -> bool {
+    let too_much = |clause: &String| match share(clause) {
+        Some((Share::Stolen, pct)) => pct >= STOLEN_TOO_MUCH_PCT,
+        Some((Share::Stalled, pct)) => pct >= STALLED_TOO_MUCH_PCT,
+        None => false,
+    };
+    result.environment.interference.iter().any(too_much)
+}
+
+/// Shares of time that clauses of interference tell of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    Stolen,
+    Stalled,
+}
+
+/// The per cent of a clause about stolen or stalled time; absent of other clauses.
+fn share(clause: &str) -> Option<(Share, f64)> {
+    let kind = match () {
+        _ if clause.contains("stolen") => Share::Stolen,
+        _ if clause.contains("stalled") => Share::Stalled,
+        _ => return None,
+    };
+    let before = clause.split(" %").next()?;
+    Some((kind, before.split_whitespace().next_back()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::result;
+
+    fn with(clause: &str) -> TrialResult {
+        let mut result = result("lmdb", 1, 1, 100.0);
+        result.environment.interference = vec![clause.to_owned()];
+        result
+    }
+
+    #[test]
+    fn a_little_stolen_time_is_not_marked() {
+        let stolen = |pct: &str| with(&format!("{pct} % of CPU time was stolen by the hypervisor"));
+        assert!(!is_marked(&stolen("0.5")) && !is_marked(&stolen("1.6")));
+        assert!(is_marked(&stolen("3.0")) && !is_too_much(&stolen("3.0")));
+        assert!(is_too_much(&stolen("40.0")));
+    }
+
+    #[test]
+    fn stalls_and_other_clauses_are_told_apart() {
+        let stalled = with("tasks stalled for want of memory in 12.5 % of the time");
+        assert!(is_marked(&stalled) && is_too_much(&stalled));
+        assert!(!is_marked(&with("tasks stalled for want of memory in 1.2 % of the time")));
+        let others = with("other processes and the kernel's own threads used 1.2 CPUs");
+        assert!(is_marked(&others) && !is_too_much(&others));
+        assert!(!is_marked(&result("lmdb", 1, 1, 100.0)));
+    }
+}

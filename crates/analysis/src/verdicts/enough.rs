@@ -1,0 +1,146 @@
+//! Whether the repeats so far are enough.
+
+use serde::Serialize;
+
+use super::level::{Looks, MOST_LOOKS};
+use super::rivals::Rivals;
+use super::verdict::{Terms, Unsure};
+
+/// The question that a run is to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Question {
+    /// In which order they stand: only neighbours matter.
+    #[default]
+    Ranking,
+    /// Which of them differ: all pairs matter.
+    Difference,
+}
+
+/// The end that a run works towards.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Goal {
+    /// The question.
+    pub question: Question,
+    /// The least difference that matters.
+    pub detect: f64,
+    /// Half of each cell's interval over its value, at which no more is wanted; absent if only pairs decide.
+    pub precision: Option<f64>,
+}
+
+/// Whether to go on, and for whose sake.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// No repeat more is needed, or could help.
+    pub stop: bool,
+    /// Pairs that matter.
+    pub pairs: usize,
+    /// Those that have a verdict.
+    pub decided: usize,
+    /// Those that another repeat may decide.
+    pub open: Vec<OpenPair>,
+}
+
+/// A pair without a verdict so far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OpenPair {
+    /// Which of the rivals.
+    pub rivals: usize,
+    /// The first of them, by its index.
+    pub one: usize,
+    /// The second.
+    pub other: usize,
+    /// Why it cannot tell.
+    pub unsure: Option<Unsure>,
+    /// Half of the interval of the logarithm of the ratio; absent if there is none. Where repeats can be given to
+    /// single pairs, the widest needs them most.
+    pub half_width: Option<f64>,
+}
+
+/// Whether the results so far are enough: every pair that matters is decided, or cannot be by more repeats, or each
+/// cell is as precise as requested, or there were as many looks as intervals allow for. It depends on the results
+/// alone, so that a run that is resumed decides as it did. To be called after each repeat; its intervals are those of
+/// [`Looks::AfterEach`].
+pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
+    let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
+    let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());
+    for (index, rivals) in all.iter().enumerate() {
+        let family = match goal.question {
+            Question::Ranking => rivals.neighbours(&terms),
+            Question::Difference => rivals.all_pairs(&terms),
+        };
+        for pairing in family {
+            let comparison = &pairing.comparison;
+            pairs += 1;
+            decided += usize::from(comparison.verdict.is_decided());
+            let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.repeats < MOST_LOOKS;
+            if may_pass {
+                let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
+                let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);
+                open.push(OpenPair { rivals: index, one, other, unsure, half_width });
+            }
+        }
+    }
+    Decision { stop: open.is_empty() || is_precise(all, goal), pairs, decided, open }
+}
+
+/// Whether each cell that has figures has an interval that is narrow enough.
+fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
+    let Some(precision) = goal.precision else { return false };
+    let mut cells = all.iter().flat_map(|rivals| &rivals.cells).filter(|cell| !cell.figures.is_empty());
+    cells.all(|cell| cell.half_width(Looks::AfterEach).is_some_and(|half| half <= precision))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rivals::Measured;
+    use super::*;
+
+    const GOAL: Goal = Goal { question: Question::Ranking, detect: 0.03, precision: None };
+
+    /// Setups with these figures, and a little up and down from repeat to repeat.
+    fn rivals(figures: &[f64], repeats: u32, noise: f64) -> Rivals {
+        let cell = |(index, figure): (usize, &f64)| {
+            let wobble = |repeat: u32| noise * f64::from((7 * repeat + 3 * index as u32 * repeat) % 5);
+            let figures = (1..=repeats).map(|repeat| (repeat, figure * (1.0 + wobble(repeat))));
+            Measured { figures: figures.collect(), ..Measured::default() }
+        };
+        Rivals { cells: figures.iter().enumerate().map(cell).collect() }
+    }
+
+    #[test]
+    fn it_ends_when_every_pair_that_matters_is_decided() {
+        let (far, near) = ([100.0, 200.0, 400.0], [100.0, 101.0, 400.0]);
+        assert!(!enough(&[rivals(&far, 2, 0.004)], &GOAL).stop);
+        let decision = enough(&[rivals(&far, 4, 0.004)], &GOAL);
+        assert!(decision.stop && (decision.pairs, decision.decided) == (2, 2), "{decision:?}");
+        let decision = enough(&[rivals(&far, 4, 0.004), rivals(&near, 4, 0.03)], &GOAL);
+        assert!(!decision.stop && decision.pairs == 4, "{decision:?}");
+        assert!(decision.open.iter().all(|pair| pair.rivals == 1 && pair.half_width.is_some()));
+    }
+
+    #[test]
+    fn a_ranking_asks_of_neighbours_and_a_difference_of_all() {
+        let four = [rivals(&[1.0, 2.0, 4.0, 8.0], 3, 0.001)];
+        assert_eq!(enough(&four, &GOAL).pairs, 3);
+        assert_eq!(enough(&four, &Goal { question: Question::Difference, ..GOAL }).pairs, 6);
+    }
+
+    #[test]
+    fn precise_cells_are_enough_though_pairs_are_open() {
+        let alike = [rivals(&[100.0, 100.0], 4, 0.01)];
+        let goal = |precision| Goal { precision: Some(precision), detect: 0.0001, ..GOAL };
+        assert!(!enough(&alike, &goal(0.001)).stop);
+        assert!(enough(&alike, &goal(0.5)).stop);
+    }
+
+    #[test]
+    fn what_repeats_cannot_mend_does_not_keep_it_going() {
+        let mut failed = rivals(&[100.0, 100.0], 3, 0.1);
+        failed.cells[0].unsure = Some(Unsure::Failed);
+        let decision = enough(&[failed], &GOAL);
+        assert!(decision.stop && decision.pairs == 0);
+        assert!(enough(&[rivals(&[100.0, 101.0], MOST_LOOKS as u32, 0.2)], &GOAL).stop);
+        assert!(enough(&[rivals(&[100.0], 1, 0.0)], &GOAL).stop, "one setup has no pair");
+    }
+}

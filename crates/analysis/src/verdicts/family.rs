@@ -1,0 +1,224 @@
+//! Many comparisons at once.
+//!
+//! Of twenty pairs that are all the same one would be called different, if each were judged alone. Verdicts of a
+//! *family*, the pairs that answer one question, hold together: of 100 families of true equals at most 5 have a *faster*
+//! or *slower* in them, and of 100 families at most 5 a *same* that is not. Each of the two is held by Holm's steps (*A
+//! Simple Sequentially Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6, 1979): the surest pair
+//! is held to a miss in 20 times the number of pairs, the next to one in 20 times one fewer, and so on to the first that
+//! is not sure enough. The interval that is told is that of the pair's own step, so that it and the verdict agree.
+
+use super::trimmed::TrimmedMean;
+use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict};
+
+/// A pair by itself.
+pub fn compare(pair: &PairedRatios, terms: &Terms) -> Comparison {
+    compare_family(std::slice::from_ref(pair), terms).remove(0)
+}
+
+/// The comparisons of a family, in its order: verdicts of all of them hold together.
+pub fn compare_family(pairs: &[PairedRatios], terms: &Terms) -> Vec<Comparison> {
+    let middles: Vec<Option<TrimmedMean>> = pairs.iter().map(|pair| pair.middle(terms.looks)).collect();
+    let chances = |of: &dyn Fn(&TrimmedMean) -> f64| -> Vec<Option<f64>> {
+        let usable = pairs.iter().zip(&middles);
+        usable.map(|(pair, middle)| middle.as_ref().filter(|_| pair.unsure.is_none()).map(of)).collect()
+    };
+    let different = steps(&chances(&|middle| middle.chance(middle.value)), terms);
+    let same = steps(&chances(&|middle| chance_of_same(middle, terms)), terms);
+    let each = pairs.iter().zip(&middles).zip(different.into_iter().zip(same));
+    each.map(|((pair, middle), steps)| judged(pair, middle.as_ref(), steps, (terms, pairs.len()))).collect()
+}
+
+/// The probability of a middle so near to 1 if the truth lay at the bound, as of an interval with two sides.
+fn chance_of_same(middle: &TrimmedMean, terms: &Terms) -> f64 {
+    let left = terms.bound() - middle.value.abs();
+    if left > 0.0 { middle.chance(left) } else { 1.0 }
+}
+
+/// A pair's step: how often its interval may miss at one look, and whether its chance is below that and so were those
+/// of all steps before.
+#[derive(Clone, Copy)]
+struct Step {
+    miss: f64,
+    is_sure: bool,
+}
+
+/// Holm's steps. A pair without a chance is of the family, and never sure.
+fn steps(chances: &[Option<f64>], terms: &Terms) -> Vec<Step> {
+    let mut order: Vec<usize> = (0..chances.len()).collect();
+    let chance = |index: usize| chances[index].unwrap_or(1.0);
+    order.sort_by(|a, b| chance(*a).total_cmp(&chance(*b)));
+    let mut steps = vec![Step { miss: 0.0, is_sure: false }; chances.len()];
+    let mut left = chances.len();
+    let mut is_sure = true;
+    for index in order {
+        let miss = terms.looks.at_one(MISS / left as f64);
+        is_sure = is_sure && chance(index) <= miss;
+        steps[index] = Step { miss, is_sure };
+        left -= usize::from(is_sure);
+    }
+    steps
+}
+
+fn judged(
+    pair: &PairedRatios,
+    middle: Option<&TrimmedMean>,
+    (different, same): (Step, Step),
+    (terms, pairs): (&Terms, usize),
+) -> Comparison {
+    let step = match (different.is_sure, same.is_sure) {
+        (_, true) => same.miss,
+        (true, false) => different.miss,
+        (false, false) => different.miss.min(same.miss),
+    };
+    let ends = middle.map(|middle| (middle.value - middle.half(step), middle.value + middle.half(step)));
+    let verdict = match middle {
+        Some(_) if same.is_sure => Verdict::Same,
+        Some(middle) if different.is_sure && middle.value > 0.0 => Verdict::Faster,
+        Some(_) if different.is_sure => Verdict::Slower,
+        _ => Verdict::CannotTell,
+    };
+    let wide = || middle.map(|middle| too_wide(middle, terms));
+    let unsure = pair.hindrance(terms.looks).or_else(|| wide().filter(|_| !verdict.is_decided()));
+    let only = pair.ratios.first().map(|ratio| ratio.log_ratio);
+    Comparison {
+        verdict,
+        unsure,
+        ratio: middle.map(|middle| middle.value).or(only).map(f64::exp),
+        low: ends.map(|(low, _)| low.exp()),
+        high: ends.map(|(_, high)| high.exp()),
+        differs: different.is_sure || ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+        repeats: pair.ratios.len(),
+        detect: terms.detect,
+        looks: terms.looks,
+        pairs,
+    }
+}
+
+/// Whether it would have been decided as the only pair.
+fn too_wide(middle: &TrimmedMean, terms: &Terms) -> Unsure {
+    let alone = terms.looks.at_one(MISS);
+    let decided = middle.chance(middle.value) <= alone || chance_of_same(middle, terms) <= alone;
+    if decided { Unsure::TooManyPairs } else { Unsure::TooWide }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::verdicts::Looks;
+
+    /// Round `middle`, a hundredth apart.
+    fn around(middle: f64) -> PairedRatios {
+        PairedRatios::of(&[-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| middle + off))
+    }
+
+    fn verdict(log_ratios: &[f64]) -> Verdict {
+        compare(&PairedRatios::of(log_ratios), &Terms::default()).verdict
+    }
+
+    /// By hand: -0.01 to 0.01 has s = 0.0079, t(4) = 2.776: give and take 0.0098.
+    #[test]
+    fn five_repeats_by_hand() {
+        let comparison = compare(&around(0.5), &Terms::default());
+        assert_eq!((comparison.verdict, comparison.unsure, comparison.differs), (Verdict::Faster, None, true));
+        let (low, high) = comparison.interval().unwrap();
+        assert!((comparison.ratio.unwrap().ln() - 0.5).abs() < 1e-9);
+        assert!((low.ln() - 0.4902).abs() < 1e-4 && (high.ln() - 0.5098).abs() < 1e-4, "{low} {high}");
+        assert_eq!(compare(&around(-0.5), &Terms::default()).verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn the_same_needs_the_whole_interval_within_detect() {
+        assert_eq!(compare(&around(0.0), &Terms::default()).verdict, Verdict::Same);
+        let narrow = Terms { detect: 0.005, ..Terms::default() };
+        let comparison = compare(&around(0.0), &narrow);
+        assert_eq!((comparison.verdict, comparison.unsure), (Verdict::CannotTell, Some(Unsure::TooWide)));
+    }
+
+    /// A real difference that is smaller than the one that matters.
+    #[test]
+    fn a_small_difference_is_the_same_and_said_to_differ() {
+        let comparison = compare(&around(0.015), &Terms::default());
+        assert_eq!((comparison.verdict, comparison.differs), (Verdict::Same, true));
+        assert!(!compare(&around(0.001), &Terms::default()).differs);
+    }
+
+    #[test]
+    fn too_few_repeats_are_told() {
+        let after_each = Terms { looks: Looks::AfterEach, ..Terms::default() };
+        let unsure = |values: &[f64]| compare(&PairedRatios::of(values), &after_each).unsure;
+        assert_eq!(unsure(&[]), Some(Unsure::NothingMeasured));
+        assert_eq!(unsure(&[1.0]), Some(Unsure::OneRepeat));
+        assert_eq!(unsure(&[1.0, 1.01]), Some(Unsure::TooFew { repeats: 2, needed: 3 }));
+        assert_eq!(unsure(&[1.0, 1.01, 1.02]), None);
+        assert_eq!(verdict(&[1.0, 1.01]), Verdict::Faster);
+    }
+
+    /// One start that was not over, among seven.
+    #[test]
+    fn an_outlier_decides_nothing() {
+        let mut values = vec![0.001, -0.002, 0.0, 0.003, -0.001, 0.002, -0.003];
+        assert_eq!(verdict(&values), Verdict::Same);
+        values[3] = 0.9;
+        assert_eq!(verdict(&values), Verdict::Same);
+    }
+
+    #[test]
+    fn a_pair_of_many_must_be_surer() {
+        let equals = vec![around(0.012); 40];
+        let alone = Terms { detect: 0.0, ..Terms::default() };
+        assert_eq!(compare(&equals[0], &alone).verdict, Verdict::Faster);
+        let all = compare_family(&equals, &alone);
+        assert!(all.iter().all(|one| one.verdict == Verdict::CannotTell && one.pairs == 40));
+        assert!(all.iter().all(|one| one.unsure == Some(Unsure::TooManyPairs)));
+    }
+
+    /// Holm's steps: a sure pair leaves the others less to be held to.
+    #[test]
+    fn sure_pairs_make_it_easier_for_others() {
+        let width = |family: &[PairedRatios]| {
+            let (low, high) = compare_family(family, &Terms::default())[0].interval().unwrap();
+            high / low
+        };
+        assert!(width(&[around(0.04), around(5.0), around(6.0)]) < width(&[around(0.04), around(0.041), around(0.04)]));
+    }
+
+    proptest! {
+        #[test]
+        fn the_other_way_round_is_the_reverse(
+            values in prop::collection::vec(-0.2f64..0.2, 2..40),
+            each in any::<bool>(),
+        ) {
+            let terms = Terms { looks: if each { Looks::AfterEach } else { Looks::Once }, ..Terms::default() };
+            let there = compare(&PairedRatios::of(&values), &terms);
+            let back: Vec<f64> = values.iter().map(|value| -value).collect();
+            let back = compare(&PairedRatios::of(&back), &terms);
+            prop_assert_eq!(there.verdict, back.verdict.reversed());
+            prop_assert!((there.ratio.unwrap() * back.ratio.unwrap() - 1.0).abs() < 1e-9);
+        }
+
+        /// A verdict and the interval beside it never contradict each other, in families of any kind.
+        #[test]
+        fn verdicts_agree_with_their_intervals(
+            family in prop::collection::vec(prop::collection::vec(-0.1f64..0.1, 0..12), 1..12),
+            middles in prop::collection::vec(-0.2f64..0.2, 12),
+        ) {
+            let moved = |(values, middle): (&Vec<f64>, &f64)| {
+                PairedRatios::of(&values.iter().map(|value| value / 10.0 + middle).collect::<Vec<_>>())
+            };
+            let pairs: Vec<PairedRatios> = family.iter().zip(&middles).map(moved).collect();
+            for comparison in compare_family(&pairs, &Terms::default()) {
+                let (low, high) = comparison.interval().unwrap_or((0.0, f64::INFINITY));
+                let bound = 1.0 + comparison.detect;
+                let within = 1.0 / bound - 1e-9 <= low && high <= bound + 1e-9;
+                match comparison.verdict {
+                    Verdict::Faster => prop_assert!(low > 1.0),
+                    Verdict::Slower => prop_assert!(high < 1.0),
+                    Verdict::Same => prop_assert!(within),
+                    Verdict::CannotTell => prop_assert!(comparison.unsure.is_some() && low <= 1.0 && 1.0 <= high),
+                }
+            }
+        }
+    }
+}

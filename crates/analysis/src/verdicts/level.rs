@@ -1,0 +1,78 @@
+//! How often an interval may miss the truth at one look, so that over all looks it misses no oftener than it says.
+//!
+//! Who looks after each repeat and stops as soon as the interval pleases looks many times, and a 95 % interval at each
+//! look misses far oftener than in 5 of 100 comparisons. The bounds are Pocock's (*Group Sequential Methods in the
+//! Design and Analysis of Clinical Trials*, Biometrika 64, 1977): the same small probability at each look. That the
+//! spread is estimated too, from few values at first, is taken in by stating it as a probability of Student's t and not
+//! as a distance (Jennison and Turnbull, *Group Sequential Methods with Applications to Clinical Trials*, 2000, section
+//! 4.4); the intervals are their repeated confidence intervals (chapter 9), which hold whatever the rule is by which one
+//! stops. The probabilities below were not taken from a normal limit, which is wrong for three values, but counted: of
+//! independent normal values the trimmed t has one distribution over all looks together, whatever their spread. See
+//! [`crate::simulation::miss_over_looks`].
+
+use serde::Serialize;
+
+/// How often the interval of a comparison is looked at before it is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Looks {
+    /// Once, after a number of repeats that was set beforehand.
+    Once,
+    /// After each repeat from the third on, and the repeats end when the interval is good enough.
+    AfterEach,
+}
+
+/// The most repeats after which intervals are looked at. More of them count nothing where one looks after each.
+pub const MOST_LOOKS: usize = 30;
+
+/// Of intervals that miss this often over all looks from the third repeat to the [`MOST_LOOKS`]th, how often they may
+/// miss at one. Counted over two million series of normal values.
+const AT_ONE_LOOK: [(f64, f64); 5] =
+    [(0.05, 0.005_97), (0.01, 0.000_933), (0.001, 7.68e-5), (0.000_16, 1.11e-5), (0.000_05, 3.0e-6)];
+
+impl Looks {
+    /// The fewest repeats that give an interval.
+    pub fn fewest(self) -> usize {
+        match self {
+            Looks::Once => 2,
+            Looks::AfterEach => 3,
+        }
+    }
+
+    /// The probability of a miss at one look, if `miss` is that over all.
+    pub(crate) fn at_one(self, miss: f64) -> f64 {
+        match self {
+            Looks::Once => miss,
+            Looks::AfterEach => between(miss),
+        }
+    }
+}
+
+/// Between two rows a straight line of logarithms, beyond them that of the nearest two.
+fn between(miss: f64) -> f64 {
+    let last = AT_ONE_LOOK.len() - 2;
+    let row = AT_ONE_LOOK[1..].iter().position(|(whole, _)| miss >= *whole).unwrap_or(last).min(last);
+    let ((high, at_high), (low, at_low)) = (AT_ONE_LOOK[row], AT_ONE_LOOK[row + 1]);
+    let along = (high / miss).ln() / (high / low).ln();
+    (at_high.ln() + along * (at_low / at_high).ln()).exp().min(miss)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_look_may_miss_as_often_as_it_says_and_many_each_less() {
+        assert_eq!(Looks::Once.at_one(0.05), 0.05);
+        assert!((Looks::AfterEach.at_one(0.05) - 0.005_97).abs() < 1e-9);
+        assert!((Looks::AfterEach.at_one(0.001) - 7.68e-5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn between_the_rows_it_falls_with_the_whole() {
+        let misses = [0.2, 0.05, 0.025, 0.01, 0.005, 0.001, 0.0005, 0.0001, 0.00001];
+        let at_one = misses.map(|miss| Looks::AfterEach.at_one(miss));
+        assert!(at_one.windows(2).all(|pair| pair[1] < pair[0]), "{at_one:?}");
+        assert!(at_one.iter().zip(misses).all(|(one, whole)| *one < whole / 3.0), "{at_one:?}");
+    }
+}

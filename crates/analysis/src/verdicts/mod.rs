@@ -1,0 +1,20 @@
+//! Verdicts: which of two setups is faster, whether they are the same, or that it cannot be told.
+//!
+//! Repeats of a cell have databases made anew and starts made anew, and the repeats of two setups with one number were
+//! measured beside each other. So a comparison is made from the logarithm of the ratio of the two in each repeat, in
+//! which what surrounded both cancels, and its interval is one over databases and starts.
+
+mod enough;
+mod family;
+mod level;
+mod pairing;
+mod rivals;
+pub(crate) mod trimmed;
+mod verdict;
+
+pub use enough::{Decision, Goal, OpenPair, Question, enough};
+pub use family::{compare, compare_family};
+pub use level::{Looks, MOST_LOOKS};
+pub use pairing::{compared_figure, measured, measured_by, paired, paired_by};
+pub use rivals::{Measured, Pairing, Rivals, RivalsVerdicts};
+pub use verdict::{Comparison, DETECT, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};

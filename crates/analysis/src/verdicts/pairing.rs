@@ -1,0 +1,148 @@
+//! From the trials of two cells to the ratios of their repeats.
+
+use std::collections::BTreeMap;
+
+use kvdyno_results::{Side, TrialResult};
+
+use super::rivals::Measured;
+use super::verdict::{PairedRatios, Unsure};
+use crate::Cell;
+use crate::interference::is_too_much;
+
+/// The figure of a trial that comparisons are made by: records a second of the side that the workload is about, which
+/// is what it reads where it reads. Absent if the trial failed or did nothing. No other function chooses it.
+pub fn compared_figure(result: &TrialResult) -> Option<f64> {
+    let reads = result.operations.iter().any(|operations| operations.side() == Side::Reads);
+    let rate = result.rate(if reads { Side::Reads } else { Side::Writes });
+    (result.is_finished() && rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+/// A cell as comparisons see it, by [`compared_figure`].
+pub fn measured(cell: &Cell<'_>) -> Measured {
+    measured_by(cell, &compared_figure)
+}
+
+/// The ratios of two cells, by [`compared_figure`].
+pub fn paired(one: &Cell<'_>, other: &Cell<'_>) -> PairedRatios {
+    paired_by(one, other, compared_figure)
+}
+
+/// The ratios of two cells, by another figure of a trial.
+pub fn paired_by(one: &Cell<'_>, other: &Cell<'_>, figure: impl Fn(&TrialResult) -> Option<f64>) -> PairedRatios {
+    measured_by(one, &figure).over(&measured_by(other, &figure))
+}
+
+/// The same by another figure of a trial.
+pub fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> Measured {
+    let value = |result: &&TrialResult| Some((result.trial.repeat, figure(result).filter(|value| *value > 0.0)?));
+    let figures: BTreeMap<u32, f64> = cell.finished.iter().filter_map(value).collect();
+    let too_much = |result: &&&TrialResult| is_too_much(result);
+    Measured {
+        figures,
+        keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
+        with_interference: cell.finished.iter().filter(too_much).map(|result| result.trial.repeat).collect(),
+        unsure: hindrance(cell),
+    }
+}
+
+/// The reason why nothing may be said of a cell.
+fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
+    if !cell.failed.is_empty() {
+        return Some(Unsure::Failed);
+    }
+    cell.finished.iter().any(|result| was_not_read_back(result)).then_some(Unsure::NotAudited)
+}
+
+/// Whether a trial wrote, and no fresh process read back what. One that read back something else than was acknowledged
+/// makes the trial a failed one.
+fn was_not_read_back(result: &TrialResult) -> bool {
+    result.audit.as_ref().is_some_and(|audit| !audit.volatile && audit.process.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use kvdyno_results::latency_log::LatencyLog;
+    use kvdyno_results::{Audit, AuditFacts, ReadBack, TrialKey};
+
+    use super::super::{Terms, Verdict, compare};
+    use super::*;
+    use crate::Series;
+    use crate::testing::{failed, result};
+
+    fn of(results: &[TrialResult]) -> PairedRatios {
+        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+        let cells = crate::cells(results, &Series::new(), none).unwrap();
+        paired(&cells[0], &cells[1])
+    }
+
+    fn beside(rates: &[(f64, f64)]) -> Vec<TrialResult> {
+        let both = |(repeat, (one, other)): (u32, &(f64, f64))| {
+            [result("lmdb", 1, repeat, *one), result("bdb", 1, repeat, *other)]
+        };
+        (1..).zip(rates).flat_map(both).collect()
+    }
+
+    #[test]
+    fn repeats_of_one_number_are_pairs_and_others_are_left() {
+        let mut results = beside(&[(200.0, 100.0), (400.0, 100.0)]);
+        results.push(result("lmdb", 1, 3, 300.0));
+        let ratios = of(&results).ratios;
+        let expected = [(1, 2f64.ln()), (2, 4f64.ln())];
+        assert_eq!(ratios.iter().map(|pair| (pair.repeat, pair.log_ratio)).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn one_repeat_is_no_verdict() {
+        let comparison = compare(&of(&beside(&[(900.0, 100.0)])), &Terms::default());
+        assert_eq!((comparison.verdict, comparison.unsure), (Verdict::CannotTell, Some(Unsure::OneRepeat)));
+        assert_eq!((comparison.interval(), comparison.repeats), (None, 1));
+        assert!((comparison.ratio.unwrap() - 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_failed_trial_is_no_verdict() {
+        let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0)]);
+        assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::Faster);
+        results.push(failed("bdb", 1, 4));
+        assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::Failed));
+    }
+
+    /// As where the audit is off: what it wrote may not have been stored.
+    #[test]
+    fn what_was_not_read_back_wins_nothing() {
+        let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0)]);
+        let passed = AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() };
+        results.iter_mut().for_each(|result| result.audit = Some(passed.clone()));
+        assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::Faster);
+        results[0].audit = Some(AuditFacts { extent: Audit::Off, process: None, ..passed.clone() });
+        let comparison = compare(&of(&results), &Terms::default());
+        assert_eq!((comparison.verdict, comparison.unsure), (Verdict::CannotTell, Some(Unsure::NotAudited)));
+        results[0].audit = Some(AuditFacts { volatile: true, process: None, ..passed });
+        assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::KeepsNothing));
+    }
+
+    #[test]
+    fn half_of_the_repeats_without_the_machine_are_no_verdict() {
+        let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0), (903.0, 100.0)]);
+        let stolen = vec!["31.0 % of CPU time was stolen by the hypervisor".to_owned()];
+        results[1].environment.interference = stolen.clone();
+        assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::Faster);
+        results[2].environment.interference = stolen;
+        assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::Interference));
+    }
+
+    #[test]
+    fn a_workload_that_reads_is_compared_by_what_it_reads() {
+        let mut both = result("lmdb", 1, 1, 100.0);
+        let writes = kvdyno_results::Operations {
+            kind: kvdyno_results::OpKind::Put,
+            records_per_s: 7.0,
+            ..both.operations[0].clone()
+        };
+        both.operations.insert(0, writes.clone());
+        assert_eq!(compared_figure(&both), Some(100.0));
+        both.operations = vec![writes];
+        assert_eq!(compared_figure(&both), Some(7.0));
+        assert_eq!(compared_figure(&failed("lmdb", 1, 1)), None);
+    }
+}

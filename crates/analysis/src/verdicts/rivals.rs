@@ -1,0 +1,169 @@
+//! Setups that did the same work, and what can be said of them together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::family::{compare, compare_family};
+use super::level::Looks;
+use super::trimmed::TrimmedMean;
+use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
+
+/// A cell as comparisons see it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The compared figure of each finished trial, by its repeat; above 0.
+    pub figures: BTreeMap<u32, f64>,
+    /// Whether the engine keeps nothing, by its own declaration.
+    pub keeps_nothing: bool,
+    /// Repeats in which others took so much of the machine that the figure is about them.
+    pub with_interference: BTreeSet<u32>,
+    /// A reason why nothing may be said of it, whatever its figures are.
+    pub unsure: Option<Unsure>,
+}
+
+/// Setups that did the same work with the same number of clients: a column of a table of rates.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rivals {
+    /// One for each setup.
+    pub cells: Vec<Measured>,
+}
+
+/// Two of the [`Rivals`], by their index, and the comparison of the first over the second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pairing {
+    /// The first.
+    pub one: usize,
+    /// The second.
+    pub other: usize,
+    /// Of the first over the second.
+    pub comparison: Comparison,
+}
+
+/// All that can be said of rivals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RivalsVerdicts {
+    /// Those of which something can be said, the highest first.
+    pub order: Vec<usize>,
+    /// Those that have figures and of which nothing can be said, with the reason: repeats do not mend it.
+    pub left_out: Vec<(usize, Unsure)>,
+    /// Each with the next in the order: a family of its own.
+    pub neighbours: Vec<Pairing>,
+    /// All pairs, each in the order: a family of its own.
+    pub all: Vec<Pairing>,
+    /// The highest over each other, each by itself.
+    pub highest: Vec<Pairing>,
+}
+
+impl Measured {
+    /// Its ratios to another.
+    pub fn over(&self, other: &Measured) -> PairedRatios {
+        let ratio = |(repeat, figure): (&u32, &f64)| {
+            Some(PairedRatio { repeat: *repeat, log_ratio: (figure / other.figures.get(repeat)?).ln() })
+        };
+        let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
+        let unsure = self.unsure.or(other.unsure);
+        let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
+        let suffers =
+            |pair: &&PairedRatio| [self, other].iter().any(|cell| cell.with_interference.contains(&pair.repeat));
+        let suffering = ratios.iter().filter(suffers).count();
+        let interference = (suffering > 0 && 2 * suffering >= ratios.len()).then_some(Unsure::Interference);
+        PairedRatios { ratios, unsure: unsure.or(kept).or(interference) }
+    }
+
+    /// The reason why nothing may be said of it, if more repeats do not mend that.
+    fn hindrance(&self) -> Option<Unsure> {
+        self.unsure.filter(|unsure| !unsure.may_pass())
+    }
+
+    /// The middle of the logarithms of its figures.
+    fn log_middle(&self) -> Option<f64> {
+        let logs = self.logs();
+        TrimmedMean::of(&logs).map(|middle| middle.value).or(logs.first().copied())
+    }
+
+    /// Half of the 95 % interval of its figure over the figure; absent for too few repeats.
+    pub fn half_width(&self, looks: Looks) -> Option<f64> {
+        let logs = self.logs();
+        let middle = TrimmedMean::of(&logs).filter(|_| logs.len() >= looks.fewest())?;
+        Some(middle.half(looks.at_one(MISS)).exp_m1())
+    }
+
+    fn logs(&self) -> Vec<f64> {
+        self.figures.values().map(|figure| figure.ln()).collect()
+    }
+}
+
+impl Rivals {
+    /// Those of which something can be said, the highest first.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order = self.with_figures();
+        order.retain(|index| self.cells[*index].hindrance().is_none());
+        order
+    }
+
+    /// Those that have figures and of which nothing can be said, with the reason.
+    pub fn left_out(&self) -> Vec<(usize, Unsure)> {
+        let left_out = |index: usize| Some((index, self.cells[index].hindrance()?));
+        self.with_figures().into_iter().filter_map(left_out).collect()
+    }
+
+    /// The highest first.
+    fn with_figures(&self) -> Vec<usize> {
+        let middles: Vec<Option<f64>> = self.cells.iter().map(Measured::log_middle).collect();
+        let mut order: Vec<usize> = (0..self.cells.len()).filter(|index| middles[*index].is_some()).collect();
+        order.sort_by(|a, b| middles[*b].unwrap_or(0.0).total_cmp(&middles[*a].unwrap_or(0.0)));
+        order
+    }
+
+    /// Each with the next in the order, as a family.
+    pub fn neighbours(&self, terms: &Terms) -> Vec<Pairing> {
+        let pairs = self.order().windows(2).map(|pair| (pair[0], pair[1])).collect();
+        self.family(pairs, terms)
+    }
+
+    /// All pairs of the order, the higher first, as a family.
+    pub fn all_pairs(&self, terms: &Terms) -> Vec<Pairing> {
+        let order = self.order();
+        let each = order.iter().enumerate();
+        let pairs = each.flat_map(|(rank, one)| order[rank + 1..].iter().map(|other| (*one, *other)));
+        self.family(pairs.collect(), terms)
+    }
+
+    /// The highest of the order over each other that has figures. That it is the highest of all is said only if it is faster than each, and who says
+    /// only that needs no adjustment: it is wrong only if the one pair is that is least sure (Berger, *Multiparameter
+    /// Hypothesis Testing and Acceptance Sampling*, Technometrics 24, 1982).
+    pub fn highest(&self, terms: &Terms) -> Vec<Pairing> {
+        let Some(one) = self.order().first().copied() else { return Vec::new() };
+        let pairing = |other: usize| {
+            let comparison = compare(&self.cells[one].over(&self.cells[other]), terms);
+            Pairing { one, other, comparison }
+        };
+        self.with_figures().into_iter().filter(|other| *other != one).map(pairing).collect()
+    }
+
+    /// All of it.
+    pub fn verdicts(&self, terms: &Terms) -> RivalsVerdicts {
+        RivalsVerdicts {
+            order: self.order(),
+            left_out: self.left_out(),
+            neighbours: self.neighbours(terms),
+            all: self.all_pairs(terms),
+            highest: self.highest(terms),
+        }
+    }
+
+    fn family(&self, pairs: Vec<(usize, usize)>, terms: &Terms) -> Vec<Pairing> {
+        let ratios: Vec<PairedRatios> =
+            pairs.iter().map(|(one, other)| self.cells[*one].over(&self.cells[*other])).collect();
+        let comparisons = compare_family(&ratios, terms);
+        let pairing = |((one, other), comparison)| Pairing { one, other, comparison };
+        pairs.into_iter().zip(comparisons).map(pairing).collect()
+    }
+}
+
+impl RivalsVerdicts {
+    /// The one that is faster than every other; absent if that cannot be said of any.
+    pub fn winner(&self) -> Option<usize> {
+        let faster = |pairing: &Pairing| pairing.comparison.verdict == Verdict::Faster;
+        (!self.highest.is_empty() && self.highest.iter().all(faster)).then(|| self.order[0])
+    }
+}

@@ -1,0 +1,239 @@
+//! The verdict of a comparison of two setups.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::level::{Looks, MOST_LOOKS};
+use super::trimmed::TrimmedMean;
+
+/// Over all looks, and over all pairs of a family, a verdict of one kind is wrong at most this often.
+pub const MISS: f64 = 0.05;
+
+/// Two setups are the same if they differ by no more than this, where nobody asked for less.
+pub const DETECT: f64 = 0.03;
+
+/// The verdict of a comparison: of the first setup over the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Its figure is higher: the interval of the ratio lies above 1.
+    Faster,
+    /// Its figure is lower: the interval lies below 1.
+    Slower,
+    /// The whole interval lies within ± detect. Also where it excludes 1: then there is a difference, and it is smaller
+    /// than the one that was to be detected ([`Comparison::differs`] says so).
+    Same,
+    /// Neither, and [`Comparison::unsure`] says why.
+    CannotTell,
+}
+
+/// The reason why a comparison cannot tell. Its `Display` is a clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsure {
+    /// No repeat in which both finished.
+    NothingMeasured,
+    /// One repeat: nothing says how far another would come out.
+    OneRepeat,
+    /// Two, where one looks after each.
+    TooFew {
+        /// Repeats in which both finished.
+        repeats: usize,
+        /// The fewest for an interval.
+        needed: usize,
+    },
+    /// The interval holds both 1 and differences that were to be detected.
+    TooWide,
+    /// The interval excludes 1 or lies within ± detect by itself, but not so surely that it could be said of one pair
+    /// of so many.
+    TooManyPairs,
+    /// Trials of one of the two failed.
+    Failed,
+    /// What one of the two wrote was not read back, so that it may not have been stored.
+    NotAudited,
+    /// One of the two keeps nothing, by its own declaration, and the other does.
+    KeepsNothing,
+    /// In half of the repeats others took so much of the machine that the figures are about them.
+    Interference,
+}
+
+/// The log of the ratio of two setups in one repeat, in which they were measured beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PairedRatio {
+    /// Which repeat.
+    pub repeat: u32,
+    /// Natural logarithm of the first one's figure over the second one's.
+    pub log_ratio: f64,
+}
+
+/// All that a comparison of two setups is made from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PairedRatios {
+    /// Repeats in which both finished, in order.
+    pub ratios: Vec<PairedRatio>,
+    /// A reason why nothing may be said, whatever the ratios are.
+    pub unsure: Option<Unsure>,
+}
+
+/// The terms of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Terms {
+    /// The least difference that matters: 0.03 is 3 %.
+    pub detect: f64,
+    /// How often the interval is looked at.
+    pub looks: Looks,
+}
+
+/// A verdict with its ratio, its interval and its terms.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Of the first over the second.
+    pub verdict: Verdict,
+    /// Why it cannot tell; absent where it can.
+    #[serde(rename = "why")]
+    pub unsure: Option<Unsure>,
+    /// The first one's figure over the second one's; absent if nothing was measured.
+    pub ratio: Option<f64>,
+    /// The lower end of the ratio's interval; absent if there is none.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// Whether the interval excludes 1.
+    pub differs: bool,
+    /// Repeats in which both finished.
+    pub repeats: usize,
+    /// The least difference that matters.
+    pub detect: f64,
+    /// How often the interval is looked at.
+    pub looks: Looks,
+    /// Pairs that the interval is adjusted for: it misses so seldom that verdicts of all of them hold together.
+    pub pairs: usize,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Terms { detect: DETECT, looks: Looks::Once }
+    }
+}
+
+impl Terms {
+    /// The logarithm of the ratio at which a difference begins to matter, either side.
+    pub(crate) fn bound(&self) -> f64 {
+        self.detect.max(0.0).ln_1p()
+    }
+}
+
+impl Verdict {
+    /// Of the second over the first.
+    pub fn reversed(self) -> Verdict {
+        match self {
+            Verdict::Faster => Verdict::Slower,
+            Verdict::Slower => Verdict::Faster,
+            same => same,
+        }
+    }
+
+    /// Whether it says anything.
+    pub fn is_decided(self) -> bool {
+        self != Verdict::CannotTell
+    }
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Same => "same",
+            Verdict::CannotTell => "cannot tell",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Unsure {
+    /// Whether more repeats can help.
+    pub fn may_pass(self) -> bool {
+        !matches!(self, Unsure::Failed | Unsure::NotAudited | Unsure::KeepsNothing)
+    }
+}
+
+impl fmt::Display for Unsure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsure::NothingMeasured => f.write_str("no repeat in which both finished"),
+            Unsure::OneRepeat => f.write_str("one repeat"),
+            Unsure::TooFew { repeats, needed } => write!(f, "{repeats} repeats, and {needed} are needed"),
+            Unsure::TooWide => f.write_str("the interval is too wide"),
+            Unsure::TooManyPairs => f.write_str("not sure enough for one of so many pairs"),
+            Unsure::Failed => f.write_str("a trial failed"),
+            Unsure::NotAudited => f.write_str("what was written was not read back"),
+            Unsure::KeepsNothing => f.write_str("one of the two keeps nothing"),
+            Unsure::Interference => f.write_str("others took too much of the machine"),
+        }
+    }
+}
+
+impl Serialize for Unsure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl PairedRatios {
+    /// Ratios in the order of repeats, with nothing else against them.
+    pub fn of(log_ratios: &[f64]) -> PairedRatios {
+        let ratios = (1..).zip(log_ratios).map(|(repeat, log_ratio)| PairedRatio { repeat, log_ratio: *log_ratio });
+        PairedRatios { ratios: ratios.collect(), unsure: None }
+    }
+
+    /// Their middle; absent where there are too few for an interval. Where one looks after each repeat, those after the
+    /// last look count nothing.
+    pub(crate) fn middle(&self, looks: Looks) -> Option<TrimmedMean> {
+        let count = match looks {
+            Looks::Once => self.ratios.len(),
+            Looks::AfterEach => self.ratios.len().min(MOST_LOOKS),
+        };
+        let values: Vec<f64> = self.ratios.iter().take(count).map(|ratio| ratio.log_ratio).collect();
+        TrimmedMean::of(&values).filter(|_| count >= looks.fewest())
+    }
+
+    /// The reason why there is no interval, or why it may not decide.
+    pub(crate) fn hindrance(&self, looks: Looks) -> Option<Unsure> {
+        let few = match self.ratios.len() {
+            0 => Some(Unsure::NothingMeasured),
+            1 => Some(Unsure::OneRepeat),
+            repeats if repeats < looks.fewest() => Some(Unsure::TooFew { repeats, needed: looks.fewest() }),
+            _ => None,
+        };
+        self.unsure.or(few)
+    }
+}
+
+impl Comparison {
+    /// The ratio's interval.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// Of the second over the first.
+    pub fn reversed(&self) -> Comparison {
+        let inverse = |value: Option<f64>| value.map(f64::recip);
+        Comparison {
+            verdict: self.verdict.reversed(),
+            ratio: inverse(self.ratio),
+            low: inverse(self.high),
+            high: inverse(self.low),
+            ..self.clone()
+        }
+    }
+}

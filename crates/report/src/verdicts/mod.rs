@@ -1,0 +1,10 @@
+//! Verdicts of a study: of setups that did the same work, in sentences and for programs.
+
+mod groups;
+mod paragraphs;
+mod sentences;
+mod summary;
+
+pub(crate) use groups::terms;
+pub(crate) use paragraphs::verdicts;
+pub(crate) use summary::{PairSummary, RankingSummary, pairs, rankings};

@@ -1,0 +1,132 @@
+//! A comparison in a sentence.
+
+use kvdyno_analysis::verdicts::{Comparison, Verdict};
+
+/// From this ratio on it is a number of times, below it per cent.
+const TIMES: f64 = 1.5;
+
+/// `lmdb reads 4.21 times as fast as bdb (3.9 to 4.6), 5 repeats`. `verb` is what both do: `read`.
+pub(crate) fn sentence(verb: &str, (one, other): (&str, &str), comparison: &Comparison) -> String {
+    let repeats = repeats(comparison.repeats);
+    match comparison.verdict {
+        Verdict::Slower => sentence(verb, (other, one), &comparison.reversed()),
+        Verdict::Faster => {
+            let ratio = comparison.ratio.unwrap_or(1.0);
+            let how = if ratio >= TIMES {
+                format!("{} times as fast as", times(ratio))
+            } else {
+                format!("{} % faster than", per_cent(ratio - 1.0))
+            };
+            format!("{one} {verb}s {how} {other}{}, {repeats}", bracket(comparison, ratio))
+        }
+        Verdict::Same => {
+            let detect = per_cent(comparison.detect);
+            let small = if comparison.differs { small((one, other), comparison) } else { String::new() };
+            format!("{one} and {other} {verb} the same within {detect} %{small}{}, {repeats}", bracket(comparison, 1.0))
+        }
+        Verdict::CannotTell => {
+            let why = comparison.unsure.map_or(String::new(), |why| why.to_string());
+            let why = if comparison.repeats == 1 && why == repeats { String::new() } else { format!(": {why}") };
+            format!("cannot tell: {one} and {other}{}{}, {repeats}{why}", distance(comparison), interval(comparison))
+        }
+    }
+}
+
+/// The side to which a difference lies that does not matter.
+fn small((one, other): (&str, &str), comparison: &Comparison) -> String {
+    let ratio = comparison.ratio.unwrap_or(1.0);
+    let (faster, ratio) = if ratio >= 1.0 { (one, ratio) } else { (other, ratio.recip()) };
+    format!(": {faster} is {} % faster", per_cent(ratio - 1.0))
+}
+
+/// `, 3.1 % apart`; of ratios that are no longer told in per cent `, a ratio of 2.41`.
+fn distance(comparison: &Comparison) -> String {
+    let ratio = comparison.ratio.map(|ratio| ratio.max(ratio.recip()));
+    ratio.map_or(String::new(), |ratio| match ratio {
+        ratio if ratio >= TIMES => format!(", a ratio of {}", times(ratio)),
+        ratio => format!(", {} % apart", per_cent(ratio - 1.0)),
+    })
+}
+
+fn interval(comparison: &Comparison) -> String {
+    let words = |(low, high): (f64, f64)| format!(", interval {}", ends((low, high), comparison.ratio.unwrap_or(1.0)));
+    comparison.interval().map_or(String::new(), words)
+}
+
+fn bracket(comparison: &Comparison, ratio: f64) -> String {
+    comparison.interval().map_or(String::new(), |ends_of| format!(" ({})", ends(ends_of, ratio)))
+}
+
+/// `3.9 to 4.6`, or `-4 % to +11 %` where the ratio is told in per cent. Ends that no digit can show are told as such.
+fn ends((low, high): (f64, f64), ratio: f64) -> String {
+    match ratio >= TIMES || high >= 2.0 * TIMES {
+        true => format!("{} to {}", times(low), times(high)),
+        false => format!("{} % to {} %", signed(low - 1.0), signed(high - 1.0)),
+    }
+}
+
+fn repeats(count: usize) -> String {
+    match count {
+        0 => "no repeat".to_owned(),
+        1 => "one repeat".to_owned(),
+        count => format!("{count} repeats"),
+    }
+}
+
+/// `4.21`, `12.3`, `250`; beyond any use `over 1,000`.
+fn times(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio > 1000.0 => "over 1,000".to_owned(),
+        ratio if ratio < 0.01 => "under 0.01".to_owned(),
+        ratio => crate::numbers::three_digits(ratio),
+    }
+}
+
+/// `0.4`, `3.1`, `12`.
+pub(super) fn per_cent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let text = if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
+    let text = text.strip_suffix(".0").map(str::to_owned).unwrap_or(text);
+    if text == "-0" { "0".to_owned() } else { text }
+}
+
+/// With its sign.
+fn signed(share: f64) -> String {
+    let text = per_cent(share);
+    if text.starts_with('-') || text == "0" { text } else { format!("+{text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use kvdyno_analysis::verdicts::{PairedRatios, Terms, compare};
+
+    use super::*;
+
+    fn said(log_ratios: &[f64]) -> String {
+        sentence("read", ("lmdb", "bdb"), &compare(&PairedRatios::of(log_ratios), &Terms::default()))
+    }
+
+    #[test]
+    fn each_verdict_has_its_sentence() {
+        let off = |middle: f64| [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| middle + off);
+        assert_eq!(said(&off(4.2f64.ln())), "lmdb reads 4.20 times as fast as bdb (4.16 to 4.24), 5 repeats");
+        assert_eq!(said(&off(-1.2f64.ln())), "bdb reads 20 % faster than lmdb (+19 % to +21 %), 5 repeats");
+        assert_eq!(said(&off(0.0)), "lmdb and bdb read the same within 3 % (-1 % to +1 %), 5 repeats");
+        let differs = "lmdb and bdb read the same within 3 %: lmdb is 1.5 % faster (+0.5 % to +2.5 %), 5 repeats";
+        assert_eq!(said(&off(0.015)), differs);
+    }
+
+    #[test]
+    fn one_that_cannot_tell_says_why() {
+        assert_eq!(said(&[0.03]), "cannot tell: lmdb and bdb, 3 % apart, one repeat");
+        assert_eq!(said(&[]), "cannot tell: lmdb and bdb, no repeat: no repeat in which both finished");
+        let wide =
+            "cannot tell: lmdb and bdb, 3.7 % apart, interval -6.2 % to +15 %, 3 repeats: the interval is too wide";
+        assert_eq!(said(&[0.0, 0.03, 0.08]), wide);
+        let far = said(&[1.0, -1.0, 0.3]);
+        assert_eq!(
+            far,
+            "cannot tell: lmdb and bdb, 11 % apart, interval 0.09 to 13.8, 3 repeats: the interval is too wide"
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Verdicts for programs.
+
+use kvdyno_analysis::CellKey;
+use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure};
+use serde::Serialize;
+
+use super::groups::{VerdictGroup, groups};
+use super::sentences::sentence;
+use crate::study::Study;
+
+/// The setups of one work in order.
+#[derive(Serialize)]
+pub(crate) struct RankingSummary {
+    /// Workload and clients.
+    work: String,
+    /// Labels of setups, the highest first.
+    order: Vec<String>,
+    /// Of each and the next: `faster`, `same`, `cannot tell`.
+    verdicts: Vec<&'static str>,
+    /// Labels of those of which nothing is said, with the reason.
+    left_out: Vec<(String, Unsure)>,
+    /// The one that is faster than every other; null if there is none.
+    highest: Option<String>,
+    /// How the intervals of neighbours were adjusted for their number.
+    adjustment: &'static str,
+}
+
+/// A pair.
+#[derive(Serialize)]
+pub(crate) struct PairSummary {
+    /// Workload and clients.
+    work: String,
+    /// The first's label.
+    one: String,
+    /// The second's.
+    other: String,
+    /// The first's identity.
+    one_cell: CellKey,
+    /// The second's.
+    other_cell: CellKey,
+    /// Whether they stand next to each other in the order.
+    neighbours: bool,
+    #[serde(flatten)]
+    comparison: Comparison,
+    sentence: String,
+}
+
+const HOLM: &str = "Holm";
+
+/// A ranking for each work.
+pub(crate) fn rankings(study: &Study<'_>) -> Vec<RankingSummary> {
+    let ranking = |group: &VerdictGroup<'_, '_>| RankingSummary {
+        work: group.title(),
+        order: group.verdicts.order.iter().map(|index| group.name(*index).to_owned()).collect(),
+        verdicts: group.verdicts.neighbours.iter().map(|pairing| pairing.comparison.verdict.name()).collect(),
+        left_out: group.verdicts.left_out.iter().map(|(index, why)| (group.name(*index).to_owned(), *why)).collect(),
+        highest: group.verdicts.winner().map(|index| group.name(index).to_owned()),
+        adjustment: HOLM,
+    };
+    groups(study).iter().map(ranking).collect()
+}
+
+/// All pairs: neighbours adjusted for neighbours, others for all.
+pub(crate) fn pairs(study: &Study<'_>) -> Vec<PairSummary> {
+    groups(study).iter().flat_map(of_group).collect()
+}
+
+fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
+    let names = |pairing: &Pairing| (pairing.one, pairing.other);
+    let neighbour = |pairing: &Pairing| group.verdicts.neighbours.iter().find(|near| names(near) == names(pairing));
+    let summary = |pairing: &Pairing| {
+        let near = neighbour(pairing);
+        let Pairing { one, other, comparison } = near.unwrap_or(pairing);
+        let (one_name, other_name) = (group.name(*one), group.name(*other));
+        PairSummary {
+            work: group.title(),
+            sentence: sentence(group.verb(), (one_name, other_name), comparison),
+            one: one_name.to_owned(),
+            other: other_name.to_owned(),
+            one_cell: group.cells[*one].key.clone(),
+            other_cell: group.cells[*other].key.clone(),
+            neighbours: near.is_some(),
+            comparison: comparison.clone(),
+        }
+    };
+    group.verdicts.all.iter().map(summary).collect()
+}
