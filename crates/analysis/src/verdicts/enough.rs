@@ -1,21 +1,11 @@
 //! Whether the repeats so far are enough.
 
+pub use kvdyno_model::Question;
 use serde::Serialize;
 
 use super::level::{Looks, MOST_LOOKS};
 use super::rivals::Rivals;
 use super::verdict::{Terms, Unsure};
-
-/// The question that a run is to answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Question {
-    /// In which order they stand: only neighbours matter.
-    #[default]
-    Ranking,
-    /// Which of them differ: all pairs matter.
-    Difference,
-}
 
 /// The end that a run works towards.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -9,6 +9,7 @@ mod family;
 mod level;
 mod pairing;
 mod rivals;
+mod run_goal;
 pub(crate) mod trimmed;
 mod verdict;
 
@@ -17,4 +18,5 @@ pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
 pub use pairing::{compared_figure, measured, measured_by, paired, paired_by};
 pub use rivals::{Measured, Pairing, Rivals, RivalsVerdicts};
+pub use run_goal::{decide, rivals_of_runs};
 pub use verdict::{Comparison, DETECT, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};

@@ -10,8 +10,13 @@ use crate::Cell;
 use crate::interference::is_too_much;
 
 /// The figure of a trial that comparisons are made by: records a second of the side that the workload is about, which
-/// is what it reads where it reads. Absent if the trial failed or did nothing. No other function chooses it.
+/// is what it reads where it reads; of a duet, the operations for each CPU second of it, which are the narrower figure.
+/// Absent if the trial failed or did nothing. No other function chooses it.
 pub fn compared_figure(result: &TrialResult) -> Option<f64> {
+    let duet = result.design.as_ref().and_then(|design| design.duet);
+    if let Some(duet) = duet {
+        return duet.operations_per_cpu_s().filter(|_| result.is_finished());
+    }
     let reads = result.operations.iter().any(|operations| operations.side() == Side::Reads);
     let rate = result.rate(if reads { Side::Reads } else { Side::Writes });
     (result.is_finished() && rate > 0.0 && rate.is_finite()).then_some(rate)

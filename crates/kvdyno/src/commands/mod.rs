@@ -10,6 +10,7 @@ pub mod machine;
 mod named;
 pub mod new;
 pub mod report;
+pub mod rule;
 pub mod run;
 pub mod settings;
 pub mod worker;

@@ -19,6 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{EraseArguments, OutputArguments, RunArguments};
 use crate::commands::named::use_own_names;
+use crate::commands::rule::ComparisonsDecide;
 use crate::commands::{experiments, machine, report};
 use crate::error::Error;
 use crate::progress::Terminal;
