@@ -9,8 +9,8 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::OptionText;
 use kvdyno_model::{
-    Audit, ByteSize, ClientKind, Compression, Count, Design, Durability, FilePath, Fraction, Json, KeyValue, Keys, LeaveOut,
-    Length, List, MissingEngines, Multiple, Order, Question, Repeat, TimeSpan, Verify, WriteRate,
+    Audit, ByteSize, ClientKind, Compression, Count, Design, Durability, FilePath, Fraction, Json, KeyValue, Keys,
+    LeaveOut, Length, List, MissingEngines, Multiple, Order, Question, Repeat, TimeSpan, Verify, WriteRate,
 };
 use kvdyno_worker::Distribution;
 use kvdyno_worker::workloads::{Parameter, Spelling, WorkloadName};

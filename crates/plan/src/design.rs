@@ -127,8 +127,8 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
     let settings = experiment.lab_settings();
     let needed = step.iter().map(|trial| memory_of(experiment, &trial.workload)).sum::<u64>();
     let reasons = [
-        (step.len() < 2, "there is one set-up".to_owned()),
         (experiment.lab.order == Order::Sequential, "lab.order = sequential has one database at a time".to_owned()),
+        (step.len() < 2, "there is one set-up".to_owned()),
         (environment.memory.is_some(), "environment.memory limits each by itself, page cache included".to_owned()),
         (
             environment.cache_state == CacheState::Dropped,

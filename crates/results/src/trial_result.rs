@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
-    AuditFacts, ClientKind, DesignFacts, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space, WorkloadFigures,
+    AuditFacts, ClientKind, DesignFacts, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space,
+    WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.

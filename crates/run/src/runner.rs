@@ -1,6 +1,9 @@
 //! Works a plan off: each trial is saved before the next begins, and a run that was ended at any moment goes on where
 //! it stopped.
 
+mod ready;
+mod step;
+
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
@@ -10,25 +13,17 @@ use std::path::PathBuf;
 use kvdyno_engine::LabSettings;
 use kvdyno_environment::lock::{FolderLock, LockError};
 use kvdyno_environment::ownership::{Register, RunName};
-use kvdyno_model::{Audit, Design};
-use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
-use kvdyno_results::files;
+use kvdyno_plan::{Checked, CheckedVariant, PlannedTrial, Setup, backing_store};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{DesignFacts, Phase, SeriesPoint, TrialKey, TrialOutcome, TrialResult};
+use kvdyno_results::{Phase, SeriesPoint, TrialOutcome, TrialResult, files};
 
-use crate::audit::{self, ProcessAudit};
-use crate::begun::Begun;
 use crate::databases::Slot;
 use crate::engine_cleanup::EngineCleanup;
 use crate::pace::Pace;
-use crate::progress::{Live, Progress};
+use crate::progress::Progress;
 use crate::repeats::{Repeats, StoppingRule};
 use crate::stop::Stop;
-use crate::trial::{self, Ended, LabError, TrialContext, TrialRequest};
-use kvdyno_worker::slices::SliceSpec;
-use kvdyno_plan::PlannedTrial;
-use kvdyno_plan::backing_store;
-use kvdyno_plan::{Checked, CheckedVariant, Setup};
+use crate::trial::{self, LabError, TrialRequest};
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,143 +190,11 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    /// Runs the trials of a step, beside each other if they can be, and saves them. `None` if the user interrupted.
-    fn step(
-        &mut self,
-        trials: &[&'a PlannedTrial],
-        progress: &mut dyn Progress,
-    ) -> Result<Option<Vec<TrialResult>>, RunError> {
-        let mut results = Vec::new();
-        let mut runnable = Vec::new();
-        for &planned in trials {
-            match self.prepared(planned, progress)? {
-                Prepared::Interrupted => return Ok(None),
-                Prepared::Unusable(result) => results.push(*result),
-                Prepared::Ready(notes) => runnable.push((planned, notes)),
-            }
-        }
-        let all: Vec<&PlannedTrial> = runnable.iter().map(|(planned, _)| *planned).collect();
-        let design = self.design(&all);
-        let one_by_one = design.design == Design::Turns;
-        let mut groups = Vec::new();
-        match one_by_one {
-            true => groups.extend(runnable.into_iter().map(|one| vec![one])),
-            false => groups.push(runnable),
-        }
-        for group in groups {
-            let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
-            results.extend(ended);
-        }
-        results.sort_by_key(|result| result.trial.number);
-        Ok(Some(results))
-    }
-
-    /// Runs trials at the same time and saves them.
-    fn together(
-        &mut self,
-        trials: Vec<(&'a PlannedTrial, Vec<String>)>,
-        design: &StepDesign,
-        progress: &mut dyn Progress,
-    ) -> Result<Option<Vec<TrialResult>>, RunError> {
-        let begun: Vec<Begun<'a>> = trials
-            .into_iter()
-            .map(|(planned, notes)| {
-                let folder = self.folder.trial_folder(&planned.key);
-                self.begin(planned, self.slot(planned), folder, notes, design, progress)
-            })
-            .collect::<Result<_, _>>()?;
-        let ended = self.coordinate(&begun, design, progress)?;
-        if ended.iter().any(|ended| ended.result.is_none()) {
-            return Ok(None);
-        }
-        let mut results = Vec::new();
-        for (one, ended) in begun.iter().zip(ended) {
-            let Some(result) = ended.result else { return Ok(None) };
-            if one.planned.key.phase == Phase::Load
-                && let TrialOutcome::Failed(failure) = &result.outcome
-            {
-                let reason = format!("the load failed: {}", failure.reason);
-                self.unusable.insert(DatabaseId::of(one.planned), reason);
-            }
-            results.push(self.save_with_series(result, &ended.series)?);
-        }
-        Ok(Some(results))
-    }
-
-    /// The design for trials of one step; those that had another before keep that, as far as they still can.
-    fn design(&self, trials: &[&PlannedTrial]) -> StepDesign {
-        let Some(first) = trials.first() else { return StepDesign::turns("there is nothing to run") };
-        if first.key.phase == Phase::Load {
-            return StepDesign::turns("a load");
-        }
-        let variant = self.variant(first);
-        let machine = DesignMachine::of(&variant.environment);
-        let design = step_design(&variant.variant.experiment, trials, &machine)
-            // It was checked with all setups; those that are left may not be enough for it.
-            .unwrap_or_else(|refused| StepDesign::turns(&refused.message));
-        match (design.design, self.design_before(first)) {
-            (Design::Auto, Some(before)) => StepDesign { design: before.design, why: before.why.clone(), ..design },
-            _ => design,
-        }
-    }
-
-    /// The design of the same step in the first repeat in which it was a duet or slices.
-    fn design_before(&self, planned: &PlannedTrial) -> Option<&DesignFacts> {
-        let step = |trial: &TrialKey| {
-            (trial.variant.clone(), trial.workload.clone(), trial.readers, trial.writers, trial.clients)
-        };
-        let mut earlier: Vec<&TrialResult> = self
-            .results
-            .values()
-            .filter(|result| result.trial.repeat < planned.key.repeat && step(&result.trial) == step(&planned.key))
-            .collect();
-        earlier.sort_by_key(|result| result.trial.number);
-        earlier.into_iter().filter_map(|result| result.design.as_ref()).find(|facts| facts.design != Design::Turns)
-    }
-
     fn slot(&self, planned: &PlannedTrial) -> Slot {
         let variant = self.variant(planned);
         Slot::new(&self.base, &planned.key, &self.register, |folder| {
             backing_store::of(&variant.variant.experiment, &variant.environment.requested, folder)
         })
-    }
-
-    /// Makes the database of a trial ready.
-    fn prepared(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<Prepared, RunError> {
-        let id = DatabaseId::of(planned);
-        let slot = self.slot(planned);
-        let mut notes = Vec::new();
-        let unavailable = || format!("cannot make {} available", slot.database().display());
-        if planned.key.phase == Phase::Run
-            && !self.unusable.contains_key(&id)
-            && !slot.is_clean().or_else(failed(unavailable()))?
-            && !self.audit(planned, &slot, progress)?
-        {
-            return Ok(Prepared::Interrupted);
-        }
-        if planned.key.phase == Phase::Run
-            && !self.unusable.contains_key(&id)
-            && !slot.is_clean().or_else(failed(unavailable()))?
-        {
-            progress.note(&format!("{}: loading the database again", planned.key.engine));
-            match self.reload(planned, slot, progress)? {
-                Reloaded::Interrupted => return Ok(Prepared::Interrupted),
-                Reloaded::Failed(reason) => {
-                    self.unusable.insert(id, reason);
-                }
-                Reloaded::Done => notes.push(
-                    "the database was loaded again before this trial, because the one before it did not end well: \
-                     updates of earlier trials are not in it"
-                        .to_owned(),
-                ),
-            }
-        }
-        if let Some(reason) = self.unusable.get(&id) {
-            let result = trial::not_run(planned, self.setup(planned), self.request(planned), reason.clone());
-            self.save(&result)?;
-            return Ok(Prepared::Unusable(Box::new(result)));
-        }
-        Ok(Prepared::Ready(notes))
     }
 
     /// Saves a trial whole. If that cannot be, its result alone, as a failure, in the space of its other files: then at
@@ -379,151 +242,6 @@ impl<'a> Runner<'a> {
     fn engine_cleanup(&self, planned: &PlannedTrial) -> EngineCleanup<'a> {
         let patience = self.checked.experiment.lab.hang_timeout.0;
         EngineCleanup { worker: self.worker, setup: self.setup(planned), patience }
-    }
-
-    /// Takes a database into use for a trial.
-    fn begin(
-        &self,
-        planned: &'a PlannedTrial,
-        slot: Slot,
-        folder: PathBuf,
-        notes: Vec<String>,
-        design: &StepDesign,
-        progress: &mut dyn Progress,
-    ) -> Result<Begun<'a>, RunError> {
-        let settings = self.settings(planned);
-        let goes_on = self.goes_on(planned, &slot, &settings).or_else(failed(cannot_run(planned)))?;
-        let create = planned.key.phase == Phase::Load && !goes_on;
-        if goes_on {
-            progress.note(&format!("{}: going on with what the ended run has computed", planned.key.engine));
-        }
-        let prepared = (|| {
-            if create && let Some(complaint) = slot.prepare(self.engine_cleanup(planned))? {
-                progress.note(&complaint);
-            }
-            Ok((slot.ledger()?, slot.begin_use()?))
-        })();
-        let (ledger, last_version) = prepared.or_else(failed(cannot_run(planned)))?;
-        let slices = (design.design != Design::Turns).then(|| SliceSpec { cpus: design.cpus.clone() });
-        Ok(Begun { planned, slot, folder, settings, create, ledger, last_version, notes, slices })
-    }
-
-    /// Runs trials on their databases, which are clean afterwards only if all went well.
-    fn coordinate(
-        &self,
-        trials: &[Begun<'a>],
-        design: &StepDesign,
-        progress: &mut dyn Progress,
-    ) -> Result<Vec<Ended>, RunError> {
-        let Some(first) = trials.first() else { return Ok(Vec::new()) };
-        let at_work: Vec<_> = trials.iter().map(|one| || one.note_at_work()).collect();
-        let contexts: Vec<TrialContext<'_>> =
-            trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, at_work)).collect();
-        // Nobody knows how much is to come if the results decide that.
-        let is_auto = self.checked.experiment.lab.repeat.is_auto();
-        let left = self.pace.left(&self.checked.plan.trials, first.planned.key.number).filter(|_| !is_auto);
-        let ended = trial::run(&contexts, design, &mut |live: &Live| {
-            progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
-        });
-        let mut ended = ended.or_else(failed(cannot_run(first.planned)))?;
-        trials.iter().zip(&mut ended).for_each(|(one, ended)| one.end(ended));
-        Ok(ended)
-    }
-
-    fn context<'b>(&'b self, one: &'b Begun<'a>, at_work: &'b dyn Fn() -> io::Result<()>) -> TrialContext<'b> {
-        TrialContext {
-            planned: one.planned,
-            setup: self.setup(one.planned),
-            environment: &self.variant(one.planned).environment,
-            engine_cleanup: self.engine_cleanup(one.planned),
-            lab: &self.checked.experiment.lab,
-            settings: one.settings.clone(),
-            request: self.request(one.planned),
-            database: one.slot.database(),
-            backing_store: one.slot.backing_store(),
-            register: &self.register,
-            slices: one.slices.clone(),
-            create: one.create,
-            ledger: &one.ledger,
-            last_version: one.last_version,
-            folder: &one.folder,
-            worker: self.worker,
-            stop: self.stop,
-            at_work,
-            notes: one.notes.clone(),
-        }
-    }
-
-    /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose
-    /// writes are lost have failed by that. False if the user interrupted.
-    fn audit(&mut self, planned: &PlannedTrial, slot: &Slot, progress: &mut dyn Progress) -> Result<bool, RunError> {
-        let what = || format!("cannot read back what is in {}", slot.database().display());
-        let lab = &self.checked.experiment.lab;
-        if lab.audit == Audit::Off || self.setup(planned).volatile {
-            return Ok(true);
-        }
-        let parts = slot.to_be_audited(&self.register).or_else(failed(what()))?;
-        let load = self.load_of(planned);
-        let (Some(load), false) = (load, parts.is_empty()) else { return Ok(true) };
-        let folder = self.folder.root().join("auditing");
-        let ledger = slot.ledger().or_else(failed(what()))?;
-        let audit = ProcessAudit {
-            worker: self.worker,
-            setup: self.setup(planned),
-            lab,
-            settings: self.variant(planned).variant.experiment.lab_settings(),
-            load,
-            database: slot.database(),
-            ledger: &ledger,
-            folder: &folder,
-            stop: self.stop,
-        };
-        let Some(finding) = audit.run(&parts).or_else(failed(what()))? else { return Ok(false) };
-        for (index, part) in parts.iter().enumerate() {
-            let Some(result) = self.results.get_mut(&part.trial) else { continue };
-            let failed = audit::note(result, finding.as_ref().map(|finding| finding.get(index)));
-            let result = result.clone();
-            self.save(&result)?;
-            let Some(reason) = failed else { continue };
-            progress.note(&format!("{}: trial {} has failed: {reason}", planned.key.engine, part.trial));
-            if result.trial.phase == Phase::Load {
-                self.unusable.insert(DatabaseId::of(planned), format!("the load failed: {reason}"));
-            }
-        }
-        slot.end_audit().or_else(failed(what()))?;
-        fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
-        Ok(true)
-    }
-
-    /// The load of a trial's database.
-    fn load_of(&self, planned: &PlannedTrial) -> Option<&'a PlannedTrial> {
-        let mut trials = self.checked.plan.trials.iter();
-        trials.find(|trial| trial.key.phase == Phase::Load && DatabaseId::of(trial) == DatabaseId::of(planned))
-    }
-
-    /// Whether a load was ended in the middle and can go on there.
-    fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
-        Ok(can_go_on(planned) && slot.has_part_of_load(settings.durability)?)
-    }
-
-    /// Loads a database again that cannot be trusted any more, without measuring it.
-    fn reload(&self, planned: &PlannedTrial, slot: Slot, progress: &mut dyn Progress) -> Result<Reloaded, RunError> {
-        let Some(load) = self.load_of(planned) else {
-            return Ok(Reloaded::Failed("the plan has no load for it".to_owned()));
-        };
-        let folder = self.folder.root().join("reloading");
-        let turns = StepDesign::turns("a load");
-        let begun = self.begin(load, slot, folder.clone(), Vec::new(), &turns, progress)?;
-        let ended = self.coordinate(&[begun], &turns, progress)?;
-        fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
-        let result = ended.into_iter().next().and_then(|ended| ended.result);
-        Ok(match result.map(|result| result.outcome) {
-            None => Reloaded::Interrupted,
-            Some(TrialOutcome::Finished) => Reloaded::Done,
-            Some(TrialOutcome::Failed(failure)) => {
-                Reloaded::Failed(format!("the database could not be loaded again: {}", failure.reason))
-            }
-        })
     }
 
     /// Does what is left to do once a trial has ended, now or in an earlier run. False if the user interrupted.
@@ -595,25 +313,6 @@ impl DatabaseId {
 /// `once`, `5 times`.
 fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
-}
-
-fn cannot_run(planned: &PlannedTrial) -> String {
-    format!("cannot run trial {} ({})", planned.key.number, planned.key.engine)
-}
-
-/// Whether a trial can be run on its database.
-enum Prepared {
-    /// It can; with notes for its result.
-    Ready(Vec<String>),
-    /// It cannot; its result, saved.
-    Unusable(Box<TrialResult>),
-    Interrupted,
-}
-
-enum Reloaded {
-    Done,
-    Failed(String),
-    Interrupted,
 }
 
 /// Where the databases of a run go: no two runs have them in one folder.

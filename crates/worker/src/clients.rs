@@ -264,12 +264,7 @@ impl<C: RoleClock> Trial<'_, C> {
     }
 
     /// What is not counted of the slices is warm-up, what is counted the measured part.
-    fn work_in_slices(
-        &self,
-        mut driver: Driver<'_, C>,
-        client: &TrialClient<'_>,
-        work: &mut dyn Work<C>,
-    ) {
+    fn work_in_slices(&self, mut driver: Driver<'_, C>, client: &TrialClient<'_>, work: &mut dyn Work<C>) {
         let (control, stats) = (self.control(), driver.stats);
         let now = self.clock.now();
         let parts = stats.warmup.iter().chain(&stats.measured);
@@ -281,10 +276,15 @@ impl<C: RoleClock> Trial<'_, C> {
             notes_process: self.process.is_some() || client.number == 0,
         };
         let uncounted = || stats.warmup.iter().map(|ops| ops.latency.count()).sum();
-        sliced.run(self.clock, || control.is_stop_requested(), uncounted, |part, until| {
-            let ops = if part == SlicePart::Counted { &stats.measured } else { &stats.warmup };
-            work.run(&mut driver, ops, Limit { until, operations: u64::MAX });
-        });
+        sliced.run(
+            self.clock,
+            || control.is_stop_requested(),
+            uncounted,
+            |part, until| {
+                let ops = if part == SlicePart::Counted { &stats.measured } else { &stats.warmup };
+                work.run(&mut driver, ops, Limit { until, operations: u64::MAX });
+            },
+        );
     }
 
     fn warm_up(&self, driver: &mut Driver<'_, C>, work: &mut dyn Work<C>) {

@@ -146,11 +146,7 @@ impl<'a> Observer<'a> {
     }
 
     /// The statistics of a kind, one for each client that does it, of a part of the trial.
-    fn ops_of(
-        &self,
-        kind: OpKind,
-        part: fn(&ClientStats) -> &ClientOps,
-    ) -> Vec<(&'a OpStats, &'a ClientStats)> {
+    fn ops_of(&self, kind: OpKind, part: fn(&ClientStats) -> &ClientOps) -> Vec<(&'a OpStats, &'a ClientStats)> {
         let of_client = |stats: &'a ClientStats| {
             let slots = part(stats).iter().zip(stats.op_kinds());
             slots.filter_map(move |(ops, slot)| (slot == Some(kind)).then_some((ops, stats)))
@@ -175,7 +171,8 @@ impl<'a> Observer<'a> {
             .map(|totals| {
                 let op_stats = self.ops_of(totals.kind, |stats| &stats.measured);
                 let operations = totals.operations();
-                let operations_per_s: f64 = op_stats.iter().map(|(ops, stats)| client_rate(ops, stats, from, rate)).sum();
+                let operations_per_s: f64 =
+                    op_stats.iter().map(|(ops, stats)| client_rate(ops, stats, from, rate)).sum();
                 let records_per_operation = totals.records as f64 / operations.max(1) as f64;
                 Operations {
                     kind: totals.kind,
@@ -229,7 +226,8 @@ impl<'a> Observer<'a> {
 
     /// The counted time of the client that has most of it, seconds; 0 if the trial works in no slices.
     pub fn counted_s(&self) -> f64 {
-        let counted = self.shared.client_stats().iter().map(|stats| stats.slices.counted.wall_ns.load(Ordering::Relaxed));
+        let counted =
+            self.shared.client_stats().iter().map(|stats| stats.slices.counted.wall_ns.load(Ordering::Relaxed));
         counted.max().unwrap_or(0) as f64 / 1e9
     }
 

@@ -348,18 +348,18 @@ mod tests {
         let worked = [(); 2].map(|()| AtomicU64::new(0));
         thread::scope(|scope| {
             for (stats, worked) in shared.client_stats().iter().zip(&worked) {
-                let client = SlicedClient {
-                    control,
-                    stats: &stats.slices,
-                    ticks_per_ns: 1.0,
-                    notes_process: true,
-                };
+                let client = SlicedClient { control, stats: &stats.slices, ticks_per_ns: 1.0, notes_process: true };
                 scope.spawn(move || {
                     let operations = || worked.load(Ordering::Relaxed);
-                    client.run(Monotonic, || false, operations, |part, until| {
-                        bump(worked, if part == SlicePart::Lead { 1 } else { 10 });
-                        while Monotonic.now() < until.load(Ordering::Relaxed) {}
-                    });
+                    client.run(
+                        Monotonic,
+                        || false,
+                        operations,
+                        |part, until| {
+                            bump(worked, if part == SlicePart::Lead { 1 } else { 10 });
+                            while Monotonic.now() < until.load(Ordering::Relaxed) {}
+                        },
+                    );
                 });
             }
             for (length, is_duet) in [(0, false), (1, false), (1, true), (1, false)] {
@@ -386,12 +386,8 @@ mod tests {
         let control = &shared.control().slices;
         control.order(slice(0, 1));
         assert!(!control.wait_ended(1, Duration::from_millis(1)));
-        let client = SlicedClient {
-            control,
-            stats: &shared.client_stats()[0].slices,
-            ticks_per_ns: 1.0,
-            notes_process: false,
-        };
+        let client =
+            SlicedClient { control, stats: &shared.client_stats()[0].slices, ticks_per_ns: 1.0, notes_process: false };
         client.run(Monotonic, || true, || 0, |_, _| panic!("it is over"));
         assert!(control.wait_ended(1, Duration::from_secs(60)));
     }

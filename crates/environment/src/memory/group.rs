@@ -51,9 +51,10 @@ impl ControlGroup {
     pub fn freeze(&self, frozen: bool) -> io::Result<bool> {
         let file = self.folder.join("cgroup.freeze");
         // Not made anew where it is not there: the kernel refuses that with another error.
-        let written = File::options().write(true).open(&file).and_then(|mut open| {
-            open.write_all(if frozen { b"1" } else { b"0" })
-        });
+        let written = File::options()
+            .write(true)
+            .open(&file)
+            .and_then(|mut open| open.write_all(if frozen { b"1" } else { b"0" }));
         match written {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             outcome => outcome.map(|()| true).map_err(|cause| told("cannot set", &file, &cause)),

@@ -67,7 +67,8 @@ impl Watching<'_> {
         if self.is_leaving() || self.observer.control().slices.wait_ended(clients, time) {
             return true;
         }
-        let patience = self.context.lab.hang_timeout.0.saturating_add(self.context.planned.workload.parameters.longest_pause());
+        let patience =
+            self.context.lab.hang_timeout.0.saturating_add(self.context.planned.workload.parameters.longest_pause());
         let over = self.standing.as_ref().map_or(Duration::ZERO, |standing| standing.due.elapsed());
         if over > patience {
             self.terminate(Termination::Overdue(WorkerState::Measuring, over));

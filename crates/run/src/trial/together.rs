@@ -57,7 +57,13 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         }
         self.watchings.iter_mut().for_each(Watching::end_slices);
         let each = TICK / self.watchings.len() as u32;
-        while !self.watchings.iter_mut().fold(true, |ended, one| one.step(each, self.live) && ended) {}
+        loop {
+            // Every one is looked at, whether another still lives or not.
+            let living = self.watchings.iter_mut().filter_map(|one| (!one.step(each, self.live)).then_some(())).count();
+            if living == 0 {
+                break;
+            }
+        }
         (design, why)
     }
 

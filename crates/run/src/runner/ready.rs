@@ -1,0 +1,152 @@
+//! Databases between trials: read back by a fresh process, and loaded again where one was left in the middle.
+
+use std::fs;
+use std::io;
+
+use kvdyno_engine::LabSettings;
+use kvdyno_model::Audit;
+use kvdyno_plan::PlannedTrial;
+use kvdyno_plan::design::StepDesign;
+use kvdyno_results::{Phase, TrialOutcome, TrialResult};
+
+use super::{DatabaseId, RunError, Runner, can_go_on, failed};
+use crate::audit::{self, ProcessAudit};
+use crate::databases::Slot;
+use crate::progress::Progress;
+use crate::trial;
+
+/// Whether a trial can be run on its database.
+pub(super) enum Prepared {
+    /// It can; with notes for its result.
+    Ready(Vec<String>),
+    /// It cannot; its result, saved.
+    Unusable(Box<TrialResult>),
+    Interrupted,
+}
+
+enum Reloaded {
+    Done,
+    Failed(String),
+    Interrupted,
+}
+
+impl<'a> Runner<'a> {
+    /// Makes the database of a trial ready.
+    pub(super) fn prepared(
+        &mut self,
+        planned: &PlannedTrial,
+        progress: &mut dyn Progress,
+    ) -> Result<Prepared, RunError> {
+        let id = DatabaseId::of(planned);
+        let slot = self.slot(planned);
+        let mut notes = Vec::new();
+        let unavailable = || format!("cannot make {} available", slot.database().display());
+        if planned.key.phase == Phase::Run
+            && !self.unusable.contains_key(&id)
+            && !slot.is_clean().or_else(failed(unavailable()))?
+            && !self.audit(planned, &slot, progress)?
+        {
+            return Ok(Prepared::Interrupted);
+        }
+        if planned.key.phase == Phase::Run
+            && !self.unusable.contains_key(&id)
+            && !slot.is_clean().or_else(failed(unavailable()))?
+        {
+            progress.note(&format!("{}: loading the database again", planned.key.engine));
+            match self.reload(planned, slot, progress)? {
+                Reloaded::Interrupted => return Ok(Prepared::Interrupted),
+                Reloaded::Failed(reason) => {
+                    self.unusable.insert(id, reason);
+                }
+                Reloaded::Done => notes.push(
+                    "the database was loaded again before this trial, because the one before it did not end well: \
+                     updates of earlier trials are not in it"
+                        .to_owned(),
+                ),
+            }
+        }
+        if let Some(reason) = self.unusable.get(&id) {
+            let result = trial::not_run(planned, self.setup(planned), self.request(planned), reason.clone());
+            self.save(&result)?;
+            return Ok(Prepared::Unusable(Box::new(result)));
+        }
+        Ok(Prepared::Ready(notes))
+    }
+
+    /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose
+    /// writes are lost have failed by that. False if the user interrupted.
+    pub(super) fn audit(
+        &mut self,
+        planned: &PlannedTrial,
+        slot: &Slot,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, RunError> {
+        let what = || format!("cannot read back what is in {}", slot.database().display());
+        let lab = &self.checked.experiment.lab;
+        if lab.audit == Audit::Off || self.setup(planned).volatile {
+            return Ok(true);
+        }
+        let parts = slot.to_be_audited(&self.register).or_else(failed(what()))?;
+        let load = self.load_of(planned);
+        let (Some(load), false) = (load, parts.is_empty()) else { return Ok(true) };
+        let folder = self.folder.root().join("auditing");
+        let ledger = slot.ledger().or_else(failed(what()))?;
+        let audit = ProcessAudit {
+            worker: self.worker,
+            setup: self.setup(planned),
+            lab,
+            settings: self.variant(planned).variant.experiment.lab_settings(),
+            load,
+            database: slot.database(),
+            ledger: &ledger,
+            folder: &folder,
+            stop: self.stop,
+        };
+        let Some(finding) = audit.run(&parts).or_else(failed(what()))? else { return Ok(false) };
+        for (index, part) in parts.iter().enumerate() {
+            let Some(result) = self.results.get_mut(&part.trial) else { continue };
+            let failed = audit::note(result, finding.as_ref().map(|finding| finding.get(index)));
+            let result = result.clone();
+            self.save(&result)?;
+            let Some(reason) = failed else { continue };
+            progress.note(&format!("{}: trial {} has failed: {reason}", planned.key.engine, part.trial));
+            if result.trial.phase == Phase::Load {
+                self.unusable.insert(DatabaseId::of(planned), format!("the load failed: {reason}"));
+            }
+        }
+        slot.end_audit().or_else(failed(what()))?;
+        fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
+        Ok(true)
+    }
+
+    /// The load of a trial's database.
+    fn load_of(&self, planned: &PlannedTrial) -> Option<&'a PlannedTrial> {
+        let mut trials = self.checked.plan.trials.iter();
+        trials.find(|trial| trial.key.phase == Phase::Load && DatabaseId::of(trial) == DatabaseId::of(planned))
+    }
+
+    /// Whether a load was ended in the middle and can go on there.
+    pub(super) fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
+        Ok(can_go_on(planned) && slot.has_part_of_load(settings.durability)?)
+    }
+
+    /// Loads a database again that cannot be trusted any more, without measuring it.
+    fn reload(&self, planned: &PlannedTrial, slot: Slot, progress: &mut dyn Progress) -> Result<Reloaded, RunError> {
+        let Some(load) = self.load_of(planned) else {
+            return Ok(Reloaded::Failed("the plan has no load for it".to_owned()));
+        };
+        let folder = self.folder.root().join("reloading");
+        let turns = StepDesign::turns("a load");
+        let begun = self.begin(load, slot, folder.clone(), Vec::new(), &turns, progress)?;
+        let ended = self.coordinate(&[begun], &turns, progress)?;
+        fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
+        let result = ended.into_iter().next().and_then(|ended| ended.result);
+        Ok(match result.map(|result| result.outcome) {
+            None => Reloaded::Interrupted,
+            Some(TrialOutcome::Finished) => Reloaded::Done,
+            Some(TrialOutcome::Failed(failure)) => {
+                Reloaded::Failed(format!("the database could not be loaded again: {}", failure.reason))
+            }
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! The trials of one step: beside each other where their design says so, else one after the other.
+
+use std::io;
+use std::path::PathBuf;
+
+use kvdyno_model::Design;
+use kvdyno_plan::PlannedTrial;
+use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
+use kvdyno_results::{DesignFacts, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult};
+use kvdyno_worker::slices::SliceSpec;
+
+use super::ready::Prepared;
+use super::{DatabaseId, RunError, Runner, failed};
+use crate::begun::Begun;
+use crate::databases::Slot;
+use crate::progress::{Live, Progress};
+use crate::trial::{self, Ended, TrialContext};
+
+impl<'a> Runner<'a> {
+    /// Runs the trials of a step, beside each other if they can be, and saves them. `None` if the user interrupted.
+    pub(super) fn step(
+        &mut self,
+        trials: &[&'a PlannedTrial],
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Vec<TrialResult>>, RunError> {
+        let mut results = Vec::new();
+        let mut runnable = Vec::new();
+        for &planned in trials {
+            match self.prepared(planned, progress)? {
+                Prepared::Interrupted => return Ok(None),
+                Prepared::Unusable(result) => results.push(*result),
+                Prepared::Ready(notes) => runnable.push((planned, notes)),
+            }
+        }
+        let all: Vec<&PlannedTrial> = runnable.iter().map(|(planned, _)| *planned).collect();
+        let design = self.design(&all);
+        let one_by_one = design.design == Design::Turns;
+        let mut groups = Vec::new();
+        match one_by_one {
+            true => groups.extend(runnable.into_iter().map(|one| vec![one])),
+            false => groups.push(runnable),
+        }
+        for group in groups {
+            let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
+            let Some(ended) = self.each_by_itself_if_all_suffered(ended, progress)? else { return Ok(None) };
+            for (planned, ended) in ended {
+                let Some(result) = ended.result else { return Ok(None) };
+                if planned.key.phase == Phase::Load
+                    && let TrialOutcome::Failed(failure) = &result.outcome
+                {
+                    let reason = format!("the load failed: {}", failure.reason);
+                    self.unusable.insert(DatabaseId::of(planned), reason);
+                }
+                results.push(self.save_with_series(result, &ended.series)?);
+            }
+        }
+        results.sort_by_key(|result| result.trial.number);
+        Ok(Some(results))
+    }
+
+    /// Runs trials at the same time. `None` if the user interrupted.
+    fn together(
+        &self,
+        trials: Vec<(&'a PlannedTrial, Vec<String>)>,
+        design: &StepDesign,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Vec<(&'a PlannedTrial, Ended)>>, RunError> {
+        let begun: Vec<Begun<'a>> = trials
+            .into_iter()
+            .map(|(planned, notes)| {
+                let folder = self.folder.trial_folder(&planned.key);
+                self.begin(planned, self.slot(planned), folder, notes, design, progress)
+            })
+            .collect::<Result<_, _>>()?;
+        let ended = self.coordinate(&begun, design, progress)?;
+        let is_interrupted = ended.iter().any(|ended| ended.result.is_none());
+        Ok((!is_interrupted).then(|| begun.iter().map(|one| one.planned).zip(ended).collect()))
+    }
+
+    /// Where several that were open at the same time failed for want of space or memory, nobody knows whose fault that
+    /// was: then each of them runs again by itself. `None` if the user interrupted.
+    fn each_by_itself_if_all_suffered(
+        &mut self,
+        ended: Vec<(&'a PlannedTrial, Ended)>,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Vec<(&'a PlannedTrial, Ended)>>, RunError> {
+        if ended.iter().filter(|(_, ended)| is_out_of_room(ended)).count() < 2 {
+            return Ok(Some(ended));
+        }
+        let turns = StepDesign::turns("it had no space or memory left beside others, and they neither");
+        let mut again = Vec::new();
+        for (planned, ended) in ended {
+            if !is_out_of_room(&ended) {
+                again.push((planned, ended));
+                continue;
+            }
+            progress.note(&format!("{}: again, by itself: {}", planned.key.engine, turns.why));
+            match self.prepared(planned, progress)? {
+                Prepared::Interrupted => return Ok(None),
+                // What could not be loaded again is what failed.
+                Prepared::Unusable(_) => again.push((planned, ended)),
+                Prepared::Ready(notes) => match self.together(vec![(planned, notes)], &turns, progress)? {
+                    None => return Ok(None),
+                    Some(ended) => again.extend(ended),
+                },
+            }
+        }
+        Ok(Some(again))
+    }
+
+    /// The design for trials of one step; those that had another before keep that, as far as they still can.
+    fn design(&self, trials: &[&PlannedTrial]) -> StepDesign {
+        let Some(first) = trials.first() else { return StepDesign::turns("there is nothing to run") };
+        if first.key.phase == Phase::Load {
+            return StepDesign::turns("a load");
+        }
+        let variant = self.variant(first);
+        let machine = DesignMachine::of(&variant.environment);
+        let design = step_design(&variant.variant.experiment, trials, &machine)
+            // It was checked with all setups; those that are left may not be enough for it.
+            .unwrap_or_else(|refused| StepDesign::turns(&refused.message));
+        match (design.design, self.design_before(first)) {
+            (Design::Auto, Some(before)) => StepDesign { design: before.design, why: before.why.clone(), ..design },
+            _ => design,
+        }
+    }
+
+    /// The design of the same step in the first repeat in which it was a duet or slices.
+    fn design_before(&self, planned: &PlannedTrial) -> Option<&DesignFacts> {
+        let step = |trial: &TrialKey| {
+            (trial.variant.clone(), trial.workload.clone(), trial.readers, trial.writers, trial.clients)
+        };
+        let mut earlier: Vec<&TrialResult> = self
+            .results
+            .values()
+            .filter(|result| result.trial.repeat < planned.key.repeat && step(&result.trial) == step(&planned.key))
+            .collect();
+        earlier.sort_by_key(|result| result.trial.number);
+        earlier.into_iter().filter_map(|result| result.design.as_ref()).find(|facts| facts.design != Design::Turns)
+    }
+
+    /// Takes a database into use for a trial.
+    pub(super) fn begin(
+        &self,
+        planned: &'a PlannedTrial,
+        slot: Slot,
+        folder: PathBuf,
+        notes: Vec<String>,
+        design: &StepDesign,
+        progress: &mut dyn Progress,
+    ) -> Result<Begun<'a>, RunError> {
+        let settings = self.settings(planned);
+        let goes_on = self.goes_on(planned, &slot, &settings).or_else(failed(cannot_run(planned)))?;
+        let create = planned.key.phase == Phase::Load && !goes_on;
+        if goes_on {
+            progress.note(&format!("{}: going on with what the ended run has computed", planned.key.engine));
+        }
+        let prepared = (|| {
+            if create && let Some(complaint) = slot.prepare(self.engine_cleanup(planned))? {
+                progress.note(&complaint);
+            }
+            Ok((slot.ledger()?, slot.begin_use()?))
+        })();
+        let (ledger, last_version) = prepared.or_else(failed(cannot_run(planned)))?;
+        let slices = (design.design != Design::Turns).then(|| SliceSpec { cpus: design.cpus.clone() });
+        Ok(Begun { planned, slot, folder, settings, create, ledger, last_version, notes, slices })
+    }
+
+    /// Runs trials on their databases, which are clean afterwards only if all went well.
+    pub(super) fn coordinate(
+        &self,
+        trials: &[Begun<'a>],
+        design: &StepDesign,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Ended>, RunError> {
+        let Some(first) = trials.first() else { return Ok(Vec::new()) };
+        let at_work: Vec<_> = trials.iter().map(|one| || one.note_at_work()).collect();
+        let contexts: Vec<TrialContext<'_>> =
+            trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, at_work)).collect();
+        // Nobody knows how much is to come if the results decide that.
+        let is_auto = self.checked.experiment.lab.repeat.is_auto();
+        let left = self.pace.left(&self.checked.plan.trials, first.planned.key.number).filter(|_| !is_auto);
+        let ended = trial::run(&contexts, design, &mut |live: &Live| {
+            progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
+        });
+        let mut ended = ended.or_else(failed(cannot_run(first.planned)))?;
+        trials.iter().zip(&mut ended).for_each(|(one, ended)| one.end(ended));
+        Ok(ended)
+    }
+
+    fn context<'b>(&'b self, one: &'b Begun<'a>, at_work: &'b dyn Fn() -> io::Result<()>) -> TrialContext<'b> {
+        TrialContext {
+            planned: one.planned,
+            setup: self.setup(one.planned),
+            environment: &self.variant(one.planned).environment,
+            engine_cleanup: self.engine_cleanup(one.planned),
+            lab: &self.checked.experiment.lab,
+            settings: one.settings.clone(),
+            request: self.request(one.planned),
+            database: one.slot.database(),
+            backing_store: one.slot.backing_store(),
+            register: &self.register,
+            slices: one.slices.clone(),
+            create: one.create,
+            ledger: &one.ledger,
+            last_version: one.last_version,
+            folder: &one.folder,
+            worker: self.worker,
+            stop: self.stop,
+            at_work,
+            notes: one.notes.clone(),
+        }
+    }
+}
+
+/// Whether a trial failed for want of what those beside it use up, too.
+fn is_out_of_room(ended: &Ended) -> bool {
+    let outcome = ended.result.as_ref().map(|result| &result.outcome);
+    matches!(outcome, Some(TrialOutcome::Failed(Failure { kind: FailureKind::NoSpace | FailureKind::NoMemory, .. })))
+}
+
+fn cannot_run(planned: &PlannedTrial) -> String {
+    format!("cannot run trial {} ({})", planned.key.number, planned.key.engine)
+}
