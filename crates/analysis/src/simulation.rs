@@ -11,7 +11,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use crate::random::{normal, uniform};
 use crate::verdicts::trimmed::TrimmedMean;
 use crate::verdicts::{
-    Comparison, Looks, MOST_LOOKS, Measured, PairedRatios, Pairing, Rivals, Terms, Unsure, Verdict, compare,
+    Comparison, Looks, MOST_LOOKS, MeasuredCell, PairedRatios, Pairing, Rivals, Terms, Unsure, Verdict, compare,
 };
 
 /// The way in which the speed of a simulated machine changes.
@@ -152,7 +152,7 @@ pub fn simulate_equals(setups: usize, repeats: u32, looks: Looks, tries: usize, 
     for _ in 0..tries {
         let mut cell = || {
             let figures = (1..=repeats).map(|repeat| (repeat, (0.01 * normal(&mut random)).exp())).collect();
-            Measured { figures, ..Measured::default() }
+            MeasuredCell { figures, ..MeasuredCell::default() }
         };
         let verdicts = Rivals { cells: (0..setups).map(|_| cell()).collect() }.verdicts(&terms);
         let any = |pairs: &[Pairing]| pairs.iter().any(|pair| pair.comparison.verdict.is_decided());
@@ -169,8 +169,8 @@ impl SimulatedCoverage {
         self.held as f64 / self.tries.max(1) as f64
     }
 
-    /// The 95 % interval of that share for so many tries (Clopper and Pearson, *The Use of Confidence or Fiducial Limits
-    /// Illustrated in the Case of the Binomial*, Biometrika 26, 1934).
+    /// The 95 % interval of that share for so many tries (Clopper and Pearson, *The Use of Confidence or Fiducial
+    /// Limits Illustrated in the Case of the Binomial*, Biometrika 26, 1934).
     pub fn bounds(&self) -> (f64, f64) {
         let (held, missed) = (self.held as f64, (self.tries - self.held) as f64);
         let beta = |a: f64, b: f64, p: f64| Beta::new(a, b).map(|beta| beta.inverse_cdf(p));

@@ -104,6 +104,20 @@ fn json_has_every_pair_with_its_terms() {
 }
 
 #[test]
+fn csv_has_a_row_for_each_pair() {
+    let (folder, results) = changed(3, |_| ());
+    write_page(&results).unwrap();
+    let csv = std::fs::read_to_string(folder.path().join("report/verdicts.csv")).unwrap();
+    let mut lines = csv.lines();
+    let head = "work,one,other,verdict,why,ratio,low,high,differs,repeats,detect,looks,neighbours,pairs";
+    assert_eq!(lines.next().unwrap(), head);
+    let first = lines.next().unwrap();
+    assert!(first.starts_with("Load: fillseq,lmdb,wiredtiger:btree,faster,,1.9"), "{first}");
+    assert!(first.ends_with(",true,3,0.03,once,true,5"), "{first}");
+    assert_eq!(lines.count() + 1, json(&results)["verdicts"].as_array().unwrap().len());
+}
+
+#[test]
 fn a_run_that_may_have_ended_for_its_figures_has_wider_intervals() {
     let (_folder, results) = changed(4, |_| ());
     let low = |document: &Value| document["verdicts"][0]["low"].as_f64().unwrap();

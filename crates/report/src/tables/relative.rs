@@ -114,7 +114,8 @@ fn note(variant: &str, over: &str, threads: &[(u32, u32)]) -> String {
         format!("\nt{below}→{above}: {below} in {over}, {above} in {variant}.")
     });
     format!(
-        "Above 1: {variant} did more in the same time; ≈ the same; ? cannot tell. Columns are numbers of threads.{pairs}"
+        "Above 1: {variant} did more in the same time; ≈ the same; ? cannot tell. Columns are numbers of \
+         threads.{pairs}"
     )
 }
 
