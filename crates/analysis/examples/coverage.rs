@@ -3,7 +3,8 @@
 
 #![allow(clippy::print_stdout, reason = "it prints")]
 
-use kvdyno_analysis::simulation::{simulate, simulated_comparisons};
+use kvdyno_analysis::simulation::{simulate, simulate_equals, simulated_comparisons};
+use kvdyno_analysis::verdicts::Looks;
 
 fn main() {
     let tries = std::env::args().nth(1).and_then(|tries| tries.parse().ok()).unwrap_or(10_000);
@@ -27,5 +28,11 @@ fn main() {
             outcome.repeats,
             100.0 * outcome.half_width
         );
+    }
+    println!("\nsetups that are the same, repeats: neighbours that are said to differ | any pair | one fastest of all");
+    for (setups, repeats) in [(2, 5), (4, 5), (8, 3), (8, 5), (8, 10), (22, 5)] {
+        let wrong = simulate_equals(setups, repeats, Looks::Once, tries, 2014);
+        let [neighbours, pairs, winner] = [wrong.neighbours, wrong.pairs, wrong.winner].map(|share| 100.0 * share);
+        println!("{setups}, {repeats}: {neighbours:.2} % | {pairs:.2} % | {winner:.2} %");
     }
 }

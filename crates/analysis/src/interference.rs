@@ -20,8 +20,8 @@ pub fn is_marked(result: &TrialResult) -> bool {
 /// Whether there was so much that the rate is about the others.
 pub(crate) fn is_too_much(result: &TrialResult) -> bool {
     let too_much = |clause: &String| match share(clause) {
-        Some((Share::Stolen, pct)) => pct >= STOLEN_TOO_MUCH_PCT,
-        Some((Share::Stalled, pct)) => pct >= STALLED_TOO_MUCH_PCT,
+        Some((ShareOfTime::Stolen, pct)) => pct >= STOLEN_TOO_MUCH_PCT,
+        Some((ShareOfTime::Stalled, pct)) => pct >= STALLED_TOO_MUCH_PCT,
         None => false,
     };
     result.environment.interference.iter().any(too_much)
@@ -29,16 +29,16 @@ pub(crate) fn is_too_much(result: &TrialResult) -> bool {
 
 /// Shares of time that clauses of interference tell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Share {
+enum ShareOfTime {
     Stolen,
     Stalled,
 }
 
 /// The per cent of a clause about stolen or stalled time; absent of other clauses.
-fn share(clause: &str) -> Option<(Share, f64)> {
+fn share(clause: &str) -> Option<(ShareOfTime, f64)> {
     let kind = match () {
-        _ if clause.contains("stolen") => Share::Stolen,
-        _ if clause.contains("stalled") => Share::Stalled,
+        _ if clause.contains("stolen") => ShareOfTime::Stolen,
+        _ if clause.contains("stalled") => ShareOfTime::Stalled,
         _ => return None,
     };
     let before = clause.split(" %").next()?;

@@ -10,7 +10,9 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::random::{normal, uniform};
 use crate::verdicts::trimmed::TrimmedMean;
-use crate::verdicts::{Comparison, Looks, MOST_LOOKS, PairedRatios, Terms, Unsure, Verdict, compare};
+use crate::verdicts::{
+    Comparison, Looks, MOST_LOOKS, MeasuredCell, PairedRatios, Pairing, Rivals, Terms, Unsure, Verdict, compare,
+};
 
 /// The way in which the speed of a simulated machine changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -130,14 +132,45 @@ pub fn miss_over_looks(at_one: f64, series: usize, seed: u64) -> f64 {
     missed as f64 / series.max(1) as f64
 }
 
+/// Of simulated columns of setups that are all the same, the shares in which a verdict is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SimulatedEquals {
+    /// Some neighbours are said to differ.
+    pub neighbours: f64,
+    /// Some pair of all is said to differ.
+    pub pairs: f64,
+    /// One is said to be faster than every other.
+    pub winner: f64,
+}
+
+/// Simulates columns of setups that are all the same, on a machine of independent noise.
+pub fn simulate_equals(setups: usize, repeats: u32, looks: Looks, tries: usize, seed: u64) -> SimulatedEquals {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let terms = Terms { detect: 0.0, looks };
+    let mut wrong = SimulatedEquals::default();
+    let each = 1.0 / tries.max(1) as f64;
+    for _ in 0..tries {
+        let mut cell = || {
+            let figures = (1..=repeats).map(|repeat| (repeat, (0.01 * normal(&mut random)).exp())).collect();
+            MeasuredCell { figures, ..MeasuredCell::default() }
+        };
+        let verdicts = Rivals { cells: (0..setups).map(|_| cell()).collect() }.verdicts(&terms);
+        let any = |pairs: &[Pairing]| pairs.iter().any(|pair| pair.comparison.verdict.is_decided());
+        wrong.neighbours += each * f64::from(u8::from(any(&verdicts.neighbours)));
+        wrong.pairs += each * f64::from(u8::from(any(&verdicts.all)));
+        wrong.winner += each * f64::from(u8::from(verdicts.winner().is_some()));
+    }
+    wrong
+}
+
 impl SimulatedCoverage {
     /// The share of intervals that hold the truth.
     pub fn share(&self) -> f64 {
         self.held as f64 / self.tries.max(1) as f64
     }
 
-    /// The 95 % interval of that share for so many tries (Clopper and Pearson, *The Use of Confidence or Fiducial Limits
-    /// Illustrated in the Case of the Binomial*, Biometrika 26, 1934).
+    /// The 95 % interval of that share for so many tries (Clopper and Pearson, *The Use of Confidence or Fiducial
+    /// Limits Illustrated in the Case of the Binomial*, Biometrika 26, 1934).
     pub fn bounds(&self) -> (f64, f64) {
         let (held, missed) = (self.held as f64, (self.tries - self.held) as f64);
         let beta = |a: f64, b: f64, p: f64| Beta::new(a, b).map(|beta| beta.inverse_cdf(p));
@@ -255,6 +288,15 @@ mod tests {
         for (whole, tolerance) in [(0.05, 0.008), (0.01, 0.004)] {
             let missed = miss_over_looks(Looks::AfterEach.at_one(whole), 6000, 7);
             assert!((missed - whole).abs() < tolerance, "{missed} of {whole}");
+        }
+    }
+
+    /// 1000 tries each, of which a share of 5 % can come out as 7.
+    #[test]
+    fn equals_are_seldom_said_to_differ() {
+        for (setups, repeats) in [(2, 4), (8, 3), (8, 5), (22, 7)] {
+            let wrong = simulate_equals(setups, repeats, Looks::Once, 1000, 11);
+            assert!(wrong.pairs <= 0.07 && wrong.neighbours <= 0.07 && wrong.winner <= 0.07, "{setups}: {wrong:?}");
         }
     }
 

@@ -83,7 +83,7 @@ fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rivals::Measured;
+    use super::super::rivals::MeasuredCell;
     use super::*;
 
     const GOAL: Goal = Goal { question: Question::Ranking, detect: 0.03, precision: None };
@@ -93,7 +93,7 @@ mod tests {
         let cell = |(index, figure): (usize, &f64)| {
             let wobble = |repeat: u32| noise * f64::from((7 * repeat + 3 * index as u32 * repeat) % 5);
             let figures = (1..=repeats).map(|repeat| (repeat, figure * (1.0 + wobble(repeat))));
-            Measured { figures: figures.collect(), ..Measured::default() }
+            MeasuredCell { figures: figures.collect(), ..MeasuredCell::default() }
         };
         Rivals { cells: figures.iter().enumerate().map(cell).collect() }
     }

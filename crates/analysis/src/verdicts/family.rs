@@ -1,11 +1,12 @@
 //! Many comparisons at once.
 //!
 //! Of twenty pairs that are all the same one would be called different, if each were judged alone. Verdicts of a
-//! *family*, the pairs that answer one question, hold together: of 100 families of true equals at most 5 have a *faster*
-//! or *slower* in them, and of 100 families at most 5 a *same* that is not. Each of the two is held by Holm's steps (*A
-//! Simple Sequentially Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6, 1979): the surest pair
-//! is held to a miss in 20 times the number of pairs, the next to one in 20 times one fewer, and so on to the first that
-//! is not sure enough. The interval that is told is that of the pair's own step, so that it and the verdict agree.
+//! *family*, the pairs that answer one question, hold together: of 100 families of true equals at most 5 have a
+//! *faster* or *slower* in them, and of 100 families at most 5 a *same* that is not. Each of the two is held by Holm's
+//! steps (*A Simple Sequentially Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6, 1979): the
+//! surest pair is held to a miss in 20 times the number of pairs, the next to one in 20 times one fewer, and so on to
+//! the first that is not sure enough. The interval that is told is that of the pair's own step, so that it and the
+//! verdict agree.
 
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict};
@@ -37,23 +38,23 @@ fn chance_of_same(middle: &TrimmedMean, terms: &Terms) -> f64 {
 /// A pair's step: how often its interval may miss at one look, and whether its chance is below that and so were those
 /// of all steps before.
 #[derive(Clone, Copy)]
-struct Step {
+struct HolmStep {
     miss: f64,
     is_sure: bool,
 }
 
 /// Holm's steps. A pair without a chance is of the family, and never sure.
-fn steps(chances: &[Option<f64>], terms: &Terms) -> Vec<Step> {
+fn steps(chances: &[Option<f64>], terms: &Terms) -> Vec<HolmStep> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     let chance = |index: usize| chances[index].unwrap_or(1.0);
     order.sort_by(|a, b| chance(*a).total_cmp(&chance(*b)));
-    let mut steps = vec![Step { miss: 0.0, is_sure: false }; chances.len()];
+    let mut steps = vec![HolmStep { miss: 0.0, is_sure: false }; chances.len()];
     let mut left = chances.len();
     let mut is_sure = true;
     for index in order {
         let miss = terms.looks.at_one(MISS / left as f64);
         is_sure = is_sure && chance(index) <= miss;
-        steps[index] = Step { miss, is_sure };
+        steps[index] = HolmStep { miss, is_sure };
         left -= usize::from(is_sure);
     }
     steps
@@ -62,7 +63,7 @@ fn steps(chances: &[Option<f64>], terms: &Terms) -> Vec<Step> {
 fn judged(
     pair: &PairedRatios,
     middle: Option<&TrimmedMean>,
-    (different, same): (Step, Step),
+    (different, same): (HolmStep, HolmStep),
     (terms, pairs): (&Terms, usize),
 ) -> Comparison {
     let step = match (different.is_sure, same.is_sure) {
@@ -131,8 +132,8 @@ mod tests {
     #[test]
     fn the_same_needs_the_whole_interval_within_detect() {
         assert_eq!(compare(&around(0.0), &Terms::default()).verdict, Verdict::Same);
-        let narrow = Terms { detect: 0.005, ..Terms::default() };
-        let comparison = compare(&around(0.0), &narrow);
+        let strict = Terms { detect: 0.005, ..Terms::default() };
+        let comparison = compare(&around(0.0), &strict);
         assert_eq!((comparison.verdict, comparison.unsure), (Verdict::CannotTell, Some(Unsure::TooWide)));
     }
 

@@ -5,9 +5,9 @@
 //! Design and Analysis of Clinical Trials*, Biometrika 64, 1977): the same small probability at each look. That the
 //! spread is estimated too, from few values at first, is taken in by stating it as a probability of Student's t and not
 //! as a distance (Jennison and Turnbull, *Group Sequential Methods with Applications to Clinical Trials*, 2000, section
-//! 4.4); the intervals are their repeated confidence intervals (chapter 9), which hold whatever the rule is by which one
-//! stops. The probabilities below were not taken from a normal limit, which is wrong for three values, but counted: of
-//! independent normal values the trimmed t has one distribution over all looks together, whatever their spread. See
+//! 4.4); the intervals are their repeated confidence intervals (chapter 9), which hold whatever the rule is by which
+//! one stops. The probabilities below were not taken from a normal limit, which is wrong for three values, but counted:
+//! of independent normal values the trimmed t has one distribution over all looks together, whatever their spread. See
 //! [`crate::simulation::miss_over_looks`].
 
 use serde::Serialize;

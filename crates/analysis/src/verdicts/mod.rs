@@ -17,6 +17,6 @@ pub use enough::{Decision, Goal, OpenPair, Question, enough};
 pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
 pub use pairing::{compared_figure, measured, measured_by, paired, paired_by};
-pub use rivals::{Measured, Pairing, Rivals, RivalsVerdicts};
+pub use rivals::{MeasuredCell, Pairing, Rivals, RivalsVerdicts};
 pub use run_goal::{decide, rivals_of_runs};
 pub use verdict::{Comparison, DETECT, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};

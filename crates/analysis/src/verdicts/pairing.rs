@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kvdyno_results::{Side, TrialResult};
 
-use super::rivals::Measured;
+use super::rivals::MeasuredCell;
 use super::verdict::{PairedRatios, Unsure};
 use crate::Cell;
 use crate::interference::is_too_much;
@@ -23,7 +23,7 @@ pub fn compared_figure(result: &TrialResult) -> Option<f64> {
 }
 
 /// A cell as comparisons see it, by [`compared_figure`].
-pub fn measured(cell: &Cell<'_>) -> Measured {
+pub fn measured(cell: &Cell<'_>) -> MeasuredCell {
     measured_by(cell, &compared_figure)
 }
 
@@ -38,11 +38,11 @@ pub fn paired_by(one: &Cell<'_>, other: &Cell<'_>, figure: impl Fn(&TrialResult)
 }
 
 /// The same by another figure of a trial.
-pub fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> Measured {
+pub fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> MeasuredCell {
     let value = |result: &&TrialResult| Some((result.trial.repeat, figure(result).filter(|value| *value > 0.0)?));
     let figures: BTreeMap<u32, f64> = cell.finished.iter().filter_map(value).collect();
     let too_much = |result: &&&TrialResult| is_too_much(result);
-    Measured {
+    MeasuredCell {
         figures,
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
         with_interference: cell.finished.iter().filter(too_much).map(|result| result.trial.repeat).collect(),

@@ -9,7 +9,7 @@ use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure,
 
 /// A cell as comparisons see it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measured {
+pub struct MeasuredCell {
     /// The compared figure of each finished trial, by its repeat; above 0.
     pub figures: BTreeMap<u32, f64>,
     /// Whether the engine keeps nothing, by its own declaration.
@@ -24,7 +24,7 @@ pub struct Measured {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rivals {
     /// One for each setup.
-    pub cells: Vec<Measured>,
+    pub cells: Vec<MeasuredCell>,
 }
 
 /// Two of the [`Rivals`], by their index, and the comparison of the first over the second.
@@ -53,9 +53,9 @@ pub struct RivalsVerdicts {
     pub highest: Vec<Pairing>,
 }
 
-impl Measured {
+impl MeasuredCell {
     /// Its ratios to another.
-    pub fn over(&self, other: &Measured) -> PairedRatios {
+    pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
         let ratio = |(repeat, figure): (&u32, &f64)| {
             Some(PairedRatio { repeat: *repeat, log_ratio: (figure / other.figures.get(repeat)?).ln() })
         };
@@ -108,7 +108,7 @@ impl Rivals {
 
     /// The highest first.
     fn with_figures(&self) -> Vec<usize> {
-        let middles: Vec<Option<f64>> = self.cells.iter().map(Measured::log_middle).collect();
+        let middles: Vec<Option<f64>> = self.cells.iter().map(MeasuredCell::log_middle).collect();
         let mut order: Vec<usize> = (0..self.cells.len()).filter(|index| middles[*index].is_some()).collect();
         order.sort_by(|a, b| middles[*b].unwrap_or(0.0).total_cmp(&middles[*a].unwrap_or(0.0)));
         order
@@ -128,9 +128,9 @@ impl Rivals {
         self.family(pairs.collect(), terms)
     }
 
-    /// The highest of the order over each other that has figures. That it is the highest of all is said only if it is faster than each, and who says
-    /// only that needs no adjustment: it is wrong only if the one pair is that is least sure (Berger, *Multiparameter
-    /// Hypothesis Testing and Acceptance Sampling*, Technometrics 24, 1982).
+    /// The highest of the order over each other that has figures. That it is the highest of all is said only if it is
+    /// faster than each, and who says only that needs no adjustment: it is wrong only if the one pair is that is least
+    /// sure (Berger, *Multiparameter Hypothesis Testing and Acceptance Sampling*, Technometrics 24, 1982).
     pub fn highest(&self, terms: &Terms) -> Vec<Pairing> {
         let Some(one) = self.order().first().copied() else { return Vec::new() };
         let pairing = |other: usize| {

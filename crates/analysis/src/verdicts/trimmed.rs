@@ -2,10 +2,10 @@
 //!
 //! The mean of the values without the lowest and the highest seventh, and Tukey and McLaughlin's standard error of it,
 //! which is made from the values with those seventh drawn in (*Less Vulnerable Confidence and Significance Procedures
-//! for Location Based on a Single Sample: Trimming/Winsorization 1*, Sankhya A 25, 1963; Yuen, *The Two-Sample Trimmed t
-//! for Unequal Population Variances*, Biometrika 61, 1974). Of fewer than seven values nothing is left out, and it is
-//! Student's t: an outlier among so few makes the interval wide, which costs repeats and not truth. From seven on a start
-//! that was not over costs neither.
+//! for Location Based on a Single Sample: Trimming/Winsorization 1*, Sankhya A 25, 1963; Yuen, *The Two-Sample Trimmed
+//! t for Unequal Population Variances*, Biometrika 61, 1974). Of fewer than seven values nothing is left out, and it is
+//! Student's t: an outlier among so few makes the interval wide, which costs repeats and not truth. From seven on a
+//! start that was not over costs neither.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -50,7 +50,7 @@ impl TrimmedMean {
         self.error * quantile(self.freedom, miss)
     }
 
-    /// What another such sample might have had for its middle.
+    /// The middle that another such sample might have had.
     pub(crate) fn drawn(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
         self.value + self.error * student(random, self.freedom)
     }

@@ -48,7 +48,7 @@ pub enum Unsure {
     TooManyPairs,
     /// Trials of one of the two failed.
     Failed,
-    /// What one of the two wrote was not read back, so that it may not have been stored.
+    /// Something that one of the two wrote was not read back, so that it may not have been stored.
     NotAudited,
     /// One of the two keeps nothing, by its own declaration, and the other does.
     KeepsNothing,

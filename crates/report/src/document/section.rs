@@ -36,6 +36,8 @@ pub(crate) enum Block<'a> {
 pub(crate) struct Paragraph {
     /// May be empty.
     pub(crate) title: String,
+    /// The line that says it all; may be empty.
+    pub(crate) lead: String,
     /// A line each.
     pub(crate) lines: Vec<String>,
     /// Whether it explains what stands above it.
@@ -45,12 +47,12 @@ pub(crate) struct Paragraph {
 impl Paragraph {
     /// Lines beneath a title.
     pub(crate) fn of_lines(title: String, lines: Vec<String>) -> Paragraph {
-        Paragraph { title, lines, is_note: false }
+        Paragraph { title, lead: String::new(), lines, is_note: false }
     }
 
     /// An explanation of what stands above it.
     pub(crate) fn note(text: String) -> Paragraph {
-        Paragraph { title: String::new(), lines: vec![text], is_note: true }
+        Paragraph { lines: vec![text], is_note: true, ..Paragraph::of_lines(String::new(), Vec::new()) }
     }
 }
 

@@ -53,9 +53,10 @@ fn section(section: &Section<'_>) -> String {
 fn sentences(paragraph: &Paragraph) -> String {
     let title =
         if paragraph.title.is_empty() { String::new() } else { format!("**{}**\n\n", escaped(&paragraph.title)) };
+    let lead = if paragraph.lead.is_empty() { String::new() } else { format!("{}\n\n", escaped(&paragraph.lead)) };
     let bullet = if paragraph.is_note { "" } else { "- " };
     let lines: String = paragraph.lines.iter().map(|line| format!("{bullet}{}\n", escaped(line))).collect();
-    format!("{title}{lines}\n")
+    format!("{title}{lead}{lines}\n")
 }
 
 /// A wide table becomes one for each group of its rows.

@@ -63,7 +63,8 @@ fn sentences(section: &Section<'_>, colour: bool) -> Option<String> {
             text += &format!("\n{}", painted(&paragraph.title, BOLD, colour));
         }
         let indent = if paragraph.is_note { "" } else { "  " };
-        for line in &paragraph.lines {
+        let lead = Some(&paragraph.lead).filter(|lead| !lead.is_empty());
+        for line in lead.into_iter().chain(&paragraph.lines) {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
             let broken = wrapped(&words, " ").replace('\n', &format!("\n{indent}{indent}"));
             text += &format!("\n{indent}{broken}");

@@ -94,9 +94,9 @@ impl<'a> Compared<'a> {
     }
 }
 
-const TAU: &str = "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse. Its interval \
-                   is made from the uncertainty of what was measured; none where that is of one repeat. Decided: \
-                   pairs in another order than published, and how many of them these repeats decide.";
+const TAU: &str = "tau: Kendall's rank correlation; +1: the same order, 0: none in common, -1: the reverse.
+Its interval is made from the uncertainty of what was measured; none where that is of one repeat.
+Decided: of the pairs in another order than published those whose order these repeats decide.";
 
 fn numbers(head: &str) -> GridColumn {
     GridColumn::numbers(head)
@@ -130,7 +130,7 @@ fn summary(paper: Paper, compared: &[Compared<'_>]) -> Grid {
 fn unmeasured(compared: &[Compared<'_>]) -> String {
     match compared.iter().filter(|compared| compared.pairs.is_empty()).count() {
         0 => String::new(),
-        count => format!("{count} of the report's {} columns have nothing measured beside them. ", compared.len()),
+        count => format!("{count} of the report's {} columns have nothing measured beside them.\n", compared.len()),
     }
 }
 
@@ -167,7 +167,7 @@ fn note(compared: &Compared<'_>) -> String {
     let named = compared.swaps.iter().take(SWAPS_NAMED).map(|swap| swap.text.as_str());
     match compared.swaps.as_slice() {
         [] => "The order is the published one.".to_owned(),
-        _ => format!("Other than published: {}{more}.", named.collect::<Vec<_>>().join(", ")),
+        _ => format!("Other than published: {}{more}.", named.collect::<Vec<_>>().join(",\n  ")),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct SwappedPair {
 }
 
 /// Two entries, the first of them first here.
-type Swap<'s, 'a, 'c, 'r> = (&'s MeasuredEntry<'a, 'c, 'r>, &'s MeasuredEntry<'a, 'c, 'r>);
+type SwappedEntries<'s, 'a, 'c, 'r> = (&'s MeasuredEntry<'a, 'c, 'r>, &'s MeasuredEntry<'a, 'c, 'r>);
 
 /// Pairs that stand the other way round, the most distant in print first. Their verdicts hold together.
 pub(super) fn swapped(
@@ -29,7 +29,7 @@ pub(super) fn swapped(
     figure: ComparedFigure,
     terms: &Terms,
 ) -> Vec<SwappedPair> {
-    let mut pairs: Vec<Swap<'_, '_, '_, '_>> = Vec::new();
+    let mut pairs: Vec<SwappedEntries<'_, '_, '_, '_>> = Vec::new();
     for (index, a) in entries.iter().enumerate() {
         for b in &entries[index + 1..] {
             if (a.entry.published - b.entry.published) * (a.figure - b.figure) < 0.0 {
@@ -38,13 +38,13 @@ pub(super) fn swapped(
             }
         }
     }
-    let distance = |(a, b): &Swap<'_, '_, '_, '_>| (a.entry.published / b.entry.published).ln().abs();
+    let distance = |(a, b): &SwappedEntries<'_, '_, '_, '_>| (a.entry.published / b.entry.published).ln().abs();
     pairs.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     let ratios: Vec<PairedRatios> = pairs
         .iter()
         .map(|(a, b)| paired_by(a.cell, b.cell, |result| figure.of_trial(result).filter(|_| result.is_finished())))
         .collect();
-    let pair = |((a, b), comparison): (&Swap<'_, '_, '_, '_>, Comparison)| {
+    let pair = |((a, b), comparison): (&SwappedEntries<'_, '_, '_, '_>, Comparison)| {
         let is_decided = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
         SwappedPair { text: format!("{} before {} ({})", a.entry.label, b.entry.label, words(&comparison)), is_decided }
     };

@@ -1,13 +1,14 @@
 //! Variants that ask for the same work, one over the other.
 
-use kvdyno_analysis::Estimate;
+use kvdyno_analysis::verdicts::{Comparison, PairedRatios, Terms, Verdict, compare_family, paired};
 use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
-use crate::grid::{Grid, GridCell, GridColumn, GridRow, TableNote};
+use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::numbers::plus_minus;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
+use crate::verdicts::terms;
 
 /// The rate of one cell over that of its counterpart.
 #[derive(Clone, Debug, Serialize)]
@@ -26,10 +27,10 @@ pub(crate) struct Relative {
     pub(crate) threads: u32,
     /// The same below it.
     pub(crate) threads_over: u32,
-    /// The one rate over the other.
-    pub(crate) ratio: f64,
-    /// Half of its 95 % interval over its value, from the intervals of both (the relative errors of independent figures
-    /// add as squares); absent if one has none.
+    /// Of the one rate over the other. Verdicts of all of a variant hold together.
+    #[serde(flatten)]
+    pub(crate) comparison: Comparison,
+    /// Half of the ratio's interval over the ratio; absent if there is none.
     pub(crate) relative: Option<f64>,
 }
 
@@ -51,9 +52,19 @@ pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
         of_step.sort_by_key(|cell| cell.threads());
         of_step
     };
-    let pairs =
-        others.iter().flat_map(|variant| steps.iter().flat_map(|step| pairs(of(first, step), of(variant, step))));
-    pairs.filter_map(|(below, above)| VariantCell::over(above, below)).collect()
+    let terms = terms(study);
+    let of_variant = |variant: &&str| {
+        let counterparts = steps.iter().flat_map(|step| pairs(of(first, step), of(variant, step)));
+        family(counterparts.filter(|(below, above)| above.did_as(below)).collect(), &terms)
+    };
+    others.iter().flat_map(of_variant).collect()
+}
+
+/// The rates of one variant over those of the first.
+fn family(pairs: Vec<(&VariantCell<'_, '_>, &VariantCell<'_, '_>)>, terms: &Terms) -> Vec<Relative> {
+    let ratios: Vec<PairedRatios> = pairs.iter().map(|(below, above)| paired(above.cell, below.cell)).collect();
+    let comparisons = compare_family(&ratios, terms);
+    pairs.iter().zip(comparisons).map(|((below, above), comparison)| above.over(below, comparison)).collect()
 }
 
 /// Tables of [`relatives`], one for each variant but the first.
@@ -75,7 +86,7 @@ fn grid(variant: &str, all: &[Relative]) -> Grid {
         let here = |one: &&&Relative| {
             (one.label.as_str(), one.workload.as_str(), (one.threads_over, one.threads)) == (engine, workload, count)
         };
-        GridCell::words(of.iter().find(here).map_or(String::new(), |one| one.text()))
+        of.iter().find(here).map_or_else(GridCell::default, |one| one.field())
     };
     let row = |(engine, workload): (&str, &str)| {
         let figures = threads.iter().map(|count| figure(engine, workload, *count));
@@ -99,15 +110,25 @@ fn head((over, threads): (u32, u32)) -> String {
 
 fn note(variant: &str, over: &str, threads: &[(u32, u32)]) -> String {
     let other = threads.iter().find(|(over, threads)| over != threads);
-    let pairs = other
-        .map_or(String::new(), |(below, above)| format!(" t{below}→{above}: {below} in {over}, {above} in {variant}."));
-    format!("Above 1: {variant} did more in the same time. Columns are numbers of threads.{pairs}")
+    let pairs = other.map_or(String::new(), |(below, above)| {
+        format!("\nt{below}→{above}: {below} in {over}, {above} in {variant}.")
+    });
+    format!(
+        "Above 1: {variant} did more in the same time; ≈ the same; ? cannot tell. Columns are numbers of \
+         threads.{pairs}"
+    )
 }
 
 impl Relative {
-    fn text(&self) -> String {
+    fn field(&self) -> GridCell {
         let interval = self.relative.map_or(String::new(), |relative| format!(" {}", plus_minus(relative)));
-        format!("{:.2}{interval}", self.ratio)
+        let ratio = self.comparison.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}{interval}"));
+        let emphasis = match self.comparison.verdict {
+            Verdict::Faster | Verdict::Slower => Emphasis::Plain,
+            Verdict::Same => Emphasis::Near,
+            Verdict::CannotTell => Emphasis::Untold,
+        };
+        GridCell { content: Content::Words(ratio), emphasis }
     }
 }
 
@@ -135,28 +156,24 @@ impl<'c, 'r> VariantCell<'c, 'r> {
         if key.readers > 0 { key.readers } else { key.writers }
     }
 
-    /// The rate of what it is about.
-    fn rate(&self) -> Option<&Estimate> {
-        self.cell.reads_per_s.as_ref().or(self.cell.writes_per_s.as_ref())
+    /// Whether the two did the same work.
+    fn did_as(&self, other: &Self) -> bool {
+        let work = |cell: &Self| WorkloadFacts { seed: 0, ..cell.result.workload.clone() };
+        work(self) == work(other) && self.result.engine.version == other.result.engine.version
     }
 
-    /// `None` if the two did not do the same work.
-    fn over(above: &Self, below: &Self) -> Option<Relative> {
-        let work = |cell: &Self| WorkloadFacts { seed: 0, ..cell.result.workload.clone() };
-        let same = work(above) == work(below) && above.result.engine.version == below.result.engine.version;
-        let (rate, over) = (above.rate()?, below.rate()?);
-        let relative = rate.relative().zip(over.relative()).map(|(one, other)| one.hypot(other));
-        (same && over.value > 0.0).then(|| Relative {
-            variant: above.cell.key.variant.clone(),
+    fn over(&self, below: &Self, comparison: Comparison) -> Relative {
+        Relative {
+            variant: self.cell.key.variant.clone(),
             over: below.cell.key.variant.clone(),
-            engine: above.cell.key.engine.clone(),
-            label: above.cell.label.engine.clone(),
-            workload: above.cell.key.workload.clone(),
-            threads: above.threads(),
+            engine: self.cell.key.engine.clone(),
+            label: self.cell.label.engine.clone(),
+            workload: self.cell.key.workload.clone(),
+            threads: self.threads(),
             threads_over: below.threads(),
-            ratio: rate.value / over.value,
-            relative,
-        })
+            relative: comparison.interval().map(|(low, high)| (high / low).sqrt() - 1.0),
+            comparison,
+        }
     }
 }
 

@@ -74,7 +74,7 @@ impl VerdictGroup<'_, '_> {
         }
     }
 
-    /// What they did, in a sentence.
+    /// Their deed, as a verb for sentences.
     pub(crate) fn verb(&self) -> &'static str {
         match (self.cells.first().map(|cell| cell.key.phase), self.side) {
             (Some(Phase::Load), _) => "load",

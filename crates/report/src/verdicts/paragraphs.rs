@@ -46,9 +46,8 @@ fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
 fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let pairs = &group.verdicts.neighbours;
     let sentences = pairs.iter().map(|pairing| said(group, pairing));
-    let order = (pairs.len() > 1).then(|| order(group));
-    let lines = order.into_iter().chain(sentences).chain(left_out(group));
-    Paragraph::of_lines(group.title(), lines.collect())
+    let lead = if pairs.len() > 1 { order(group) } else { String::new() };
+    Paragraph { lead, ..Paragraph::of_lines(group.title(), sentences.chain(left_out(group)).collect()) }
 }
 
 /// The setups of which nothing is said, a line for each reason.
