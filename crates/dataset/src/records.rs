@@ -13,7 +13,7 @@ pub type LentBytes = (*const u8, usize);
 
 /// The records of an experiment.
 #[derive(Clone, Copy, Debug)]
-pub struct Records<'a> {
+pub struct RecordMaker<'a> {
     keys: &'a Keys,
     values: &'a Values,
     shape: RecordShape,
@@ -30,7 +30,7 @@ enum RecordShape {
     Other,
 }
 
-impl<'a> Records<'a> {
+impl<'a> RecordMaker<'a> {
     /// Records with these keys and values.
     pub fn new(keys: &'a Keys, values: &'a Values) -> Self {
         let shape = match keys.is_plain() && values.is_wide() {
@@ -38,7 +38,7 @@ impl<'a> Records<'a> {
             true => RecordShape::Wide,
             false => RecordShape::Other,
         };
-        Records { keys, values, shape }
+        RecordMaker { keys, values, shape }
     }
 
     /// Whether this is, to the last bit, the record `id`, and where `NEW` at a version of at least `min_version`. The id
@@ -100,7 +100,7 @@ impl<'a> Records<'a> {
     }
 
     /// # Safety
-    /// As of [`Records::write`].
+    /// As of [`RecordMaker::write`].
     #[inline(never)]
     unsafe fn write_other(&self, id: u64, version: u64, key: *mut u8, value: *mut u8) {
         // SAFETY: as the caller promises.
@@ -111,7 +111,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// [`Records::is_right`] for usual records, at any version.
+/// [`RecordMaker::is_right`] for usual records, at any version.
 ///
 /// # Safety
 /// [`Values::is_wide`], with `THREE` [`Values::is_three_wide`], and the keys are plain; `key` and `value` point at bytes
@@ -122,7 +122,7 @@ unsafe fn is_right_wide<const THREE: bool>(values: &Values, id: u64, key: *const
     unsafe { is_plain_key_of(id, &*key.cast()) && values.is_right_wide::<THREE>(id, value) }
 }
 
-/// [`Records::write`] for usual records.
+/// [`RecordMaker::write`] for usual records.
 ///
 /// # Safety
 /// As of [`is_right_wide`].
@@ -141,12 +141,12 @@ mod tests {
     use crate::key_format::KeyFormat;
     use proptest::prelude::*;
 
-    fn write(made: &Records<'_>, id: u64, version: u64, key: &mut [u8], value: &mut [u8]) {
+    fn write(made: &RecordMaker<'_>, id: u64, version: u64, key: &mut [u8], value: &mut [u8]) {
         // SAFETY: both are slices of the right sizes.
         unsafe { made.write(id, version, key.as_mut_ptr(), value.as_mut_ptr()) };
     }
 
-    fn is_right(made: &Records<'_>, id: u64, min_version: u64, key: &[u8], value: &[u8]) -> bool {
+    fn is_right(made: &RecordMaker<'_>, id: u64, min_version: u64, key: &[u8], value: &[u8]) -> bool {
         // SAFETY: both are slices.
         unsafe { made.is_right::<true>(id, min_version, (key.as_ptr(), key.len()), (value.as_ptr(), value.len())) }
     }
@@ -158,7 +158,7 @@ mod tests {
         ) {
             if let Ok(keys) = Keys::new(KeyFormat::Hex, if seed % 2 == 0 { 16 } else { key_size }, records) {
                 let values = Values::new(value_size, 0.5, seed);
-                let made = Records::new(&keys, &values);
+                let made = RecordMaker::new(&keys, &values);
                 let id = seed % records;
                 let (mut key, mut value) = (keys.blank(), vec![0; values.size()]);
                 write(&made, id, version, &mut key, &mut value);
@@ -175,7 +175,7 @@ mod tests {
         ) {
             let keys = Keys::new(KeyFormat::Hex, if wide { 16 } else { 20 }, 1 << 20).unwrap();
             let values = Values::new(value_size, 0.5, seed);
-            let made = Records::new(&keys, &values);
+            let made = RecordMaker::new(&keys, &values);
             let (mut key, mut value) = (keys.blank(), vec![0; values.size()]);
             write(&made, id, 7, &mut key, &mut value);
             prop_assert!(!is_right(&made, id ^ 1, 0, &key, &value));

@@ -10,17 +10,17 @@ const BUCKETS: usize = ((BITS - SUB_BITS + 1) as usize) << SUB_BITS;
 
 /// The service times of one kind of operation, in ticks.
 #[derive(Debug)]
-pub struct Account {
+pub struct ServedTimes {
     counts: Vec<u64>,
     operations: u64,
     sum: u64,
     highest: u64,
 }
 
-impl Account {
+impl ServedTimes {
     /// Nothing served yet.
-    pub fn new() -> Account {
-        Account { counts: vec![0; BUCKETS], operations: 0, sum: 0, highest: 0 }
+    pub fn new() -> ServedTimes {
+        ServedTimes { counts: vec![0; BUCKETS], operations: 0, sum: 0, highest: 0 }
     }
 
     /// Counts one.
@@ -36,7 +36,30 @@ impl Account {
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        *self = Account::new();
+        *self = ServedTimes::new();
+    }
+
+    /// Adds those of `other`, each longer by `border`.
+    pub fn add(&mut self, other: &ServedTimes, border: f64) {
+        if other.operations == 0 {
+            return;
+        }
+        for (from, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            self.counts[bucket((middle(from) + border).round() as u64)] += count;
+        }
+        self.operations += other.operations;
+        self.sum += other.sum + (border * other.operations as f64).round() as u64;
+        self.highest = self.highest.max(other.highest + border.round() as u64);
+    }
+
+    /// The time of the operation `rank`, counted from the shortest, from 1.
+    fn at(&self, rank: u64) -> f64 {
+        let mut seen = 0;
+        let is_there = |count: &u64| {
+            seen += count;
+            seen >= rank
+        };
+        self.counts.iter().position(is_there).map_or(0.0, middle)
     }
 
     /// The average, ticks.
@@ -59,46 +82,51 @@ fn middle(bucket: usize) -> f64 {
     (mantissa << exponent) as f64 + ((1u64 << exponent) - 1) as f64 / 2.0
 }
 
-/// What one session served.
+/// All that one session served; or that all of them did, which have closed.
 #[derive(Debug)]
-pub struct SessionAccount {
-    pub gets: Account,
-    pub puts: Account,
+pub struct ServedAccount {
+    pub gets: ServedTimes,
+    pub puts: ServedTimes,
     /// When the first operation began and the last one ended, ticks.
     pub span: Option<(u64, u64)>,
-    /// Ticks of a call that lie outside of what the engine itself can time.
+    /// Ticks of a call that lie outside of what the engine itself can time; of all sessions, those of the last one.
     pub border: f64,
 }
 
-/// The accounts of all sessions, told as statistics.
-pub fn list(accounts: &[SessionAccount], ticks_per_ns: f64, list: &mut Listing<'_>) {
-    let spans = || accounts.iter().filter_map(|account| account.span);
-    let (from, until) = (spans().map(|span| span.0).min(), spans().map(|span| span.1).max());
-    let seconds = until.unwrap_or(0).saturating_sub(from.unwrap_or(0)) as f64 / ticks_per_ns / 1e9;
-    list.say("served", "seconds", format_args!("{seconds:.9}"));
-    let border = accounts.iter().map(|account| account.border).sum::<f64>() / accounts.len().max(1) as f64;
-    list.say("served", "border_ns", format_args!("{:.3}", border / ticks_per_ns));
-    kind("gets", accounts, |account| &account.gets, ticks_per_ns, list);
-    kind("puts", accounts, |account| &account.puts, ticks_per_ns, list);
+impl ServedAccount {
+    /// Nothing served yet.
+    pub fn new() -> ServedAccount {
+        ServedAccount { gets: ServedTimes::new(), puts: ServedTimes::new(), span: None, border: 0.0 }
+    }
+
+    /// Adds that of a session, whose times become whole by its border.
+    pub fn add(&mut self, session: &ServedAccount) {
+        let Some(span) = session.span else { return };
+        self.gets.add(&session.gets, session.border);
+        self.puts.add(&session.puts, session.border);
+        let (from, until) = self.span.unwrap_or(span);
+        self.span = Some((from.min(span.0), until.max(span.1)));
+        self.border = session.border;
+    }
+
+    /// Told as statistics.
+    pub fn list(&self, ticks_per_ns: f64, list: &mut Listing<'_>) {
+        let (from, until) = self.span.unwrap_or_default();
+        let seconds = until.saturating_sub(from) as f64 / ticks_per_ns / 1e9;
+        list.say("served", "seconds", format_args!("{seconds:.9}"));
+        list.say("served", "border_ns", format_args!("{:.3}", self.border / ticks_per_ns));
+        kind("gets", &self.gets, ticks_per_ns, list);
+        kind("puts", &self.puts, ticks_per_ns, list);
+    }
 }
 
-fn kind(
-    topic: &str,
-    accounts: &[SessionAccount],
-    of: impl Fn(&SessionAccount) -> &Account,
-    ticks_per_ns: f64,
-    list: &mut Listing<'_>,
-) {
-    let operations: u64 = accounts.iter().map(|account| of(account).operations).sum();
-    list.say(topic, "operations", operations);
-    if operations == 0 {
+fn kind(topic: &str, times: &ServedTimes, ticks_per_ns: f64, list: &mut Listing<'_>) {
+    list.say(topic, "operations", times.operations);
+    if times.operations == 0 {
         return;
     }
-    let whole = |account: &SessionAccount| of(account).sum as f64 + account.border * of(account).operations as f64;
     let ns = |ticks: f64| format!("{:.3}", ticks / ticks_per_ns);
-    list.say(topic, "mean_ns", ns(accounts.iter().map(whole).sum::<f64>() / operations as f64));
-    let mut served: Vec<(f64, u64)> = accounts.iter().flat_map(|account| served(of(account), account.border)).collect();
-    served.sort_by(|a, b| a.0.total_cmp(&b.0));
+    list.say(topic, "mean_ns", ns(times.mean()));
     for (name, quantile) in [
         ("p50_ns", 0.5),
         ("p90_ns", 0.9),
@@ -107,28 +135,9 @@ fn kind(
         ("p99_9_ns", 0.999),
         ("p99_99_ns", 0.9999),
     ] {
-        list.say(topic, name, ns(at(&served, (quantile * operations as f64).ceil() as u64)));
+        list.say(topic, name, ns(times.at((quantile * times.operations as f64).ceil() as u64)));
     }
-    let highest = accounts.iter().map(|account| of(account).highest as f64 + account.border);
-    list.say(topic, "max_ns", ns(highest.fold(0.0, f64::max)));
-}
-
-/// Times of the buckets that have any, with the numbers in them.
-fn served(account: &Account, border: f64) -> impl Iterator<Item = (f64, u64)> {
-    let counted = account.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    counted.map(move |(bucket, count)| (middle(bucket) + border, *count))
-}
-
-/// The time of the operation `rank`, counted from the shortest, from 1.
-fn at(served: &[(f64, u64)], rank: u64) -> f64 {
-    let mut seen = 0;
-    served
-        .iter()
-        .find(|(_, count)| {
-            seen += count;
-            seen >= rank
-        })
-        .map_or(0.0, |(ticks, _)| *ticks)
+    list.say(topic, "max_ns", ns(times.highest as f64));
 }
 
 #[cfg(test)]
@@ -148,10 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_what_was_counted() {
-        let mut account = Account::new();
-        (1..=1000).for_each(|ticks| account.count(ticks));
-        let served: Vec<_> = served(&account, 5.0).collect();
-        assert_eq!((at(&served, 500), at(&served, 1000), account.mean()), (505.0, 1005.0, 500.5));
+    fn percentiles_are_those_of_all_sessions() {
+        let mut all = ServedAccount::new();
+        for times in [1..=500, 501..=1000] {
+            let mut session =
+                ServedAccount { border: 5.0, span: Some((*times.start(), *times.end())), ..ServedAccount::new() };
+            times.for_each(|ticks| session.gets.count(ticks));
+            all.add(&session);
+        }
+        assert_eq!((all.gets.at(500), all.gets.at(1000), all.gets.mean()), (505.0, 1005.0, 505.5));
+        assert_eq!((all.span, all.gets.highest), (Some((1, 1000)), 1005));
     }
 }

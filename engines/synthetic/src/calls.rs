@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use kvdyno_abi::{self as abi, adapter};
 
 use crate::Synthetic;
-use crate::account::{Account, SessionAccount};
+use crate::account::ServedAccount;
 use crate::deed::Deed;
 use crate::service::ServiceTimes;
 
@@ -19,7 +19,7 @@ struct Serving {
     ticks_per_ns: f64,
     times: ServiceTimes,
     deed: Deed,
-    account: SessionAccount,
+    account: ServedAccount,
     /// The call before, not written down yet: whether it was a get, and its ticks.
     before: Option<(bool, u64)>,
     error: String,
@@ -115,14 +115,13 @@ unsafe extern "C" fn calibrate(session: *mut abi::Session, _key: *const c_void, 
 fn open(database: &Synthetic, host: *const abi::Host) -> io::Result<Serving> {
     let number = database.sessions.fetch_add(1, Ordering::Relaxed);
     let ticks_per_ns = database.rate.ticks_per_ns();
-    let account = SessionAccount { gets: Account::new(), puts: Account::new(), span: None, border: 0.0 };
     let mut session = Serving {
         database,
         host,
         ticks_per_ns,
         times: ServiceTimes::new(database.plan, ticks_per_ns, number, database.clock.now()),
         deed: Deed::prepare(database.plan.cause, &database.folder, number)?,
-        account,
+        account: ServedAccount::new(),
         before: None,
         error: String::new(),
     };
@@ -166,7 +165,7 @@ pub unsafe extern "C" fn session_close(session: *mut abi::Session) {
             serving.write_down(0);
         }
         let database = &*serving.database;
-        database.accounts.lock().unwrap_or_else(PoisonError::into_inner).push(serving.account);
+        database.account.lock().unwrap_or_else(PoisonError::into_inner).add(&serving.account);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a session does while it serves: nothing but work, or something that waits.
+//! The deeds of a session while it serves: nothing but work, or something that waits.
 
 use std::fs::{File, OpenOptions};
 use std::io;

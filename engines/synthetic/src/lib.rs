@@ -22,7 +22,7 @@ mod deed;
 mod service;
 mod time;
 
-use account::SessionAccount;
+use account::ServedAccount;
 use service::ServicePlan;
 use time::{OwnClock, Rate};
 
@@ -35,8 +35,8 @@ struct Synthetic {
     /// The lock that sessions share where the cause is one.
     lock: Mutex<()>,
     sessions: AtomicU64,
-    /// Those of the sessions that have closed.
-    accounts: Mutex<Vec<SessionAccount>>,
+    /// Of the sessions that have closed.
+    account: Mutex<ServedAccount>,
 }
 
 impl adapter::Engine for Synthetic {
@@ -54,7 +54,7 @@ impl adapter::Engine for Synthetic {
 
     const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));
 
-    type Session<'db> = Replaced;
+    type Session<'db> = InTable;
 
     fn settings(config: &adapter::Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         let plan = ServicePlan::of(config)?;
@@ -82,11 +82,11 @@ impl adapter::Engine for Synthetic {
             rate: Rate::begin(clock),
             lock: Mutex::new(()),
             sessions: AtomicU64::new(0),
-            accounts: Mutex::new(Vec::new()),
+            account: Mutex::new(ServedAccount::new()),
         })
     }
 
-    fn session(&self, _host: adapter::Host) -> Result<Replaced, Error> {
+    fn session(&self, _host: adapter::Host) -> Result<InTable, Error> {
         Err(Error::unsupported("replaced in the table"))
     }
 
@@ -103,17 +103,17 @@ impl adapter::Engine for Synthetic {
     }
 
     fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
-        let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        account::list(&accounts, self.rate.ticks_per_ns(), list);
+        let account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
+        account.list(self.rate.ticks_per_ns(), list);
         Ok(())
     }
 }
 
 /// The trait's session, of which there is none: the table has the functions of [`calls`] instead, which know their first
 /// and their last instruction.
-enum Replaced {}
+enum InTable {}
 
-impl adapter::Session for Replaced {
+impl adapter::Session for InTable {
     type Cursor = NoCursor;
 
     fn get(&mut self, _key: &[u8]) -> Result<Option<&[u8]>, Error> {

@@ -45,7 +45,7 @@ pub enum Cause {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum Spread {
     Fixed,
     Exponential,
     TwoPoint,
@@ -56,7 +56,7 @@ enum Shape {
 pub struct ServicePlan {
     pub get_ns: f64,
     pub put_ns: f64,
-    shape: Shape,
+    shape: Spread,
     stall_every: u64,
     stall_every_ns: f64,
     stall_ns: f64,
@@ -78,9 +78,9 @@ impl ServicePlan {
             get_ns: number("get_ns") * (1.0 + slow_down),
             put_ns: number("put_ns") * (1.0 + slow_down),
             shape: match config.text("distribution") {
-                "exponential" => Shape::Exponential,
-                "two-point" => Shape::TwoPoint,
-                _ => Shape::Fixed,
+                "exponential" => Spread::Exponential,
+                "two-point" => Spread::TwoPoint,
+                _ => Spread::Fixed,
             },
             stall_every: config.integer("stall_every").unsigned_abs(),
             stall_every_ns: 1e6 * number("stall_every_ms"),
@@ -124,9 +124,9 @@ impl ServiceTimes {
     #[inline(always)]
     pub fn next(&mut self, now: u64, mean_ns: f64) -> u64 {
         let mut ns = match self.plan.shape {
-            Shape::Fixed => mean_ns,
-            Shape::Exponential => -mean_ns * self.uniform().ln(),
-            Shape::TwoPoint => mean_ns * if self.uniform() < 0.1 { 5.5 } else { 0.5 },
+            Spread::Fixed => mean_ns,
+            Spread::Exponential => -mean_ns * self.uniform().ln(),
+            Spread::TwoPoint => mean_ns * if self.uniform() < 0.1 { 5.5 } else { 0.5 },
         };
         if self.plan.drift > 0.0 {
             ns *= 1.0 + self.plan.drift * (now - self.begin) as f64 / self.ticks_per_ns / 1e9;

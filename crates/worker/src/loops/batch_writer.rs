@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use kvdyno_dataset::Records;
+use kvdyno_dataset::RecordMaker;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
@@ -73,7 +73,7 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
 
     /// Prepares up to a batch of writes; fewer at the end of a load.
     #[inline(always)]
-    fn prepare<C: Clock>(&mut self, driver: &Driver<'_, C>, made: &Records<'_>) -> usize {
+    fn prepare<C: Clock>(&mut self, driver: &Driver<'_, C>, made: &RecordMaker<'_>) -> usize {
         let (mut version, mut count) = (self.version, 0);
         for (step, written) in self.steps.iter().zip(&mut self.written) {
             let Some(id) = self.ids.next() else { break };
@@ -112,7 +112,7 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
 impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let record_bytes = (driver.keys.size() + driver.values.size()) as u64;
-        let made = Records::new(driver.keys, driver.values);
+        let made = RecordMaker::new(driver.keys, driver.values);
         let is_over = |now| now >= limit.until.load(Ordering::Relaxed);
         if let Some(pacer) = &mut self.pacer {
             // What the warm-up left undone is not the measured part's to catch up with.

@@ -63,7 +63,7 @@ impl ScanCursor {
     /// # Safety
     /// As of [`ScanCursor::go`].
     #[cold]
-    pub(crate) unsafe fn go_first(&self, answer: &mut LentRecord) -> abi::Status {
+    pub(crate) unsafe fn go_first(&self, answer: &mut LentStep) -> abi::Status {
         // SAFETY: as the caller promises.
         unsafe { self.seek_at(ptr::null(), 0, answer) }
     }
@@ -74,7 +74,7 @@ impl ScanCursor {
     /// No other call on the cursor or on its session comes while the answer is used.
     #[inline(always)]
     pub(crate) unsafe fn go<'a>(&self, key: Option<&[u8]>) -> CursorAnswer<'a> {
-        let mut answer = LentRecord::NOTHING;
+        let mut answer = LentStep::NOTHING;
         // SAFETY: as the caller promises.
         unsafe {
             let status = match key {
@@ -90,15 +90,15 @@ impl ScanCursor {
     /// # Safety
     /// The cursor's session has no other call under way.
     #[inline(always)]
-    pub(crate) unsafe fn seek(&self, key: &[u8], answer: &mut LentRecord) -> abi::Status {
+    pub(crate) unsafe fn seek(&self, key: &[u8], answer: &mut LentStep) -> abi::Status {
         // SAFETY: the cursor is open and this thread's own; the key lives through the call.
         unsafe { self.seek_at(key.as_ptr().cast(), key.len(), answer) }
     }
 
     /// # Safety
     /// As of [`ScanCursor::seek`]; no key asks for the first record.
-    unsafe fn seek_at(&self, key: *const c_void, size: usize, answer: &mut LentRecord) -> abi::Status {
-        *answer = LentRecord::NOTHING;
+    unsafe fn seek_at(&self, key: *const c_void, size: usize, answer: &mut LentStep) -> abi::Status {
+        *answer = LentStep::NOTHING;
         // SAFETY: as the caller promises.
         unsafe { (self.seek)(self.handle, key, size, self.direction, &mut answer.key, &mut answer.value) }
     }
@@ -109,7 +109,7 @@ impl ScanCursor {
     /// # Safety
     /// As of [`ScanCursor::go`].
     #[inline(always)]
-    pub(crate) unsafe fn step(&self, answer: &mut LentRecord) -> abi::Status {
+    pub(crate) unsafe fn step(&self, answer: &mut LentStep) -> abi::Status {
         // An engine that says OK and lends nothing has lent nothing.
         answer.key.size = 0;
         // SAFETY: the cursor is open and this thread's own.
@@ -119,13 +119,13 @@ impl ScanCursor {
 
 /// Key and value as the engine gave them: they are there only with the status OK.
 #[derive(Clone, Copy)]
-pub(crate) struct LentRecord {
+pub(crate) struct LentStep {
     pub(crate) key: abi::Bytes,
     pub(crate) value: abi::Bytes,
 }
 
-impl LentRecord {
-    pub(crate) const NOTHING: LentRecord = LentRecord { key: NOTHING, value: NOTHING };
+impl LentStep {
+    pub(crate) const NOTHING: LentStep = LentStep { key: NOTHING, value: NOTHING };
 
     /// Both, as what checks them has them.
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use kvdyno_dataset::Records;
+use kvdyno_dataset::RecordMaker;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
@@ -10,7 +10,7 @@ use super::definition::WorkloadDefinition;
 use super::parameters::WorkloadParameters;
 use super::role::{Role, RoleDefinition, StartRole};
 use crate::clock::{Clock, Turnaround};
-use crate::loops::cursor::{CursorAnswer, LentRecord, ScanCursor, scan_capability};
+use crate::loops::cursor::{CursorAnswer, LentStep, ScanCursor, scan_capability};
 use crate::loops::{Driver, Limit, Work, lent};
 use crate::shared::{ClientOps, OpStats};
 
@@ -81,7 +81,7 @@ struct Scan<const FULL: bool, const LEDGER: bool> {
 impl<C: Clock, const FULL: bool, const LEDGER: bool> Work<C> for Scan<FULL, LEDGER> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
-        let mut progress = Progress { left: limit.operations, end: driver.clock.now() };
+        let mut progress = ScanProgress { left: limit.operations, end: driver.clock.now() };
         let mut target = Some(self.resume(driver));
         while let Some(seek) = target.filter(|_| progress.left > 0) {
             target = self.steps(driver, ops, limit, &cursor, seek, &mut progress);
@@ -91,7 +91,7 @@ impl<C: Clock, const FULL: bool, const LEDGER: bool> Work<C> for Scan<FULL, LEDG
 }
 
 /// Where a client stands within a call of [`Work::run`].
-struct Progress {
+struct ScanProgress {
     /// Operations that it may still do.
     left: u64,
     /// When the last one ended.
@@ -109,12 +109,12 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
         limit: Limit<'_>,
         cursor: &ScanCursor,
         target: Target,
-        progress: &mut Progress,
+        progress: &mut ScanProgress,
     ) -> Option<Target> {
         let (clock, records, onward) = (driver.clock, driver.parameters.data.records, self.onward());
-        let made = Records::new(driver.keys, driver.values);
+        let made = RecordMaker::new(driver.keys, driver.values);
         let (mut turnaround, mut next, mut left, mut end) = (self.turnaround, self.next, progress.left, progress.end);
-        let mut record = LentRecord::NOTHING;
+        let mut record = LentStep::NOTHING;
         let mut start = turnaround.begin(clock, end);
         // SAFETY: the answer is checked before the next call.
         let mut status = unsafe { seek(cursor, target, &self.key, &mut record) };
@@ -147,7 +147,7 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
             status = unsafe { cursor.step(&mut record) };
         };
         (self.turnaround, self.next) = (turnaround, next);
-        *progress = Progress { left, end };
+        *progress = ScanProgress { left, end };
         target
     }
 }
@@ -159,9 +159,9 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
 #[inline(always)]
 unsafe fn is_right<C, const FULL: bool, const LEDGER: bool>(
     driver: &Driver<'_, C>,
-    made: &Records<'_>,
+    made: &RecordMaker<'_>,
     id: u64,
-    record: &LentRecord,
+    record: &LentStep,
 ) -> bool {
     let (key, value) = record.parts();
     // SAFETY: as the caller promises.
@@ -185,7 +185,7 @@ fn min_version<C, const LEDGER: bool>(driver: &Driver<'_, C>, id: u64) -> u64 {
 /// As of [`ScanCursor::go`].
 #[cold]
 #[inline(never)]
-unsafe fn seek(cursor: &ScanCursor, target: Target, key: &[u8], record: &mut LentRecord) -> abi::Status {
+unsafe fn seek(cursor: &ScanCursor, target: Target, key: &[u8], record: &mut LentStep) -> abi::Status {
     // SAFETY: as the caller promises.
     unsafe {
         match target {
@@ -223,7 +223,7 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
         Target::First
     }
 
-    /// What to do after an answer that is not the record which must come, or not its value; `None`: the trial ends.
+    /// The next step after an answer that is not the record which must come, or not its value; `None`: the trial ends.
     #[cold]
     #[inline(never)]
     fn follow<C: Clock>(&mut self, driver: &Driver<'_, C>, (status, record): CursorAnswer<'_>) -> Option<Target> {
