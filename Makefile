@@ -4,6 +4,7 @@
 # make format  formats Rust and C
 # make fuzz    the readers of foreign input under a fuzzer, SECONDS=60 each
 # make torment kills, mutated experiment files and damaged results by the thousand: docs/reliability.md
+# make fidelity  whether the figures are right, against engines whose truth is known, ROW=accuracy: docs/fidelity.md
 # make deny    licences and sources of the dependencies
 # make bench   what the driver itself costs, beside bare loops
 # make build   only builds, into target/release
@@ -16,12 +17,12 @@
 
 CARGO ?= cargo
 ENGINES = target/release/engines
-RUST_ADAPTERS = null faulty
+RUST_ADAPTERS = null faulty synthetic
 C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/abi/include/kvdyno.h
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment bench engines \
+.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment fidelity bench engines \
 	test-engines test-numa test-outside sanitize docs-tables install clean
 
 help:
@@ -112,6 +113,18 @@ FOLDERS ?= 10000
 torment: build
 	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) \
 		--kvdyno target/release/kvdyno --document docs/reliability.md
+
+# Adapters that make others slower, outside of where adapters are looked for: docs/engines/slow.md.
+SLOWED = lmdb rocksdb
+TRIES ?= 5
+FOLDER ?= target/fidelity
+fidelity: build
+	$(CARGO) build --release --locked -p kvdyno-engine-slow
+	@mkdir -p target/release/slow
+	@for name in $(SLOWED); do \
+		cp -u target/release/libkvdyno_slow.so target/release/slow/libkvdyno_slow-$$name.so || exit 1; done
+	target/release/kvdyno-fidelity $(ROW) --tries $(TRIES) --folder $(FOLDER) \
+		--kvdyno target/release/kvdyno --document docs/fidelity.md
 
 bench: setup
 	$(MAKE) build

@@ -71,6 +71,7 @@ fn profile(engine: &str, database: &Path, gets: u64, out: &Path) -> Result<(), B
         threads: 1,
         operations: gets,
         reads_per_transaction: 1,
+        batch: 1,
     };
     let mut command = Command::new("timeout");
     command.args([PATIENCE, "valgrind"]);

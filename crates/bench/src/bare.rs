@@ -5,22 +5,67 @@ use std::process::Command;
 
 use crate::BenchError;
 use crate::counting::Countable;
-use crate::drive::{RECORDS, reader_seed};
+use crate::drive::{RECORDS, load, reader_seed, writer_seed};
+
+/// A loop of `bare_lmdb.c`.
+#[derive(Clone, Copy, Debug)]
+pub enum BareLoop {
+    /// Gets, a transaction for each.
+    Each,
+    /// Gets, one transaction for all.
+    One,
+    /// Steps of a cursor.
+    Scan,
+    /// Puts, so many in a transaction.
+    Put(u64),
+}
+
+/// A database of LMDB's that was loaded once. Who writes gets a copy, so that everybody finds the same.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// As it was loaded, for those who read.
+    pub folder: PathBuf,
+}
+
+impl Loaded {
+    /// Loads it beneath `folder`.
+    pub fn make(folder: &Path) -> Result<Loaded, BenchError> {
+        let loaded = Loaded { folder: folder.join("lmdb") };
+        std::fs::create_dir(&loaded.folder)?;
+        load("lmdb", &loaded.folder, RECORDS)?;
+        Ok(loaded)
+    }
+
+    /// A copy for one run that writes, in the place of the copy before.
+    pub fn copy(&self) -> std::io::Result<PathBuf> {
+        let copy = self.folder.with_extension("copy");
+        if copy.exists() {
+            std::fs::remove_dir_all(&copy)?;
+        }
+        std::fs::create_dir(&copy)?;
+        std::fs::copy(self.folder.join("data.mdb"), copy.join("data.mdb"))?;
+        Ok(copy)
+    }
+}
 
 /// `bare_lmdb.c`, compiled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BareLmdb {
     program: PathBuf,
-    database: PathBuf,
-    /// One transaction for all gets, instead of one for each.
-    pub one_transaction: bool,
+    database: Loaded,
+    bare_loop: BareLoop,
 }
 
 impl BareLmdb {
-    /// Compiles it into `folder`, to read the database in `database`.
-    pub fn compile(folder: &Path, database: &Path) -> Result<BareLmdb, BenchError> {
-        let program = compile(folder, "bare_lmdb", include_str!("bare_lmdb.c"), &["-llmdb"])?;
-        Ok(BareLmdb { program, database: database.to_owned(), one_transaction: false })
+    /// Compiles it into `folder`, to work on `database`.
+    pub fn compile(folder: &Path, database: &Loaded) -> Result<BareLmdb, BenchError> {
+        let program = compile(folder, "bare_lmdb", include_str!("bare_lmdb.c"), &["-llmdb", "-pthread"])?;
+        Ok(BareLmdb { program, database: database.clone(), bare_loop: BareLoop::Each })
+    }
+
+    /// One of its loops.
+    pub fn with(&self, bare_loop: BareLoop) -> BareLmdb {
+        BareLmdb { bare_loop, ..self.clone() }
     }
 }
 
@@ -38,10 +83,21 @@ pub fn compile(folder: &Path, name: &str, text: &str, libraries: &[&str]) -> Res
 
 impl Countable for BareLmdb {
     fn command(&self, operations: u64) -> Command {
+        let (seed, name, batch) = match self.bare_loop {
+            BareLoop::Each => (reader_seed(), "each", 1),
+            BareLoop::One => (reader_seed(), "one", 1),
+            BareLoop::Scan => (reader_seed(), "scan", 1),
+            BareLoop::Put(batch) => (writer_seed(), "put", batch),
+        };
+        let database = match self.bare_loop {
+            BareLoop::Put(_) => self.database.copy(),
+            _ => Ok(self.database.folder.clone()),
+        };
+        // What cannot be copied is told by the program that finds no folder.
         let mut command = Command::new(&self.program);
-        command.arg(&self.database);
-        command.args([reader_seed(), RECORDS, operations].map(|number| number.to_string()));
-        command.arg(if self.one_transaction { "one" } else { "each" });
+        command.arg(database.unwrap_or_default());
+        command.args([seed, RECORDS, operations].map(|number| number.to_string()));
+        command.args([name, &batch.to_string()]);
         command
     }
 }

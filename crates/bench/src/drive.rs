@@ -40,6 +40,8 @@ pub struct Drive<'a> {
     pub operations: u64,
     /// Reads in a transaction.
     pub reads_per_transaction: u64,
+    /// Puts in a batch.
+    pub batch: u64,
 }
 
 impl Drive<'_> {
@@ -54,6 +56,7 @@ impl Drive<'_> {
             &self.threads.to_string(),
             &self.operations.to_string(),
             &self.reads_per_transaction.to_string(),
+            &self.batch.to_string(),
         ]
         .map(str::to_owned)
         .to_vec()
@@ -65,11 +68,20 @@ pub fn reader_seed() -> u64 {
     subseed(SEED, &[0, 0])
 }
 
+/// The seed of the random stream of writer 0.
+pub fn writer_seed() -> u64 {
+    subseed(SEED, &[1, 0])
+}
+
 /// Drives, and prints nanoseconds for an operation and operations.
 pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
-    let usage =
-        || BenchError::Program("drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION".into());
-    let [engine, folder, workload, records, threads, operations, reads] = arguments else { return Err(usage()) };
+    let usage = || {
+        let words = "drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION BATCH";
+        BenchError::Program(words.to_owned())
+    };
+    let [engine, folder, workload, records, threads, operations, reads, batch] = arguments else {
+        return Err(usage());
+    };
     let drive = Drive {
         engine,
         folder: Path::new(folder),
@@ -78,6 +90,7 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
         threads: threads.parse().map_err(|_| usage())?,
         operations: operations.parse().map_err(|_| usage())?,
         reads_per_transaction: reads.parse().map_err(|_| usage())?,
+        batch: batch.parse().map_err(|_| usage())?,
     };
     let check =
         driver_check(&choice(engine, &[])?, &spec(&drive)).map_err(|failure| BenchError::Program(failure.reason))?;
@@ -121,7 +134,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
                 data: data(drive.records),
                 readers,
                 writers,
-                batch: 1,
+                batch: drive.batch,
                 reads_per_transaction: drive.reads_per_transaction,
                 reads: Reads::default(),
                 distribution: Distribution::default(),
@@ -172,7 +185,8 @@ fn settings() -> LabSettings {
 pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError> {
     let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
     let workload = WorkloadName::driver_check();
-    let drive = Drive { engine, folder, workload, records, threads: 1, operations: 0, reads_per_transaction: 1 };
+    let drive =
+        Drive { engine, folder, workload, records, threads: 1, operations: 0, reads_per_transaction: 1, batch: 1 };
     let workload = spec(&drive).workload;
     let keys = workload.parameters.data.keys().map_err(|error| failed(&error))?;
     let values = workload.parameters.data.values();

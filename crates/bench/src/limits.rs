@@ -7,7 +7,11 @@ use crate::counting::Counter;
 use crate::table::{self, Costs};
 
 /// Above the bare loop, for a verified and timed LMDB get.
-const LMDB_GET_ABOVE_BARE: f64 = 100.0;
+const LMDB_GET_ABOVE_BARE: f64 = 50.0;
+/// Above the bare loop, for a step of LMDB's cursor, key and value verified, and timed.
+const LMDB_STEP_ABOVE_BARE: f64 = 60.0;
+/// Above the bare loop, for a put of a batch, key and value made, and acknowledged.
+const LMDB_PUT_ABOVE_BARE: f64 = 100.0;
 /// For a verified and timed get of the null engine.
 const NULL_GET: f64 = 220.0;
 /// For one of a batch, which is drawn and noted before the batch is asked for.
@@ -31,10 +35,12 @@ pub fn check() -> Result<(), BenchError> {
     }
 }
 
-fn figures(costs: &Costs) -> [(&'static str, f64, f64); 5] {
+fn figures(costs: &Costs) -> [(&'static str, f64, f64); 7] {
     [
         ("lmdb get above the bare loop, a transaction for each", costs.each.above(), LMDB_GET_ABOVE_BARE),
         ("lmdb get above the bare loop, one transaction for all", costs.one.above(), LMDB_GET_ABOVE_BARE),
+        ("lmdb step of a scan above the bare loop", costs.scan.above(), LMDB_STEP_ABOVE_BARE),
+        ("lmdb put of a batch above the bare loop", costs.put.above(), LMDB_PUT_ABOVE_BARE),
         ("null get", costs.null, NULL_GET),
         ("null get in a batch of ten", costs.null_batch, NULL_BATCH_GET),
         ("bdb 3n+1 above the bare program, a starting point", costs.start.above(), START_ABOVE_BARE),

@@ -7,10 +7,10 @@ use std::process::Command;
 use kvdyno_worker::workloads::{Reads, WorkloadName};
 
 use crate::BenchError;
-use crate::bare::BareLmdb;
+use crate::bare::{BareLmdb, BareLoop, Loaded};
 use crate::counting::{Beside, Countable, Counter};
 use crate::cycles;
-use crate::drive::{Drive, NULL_RECORDS, RECORDS, load, workload};
+use crate::drive::{Drive, NULL_RECORDS, RECORDS, workload};
 use crate::pairs::{self, Pairs};
 
 /// Instructions of every loop that is measured.
@@ -20,6 +20,10 @@ pub struct Costs {
     pub each: Beside,
     /// LMDB, one transaction for all gets.
     pub one: Beside,
+    /// LMDB, a step of a cursor that scans.
+    pub scan: Beside,
+    /// LMDB, a put of a batch.
+    pub put: Beside,
     /// The null engine.
     pub null: f64,
     /// A record of a batch of reads, the null engine's gets one after the other.
@@ -50,6 +54,7 @@ fn driven<'a>(engine: &'a str, folder: &'a Path, threads: u32, reads_per_transac
         threads,
         operations: 0,
         reads_per_transaction,
+        batch: 1,
     })
 }
 
@@ -60,45 +65,68 @@ fn batches(folder: &Path) -> Result<Driven<'_>, BenchError> {
 
 /// As many reads in a transaction as anybody asks for.
 const ALL: u64 = u64::MAX;
+/// Puts in a batch.
+const BATCH: u64 = 100;
+
+/// Steps through all records.
+fn scan(lmdb: &Loaded) -> Result<Driven<'_>, BenchError> {
+    Ok(Driven(Drive { workload: workload("readseq")?, ..driven("lmdb", &lmdb.folder, 1, 1).0 }))
+}
+
+/// Puts in batches, counted one by one, each time into a new copy of a database.
+struct Puts<'a>(&'a Loaded);
+
+impl Countable for Puts<'_> {
+    fn command(&self, operations: u64) -> Command {
+        let folder = self.0.copy().unwrap_or_default();
+        let Ok(overwrite) = workload("overwrite") else { return Command::new("false") };
+        let puts = Drive { workload: overwrite, batch: BATCH, ..driven("lmdb", &folder, 1, 1).0 };
+        Driven(puts).command(operations / BATCH)
+    }
+}
 
 /// Counts the instructions of everything.
 pub fn costs(counter: Counter) -> Result<Costs, BenchError> {
     let folder = tempfile::tempdir()?;
-    let lmdb = folder.path().join("lmdb");
-    std::fs::create_dir(&lmdb)?;
-    load("lmdb", &lmdb, RECORDS)?;
-    costs_of(counter, folder.path(), &lmdb)
+    costs_of(counter, folder.path(), &Loaded::make(folder.path())?)
 }
 
-fn costs_of(counter: Counter, folder: &Path, lmdb: &Path) -> Result<Costs, BenchError> {
-    let mut bare = BareLmdb::compile(folder, lmdb)?;
+fn costs_of(counter: Counter, folder: &Path, lmdb: &Loaded) -> Result<Costs, BenchError> {
+    let bare = BareLmdb::compile(folder, lmdb)?;
     let count = |program: &dyn Countable| counter.per_operation(program);
-    let each = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, 1))? };
-    bare.one_transaction = true;
-    let one = Beside { bare: count(&bare)?, ours: count(&driven("lmdb", lmdb, 1, ALL))? };
-    let null_batch = count(&batches(folder)?)? / Reads::default().per_batch as f64;
-    let start = cycles::instructions(counter)?;
-    Ok(Costs { each, one, null: count(&driven("null", folder, 1, 1))?, null_batch, start })
+    let beside = |bare_loop: BareLoop, ours: &dyn Countable| {
+        Ok::<_, BenchError>(Beside { bare: count(&bare.with(bare_loop))?, ours: count(ours)? })
+    };
+    Ok(Costs {
+        each: beside(BareLoop::Each, &driven("lmdb", &lmdb.folder, 1, 1))?,
+        one: beside(BareLoop::One, &driven("lmdb", &lmdb.folder, 1, ALL))?,
+        scan: beside(BareLoop::Scan, &scan(lmdb)?)?,
+        put: beside(BareLoop::Put(BATCH), &Puts(lmdb))?,
+        null_batch: count(&batches(folder)?)? / Reads::default().per_batch as f64,
+        start: cycles::instructions(counter)?,
+        null: count(&driven("null", folder, 1, 1))?,
+    })
 }
 
 /// Measures and prints everything.
 pub fn run() -> Result<(), BenchError> {
     let folder = tempfile::tempdir()?;
-    let lmdb = folder.path().join("lmdb");
-    std::fs::create_dir(&lmdb)?;
     let mut out = std::io::stdout();
     writeln!(out, "loading {RECORDS} records of 16 + 100 bytes into LMDB")?;
-    load("lmdb", &lmdb, RECORDS)?;
+    let lmdb = Loaded::make(folder.path())?;
     let counter = Counter::choose();
     writeln!(out, "counting instructions with {counter}\n")?;
     let costs = costs_of(counter, folder.path(), &lmdb)?;
-    let mut bare = BareLmdb::compile(folder.path(), &lmdb)?;
+    let bare = BareLmdb::compile(folder.path(), &lmdb)?;
     header(&mut out)?;
-    let each = time(&bare, &driven("lmdb", &lmdb, 1, 1))?;
+    let each = time(&bare.with(BareLoop::Each), &driven("lmdb", &lmdb.folder, 1, 1), 1_500_000)?;
     beside(&mut out, "lmdb readrandom, a transaction for each get", &costs.each, &each)?;
-    bare.one_transaction = true;
-    let one = time(&bare, &driven("lmdb", &lmdb, 1, ALL))?;
+    let one = time(&bare.with(BareLoop::One), &driven("lmdb", &lmdb.folder, 1, ALL), 1_500_000)?;
     beside(&mut out, "lmdb readrandom, one transaction for all", &costs.one, &one)?;
+    let steps = time(&bare.with(BareLoop::Scan), &scan(&lmdb)?, 10_000_000)?;
+    beside(&mut out, "lmdb readseq, a step", &costs.scan, &steps)?;
+    let put = "lmdb overwrite in batches, for each put";
+    writeln!(out, "{put:<46} {:>12.1}, the bare loop {:.1}", costs.put.ours, costs.put.bare)?;
     null(&mut out, folder.path(), costs.null)?;
     writeln!(out, "{:<46} {:>12.1}", "null multireadrandom, for each record", costs.null_batch)?;
     let start = "bdb 3n+1, for each starting point";
@@ -106,9 +134,8 @@ pub fn run() -> Result<(), BenchError> {
     Ok(())
 }
 
-fn time(bare: &BareLmdb, ours: &Driven<'_>) -> Result<Pairs, BenchError> {
-    const GETS: u64 = 1_500_000;
-    pairs::run(15, || bare.command(GETS), || ours.command(GETS))
+fn time(bare: &BareLmdb, ours: &Driven<'_>, operations: u64) -> Result<Pairs, BenchError> {
+    pairs::run(15, || bare.command(operations), || ours.command(operations))
 }
 
 fn header(out: &mut impl Write) -> Result<(), BenchError> {

@@ -55,6 +55,11 @@ fn null() {
 }
 
 #[test]
+fn synthetic() {
+    passes("synthetic");
+}
+
+#[test]
 fn skeleton() {
     passes("skeleton");
 }

@@ -5,6 +5,52 @@
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;
+/// Bytes of a wide block.
+pub(crate) const WIDE: usize = 32;
+
+/// Sizes of three wide blocks of which the last may overlap the second: those of the usual values of 100 bytes. Without a
+/// loop they take half of the instructions.
+pub(crate) const THREE_WIDE: std::ops::RangeInclusive<usize> = 2 * WIDE..=3 * WIDE;
+
+/// Whether the processor has wide blocks, so that [`is_masked_wide`] and [`mask_wide`] can be called.
+pub(crate) fn has_wide() -> bool {
+    imp::has_wide()
+}
+
+/// [`is_masked`] of `size` bytes, without asking for the processor and the size each time; compiled into a caller that
+/// has wide blocks too. `THREE`: the size is one of [`THREE_WIDE`].
+///
+/// # Safety
+/// The processor has wide blocks ([`has_wide`]); filler and template have `size` bytes, at least a wide block.
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+#[inline]
+pub(crate) unsafe fn is_masked_wide<const THREE: bool>(
+    filler: *const u8,
+    template: *const u8,
+    size: usize,
+    word: u64,
+    last: u64,
+) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { imp::is_masked_avx2::<THREE>(filler, template, size, word, last) }
+}
+
+/// [`mask`] in the same way.
+///
+/// # Safety
+/// As of [`is_masked_wide`].
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+#[inline]
+pub(crate) unsafe fn mask_wide<const THREE: bool>(
+    filler: *mut u8,
+    template: *const u8,
+    size: usize,
+    word: u64,
+    last: u64,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { imp::mask_avx2::<THREE>(filler, template, size, word, last) }
+}
 
 /// Whether `filler` is `template` with `word` XORed over each of its words. `last` is `word` as it lies over the last
 /// block of `filler`, which overlaps the one before it where the size is no multiple of a block.
@@ -50,25 +96,33 @@ pub(crate) fn hex8(number: u32) -> [u8; 8] {
 mod imp {
     use core::arch::x86_64::*;
 
-    use super::BLOCK;
+    use super::{BLOCK, THREE_WIDE, WIDE};
 
-    /// Bytes of a wide block.
-    const WIDE: usize = 32;
+    pub(crate) fn has_wide() -> bool {
+        std::arch::is_x86_feature_detected!("avx2")
+    }
 
     #[inline(always)]
     pub(super) fn is_masked(filler: &[u8], template: &[u8], word: u64, last: u64) -> bool {
         // The answer of the detection is kept by the standard library: asking is a load and a test.
         match filler.len() >= WIDE && std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2, and the caller has checked the sizes.
-            true => unsafe { is_masked_avx2(filler.as_ptr(), template.as_ptr(), filler.len(), word, last) },
+            true => unsafe { is_masked_by_call(filler.as_ptr(), template.as_ptr(), filler.len(), word, last) },
             false => is_masked_sse2(filler, template, word, last),
         }
     }
 
     /// # Safety
-    /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block.
+    /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block; `THREE` is as above.
     #[target_feature(enable = "avx2")]
-    unsafe fn is_masked_avx2(filler: *const u8, template: *const u8, size: usize, word: u64, last: u64) -> bool {
+    #[inline]
+    pub(super) unsafe fn is_masked_avx2<const THREE: bool>(
+        filler: *const u8,
+        template: *const u8,
+        size: usize,
+        word: u64,
+        last: u64,
+    ) -> bool {
         // SAFETY: every load ends within `size` bytes.
         unsafe {
             let load = |bytes: *const u8, at: usize| _mm256_loadu_si256(bytes.add(at).cast());
@@ -78,12 +132,48 @@ mod imp {
             let tail = size - WIDE;
             let mut difference = compare(tail, _mm256_set1_epi64x(last as i64));
             let mask = _mm256_set1_epi64x(word as i64);
+            if THREE {
+                difference = _mm256_or_si256(difference, _mm256_or_si256(compare(0, mask), compare(WIDE, mask)));
+                return _mm256_testz_si256(difference, difference) == 1;
+            }
             let mut at = 0;
             while at < tail {
                 difference = _mm256_or_si256(difference, compare(at, mask));
                 at += WIDE;
             }
             _mm256_testz_si256(difference, difference) == 1
+        }
+    }
+
+    /// [`is_masked_avx2`] for callers that are compiled for any processor.
+    ///
+    /// # Safety
+    /// As of [`is_masked_avx2`].
+    #[target_feature(enable = "avx2")]
+    #[inline(never)]
+    unsafe fn is_masked_by_call(filler: *const u8, template: *const u8, size: usize, word: u64, last: u64) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match THREE_WIDE.contains(&size) {
+                true => is_masked_avx2::<true>(filler, template, size, word, last),
+                false => is_masked_avx2::<false>(filler, template, size, word, last),
+            }
+        }
+    }
+
+    /// [`mask_avx2`] in the same way.
+    ///
+    /// # Safety
+    /// As of [`mask_avx2`].
+    #[target_feature(enable = "avx2")]
+    #[inline(never)]
+    unsafe fn mask_by_call(filler: *mut u8, template: *const u8, size: usize, word: u64, last: u64) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match THREE_WIDE.contains(&size) {
+                true => mask_avx2::<true>(filler, template, size, word, last),
+                false => mask_avx2::<false>(filler, template, size, word, last),
+            }
         }
     }
 
@@ -113,15 +203,22 @@ mod imp {
     pub(super) fn mask(filler: &mut [u8], template: &[u8], word: u64, last: u64) {
         match filler.len() >= WIDE && std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: as in `is_masked`.
-            true => unsafe { mask_avx2(filler.as_mut_ptr(), template.as_ptr(), filler.len(), word, last) },
+            true => unsafe { mask_by_call(filler.as_mut_ptr(), template.as_ptr(), filler.len(), word, last) },
             false => mask_sse2(filler, template, word, last),
         }
     }
 
     /// # Safety
-    /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block.
+    /// The processor has AVX2; `filler` and `template` have `size` bytes, at least a wide block; `THREE` is as above.
     #[target_feature(enable = "avx2")]
-    unsafe fn mask_avx2(filler: *mut u8, template: *const u8, size: usize, word: u64, last: u64) {
+    #[inline]
+    pub(super) unsafe fn mask_avx2<const THREE: bool>(
+        filler: *mut u8,
+        template: *const u8,
+        size: usize,
+        word: u64,
+        last: u64,
+    ) {
         // SAFETY: every load and every store ends within `size` bytes.
         unsafe {
             let write = |at: usize, mask: __m256i| {
@@ -130,10 +227,15 @@ mod imp {
             };
             let tail = size - WIDE;
             let mask = _mm256_set1_epi64x(word as i64);
-            let mut at = 0;
-            while at < tail {
-                write(at, mask);
-                at += WIDE;
+            if THREE {
+                write(0, mask);
+                write(WIDE, mask);
+            } else {
+                let mut at = 0;
+                while at < tail {
+                    write(at, mask);
+                    at += WIDE;
+                }
             }
             write(tail, _mm256_set1_epi64x(last as i64));
         }
@@ -179,6 +281,24 @@ mod imp {
 #[cfg_attr(target_arch = "x86_64", allow(dead_code))]
 mod portable {
     use super::{BLOCK, read_word};
+
+    pub(super) fn has_wide() -> bool {
+        false
+    }
+
+    /// Nobody calls it where there are no wide blocks.
+    pub(super) unsafe fn is_masked_avx2<const THREE: bool>(
+        _: *const u8,
+        _: *const u8,
+        _: usize,
+        _: u64,
+        _: u64,
+    ) -> bool {
+        false
+    }
+
+    /// As above.
+    pub(super) unsafe fn mask_avx2<const THREE: bool>(_: *mut u8, _: *const u8, _: usize, _: u64, _: u64) {}
 
     pub(super) fn is_masked(filler: &[u8], template: &[u8], word: u64, last: u64) -> bool {
         let compare = |at: usize, word: u64| {

@@ -1,6 +1,6 @@
 //! How an id is spelled as a key. Keys sort as their ids do.
 
-use crate::blocks::hex8;
+use crate::blocks::{hex8, read_word};
 use crate::key_error::KeyError;
 use crate::key_format::{KeyFormat, decimal8, hex8_to_number};
 use crate::prefix::Groups;
@@ -135,6 +135,28 @@ impl Keys {
         self.read(key).unwrap_or(0)
     }
 
+    /// Whether `key` is the spelling of `id`, to the last byte.
+    #[inline(always)]
+    pub fn is_key_of(&self, id: u64, key: &[u8]) -> bool {
+        match (&self.shape, key.split_first_chunk::<16>()) {
+            (Shape::Usual, Some((digits, padding))) => {
+                is_plain_key_of(id, digits) && id >> 32 == 0 && key.len() == self.size && is_padding(padding)
+            }
+            _ => self.is_unusual_key_of(id, key),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_unusual_key_of(&self, id: u64, key: &[u8]) -> bool {
+        self.read(key) == Some(id)
+    }
+
+    /// Whether keys are 16 hexadecimal digits of which the low 8 change, and nothing else.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.shape, Shape::Usual) && self.size == 16
+    }
+
     /// The id of a key, if it is one that these keys spell.
     pub fn read(&self, key: &[u8]) -> Option<u64> {
         if key.len() != self.size {
@@ -148,12 +170,31 @@ impl Keys {
     }
 }
 
+/// Whether 16 hexadecimal digits spell `id`, of 32 bits: one word against another, twice.
+#[inline(always)]
+pub(crate) fn is_plain_key_of(id: u64, digits: &[u8; 16]) -> bool {
+    read_word(digits, 0) == u64::from_le_bytes(*b"00000000")
+        && read_word(digits, 8) == u64::from_le_bytes(hex8(id as u32))
+}
+
+/// Spells `id`, of 32 bits, into 16 hexadecimal digits that spelled another such one.
+#[inline(always)]
+pub(crate) fn write_plain(id: u64, digits: &mut [u8; 16]) {
+    digits[8..].copy_from_slice(&hex8(id as u32));
+}
+
+/// Whether nothing stands behind the digits but what fills a usual key.
+#[inline(always)]
+fn is_padding(padding: &[u8]) -> bool {
+    padding.is_empty() || padding.iter().all(|&byte| byte == b'0')
+}
+
 /// The id that a usual key spells: it is read at once, spelled again, and compared.
 #[inline(always)]
 fn read_usual(key: &[u8]) -> Option<u64> {
     let (digits, padding) = key.split_first_chunk::<16>()?;
     let number = hex8_to_number(&digits[8..]);
-    let same = digits[..8] == *b"00000000" && digits[8..] == hex8(number) && padding.iter().all(|&byte| byte == b'0');
+    let same = digits[..8] == *b"00000000" && digits[8..] == hex8(number) && is_padding(padding);
     same.then_some(u64::from(number))
 }
 
@@ -198,6 +239,27 @@ mod tests {
                 keys.write(id, &mut key);
                 prop_assert_eq!(keys.read(&key), Some(id));
                 prop_assert_eq!(keys.read_own(&key), id);
+                prop_assert!(keys.is_key_of(id, &key));
+            }
+        }
+
+        #[test]
+        fn only_its_own_key_is_an_ids(
+            format in 0usize..3, size in 8u64..40, records in 1u64..1 << 50, seed: u64, at: prop::sample::Index,
+            bit in 0u32..8,
+        ) {
+            let format = KeyFormat::ALL[format];
+            if let Ok(keys) = Keys::new(format, size, records) {
+                let id = seed % records;
+                let mut key = keys.blank();
+                keys.write(id, &mut key);
+                for other in [id + 1, id.wrapping_sub(1), id ^ 1 << 32, id ^ 1 << 40] {
+                    prop_assert!(!keys.is_key_of(other, &key), "{other}");
+                }
+                prop_assert!(!keys.is_key_of(id, &key[..key.len() - 1]));
+                prop_assert!(!keys.is_key_of(id, &[key.as_slice(), b"0"].concat()));
+                key[at.index(size as usize)] ^= 1 << bit;
+                prop_assert!(!keys.is_key_of(id, &key));
             }
         }
 

@@ -1,7 +1,7 @@
 //! The records of a database: what they are, and what a read of one must give.
 //!
 //! A record is a number, its *id*, from 0 up. [`Keys`] spells an id as a key, [`Values`] makes and checks the value of
-//! an id at a *version*, [`Ledger`] remembers which versions were acknowledged, [`Permutation`] visits every id once in
+//! an id at a *version*, [`RecordMaker`] has both in one call, [`Ledger`] remembers which versions were acknowledged, [`Permutation`] visits every id once in
 //! a random order, [`Stream`] is a seeded stream of random numbers. None of them needs memory for each record.
 
 mod blocks;
@@ -12,6 +12,7 @@ mod ledger;
 mod permutation;
 mod prefix;
 mod random;
+mod records;
 mod values;
 
 pub use key_error::KeyError;
@@ -21,4 +22,5 @@ pub use ledger::{LEDGER_SLOTS, Ledger, WatchedIds};
 pub use permutation::Permutation;
 pub use prefix::check_prefix_size;
 pub use random::{Stream, subseed};
+pub use records::{LentBytes, RecordMaker};
 pub use values::{ValueFault, Values};

@@ -17,7 +17,9 @@
 //! `version (2) | check (2)`; below that bytes of `w` for version 0, which tell other keys' values with the strength of
 //! their bits, but not versions. An empty value has only its length.
 
-use crate::blocks::{BLOCK, is_masked, mask, mask_short, read_word};
+use crate::blocks::{
+    BLOCK, THREE_WIDE, WIDE, has_wide, is_masked, is_masked_wide, mask, mask_short, mask_wide, read_word,
+};
 use crate::random::{Stream, mix, subseed};
 
 /// Makes and checks the values of an experiment.
@@ -117,14 +119,69 @@ impl Values {
     pub fn write(&self, id: u64, version: u64, value: &mut [u8]) {
         match value.split_first_chunk_mut::<HEADER>() {
             Some((header, filler)) if self.is_large() => {
-                let word = self.word(id, version);
-                header[..8].copy_from_slice(&id.to_le_bytes());
-                header[8..16].copy_from_slice(&version.to_le_bytes());
-                header[16..].copy_from_slice(&Self::check_of(word).to_le_bytes());
-                mask(filler, &self.template, word, word.rotate_right(self.last_rotation));
+                let (word, last) = self.write_header(id, version, header);
+                mask(filler, &self.template, word, last);
             }
             _ => self.write_small(id, version, value),
         }
+    }
+
+    /// Makes a whole header; gives the words for the filler and for its last block.
+    #[inline(always)]
+    fn write_header(&self, id: u64, version: u64, header: &mut [u8; HEADER]) -> (u64, u64) {
+        let word = self.word(id, version);
+        header[..8].copy_from_slice(&id.to_le_bytes());
+        header[8..16].copy_from_slice(&version.to_le_bytes());
+        header[16..].copy_from_slice(&Self::check_of(word).to_le_bytes());
+        (word, word.rotate_right(self.last_rotation))
+    }
+
+    /// Whether values have a wide block of filler and the processor has such blocks too.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.size >= HEADER + WIDE && has_wide()
+    }
+
+    /// Whether [`Values::is_wide`], and three such blocks are the filler.
+    pub(crate) fn is_three_wide(&self) -> bool {
+        self.is_wide() && THREE_WIDE.contains(&(self.size - HEADER))
+    }
+
+    /// [`Values::write`] where [`Values::is_wide`]; `THREE`: where [`Values::is_three_wide`].
+    ///
+    /// # Safety
+    /// They are; `value` has [`Values::size`] bytes.
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+    #[inline]
+    pub(crate) unsafe fn write_wide<const THREE: bool>(&self, id: u64, version: u64, value: *mut u8) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let (word, last) = self.write_header(id, version, &mut *value.cast());
+            mask_wide::<THREE>(value.add(HEADER), self.template.as_ptr(), self.size - HEADER, word, last);
+        }
+    }
+
+    /// [`Values::is_right`] at any version where [`Values::is_wide`]; `THREE`: where [`Values::is_three_wide`].
+    ///
+    /// # Safety
+    /// They are; `value` has [`Values::size`] bytes.
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+    #[inline]
+    pub(crate) unsafe fn is_right_wide<const THREE: bool>(&self, id: u64, value: *const u8) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let (same, word, last) = self.is_header(id, &*value.cast());
+            same && is_masked_wide::<THREE>(value.add(HEADER), self.template.as_ptr(), self.size - HEADER, word, last)
+        }
+    }
+
+    /// The version that a value with a whole header claims.
+    ///
+    /// # Safety
+    /// `value` has a whole header.
+    #[inline(always)]
+    pub(crate) unsafe fn version_at(value: *const u8) -> u64 {
+        // SAFETY: as the caller promises.
+        unsafe { u64::from_le(value.add(8).cast::<u64>().read_unaligned()) }
     }
 
     #[cold]
@@ -162,10 +219,18 @@ impl Values {
     /// [`Values::is_right`] for a value with a whole header and at least a block of filler; min_version and size aside.
     #[inline(always)]
     fn is_whole(&self, id: u64, value: &[u8]) -> bool {
-        let word = self.word(id, read_word(value, 8));
-        let header = (read_word(value, 0) ^ id) | (read_word(value, 16) ^ Self::check_of(word));
-        let last = word.rotate_right(self.last_rotation);
-        header == 0 && is_masked(&value[HEADER..], &self.template, word, last)
+        let Some((header, filler)) = value.split_first_chunk::<HEADER>() else { return false };
+        let (same, word, last) = self.is_header(id, header);
+        same && is_masked(filler, &self.template, word, last)
+    }
+
+    /// Whether a whole header is that of `id` and the version in it; and the words for its filler and for the last
+    /// block of that.
+    #[inline(always)]
+    fn is_header(&self, id: u64, header: &[u8; HEADER]) -> (bool, u64, u64) {
+        let word = self.word(id, read_word(header, 8));
+        let difference = (read_word(header, 0) ^ id) | (read_word(header, 16) ^ Self::check_of(word));
+        (difference == 0, word, word.rotate_right(self.last_rotation))
     }
 
     /// [`Values::is_right`] by making the value again: for sizes too small for blocks.

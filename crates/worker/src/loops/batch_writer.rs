@@ -2,11 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
+use kvdyno_dataset::RecordMaker;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
 use super::pacer::Pacer;
-use super::{Driver, Limit, NOTHING, Work};
+use super::{Driver, Limit, Work};
 use crate::clock::Clock;
 use crate::shared::{ClientOps, bump};
 use crate::workloads::parameters::WorkloadParameters;
@@ -28,12 +29,12 @@ pub(crate) enum Versions {
 /// One writer of the records whose ids `I` gives.
 pub(crate) struct BatchWriter<I> {
     ids: I,
-    /// Buffers for the keys and the values of a batch.
-    keys: Vec<u8>,
-    values: Vec<u8>,
+    /// The writes of a batch. Their keys and values lie in the two buffers below, always at the same addresses.
     steps: Vec<abi::BatchEntry>,
-    /// Id and version of each step.
-    written: Vec<(u64, u64)>,
+    _keys: Vec<u8>,
+    _values: Vec<u8>,
+    /// The ids of the batch.
+    written: Vec<u64>,
     version: u64,
     /// The step from one version to the next: 0 or 1.
     rise: u64,
@@ -47,12 +48,23 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
             .parameters
             .write_rate
             .map(|rate| 1e9 * f64::from(driver.parameters.writers) * driver.parameters.batch as f64 / rate);
+        let (mut keys, mut values) = (driver.keys.blank().repeat(batch), vec![0; driver.values.size() * batch]);
+        let part = |buffer: &mut [u8], size: usize, index: usize| abi::Bytes {
+            data: buffer[index * size..][..size].as_mut_ptr().cast_const().cast(),
+            size,
+        };
+        let steps = (0..batch).map(|index| abi::BatchEntry {
+            kind: abi::PUT,
+            reserved: 0,
+            key: part(&mut keys, driver.keys.size(), index),
+            value: part(&mut values, driver.values.size(), index),
+        });
         BatchWriter {
             ids,
-            keys: driver.keys.blank().repeat(batch),
-            values: vec![0; driver.values.size() * batch],
-            steps: vec![abi::BatchEntry { kind: abi::PUT, reserved: 0, key: NOTHING, value: NOTHING }; batch],
-            written: vec![(0, 0); batch],
+            steps: steps.collect(),
+            _keys: keys,
+            _values: values,
+            written: vec![0; batch],
             version: driver.stats.version.load(Ordering::Relaxed),
             rise: u64::from(versions == Versions::Rising),
             pacer: interval_ns.map(|ns| Pacer::new(ns, driver.control.ticks_per_ns(), driver.clock)),
@@ -61,23 +73,30 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
 
     /// Prepares up to a batch of writes; fewer at the end of a load.
     #[inline(always)]
-    fn prepare<C: Clock>(&mut self, driver: &Driver<'_, C>) -> usize {
-        let (key_size, value_size) = (driver.keys.size(), driver.values.size());
-        let mut count = 0;
-        while count < self.steps.len() {
+    fn prepare<C: Clock>(&mut self, driver: &Driver<'_, C>, made: &RecordMaker<'_>) -> usize {
+        let (mut version, mut count) = (self.version, 0);
+        for (step, written) in self.steps.iter().zip(&mut self.written) {
             let Some(id) = self.ids.next() else { break };
-            self.version += self.rise;
-            let key = &mut self.keys[count * key_size..][..key_size];
-            let value = &mut self.values[count * value_size..][..value_size];
-            driver.keys.write(id, key);
-            driver.values.write(id, self.version, value);
-            self.written[count] = (id, self.version);
-            self.steps[count].key = abi::Bytes { data: key.as_ptr().cast(), size: key_size };
-            self.steps[count].value = abi::Bytes { data: value.as_ptr().cast(), size: value_size };
+            version += self.rise;
+            // SAFETY: these are the buffers' bytes, of the right sizes; nobody else has them but the engine during a call.
+            unsafe { made.write(id, version, step.key.data.cast_mut().cast(), step.value.data.cast_mut().cast()) };
+            *written = id;
             count += 1;
         }
-        driver.stats.version.store(self.version, Ordering::Relaxed);
+        self.version = version;
+        driver.stats.version.store(version, Ordering::Relaxed);
         count
+    }
+
+    /// Writes down that the `count` of the batch are acknowledged.
+    #[inline(always)]
+    fn acknowledge<C: Clock>(&self, driver: &Driver<'_, C>, count: usize) {
+        let (ledger, rise) = (driver.ledger, self.rise);
+        let mut version = self.version - rise * count as u64;
+        for &id in &self.written[..count] {
+            version += rise;
+            ledger.acknowledge(id, version);
+        }
     }
 
     /// Writes what was prepared. The moments at which it began and ended, and how.
@@ -93,6 +112,7 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
 impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let record_bytes = (driver.keys.size() + driver.values.size()) as u64;
+        let made = RecordMaker::new(driver.keys, driver.values);
         let is_over = |now| now >= limit.until.load(Ordering::Relaxed);
         if let Some(pacer) = &mut self.pacer {
             // What the warm-up left undone is not the measured part's to catch up with.
@@ -106,7 +126,7 @@ impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
                     None => break,
                 },
             };
-            let count = self.prepare(driver);
+            let count = self.prepare(driver, &made);
             if count == 0 {
                 break;
             }
@@ -114,9 +134,7 @@ impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
             ops.latency.record(end.saturating_sub(start));
             ops.until.store(end, Ordering::Relaxed);
             if status == abi::OK {
-                for &(id, version) in &self.written[..count] {
-                    driver.ledger.acknowledge(id, version);
-                }
+                self.acknowledge(driver, count);
                 bump(&ops.records, count as u64);
                 bump(&driver.stats.user_bytes, count as u64 * record_bytes);
             } else if !driver.engine_failed("writing", status) {

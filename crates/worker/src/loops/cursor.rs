@@ -1,7 +1,9 @@
 //! A cursor, which scans and ranges share, and the failures of a record that must not come.
 
+use std::ffi::c_void;
 use std::ptr;
 
+use kvdyno_dataset::LentBytes;
 use kvdyno_engine::abi;
 
 use super::{Driver, NOTHING, lent};
@@ -61,13 +63,9 @@ impl ScanCursor {
     /// # Safety
     /// As of [`ScanCursor::go`].
     #[cold]
-    pub(crate) unsafe fn go_first<'a>(&self) -> CursorAnswer<'a> {
-        let (mut key, mut value) = (NOTHING, NOTHING);
-        // SAFETY: the cursor is open and this thread's own; no key asks for the first record.
-        unsafe {
-            let status = (self.seek)(self.handle, ptr::null(), 0, self.direction, &mut key, &mut value);
-            (status, (status == abi::OK).then(|| (lent(key), lent(value))))
-        }
+    pub(crate) unsafe fn go_first(&self, answer: &mut LentStep) -> abi::Status {
+        // SAFETY: as the caller promises.
+        unsafe { self.seek_at(ptr::null(), 0, answer) }
     }
 
     /// Moves to `key` where it is given, else to the record after the present one.
@@ -76,23 +74,73 @@ impl ScanCursor {
     /// No other call on the cursor or on its session comes while the answer is used.
     #[inline(always)]
     pub(crate) unsafe fn go<'a>(&self, key: Option<&[u8]>) -> CursorAnswer<'a> {
-        let (mut key_of_hit, mut value) = (NOTHING, NOTHING);
-        // SAFETY: the cursor is open and this thread's own; the key lives through the call. What a hit lent stands as
-        // long as the caller promises.
+        let mut answer = LentStep::NOTHING;
+        // SAFETY: as the caller promises.
         unsafe {
             let status = match key {
-                Some(key) => (self.seek)(
-                    self.handle,
-                    key.as_ptr().cast(),
-                    key.len(),
-                    self.direction,
-                    &mut key_of_hit,
-                    &mut value,
-                ),
-                None => (self.step)(self.handle, &mut key_of_hit, &mut value),
+                Some(key) => self.seek(key, &mut answer),
+                None => self.step(&mut answer),
             };
-            (status, (status == abi::OK).then(|| (lent(key_of_hit), lent(value))))
+            answer.with(status)
         }
+    }
+
+    /// Moves to `key`.
+    ///
+    /// # Safety
+    /// The cursor's session has no other call under way.
+    #[inline(always)]
+    pub(crate) unsafe fn seek(&self, key: &[u8], answer: &mut LentStep) -> abi::Status {
+        // SAFETY: the cursor is open and this thread's own; the key lives through the call.
+        unsafe { self.seek_at(key.as_ptr().cast(), key.len(), answer) }
+    }
+
+    /// # Safety
+    /// As of [`ScanCursor::seek`]; no key asks for the first record.
+    unsafe fn seek_at(&self, key: *const c_void, size: usize, answer: &mut LentStep) -> abi::Status {
+        *answer = LentStep::NOTHING;
+        // SAFETY: as the caller promises.
+        unsafe { (self.seek)(self.handle, key, size, self.direction, &mut answer.key, &mut answer.value) }
+    }
+
+    /// Moves to the record after the present one. What a hit lent stands until the next call on the cursor or on its
+    /// session.
+    ///
+    /// # Safety
+    /// As of [`ScanCursor::go`].
+    #[inline(always)]
+    pub(crate) unsafe fn step(&self, answer: &mut LentStep) -> abi::Status {
+        // An engine that says OK and lends nothing has lent nothing.
+        answer.key.size = 0;
+        // SAFETY: the cursor is open and this thread's own.
+        unsafe { (self.step)(self.handle, &mut answer.key, &mut answer.value) }
+    }
+}
+
+/// Key and value as the engine gave them: they are there only with the status OK.
+#[derive(Clone, Copy)]
+pub(crate) struct LentStep {
+    pub(crate) key: abi::Bytes,
+    pub(crate) value: abi::Bytes,
+}
+
+impl LentStep {
+    pub(crate) const NOTHING: LentStep = LentStep { key: NOTHING, value: NOTHING };
+
+    /// Both, as what checks them has them.
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> (LentBytes, LentBytes) {
+        let raw = |bytes: abi::Bytes| (bytes.data.cast(), bytes.size);
+        (raw(self.key), raw(self.value))
+    }
+
+    /// With the status of the call, and the record only of a hit.
+    ///
+    /// # Safety
+    /// No other call on the cursor or on its session has come since.
+    pub(crate) unsafe fn with<'a>(&self, status: abi::Status) -> CursorAnswer<'a> {
+        // SAFETY: as the caller promises.
+        (status, (status == abi::OK).then(|| unsafe { (lent(self.key), lent(self.value)) }))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use kvdyno_dataset::RecordMaker;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
@@ -9,9 +10,9 @@ use super::definition::WorkloadDefinition;
 use super::parameters::WorkloadParameters;
 use super::role::{Role, RoleDefinition, StartRole};
 use crate::clock::{Clock, Turnaround};
-use crate::loops::cursor::{ScanCursor, after, scan_capability};
-use crate::loops::{Driver, Limit, Work};
-use crate::shared::ClientOps;
+use crate::loops::cursor::{CursorAnswer, LentStep, ScanCursor, scan_capability};
+use crate::loops::{Driver, Limit, Work, lent};
+use crate::shared::{ClientOps, OpStats};
 
 pub(super) static READ_SEQ: Scans =
     Scans { name: "readseq", summary: "read all records in key order", reader: &ReadAll { backward: false } };
@@ -56,124 +57,213 @@ impl RoleDefinition for ReadAll {
 
 impl<C: Clock + 'static> StartRole<C> for ReadAll {
     fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let first = driver.stream().below(driver.parameters.data.records);
+        let (backward, first) = (self.backward, driver.stream().below(driver.parameters.data.records));
         let (key, turnaround) = (driver.keys.blank(), Turnaround::new(driver.clock));
-        Box::new(Scan { backward: self.backward, expected: None, key, first, turnaround })
-    }
-}
-
-/// One client's scan. It begins at a random record, so that clients are apart.
-struct Scan {
-    backward: bool,
-    /// The record that must come next; `None`: the first of a new round.
-    expected: Option<u64>,
-    key: Vec<u8>,
-    first: u64,
-    turnaround: Turnaround,
-}
-
-impl<C: Clock> Work<C> for Scan {
-    fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
-        let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
-        let clock = driver.clock;
-        let mut target = Target::Record(self.expected.unwrap_or(self.first));
-        let mut end = clock.now();
-        for _ in 0..limit.operations {
-            if let Target::Record(id) = target {
-                driver.keys.write(id, &mut self.key);
-                self.expected = Some(id);
-            }
-            let start = self.turnaround.begin(clock, end);
-            // SAFETY: the answer is checked before the next call.
-            let (status, record) = unsafe {
-                match target {
-                    Target::Next => cursor.go(None),
-                    Target::Record(_) => cursor.go(Some(&self.key)),
-                    Target::First => cursor.go_first(),
-                }
-            };
-            end = clock.now();
-            ops.latency.record(end.saturating_sub(start));
-            ops.until.store(end, Ordering::Relaxed);
-            match self.check(driver, status, self.expected, record) {
-                ScanStep::Go(next) => target = next,
-                ScanStep::NewRound => target = self.new_round(driver),
-                ScanStep::Stop => break,
-            }
-            if end >= limit.until.load(Ordering::Relaxed) {
-                break;
-            }
+        match (driver.verifies(), driver.may_have_updates()) {
+            (false, _) => Box::new(Scan::<false, false> { backward, next: first, first, key, turnaround }),
+            (true, false) => Box::new(Scan::<true, false> { backward, next: first, first, key, turnaround }),
+            (true, true) => Box::new(Scan::<true, true> { backward, next: first, first, key, turnaround }),
         }
     }
 }
 
-impl Scan {
+/// One client's scan. It begins at a random record, so that clients are apart. `FULL`: values are verified. `LEDGER`:
+/// they may have been updated, so the ledger says how new they must be.
+struct Scan<const FULL: bool, const LEDGER: bool> {
+    backward: bool,
+    /// The record that must come next; beyond all records: none must, the round is over.
+    next: u64,
+    first: u64,
+    key: Vec<u8>,
+    turnaround: Turnaround,
+}
+
+impl<C: Clock, const FULL: bool, const LEDGER: bool> Work<C> for Scan<FULL, LEDGER> {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
+        let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
+        let mut progress = ScanProgress { left: limit.operations, end: driver.clock.now() };
+        let mut target = Some(self.resume(driver));
+        while let Some(seek) = target.filter(|_| progress.left > 0) {
+            target = self.steps(driver, ops, limit, &cursor, seek, &mut progress);
+        }
+        ops.until.store(progress.end, Ordering::Relaxed);
+    }
+}
+
+/// Where a client stands within a call of [`Work::run`].
+struct ScanProgress {
+    /// Operations that it may still do.
+    left: u64,
+    /// When the last one ended.
+    end: u64,
+}
+
+impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
+    /// Seeks, and steps on as long as the records come that must. Where to seek then; `None`: the limit has come, or the
+    /// trial ends.
+    #[inline(always)]
+    fn steps<C: Clock>(
+        &mut self,
+        driver: &Driver<'_, C>,
+        ops: &OpStats,
+        limit: Limit<'_>,
+        cursor: &ScanCursor,
+        target: Target,
+        progress: &mut ScanProgress,
+    ) -> Option<Target> {
+        let (clock, records, onward) = (driver.clock, driver.parameters.data.records, self.onward());
+        let made = RecordMaker::new(driver.keys, driver.values);
+        let (mut turnaround, mut next, mut left, mut end) = (self.turnaround, self.next, progress.left, progress.end);
+        let mut record = LentStep::NOTHING;
+        let mut start = turnaround.begin(clock, end);
+        // SAFETY: the answer is checked before the next call.
+        let mut status = unsafe { seek(cursor, target, &self.key, &mut record) };
+        let target = loop {
+            end = clock.now();
+            left -= 1;
+            ops.latency.record(end.saturating_sub(start));
+            // SAFETY: the engine lent the record in the call just made.
+            if status == abi::OK
+                && next < records
+                && unsafe { is_right::<C, FULL, LEDGER>(driver, &made, next, &record) }
+            {
+                next = next.wrapping_add(onward);
+            } else {
+                self.next = next;
+                // SAFETY: as above.
+                let follows = self.follow(driver, unsafe { record.with(status) });
+                next = self.next;
+                // What that took is not the next operation's.
+                end = clock.now();
+                if follows != Some(Target::Next) {
+                    break follows.filter(|_| end < limit.until.load(Ordering::Relaxed));
+                }
+            }
+            if left == 0 || end >= limit.until.load(Ordering::Relaxed) {
+                break None;
+            }
+            start = turnaround.begin(clock, end);
+            // SAFETY: as above.
+            status = unsafe { cursor.step(&mut record) };
+        };
+        (self.turnaround, self.next) = (turnaround, next);
+        *progress = ScanProgress { left, end };
+        target
+    }
+}
+
+/// Whether this is the record `id`, with `FULL` to the last bit of its value.
+///
+/// # Safety
+/// No other call on the cursor or on its session has come since.
+#[inline(always)]
+unsafe fn is_right<C, const FULL: bool, const LEDGER: bool>(
+    driver: &Driver<'_, C>,
+    made: &RecordMaker<'_>,
+    id: u64,
+    record: &LentStep,
+) -> bool {
+    let (key, value) = record.parts();
+    // SAFETY: as the caller promises.
+    unsafe {
+        match FULL {
+            true => made.is_right::<LEDGER>(id, min_version::<C, LEDGER>(driver, id), key, value),
+            false => driver.keys.is_key_of(id, lent(record.key)),
+        }
+    }
+}
+
+/// The version of `id` that must at least be seen.
+#[inline(always)]
+fn min_version<C, const LEDGER: bool>(driver: &Driver<'_, C>, id: u64) -> u64 {
+    if LEDGER { driver.ledger.min_version(id) } else { 0 }
+}
+
+/// Goes where no step leads.
+///
+/// # Safety
+/// As of [`ScanCursor::go`].
+#[cold]
+#[inline(never)]
+unsafe fn seek(cursor: &ScanCursor, target: Target, key: &[u8], record: &mut LentStep) -> abi::Status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match target {
+            Target::First => cursor.go_first(record),
+            _ => cursor.seek(key, record),
+        }
+    }
+}
+
+impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
+    /// From a record's number to that of the one which must follow; beyond all records after the last.
+    fn onward(&self) -> u64 {
+        if self.backward { u64::MAX } else { 1 }
+    }
+
+    /// A scan goes on at the record at which it was, or begins again at its first.
+    fn resume<C>(&mut self, driver: &Driver<'_, C>) -> Target {
+        let id = if self.next < driver.parameters.data.records { self.next } else { self.first };
+        self.seek_to(driver, id)
+    }
+
+    fn seek_to<C>(&mut self, driver: &Driver<'_, C>, id: u64) -> Target {
+        driver.keys.write(id, &mut self.key);
+        self.next = id;
+        Target::Record
+    }
+
     fn round_start<C>(&self, driver: &Driver<'_, C>) -> u64 {
         if self.backward { driver.parameters.data.records - 1 } else { 0 }
     }
 
     /// A round begins where the engine says that its records begin: one before them that nobody wrote is seen.
-    #[cold]
     fn new_round<C>(&mut self, driver: &Driver<'_, C>) -> Target {
-        self.expected = Some(self.round_start(driver));
+        self.next = self.round_start(driver);
         Target::First
     }
 
-    /// Holds an answer against what must come, and says what to do next.
-    #[inline(always)]
-    fn check<C: Clock>(
-        &mut self,
-        driver: &Driver<'_, C>,
-        status: abi::Status,
-        expected: Option<u64>,
-        record: Option<(&[u8], &[u8])>,
-    ) -> ScanStep {
-        let records = driver.parameters.data.records;
+    /// The next step after an answer that is not the record which must come, or not its value; `None`: the trial ends.
+    #[cold]
+    #[inline(never)]
+    fn follow<C: Clock>(&mut self, driver: &Driver<'_, C>, (status, record): CursorAnswer<'_>) -> Option<Target> {
+        let expected = Some(self.next).filter(|&id| id < driver.parameters.data.records);
         match (record, expected) {
-            (Some((key, value)), Some(id)) => {
-                if driver.keys.read(key) == Some(id) {
-                    if driver.verifies() && !driver.values.is_right(id, driver.ledger.min_version(id), value) {
-                        driver.wrong_value(id, driver.ledger.min_version(id), value);
-                    }
-                    self.expected = after(id, self.backward, records);
-                    ScanStep::Go(Target::Next)
-                } else {
-                    self.out_of_order(driver, id, key)
-                }
+            (Some((key, value)), Some(id)) if driver.keys.is_key_of(id, key) => {
+                driver.wrong_value(id, min_version::<C, LEDGER>(driver, id), value);
+                self.next = id.wrapping_add(self.onward());
+                Some(Target::Next)
             }
-            (Some((key, _)), None) => self.out_of_order(driver, records, key),
-            (None, None) if status == abi::MISS => ScanStep::NewRound,
-            (None, expected) => match driver.ended_early(status, expected.unwrap_or(0)) {
-                true => ScanStep::NewRound,
-                false => ScanStep::Stop,
-            },
+            (Some((key, _)), expected) => {
+                Some(self.out_of_order(driver, expected.unwrap_or(driver.parameters.data.records), key))
+            }
+            (None, None) if status == abi::MISS => Some(self.new_round(driver)),
+            (None, expected) => driver.ended_early(status, expected.unwrap_or(0)).then(|| self.new_round(driver)),
         }
     }
 
     /// Another record came than `expected`: the scan goes on from there.
-    #[cold]
-    fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> ScanStep {
-        let Some(id) = driver.out_of_order(self.backward, expected, key) else {
-            return ScanStep::Go(Target::Record(self.round_start(driver)));
-        };
-        self.expected = after(id, self.backward, driver.parameters.data.records);
-        ScanStep::Go(Target::Next)
+    fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> Target {
+        match driver.out_of_order(self.backward, expected, key) {
+            Some(id) => {
+                self.next = id.wrapping_add(self.onward());
+                Target::Next
+            }
+            None => {
+                let id = self.round_start(driver);
+                self.seek_to(driver, id)
+            }
+        }
     }
 }
 
 /// Where a cursor goes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     /// To the record after the present one.
     Next,
-    /// To this one.
-    Record(u64),
+    /// To the one whose key is spelled.
+    Record,
     /// To the first of all.
     First,
-}
-
-enum ScanStep {
-    Go(Target),
-    NewRound,
-    Stop,
 }
