@@ -40,13 +40,10 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
 /// The terms of a study's comparisons: its own `detect`, and whether its repeats may have ended for what they gave.
 pub(crate) fn terms(study: &Study<'_>) -> Terms {
     let experiment: toml::Table = study.experiment.parse().unwrap_or_default();
-    let given = |key: &str| {
-        let inner = experiment.values().filter_map(toml::Value::as_table).find_map(|table| table.get(key));
-        experiment.get(key).or(inner).and_then(share)
-    };
-    let ends_early = given("precision").is_some() || !study.missing.is_empty();
-    let looks = if ends_early { Looks::AfterEach } else { Looks::Once };
-    let detect = given("detect").unwrap_or(Terms::default().detect);
+    let of_lab = |key: &str| experiment.get("lab").and_then(|lab| lab.get(key));
+    let is_auto = of_lab("repeat").and_then(toml::Value::as_str) == Some("auto");
+    let looks = if is_auto || !study.missing.is_empty() { Looks::AfterEach } else { Looks::Once };
+    let detect = of_lab("detect").and_then(share).unwrap_or(Terms::default().detect);
     Terms { detect, looks }
 }
 
