@@ -22,8 +22,8 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment fidelity bench engines \
-	test-engines test-numa test-outside sanitize docs-tables install clean
+.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment fidelity bench \
+	engines test-engines test-numa test-outside sanitize docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile

@@ -8,8 +8,8 @@ pub(crate) const BLOCK: usize = 16;
 /// Bytes of a wide block.
 pub(crate) const WIDE: usize = 32;
 
-/// Sizes of three wide blocks of which the last may overlap the second: those of the usual values of 100 bytes. Without a
-/// loop they take half of the instructions.
+/// Sizes of three wide blocks of which the last may overlap the second: those of the usual values of 100 bytes. Without
+/// a loop they take half of the instructions.
 pub(crate) const THREE_WIDE: std::ops::RangeInclusive<usize> = 2 * WIDE..=3 * WIDE;
 
 /// Whether the processor has wide blocks, so that [`is_masked_wide`] and [`mask_wide`] can be called.

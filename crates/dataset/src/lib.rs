@@ -1,8 +1,9 @@
 //! The records of a database: what they are, and what a read of one must give.
 //!
 //! A record is a number, its *id*, from 0 up. [`Keys`] spells an id as a key, [`Values`] makes and checks the value of
-//! an id at a *version*, [`RecordMaker`] has both in one call, [`Ledger`] remembers which versions were acknowledged, [`Permutation`] visits every id once in
-//! a random order, [`Stream`] is a seeded stream of random numbers. None of them needs memory for each record.
+//! an id at a *version*, [`RecordMaker`] has both in one call, [`Ledger`] remembers which versions were acknowledged,
+//! [`Permutation`] visits every id once in a random order, [`Stream`] is a seeded stream of random numbers. None of
+//! them needs memory for each record.
 
 mod blocks;
 mod key_error;

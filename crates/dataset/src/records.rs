@@ -41,8 +41,8 @@ impl<'a> RecordMaker<'a> {
         RecordMaker { keys, values, shape }
     }
 
-    /// Whether this is, to the last bit, the record `id`, and where `NEW` at a version of at least `min_version`. The id
-    /// is below the number of records that the keys are for.
+    /// Whether this is, to the last bit, the record `id`, and where `NEW` at a version of at least `min_version`. The
+    /// id is below the number of records that the keys are for.
     ///
     /// # Safety
     /// `key` and `value` point at so many bytes, or at anything where there are none.
@@ -114,8 +114,8 @@ impl<'a> RecordMaker<'a> {
 /// [`RecordMaker::is_right`] for usual records, at any version.
 ///
 /// # Safety
-/// [`Values::is_wide`], with `THREE` [`Values::is_three_wide`], and the keys are plain; `key` and `value` point at bytes
-/// of the right sizes.
+/// [`Values::is_wide`], with `THREE` [`Values::is_three_wide`], and the keys are plain; `key` and `value` point at
+/// bytes of the right sizes.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
 unsafe fn is_right_wide<const THREE: bool>(values: &Values, id: u64, key: *const u8, value: *const u8) -> bool {
     // SAFETY: as the caller promises.

@@ -41,8 +41,8 @@ impl TickHistogram {
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, ticks: u64) {
-        // SAFETY: an exponent is at most 64 - SUB_BITS - 1, and what is left of the ticks then less than 2^(SUB_BITS + 1),
-        // so that the bucket of any u64 is below BUCKETS.
+        // SAFETY: an exponent is at most 64 - SUB_BITS - 1, and what is left of the ticks then less than 2^(SUB_BITS +
+        // 1), so that the bucket of any u64 is below BUCKETS.
         let count = unsafe { self.counts.get_unchecked(bucket(ticks)) };
         // One thread writes, so no locked instruction is needed.
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

@@ -1,10 +1,11 @@
-//! A slower copy of another adapter: the same table, but each get, put, batch and step of a cursor then burns, sleeps or
-//! holds a lock for so long as three options say. With it a slow-down of a known size is given to a real engine.
+//! A slower copy of another adapter: the same table, but each get, put, batch and step of a cursor then burns, sleeps
+//! or holds a lock for so long as three options say. With it a slow-down of a known size is given to a real engine.
 //!
-//! Its file's name says whose copy it is: as `libkvdyno_slow-lmdb.so` it is `slow-lmdb`, which loads `libkvdyno_lmdb.so`
-//! from its own folder or from `engines/` beside that. Everything that is declared is the other adapter's, its options
-//! first and the three after them; sessions and cursors are its own, so nothing stands between them and the driver but
-//! the functions that are slowed. A process has one slowness, that of the database it opened last.
+//! Its file's name says whose copy it is: as `libkvdyno_slow-lmdb.so` it is `slow-lmdb`, which loads
+//! `libkvdyno_lmdb.so` from its own folder or from `engines/` beside that. Everything that is declared is the other
+//! adapter's, its options first and the three after them; sessions and cursors are its own, so nothing stands between
+//! them and the driver but the functions that are slowed. A process has one slowness, that of the database it opened
+//! last.
 
 mod delay;
 mod wrapped;

@@ -1,8 +1,9 @@
 //! The synthetic engine: its service times, stalls and drift are known, and where the time goes is chosen, so that what
 //! is measured can be held against the truth.
 //!
-//! It keeps nothing: writes are forgotten, reads answered by the host's `recall`. Each call lasts as long as the options
-//! say ([`service`]), and an account of its own ([`account`]) is offered as statistics: what a caller must have seen.
+//! It keeps nothing: writes are forgotten, reads answered by the host's `recall`. Each call lasts as long as the
+//! options say ([`service`]), and an account of its own ([`account`]) is offered as statistics: what a caller must have
+//! seen.
 //!
 //! A session times itself from its first instructions to its last. What lies outside of that, the call, the return and
 //! one reading of the clock, is measured when the session opens, by calling itself, and told as `border_ns`; it is part
@@ -46,10 +47,7 @@ impl adapter::Engine for Synthetic {
         compressions: ALL_COMPRESSIONS,
         options: service::OPTIONS,
         housekeeping: Housekeeping { flush: true, compact: true, wait_idle: true, statistics: true },
-        ..Description::new(
-            c"synthetic",
-            c"keeps nothing and takes as long as it is told: holds measurements to the truth",
-        )
+        ..Description::new(c"synthetic", c"keeps nothing and takes as long as it is told: the truth to measure")
     };
 
     const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));
@@ -109,8 +107,8 @@ impl adapter::Engine for Synthetic {
     }
 }
 
-/// The trait's session, of which there is none: the table has the functions of [`calls`] instead, which know their first
-/// and their last instruction.
+/// The trait's session, of which there is none: the table has the functions of [`calls`] instead, which know their
+/// first and their last instruction.
 enum InTable {}
 
 impl adapter::Session for InTable {

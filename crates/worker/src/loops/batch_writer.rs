@@ -78,7 +78,8 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
         for (step, written) in self.steps.iter().zip(&mut self.written) {
             let Some(id) = self.ids.next() else { break };
             version += self.rise;
-            // SAFETY: these are the buffers' bytes, of the right sizes; nobody else has them but the engine during a call.
+            // SAFETY: these are the buffers' bytes, of the right sizes; nobody else has them but the engine during a
+            // call.
             unsafe { made.write(id, version, step.key.data.cast_mut().cast(), step.value.data.cast_mut().cast()) };
             *written = id;
             count += 1;

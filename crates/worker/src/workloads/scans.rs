@@ -99,8 +99,8 @@ struct ScanProgress {
 }
 
 impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
-    /// Seeks, and steps on as long as the records come that must. Where to seek then; `None`: the limit has come, or the
-    /// trial ends.
+    /// Seeks, and steps on as long as the records come that must. Where to seek then; `None`: the limit has come, or
+    /// the trial ends.
     #[inline(always)]
     fn steps<C: Clock>(
         &mut self,
