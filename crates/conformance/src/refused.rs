@@ -147,7 +147,6 @@ pub(crate) fn kilobytes(bench: &Bench) -> Records {
     Records::fitting(bench.adapter().table(), 1_000)
 }
 
-
 /// A database to which the system refuses some writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RefusedTask {
@@ -272,4 +271,3 @@ fn largest_file(location: &DatabaseLocation<'_>) -> Result<u64, Finding> {
 pub(crate) fn hardly_any(bench: &Bench) -> Result<u64, Finding> {
     Ok(fs::metadata(&bench.log)?.len() + (32 << 10))
 }
-

@@ -246,12 +246,7 @@ impl KilledRun {
     }
 
     /// After the last resumption: every trial of the plan once, and each finished.
-    fn is_whole(
-        &self,
-        status: Option<ExitStatus>,
-        files: &SavedResults,
-        misses: &mut Vec<String>,
-    ) -> io::Result<()> {
+    fn is_whole(&self, status: Option<ExitStatus>, files: &SavedResults, misses: &mut Vec<String>) -> io::Result<()> {
         let log = || fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
         match status {
             Some(status) if status.success() => (),
