@@ -22,7 +22,7 @@ DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment bench engines \
-	test-engines test-numa test-outside sanitize docs-tables install clean
+	test-engines check-tested check-descendants test-numa test-outside sanitize docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -128,11 +128,17 @@ test-engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
 	target/release/kvdyno engines install $(TESTED) $(DESCENDANTS)
+	@# Side by side, because much of it is waiting.
+	$(MAKE) -j2 --output-sync=target check-tested check-descendants
+	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
+
+check-tested check-descendants: export XDG_DATA_HOME = $(CURDIR)/target/data
+check-tested:
 	target/release/kvdyno engines check $(TESTED) --timeout 180s
+check-descendants:
 	target/release/kvdyno engines check $(DESCENDANTS) --known $(DESCENDANTS_KNOWN),many-sessions --timeout 60s
 	@# Writers of these wait without sleeping, for minutes where there are few processors.
 	target/release/kvdyno engines check $(DESCENDANTS) --only many-sessions --timeout 600s
-	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
 
 # Policies and processors, as a machine of four NUMA nodes with SMT finds them: tests/numa/README.md.
 NUMA_GUEST = $(CURDIR)/target/numa
