@@ -134,6 +134,7 @@ kvdyno_status adapter_close(kvdyno_database *database, kvdyno_text *error)
     if (closed && database->wrote)
         closed = sync_file(database->folder, GT_DATABASE, unreported) &&
                  sync_file(database->folder, GT_JOURNAL, unreported);
+    gt_give_back_entry();
     close(database->users);
     free(database);
     entered = false;

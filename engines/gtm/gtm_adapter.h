@@ -182,6 +182,8 @@ struct kvdyno_database {
 
 bool gt_create(const gt_installation *installation, const char *folder, const kvdyno_config *config,
                kvdyno_text *error);
+/* After GT.M has ended in this process. */
+void gt_give_back_entry(void);
 /* After a process died: writes out what it left in shared memory, or recovers from the journal. */
 bool gt_mend(const gt_installation *installation, const char *folder, kvdyno_text *error);
 /* Sets global buffers and journaling. Nobody has the database open. */

@@ -11,7 +11,7 @@
 
 #include "gtm_adapter.h"
 
-/* Nobody has the database open. */
+/* Nobody has the database open. All that a failure says goes to the log: the reason names its worst line only. */
 static bool mupip(const gt_installation *installation, const char *folder, const char *const *arguments,
                   kvdyno_text *error)
 {
@@ -20,6 +20,7 @@ static bool mupip(const gt_installation *installation, const char *folder, const
         snprintf(what + strlen(what), sizeof what - strlen(what), " %s", arguments[i]);
     if (gt_run_alone(installation, folder, "mupip", arguments, said))
         return true;
+    fprintf(stderr, "mupip%s:\n%s\n", what, said);
     say(error, "mupip%s: %s", what, gt_gist(said));
     return false;
 }
@@ -122,6 +123,27 @@ static bool remove_shared(const char *said)
         return errno == ENOENT;
     return (segment < 0 || shmctl(segment, IPC_RMID, NULL) == 0) &&
            (semaphore < 0 || semctl(semaphore, 0, IPC_RMID) == 0) && semctl(own, 0, IPC_RMID) == 0;
+}
+
+/* Where GT.M could not write all that it had when it ended, it keeps the semaphores of its database, because the end of
+ * the process would give them back; until then nobody could open the database, nor mend it. GT.M's sets have three
+ * semaphores: who is at the entrance, how many are in, and a number that says that they are GT.M's. */
+void gt_give_back_entry(void)
+{
+    enum { ENTRANCE, INSIDE, MARK, GT_SEMAPHORES, GT_NUMBER = 43 };
+    struct seminfo all;
+    int last = semctl(0, 0, SEM_INFO, &all);
+    for (int index = 0; index <= last; index++) {
+        struct semid_ds facts;
+        int set = semctl(index, 0, SEM_STAT, &facts);
+        if (set < 0 || facts.sem_nsems != GT_SEMAPHORES || semctl(set, MARK, GETVAL) != GT_NUMBER)
+            continue;
+        for (int which = ENTRANCE; which <= INSIDE; which++) {
+            struct sembuf back = {(unsigned short)which, -1, SEM_UNDO | IPC_NOWAIT};
+            if (semctl(set, which, GETVAL) < 1 || semctl(set, which, GETPID) != getpid() || semop(set, &back, 1))
+                break;
+        }
+    }
 }
 
 /* MUPIP RUNDOWN writes first what the shared memory holds, and keeps that if the storage is full. */

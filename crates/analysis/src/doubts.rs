@@ -26,6 +26,9 @@ const COMPRESSED_REST: f64 = 32.0;
 /// The part of the bytes that must be stored at the least: engines round, and may fold what they can.
 const SMALLEST_SHARE: f64 = 0.9;
 
+/// Filesystems of which the kernel counts in a process's account what it writes; `raw` is a device.
+const COUNTED: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "raw"];
+
 /// Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
 const SHORTEST_WINDOW_S: f64 = 1.0;
 
@@ -93,6 +96,11 @@ pub enum Doubt {
         /// Bytes of values that no compression takes away.
         least: u64,
     },
+    /// Writes were acknowledged, and nothing was written anywhere.
+    WrittenNowhere {
+        /// Bytes of keys and values.
+        acknowledged: u64,
+    },
     /// A high percentile of few operations.
     FewOperations {
         /// Kind of operation.
@@ -139,6 +147,11 @@ impl fmt::Display for Doubt {
                 "The database takes {taken} bytes, and its values have {least} that cannot be compressed: something is \
                  not stored."
             ),
+            Doubt::WrittenNowhere { acknowledged } => write!(
+                f,
+                "{acknowledged} bytes of writes were acknowledged, but nothing was written: not by the worker to any \
+                 file, and not to the device."
+            ),
             Doubt::FewOperations { kind, operations } => {
                 write!(
                     f,
@@ -160,6 +173,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         short_window(result),
         not_read_back(result),
         database_too_small(result),
+        written_nowhere(result),
     ];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
         let limited = o.side() == Side::Writes && result.workload.write_rate.is_some();
@@ -223,6 +237,19 @@ fn database_too_small(result: &TrialResult) -> Option<Doubt> {
     };
     let (least, taken) = (SMALLEST_SHARE * records as f64 * of_value.max(0.0), 1024 * result.space.db_kib);
     ((taken as f64) < least).then_some(Doubt::DatabaseTooSmall { taken, least: least as u64 })
+}
+
+/// The kernel counts a page of a file as written when a process makes it dirty. A page that is dirty already counts no
+/// more, so there is no telling how much must be counted for so many bytes; but files are clean when a trial begins,
+/// for the one before has closed the database. At durability none an engine may keep all until the close.
+fn written_nowhere(result: &TrialResult) -> Option<Doubt> {
+    let keeps = result.audit.as_ref().is_some_and(|audit| !audit.volatile) && result.workload.durability != "none";
+    let counted = result.environment.filesystem.split(' ').next().is_some_and(|kind| COUNTED.contains(&kind));
+    let os = &result.os;
+    let nothing =
+        os.write_bytes == Some(0) && os.fs_out_ops == 0 && os.device.as_ref().is_none_or(|it| it.write_bytes == 0);
+    let acknowledged = result.user_bytes_written;
+    (keeps && counted && nothing && acknowledged > 0).then_some(Doubt::WrittenNowhere { acknowledged })
 }
 
 /// The driver's cost is known for a `get` only.
@@ -341,6 +368,33 @@ mod tests {
         assert!(sentences(&load)[0].starts_with("The database takes 4096 bytes, and its values have 90000000 that"));
         (load.workload.compression, load.space.db_kib) = ("lz4".into(), 20_000);
         assert_eq!(sentences(&load), Vec::<String>::new());
+    }
+
+    #[test]
+    fn writes_that_went_nowhere() {
+        let mut run = result("lmdb", 1, 1, 100_000.0);
+        run.audit = Some(AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() });
+        (run.user_bytes_written, run.workload.durability) = (5000, "process".into());
+        run.environment.filesystem = "ext4 rw,relatime".into();
+        (run.os.write_bytes, run.os.fs_out_ops, run.os.device) = (Some(0), 0, None);
+        let expected = "5000 bytes of writes were acknowledged, but nothing was written: not by the worker to any \
+                        file, and not to the device.";
+        assert_eq!(sentences(&run), [expected]);
+        // Each of these is enough to believe it, or not to know.
+        let others: [fn(&mut TrialResult); 7] = [
+            |run| run.os.write_bytes = Some(4096),
+            |run| run.os.write_bytes = None,
+            |run| run.os.fs_out_ops = 8,
+            |run| run.user_bytes_written = 0,
+            |run| run.workload.durability = "none".into(),
+            |run| run.environment.filesystem = "tmpfs rw".into(),
+            |run| run.audit = Some(AuditFacts { volatile: true, ..AuditFacts::default() }),
+        ];
+        for change in others {
+            let mut other = run.clone();
+            change(&mut other);
+            assert_eq!(sentences(&other), Vec::<String>::new());
+        }
     }
 
     #[test]

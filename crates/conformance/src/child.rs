@@ -51,6 +51,8 @@ fn work(task: &Task, relaunch: Relaunch) -> Result<Result<(), Finding>, ChildErr
         TaskKind::Fill => small_filesystem::mount(&task.folder)
             .and_then(|()| Bench::new(task, relaunch))
             .and_then(|bench| refusals::fill(&bench)),
+        TaskKind::Refused(refused) => Bench::new(task, relaunch).and_then(|bench| refused.run(&bench)),
+        TaskKind::Reopen(refused) => Bench::new(task, relaunch).and_then(|bench| refused.reopen(&bench)),
         TaskKind::Destroy(database) => {
             Bench::new(task, relaunch).and_then(|bench| bench.choice.destroy(database).during("destroy"))
         }

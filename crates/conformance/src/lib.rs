@@ -15,6 +15,7 @@ mod finding;
 mod process;
 mod reader;
 mod records;
+mod refused;
 mod resources;
 mod small_filesystem;
 mod subject;

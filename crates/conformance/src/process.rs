@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{Bench, Relaunch, STEP, STEP_MARK};
 use crate::finding::{CheckVerdict, Finding, wrong};
 use crate::reader::ReaderTask;
+use crate::refused::RefusedTask;
 use crate::subject::Subject;
 use crate::writer::WriterTask;
 
@@ -37,8 +38,12 @@ pub(crate) enum TaskKind {
     Write(WriterTask),
     /// Read what another process writes.
     Read(ReaderTask),
-    /// Write until a small filesystem is full.
+    /// Have a small filesystem made full.
     Fill,
+    /// Write where writes are refused.
+    Refused(RefusedTask),
+    /// Open what such a process left.
+    Reopen(RefusedTask),
     /// Give back what the engine keeps outside the folder of this database.
     Destroy(PathBuf),
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount as mount_at, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+use serde::{Deserialize, Serialize};
 
 use crate::finding::{During, Finding};
 
@@ -37,7 +38,7 @@ pub(crate) fn mount(folder: &Path) -> Result<(), Finding> {
 }
 
 /// The small filesystem of this process.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SmallFilesystem {
     /// A folder for a database.
     pub database: PathBuf,

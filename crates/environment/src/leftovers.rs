@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -125,6 +125,11 @@ fn lookalikes(registered: &HashSet<PathBuf>) -> Vec<Kept> {
 }
 
 impl Leftover {
+    /// Whether it is a folder right in this one.
+    pub fn is_folder_in(&self, folder: &Path) -> bool {
+        matches!(&self.0, Kind::Folder(path, _) if path.parent() == Some(folder))
+    }
+
     /// Removes it, if it is still what it was.
     ///
     /// # Errors

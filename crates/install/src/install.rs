@@ -1,21 +1,18 @@
 //! Following a recipe.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
 use kvdyno_engine::installed::{InstallNote, NOTE};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use kvdyno_environment::leftovers::leftovers;
+use kvdyno_environment::ownership::OwnedFolder;
 
 use crate::error::InstallError;
 use crate::recipe::{EngineVersion, Recipe};
 use crate::{archive, client, command, sources};
-
-/// Unfinished work is in folders of this name, which no engine has.
-const STAGING: &str = ".installing-";
 
 /// A step of an installation, for people to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,61 +179,34 @@ fn build(
     Ok(command::run(&format!("building {}", recipe.name), &mut command, log)?)
 }
 
-/// A folder for unfinished work, gone when it is dropped. One that a killed process left is removed by the next.
-struct Staging {
-    folder: tempfile::TempDir,
-    _lock: File,
-}
+/// A folder for unfinished work, gone when it is dropped. One that a killed process left is removed by the next, or by
+/// `kvdyno clean`.
+struct Staging(OwnedFolder);
 
 impl Staging {
     fn new(root: &Path) -> io::Result<Staging> {
-        sweep(root)?;
-        let folder = tempfile::Builder::new().prefix(STAGING).tempdir_in(root)?;
-        let lock = File::create_new(folder.path().join("lock"))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Staging { folder, _lock: lock })
+        sweep(&root.canonicalize()?);
+        Ok(Staging(OwnedFolder::new(root)?))
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.0.path().join(name)
     }
 }
 
-/// Removes what nobody works in any more.
-fn sweep(root: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(root)? {
-        let path = entry?.path();
-        let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(STAGING));
-        // Never through a link, and without waiting for whoever might write into a FIFO.
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-        let open = || File::options().read(true).custom_flags(flags).open(path.join("lock")).ok();
-        let lock = ours.then(open).flatten().filter(|lock| lock.metadata().is_ok_and(|facts| facts.is_file()));
-        if lock.is_some_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()) {
-            fs::remove_dir_all(&path)?;
-        }
+/// Removes what processes left in `root` that are no more.
+fn sweep(root: &Path) {
+    let (left, _) = leftovers();
+    for one in left.iter().flat_map(|left| &left.things).filter(|one| one.is_folder_in(root)) {
+        // What stays is in the way of nobody, and `kvdyno clean` says why.
+        let _ = one.remove();
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::recipe::PackageClient;
-
-    #[test]
-    fn what_a_killed_process_left_is_swept_and_what_somebody_works_in_stays() {
-        let root = tempfile::tempdir().unwrap();
-        let working = Staging::new(root.path()).unwrap();
-        let left = root.path().join(format!("{STAGING}left"));
-        fs::create_dir(&left).unwrap();
-        fs::write(left.join("lock"), "").unwrap();
-        let other = root.path().join("lmdb@1");
-        fs::create_dir(&other).unwrap();
-        let second = Staging::new(root.path()).unwrap();
-        assert!(!left.exists() && other.exists() && working.path("lock").exists());
-        drop((working, second));
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
-    }
 
     fn version(client: PackageClient) -> EngineVersion {
         EngineVersion {

@@ -302,6 +302,26 @@ fn a_program_of_another_name_leaves_a_living_run_alone() {
     running.ends().exits(0).is_clean();
 }
 
+/// The workers are the program that began the run, whatever bears its name by now.
+#[test]
+fn a_program_that_is_replaced_in_the_middle_of_a_run_goes_on() {
+    let comparison = quick(&Lab::new()).milliseconds(300);
+    let lab = comparison.lab().clone();
+    let program = copy(&lab, "program");
+    let command = comparison.command();
+    let mut copied = Command::new(&program);
+    copied.args(command.get_args()).current_dir(lab.path(""));
+    for (name, value) in command.get_envs() {
+        value.map(|value| copied.env(name, value));
+    }
+    let running = RunningKvdyno::start(lab.clone(), copied).has_records(1);
+    fs::write(lab.path("other"), "#!/bin/false\n").unwrap();
+    fs::rename(lab.path("other"), &program).unwrap();
+    let ran = running.ends();
+    ran.exits(0).is_clean();
+    assert_eq!(ran.all_finished("lmdb").results().len(), 3);
+}
+
 #[test]
 fn a_filesystem_that_somebody_mounted_in_a_database_folder_is_not_emptied() {
     if !may_set_the_environment() {

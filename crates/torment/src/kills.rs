@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use kvdyno_dataset::{Stream, subseed};
 use kvdyno_results::folder::ResultsFolder;
+use serde_json::Value;
 
 use crate::TormentArguments;
 use crate::summary::TormentLine;
@@ -84,7 +85,7 @@ fn one(
     let mut left = kills;
     while left > 0 {
         let lab = KilledRun::new(kvdyno, sort)?;
-        let mut before = BTreeMap::new();
+        let mut before = SavedResults::new();
         while left > 0 && before.len() < lab.planned()?.unwrap_or(usize::MAX) {
             let mut child = lab.go_on()?;
             lab.wait_until_begun(&mut child)?;
@@ -132,6 +133,37 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
         line.done += 1;
     }
     Ok(line)
+}
+
+/// The results of a run, by their files.
+type SavedResults = BTreeMap<PathBuf, SavedResult>;
+
+/// A result as it was saved. To the same trial a fresh process may add later what it found of what was written.
+#[derive(Debug, PartialEq)]
+struct SavedResult {
+    /// All but that, which never changes; as it was written if it cannot be read.
+    lasting: Value,
+    /// Whether that is there.
+    read_back: bool,
+}
+
+impl SavedResult {
+    fn of(content: &[u8]) -> SavedResult {
+        let unreadable = |_| Value::String(String::from_utf8_lossy(content).into_owned());
+        let mut lasting = serde_json::from_slice(content).unwrap_or_else(unreadable);
+        let found = lasting.pointer_mut("/audit/process").map(Value::take);
+        SavedResult { lasting, read_back: found.is_some_and(|found| !found.is_null()) }
+    }
+
+    /// The fault in what is there now.
+    fn miss(&self, now: Option<&SavedResult>) -> Option<&'static str> {
+        match now {
+            None => Some("was lost"),
+            Some(now) if now.lasting != self.lasting => Some("was done twice"),
+            Some(now) if self.read_back && !now.read_back => Some("has lost what a fresh process found"),
+            Some(_) => None,
+        }
+    }
 }
 
 /// Where one run is.
@@ -196,38 +228,25 @@ impl KilledRun {
         Ok(None)
     }
 
-    /// The results that are there, to the byte. What was there before must be as it was: it was neither lost nor done
-    /// again.
-    fn unchanged(
-        &self,
-        before: BTreeMap<PathBuf, Vec<u8>>,
-        misses: &mut Vec<String>,
-    ) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
-        let mut now = BTreeMap::new();
+    /// The results that are there. What was there before must be as it was: it was neither lost nor done again.
+    fn unchanged(&self, before: SavedResults, misses: &mut Vec<String>) -> io::Result<SavedResults> {
+        let mut now = SavedResults::new();
         for entry in fs::read_dir(self.results().root().join("trials")).into_iter().flatten() {
             let path = entry?.path().join("result.json");
             match fs::read(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (),
-                content => drop(now.insert(path, content?)),
+                content => drop(now.insert(path, SavedResult::of(&content?))),
             }
         }
-        for (path, content) in &before {
-            match now.get(path) {
-                None => misses.push(format!("{} was lost", path.display())),
-                Some(other) if other != content => misses.push(format!("{} was done twice", path.display())),
-                Some(_) => (),
-            }
-        }
+        misses.extend(before.iter().filter_map(|(path, old)| {
+            let miss = old.miss(now.get(path))?;
+            Some(format!("{} {miss}", path.display()))
+        }));
         Ok(now)
     }
 
     /// After the last resumption: every trial of the plan once, and each finished.
-    fn is_whole(
-        &self,
-        status: Option<ExitStatus>,
-        files: &BTreeMap<PathBuf, Vec<u8>>,
-        misses: &mut Vec<String>,
-    ) -> io::Result<()> {
+    fn is_whole(&self, status: Option<ExitStatus>, files: &SavedResults, misses: &mut Vec<String>) -> io::Result<()> {
         let log = || fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
         match status {
             Some(status) if status.success() => (),
@@ -248,7 +267,7 @@ impl KilledRun {
         Ok(())
     }
 
-    /// No process, mount or loop device has to do with this folder any more.
+    /// No process, mount, loop device or control group has to do with this folder or its run any more.
     fn is_given_back(&self, misses: &mut Vec<String>) {
         let since = Instant::now();
         while !self.leftovers().is_empty() && since.elapsed() < SOON {
@@ -267,6 +286,44 @@ impl KilledRun {
         let loops = entries("/sys/block").map(|entry| text(entry.path().join("loop/backing_file")));
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
-        processes.chain(loops).chain(mounts).filter(|line| line.contains(&home)).collect()
+        let found = processes.chain(loops).chain(mounts).filter(|line| line.contains(&home));
+        found.chain(self.groups()).collect()
+    }
+
+    /// Control groups that bear the name of the run, which its lock tells.
+    fn groups(&self) -> Vec<String> {
+        let lock = fs::read(self.results().root().join(".lock")).unwrap_or_default();
+        let lock: Value = serde_json::from_slice(&lock).unwrap_or_default();
+        let Some(run) = lock["run"].as_str() else { return Vec::new() };
+        let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
+        let mut found = Vec::new();
+        while let Some(folder) = folders.pop() {
+            if folder.to_string_lossy().contains(run) {
+                found.push(folder.display().to_string());
+            }
+            let below = fs::read_dir(folder).into_iter().flatten().flatten();
+            folders.extend(below.filter(|one| one.file_type().is_ok_and(|kind| kind.is_dir())).map(|one| one.path()));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved(wrote: u32, process: &str) -> SavedResult {
+        let text = format!(r#"{{"wrote": {wrote}, "audit": {{"session": null, "process": {process}}}}}"#);
+        SavedResult::of(text.as_bytes())
+    }
+
+    #[test]
+    fn a_result_is_neither_lost_nor_done_again_and_what_is_found_of_it_later_stays() {
+        let (before, after) = (saved(1, "null"), saved(1, r#"{"read": 5}"#));
+        assert_eq!(before.miss(None), Some("was lost"));
+        assert_eq!(before.miss(Some(&saved(2, "null"))), Some("was done twice"));
+        assert_eq!(before.miss(Some(&SavedResult::of(b"{\"wrote\": 1"))), Some("was done twice"));
+        assert_eq!(before.miss(Some(&after)), None);
+        assert_eq!(after.miss(Some(&before)), Some("has lost what a fresh process found"));
     }
 }

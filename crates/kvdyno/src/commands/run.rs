@@ -288,8 +288,8 @@ fn run_and_report(
         }
         .map_err(Error::io("cannot handle signals"))?;
     }
-    let program = std::env::current_exe().map_err(Error::io("cannot find this program"))?;
-    let worker = [program.into_os_string(), "worker".into()];
+    // Not by its name: the program may be replaced by a newer one while the run goes on.
+    let worker = ["/proc/self/exe".into(), "worker".into()];
     let mut progress = Terminal::new();
     eprintln!("results: {}", results.root().display());
     for one in &checked.left_out {

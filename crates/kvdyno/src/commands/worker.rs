@@ -9,6 +9,8 @@ use crate::error::Error;
 /// Runs one trial, or one process's part of it; or lets an engine clean up; or reads back what
 /// trials wrote.
 pub fn run(arguments: WorkerArguments) -> Result<(), Error> {
+    // It was started as /proc/self/exe; what lists processes shows this instead, if it can be set.
+    let _ = rustix::thread::set_name(c"kvdyno");
     match (arguments.destroy, arguments.audit) {
         (Some(spec), _) => destroy(&spec)?,
         (None, Some(spec)) => audit(&spec)?,

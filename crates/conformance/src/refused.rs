@@ -1,0 +1,273 @@
+//! Writes that the system refuses, in a process of their own: what was acknowledged is there afterwards.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kvdyno_engine::{Answer, Database, Durability, EngineError, LabSettings, Session, abi};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use crate::bench::{Bench, DatabaseLocation, has_text, session};
+use crate::finding::{During, Finding, ensure, wrong};
+use crate::process::{TaskKind, start};
+use crate::records::Records;
+use crate::small_filesystem::SmallFilesystem;
+
+/// A limit of this process that is lifted again when this is dropped.
+pub(crate) struct Limited {
+    resource: Resource,
+    before: Rlimit,
+}
+
+impl Limited {
+    pub fn to(resource: Resource, most: u64) -> Result<Limited, Finding> {
+        let before = getrlimit(resource);
+        let limit = Rlimit { current: Some(most), maximum: before.maximum };
+        setrlimit(resource, limit).map_err(|error| wrong(format!("the check itself failed: a limit: {error}")))?;
+        Ok(Limited { resource, before })
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        // It was the limit before, so it is allowed.
+        let _ = setrlimit(self.resource, self.before);
+    }
+}
+
+/// Without this the kernel would end the process whose file cannot grow, rather than answer EFBIG.
+pub(crate) fn survive_the_limit() {
+    // SAFETY: nothing is called when the signal comes.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+/// Writes at most, and refusals after which nothing new is learnt.
+const WRITES: u64 = 8_000;
+const REFUSALS: u64 = 20;
+/// Records that are there before, and those that are written.
+const BEFORE: u64 = 200;
+const RECORDS: u64 = 4_000;
+
+/// The answers to writes.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// The newest acknowledged version of each record.
+    acknowledged: BTreeMap<u64, u64>,
+    pub refused: u64,
+    /// Whether the close was OK.
+    closed: bool,
+}
+
+/// A finding about an error that came without a text.
+pub(crate) fn has_reason(error: &EngineError, what: &str) -> Result<(), Finding> {
+    ensure!(has_text(error), "session_error has no text after {what} that failed");
+    Ok(())
+}
+
+impl Told {
+    /// Records that are there before.
+    fn before(records: &Records, session: &mut Session<'_>) -> Result<Told, Finding> {
+        records.put_all(session, 0..BEFORE, 1)?;
+        Ok(Told { acknowledged: (0..BEFORE).map(|id| (id, 1)).collect(), refused: 0, closed: false })
+    }
+
+    /// Writes new records and old ones, alone and in batches, until enough was refused.
+    fn write(&mut self, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+        for number in 0..WRITES {
+            let (version, id) = (number + 2, number * 7 % RECORDS);
+            let ids = if number % 5 == 0 { vec![id, (id + 1) % RECORDS] } else { vec![id] };
+            let steps: Vec<_> = ids.iter().map(|&id| (records.key(id), records.value(id, version))).collect();
+            let answer = match &steps[..] {
+                [(key, value)] => session.put(key, value),
+                steps => {
+                    let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+                    session.write(&steps)
+                }
+            };
+            match answer {
+                Ok(()) => self.acknowledged.extend(ids.into_iter().map(|id| (id, version))),
+                Err(error) => {
+                    has_reason(&error, "a write")?;
+                    self.refused += 1;
+                }
+            }
+            if self.refused == REFUSALS {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads in the same session: what was acknowledged is there, or an error says why it cannot be read.
+    fn read(&self, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+        for (&id, &version) in &self.acknowledged {
+            match session.get(&records.key(id)) {
+                Ok(answer) => newest(records, id, version, answer)?,
+                Err(error) => has_reason(&error, "a read")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// As a process left it.
+    fn left(file: &Path) -> Result<Told, Finding> {
+        serde_json::from_slice(&fs::read(file)?).map_err(|error| wrong(format!("the check itself failed: {error}")))
+    }
+
+    /// Opens the database: the acknowledged writes are there.
+    pub fn verify_in(&self, bench: &Bench, location: &DatabaseLocation<'_>) -> Result<(), Finding> {
+        bench.step("opening the database to which some writes were refused");
+        location
+            .opened(|database| self.verify(&kilobytes(bench), &mut session(database)?))
+            .during("once there is room again")
+    }
+
+    /// That the acknowledged writes are there.
+    fn verify(&self, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+        for (&id, &version) in &self.acknowledged {
+            newest(records, id, version, session.get(&records.key(id)).during("get")?)?;
+        }
+        Ok(())
+    }
+}
+
+/// The answer is the record, as new as its newest acknowledged write at least: one that was refused may be there too.
+fn newest(records: &Records, id: u64, version: u64, answer: Answer<&[u8]>) -> Result<(), Finding> {
+    let Answer::Hit(value) = answer else {
+        return Err(wrong(format!("write {version} of record {id} was acknowledged, but the record is missing")));
+    };
+    let there = records.version_of(id, value)?;
+    ensure!(there >= version, "write {version} of record {id} was acknowledged, but that of write {there} is there");
+    Ok(())
+}
+
+/// Kilobytes, so that files grow with few writes.
+pub(crate) fn kilobytes(bench: &Bench) -> Records {
+    Records::fitting(bench.adapter().table(), 1_000)
+}
+
+/// A database to which the system refuses some writes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RefusedTask {
+    pub database: PathBuf,
+    pub lab: LabSettings,
+    pub refusal: Refusal,
+    /// Where the process leaves what was told.
+    pub told: PathBuf,
+}
+
+/// The reason for which writes are refused.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Refusal {
+    /// No file may grow beyond what an empty database has.
+    NoGrowth,
+    /// None may grow beyond what one with some records has.
+    SomeGrowth,
+    /// The filesystem is full.
+    Full(SmallFilesystem),
+}
+
+impl RefusedTask {
+    fn location<'b>(&self, bench: &'b Bench) -> Result<DatabaseLocation<'b>, Finding> {
+        Ok(DatabaseLocation { folder: self.database.clone(), lab: self.lab.clone(), ..bench.location()? })
+    }
+
+    /// Writes and closes in this process. If the close was OK the database is opened here again, else not: the engine
+    /// may say that the process has to end first.
+    pub fn run(&self, bench: &Bench) -> Result<(), Finding> {
+        survive_the_limit();
+        let location = self.location(bench)?;
+        let database = match (location.create(), &self.refusal) {
+            (Err(error), Refusal::Full(_)) if error.status == abi::NO_SPACE => {
+                return Err(Finding::NotApplicable("256 MiB are too small for an empty database".to_owned()));
+            }
+            (created, _) => created.during("creating a database")?,
+        };
+        let (told, closed) = match &self.refusal {
+            Refusal::NoGrowth => refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?,
+            Refusal::SomeGrowth => {
+                // What the files were before a close made them larger or smaller.
+                let most = largest_file(&location)? + (100 << 10);
+                refused(bench, database, || Limited::to(Resource::Fsize, most))?
+            }
+            Refusal::Full(small) => {
+                let outcome = refused(bench, database, || small.fill())?;
+                small.relieve()?;
+                outcome
+            }
+        };
+        let told = Told { closed: closed.is_ok(), ..told };
+        let text = serde_json::to_vec(&told).map_err(|error| wrong(format!("the check itself failed: {error}")))?;
+        fs::write(&self.told, text)?;
+        if told.closed { told.verify_in(bench, &location) } else { Ok(()) }
+    }
+
+    /// Opens the database in this process, after the one that wrote has ended.
+    pub fn reopen(&self, bench: &Bench) -> Result<(), Finding> {
+        Told::left(&self.told)?.verify_in(bench, &self.location(bench)?)
+    }
+
+    /// Both, each in a process of its own; what was told.
+    pub fn in_processes(&self, bench: &Bench, name: &str) -> Result<Told, Finding> {
+        let patience = bench.patience / 3;
+        bench.step("another process writes where nothing more can be written");
+        start(bench, name, TaskKind::Refused(self.clone()))?.passes(patience)?;
+        let told = Told::left(&self.told)?;
+        // Nothing is promised at durability none if the close failed.
+        if !told.closed && self.lab.durability != Durability::None {
+            bench.step("another process opens the database to which some writes were refused");
+            start(bench, &format!("{name}-again"), TaskKind::Reopen(self.clone()))?.passes(patience)?;
+        }
+        Ok(told)
+    }
+}
+
+/// Everything up to the close, with a way to refuse in between. Gives what was told, and what the close answered.
+pub(crate) fn refused<R>(
+    bench: &Bench,
+    database: Database,
+    refuse: impl FnOnce() -> Result<R, Finding>,
+) -> Result<(Told, Result<(), EngineError>), Finding> {
+    let records = kilobytes(bench);
+    let mut session = session(&database)?;
+    let mut told = Told::before(&records, &mut session)?;
+    bench.step("writing where nothing more can be written");
+    let refusing = refuse()?;
+    let outcome = told.write(&records, &mut session).and_then(|()| told.read(&records, &mut session));
+    drop(session);
+    let closed = match outcome {
+        Ok(()) => database.close(),
+        Err(finding) => {
+            drop(database);
+            drop(refusing);
+            return Err(finding);
+        }
+    };
+    drop(refusing);
+    if let Err(error) = &closed {
+        has_reason(error, "close")?;
+    }
+    Ok((told, closed))
+}
+
+/// The size of the largest file of a database.
+fn largest_file(location: &DatabaseLocation<'_>) -> Result<u64, Finding> {
+    let mut largest = 0;
+    let mut folders = vec![location.folder.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let (entry, facts) = entry.and_then(|entry| entry.metadata().map(|facts| (entry, facts)))?;
+            match facts.is_dir() {
+                true => folders.push(entry.path()),
+                false => largest = largest.max(facts.len()),
+            }
+        }
+    }
+    Ok(largest)
+}
+
+/// Bytes to which any file may grow: hardly any, but for the log, which must take what the engine says.
+pub(crate) fn hardly_any(bench: &Bench) -> Result<u64, Finding> {
+    Ok(fs::metadata(&bench.log)?.len() + (32 << 10))
+}
