@@ -154,7 +154,11 @@ mod tests {
     proptest! {
         #[test]
         fn records_are_what_keys_and_values_make(
-            key_size in 8u64..24, value_size in 0u64..300, records in 1u64..1 << 40, seed: u64, version in 0u64..1 << 40,
+            key_size in 8u64..24,
+            value_size in 0u64..300,
+            records in 1u64..1 << 40,
+            seed: u64,
+            version in 0u64..1 << 40,
         ) {
             if let Ok(keys) = Keys::new(KeyFormat::Hex, if seed % 2 == 0 { 16 } else { key_size }, records) {
                 let values = Values::new(value_size, 0.5, seed);

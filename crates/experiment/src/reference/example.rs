@@ -15,9 +15,9 @@ const HEAD: &str = "#:schema ./schema.json
 #     kvdyno run experiments/example.toml --dry-run     checks the file and prints it in full
 #     kvdyno run experiments/example.toml               runs it: less than a minute on two cores
 #
-# Read the result so: the verdicts say who is faster, by how much and how sure that is; the load table says what filling
-# cost; in the tables of each workload `*` marks a rate above every other, `≈` those that are the same as the highest, and
-# `?` those of which nothing can be told.
+# Read the result so: the verdicts say who is faster, by how much and how sure that is; the load table says what
+# filling cost; in the tables of each workload `*` marks a rate above every other, `≈` those that are the same as the
+# highest, and `?` those of which nothing can be told.
 ";
 
 /// Where the example differs from the defaults.
