@@ -12,6 +12,7 @@
 # make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
 # make test-numa  boots a guest of four NUMA nodes in QEMU, and shows there that each NUMA policy does what it says
+# make diff-check  whether `kvdyno diff` finds a slow-down of BURN=60 ns a get, and passes without it
 # make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
 
 CARGO ?= cargo
@@ -22,7 +23,7 @@ DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment bench engines \
-	test-engines test-numa test-outside sanitize docs-tables install clean
+	test-engines test-numa test-outside diff-check sanitize docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -55,6 +56,11 @@ test: setup
 	$(CARGO) test --release --locked --workspace
 	target/release/kvdyno-bench --check
 	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
+
+# A slow-down that is there, and none.
+BURN ?= 60
+diff-check: build
+	scripts/diff-check.sh target/release/kvdyno $(BURN)
 
 # The adapters in Go, and one in C, built and measured with nothing but kvdyno.h beside them.
 test-outside: build

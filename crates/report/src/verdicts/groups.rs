@@ -44,10 +44,17 @@ pub(crate) fn terms(study: &Study<'_>) -> Terms {
         let inner = experiment.values().filter_map(toml::Value::as_table).find_map(|table| table.get(key));
         experiment.get(key).or(inner).and_then(share)
     };
-    let ends_early = given("precision").is_some() || !study.missing.is_empty();
+    let ends_early = ends_by_its_results(study.experiment) || given("precision").is_some() || !study.missing.is_empty();
     let looks = if ends_early { Looks::AfterEach } else { Looks::Once };
     let detect = given("detect").unwrap_or(Terms::default().detect);
     Terms { detect, looks }
+}
+
+/// Whether an experiment repeats until its results are enough.
+pub(crate) fn ends_by_its_results(experiment: &str) -> bool {
+    let table: toml::Table = experiment.parse().unwrap_or_default();
+    let repeat = table.get("lab").and_then(|lab| lab.get("repeat")).and_then(toml::Value::as_str);
+    repeat == Some("auto")
 }
 
 /// `"3 %"` or 0.03.
