@@ -13,6 +13,7 @@
 # make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
 # make test-numa  boots a guest of four NUMA nodes in QEMU, and shows there that each NUMA policy does what it says
+# make diff-check  whether `kvdyno diff` finds a slow-down of BURN=60 ns a get, and passes without it
 # make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
 
 CARGO ?= cargo
@@ -22,8 +23,9 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment fidelity bench \
-	engines test-engines check-tested check-descendants test-numa test-outside sanitize docs-tables install clean
+.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment slowed fidelity \
+	bench engines test-engines check-tested check-descendants test-numa test-outside diff-check sanitize docs-tables \
+	install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -42,7 +44,7 @@ adapters:
 
 demo: setup
 	$(MAKE) build
-	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --duration 4s --warmup 500ms --name demo
+	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 4 --duration 500ms --warmup 200ms --name demo
 
 # Tests that mount a small filesystem need root.
 test: export KVDYNO_TEST_MOUNT ?= $(if $(filter 0,$(shell id -u)),run,skip)
@@ -56,6 +58,12 @@ test: setup
 	$(CARGO) test --release --locked --workspace
 	target/release/kvdyno-bench --check
 	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
+
+# A slow-down that is there, and none.
+BURN ?= 60
+diff-check: slowed
+	KVDYNO_ENGINES=$(CURDIR)/$(SLOWED_ENGINES):$(CURDIR)/$(ENGINES) \
+		scripts/diff-check.sh target/release/kvdyno $(BURN)
 
 # The adapters in Go, and one in C, built and measured with nothing but kvdyno.h beside them.
 test-outside: build
@@ -116,13 +124,16 @@ torment: build
 
 # Adapters that make others slower, outside of where adapters are looked for: docs/engines/slow.md.
 SLOWED = lmdb rocksdb
+SLOWED_ENGINES = target/release/slow
+slowed: build
+	$(CARGO) build --release --locked -p kvdyno-engine-slow
+	@mkdir -p $(SLOWED_ENGINES)
+	@for name in $(SLOWED); do \
+		cp -u target/release/libkvdyno_slow.so $(SLOWED_ENGINES)/libkvdyno_slow-$$name.so || exit 1; done
+
 TRIES ?= 5
 FOLDER ?= target/fidelity
-fidelity: build
-	$(CARGO) build --release --locked -p kvdyno-engine-slow
-	@mkdir -p target/release/slow
-	@for name in $(SLOWED); do \
-		cp -u target/release/libkvdyno_slow.so target/release/slow/libkvdyno_slow-$$name.so || exit 1; done
+fidelity: slowed
 	target/release/kvdyno-fidelity $(ROW) --tries $(TRIES) --folder $(FOLDER) \
 		--kvdyno target/release/kvdyno --document docs/fidelity.md
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,12 +15,13 @@ use crate::adapter::{Adapter, AdapterError};
 use crate::installed::{self, Installed};
 use crate::text::closest;
 
-/// How a user names an engine: `lmdb`, `wiredtiger:lsm`, `rocksdb@8.5.4:pfx`, `./libmine.so`, `./libmine.so:fast`.
+/// How a user names an engine: `lmdb`, `wiredtiger:lsm`, `rocksdb@8.5.4:pfx`, `lmdb@/old/liblmdb.so`, `./libmine.so`,
+/// `./libmine.so:fast`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineName {
     /// Name or path.
     pub adapter: String,
-    /// One of the versions that were installed.
+    /// One of the versions that were installed, or the path of the library that the adapter loads.
     pub version: Option<String>,
     /// A preset of the adapter's.
     pub preset: Option<String>,
@@ -87,11 +89,30 @@ impl EngineName {
             Some((adapter, preset)) if !preset.contains('/') => (adapter, Some(preset.to_owned())),
             _ => (text, None),
         };
-        let (adapter, version) = match adapter.split_once('@') {
-            Some((name, version)) if !is_path(adapter) => (name, Some(version.to_owned())),
-            _ => (adapter, None),
+        let (adapter, version) = match split_version(adapter) {
+            Some((name, version)) => (name, Some(version.to_owned())),
+            None => (adapter, None),
         };
         EngineName { adapter: adapter.to_owned(), version, preset }
+    }
+
+    /// The library that it names by its path, in the place of a version.
+    pub fn library(&self) -> Option<&Path> {
+        self.version.as_deref().filter(|version| is_path(version)).map(Path::new)
+    }
+
+    /// The same with paths that begin at `base`.
+    #[must_use]
+    pub fn below(&self, base: &Path) -> EngineName {
+        let absolute = |text: &String| match is_path(text) {
+            true => base.join(text).to_string_lossy().into_owned(),
+            false => text.clone(),
+        };
+        EngineName {
+            adapter: absolute(&self.adapter),
+            version: self.version.as_ref().map(absolute),
+            preset: self.preset.clone(),
+        }
     }
 
     /// Whether it is the path of an adapter.
@@ -100,11 +121,18 @@ impl EngineName {
     }
 
     /// Where the engine is: the requested version as it was installed; without a version the adapter that is here, with
-    /// the system's library; without that, the newest version that was installed.
+    /// the system's library; without that, the newest version that was installed. A version that is a path takes the
+    /// place of the library only.
     ///
     /// # Errors
     /// If no folder has it.
     pub fn find(&self) -> Result<EngineLocation, FindError> {
+        if let Some(library) = self.library() {
+            let location = EngineName { version: None, ..self.clone() }.find()?;
+            // A loader looks for a bare name elsewhere.
+            let library = std::path::absolute(library).unwrap_or_else(|_| library.to_owned());
+            return Ok(EngineLocation { library: Some(library), ..location });
+        }
         if self.is_path() {
             return Ok(EngineLocation { adapter: PathBuf::from(&self.adapter), library: None });
         }
@@ -158,8 +186,24 @@ impl EngineName {
     }
 }
 
-fn is_path(adapter: &str) -> bool {
-    adapter.contains('/') || adapter.ends_with(".so")
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.adapter)?;
+        self.version.as_ref().map_or(Ok(()), |version| write!(f, "@{version}"))?;
+        self.preset.as_ref().map_or(Ok(()), |preset| write!(f, ":{preset}"))
+    }
+}
+
+/// Name and version. In a path `@` is a letter like others, but behind an adapter's file begins its library.
+fn split_version(adapter: &str) -> Option<(&str, &str)> {
+    let at = adapter.find('@').filter(|at| !is_path(&adapter[..*at]));
+    let at = at.or_else(|| adapter.find(".so@").map(|end| end + ".so".len()))?;
+    Some((&adapter[..at], &adapter[at + 1..]))
+}
+
+/// `liblmdb.so.0` is one as `./liblmdb.so.0`.
+fn is_path(text: &str) -> bool {
+    text.contains('/') || text.ends_with(".so")
 }
 
 /// Where a user's own engines go: `$XDG_DATA_HOME/kvdyno/engines`. `None` if the user has no home.
@@ -218,5 +262,17 @@ mod tests {
         assert_eq!(parsed("./libmine.so"), ("./libmine.so".into(), None, None));
         assert_eq!(parsed("./a@1/b:c/libmine.so"), ("./a@1/b:c/libmine.so".into(), None, None));
         assert_eq!(parsed("./libmine.so:fast"), ("./libmine.so".into(), None, some("fast")));
+    }
+
+    #[test]
+    fn a_version_may_be_a_path() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(parsed("lmdb@/old/liblmdb.so"), ("lmdb".into(), some("/old/liblmdb.so"), None));
+        assert_eq!(parsed("rocksdb@./a@1/lib.so.8:pfx"), ("rocksdb".into(), some("./a@1/lib.so.8"), some("pfx")));
+        assert_eq!(parsed("./libmine.so@old.so"), ("./libmine.so".into(), some("old.so"), None));
+        let name = EngineName::parse("./libmine.so@old.so:fast").below(Path::new("/base"));
+        assert_eq!(name.to_string(), "/base/./libmine.so@/base/old.so:fast");
+        assert_eq!(EngineName::parse("rocksdb@8.5.4").below(Path::new("/base")).to_string(), "rocksdb@8.5.4");
+        assert_eq!(EngineName::parse("lmdb@0.9.90").library(), None);
     }
 }

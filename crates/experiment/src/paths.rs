@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kvdyno_engine::catalog::EngineName;
 use kvdyno_model::FilePath;
 use toml::{Table, Value};
 
@@ -12,15 +13,13 @@ impl Experiment {
     /// Makes paths of adapters, libraries and folders independent of the working folder.
     pub fn make_paths_absolute(&mut self, base: &Path) {
         let absolute = |path: &Path| FilePath(base.join(path));
-        // An engine that is named by its path: where it lies is said by its section, so that its name may change.
-        for name in self.engines.iter().filter(|name| is_path(name)) {
+        // An engine that is named by a path: where it lies is said by its section, so that its name may change.
+        for name in self.engines.iter().filter(|name| has_path(name)) {
             let section = self.engine.entry(name.clone()).or_default();
             section.engine.get_or_insert_with(|| name.clone());
         }
         for section in self.engine.values_mut() {
-            if let Some(engine) = section.engine.as_mut().filter(|engine| is_path(engine)) {
-                *engine = base.join(&*engine).to_string_lossy().into_owned();
-            }
+            section.engine = section.engine.as_deref().map(|engine| below(engine, base));
             section.library = section.library.as_deref().map(absolute);
         }
         self.lab.dir = self.lab.dir.as_deref().map(absolute);
@@ -28,21 +27,30 @@ impl Experiment {
         let engines = self.variant.iter_mut().filter_map(|variant| variant.get_mut("engine")?.as_table_mut());
         for section in engines.flat_map(|engines| engines.iter_mut()).filter_map(|(_, section)| section.as_table_mut())
         {
-            make_absolute(section, EngineKey::Engine, is_path, base);
-            make_absolute(section, EngineKey::Library, |_| true, base);
+            make_absolute(section, EngineKey::Engine, below, base);
+            make_absolute(
+                section,
+                EngineKey::Library,
+                |path, base| base.join(path).to_string_lossy().into_owned(),
+                base,
+            );
         }
     }
 }
 
-/// The text of `key`, if it is a path.
-fn make_absolute(section: &mut Table, key: EngineKey, is_path: fn(&str) -> bool, base: &Path) {
-    if let Some(Value::String(path)) = section.get_mut(key.name())
-        && is_path(path)
-    {
-        *path = base.join(&*path).to_string_lossy().into_owned();
+/// The text of `key`, if there is one.
+fn make_absolute(section: &mut Table, key: EngineKey, absolute: fn(&str, &Path) -> String, base: &Path) {
+    if let Some(Value::String(text)) = section.get_mut(key.name()) {
+        *text = absolute(text, base);
     }
 }
 
-fn is_path(engine: &str) -> bool {
-    engine.contains('/') || engine.ends_with(".so")
+/// An engine whose adapter or library is named by its path.
+fn has_path(engine: &str) -> bool {
+    let name = EngineName::parse(engine);
+    name.is_path() || name.library().is_some()
+}
+
+fn below(engine: &str, base: &Path) -> String {
+    EngineName::parse(engine).below(base).to_string()
 }

@@ -167,7 +167,7 @@ pub struct LabSection {
     pub question: Question,
     /// Of `repeat = "auto"`: no repeat begins that would not be over after so long, loads included; the first is done
     /// whatever it takes.
-    #[key(absent = "as long as it takes", no_flag)]
+    #[key(absent = "as long as it takes")]
     pub budget: Option<TimeSpan<1>>,
     /// The number that all random streams and all values are made from.
     #[key(default = Count(1))]

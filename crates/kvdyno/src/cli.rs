@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use kvdyno_model::TimeSpan;
-use kvdyno_report::{Format, Paper};
+use kvdyno_report::{DiffFormat, Format, Paper};
 
-pub use key_flags::{KeyFlags, SettingsFlags};
+pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
 /// writes, how it scales with readers, and how sure the figure is.
@@ -19,7 +19,8 @@ pub use key_flags::{KeyFlags, SettingsFlags};
     max_term_width = 120,
     after_help = "Examples:
   kvdyno compare lmdb rocksdb                       load both, then read beside a writer with 1, 2 and 4 readers
-  kvdyno compare ./libmine.so lmdb --repeat 3       your own adapter beside LMDB, three times
+  kvdyno compare ./libmine.so lmdb --detect 1%      your own adapter beside LMDB, until 1 % is told apart
+  kvdyno diff lmdb lmdb@./new/liblmdb.so            whether another build is slower: exit code 3 if it is
   kvdyno run experiment.toml                        the same from a file, with everything in it
   kvdyno run inmem-numa --fit --budget 10m          one of the published experiments, at this machine's size
   kvdyno run --resume results/comparison-…          go on where an interrupted run stopped
@@ -36,6 +37,8 @@ pub struct Cli {
 pub enum Command {
     /// Compare engines: load each, then run the workload on the same databases, the engines taking turns
     Compare(Box<CompareArguments>),
+    /// Tell whether a change made an engine slower: two builds, versions or settings, or two results folders
+    Diff(Box<DiffArguments>),
     /// Run an experiment, of a file or one that comes with kvdyno, or go on with an interrupted one
     Run(RunArguments),
     /// Print the tables of a results folder again, and make its page of charts
@@ -67,8 +70,8 @@ pub enum Command {
   kvdyno compare ./libmine.so null --option mine.block_size=8KiB --format csv
   kvdyno compare old=./libmine.so new=build/libmine.so")]
 pub struct CompareArguments {
-    /// Engines: a name, NAME:PRESET, or the path of an adapter, which is called as it calls itself (see `kvdyno
-    /// engines`); with another name for the tables: NAME=ENGINE
+    /// Engines: a name, NAME:PRESET, NAME@VERSION, NAME@PATH of a library, or the path of an adapter, which is called
+    /// as it calls itself (see `kvdyno engines`); with another name for the tables: NAME=ENGINE
     #[arg(required = true, value_name = "ENGINE")]
     pub engines: Vec<String>,
     /// An engine's own option (see `kvdyno engines NAME`)
@@ -83,6 +86,57 @@ pub struct CompareArguments {
     pub erase: EraseArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A is before the change and B after it: worse means that B is slower than A.
+
+Exit codes: 0 the same or better, 3 worse, 4 cannot tell, 1 trials failed or the lab could not work, 2 the input was
+wrong; of several cells the first of 1, 3, 4 that occurs.
+
+Two setups are measured beside each other until there is a verdict. Options are for one side by its letter. Two results
+folders are compared where both did the same work; they were not measured beside each other, so that their intervals are
+wider, and whatever else changed between the two runs is in the ratio.
+
+Examples:
+  kvdyno diff lmdb@/old/liblmdb.so lmdb@/new/liblmdb.so --detect 1%   two builds of a library
+  kvdyno diff ./old/libmine.so ./new/libmine.so --workload readseq    two builds of an adapter
+  kvdyno diff rocksdb@8.5.4 rocksdb@10.10.1 --budget 5m               two versions
+  kvdyno diff rocksdb rocksdb --option B.block_size=16KiB             two settings
+  kvdyno diff --resume results/diff-…                                 go on where it was interrupted
+  kvdyno diff results/monday results/friday --format markdown         what was measured already")]
+pub struct DiffArguments {
+    /// Before: an engine as `kvdyno compare` takes it, or a results folder
+    #[arg(value_name = "A", required_unless_present = "resume")]
+    pub before: Option<String>,
+    /// After: the same
+    #[arg(value_name = "B", required_unless_present = "resume")]
+    pub after: Option<String>,
+    /// An engine's own option; for one side A.OPTION=VALUE or B.OPTION=VALUE
+    #[arg(long, value_name = "ENGINE.OPTION=VALUE", help_heading = "[engine.NAME]")]
+    pub option: Vec<String>,
+    /// The library that an engine's adapter loads instead of the system's; for one side A=PATH or B=PATH
+    #[arg(long, value_name = "ENGINE=PATH", help_heading = "[engine.NAME]")]
+    pub library: Vec<String>,
+    #[command(flatten)]
+    pub keys: DiffFlags,
+    #[command(flatten)]
+    pub erase: EraseArguments,
+    /// Go on with an interrupted diff; finished trials are not repeated
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["before", "after", "out", "dry_run"])]
+    pub resume: Option<PathBuf>,
+    /// Of two results folders: the machine and its state may be others
+    #[arg(long)]
+    pub across: bool,
+    /// The results folder, which must be new [default: results/NAME-TIME]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// How the verdicts are printed: text, markdown, or json for actions that track benchmarks
+    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    pub format: DiffFormat,
+    /// Write the experiment file to standard output instead of running it
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// A block device for the databases, and the user's word that it may be erased.

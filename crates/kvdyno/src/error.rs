@@ -67,8 +67,23 @@ pub enum Error {
     #[error("{0} of {1} could not be removed")]
     NotCleaned(usize, usize),
     /// The user stopped it.
-    #[error("interrupted; go on with: kvdyno run --resume {}", .0.display())]
-    Interrupted(PathBuf),
+    #[error("interrupted; go on with: kvdyno {command} --resume {}", folder.display())]
+    Interrupted {
+        /// The results so far.
+        folder: PathBuf,
+        /// What goes on with them.
+        command: &'static str,
+    },
+    /// A diff ended in *worse*; the cells were printed.
+    #[error("{} worse", counted(.0, ["cell is", "cells are"]))]
+    Worse(usize),
+    /// A diff cannot tell; the reasons were printed.
+    #[error("cannot tell in {}", counted(.0, ["cell", "cells"]))]
+    CannotTell(usize),
+}
+
+fn counted(count: &usize, [one, more]: [&str; 2]) -> String {
+    format!("{count} {}", if *count == 1 { one } else { more })
 }
 
 /// Whether the results are to blame, not the system that would not give them.
@@ -100,7 +115,9 @@ impl Error {
         match self {
             Error::Input(_) | Error::Experiment { .. } | Error::Space(_) | Error::Lab(RunError::Base(_)) => 2,
             Error::ResultsFolder(error) | Error::Report(ReportError::Read(error)) if is_input(error) => 2,
-            Error::Interrupted(_) => 130,
+            Error::Worse(_) => 3,
+            Error::CannotTell(_) => 4,
+            Error::Interrupted { .. } => 130,
             _ => 1,
         }
     }

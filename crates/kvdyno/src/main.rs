@@ -1,7 +1,7 @@
 //! kvdyno, the command line: parse, call one library function, print.
 //!
 //! Only `main` decides the exit code: 0 all is well; 1 the lab could not work, or trials failed; 2 the input was wrong,
-//! and nothing was touched; 130 interrupted.
+//! and nothing was touched; 3 a diff ended in *worse*; 4 it cannot tell; 130 interrupted.
 
 mod cli;
 mod commands;
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Compare(arguments) => commands::compare::run(arguments),
+        Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Run(arguments) => commands::run::run(arguments),
         Command::Report(arguments) => commands::report::run(arguments),
         Command::Engines(EnginesArguments { command: Some(EnginesCommand::Check(arguments)), .. }) => {

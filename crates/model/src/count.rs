@@ -1,6 +1,7 @@
 //! Numbers with bounds.
 
 use std::fmt;
+use std::num::ParseFloatError;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -146,7 +147,7 @@ macro_rules! number {
 number!(Count);
 number!(Length);
 
-/// A part of a whole, 0 to 1.
+/// A part of a whole, 0 to 1: `0.03`, `3%`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Fraction(pub f64);
 
@@ -155,7 +156,7 @@ pub struct Fraction(pub f64);
 pub struct Multiple(pub f64);
 
 macro_rules! fraction {
-    ($type:ident, $placeholder:literal, $bounds:literal, $fits:expr, $schema:expr) => {
+    ($type:ident, $placeholder:literal, $bounds:literal, $fits:expr, $number:expr, $schema:expr) => {
         impl KeyValue for $type {
             const PLACEHOLDER: &'static str = $placeholder;
 
@@ -165,7 +166,8 @@ macro_rules! fraction {
 
             fn from_text(text: &str) -> Result<Self, String> {
                 let fits: fn(&f64) -> bool = $fits;
-                match text.parse::<f64>() {
+                let number: fn(&str) -> Result<f64, ParseFloatError> = $number;
+                match number(text) {
                     Ok(number) if fits(&number) => Ok($type(number)),
                     Ok(_) => Err(format!(concat!("it is {}; it must be ", $bounds), text)),
                     Err(_) => Err(format!("`{text}` is not a number such as 0.5")),
@@ -193,18 +195,33 @@ macro_rules! fraction {
     };
 }
 
+/// A number, or so many hundredths.
+fn number_or_percentage(text: &str) -> Result<f64, ParseFloatError> {
+    match text.strip_suffix('%') {
+        Some(hundredths) => hundredths.trim_end().parse::<f64>().map(|hundredths| hundredths / 100.0),
+        None => text.parse(),
+    }
+}
+
 fraction!(
     Fraction,
     "FRACTION",
-    "from 0 to 1",
+    "from 0 to 1, or a percentage",
     |number| (0.0..=1.0).contains(number),
-    json!({ "type": "number", "minimum": 0, "maximum": 1 })
+    number_or_percentage,
+    json!({
+        "anyOf": [
+            { "type": "number", "minimum": 0, "maximum": 1 },
+            { "type": "string", "pattern": "^[0-9]+([.][0-9]+)? *%?$" }
+        ]
+    })
 );
 fraction!(
     Multiple,
     "FRACTION",
     "above 0, at most 1000",
     |number| *number > 0.0 && *number <= 1000.0,
+    str::parse,
     json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1000 })
 );
 
@@ -240,6 +257,8 @@ mod tests {
         assert_eq!(count("-5"), "-5 is too small; it must be from 1 to 2^48");
         assert!(count("many").contains("such as 1000000 or 10M"));
         assert!("2".parse::<Fraction>().unwrap_err().contains("from 0 to 1"));
+        assert_eq!(["3%", "3 %", "0.03"].map(|text| text.parse::<Fraction>()), [Ok(Fraction(0.03)); 3]);
+        assert!("101%".parse::<Fraction>().is_err() && "%".parse::<Fraction>().is_err());
         assert!("NaN".parse::<Fraction>().is_err() && "0".parse::<Multiple>().is_err());
     }
 

@@ -57,7 +57,7 @@ fn not_found(wanted: &EngineName, error: FindError) -> String {
 
 /// How an engine, or the version of it that is named, is brought; `None` where there is no recipe.
 pub fn how_to_get(name: &EngineName) -> Option<String> {
-    let recipe = recipe(&name.adapter).ok()?;
+    let recipe = recipe(&name.adapter).ok().filter(|_| name.library().is_none())?;
     Some(match recipe.version(name.version.as_deref()) {
         Ok(_) => {
             let version = name.version.as_ref().map(|version| format!("@{version}")).unwrap_or_default();

@@ -5,6 +5,7 @@
 //! The modules of `format` render the document.
 
 mod charts;
+mod diff;
 mod document;
 mod error;
 mod figures;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use kvdyno_results::folder::ResultsFolder;
 
+pub use diff::{Diff, DiffError, DiffFormat, DiffOutcome};
 pub use error::ReportError;
 pub use format::{Format, UnknownFormat};
 pub use published::{Paper, UnknownPaper, against, can_hold};

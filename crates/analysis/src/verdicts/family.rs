@@ -18,15 +18,37 @@ pub fn compare(pair: &PairedRatios, terms: &Terms) -> Comparison {
 
 /// The comparisons of a family, in its order: verdicts of all of them hold together.
 pub fn compare_family(pairs: &[PairedRatios], terms: &Terms) -> Vec<Comparison> {
-    let middles: Vec<Option<TrimmedMean>> = pairs.iter().map(|pair| pair.middle(terms.looks)).collect();
+    let unjudged = |pair: &PairedRatios| Unjudged {
+        middle: pair.middle(terms.looks),
+        hindrance: pair.hindrance(terms.looks),
+        only: pair.ratios.first().map(|ratio| ratio.log_ratio),
+        repeats: pair.ratios.len(),
+    };
+    judge_family(&pairs.iter().map(unjudged).collect::<Vec<_>>(), terms)
+}
+
+/// A comparison before its verdict.
+pub(super) struct Unjudged {
+    /// The middle of the logarithm of the ratio; absent where there are too few figures for an interval.
+    pub(super) middle: Option<TrimmedMean>,
+    /// The reason why there is no interval, or why it may not decide.
+    pub(super) hindrance: Option<Unsure>,
+    /// The logarithm of the ratio where nothing but that is known.
+    pub(super) only: Option<f64>,
+    /// Repeats in which both finished.
+    pub(super) repeats: usize,
+}
+
+/// The verdicts of a family.
+pub(super) fn judge_family(family: &[Unjudged], terms: &Terms) -> Vec<Comparison> {
     let chances = |of: &dyn Fn(&TrimmedMean) -> f64| -> Vec<Option<f64>> {
-        let usable = pairs.iter().zip(&middles);
-        usable.map(|(pair, middle)| middle.as_ref().filter(|_| pair.unsure.is_none()).map(of)).collect()
+        let usable = |one: &Unjudged| one.middle.as_ref().filter(|_| one.hindrance.is_none()).map(of);
+        family.iter().map(usable).collect()
     };
     let different = steps(&chances(&|middle| middle.chance(middle.value)), terms);
     let same = steps(&chances(&|middle| chance_of_same(middle, terms)), terms);
-    let each = pairs.iter().zip(&middles).zip(different.into_iter().zip(same));
-    each.map(|((pair, middle), steps)| judged(pair, middle.as_ref(), steps, (terms, pairs.len()))).collect()
+    let each = family.iter().zip(different.into_iter().zip(same));
+    each.map(|(one, steps)| judged(one, steps, (terms, family.len()))).collect()
 }
 
 /// The probability of a middle so near to 1 if the truth lay at the bound, as of an interval with two sides.
@@ -61,11 +83,11 @@ fn steps(chances: &[Option<f64>], terms: &Terms) -> Vec<HolmStep> {
 }
 
 fn judged(
-    pair: &PairedRatios,
-    middle: Option<&TrimmedMean>,
+    one: &Unjudged,
     (different, same): (HolmStep, HolmStep),
     (terms, pairs): (&Terms, usize),
 ) -> Comparison {
+    let middle = one.middle.as_ref();
     let step = match (different.is_sure, same.is_sure) {
         (_, true) => same.miss,
         (true, false) => different.miss,
@@ -79,16 +101,15 @@ fn judged(
         _ => Verdict::CannotTell,
     };
     let wide = || middle.map(|middle| too_wide(middle, terms));
-    let unsure = pair.hindrance(terms.looks).or_else(|| wide().filter(|_| !verdict.is_decided()));
-    let only = pair.ratios.first().map(|ratio| ratio.log_ratio);
+    let unsure = one.hindrance.or_else(|| wide().filter(|_| !verdict.is_decided()));
     Comparison {
         verdict,
         unsure,
-        ratio: middle.map(|middle| middle.value).or(only).map(f64::exp),
+        ratio: middle.map(|middle| middle.value).or(one.only).map(f64::exp),
         low: ends.map(|(low, _)| low.exp()),
         high: ends.map(|(_, high)| high.exp()),
         differs: different.is_sure || ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
-        repeats: pair.ratios.len(),
+        repeats: one.repeats,
         detect: terms.detect,
         looks: terms.looks,
         pairs,

@@ -80,6 +80,11 @@ impl MeasuredCell {
         TrimmedMean::of(&logs).map(|middle| middle.value).or(logs.first().copied())
     }
 
+    /// The middle of its figures; absent if there are none.
+    pub fn middle(&self) -> Option<f64> {
+        self.log_middle().map(f64::exp)
+    }
+
     /// Half of the 95 % interval of its figure over the figure; absent for too few repeats.
     pub fn half_width(&self, looks: Looks) -> Option<f64> {
         let logs = self.logs();
@@ -87,7 +92,7 @@ impl MeasuredCell {
         Some(middle.half(looks.at_one(MISS)).exp_m1())
     }
 
-    fn logs(&self) -> Vec<f64> {
+    pub(super) fn logs(&self) -> Vec<f64> {
         self.figures.values().map(|figure| figure.ln()).collect()
     }
 }

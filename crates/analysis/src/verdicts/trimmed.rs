@@ -45,6 +45,20 @@ impl TrimmedMean {
         })
     }
 
+    /// The distance of this from the middle of a sample that has nothing to do with it. Degrees of freedom are Welch's
+    /// (*The Generalization of "Student's" Problem when Several Different Population Variances are Involved*, Biometrika
+    /// 34, 1947).
+    pub(crate) fn minus(&self, other: &TrimmedMean) -> TrimmedMean {
+        let (one, two) = (self.error.powi(2), other.error.powi(2));
+        let freedom = (one + two).powi(2) / (one.powi(2) / self.freedom + two.powi(2) / other.freedom);
+        TrimmedMean {
+            value: self.value - other.value,
+            error: (one + two).sqrt(),
+            // Two samples without any spread.
+            freedom: if freedom.is_finite() { freedom } else { self.freedom + other.freedom },
+        }
+    }
+
     /// Half of the two-sided interval that misses the truth with this probability.
     pub(crate) fn half(&self, miss: f64) -> f64 {
         self.error * quantile(self.freedom, miss)

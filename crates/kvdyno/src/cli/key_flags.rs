@@ -1,21 +1,32 @@
 //! Flags that are keys of the experiment file: name, help, default and what they take come from the key's definition.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
-use kvdyno_experiment::{Experiment, FileError, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, sections};
-use kvdyno_model::{Definition, KeyPath, Otherwise};
+use kvdyno_experiment::{
+    Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
+};
+use kvdyno_model::{Definition, Fraction, KeyPath, Otherwise};
 use kvdyno_worker::workloads::WorkloadName;
 use toml::{Table, Value};
+
+/// Keys with the texts that were given for them.
+type GivenKeys = Vec<(&'static Definition, String)>;
 
 /// The keys that flags of `kvdyno compare` give, in the order of the reference.
 #[derive(Clone, Debug, Default)]
 pub struct KeyFlags {
-    given: Vec<(&'static Definition, String)>,
+    given: GivenKeys,
+}
+
+/// The same of `kvdyno diff`, some with other defaults.
+#[derive(Clone, Debug, Default)]
+pub struct DiffFlags {
+    given: GivenKeys,
 }
 
 /// Those of `[settings]` that `kvdyno engines settings` takes.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsFlags {
-    given: Vec<(&'static Definition, String)>,
+    given: GivenKeys,
 }
 
 const SETTINGS: [SettingsKey; 3] = [SettingsKey::Cache, SettingsKey::WriteBuffer, SettingsKey::SyncPeriod];
@@ -29,9 +40,46 @@ fn of_settings() -> impl Iterator<Item = &'static Definition> {
     all().filter(|key| SETTINGS.map(KeyPath::from).contains(&key.path))
 }
 
+/// The default of a key for `kvdyno compare`, where it is not that of the file: so that it ends in verdicts, and soon.
+fn default_of_compare(key: &Definition) -> Option<&'static str> {
+    let defaults: [(KeyPath, &str); 4] = [
+        (LabKey::Repeat.into(), "auto"),
+        (LabKey::Budget.into(), "5m"),
+        (RunKey::Duration.into(), "1s"),
+        (RunKey::Warmup.into(), "200ms"),
+    ];
+    defaults.into_iter().find(|(path, _)| *path == key.path).map(|(_, text)| text)
+}
+
+/// The default of a key for `kvdyno diff`, where it is not that of the file.
+fn default_of_diff(key: &Definition) -> Option<&'static str> {
+    let defaults: [(KeyPath, &str); 7] = [
+        (TopKey::Name.into(), "diff"),
+        (LabKey::Repeat.into(), "auto"),
+        (LabKey::Question.into(), "difference"),
+        (RunKey::Workload.into(), "readrandom"),
+        (RunKey::Readers.into(), "1"),
+        (RunKey::Duration.into(), "1s"),
+        (RunKey::Warmup.into(), "200ms"),
+    ];
+    defaults.into_iter().find(|(path, _)| *path == key.path).map(|(_, text)| text)
+}
+
 fn argument(key: &'static Definition) -> Arg {
+    argument_with(key, None)
+}
+
+fn argument_of_compare(key: &'static Definition) -> Arg {
+    argument_with(key, default_of_compare(key))
+}
+
+fn argument_of_diff(key: &'static Definition) -> Arg {
+    argument_with(key, default_of_diff(key))
+}
+
+fn argument_with(key: &'static Definition, otherwise: Option<&str>) -> Arg {
     let flag = key.flag.unwrap_or(key.name);
-    let argument = Arg::new(flag).long(flag).help(help(key));
+    let argument = Arg::new(flag).long(flag).help(help(key, otherwise));
     let argument = match heading(key) {
         Some(heading) => argument.help_heading(heading),
         None => argument,
@@ -63,19 +111,20 @@ fn heading(key: &Definition) -> Option<String> {
     }
 }
 
-fn help(key: &Definition) -> String {
+fn help(key: &Definition, instead: Option<&str>) -> String {
     let doc = key.doc.trim_end_matches('.').replace('`', "");
     let words = if key.value.words.is_empty() { String::new() } else { format!(": {}", key.value.description) };
-    let otherwise = match &key.otherwise {
-        Otherwise::Default { .. } if key.value.is_switch => return doc,
-        Otherwise::Default { text, .. } => text.clone(),
-        Otherwise::Absent(meaning) => meaning.replace('`', ""),
+    let otherwise = match (instead, &key.otherwise) {
+        (Some(text), _) => text.to_owned(),
+        (None, Otherwise::Default { .. }) if key.value.is_switch => return doc,
+        (None, Otherwise::Default { text, .. }) => text.clone(),
+        (None, Otherwise::Absent(meaning)) => meaning.replace('`', ""),
     };
     format!("{doc}{words} [default: {otherwise}]")
 }
 
 /// Those of `keys` that were given, with their texts.
-fn given(keys: impl Iterator<Item = &'static Definition>, matches: &ArgMatches) -> Vec<(&'static Definition, String)> {
+fn given(keys: impl Iterator<Item = &'static Definition>, matches: &ArgMatches) -> GivenKeys {
     let text = |key: &'static Definition| {
         let flag = key.flag?;
         let text = match key.value.is_switch {
@@ -88,7 +137,7 @@ fn given(keys: impl Iterator<Item = &'static Definition>, matches: &ArgMatches) 
 }
 
 macro_rules! arguments {
-    ($type:ident, $keys:expr) => {
+    ($type:ident, $keys:expr, $argument:expr) => {
         impl FromArgMatches for $type {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
                 Ok($type { given: given($keys, matches) })
@@ -102,7 +151,7 @@ macro_rules! arguments {
 
         impl Args for $type {
             fn augment_args(command: Command) -> Command {
-                command.args($keys.map(argument))
+                command.args($keys.map($argument))
             }
 
             fn augment_args_for_update(command: Command) -> Command {
@@ -112,20 +161,42 @@ macro_rules! arguments {
     };
 }
 
-arguments!(KeyFlags, all());
-arguments!(SettingsFlags, of_settings());
+arguments!(KeyFlags, all(), argument_of_compare);
+arguments!(DiffFlags, all(), argument_of_diff);
+arguments!(SettingsFlags, of_settings(), argument);
 
 /// As the file would have it: every value can be a text there.
 fn value(key: &Definition, text: &str) -> Value {
     if key.value.is_switch { Value::Boolean(true) } else { Value::String(text.to_owned()) }
 }
 
+/// The keys that were given, and a command's own defaults for the rest. What ends a run otherwise than by its time
+/// leaves that without a default.
+fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>) -> KeyFlags {
+    let has = |path: KeyPath| given.iter().any(|(key, _)| key.path == path);
+    let ends_otherwise = has(RunKey::Operations.into()) || has(RunKey::RecordsFraction.into());
+    let left = all().filter(|key| !given.iter().any(|(other, _)| other.path == key.path));
+    let left = left.filter(|key| !ends_otherwise || key.path != RunKey::Duration.into());
+    let defaults = left.filter_map(|key| Some((key, default(key)?.to_owned())));
+    KeyFlags { given: given.iter().cloned().chain(defaults).collect() }
+}
+
 impl KeyFlags {
-    /// An experiment on `engines` with the keys that were given, and a `[[run]]` for each workload.
+    /// An experiment on `engines` with the keys that were given, the defaults of `kvdyno compare` for the rest, and a
+    /// `[[run]]` for each workload.
     ///
     /// # Errors
     /// If a value cannot be.
     pub fn experiment(&self, engines: &[String]) -> Result<Experiment, FileError> {
+        let mut all = completed(&self.given, default_of_compare);
+        // A load that leaves no records is followed by a run only if one is asked for.
+        if !self.given.iter().any(|(key, _)| key.section == "run") && self.leaves_no_records() {
+            all.given.retain(|(key, _)| key.section != "run");
+        }
+        all.experiment_as_given(engines)
+    }
+
+    fn experiment_as_given(&self, engines: &[String]) -> Result<Experiment, FileError> {
         let base = Table::try_from(Experiment::on(engines)).map_err(|error| FileError::new(error.to_string()))?;
         let mut table = base;
         for (key, text) in self.given.iter().filter(|(key, _)| key.section != "run") {
@@ -139,16 +210,22 @@ impl KeyFlags {
         Experiment::from_table(&table)
     }
 
+    fn text_of(&self, path: KeyPath) -> Option<&str> {
+        self.given.iter().find(|(key, _)| key.path == path).map(|(_, text)| text.as_str())
+    }
+
+    fn leaves_no_records(&self) -> bool {
+        let load = self.text_of(LoadKey::Workload.into()).and_then(|text| text.parse::<WorkloadName>().ok());
+        load.is_some_and(|load| !load.leaves_records())
+    }
+
     /// A `[[run]]` for each workload. None where nothing of a run was given and nothing can follow the load.
     fn runs(&self) -> Vec<Value> {
-        let text_of =
-            |path: KeyPath| self.given.iter().find(|(key, _)| key.path == path).map(|(_, text)| text.as_str());
-        let load = text_of(LoadKey::Workload.into()).and_then(|text| text.parse::<WorkloadName>().ok());
-        if load.is_some_and(|load| !load.leaves_records()) && !self.given.iter().any(|(key, _)| key.section == "run") {
+        if self.leaves_no_records() && !self.given.iter().any(|(key, _)| key.section == "run") {
             return Vec::new();
         }
         let usual = RunSection::default().workload.to_string();
-        let names: Vec<&str> = text_of(RunKey::Workload.into()).unwrap_or(&usual).split(',').collect();
+        let names: Vec<&str> = self.text_of(RunKey::Workload.into()).unwrap_or(&usual).split(',').collect();
         names.iter().map(|name| Value::Table(self.run(name, names.len() == 1))).collect()
     }
 
@@ -166,6 +243,28 @@ impl KeyFlags {
             run.insert(key.name.to_owned(), value(key, text));
         }
         run
+    }
+}
+
+impl DiffFlags {
+    /// An experiment on two setups, with the defaults of a diff for what was not given.
+    ///
+    /// # Errors
+    /// If a value cannot be.
+    pub fn experiment(&self, setups: &[String]) -> Result<Experiment, FileError> {
+        completed(&self.given, default_of_diff).experiment_as_given(setups)
+    }
+
+    /// The least difference that matters, if it was given.
+    pub fn detect(&self) -> Option<f64> {
+        let (_, text) = self.given.iter().find(|(key, _)| key.path == LabKey::Detect.into())?;
+        text.parse::<Fraction>().ok().map(|fraction| fraction.0)
+    }
+
+    /// A flag that was given and says how to measure.
+    pub fn about_measuring(&self) -> Option<&'static str> {
+        let (key, _) = self.given.iter().find(|(key, _)| key.path != LabKey::Detect.into())?;
+        key.flag
     }
 }
 
@@ -189,13 +288,33 @@ mod tests {
         // On a narrow terminal a default goes over two lines.
         let help = command.render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         for key in all().filter(|key| !key.value.is_switch) {
-            let default = match &key.otherwise {
-                Otherwise::Default { text, .. } => text.clone(),
-                Otherwise::Absent(meaning) => meaning.replace('`', ""),
+            let default = match (default_of_compare(key), &key.otherwise) {
+                (Some(text), _) => text.to_owned(),
+                (None, Otherwise::Default { text, .. }) => text.clone(),
+                (None, Otherwise::Absent(meaning)) => meaning.replace('`', ""),
             };
             assert!(help.contains(&format!("--{} <", key.flag.unwrap_or_default())), "{}", key.path);
             assert!(help.contains(&format!("[default: {default}]")), "{}", key.path);
         }
+    }
+
+    #[test]
+    fn a_diff_has_defaults_of_its_own_and_its_help_says_so() {
+        let mut command = DiffFlags::augment_args(Command::new("diff"));
+        let help = command.render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        for key in all().filter(|key| default_of_diff(key).is_some()) {
+            let default = default_of_diff(key).unwrap();
+            assert!(help.contains(&format!("[default: {default}]")), "{}", key.path);
+        }
+        let experiment = |words: &[&str]| {
+            let matches = command.clone().try_get_matches_from(["diff"].iter().chain(words)).unwrap();
+            DiffFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()]).unwrap()
+        };
+        let usual = experiment(&["--detect", "1%", "--workload", "readseq,overwritesome"]);
+        assert!(usual.lab.repeat.is_auto() && usual.lab.detect.0 == 0.01 && usual.name == "diff");
+        assert_eq!(usual.run.iter().map(|run| run.duration.is_some()).collect::<Vec<_>>(), [true, false]);
+        let counted = experiment(&["--operations", "5", "--repeat", "3"]);
+        assert!(counted.run[0].duration.is_none() && !counted.lab.repeat.is_auto());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod clean;
 pub mod compare;
+pub mod diff;
 pub mod engines;
 pub mod experiments;
 pub mod install;

@@ -1,7 +1,10 @@
 //! The names of engines: one that is given by its path is called as its adapter calls itself, or as the user says.
 
+use std::collections::BTreeMap;
+
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_experiment::Experiment;
+use kvdyno_experiment::{EngineSection, Experiment};
+use kvdyno_model::FilePath;
 use kvdyno_plan::inspection::{inspect_in_child, request};
 
 use crate::error::Error;
@@ -13,6 +16,8 @@ pub struct NamedEngine {
     pub name: String,
     /// A name or path, if the engine is not found by `name`.
     pub engine: Option<String>,
+    /// The letter that means it alone, in a diff.
+    pub side: Option<&'static str>,
 }
 
 impl NamedEngine {
@@ -23,11 +28,12 @@ impl NamedEngine {
             return Ok(NamedEngine {
                 engine: name.is_some().then(|| text.to_owned()),
                 name: name.unwrap_or(text.into()),
+                side: None,
             });
         };
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         match !name.is_empty() && name.chars().all(fits) && !engine.is_empty() {
-            true => Ok(NamedEngine { name: name.to_owned(), engine: Some(engine.to_owned()) }),
+            true => Ok(NamedEngine { name: name.to_owned(), engine: Some(engine.to_owned()), side: None }),
             false => Err(Error::Input(format!(
                 "{text}: it must be of the form NAME=ENGINE, the name of letters, digits, `_`, `-` and `.`"
             ))),
@@ -35,10 +41,73 @@ impl NamedEngine {
     }
 
     /// Whether `text`, which stands before an option or a library, means this engine: its name, what it was given by,
-    /// or either without the preset.
-    pub fn is_meant(&self, text: &str) -> bool {
-        let means = |name: &str| name.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        means(&self.name) || self.engine.as_deref().is_some_and(means)
+    /// or either without version and preset.
+    fn is_meant(&self, text: &str) -> bool {
+        let ends = |rest: &str| rest.is_empty() || rest.starts_with([':', '@']);
+        let means = |name: &str| name.strip_prefix(text).is_some_and(ends);
+        self.side == Some(text) || means(&self.name) || self.engine.as_deref().is_some_and(means)
+    }
+}
+
+/// The two sides of a diff. Two builds or settings of one engine have one name: then the second is the new one.
+pub fn sides(before: &str, after: &str) -> Result<[NamedEngine; 2], Error> {
+    let [before, after] = [(before, "A"), (after, "B")].map(|(text, side)| -> Result<_, Error> {
+        let mut engine = NamedEngine::parse(text)?;
+        let name = EngineName::parse(text);
+        if engine.engine.is_none() && name.library().is_some() {
+            engine.name = EngineName { version: None, ..name }.to_string();
+            engine.engine = Some(text.to_owned());
+        }
+        Ok(NamedEngine { side: Some(side), ..engine })
+    });
+    let (before, mut after) = (before?, after?);
+    if after.name == before.name {
+        after.engine = Some(after.engine.unwrap_or(after.name));
+        after.name = format!("{}@new", before.name);
+    }
+    Ok([before, after])
+}
+
+/// Engines with a name that is not their own, `--option` and `--library` as sections of the file. What names `rocksdb`
+/// concerns `rocksdb:pfx` too.
+pub fn sections(
+    engines: &[NamedEngine],
+    options: &[String],
+    libraries: &[String],
+) -> Result<BTreeMap<String, EngineSection>, Error> {
+    let mut sections: BTreeMap<String, EngineSection> = BTreeMap::new();
+    for engine in engines.iter().filter(|engine| engine.engine.is_some()) {
+        sections.entry(engine.name.clone()).or_default().engine = engine.engine.clone();
+    }
+    for item in options {
+        let form = || Error::Input(format!("--option {item}: it must be of the form ENGINE.OPTION=VALUE"));
+        let (name, value) = item.split_once('=').ok_or_else(form)?;
+        let (engine, option) = name.rsplit_once('.').ok_or_else(form)?;
+        for name in concerned(engines, engine, &format!("--option {item}"))? {
+            let value = toml::Value::String(value.to_owned());
+            sections.entry(name).or_default().options.0.insert(option.to_owned(), value);
+        }
+    }
+    for item in libraries {
+        let form = || Error::Input(format!("--library {item}: it must be of the form ENGINE=PATH"));
+        let (engine, path) = item.split_once('=').ok_or_else(form)?;
+        for name in concerned(engines, engine, &format!("--library {item}"))? {
+            sections.entry(name).or_default().library = Some(FilePath(path.into()));
+        }
+    }
+    Ok(sections)
+}
+
+/// The names of the engines on the command line that `text` means: itself, or all presets of it.
+fn concerned(engines: &[NamedEngine], text: &str, what: &str) -> Result<Vec<String>, Error> {
+    let meant = engines.iter().filter(|engine| engine.is_meant(text));
+    let names: Vec<String> = meant.map(|engine| engine.name.clone()).collect();
+    match names.is_empty() {
+        true => Err(Error::Input(format!(
+            "{what}: `{text}` is none of the engines to compare, which are {}",
+            engines.iter().map(|engine| engine.name.as_str()).collect::<Vec<_>>().join(", ")
+        ))),
+        false => Ok(names),
     }
 }
 
@@ -113,8 +182,23 @@ mod tests {
     }
 
     #[test]
+    fn two_builds_of_one_engine_have_two_names() {
+        let names = |before: &str, after: &str| sides(before, after).unwrap().map(|side| (side.name, side.engine));
+        let of = |name: &str, engine: Option<&str>| (name.to_owned(), engine.map(str::to_owned));
+        let (old, new) = ("lmdb@/old/liblmdb.so:x", "lmdb@/new/liblmdb.so:x");
+        assert_eq!(names(old, new), [of("lmdb:x", Some(old)), of("lmdb:x@new", Some(new))]);
+        assert_eq!(names("lmdb", "lmdb"), [of("lmdb", None), of("lmdb@new", Some("lmdb"))]);
+        assert_eq!(names("lmdb@1", "lmdb@2"), [of("lmdb@1", None), of("lmdb@2", None)]);
+        assert_eq!(names("a=lmdb", "lmdb"), [of("a", Some("lmdb")), of("lmdb", None)]);
+        let sides = sides("lmdb", "lmdb").unwrap();
+        let meant = |text: &str| sides.iter().filter(|side| side.is_meant(text)).count();
+        assert_eq!(["A", "B", "lmdb", "lmdb@new", "C"].map(meant), [1, 1, 2, 1, 0]);
+    }
+
+    #[test]
     fn an_option_means_an_engine_by_its_name_or_its_path_with_every_preset() {
-        let engine = NamedEngine { name: "mine:fast".to_owned(), engine: Some("./libmine.so:fast".to_owned()) };
+        let engine = Some("./libmine.so:fast".to_owned());
+        let engine = NamedEngine { name: "mine:fast".to_owned(), engine, side: None };
         for text in ["mine", "mine:fast", "./libmine.so"] {
             assert!(engine.is_meant(text), "{text}");
         }

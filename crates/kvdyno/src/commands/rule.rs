@@ -1,22 +1,29 @@
 //! When the results of a run are enough.
 
-use kvdyno_analysis::verdicts::{Goal, decide};
-use kvdyno_experiment::LabSection;
+use kvdyno_analysis::verdicts::{Goal, Question, decide, decide_difference};
+use kvdyno_experiment::Experiment;
 use kvdyno_results::TrialResult;
 use kvdyno_run::StoppingRule;
 
-/// They are enough when the comparisons of its runs are decided, as far as the experiment asks for that.
+/// They are enough when the comparisons of its runs are decided, as far as the experiment asks for that. Of two setups
+/// all of them are one question where that is whether the two differ.
 pub struct ComparisonsDecide<'a> {
-    /// What it asks for.
-    pub lab: &'a LabSection,
+    /// What asks for that.
+    pub experiment: &'a Experiment,
 }
 
 impl StoppingRule for ComparisonsDecide<'_> {
     fn enough(&self, results: &[&TrialResult]) -> Option<String> {
-        let LabSection { question, detect, precision, .. } = self.lab;
-        let goal = Goal { question: *question, detect: detect.0, precision: precision.map(|precision| precision.0) };
+        let lab = &self.experiment.lab;
+        let precision = lab.precision.map(|precision| precision.0);
+        let goal = Goal { question: lab.question, detect: lab.detect.0, precision };
         let results: Vec<TrialResult> = results.iter().copied().cloned().collect();
-        let decision = decide(&results, &goal);
+        let decision = match (lab.question, &self.experiment.engines[..]) {
+            (Question::Difference, [before, after]) => {
+                decide_difference(&results, (before.as_str(), after.as_str()), &goal)
+            }
+            _ => decide(&results, &goal),
+        };
         let open = decision.pairs - decision.decided;
         decision.stop.then(|| match (decision.pairs, open) {
             (0, _) => "nothing is left to compare".to_owned(),

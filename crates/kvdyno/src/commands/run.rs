@@ -11,10 +11,11 @@ use kvdyno_environment::ownership::RunName;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::{FilePath, TimeSpan};
 use kvdyno_plan::{Checked, Extent, MachineCapacity, check, check_space};
+use kvdyno_report::Format;
 use kvdyno_results::SavedPlan;
 use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_run::Stop;
+use kvdyno_run::{Stop, Summary};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{EraseArguments, OutputArguments, RunArguments};
@@ -27,7 +28,7 @@ use crate::progress::Terminal;
 /// Runs the command.
 pub fn run(arguments: RunArguments) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
-        return resume(folder, &arguments);
+        return resume(folder, &arguments.erase)?.report(arguments.output.format);
     }
     let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
@@ -146,22 +147,48 @@ fn in_file(error: FileError, file: Option<(PathBuf, String)>) -> Error {
     Error::Experiment { error, file }
 }
 
-/// Checks an experiment, makes its results folder and runs it. `file` is where it came from.
-pub fn start(
+/// A run that was not interrupted.
+pub struct EndedRun {
+    /// Its results.
+    pub results: ResultsFolder,
+    summary: Summary,
+}
+
+impl EndedRun {
+    fn report(&self, format: Format) -> Result<(), Error> {
+        report::show(&self.results, format)?;
+        match self.summary.failed {
+            0 => Ok(()),
+            failed => Err(Error::Trials { failed, ended: self.summary.ended }),
+        }
+    }
+}
+
+/// Checks an experiment, makes its results folder, runs it and reports. `file` is where it came from.
+pub fn start(experiment: Experiment, file: Option<(PathBuf, String)>, output: &OutputArguments) -> Result<(), Error> {
+    match measure(experiment, file, (output.out.as_deref(), output.dry_run))? {
+        Some(ended) => ended.report(output.format),
+        None => Ok(()),
+    }
+}
+
+/// The same without a report. `output`: the results folder, and whether the experiment file is to be printed instead;
+/// then there is no run.
+pub fn measure(
     mut experiment: Experiment,
     file: Option<(PathBuf, String)>,
-    output: &OutputArguments,
-) -> Result<(), Error> {
+    (out, dry_run): (Option<&Path>, bool),
+) -> Result<Option<EndedRun>, Error> {
     experiment.make_paths_absolute(&base_of(file.as_ref().map(|(path, _)| path.as_path()))?);
     use_own_names(&mut experiment);
     let checked = check(experiment).map_err(|error| in_file(error, file))?;
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
-    if output.dry_run {
+    if dry_run {
         eprintln!("{}", Extent::of(&checked));
-        return stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"));
+        return stdout().write_all(text.as_bytes()).map(|()| None).map_err(Error::io("cannot print"));
     }
-    let folder = out_folder(&checked.experiment, output)?;
+    let folder = out_folder(&checked.experiment, out)?;
     if let Some(dir) = checked.experiment.lab.dir.as_ref().filter(|dir| !dir.is_dir()) {
         return Err(Error::Input(format!(
             "--dir {}: there is no such folder; make it, on the storage to be measured",
@@ -185,10 +212,11 @@ pub fn start(
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
-    run_and_report(&checked, &results, lock.run(), output)
+    run_rest(&checked, results, lock.run()).map(Some)
 }
 
-fn resume(folder: &Path, arguments: &RunArguments) -> Result<(), Error> {
+/// Goes on with a run.
+pub fn resume(folder: &Path, erase: &EraseArguments) -> Result<EndedRun, Error> {
     // Its databases have the same paths as before: an engine may know them by those.
     let root = ResultsFolder::open(folder)?.root().canonicalize();
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
@@ -198,7 +226,7 @@ fn resume(folder: &Path, arguments: &RunArguments) -> Result<(), Error> {
     // What is damaged is told before anything is touched.
     results.results()?;
     enter_scope(&experiment);
-    give_up(&mut experiment, &arguments.erase)?;
+    give_up(&mut experiment, erase)?;
     let lock = lock(&results)?;
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
     let trials = checked.plan.trials.iter().map(|trial| &trial.key);
@@ -209,7 +237,7 @@ fn resume(folder: &Path, arguments: &RunArguments) -> Result<(), Error> {
             results.root().display()
         )));
     }
-    run_and_report(&checked, &results, lock.run(), &arguments.output)
+    run_rest(&checked, results, lock.run())
 }
 
 /// More changes than this are not read.
@@ -232,9 +260,9 @@ fn refuse_changed(results: &ResultsFolder, changes: Option<Vec<String>>) -> Resu
 }
 
 /// Where results go: a folder that is not there yet, or is empty.
-fn out_folder(experiment: &Experiment, output: &OutputArguments) -> Result<PathBuf, Error> {
+fn out_folder(experiment: &Experiment, out: Option<&Path>) -> Result<PathBuf, Error> {
     let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
-    let folder = output.out.clone().unwrap_or_else(|| {
+    let folder = out.map(Path::to_owned).unwrap_or_else(|| {
         let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
         PathBuf::from("results").join(format!("{name}-{stamp}"))
     });
@@ -269,13 +297,8 @@ fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
     FolderLock::acquire(results.root()).map_err(|error| Error::Input(error.to_string()))
 }
 
-/// Runs what is left of the plan, and reports.
-fn run_and_report(
-    checked: &Checked,
-    results: &ResultsFolder,
-    run: &RunName,
-    output: &OutputArguments,
-) -> Result<(), Error> {
+/// Runs what is left of the plan.
+fn run_rest(checked: &Checked, results: ResultsFolder, run: &RunName) -> Result<EndedRun, Error> {
     let stop = Stop::default();
     let counter = stop.counter();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -296,16 +319,12 @@ fn run_and_report(
         eprintln!("left out: {}: {}", one.what(), one.reason);
     }
     eprintln!("{}", Extent::of(checked));
-    let rule = ComparisonsDecide { lab: &checked.experiment.lab };
-    let summary = kvdyno_run::run(checked, results, run, &worker, &rule, &stop, &mut progress);
+    let rule = ComparisonsDecide { experiment: &checked.experiment };
+    let summary = kvdyno_run::run(checked, &results, run, &worker, &rule, &stop, &mut progress);
     progress.finish();
     let summary = summary?;
     if summary.interrupted {
-        return Err(Error::Interrupted(results.root().to_owned()));
+        return Err(Error::Interrupted { folder: results.root().to_owned(), command: "run" });
     }
-    report::show(results, output.format)?;
-    match summary.failed {
-        0 => Ok(()),
-        failed => Err(Error::Trials { failed, ended: summary.ended }),
-    }
+    Ok(EndedRun { results, summary })
 }

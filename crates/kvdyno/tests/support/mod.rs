@@ -117,7 +117,7 @@ impl Lab {
 
     /// A comparison of small databases, one reader and short trials, unless it says otherwise.
     pub fn compare<const N: usize>(&self, engines: [&str; N]) -> Comparison {
-        let defaults = [("records", "2000"), ("readers", "1"), ("warmup", "0s"), ("out", "results")];
+        let defaults = [("records", "2000"), ("readers", "1"), ("warmup", "0s"), ("repeat", "1"), ("out", "results")];
         Comparison {
             lab: self.clone(),
             engines: engines.map(str::to_owned).to_vec(),

@@ -77,7 +77,7 @@ pub(super) fn setup(
     let wrong = |message: String| FileError::at(named.clone(), message);
     let name = EngineName::parse(engine);
     let library = section.library.clone().map(|path| path.0);
-    let library_is_chosen = library.is_some();
+    let library_is_chosen = library.is_some() || name.library().is_some();
     let mut request = inspection::request(&name, library).map_err(|error| wrong(error.message))?;
     request.options = section.options.texts();
     // Only the answer tells whether its readers and writers must be processes.

@@ -101,7 +101,7 @@ fn marked(cell: &GridCell) -> String {
 }
 
 /// Text in which nothing is markup, ends the cell, or is a terminal's command.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for character in plain(text).chars() {
         match character {

@@ -41,10 +41,19 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
 pub(crate) fn terms(study: &Study<'_>) -> Terms {
     let experiment: toml::Table = study.experiment.parse().unwrap_or_default();
     let of_lab = |key: &str| experiment.get("lab").and_then(|lab| lab.get(key));
-    let is_auto = of_lab("repeat").and_then(toml::Value::as_str) == Some("auto");
-    let looks = if is_auto || !study.missing.is_empty() { Looks::AfterEach } else { Looks::Once };
+    let looks = match ends_by_its_results(study.experiment) || !study.missing.is_empty() {
+        true => Looks::AfterEach,
+        false => Looks::Once,
+    };
     let detect = of_lab("detect").and_then(share).unwrap_or(Terms::default().detect);
     Terms { detect, looks }
+}
+
+/// Whether an experiment repeats until its results are enough.
+pub(crate) fn ends_by_its_results(experiment: &str) -> bool {
+    let table: toml::Table = experiment.parse().unwrap_or_default();
+    let repeat = table.get("lab").and_then(|lab| lab.get("repeat")).and_then(toml::Value::as_str);
+    repeat == Some("auto")
 }
 
 /// `"3 %"` or 0.03.

@@ -32,6 +32,23 @@ pub(crate) fn sentence(verb: &str, (one, other): (&str, &str), comparison: &Comp
     }
 }
 
+/// The same about the first of the two, which came of a change of the second: `lmdb@new reads 3.2 % slower than lmdb`.
+pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comparison: &Comparison) -> String {
+    let ratio = comparison.ratio.unwrap_or(1.0);
+    if comparison.verdict != Verdict::Slower {
+        return sentence(verb, (after, before), comparison);
+    }
+    let how = match ratio.recip() >= TIMES {
+        true => format!("{} times as slow as", times(ratio.recip())),
+        false => format!("{} % slower than", per_cent(1.0 - ratio)),
+    };
+    let ends = match ratio.recip() >= TIMES {
+        true => bracket(&comparison.reversed(), ratio.recip()),
+        false => bracket(comparison, ratio),
+    };
+    format!("{after} {verb}s {how} {before}{ends}, {}", repeats(comparison.repeats))
+}
+
 /// The side to which a difference lies that does not matter.
 fn small((one, other): (&str, &str), comparison: &Comparison) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
@@ -83,7 +100,7 @@ fn times(ratio: f64) -> String {
 }
 
 /// `0.4`, `3.1`, `12`.
-pub(super) fn per_cent(share: f64) -> String {
+pub(crate) fn per_cent(share: f64) -> String {
     let percent = 100.0 * share;
     let text = if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
     let text = text.strip_suffix(".0").map(str::to_owned).unwrap_or(text);
@@ -114,6 +131,18 @@ mod tests {
         assert_eq!(said(&off(0.0)), "lmdb and bdb read the same within 3 % (-1 % to +1 %), 5 repeats");
         let differs = "lmdb and bdb read the same within 3 %: lmdb is 1.5 % faster (+0.5 % to +2.5 %), 5 repeats";
         assert_eq!(said(&off(0.015)), differs);
+    }
+
+    #[test]
+    fn a_change_is_what_sentences_about_it_begin_with() {
+        let said = |middle: f64| {
+            let log_ratios = [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| middle + off);
+            let comparison = compare(&PairedRatios::of(&log_ratios), &Terms::default());
+            sentence_of_change("read", ("new", "old"), &comparison)
+        };
+        assert_eq!(said(0.9f64.ln()), "new reads 10 % slower than old (-11 % to -9.1 %), 5 repeats");
+        assert_eq!(said(0.25f64.ln()), "new reads 4.00 times as slow as old (3.96 to 4.04), 5 repeats");
+        assert!(said(1.2f64.ln()).starts_with("new reads 20 % faster than old"));
     }
 
     #[test]

@@ -1,0 +1,115 @@
+//! Two setups, one before a change and one after it, in every work that both did.
+//!
+//! Whether a change made anything worse is one question, however many cells it is asked of: the comparisons of all cells
+//! are one family, or of twenty cells without any difference one would be called worse.
+
+use std::convert::Infallible;
+
+use kvdyno_results::latency_log::LatencyLog;
+use kvdyno_results::{ClientKind, Phase, TrialKey, TrialResult, WorkloadFacts};
+
+use super::enough::{Decision, Goal, OpenPair};
+use super::family::compare_family;
+use super::level::{Looks, MOST_LOOKS};
+use super::pairing::{measured, paired};
+use super::verdict::{Terms, Unsure};
+use crate::{Cell, CellKey, Series, cells};
+
+/// Each cell of the first beside the cell of the second that did the same work, in the first's order. Runs; where
+/// neither has any, loads, of which there are as many as repeats and nobody asked for more.
+pub fn counterparts<'c, 'r>(before: &[&'c Cell<'r>], after: &[&'c Cell<'r>]) -> Vec<(&'c Cell<'r>, &'c Cell<'r>)> {
+    let has_runs = before.iter().chain(after).any(|cell| cell.key.phase == Phase::Run);
+    let wanted = if has_runs { Phase::Run } else { Phase::Load };
+    let counterpart = |cell: &&'c Cell<'r>| {
+        let same: Vec<&'c Cell<'r>> = after.iter().copied().filter(|other| work(other) == work(cell)).collect();
+        let alike = same.iter().copied().find(|other| facts(other) == facts(cell));
+        let only = (same.len() == 1).then(|| same[0]);
+        Some((*cell, alike.or(only)?))
+    };
+    before.iter().filter(|cell| cell.key.phase == wanted).filter_map(counterpart).collect()
+}
+
+/// All of a cell's identity but the setup.
+fn work<'a>(cell: &'a Cell<'_>) -> (&'a str, Phase, &'a str, u32, u32, ClientKind) {
+    let CellKey { variant, phase, workload, readers, writers, clients, .. } = &cell.key;
+    (variant, *phase, workload, *readers, *writers, *clients)
+}
+
+fn facts(cell: &Cell<'_>) -> Option<WorkloadFacts> {
+    let first = cell.finished.first().or(cell.failed.first())?;
+    Some(WorkloadFacts { seed: 0, ..first.workload.clone() })
+}
+
+/// Whether these results are enough to tell two setups from each other, in every work.
+pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str), goal: &Goal) -> Decision {
+    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
+    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    let of = |setup: &str| cells.iter().filter(|cell| cell.key.engine == setup).collect::<Vec<_>>();
+    let pairs = counterparts(&of(before), &of(after));
+    let ratios: Vec<_> = pairs.iter().map(|(before, after)| paired(after, before)).collect();
+    let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
+    let comparisons = compare_family(&ratios, &terms);
+    let open = |(rivals, comparison): (usize, &super::Comparison)| {
+        let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.repeats < MOST_LOOKS;
+        let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
+        may_pass.then_some(OpenPair { rivals, one: 1, other: 0, unsure: comparison.unsure, half_width })
+    };
+    let open: Vec<OpenPair> = comparisons.iter().enumerate().filter_map(open).collect();
+    let is_precise = |precision: f64| {
+        let is_known = |cell: &Cell<'_>| {
+            let half = measured(cell).half_width(Looks::AfterEach);
+            half.is_some_and(|half| half <= precision)
+        };
+        pairs.iter().all(|(before, after)| is_known(before) && is_known(after))
+    };
+    Decision {
+        stop: open.is_empty() || goal.precision.is_some_and(is_precise),
+        pairs: comparisons.len(),
+        decided: comparisons.iter().filter(|comparison| comparison.verdict.is_decided()).count(),
+        open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::result;
+    use crate::verdicts::Question;
+
+    const GOAL: Goal = Goal { question: Question::Difference, detect: 0.03, precision: None };
+
+    fn trials(repeats: u32, after: f64) -> Vec<TrialResult> {
+        let of = |repeat: u32| {
+            let wobble = 1.0 + 0.002 * f64::from(repeat % 3);
+            let with =
+                |readers| [result("old", readers, repeat, 100.0), result("new", readers, repeat, after * wobble)];
+            [with(1), with(2)].concat()
+        };
+        (1..=repeats).flat_map(of).collect()
+    }
+
+    #[test]
+    fn every_work_is_of_one_family_and_must_be_decided() {
+        assert!(!decide_difference(&trials(2, 50.0), ("old", "new"), &GOAL).stop);
+        let decision = decide_difference(&trials(5, 50.0), ("old", "new"), &GOAL);
+        assert!(decision.stop && (decision.pairs, decision.decided) == (2, 2), "{decision:?}");
+        let mut uneven = trials(5, 50.0);
+        uneven.iter_mut().filter(|one| one.trial.engine == "new" && one.trial.repeat % 2 == 0).for_each(|one| {
+            one.operations[0].records_per_s *= 3.0;
+        });
+        let decision = decide_difference(&uneven, ("old", "new"), &GOAL);
+        assert!(!decision.stop && decision.decided < 2, "{decision:?}");
+    }
+
+    #[test]
+    fn counterparts_did_the_same_work() {
+        let mut results = trials(1, 50.0);
+        results.retain(|one| one.trial.engine == "old" || one.trial.readers == 1);
+        let none = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
+        let Ok(cells) = cells(&results, &Series::new(), none);
+        let of = |setup: &str| cells.iter().filter(|cell| cell.key.engine == setup).collect::<Vec<_>>();
+        let pairs = counterparts(&of("old"), &of("new"));
+        assert_eq!(pairs.len(), 1);
+        assert_eq!((pairs[0].0.key.readers, pairs[0].1.key.engine.as_str()), (1, "new"));
+    }
+}

@@ -1,0 +1,141 @@
+//! Setups that were not measured beside each other: results of two days, or of two machines.
+//!
+//! Nothing that surrounded both cancels, so a comparison is made from the middle of the logarithms of either side, each
+//! with a spread of its own (Welch, and Yuen where figures are trimmed: see [`super::trimmed`]). Its interval is one over
+//! repeats. What changed between the two runs as a whole, of which there is one each, it cannot know of.
+
+use super::family::{Unjudged, judge_family};
+use super::level::{Looks, MOST_LOOKS};
+use super::rivals::MeasuredCell;
+use super::trimmed::TrimmedMean;
+use super::verdict::{Comparison, Terms, Unsure};
+
+/// All that a comparison of a cell with its counterpart of another run is made from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UnpairedFigures {
+    /// Natural logarithms of the figures of the first side, in the order of repeats.
+    pub one: Vec<f64>,
+    /// Those of the second.
+    pub other: Vec<f64>,
+    /// A reason why nothing may be said, whatever the figures are.
+    pub unsure: Option<Unsure>,
+}
+
+impl MeasuredCell {
+    /// Its figures beside those of another that was not measured together with it.
+    pub fn unpaired_over(&self, other: &MeasuredCell) -> UnpairedFigures {
+        let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
+        let suffers = |cell: &MeasuredCell| {
+            let suffering = cell.figures.keys().filter(|repeat| cell.with_interference.contains(repeat)).count();
+            suffering > 0 && 2 * suffering >= cell.figures.len()
+        };
+        let interference = (suffers(self) || suffers(other)).then_some(Unsure::Interference);
+        let unsure = self.unsure.or(other.unsure).or(kept).or(interference);
+        UnpairedFigures { one: self.logs(), other: other.logs(), unsure }
+    }
+}
+
+impl UnpairedFigures {
+    fn repeats(&self) -> usize {
+        self.one.len().min(self.other.len())
+    }
+
+    /// The distance of the middles; absent where a side has too few figures for an interval.
+    fn middle(&self, looks: Looks) -> Option<TrimmedMean> {
+        let of = |logs: &[f64]| {
+            let most = if looks == Looks::AfterEach { MOST_LOOKS } else { usize::MAX };
+            TrimmedMean::of(&logs[..logs.len().min(most)])
+        };
+        let enough = self.repeats() >= looks.fewest();
+        Some(of(&self.one)?.minus(&of(&self.other)?)).filter(|_| enough)
+    }
+
+    fn hindrance(&self, looks: Looks) -> Option<Unsure> {
+        let few = match self.repeats() {
+            0 => Some(Unsure::NothingMeasured),
+            1 => Some(Unsure::OneRepeat),
+            repeats if repeats < looks.fewest() => Some(Unsure::TooFew { repeats, needed: looks.fewest() }),
+            _ => None,
+        };
+        self.unsure.or(few)
+    }
+}
+
+/// The comparisons of a family, the first side over the second, in its order: verdicts of all of them hold together.
+pub fn compare_unpaired(family: &[UnpairedFigures], terms: &Terms) -> Vec<Comparison> {
+    let unjudged = |cell: &UnpairedFigures| Unjudged {
+        middle: cell.middle(terms.looks),
+        hindrance: cell.hindrance(terms.looks),
+        only: mean(&cell.one).zip(mean(&cell.other)).map(|(one, other)| one - other),
+        repeats: cell.repeats(),
+    };
+    judge_family(&family.iter().map(unjudged).collect::<Vec<_>>(), terms)
+}
+
+fn mean(logs: &[f64]) -> Option<f64> {
+    (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::super::Verdict;
+    use super::*;
+    use crate::random::normal;
+
+    fn of(one: &[f64], other: &[f64]) -> Comparison {
+        let figures = UnpairedFigures { one: one.to_vec(), other: other.to_vec(), unsure: None };
+        compare_unpaired(&[figures], &Terms::default()).remove(0)
+    }
+
+    /// By hand: s² 0.0001 of three and 0.0004 of four have errors² 0.0000333 and 0.0001; 4.64 degrees of freedom.
+    #[test]
+    fn welch_by_hand() {
+        let one = [0.49, 0.50, 0.51];
+        // Squares that sum to 0.0012 about 0.
+        let far = (0.0006f64).sqrt();
+        let comparison = of(&one, &[-far, 0.0, 0.0, far]);
+        let (low, high) = comparison.interval().unwrap();
+        let half = (high / low).ln() / 2.0;
+        let error = (0.0001f64 / 3.0 + 0.0004 / 4.0).sqrt();
+        assert!((comparison.ratio.unwrap().ln() - 0.5).abs() < 1e-9);
+        assert!((half / error - 2.63).abs() < 0.02, "{}", half / error);
+        assert_eq!((comparison.verdict, comparison.repeats), (Verdict::Faster, 3));
+    }
+
+    #[test]
+    fn one_repeat_on_either_side_cannot_tell() {
+        let comparison = of(&[1.0], &[0.0, 0.001, 0.002]);
+        assert_eq!((comparison.verdict, comparison.unsure), (Verdict::CannotTell, Some(Unsure::OneRepeat)));
+        assert!(comparison.interval().is_none() && comparison.ratio.is_some());
+        assert_eq!(of(&[], &[1.0]).unsure, Some(Unsure::NothingMeasured));
+    }
+
+    #[test]
+    fn what_has_no_spread_is_told() {
+        assert_eq!(of(&[0.0; 3], &[0.0; 3]).verdict, Verdict::Same);
+        assert_eq!(of(&[0.0; 3], &[1.0; 3]).verdict, Verdict::Slower);
+    }
+
+    /// What one side's repeats have in common with the other's by their number counts nothing.
+    #[test]
+    fn a_common_drift_does_not_cancel() {
+        let drift = [0.0, 0.1, 0.2, 0.3];
+        assert_eq!(of(&drift, &drift).verdict, Verdict::CannotTell);
+    }
+
+    /// Of 100 pairs that are equal at most 5 are called different, also where the sides' spreads and numbers differ.
+    #[test]
+    fn intervals_miss_as_seldom_as_they_say() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        for (one, other) in [((3, 0.01), (3, 0.01)), ((4, 0.01), (8, 0.03)), ((9, 0.02), (9, 0.01))] {
+            let mut draw =
+                |(count, spread): (usize, f64)| (0..count).map(|_| spread * normal(&mut random)).collect::<Vec<_>>();
+            let tries = 4000;
+            let missed = (0..tries).filter(|_| of(&draw(one), &draw(other)).differs).count();
+            assert!(missed < tries * 6 / 100, "{missed} of {tries}");
+        }
+    }
+}

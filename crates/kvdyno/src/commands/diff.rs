@@ -1,0 +1,142 @@
+//! `kvdyno diff`: whether a change made an engine slower, by two setups that are measured beside each other or by two
+//! results folders.
+
+use std::io::{Write, stdout};
+use std::path::Path;
+
+use kvdyno_analysis::verdicts::DETECT;
+use kvdyno_experiment::Experiment;
+use kvdyno_report::{Diff, DiffError, DiffFormat, DiffOutcome};
+use kvdyno_results::folder::ResultsFolder;
+
+use crate::cli::DiffArguments;
+use crate::commands::named::{sections, sides};
+use crate::commands::run::{self, EndedRun};
+use crate::error::Error;
+
+/// Runs the command.
+pub fn run(arguments: &DiffArguments) -> Result<(), Error> {
+    let (before, after) = match (&arguments.resume, &arguments.before, &arguments.after) {
+        (Some(folder), ..) => return resume(folder, arguments),
+        (None, Some(before), Some(after)) => (before, after),
+        _ => return Err(Error::Input("a diff needs two sides: kvdyno diff A B".to_owned())),
+    };
+    match [before, after].map(|side| is_folder(side)) {
+        [true, true] => of_folders(before, after, arguments),
+        [false, false] => measured(before, after, arguments),
+        [is_before, _] => {
+            let (folder, engine) = if is_before { (before, after) } else { (after, before) };
+            Err(Error::Input(format!(
+                "{folder} is a folder and {engine} is not; a diff is of two results folders or of two engines"
+            )))
+        }
+    }
+}
+
+/// An engine may have the name of a folder that happens to be here.
+fn is_folder(text: &str) -> bool {
+    let path = Path::new(text);
+    path.join("experiment.toml").exists() || text.contains('/') && path.is_dir()
+}
+
+fn measured(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), Error> {
+    if arguments.across {
+        return Err(Error::Input(
+            "--across is about two results folders; these are measured on this machine".to_owned(),
+        ));
+    }
+    let mut experiment = experiment(before, after, arguments)?;
+    run::enter_scope(&experiment);
+    run::give_up(&mut experiment, &arguments.erase)?;
+    let output = (arguments.out.as_deref(), arguments.dry_run);
+    match run::measure(experiment, None, output).map_err(of_diff)? {
+        Some(ended) => tell_run(&ended, arguments.format),
+        None => Ok(()),
+    }
+}
+
+fn experiment(before: &str, after: &str, arguments: &DiffArguments) -> Result<Experiment, Error> {
+    let setups = sides(before, after)?;
+    let names: Vec<String> = setups.iter().map(|setup| setup.name.clone()).collect();
+    let mut experiment = arguments.keys.experiment(&names).map_err(|error| Error::Experiment { error, file: None })?;
+    experiment.engine = sections(&setups, &arguments.option, &arguments.library)?;
+    Ok(experiment)
+}
+
+fn resume(folder: &Path, arguments: &DiffArguments) -> Result<(), Error> {
+    if let Some(flag) = arguments.keys.about_measuring() {
+        return Err(Error::Input(format!("--{flag} cannot be changed any more: a diff goes on as it was begun")));
+    }
+    setups_of(&ResultsFolder::open(folder)?)?;
+    let ended = run::resume(folder, &arguments.erase).map_err(of_diff)?;
+    tell_run(&ended, arguments.format)
+}
+
+/// An interrupted diff is gone on with as one.
+fn of_diff(error: Error) -> Error {
+    match error {
+        Error::Interrupted { folder, .. } => Error::Interrupted { folder, command: "diff" },
+        error => error,
+    }
+}
+
+/// The two setups of a run and the least difference that matters in it.
+fn setups_of(results: &ResultsFolder) -> Result<(String, String, f64), Error> {
+    let file = || Some((results.experiment_file(), String::new()));
+    let experiment =
+        Experiment::parse(&results.experiment()?).map_err(|error| Error::Experiment { error, file: file() })?;
+    match &experiment.engines[..] {
+        [before, after] => Ok((before.clone(), after.clone(), experiment.lab.detect.0)),
+        all => Err(Error::Input(format!(
+            "{} is a run of {} setups, and a diff is of two; go on with it: kvdyno run --resume {0}",
+            results.root().display(),
+            all.len()
+        ))),
+    }
+}
+
+fn tell_run(ended: &EndedRun, format: DiffFormat) -> Result<(), Error> {
+    let results = &ended.results;
+    let (before, after, detect) = setups_of(results)?;
+    let page = kvdyno_report::write_page(results)?;
+    eprintln!("charts: {}", page.display());
+    tell(&Diff::of_run(results, &before, &after, detect)?, format)
+}
+
+fn of_folders(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), Error> {
+    refuse_measuring(arguments)?;
+    let [before, after] = [ResultsFolder::open(before)?, ResultsFolder::open(after)?];
+    let detect = arguments.keys.detect().unwrap_or(DETECT);
+    let diff = Diff::of_folders(&before, &after, detect, arguments.across).map_err(|error| match error {
+        DiffError::Read(error) => Error::ResultsFolder(error),
+        error => Error::Input(error.to_string()),
+    })?;
+    tell(&diff, arguments.format)
+}
+
+/// What says how to measure says nothing of results that are there already.
+fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
+    let given = [
+        (!arguments.option.is_empty(), "option"),
+        (!arguments.library.is_empty(), "library"),
+        (arguments.erase.device.is_some(), "device"),
+        (arguments.out.is_some(), "out"),
+        (arguments.dry_run, "dry-run"),
+    ];
+    let flag = given.iter().find(|(is_given, _)| *is_given).map(|(_, flag)| *flag);
+    match flag.or(arguments.keys.about_measuring()) {
+        None => Ok(()),
+        Some(flag) => Err(Error::Input(format!("--{flag} says how to measure, and two results folders were measured"))),
+    }
+}
+
+/// Prints it; what it comes to is for `main`.
+fn tell(diff: &Diff, format: DiffFormat) -> Result<(), Error> {
+    stdout().write_all(diff.render(format).as_bytes()).map_err(Error::io("cannot print"))?;
+    match diff.outcome() {
+        DiffOutcome::Failed { failed, ended } => Err(Error::Trials { failed, ended }),
+        DiffOutcome::Worse(cells) => Err(Error::Worse(cells)),
+        DiffOutcome::CannotTell(cells) => Err(Error::CannotTell(cells)),
+        DiffOutcome::Held => Ok(()),
+    }
+}

@@ -1,0 +1,108 @@
+//! Whether results of two runs can be compared: the work and its settings must be the same, and what surrounds it too
+//! unless the user says otherwise.
+
+use kvdyno_analysis::Cell;
+use kvdyno_results::{Machine, SavedPlan, TrialResult, WorkloadFacts};
+use serde_json::{Map, Value};
+
+use super::Counterparts;
+use crate::order::distinct;
+
+/// Sections of the experiment that say what is done, and how it is surrounded.
+const SECTIONS: [&str; 5] = ["data", "settings", "load", "run", "environment"];
+
+/// The differences of the work of two cells, a clause each: `data.records was 1000 and is 2000`.
+pub(super) fn of_work(before: &Cell<'_>, after: &Cell<'_>) -> Vec<String> {
+    let (Some(before), Some(after)) = (first(before), first(after)) else { return Vec::new() };
+    let changes = |before: Value, after: Value| {
+        let begun = SavedPlan { experiment: before, trials: Vec::new(), enough: None };
+        begun.changes_of_experiment(&after)
+    };
+    let mut differences = changes(requested(before), requested(after));
+    if differences.is_empty() {
+        differences = changes(facts(before), facts(after));
+    }
+    differences.extend(differs("design", design(before), design(after)));
+    differences
+}
+
+fn first<'r>(cell: &Cell<'r>) -> Option<&'r TrialResult> {
+    cell.finished.first().or(cell.failed.first()).copied()
+}
+
+/// The keys that matter: not those that say how often, how long it may take, or which cells there are.
+fn requested(result: &TrialResult) -> Value {
+    let mut keys = Map::new();
+    for section in SECTIONS {
+        let value = result.experiment.get(section).cloned();
+        keys.insert(section.to_owned(), value.unwrap_or_default());
+    }
+    let runs = keys.get_mut("run").and_then(Value::as_array_mut).into_iter().flatten();
+    runs.filter_map(Value::as_object_mut).for_each(|run| drop(run.remove("readers")));
+    let seed = result.experiment.get("lab").and_then(|lab| lab.get("seed")).cloned();
+    keys.insert("lab".to_owned(), Map::from_iter([("seed".to_owned(), seed.unwrap_or_default())]).into());
+    keys.into()
+}
+
+/// What it came to. A trial's own seed is made from the experiment's and the trial's number.
+fn facts(result: &TrialResult) -> Value {
+    serde_json::to_value(WorkloadFacts { seed: 0, ..result.workload.clone() }).unwrap_or_default()
+}
+
+/// Figures of one design are no figures of another: a duet's are of CPU time.
+fn design(result: &TrialResult) -> String {
+    result.design.as_ref().map_or("none".to_owned(), |facts| match facts.duet {
+        Some(_) => "duet".to_owned(),
+        None => facts.design.to_string(),
+    })
+}
+
+/// What surrounded two runs.
+pub(super) struct Surroundings {
+    /// A clause each.
+    pub(super) differences: Vec<String>,
+}
+
+impl Surroundings {
+    pub(super) fn of(before: Option<Machine>, after: Option<Machine>, pairs: &[Counterparts<'_, '_>]) -> Surroundings {
+        let machines = before.zip(after).map(|(before, after)| of_machines(&before, &after)).unwrap_or_default();
+        let trials = pairs.iter().filter_map(|(before, after)| first(before).zip(first(after)));
+        let observed = trials.flat_map(|(before, after)| of_trials(before, after));
+        Surroundings { differences: distinct(machines.into_iter().chain(observed)) }
+    }
+}
+
+fn of_machines(before: &Machine, after: &Machine) -> Vec<String> {
+    let of = |what, value: fn(&Machine) -> String| differs(what, value(before), value(after));
+    let gib = |machine: &Machine| machine.memory_kib as f64 / f64::from(1 << 20);
+    // What the kernel keeps for itself differs a little from one start to the next.
+    let is_other = (gib(before) / gib(after) - 1.0).abs() > 0.01;
+    let memory = is_other.then(|| format!("memory was {:.1} GiB and is {:.1} GiB", gib(before), gib(after)));
+    let all = [
+        of("the processor", |machine| machine.cpu.model.clone()),
+        of("the number of processors", |machine| machine.cpu.threads.to_string()),
+        of("the frequency governor", |machine| machine.cpu.governor.clone().unwrap_or("none".to_owned())),
+        memory,
+        of("the kernel", |machine| machine.kernel.clone()),
+        of("the filesystem", |machine| format!("{} {}", machine.filesystem.kind, machine.filesystem.options)),
+        of("kvdyno", |machine| machine.kvdyno.clone()),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn of_trials(before: &TrialResult, after: &TrialResult) -> Vec<String> {
+    let of = |what, value: fn(&TrialResult) -> String| differs(what, value(before), value(after));
+    let all = [
+        of("the allocator", |result| result.environment.allocator.clone()),
+        of("the NUMA policy", |result| result.environment.numa_policy.clone().unwrap_or("none".to_owned())),
+        of("the limit of memory", |result| {
+            result.environment.memory_limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"))
+        }),
+        of("the storage", |result| result.environment.storage.clone()),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn differs(what: &str, before: String, after: String) -> Option<String> {
+    (before != after).then(|| format!("{what} was {before} and is {after}"))
+}

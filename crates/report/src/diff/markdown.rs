@@ -1,0 +1,25 @@
+//! A summary for a pull request.
+
+use super::text::{capital, interval, said, sides};
+use super::{Diff, DiffCell, DiffSide};
+use crate::format::markdown::escaped;
+use crate::numbers::rate;
+
+pub(super) fn render(diff: &Diff) -> String {
+    let mut text = format!("### {}\n\n", escaped(&capital(&diff.outcome().words(diff.cells.len()))));
+    text.push_str("| cell | before | after | change | verdict |\n| --- | ---: | ---: | ---: | --- |\n");
+    text.extend(diff.cells.iter().map(row));
+    text.push('\n');
+    text.extend(diff.cells.iter().map(|cell| format!("- {}: {}\n", escaped(&cell.work), escaped(&said(cell)))));
+    text.push('\n');
+    text.extend(sides(diff).iter().chain(&diff.notes).map(|line| format!("- {}\n", escaped(line))));
+    text + &format!("\n{}\n", escaped(&interval(diff)))
+}
+
+fn row(cell: &DiffCell) -> String {
+    let figure =
+        |side: &DiffSide| side.figure.map_or("–".to_owned(), |figure| format!("{} {}", rate(figure), cell.unit));
+    let change = cell.comparison.ratio.map_or("–".to_owned(), |ratio| format!("{:+.1} %", 100.0 * (ratio - 1.0)));
+    let fields = [cell.work.clone(), figure(&cell.before), figure(&cell.after), change, cell.verdict().to_owned()];
+    format!("| {} |\n", fields.map(|field| escaped(&field)).join(" | "))
+}

@@ -1,0 +1,357 @@
+//! Two setups, one before a change and one after it: of one results folder, where they were measured beside each other,
+//! or of two.
+
+mod comparable;
+mod json;
+mod markdown;
+mod text;
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use kvdyno_analysis::verdicts::{
+    Comparison, Looks, MeasuredCell, Terms, Unsure, Verdict, compare_family, compare_unpaired, counterparts, measured,
+};
+use kvdyno_analysis::{Cell, CellKey, Series, cells};
+use kvdyno_results::folder::{ReadError, ResultsFolder};
+use kvdyno_results::latency_log::LatencyLog;
+use kvdyno_results::{EngineFacts, Phase, Side, TrialKey, TrialResult};
+
+use crate::order::distinct;
+use crate::verdicts::ends_by_its_results;
+use crate::words::threads;
+use comparable::Surroundings;
+
+/// What became of a setup: the second of two over the first, cell by cell.
+#[derive(Clone, Debug)]
+pub struct Diff {
+    cells: Vec<DiffCell>,
+    /// Whether both were measured beside each other.
+    is_paired: bool,
+    terms: Terms,
+    /// Remarks for a reader of the verdicts.
+    notes: Vec<String>,
+    failed: usize,
+    ended: usize,
+}
+
+/// A cell of one setup and its counterpart of the other.
+#[derive(Clone, Debug)]
+struct DiffCell {
+    /// Workload and clients.
+    work: String,
+    before: DiffSide,
+    after: DiffSide,
+    /// `read`.
+    verb: &'static str,
+    /// Of what figures are.
+    unit: &'static str,
+    /// Of the second over the first.
+    comparison: Comparison,
+}
+
+/// One of the two.
+#[derive(Clone, Debug)]
+struct DiffSide {
+    name: String,
+    engine: Option<EngineFacts>,
+    started: Option<Timestamp>,
+    figure: Option<f64>,
+    half_width: Option<f64>,
+}
+
+/// What it comes to, for the exit code: the first of these that some cell has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffOutcome {
+    /// Trials failed.
+    Failed {
+        /// How many.
+        failed: usize,
+        /// Of how many.
+        ended: usize,
+    },
+    /// So many cells are worse.
+    Worse(usize),
+    /// Of so many cells it cannot be told.
+    CannotTell(usize),
+    /// All are the same or better.
+    Held,
+}
+
+/// A format of a diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffFormat {
+    /// Sentences.
+    Text,
+    /// A summary for a pull request.
+    Markdown,
+    /// What actions take that track benchmarks.
+    Json,
+}
+
+/// Why two results folders are not compared.
+#[derive(Debug, thiserror::Error)]
+pub enum DiffError {
+    /// One cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// They are of different things; each difference is a clause.
+    #[error("{} and {} cannot be compared: {}{}", folders[0], folders[1], differences.join("; "), advice)]
+    Incomparable {
+        /// Both.
+        folders: [String; 2],
+        /// Without an end.
+        differences: Vec<String>,
+        /// The way out, if there is one.
+        advice: &'static str,
+    },
+}
+
+impl FromStr for DiffFormat {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "text" => Ok(DiffFormat::Text),
+            "markdown" | "md" => Ok(DiffFormat::Markdown),
+            "json" => Ok(DiffFormat::Json),
+            _ => Err(format!("`{name}` is not a format; use text, markdown or json")),
+        }
+    }
+}
+
+/// A cell and its counterpart.
+type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);
+
+impl Diff {
+    /// Two setups of one run, `before` and `after` by their names in it.
+    ///
+    /// # Errors
+    /// If its results cannot be read.
+    pub fn of_run(folder: &ResultsFolder, before: &str, after: &str, detect: f64) -> Result<Diff, ReadError> {
+        let results = folder.results()?;
+        let cells = cells_of(&results);
+        let pairs = counterparts(&of_setup(&cells, before), &of_setup(&cells, after));
+        let terms = Terms { detect, looks: looks(&folder.experiment()?) };
+        let ratios: Vec<_> = pairs.iter().map(|(before, after)| measured(after).over(&measured(before))).collect();
+        let comparisons = compare_family(&ratios, &terms);
+        let failed = results.iter().filter(|result| !result.is_finished()).count();
+        let cells = diff_cells(&pairs, comparisons, ["", ""]);
+        Ok(Diff { cells, is_paired: true, terms, notes: Vec::new(), failed, ended: results.len() })
+    }
+
+    /// The setups that two results folders have in common, or the only one of either. With `across` the machine and its
+    /// state may be others; work and settings never.
+    ///
+    /// # Errors
+    /// If a folder cannot be read, or they are of different things.
+    pub fn of_folders(
+        before: &ResultsFolder,
+        after: &ResultsFolder,
+        detect: f64,
+        across: bool,
+    ) -> Result<Diff, DiffError> {
+        let folders = [before, after].map(|folder| folder.root().display().to_string());
+        let results = [before.results()?, after.results()?];
+        let cells = [cells_of(&results[0]), cells_of(&results[1])];
+        let incomparable = |differences: Vec<String>, advice| {
+            Err(DiffError::Incomparable { folders: folders.clone(), differences, advice })
+        };
+        let Some(setups) = common_setups(&cells) else {
+            let names = |side: usize| listed(&setups(&cells[side]));
+            return incomparable(vec![format!("the first has {}, the second {}", names(0), names(1))], "");
+        };
+        let of =
+            |(before, after): &(&str, &str)| counterparts(&of_setup(&cells[0], before), &of_setup(&cells[1], after));
+        let pairs: Vec<Counterparts<'_, '_>> = setups.iter().flat_map(of).collect();
+        if pairs.is_empty() {
+            let works = |side: usize| listed(&works(&cells[side]));
+            return incomparable(vec![format!("the first did {}, the second {}", works(0), works(1))], "");
+        }
+        let differences = distinct(pairs.iter().flat_map(|(before, after)| comparable::of_work(before, after)));
+        if !differences.is_empty() {
+            return incomparable(differences, "");
+        }
+        let surroundings = Surroundings::of(before.machine()?, after.machine()?, &pairs);
+        if !surroundings.differences.is_empty() && !across {
+            return incomparable(surroundings.differences, ACROSS);
+        }
+        let ended_early = [before, after].map(|folder| folder.experiment().map(|text| looks(&text)));
+        let [one, other] = ended_early;
+        let looks = if [one?, other?].contains(&Looks::AfterEach) { Looks::AfterEach } else { Looks::Once };
+        let terms = Terms { detect, looks };
+        let figures: Vec<_> =
+            pairs.iter().map(|(before, after)| measured(after).unpaired_over(&measured(before))).collect();
+        let comparisons = compare_unpaired(&figures, &terms);
+        let trials = || pairs.iter().flat_map(|(before, after)| [before, after]);
+        let failed = trials().map(|cell| cell.failed.len()).sum();
+        let ended = trials().map(|cell| cell.failed.len() + cell.finished.len()).sum();
+        let mut notes = surroundings.differences;
+        notes.extend(left_out(&cells, &pairs));
+        Ok(Diff {
+            cells: diff_cells(&pairs, comparisons, [&folders[0], &folders[1]]),
+            is_paired: false,
+            terms,
+            notes,
+            failed,
+            ended,
+        })
+    }
+
+    /// See [`DiffOutcome`].
+    pub fn outcome(&self) -> DiffOutcome {
+        let count = |wanted: Verdict| self.cells.iter().filter(|cell| cell.comparison.verdict == wanted).count();
+        match (count(Verdict::Slower), count(Verdict::CannotTell)) {
+            _ if self.failed > 0 => DiffOutcome::Failed { failed: self.failed, ended: self.ended },
+            (worse, _) if worse > 0 => DiffOutcome::Worse(worse),
+            (_, unknown) if unknown > 0 || self.cells.is_empty() => DiffOutcome::CannotTell(unknown),
+            _ => DiffOutcome::Held,
+        }
+    }
+
+    /// In a format, with a line's end.
+    pub fn render(&self, format: DiffFormat) -> String {
+        match format {
+            DiffFormat::Text => text::render(self),
+            DiffFormat::Markdown => markdown::render(self),
+            DiffFormat::Json => json::render(self),
+        }
+    }
+}
+
+const ACROSS: &str = "; where that does not matter: --across";
+
+fn cells_of(results: &[TrialResult]) -> Vec<Cell<'_>> {
+    let no_latencies = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    cells
+}
+
+fn of_setup<'c, 'r>(cells: &'c [Cell<'r>], setup: &str) -> Vec<&'c Cell<'r>> {
+    cells.iter().filter(|cell| cell.key.engine == setup).collect()
+}
+
+/// The names of setups. The null engine is in the running only by itself.
+fn setups<'c>(cells: &'c [Cell<'_>]) -> Vec<&'c str> {
+    let is_null = |cell: &&Cell<'_>| cell.finished.iter().any(|result| result.engine.name == "null");
+    let others = distinct(cells.iter().filter(|cell| !is_null(cell)).map(|cell| cell.key.engine.as_str()));
+    if others.is_empty() { distinct(cells.iter().map(|cell| cell.key.engine.as_str())) } else { others }
+}
+
+fn common_setups<'c>(cells: &'c [Vec<Cell<'_>>; 2]) -> Option<Vec<(&'c str, &'c str)>> {
+    let [before, after] = [setups(&cells[0]), setups(&cells[1])];
+    let common: Vec<_> = before.iter().filter(|name| after.contains(name)).map(|name| (*name, *name)).collect();
+    match (common.is_empty(), before.as_slice(), after.as_slice()) {
+        (false, ..) => Some(common),
+        (true, [one], [other]) => Some(vec![(one, other)]),
+        _ => None,
+    }
+}
+
+/// What stands in one folder alone.
+fn left_out(cells: &[Vec<Cell<'_>>; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<String> {
+    let is_compared = |key: &CellKey| pairs.iter().any(|(before, after)| [&before.key, &after.key].contains(&key));
+    let of = |(side, word): (usize, &str)| {
+        let runs = cells[side].iter().filter(|cell| cell.key.phase == Phase::Run && !is_compared(&cell.key));
+        let names: Vec<String> = runs.map(|cell| format!("{} {}", cell.key.engine, work(&cell.key))).collect();
+        (!names.is_empty()).then(|| format!("only the {word} has {}", names.join("; ")))
+    };
+    [(0, "first"), (1, "second")].into_iter().filter_map(of).collect()
+}
+
+/// How often intervals of an experiment were looked at.
+fn looks(experiment: &str) -> Looks {
+    if ends_by_its_results(experiment) { Looks::AfterEach } else { Looks::Once }
+}
+
+fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        names => names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn works(cells: &[Cell<'_>]) -> Vec<String> {
+    distinct(cells.iter().map(|cell| work(&cell.key)))
+}
+
+/// `readrandom, 1 reader`; `load by fillseq, 1 writer`.
+fn work(key: &CellKey) -> String {
+    let variant = if key.variant.is_empty() { String::new() } else { format!(", {}", key.variant) };
+    let load = if key.phase == Phase::Load { "load by " } else { "" };
+    format!("{load}{}{variant}, {}", key.workload, threads(key.readers, key.writers))
+}
+
+fn diff_cells(pairs: &[Counterparts<'_, '_>], comparisons: Vec<Comparison>, folders: [&str; 2]) -> Vec<DiffCell> {
+    let cell = |((before, after), comparison): (&Counterparts<'_, '_>, Comparison)| {
+        let looks = comparison.looks;
+        let same_name = before.key.engine == after.key.engine;
+        let side = |cell: &Cell<'_>, folder: &str| DiffSide {
+            name: if same_name {
+                format!("{} ({})", cell.key.engine, last_part(folder))
+            } else {
+                cell.key.engine.clone()
+            },
+            engine: cell.finished.first().or(cell.failed.first()).map(|result| result.engine.clone()),
+            started: cell.finished.first().map(|result| result.started),
+            figure: measured(cell).middle(),
+            half_width: MeasuredCell::half_width(&measured(cell), looks),
+        };
+        let trials = || before.finished.iter().chain(&after.finished);
+        let reads = trials().any(|result| result.rate(Side::Reads) > 0.0);
+        let duet = trials().any(|result| result.design.as_ref().is_some_and(|design| design.duet.is_some()));
+        DiffCell {
+            work: work(&before.key),
+            before: side(before, folders[0]),
+            after: side(after, folders[1]),
+            verb: match (before.key.phase, reads) {
+                (Phase::Load, _) => "load",
+                (Phase::Run, true) => "read",
+                (Phase::Run, false) => "write",
+            },
+            unit: if duet { "operations per CPU second" } else { "records/s" },
+            comparison,
+        }
+    };
+    pairs.iter().zip(comparisons).map(cell).collect()
+}
+
+fn last_part(folder: &str) -> &str {
+    folder.trim_end_matches('/').rsplit('/').next().unwrap_or(folder)
+}
+
+impl DiffCell {
+    /// The verdict on the change.
+    fn verdict(&self) -> &'static str {
+        match (self.comparison.verdict, self.comparison.unsure) {
+            (_, Some(Unsure::Failed)) => "failed",
+            (Verdict::Faster, _) => "better",
+            (Verdict::Slower, _) => "worse",
+            (Verdict::Same, _) => "the same",
+            (Verdict::CannotTell, _) => "cannot tell",
+        }
+    }
+}
+
+impl DiffSide {
+    /// `lmdb@new: LMDB 0.9.24, /new/liblmdb.so`.
+    fn described(&self) -> String {
+        let Some(engine) = &self.engine else { return self.name.clone() };
+        let library = engine.library.as_ref().map(|path| format!(", {path}")).unwrap_or_default();
+        let started = self.started.map(|time| format!(", {}", time.strftime("%Y-%m-%d %H:%M"))).unwrap_or_default();
+        format!("{}: {} {}{library}{started}", self.name, engine.name, engine.version)
+    }
+}
+
+impl DiffOutcome {
+    /// In a few words.
+    fn words(self, cells: usize) -> String {
+        match self {
+            DiffOutcome::Failed { failed, ended } => format!("{failed} of {ended} trials failed"),
+            DiffOutcome::Worse(worse) => format!("worse in {worse} of {cells} cells"),
+            DiffOutcome::CannotTell(0) => "cannot tell: nothing was measured".to_owned(),
+            DiffOutcome::CannotTell(unknown) => format!("cannot tell in {unknown} of {cells} cells"),
+            DiffOutcome::Held => "the same or better".to_owned(),
+        }
+    }
+}

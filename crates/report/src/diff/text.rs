@@ -1,0 +1,61 @@
+//! For people: a sentence for each cell.
+
+use kvdyno_analysis::verdicts::{Looks, Verdict};
+
+use super::{Diff, DiffCell};
+use crate::order::distinct;
+use crate::verdicts::{per_cent, sentence_of_change};
+use crate::words::plain;
+
+pub(super) fn render(diff: &Diff) -> String {
+    let mut lines = sides(diff);
+    lines.push(String::new());
+    lines.extend(diff.cells.iter().map(line));
+    lines.extend([String::new(), interval(diff)]);
+    lines.extend(diff.notes.iter().map(|note| format!("- {note}")));
+    lines.push(format!("{}.", capital(&diff.outcome().words(diff.cells.len()))));
+    lines.iter().map(|line| plain(line) + "\n").collect()
+}
+
+/// Both, in the order in which they came.
+pub(super) fn sides(diff: &Diff) -> Vec<String> {
+    let before = distinct(diff.cells.iter().map(|cell| cell.before.described()));
+    let after = distinct(diff.cells.iter().map(|cell| cell.after.described()));
+    let line =
+        |word: &str, all: Vec<String>| all.into_iter().map(move |one| format!("{word} {one}")).collect::<Vec<_>>();
+    [line("before:", before), line("after: ", after)].concat()
+}
+
+fn line(cell: &DiffCell) -> String {
+    let end = match cell.comparison.verdict {
+        Verdict::CannotTell => String::new(),
+        _ => format!(": {}", cell.verdict()),
+    };
+    format!("{}: {}{end}", cell.work, said(cell))
+}
+
+/// The comparison in a sentence.
+pub(super) fn said(cell: &DiffCell) -> String {
+    sentence_of_change(cell.verb, (&cell.after.name, &cell.before.name), &cell.comparison)
+}
+
+/// What an interval means here.
+pub(super) fn interval(diff: &Diff) -> String {
+    let over = match diff.is_paired {
+        true => "over repeats that were measured beside each other",
+        false => {
+            "over repeats of either run; they were not measured beside each other, so that whatever else changed \
+                  between the two runs is in the ratio"
+        }
+    };
+    let many = if diff.cells.len() > 1 { ", adjusted for the number of cells (Holm)" } else { "" };
+    let often = if diff.terms.looks == Looks::AfterEach { " It holds however often one looked." } else { "" };
+    let detect = per_cent(diff.terms.detect);
+    let same = format!("What differs by less than {detect} % is the same.");
+    format!("In brackets the 95 % interval of the ratio {over}{many}.{often} {same}")
+}
+
+pub(super) fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+}
