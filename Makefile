@@ -44,7 +44,8 @@ adapters:
 
 demo: setup
 	$(MAKE) build
-	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 4 --duration 500ms --warmup 200ms --name demo
+	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 4 --duration 500ms --warmup 200ms \
+		--name demo
 
 # Tests that mount a small filesystem need root.
 test: export KVDYNO_TEST_MOUNT ?= $(if $(filter 0,$(shell id -u)),run,skip)
@@ -134,7 +135,8 @@ slowed: build
 TRIES ?= 5
 FOLDER ?= target/fidelity
 fidelity: slowed
-	target/release/kvdyno-fidelity $(ROW) --tries $(TRIES) --folder $(FOLDER) \
+	KVDYNO_ENGINES=$(CURDIR)/$(SLOWED_ENGINES):$(CURDIR)/$(ENGINES) \
+		target/release/kvdyno-fidelity $(ROW) --tries $(TRIES) --folder $(FOLDER) \
 		--kvdyno target/release/kvdyno --document docs/fidelity.md
 
 bench: setup

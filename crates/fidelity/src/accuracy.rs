@@ -72,7 +72,7 @@ fn arguments(service_ns: u64, number: u32) -> Vec<String> {
     let (records, seed) = (RECORDS.to_string(), number.to_string());
     let mut words = vec!["synthetic", "--option", &option, "--workload", "readrandom", "--readers", &readers];
     // The engine's account knows no warm-up.
-    words.extend(["--records", &records, "--duration", DURATION, "--warmup", "0s", "--seed", &seed]);
+    words.extend(["--records", &records, "--duration", DURATION, "--warmup", "0s", "--repeat", "1", "--seed", &seed]);
     words.into_iter().map(str::to_owned).collect()
 }
 

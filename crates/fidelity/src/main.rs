@@ -5,6 +5,9 @@
 //! row is a module with a function that gives a [`FidelityTable`], and a line in [`ROWS`].
 
 mod accuracy;
+mod itself;
+mod pairs;
+mod slowdown;
 mod table;
 mod tries;
 
@@ -23,12 +26,16 @@ struct FidelityRow {
     measure: fn(&Tries) -> io::Result<FidelityTable>,
 }
 
-const ROWS: &[FidelityRow] = &[FidelityRow { name: "accuracy", measure: accuracy::measure }];
+const ROWS: &[FidelityRow] = &[
+    FidelityRow { name: "accuracy", measure: accuracy::measure },
+    FidelityRow { name: "itself", measure: itself::measure },
+    FidelityRow { name: "slowdown", measure: slowdown::measure },
+];
 
 /// Which row, how often, and where things are.
 #[derive(Debug, Parser)]
 struct FidelityArguments {
-    /// The row: accuracy; without one, all of them.
+    /// The row: accuracy, itself or slowdown; without one, all of them.
     row: Option<String>,
     /// Tries of each cell of a row.
     #[arg(long, default_value_t = 5)]

@@ -82,11 +82,7 @@ fn steps(chances: &[Option<f64>], terms: &Terms) -> Vec<HolmStep> {
     steps
 }
 
-fn judged(
-    one: &Unjudged,
-    (different, same): (HolmStep, HolmStep),
-    (terms, pairs): (&Terms, usize),
-) -> Comparison {
+fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs): (&Terms, usize)) -> Comparison {
     let middle = one.middle.as_ref();
     let step = match (different.is_sure, same.is_sure) {
         (_, true) => same.miss,

@@ -1,0 +1,86 @@
+//! Tries that are a `kvdyno diff` of two setups: its verdict and how long it took.
+
+use std::convert::Infallible;
+use std::io;
+
+use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, compare, measured};
+use kvdyno_analysis::{Series, cells};
+use kvdyno_results::latency_log::LatencyLog;
+use kvdyno_results::{Phase, TrialKey, TrialResult};
+
+use crate::tries::Tries;
+
+/// The outcome of one diff.
+pub struct PairTry {
+    /// Of the second setup over the first; absent if one of them has no finished run.
+    pub comparison: Option<Comparison>,
+    /// Of the whole command, loads included, seconds.
+    pub wall_s: f64,
+}
+
+impl PairTry {
+    /// Half of the interval of the ratio, of 1; absent without an interval.
+    pub fn half_width(&self) -> Option<f64> {
+        let (low, high) = self.comparison.as_ref()?.interval()?;
+        Some((high / low).ln() / 2.0)
+    }
+}
+
+/// The try `name` of `kvdyno diff` with these words, the least difference that matters being `detect`.
+pub fn diff(tries: &Tries, name: &str, words: &[String], detect: f64) -> io::Result<PairTry> {
+    let (results, wall_s) = tries.diff(name, words)?;
+    Ok(PairTry { comparison: compared(&results, detect), wall_s })
+}
+
+fn compared(results: &[TrialResult], detect: f64) -> Option<Comparison> {
+    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
+    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    let mut runs: Vec<_> = cells.iter().filter(|cell| cell.key.phase == Phase::Run).collect();
+    // In the order of the first repeat, which is that of the command.
+    runs.sort_by_key(|cell| cell.finished.iter().chain(&cell.failed).map(|result| result.trial.number).min());
+    let [before, after] = &runs[..] else { return None };
+    Some(compare(&measured(after).over(&measured(before)), &Terms { detect, looks: Looks::AfterEach }))
+}
+
+/// The most of `tries` that miss 95 times in 100 if each misses with the probability `chance`: a binomial quantile.
+pub fn most_of(tries: usize, chance: f64) -> usize {
+    let (mut most, mut below) = (0, 0.0);
+    while most < tries {
+        below += probability(tries, most, chance);
+        if below >= 0.95 {
+            break;
+        }
+        most += 1;
+    }
+    most
+}
+
+/// Of exactly `hits` in `tries`.
+fn probability(tries: usize, hits: usize, chance: f64) -> f64 {
+    let ways = (1..=hits).map(|one| ((tries - hits + one) as f64 / one as f64).ln()).sum::<f64>();
+    (ways + hits as f64 * chance.ln() + (tries - hits) as f64 * (1.0 - chance).ln()).exp()
+}
+
+/// The middle of some figures.
+pub fn middle(mut figures: Vec<f64>) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quantiles_of_a_binomial_are_those_of_the_tables() {
+        // P(X <= 15) = 0.956 and P(X <= 14) = 0.922 for 200 tries at 5 %; P(X <= 2) = 0.988 for 10.
+        assert_eq!(most_of(200, 0.05), 15);
+        assert_eq!(most_of(10, 0.05), 2);
+        assert_eq!(most_of(0, 0.05), 0);
+    }
+
+    #[test]
+    fn the_middle_of_none_is_none() {
+        assert_eq!((middle(vec![3.0, 1.0, 2.0]), middle(Vec::new())), (Some(2.0), None));
+    }
+}
