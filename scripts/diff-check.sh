@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whether `kvdyno diff` finds a slow-down that is there, and passes without one: the engine `slow-lmdb`, a copy of LMDB's
-# adapter that burns so many nanoseconds more in each get.
+# Whether `kvdyno diff` finds a slow-down that is there, and passes without one: the engine `slow-lmdb`, a copy of
+# LMDB's adapter, burns so many nanoseconds more in each get.
 #
 # scripts/diff-check.sh KVDYNO [NANOSECONDS]
 set -eu

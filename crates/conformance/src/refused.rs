@@ -152,14 +152,14 @@ pub(crate) fn kilobytes(bench: &Bench) -> Records {
 pub(crate) struct RefusedTask {
     pub database: PathBuf,
     pub lab: LabSettings,
-    pub refusal: Refusal,
+    pub refusal: WriteRefusal,
     /// Where the process leaves what was told.
     pub told: PathBuf,
 }
 
 /// The reason for which writes are refused.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Refusal {
+pub(crate) enum WriteRefusal {
     /// No file may grow beyond what an empty database has.
     NoGrowth,
     /// None may grow beyond what one with some records has.
@@ -179,19 +179,19 @@ impl RefusedTask {
         survive_the_limit();
         let location = self.location(bench)?;
         let database = match (location.create(), &self.refusal) {
-            (Err(error), Refusal::Full(_)) if error.status == abi::NO_SPACE => {
+            (Err(error), WriteRefusal::Full(_)) if error.status == abi::NO_SPACE => {
                 return Err(Finding::NotApplicable("256 MiB are too small for an empty database".to_owned()));
             }
             (created, _) => created.during("creating a database")?,
         };
         let (told, closed) = match &self.refusal {
-            Refusal::NoGrowth => refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?,
-            Refusal::SomeGrowth => {
+            WriteRefusal::NoGrowth => refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?,
+            WriteRefusal::SomeGrowth => {
                 // What the files were before a close made them larger or smaller.
                 let most = largest_file(&location)? + (100 << 10);
                 refused(bench, database, || Limited::to(Resource::Fsize, most))?
             }
-            Refusal::Full(small) => {
+            WriteRefusal::Full(small) => {
                 let outcome = refused(bench, database, || small.fill())?;
                 small.relieve()?;
                 outcome

@@ -91,12 +91,12 @@ pub struct CompareArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "A is before the change and B after it: worse means that B is slower than A.
 
-Exit codes: 0 the same or better, 3 worse, 4 cannot tell, 1 trials failed or the lab could not work, 2 the input was
-wrong; of several cells the first of 1, 3, 4 that occurs.
+Exit codes: 0 the same or better, 3 worse, 4 cannot tell, 1 trials failed or the lab could not work, \
+2 the input was wrong; of several cells the first of 1, 3, 4 that occurs.
 
-Two setups are measured beside each other until there is a verdict. Options are for one side by its letter. Two results
-folders are compared where both did the same work; they were not measured beside each other, so that their intervals are
-wider, and whatever else changed between the two runs is in the ratio.
+Two setups are measured beside each other until there is a verdict. Options are for one side by its letter. \
+Two results folders are compared where both did the same work; they were not measured beside each other, so that \
+their intervals are wider, and whatever else changed between the two runs is in the ratio.
 
 Examples:
   kvdyno diff lmdb@/old/liblmdb.so lmdb@/new/liblmdb.so --detect 1%   two builds of a library

@@ -71,7 +71,7 @@ pub enum Error {
     Interrupted {
         /// The results so far.
         folder: PathBuf,
-        /// What goes on with them.
+        /// The command that goes on with them.
         command: &'static str,
     },
     /// A diff ended in *worse*; the cells were printed.

@@ -147,7 +147,9 @@ fn results_that_cannot_be_compared_name_the_difference() {
     change.measured("lmdb", "seeded", &["--records", "1000", "--seed", "7"]);
     change.measured("lmdb", "cached", &["--records", "1000", "--cache", "64MiB"]);
     change.measured("lmdb", "two", &["--records", "1000", "--readers", "2"]);
-    let differs = |folder: &str, words: &str| drop(change.0.run(["diff", "monday", folder]).exits(2).says(words));
+    let differs = |folder: &str, words: &str| {
+        change.0.run(["diff", "monday", folder]).exits(2).says(words);
+    };
     differs("more", "data.records was 1000 and is 2000");
     differs("seeded", "lab.seed was 1 and is 7");
     differs("cached", "settings.cache was");
@@ -167,7 +169,9 @@ fn results_that_cannot_be_compared_name_the_difference() {
 fn what_is_no_diff_is_refused() {
     let change = SlowLab::new();
     change.measured("lmdb", "monday", &["--records", "1000"]);
-    let refused = |arguments: &[&str], words: &str| drop(change.0.run_with(arguments).exits(2).says(words));
+    let refused = |arguments: &[&str], words: &str| {
+        change.0.run_with(arguments).exits(2).says(words);
+    };
     refused(&["diff", "monday", "lmdb"], "monday is a folder and lmdb is not");
     refused(&["diff", "monday", "monday", "--records", "5"], "--records says how to measure");
     refused(&["diff", "lmdb", "lmdb", "--option", "C.x=1"], "`C` is none of the engines");
@@ -187,11 +191,11 @@ fn a_version_may_be_a_path_everywhere() {
     assert_eq!(library(&change), Some(change.path("old").display().to_string()));
     fs::remove_dir_all(change.0.path("results")).unwrap();
     let file = "engines = [\"lmdb@./liblmdb.so\"]\ndata.records = 1000\n[[run]]\nworkload = \"readrandom\"\n\
-                readers = 1\noperations = 100\nwarmup = \"0s\"\n";
+                readers = [1]\noperations = 100\nwarmup = \"0s\"\n";
     change.0.write("old/mine.toml", file);
     change.0.run(["run", "old/mine.toml", "--out", "results"]).exits(0);
     let loaded = library(&change).unwrap();
-    assert!(PathBuf::from(&loaded).is_absolute() && loaded.ends_with("old/./liblmdb.so"), "{loaded}");
+    assert!(PathBuf::from(&loaded).is_absolute() && loaded.ends_with("/old/liblmdb.so"), "{loaded}");
     let looked_at = change.0.run_with(&["engines", "lmdb@old/liblmdb.so"]);
     looked_at.exits(0);
     assert!(looked_at.stdout.contains("old/liblmdb.so"), "{}", looked_at.stdout);

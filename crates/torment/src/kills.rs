@@ -151,8 +151,8 @@ impl SavedResult {
     fn of(content: &[u8]) -> SavedResult {
         let unreadable = |_| Value::String(String::from_utf8_lossy(content).into_owned());
         let mut lasting = serde_json::from_slice(content).unwrap_or_else(unreadable);
-        let found = lasting.pointer_mut("/audit/process").map(Value::take);
-        SavedResult { lasting, read_back: found.is_some_and(|found| !found.is_null()) }
+        let process = lasting.pointer_mut("/audit/process").map(Value::take);
+        SavedResult { lasting, read_back: process.is_some_and(|process| !process.is_null()) }
     }
 
     /// The fault in what is there now.
@@ -286,8 +286,8 @@ impl KilledRun {
         let loops = entries("/sys/block").map(|entry| text(entry.path().join("loop/backing_file")));
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
-        let found = processes.chain(loops).chain(mounts).filter(|line| line.contains(&home));
-        found.chain(self.groups()).collect()
+        let here = processes.chain(loops).chain(mounts).filter(|line| line.contains(&home));
+        here.chain(self.groups()).collect()
     }
 
     /// Control groups that bear the name of the run, which its lock tells.
@@ -296,15 +296,15 @@ impl KilledRun {
         let lock: Value = serde_json::from_slice(&lock).unwrap_or_default();
         let Some(run) = lock["run"].as_str() else { return Vec::new() };
         let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
-        let mut found = Vec::new();
+        let mut left = Vec::new();
         while let Some(folder) = folders.pop() {
             if folder.to_string_lossy().contains(run) {
-                found.push(folder.display().to_string());
+                left.push(folder.display().to_string());
             }
             let below = fs::read_dir(folder).into_iter().flatten().flatten();
             folders.extend(below.filter(|one| one.file_type().is_ok_and(|kind| kind.is_dir())).map(|one| one.path()));
         }
-        found
+        left
     }
 }
 

@@ -1,7 +1,7 @@
 //! Two setups, one before a change and one after it, in every work that both did.
 //!
-//! Whether a change made anything worse is one question, however many cells it is asked of: the comparisons of all cells
-//! are one family, or of twenty cells without any difference one would be called worse.
+//! Whether a change made anything worse is one question, however many cells it is asked of: the comparisons of all
+//! cells are one family, or of twenty cells without any difference one would be called worse.
 
 use std::convert::Infallible;
 

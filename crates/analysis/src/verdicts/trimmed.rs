@@ -46,8 +46,8 @@ impl TrimmedMean {
     }
 
     /// The distance of this from the middle of a sample that has nothing to do with it. Degrees of freedom are Welch's
-    /// (*The Generalization of "Student's" Problem when Several Different Population Variances are Involved*, Biometrika
-    /// 34, 1947).
+    /// (*The Generalization of "Student's" Problem when Several Different Population Variances are Involved*,
+    /// Biometrika 34, 1947).
     pub(crate) fn minus(&self, other: &TrimmedMean) -> TrimmedMean {
         let (one, two) = (self.error.powi(2), other.error.powi(2));
         let freedom = (one + two).powi(2) / (one.powi(2) / self.freedom + two.powi(2) / other.freedom);

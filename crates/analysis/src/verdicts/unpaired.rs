@@ -1,8 +1,8 @@
 //! Setups that were not measured beside each other: results of two days, or of two machines.
 //!
 //! Nothing that surrounded both cancels, so a comparison is made from the middle of the logarithms of either side, each
-//! with a spread of its own (Welch, and Yuen where figures are trimmed: see [`super::trimmed`]). Its interval is one over
-//! repeats. What changed between the two runs as a whole, of which there is one each, it cannot know of.
+//! with a spread of its own (Welch, and Yuen where figures are trimmed: see [`super::trimmed`]). Its interval is one
+//! over repeats. What changed between the two runs as a whole, of which there is one each, it cannot know of.
 
 use super::family::{Unjudged, judge_family};
 use super::level::{Looks, MOST_LOOKS};
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(of(&[0.0; 3], &[1.0; 3]).verdict, Verdict::Slower);
     }
 
-    /// What one side's repeats have in common with the other's by their number counts nothing.
+    /// Repeats of one number have nothing to do with each other.
     #[test]
     fn a_common_drift_does_not_cancel() {
         let drift = [0.0, 0.1, 0.2, 0.3];

@@ -8,7 +8,9 @@ use crate::check::{Check, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::process::{TaskKind, start};
 use crate::records::Records;
-use crate::refused::{Limited, Refusal, RefusedTask, hardly_any, has_reason, kilobytes, refused, survive_the_limit};
+use crate::refused::{
+    Limited, RefusedTask, WriteRefusal, hardly_any, has_reason, kilobytes, refused, survive_the_limit,
+};
 use crate::small_filesystem::SmallFilesystem;
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -52,7 +54,7 @@ fn write_refused(bench: &Bench) -> Result<(), Finding> {
         return Err(Finding::NotApplicable(reason.to_owned()));
     };
     let mut refusals = 0;
-    for (name, refusal) in [("refused-at-once", Refusal::NoGrowth), ("refused-later", Refusal::SomeGrowth)] {
+    for (name, refusal) in [("refused-at-once", WriteRefusal::NoGrowth), ("refused-later", WriteRefusal::SomeGrowth)] {
         let location = bench.location_with(&bench.choice, LabSettings { durability, ..bench.lab() })?;
         let told = bench.folder.join(format!("{name}.json"));
         let task = RefusedTask { database: location.folder, lab: location.lab, refusal, told };
@@ -88,7 +90,7 @@ fn filesystem_full(bench: &Bench) -> Result<(), Finding> {
 pub(crate) fn fill(bench: &Bench) -> Result<(), Finding> {
     let small = SmallFilesystem::of(&bench.folder)?;
     let (database, told) = (small.database.clone(), bench.folder.join("told.json"));
-    let task = RefusedTask { database, lab: bench.lab(), refusal: Refusal::Full(small), told };
+    let task = RefusedTask { database, lab: bench.lab(), refusal: WriteRefusal::Full(small), told };
     let outcome = task.in_processes(bench, "refused");
     // Nobody else sees this filesystem: what the engine keeps outside of it can be given back here only.
     let given_back = match bench.adapter().table().destroy {

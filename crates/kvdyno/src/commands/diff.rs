@@ -114,7 +114,7 @@ fn of_folders(before: &str, after: &str, arguments: &DiffArguments) -> Result<()
     tell(&diff, arguments.format)
 }
 
-/// What says how to measure says nothing of results that are there already.
+/// Refuses flags that say how to measure: results are there already.
 fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
     let given = [
         (!arguments.option.is_empty(), "option"),

@@ -8,7 +8,7 @@ use kvdyno_run::StoppingRule;
 /// They are enough when the comparisons of its runs are decided, as far as the experiment asks for that. Of two setups
 /// all of them are one question where that is whether the two differ.
 pub struct ComparisonsDecide<'a> {
-    /// What asks for that.
+    /// The experiment that asks for that.
     pub experiment: &'a Experiment,
 }
 

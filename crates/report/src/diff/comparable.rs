@@ -44,7 +44,7 @@ fn requested(result: &TrialResult) -> Value {
     keys.into()
 }
 
-/// What it came to. A trial's own seed is made from the experiment's and the trial's number.
+/// The work as it was done. A trial's own seed is made from the experiment's and the trial's number.
 fn facts(result: &TrialResult) -> Value {
     serde_json::to_value(WorkloadFacts { seed: 0, ..result.workload.clone() }).unwrap_or_default()
 }
@@ -57,7 +57,7 @@ fn design(result: &TrialResult) -> String {
     })
 }
 
-/// What surrounded two runs.
+/// The surroundings of two runs.
 pub(super) struct Surroundings {
     /// A clause each.
     pub(super) differences: Vec<String>,

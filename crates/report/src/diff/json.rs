@@ -1,4 +1,4 @@
-//! What actions take that track benchmarks: entries of which a greater value is better.
+//! The form that actions take which track benchmarks: entries of which a greater value is better.
 
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use super::text::{capital, interval, said, sides};
 use super::{Diff, DiffCell, DiffSide};
 use crate::format::markdown::escaped;
-use crate::numbers::rate;
+use crate::numbers::{part_of_one, rate};
 
 pub(super) fn render(diff: &Diff) -> String {
     let mut text = format!("### {}\n\n", escaped(&capital(&diff.outcome().words(diff.cells.len()))));
@@ -19,7 +19,10 @@ pub(super) fn render(diff: &Diff) -> String {
 fn row(cell: &DiffCell) -> String {
     let figure =
         |side: &DiffSide| side.figure.map_or("–".to_owned(), |figure| format!("{} {}", rate(figure), cell.unit));
-    let change = cell.comparison.ratio.map_or("–".to_owned(), |ratio| format!("{:+.1} %", 100.0 * (ratio - 1.0)));
+    let change = cell.comparison.ratio.map_or("–".to_owned(), |ratio| match ratio {
+        ratio if (0.5..1.5).contains(&ratio) => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+        ratio => format!("× {}", part_of_one(ratio)),
+    });
     let fields = [cell.work.clone(), figure(&cell.before), figure(&cell.after), change, cell.verdict().to_owned()];
     format!("| {} |\n", fields.map(|field| escaped(&field)).join(" | "))
 }

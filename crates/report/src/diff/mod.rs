@@ -22,7 +22,7 @@ use crate::verdicts::ends_by_its_results;
 use crate::words::threads;
 use comparable::Surroundings;
 
-/// What became of a setup: the second of two over the first, cell by cell.
+/// A change and its verdicts: the second of two over the first, cell by cell.
 #[derive(Clone, Debug)]
 pub struct Diff {
     cells: Vec<DiffCell>,
@@ -60,7 +60,7 @@ struct DiffSide {
     half_width: Option<f64>,
 }
 
-/// What it comes to, for the exit code: the first of these that some cell has.
+/// The outcome, for the exit code: the first of these that some cell has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffOutcome {
     /// Trials failed.
@@ -85,7 +85,7 @@ pub enum DiffFormat {
     Text,
     /// A summary for a pull request.
     Markdown,
-    /// What actions take that track benchmarks.
+    /// For actions that track benchmarks.
     Json,
 }
 
@@ -248,7 +248,7 @@ fn common_setups<'c>(cells: &'c [Vec<Cell<'_>>; 2]) -> Option<Vec<(&'c str, &'c 
     }
 }
 
-/// What stands in one folder alone.
+/// The cells that one folder has alone.
 fn left_out(cells: &[Vec<Cell<'_>>; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<String> {
     let is_compared = |key: &CellKey| pairs.iter().any(|(before, after)| [&before.key, &after.key].contains(&key));
     let of = |(side, word): (usize, &str)| {

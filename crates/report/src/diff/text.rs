@@ -39,7 +39,7 @@ pub(super) fn said(cell: &DiffCell) -> String {
     sentence_of_change(cell.verb, (&cell.after.name, &cell.before.name), &cell.comparison)
 }
 
-/// What an interval means here.
+/// The meaning of an interval here.
 pub(super) fn interval(diff: &Diff) -> String {
     let over = match diff.is_paired {
         true => "over repeats that were measured beside each other",
