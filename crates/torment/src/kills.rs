@@ -130,6 +130,7 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
             line.misses.push(format!("clean: {}: {}", cleaned.status, String::from_utf8_lossy(&cleaned.stdout)));
         }
         lab.is_given_back(&mut line.misses);
+        line.misses.extend(lab.groups().into_iter().map(|group| format!("left over: {group}")));
         line.done += 1;
     }
     Ok(line)
@@ -267,7 +268,7 @@ impl KilledRun {
         Ok(())
     }
 
-    /// No process, mount, loop device or control group has to do with this folder or its run any more.
+    /// No process, mount or loop device has to do with this folder any more.
     fn is_given_back(&self, misses: &mut Vec<String>) {
         let since = Instant::now();
         while !self.leftovers().is_empty() && since.elapsed() < SOON {
@@ -286,11 +287,11 @@ impl KilledRun {
         let loops = entries("/sys/block").map(|entry| text(entry.path().join("loop/backing_file")));
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
-        let here = processes.chain(loops).chain(mounts).filter(|line| line.contains(&home));
-        here.chain(self.groups()).collect()
+        processes.chain(loops).chain(mounts).filter(|line| line.contains(&home)).collect()
     }
 
-    /// Control groups that bear the name of the run, which its lock tells.
+    /// Control groups that bear the name of the run, which its lock tells. Empty ones of killed parents stay until
+    /// `kvdyno clean`.
     fn groups(&self) -> Vec<String> {
         let lock = fs::read(self.results().root().join(".lock")).unwrap_or_default();
         let lock: Value = serde_json::from_slice(&lock).unwrap_or_default();
