@@ -22,7 +22,7 @@ fn finished(ran: &Ran, engine: &str) -> EndedTrial {
 
 #[track_caller]
 fn design(trial: &EndedTrial) -> &DesignFacts {
-    trial.result.design.as_ref().unwrap()
+    trial.result.design.as_ref().expect("a design")
 }
 
 #[test]

@@ -122,9 +122,9 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
             end = clock.now();
             left -= 1;
             ops.latency.record(end.saturating_sub(start));
-            // SAFETY: the engine lent the record in the call just made.
             if status == abi::OK
                 && next < records
+                // SAFETY: the engine lent the record in the call just made.
                 && unsafe { is_right::<C, FULL, LEDGER>(driver, &made, next, &record) }
             {
                 next = next.wrapping_add(onward);
