@@ -1,4 +1,4 @@
-//! The row `slowdown`: an adapter that burns 3 % more in each get is found to be slower, in time.
+//! The row `slowdown`: an adapter that burns 3 % more in each get is seen to be slower, in time.
 
 use std::io;
 
@@ -21,7 +21,7 @@ pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
     let mut lines = Vec::new();
     for engine in ENGINES {
         let burn = burn_ns(tries, engine)?;
-        let (mut found, mut walls, mut ratios) = (0, Vec::new(), Vec::new());
+        let (mut seen, mut walls, mut ratios) = (0, Vec::new(), Vec::new());
         for number in 1..=tries.count {
             let (seed, option) = (number.to_string(), format!("B.burn_ns={burn}"));
             let words = ["--option", &option, "--records", "1M", "--detect", "1%", "--duration", "500ms"];
@@ -29,17 +29,17 @@ pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
             let words: Vec<String> = [engine, engine].into_iter().chain(words).map(str::to_owned).collect();
             let one = diff(tries, &format!("{engine}-{number}"), &words, DETECT)?;
             let slower = one.comparison.as_ref().is_some_and(|one| one.high.is_some_and(|high| high < 1.0));
-            found += u32::from(slower && one.wall_s <= SECONDS);
+            seen += u32::from(slower && one.wall_s <= SECONDS);
             walls.push(one.wall_s);
             ratios.extend(one.comparison.and_then(|one| one.ratio));
         }
         let words = |figure: Option<f64>| figure.map_or("none".to_owned(), |figure| format!("{figure:.3}"));
         lines.push(FidelityLine {
-            target: format!("{engine} slowed by {burn} ns a get (3 %), found within {SECONDS} s"),
+            target: format!("{engine} slowed by {burn} ns a get (3 %), seen within {SECONDS} s"),
             tries: tries.count as usize,
-            figure: format!("{found}; middle ratio {}, middle time {} s", words(middle(ratios)), words(middle(walls))),
+            figure: format!("{seen}; middle ratio {}, middle time {} s", words(middle(ratios)), words(middle(walls))),
             bound: format!("{} of 10", 10.0 * SHARE),
-            is_met: f64::from(found) >= SHARE * f64::from(tries.count),
+            is_met: f64::from(seen) >= SHARE * f64::from(tries.count),
         });
     }
     Ok(FidelityTable::new(lines))

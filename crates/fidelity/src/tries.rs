@@ -25,8 +25,8 @@ impl Tries {
         Ok(Tries { kvdyno: kvdyno.canonicalize()?, folder: folder.canonicalize()?, count })
     }
 
-    /// The results of the try `name`, which are those of `kvdyno compare` with `words`: as they were kept, or by running
-    /// it now.
+    /// The results of the try `name`, which are those of `kvdyno compare` with `words`: as they were kept, or by
+    /// running it now.
     pub fn results(&self, name: &str, words: &[String]) -> io::Result<Vec<TrialResult>> {
         Ok(self.kept(name, "compare", words, &[0])?.0)
     }

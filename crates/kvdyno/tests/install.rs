@@ -44,7 +44,7 @@ fn names_and_versions_are_looked_up_before_anything_is_fetched() {
     for (engine, expected) in [
         ("lmbd", "there is no recipe for `lmbd`; did you mean `lmdb`?"),
         ("hyperleveldb@9.9", "there is no recipe for hyperleveldb 9.9; there is one for"),
-        ("rocksdb@../../etc", "there is no recipe for `rocksdb@../../etc`"),
+        ("rocksdb@../../etc", "there is no recipe for rocksdb ../../etc; there is one for"),
         ("rocksdb:pfx", "a preset is chosen when the engine is measured"),
         ("iris", "iris is in no registry"),
     ] {

@@ -124,9 +124,8 @@ fn named(text: String) -> String {
 }
 
 fn compare(lab: &Lab, more: &[&str]) -> Ran {
-    let common =
-        ["--records", "1000", "--readers", "1", "--workload", "readrandom", "--operations", "100", "--out", "results"];
-    lab.run_with(&[&["compare"], more, &common].concat())
+    let common = ["--records", "1000", "--readers", "1", "--workload", "readrandom", "--operations", "100"];
+    lab.run_with(&[&["compare"], more, &common, &["--repeat", "1", "--out", "results"]].concat())
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn exchange(from: &Path, to: &Path) {
 /// A database in which a trial was killed is not trusted; the others are.
 #[test]
 fn only_the_database_that_was_in_use_is_loaded_again() {
-    let slow = comparison(&Lab::new()).milliseconds(500);
+    let slow = comparison(&Lab::new()).milliseconds(500).with("design", "turns");
     let killed = slow.start().has_records(3).has_a_worker().after(50).killed();
     assert_eq!(killed.lab.result_files().len(), 3);
     goes_on_after(&killed);

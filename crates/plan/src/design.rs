@@ -7,8 +7,8 @@
 //!   A drift of the machine falls on all. For what depends on processor and memory, not on storage.
 //! - *Turns*: one after the other, whole. For everything.
 //!
-//! Bulej et al., *Duet Benchmarking*, ICPE 2020; Abedi and Brecht, *Conducting Repeatable Experiments in Highly Variable
-//! Cloud Computing Environments*, ICPE 2017.
+//! Bulej et al., *Duet Benchmarking*, ICPE 2020; Abedi and Brecht, *Conducting Repeatable Experiments in Highly
+//! Variable Cloud Computing Environments*, ICPE 2017.
 
 use std::time::Duration;
 
@@ -245,8 +245,8 @@ mod tests {
             assert_eq!(design.design, Design::Turns);
             assert!(design.why.contains(why), "{}", design.why);
             if !rest.contains("[lab]") {
-                let asked = format!("{rest}\n[lab]\ndesign = \"slices\"");
-                let refused = design_of(&run("\"a\", \"b\"", &asked)).unwrap_err();
+                let with_design = format!("{rest}\n[lab]\ndesign = \"slices\"");
+                let refused = design_of(&run("\"a\", \"b\"", &with_design)).unwrap_err();
                 assert!(refused.message.contains(why), "{}", refused.message);
             }
         }

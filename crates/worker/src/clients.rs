@@ -88,8 +88,8 @@ impl<C: RoleClock> Trial<'_, C> {
         }
         if self.spec.slices.is_none() {
             sleep_until(warmup, || control.is_stop_requested());
+            control.enter(WorkerState::Measuring);
         }
-        control.enter(WorkerState::Measuring);
         let before = Usage::now();
         // Nobody aborts what has begun.
         let _ = barriers.end.pass(participants);
@@ -162,7 +162,9 @@ impl<C: RoleClock> Trial<'_, C> {
         if control.is_stop_requested() {
             control.request_stop();
         }
-        control.enter(if warmup.is_zero() { WorkerState::Measuring } else { WorkerState::Warming });
+        // In slices the first counted one says that the measured part has begun.
+        let is_measured = warmup.is_zero() && self.spec.slices.is_none();
+        control.enter(if is_measured { WorkerState::Measuring } else { WorkerState::Warming });
         warmup
     }
 
@@ -242,7 +244,6 @@ impl<C: RoleClock> Trial<'_, C> {
         let (control, stats, workload) = (self.control(), driver.stats, &self.spec.workload);
         let mut work = C::start(client.role, &driver);
         if self.spec.slices.is_some() {
-            warmed_up();
             return self.work_in_slices(driver, client, work.as_mut());
         }
         self.warm_up(&mut driver, work.as_mut());
@@ -263,7 +264,7 @@ impl<C: RoleClock> Trial<'_, C> {
         }
     }
 
-    /// What is not counted of the slices is warm-up, what is counted the measured part.
+    /// Works in slices. Their counted parts are the measured part, the rest is warm-up.
     fn work_in_slices(&self, mut driver: Driver<'_, C>, client: &TrialClient<'_>, work: &mut dyn Work<C>) {
         let (control, stats) = (self.control(), driver.stats);
         let now = self.clock.now();
@@ -281,6 +282,9 @@ impl<C: RoleClock> Trial<'_, C> {
             || control.is_stop_requested(),
             uncounted,
             |part, until| {
+                if part == SlicePart::Counted && control.state() == WorkerState::Warming {
+                    control.enter(WorkerState::Measuring);
+                }
                 let ops = if part == SlicePart::Counted { &stats.measured } else { &stats.warmup };
                 work.run(&mut driver, ops, Limit { until, operations: u64::MAX });
             },

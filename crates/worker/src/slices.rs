@@ -227,16 +227,16 @@ struct Reading {
 }
 
 /// The accounts of the thread that made it.
-struct Accounts {
+struct ThreadAccounts {
     /// `/proc/thread-self/schedstat`; absent where the kernel has none.
     schedstat: Option<OwnedFd>,
     notes_process: bool,
 }
 
-impl Accounts {
-    fn of_this_thread(notes_process: bool) -> Accounts {
+impl ThreadAccounts {
+    fn of_this_thread(notes_process: bool) -> ThreadAccounts {
         let open = rustix::fs::open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        Accounts { schedstat: open.ok(), notes_process }
+        ThreadAccounts { schedstat: open.ok(), notes_process }
     }
 
     fn read(&self) -> Reading {
@@ -287,7 +287,7 @@ impl SlicedClient<'_> {
         operations: impl Fn() -> u64,
         mut work: impl FnMut(SlicePart, &AtomicU64),
     ) {
-        let accounts = Accounts::of_this_thread(self.notes_process);
+        let accounts = ThreadAccounts::of_this_thread(self.notes_process);
         let ticks = |time: Duration| (time.as_nanos() as f64 * self.ticks_per_ns) as u64;
         let mut seen = 0;
         while let Some((number, slice)) = self.control.next(seen) {

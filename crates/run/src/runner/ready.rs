@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::trial;
 
 /// Whether a trial can be run on its database.
-pub(super) enum Prepared {
+pub(super) enum Readiness {
     /// It can; with notes for its result.
     Ready(Vec<String>),
     /// It cannot; its result, saved.
@@ -36,7 +36,7 @@ impl<'a> Runner<'a> {
         &mut self,
         planned: &PlannedTrial,
         progress: &mut dyn Progress,
-    ) -> Result<Prepared, RunError> {
+    ) -> Result<Readiness, RunError> {
         let id = DatabaseId::of(planned);
         let slot = self.slot(planned);
         let mut notes = Vec::new();
@@ -46,7 +46,7 @@ impl<'a> Runner<'a> {
             && !slot.is_clean().or_else(failed(unavailable()))?
             && !self.audit(planned, &slot, progress)?
         {
-            return Ok(Prepared::Interrupted);
+            return Ok(Readiness::Interrupted);
         }
         if planned.key.phase == Phase::Run
             && !self.unusable.contains_key(&id)
@@ -54,7 +54,7 @@ impl<'a> Runner<'a> {
         {
             progress.note(&format!("{}: loading the database again", planned.key.engine));
             match self.reload(planned, slot, progress)? {
-                Reloaded::Interrupted => return Ok(Prepared::Interrupted),
+                Reloaded::Interrupted => return Ok(Readiness::Interrupted),
                 Reloaded::Failed(reason) => {
                     self.unusable.insert(id, reason);
                 }
@@ -68,9 +68,9 @@ impl<'a> Runner<'a> {
         if let Some(reason) = self.unusable.get(&id) {
             let result = trial::not_run(planned, self.setup(planned), self.request(planned), reason.clone());
             self.save(&result)?;
-            return Ok(Prepared::Unusable(Box::new(result)));
+            return Ok(Readiness::Unusable(Box::new(result)));
         }
-        Ok(Prepared::Ready(notes))
+        Ok(Readiness::Ready(notes))
     }
 
     /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose

@@ -9,7 +9,7 @@ use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
 use kvdyno_results::{DesignFacts, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult};
 use kvdyno_worker::slices::SliceSpec;
 
-use super::ready::Prepared;
+use super::ready::Readiness;
 use super::{DatabaseId, RunError, Runner, failed};
 use crate::begun::Begun;
 use crate::databases::Slot;
@@ -27,9 +27,9 @@ impl<'a> Runner<'a> {
         let mut runnable = Vec::new();
         for &planned in trials {
             match self.prepared(planned, progress)? {
-                Prepared::Interrupted => return Ok(None),
-                Prepared::Unusable(result) => results.push(*result),
-                Prepared::Ready(notes) => runnable.push((planned, notes)),
+                Readiness::Interrupted => return Ok(None),
+                Readiness::Unusable(result) => results.push(*result),
+                Readiness::Ready(notes) => runnable.push((planned, notes)),
             }
         }
         let all: Vec<&PlannedTrial> = runnable.iter().map(|(planned, _)| *planned).collect();
@@ -84,22 +84,22 @@ impl<'a> Runner<'a> {
         ended: Vec<(&'a PlannedTrial, Ended)>,
         progress: &mut dyn Progress,
     ) -> Result<Option<Vec<(&'a PlannedTrial, Ended)>>, RunError> {
-        if ended.iter().filter(|(_, ended)| is_out_of_room(ended)).count() < 2 {
+        if ended.iter().filter(|(_, ended)| lacked_resources(ended)).count() < 2 {
             return Ok(Some(ended));
         }
         let turns = StepDesign::turns("it had no space or memory left beside others, and they neither");
         let mut again = Vec::new();
         for (planned, ended) in ended {
-            if !is_out_of_room(&ended) {
+            if !lacked_resources(&ended) {
                 again.push((planned, ended));
                 continue;
             }
             progress.note(&format!("{}: again, by itself: {}", planned.key.engine, turns.why));
             match self.prepared(planned, progress)? {
-                Prepared::Interrupted => return Ok(None),
+                Readiness::Interrupted => return Ok(None),
                 // What could not be loaded again is what failed.
-                Prepared::Unusable(_) => again.push((planned, ended)),
-                Prepared::Ready(notes) => match self.together(vec![(planned, notes)], &turns, progress)? {
+                Readiness::Unusable(_) => again.push((planned, ended)),
+                Readiness::Ready(notes) => match self.together(vec![(planned, notes)], &turns, progress)? {
                     None => return Ok(None),
                     Some(ended) => again.extend(ended),
                 },
@@ -214,7 +214,7 @@ impl<'a> Runner<'a> {
 }
 
 /// Whether a trial failed for want of what those beside it use up, too.
-fn is_out_of_room(ended: &Ended) -> bool {
+fn lacked_resources(ended: &Ended) -> bool {
     let outcome = ended.result.as_ref().map(|result| &result.outcome);
     matches!(outcome, Some(TrialOutcome::Failed(Failure { kind: FailureKind::NoSpace | FailureKind::NoMemory, .. })))
 }

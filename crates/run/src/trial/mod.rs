@@ -65,11 +65,11 @@ pub struct Ended {
 /// # Errors If the lab cannot start one: no process, no memory, no space for its files. What happens from then on is in
 /// the results.
 pub fn run(contexts: &[TrialContext<'_>], step: &StepDesign, live: &mut dyn FnMut(&Live)) -> io::Result<Vec<Ended>> {
-    let mut prepared = contexts.iter().map(Prepared::new).collect::<io::Result<Vec<_>>>()?;
+    let mut prepared = contexts.iter().map(PreparedTrial::new).collect::<io::Result<Vec<_>>>()?;
     let (watched, (design, why)) = {
-        let mut watchings = prepared.iter_mut().map(Prepared::start).collect::<io::Result<Vec<_>>>()?;
+        let mut watchings = prepared.iter_mut().map(PreparedTrial::start).collect::<io::Result<Vec<_>>>()?;
         let chosen = match (slice_order(contexts), watchings.as_mut_slice()) {
-            (Some(order), watchings) => Conductor::new(watchings, live).conduct(step, order),
+            (Some(order), watchings) => Conductor::new(watchings, live).run(step, order),
             (None, watchings) => {
                 watchings.iter_mut().for_each(|watching| watching.until_end(live));
                 (Design::Turns, step.why.clone())
@@ -100,7 +100,7 @@ fn slice_order(contexts: &[TrialContext<'_>]) -> Option<SliceOrder> {
 }
 
 /// A trial that can be started, and what is needed of it when it has ended.
-struct Prepared<'a> {
+struct PreparedTrial<'a> {
     context: &'a TrialContext<'a>,
     work: PathBuf,
     clock: TrialClock,
@@ -116,8 +116,8 @@ struct Prepared<'a> {
     logs: Option<LogThread>,
 }
 
-impl<'a> Prepared<'a> {
-    fn new(context: &'a TrialContext<'a>) -> io::Result<Prepared<'a>> {
+impl<'a> PreparedTrial<'a> {
+    fn new(context: &'a TrialContext<'a>) -> io::Result<PreparedTrial<'a>> {
         let work = context.folder.join(WORK);
         fs::create_dir_all(&work).map_err(|cause| named(&work, &cause))?;
         let clock = TrialClock::begin();
@@ -132,7 +132,7 @@ impl<'a> Prepared<'a> {
         }
         // What others do to the device beside it is not its own.
         let device_before = DeviceCounters::read(&context.database).filter(|_| context.slices.is_none());
-        Ok(Prepared {
+        Ok(PreparedTrial {
             context,
             work,
             clock,
@@ -157,7 +157,7 @@ impl<'a> Prepared<'a> {
 
     /// Puts its result together. `watched` is absent if the user interrupted it.
     fn finish(self, watched: Option<Watched>, design: DesignFacts) -> Ended {
-        let Prepared { context, work, clock, shared, reports, bounds, device_before, started, logs, .. } = self;
+        let PreparedTrial { context, work, clock, shared, reports, bounds, device_before, started, logs, .. } = self;
         let mut errors = FirstError::default();
         let survivors = errors.note(bounds.end().on("end what is left of the trial in", &work)).unwrap_or(0);
         let mut notes = logs.map(LogThread::finish).unwrap_or_default();

@@ -8,12 +8,15 @@ use kvdyno_worker::slices::Slice;
 use super::lab_error::Attempt;
 use super::watching::{Termination, Watching};
 
+/// By how much a slice may be over its time longer than a worker may hang.
+const PATIENCE_MARGIN: Duration = Duration::from_secs(1);
+
 /// How long a trial has stood still.
 #[derive(Debug)]
 pub(super) struct Standing {
     /// Since when it does; absent in a slice, and when no more come.
     since: Option<Instant>,
-    /// What it did before.
+    /// The time for which it did before.
     before: Duration,
     /// Whether its processes are frozen.
     frozen: bool,
@@ -36,13 +39,16 @@ impl Watching<'_> {
 
     /// Whether its clients wait for their first slice.
     pub(super) fn is_ready(&self) -> bool {
-        self.observer.control().state() == WorkerState::Measuring
+        self.is_in_slices()
+    }
+
+    fn is_in_slices(&self) -> bool {
+        matches!(self.observer.control().state(), WorkerState::Warming | WorkerState::Measuring)
     }
 
     /// Whether it stands between two slices.
     pub(super) fn stands_still(&self) -> bool {
-        self.standing.as_ref().is_some_and(|standing| standing.since.is_some())
-            && self.observer.control().state() == WorkerState::Measuring
+        self.standing.as_ref().is_some_and(|standing| standing.since.is_some()) && self.is_in_slices()
     }
 
     /// How long it stood still so far.
@@ -70,8 +76,9 @@ impl Watching<'_> {
         let patience =
             self.context.lab.hang_timeout.0.saturating_add(self.context.planned.workload.parameters.longest_pause());
         let over = self.standing.as_ref().map_or(Duration::ZERO, |standing| standing.due.elapsed());
-        if over > patience {
-            self.terminate(Termination::Overdue(WorkerState::Measuring, over));
+        // One in which nothing happens is told as that, a little earlier.
+        if over > patience + PATIENCE_MARGIN {
+            self.terminate(Termination::Overdue(self.observer.control().state(), over));
         }
         self.is_leaving()
     }

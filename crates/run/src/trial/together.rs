@@ -11,7 +11,8 @@ use crate::progress::Live;
 
 /// The least time for which the clients of each are looked at before a duet.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
-/// In one of so many rounds of a duet each works by itself too: for its rates and latencies, and to hold the duet against.
+/// In one of so many rounds of a duet each works by itself too: for its rates and latencies, and to hold the duet
+/// against.
 const ALONE_EVERY: u32 = 2;
 /// Between two looks at whether a slice is over, where it does not tell.
 const SLICE_TICK: Duration = Duration::from_millis(10);
@@ -37,7 +38,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
     }
 
     /// Lets them work, and ends them. Gives back the design that it came to, and why.
-    pub(super) fn conduct(mut self, step: &StepDesign, order: SliceOrder) -> (Design, String) {
+    pub(super) fn run(mut self, step: &StepDesign, order: SliceOrder) -> (Design, String) {
         self.until_ready();
         let lead = order.warmup.max(if step.design == Design::Auto { FIRST_LOOK } else { Duration::ZERO });
         for one in 0..self.watchings.len() {

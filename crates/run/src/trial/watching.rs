@@ -287,11 +287,11 @@ impl<'a> Watching<'a> {
     fn length(&self, state: WorkerState) -> Option<Duration> {
         let (workload, phase) = (&self.context.planned.workload, self.context.planned.key.phase);
         match (state, workload.parameters.end) {
-            (WorkerState::Warming, _) => Some(workload.parameters.warmup),
+            (WorkerState::Warming, _) if self.standing.is_none() => Some(workload.parameters.warmup),
             (WorkerState::Measuring, TrialEnd::After(duration)) if phase == Phase::Run && self.standing.is_none() => {
                 Some(duration)
             }
-            (WorkerState::Measuring | WorkerState::Auditing, _) => None,
+            (WorkerState::Warming | WorkerState::Measuring | WorkerState::Auditing, _) => None,
             // No operation is counted in these: what is counted all the same does not lengthen them.
             _ => Some(Duration::ZERO),
         }
@@ -341,7 +341,8 @@ impl<'a> Watching<'a> {
     pub(super) fn row(&mut self) {
         let control = self.observer.control();
         let from = control.measured_from.load(Ordering::Relaxed);
-        if from == 0 || control.state() < WorkerState::Measuring {
+        let earliest = if self.standing.is_some() { WorkerState::Warming } else { WorkerState::Measuring };
+        if from == 0 || control.state() < earliest {
             return;
         }
         let now = Instant::now();
