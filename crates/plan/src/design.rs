@@ -204,6 +204,8 @@ mod tests {
     use super::*;
     use crate::plan::Plan;
 
+    const READERS: &str = "[[run]]\nworkload = \"readrandom\"\nreaders = [1]";
+
     fn machine() -> DesignMachine {
         DesignMachine { cpus: vec![0, 1], memory: 16 << 30 }
     }
@@ -221,11 +223,14 @@ mod tests {
 
     #[test]
     fn two_readers_are_a_duet_if_they_do_not_sleep_and_more_are_slices() {
-        let two = design_of(&run("\"a\", \"b\"", "[[run]]\nreaders = [1]")).unwrap();
+        let two = design_of(&run("\"a\", \"b\"", READERS)).unwrap();
         assert_eq!((two.design, two.cpus), (Design::Auto, vec![0]));
-        let three = design_of(&run("\"a\", \"b\", \"c\"", "[[run]]\nreaders = [1]")).unwrap();
+        let three = design_of(&run("\"a\", \"b\", \"c\"", READERS)).unwrap();
         assert_eq!((three.design, three.why.as_str()), (Design::Slices, "no duet: there are 3 set-ups"));
-        let many = design_of(&run("\"a\", \"b\"", "[[run]]\nreaders = [4]")).unwrap();
+        let beside = design_of(&run("\"a\", \"b\"", "[[run]]\nreaders = [1]")).unwrap();
+        assert_eq!(beside.why, "no duet: readers and writers stand beside each other");
+        let many = "[[run]]\nworkload = \"readrandom\"\nreaders = [4]";
+        let many = design_of(&run("\"a\", \"b\"", many)).unwrap();
         assert_eq!((many.design, many.why.as_str()), (Design::Slices, "no duet: 4 clients on 2 processors"));
     }
 

@@ -122,7 +122,7 @@ fn a_run_that_may_have_ended_for_its_figures_has_wider_intervals() {
     let (_folder, results) = changed(4, |_| ());
     let low = |document: &Value| document["verdicts"][0]["low"].as_f64().unwrap();
     let once = low(&json(&results));
-    std::fs::write(results.experiment_file(), "name = \"a\"\nprecision = \"2 %\"\ndetect = \"5 %\"\n").unwrap();
+    std::fs::write(results.experiment_file(), "name = \"a\"\n[lab]\nrepeat = \"auto\"\ndetect = 0.05\n").unwrap();
     let document = json(&results);
     assert_eq!(
         (&document["verdicts"][0]["looks"], &document["verdicts"][0]["detect"]),
