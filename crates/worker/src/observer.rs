@@ -226,8 +226,7 @@ impl<'a> Observer<'a> {
 
     /// The counted time of the client that has most of it, seconds; 0 if the trial works in no slices.
     pub fn counted_s(&self) -> f64 {
-        let counted =
-            self.shared.client_stats().iter().map(|stats| stats.slices.counted.wall_ns.load(Ordering::Relaxed));
+        let counted = self.shared.client_stats().iter().map(|stats| stats.slices.counted_ns.load(Ordering::Relaxed));
         counted.max().unwrap_or(0) as f64 / 1e9
     }
 
@@ -279,7 +278,7 @@ fn client_rate(ops: &OpStats, stats: &ClientStats, from: u64, ticks_per_ns: f64)
     let mut counts = vec![0; BUCKETS];
     ops.latency.add_to(&mut counts);
     let operations: u64 = counts.iter().sum();
-    let ns = match stats.slices.counted.wall_ns.load(Ordering::Relaxed) {
+    let ns = match stats.slices.counted_ns.load(Ordering::Relaxed) {
         0 => ops.until.load(Ordering::Relaxed).saturating_sub(from) as f64 / ticks_per_ns,
         counted_ns => counted_ns as f64,
     };

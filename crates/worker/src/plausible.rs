@@ -136,7 +136,7 @@ fn implausible_client(
         ("stale values", &stats.stale, most),
         ("bytes written", &stats.user_bytes, most.saturating_mul(BYTES_A_TICK)),
         ("versions", &stats.version, last_version.saturating_add(most)),
-        ("nanoseconds of slices", &stats.slices.counted.wall_ns, (most as f64 / span.per_ns) as u64),
+        ("nanoseconds of slices", &stats.slices.counted_ns, (most as f64 / span.per_ns) as u64),
     ];
     let exceeded = counters.into_iter().find_map(|(what, counter, most)| {
         let count = counter.load(Ordering::Relaxed);

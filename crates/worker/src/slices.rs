@@ -37,6 +37,16 @@ pub struct Slice {
     pub is_duet: bool,
 }
 
+/// A slice by its moments, which are the same for all clients: one that gets its processor late has less of it, and has
+/// not worked faster. Nanoseconds of `CLOCK_MONOTONIC`.
+struct OrderedSlice {
+    number: u32,
+    has_lead: bool,
+    counted_from_ns: u64,
+    until_ns: u64,
+    is_duet: bool,
+}
+
 /// The word that parent and clients have about slices. It lies in shared memory; all zero is one without any yet.
 #[repr(C)]
 #[derive(Debug)]
@@ -51,6 +61,8 @@ pub struct SliceControl {
     over: AtomicU32,
     is_duet: AtomicU32,
     _unused: u32,
+    /// When it was ordered, ns of `CLOCK_MONOTONIC`: its parts begin and end at the same moments for all clients.
+    ordered_ns: AtomicU64,
     lead_ns: AtomicU64,
     length_ns: AtomicU64,
 }
@@ -58,6 +70,7 @@ pub struct SliceControl {
 impl SliceControl {
     /// Orders the next slice. The one before it has ended.
     pub fn order(&self, slice: Slice) {
+        self.ordered_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
         self.lead_ns.store(slice.lead.as_nanos() as u64, Ordering::Relaxed);
         self.length_ns.store(slice.length.as_nanos() as u64, Ordering::Relaxed);
         self.is_duet.store(slice.is_duet.into(), Ordering::Relaxed);
@@ -92,17 +105,23 @@ impl SliceControl {
         are_through().0
     }
 
-    /// Waits for the slice after number `seen`, and gives its own; `None` if there is none.
-    fn next(&self, seen: u32) -> Option<(u32, Slice)> {
+    /// Waits for the slice after number `seen`; `None` if there is none.
+    fn next(&self, seen: u32) -> Option<OrderedSlice> {
         loop {
             let number = self.number.load(Ordering::SeqCst);
             if self.over.load(Ordering::SeqCst) == 1 {
                 return None;
             }
             if number != seen {
-                let time = |ns: &AtomicU64| Duration::from_nanos(ns.load(Ordering::Relaxed));
-                let is_duet = self.is_duet.load(Ordering::Relaxed) == 1;
-                return Some((number, Slice { lead: time(&self.lead_ns), length: time(&self.length_ns), is_duet }));
+                let of = |ns: &AtomicU64| ns.load(Ordering::Relaxed);
+                let counted_from_ns = of(&self.ordered_ns).saturating_add(of(&self.lead_ns));
+                return Some(OrderedSlice {
+                    number,
+                    has_lead: of(&self.lead_ns) > 0,
+                    counted_from_ns,
+                    until_ns: counted_from_ns.saturating_add(of(&self.length_ns)),
+                    is_duet: self.is_duet.load(Ordering::Relaxed) == 1,
+                });
             }
             // However it ends, woken or interrupted by being frozen, the next look tells.
             let _ = wait(&self.number, Flags::empty(), seen, None);
@@ -151,6 +170,9 @@ impl PartTimes {
 pub struct SliceStats {
     /// Those of the measured part.
     pub count: AtomicU64,
+    /// The time by which the operations of the measured part are counted, ns: from the moment at which all may begin to
+    /// the client's own end.
+    pub counted_ns: AtomicU64,
     /// The first parts of all.
     pub lead: PartTimes,
     /// The counted parts of those of the measured part.
@@ -161,7 +183,6 @@ pub struct SliceStats {
     /// Its thread's time on a processor in them, ns.
     pub duet_cpu_ns: AtomicU64,
     duet_used: SharedUsage,
-    _padding: AtomicU64,
 }
 
 /// The costs of a process, noted by one of its clients.
@@ -204,8 +225,9 @@ impl SliceStats {
         used.user_s + used.sys_s
     }
 
-    fn note(&self, from: &Reading, until: &Reading) {
+    fn note(&self, counted_from_ns: u64, from: &Reading, until: &Reading) {
         bump(&self.count, 1);
+        bump(&self.counted_ns, until.wall_ns.saturating_sub(counted_from_ns));
         self.counted.note(from, until);
         self.used.note(from, until);
     }
@@ -288,28 +310,31 @@ impl SlicedClient<'_> {
         mut work: impl FnMut(SlicePart, &AtomicU64),
     ) {
         let accounts = ThreadAccounts::of_this_thread(self.notes_process);
-        let ticks = |time: Duration| (time.as_nanos() as f64 * self.ticks_per_ns) as u64;
+        let moment = |ns: u64| {
+            let left_ns = ns.saturating_sub(clock::monotonic_ns());
+            AtomicU64::new(clock.now() + (left_ns as f64 * self.ticks_per_ns) as u64)
+        };
         let mut seen = 0;
-        while let Some((number, slice)) = self.control.next(seen) {
+        while let Some(slice) = self.control.next(seen) {
             if is_over() {
                 break;
             }
-            if !slice.lead.is_zero() {
+            if slice.has_lead {
                 let from = accounts.read();
-                work(SlicePart::Lead, &AtomicU64::new(clock.now() + ticks(slice.lead)));
+                work(SlicePart::Lead, &moment(slice.counted_from_ns));
                 self.stats.lead.note(&from, &accounts.read());
             }
-            if !slice.length.is_zero() {
+            if slice.until_ns > slice.counted_from_ns {
                 let part = if slice.is_duet { SlicePart::Duet } else { SlicePart::Counted };
                 let (before, from) = (operations(), accounts.read());
-                work(part, &AtomicU64::new(clock.now() + ticks(slice.length)));
+                work(part, &moment(slice.until_ns));
                 let until = accounts.read();
                 match part {
                     SlicePart::Duet => self.stats.note_duet(&from, &until, operations().saturating_sub(before)),
-                    _ => self.stats.note(&from, &until),
+                    _ => self.stats.note(slice.counted_from_ns, &from, &until),
                 }
             }
-            seen = number;
+            seen = slice.number;
             self.control.end();
         }
         self.control.leave();
@@ -373,10 +398,11 @@ mod tests {
         for stats in shared.client_stats() {
             let of = |word: &AtomicU64| word.load(Ordering::Relaxed);
             assert_eq!(of(&stats.slices.count), 2);
-            assert!(of(&stats.slices.counted.wall_ns) >= 2_000_000, "{}", of(&stats.slices.counted.wall_ns));
+            // From the moment at which both may begin: who comes late has the same time, and does less in it.
+            assert!(of(&stats.slices.counted_ns) >= 2_000_000, "{}", of(&stats.slices.counted_ns));
             assert_eq!(of(&stats.slices.duet_operations), 10);
             assert!(of(&stats.slices.duet_cpu_ns) > 0);
-            assert!(of(&stats.slices.lead.wall_ns) >= 4_000_000);
+            assert!(of(&stats.slices.lead.wall_ns) > 0);
         }
     }
 

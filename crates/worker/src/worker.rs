@@ -179,7 +179,7 @@ impl<C: RoleClock> Trial<'_, C> {
             }
             // What they stood still between is no part of it.
             Some(_) => {
-                let counted = clients.iter().map(|stats| stats.slices.counted.wall_ns.load(Ordering::Relaxed));
+                let counted = clients.iter().map(|stats| stats.slices.counted_ns.load(Ordering::Relaxed));
                 counted.max().unwrap_or(0) as f64 / 1e9
             }
         };
