@@ -12,7 +12,6 @@ use kvdyno_engine::{
 };
 
 use crate::finding::{During, Finding};
-use crate::process::Task;
 use crate::records::Records;
 use crate::subject::Subject;
 
@@ -48,13 +47,17 @@ pub(crate) const DATABASE: &str = "database-";
 pub(crate) const DESTROYS: &str = "destroys";
 
 impl Bench {
-    pub(crate) fn new(task: &Task, relaunch: Relaunch) -> Result<Bench, Finding> {
-        let (subject, folder, patience) = (task.subject.clone(), task.folder.clone(), task.patience);
+    pub(crate) fn new(
+        subject: Subject,
+        folder: PathBuf,
+        log: PathBuf,
+        patience: Duration,
+        relaunch: Relaunch,
+    ) -> Result<Bench, Finding> {
         let choice = subject.choose()?;
         if choice.adapter().table().destroy.is_some() {
             fs::write(folder.join(DESTROYS), "")?;
         }
-        let log = task.log.clone();
         Ok(Bench { choice, subject, folder, log, patience, relaunch, locations: AtomicU32::new(0) })
     }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use kvdyno_engine::guarded;
 
-use crate::bench::{Bench, Relaunch};
+use crate::bench::Relaunch;
 use crate::checks::{checks, refusals};
 use crate::finding::{CheckVerdict, During, Finding};
 use crate::process::{Task, TaskKind, VERDICT};
@@ -40,21 +40,21 @@ fn work(task: &Task, relaunch: Relaunch) -> Result<Result<(), Finding>, ChildErr
     Ok(match &task.kind {
         TaskKind::Check(name) => {
             let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
-            Bench::new(task, relaunch).and_then(|bench| match check.needs.missing(&bench.choice) {
+            task.bench(relaunch).and_then(|bench| match check.needs.missing(&bench.choice) {
                 Some(reason) => Err(Finding::NotApplicable(reason)),
                 None => (check.run)(&bench),
             })
         }
-        TaskKind::Write(writing) => Bench::new(task, relaunch).and_then(|bench| writing.run(&bench)),
-        TaskKind::Read(reading) => Bench::new(task, relaunch).and_then(|bench| reading.run(&bench)),
+        TaskKind::Write(writing) => task.bench(relaunch).and_then(|bench| writing.run(&bench)),
+        TaskKind::Read(reading) => task.bench(relaunch).and_then(|bench| reading.run(&bench)),
         // The adapter is loaded only afterwards, so that every thread of its engine sees the filesystem.
         TaskKind::Fill => small_filesystem::mount(&task.folder)
-            .and_then(|()| Bench::new(task, relaunch))
+            .and_then(|()| task.bench(relaunch))
             .and_then(|bench| refusals::fill(&bench)),
-        TaskKind::Refused(refused) => Bench::new(task, relaunch).and_then(|bench| refused.run(&bench)),
-        TaskKind::Reopen(refused) => Bench::new(task, relaunch).and_then(|bench| refused.reopen(&bench)),
+        TaskKind::Refused(refused) => task.bench(relaunch).and_then(|bench| refused.run(&bench)),
+        TaskKind::Reopen(refused) => task.bench(relaunch).and_then(|bench| refused.reopen(&bench)),
         TaskKind::Destroy(database) => {
-            Bench::new(task, relaunch).and_then(|bench| bench.choice.destroy(database).during("destroy"))
+            task.bench(relaunch).and_then(|bench| bench.choice.destroy(database).during("destroy"))
         }
     })
 }

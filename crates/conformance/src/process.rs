@@ -52,6 +52,11 @@ pub(crate) enum TaskKind {
 pub(crate) const VERDICT: &str = "verdict.json";
 
 impl Task {
+    /// The bench of this process, which does it.
+    pub fn bench(&self, relaunch: Relaunch) -> Result<Bench, Finding> {
+        Bench::new(self.subject.clone(), self.folder.clone(), self.log.clone(), self.patience, relaunch)
+    }
+
     /// Starts a process for it, whose folder is made.
     pub fn start(&self, relaunch: Relaunch) -> io::Result<Running> {
         fs::create_dir_all(&self.folder)?;

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::{Answer, Database, Durability, EngineError, LabSettings, Session, abi};
+use kvdyno_engine::{Answer, Database, EngineError, LabSettings, Session, abi};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, DatabaseLocation, has_text, session};
 use crate::finding::{During, Finding, ensure, wrong};
-use crate::process::{TaskKind, start};
 use crate::records::Records;
 use crate::small_filesystem::SmallFilesystem;
 
@@ -56,7 +55,7 @@ pub(crate) struct Told {
     acknowledged: BTreeMap<u64, u64>,
     pub refused: u64,
     /// Whether the close was OK.
-    closed: bool,
+    pub closed: bool,
 }
 
 /// A finding about an error that came without a text.
@@ -111,7 +110,7 @@ impl Told {
     }
 
     /// As a process left it.
-    fn left(file: &Path) -> Result<Told, Finding> {
+    pub fn left(file: &Path) -> Result<Told, Finding> {
         serde_json::from_slice(&fs::read(file)?).map_err(|error| wrong(format!("the check itself failed: {error}")))
     }
 
@@ -206,20 +205,6 @@ impl RefusedTask {
     /// Opens the database in this process, after the one that wrote has ended.
     pub fn reopen(&self, bench: &Bench) -> Result<(), Finding> {
         Told::left(&self.told)?.verify_in(bench, &self.location(bench)?)
-    }
-
-    /// Both, each in a process of its own; what was told.
-    pub fn in_processes(&self, bench: &Bench, name: &str) -> Result<Told, Finding> {
-        let patience = bench.patience / 3;
-        bench.step("another process writes where nothing more can be written");
-        start(bench, name, TaskKind::Refused(self.clone()))?.passes(patience)?;
-        let told = Told::left(&self.told)?;
-        // Nothing is promised at durability none if the close failed.
-        if !told.closed && self.lab.durability != Durability::None {
-            bench.step("another process opens the database to which some writes were refused");
-            start(bench, &format!("{name}-again"), TaskKind::Reopen(self.clone()))?.passes(patience)?;
-        }
-        Ok(told)
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Compare engines: load each, then run the workload on the same databases, the engines taking turns
+    /// Compare engines: load each, then run the workload on the same databases, beside each other
     Compare(Box<CompareArguments>),
     /// Tell whether a change made an engine slower: two builds, versions or settings, or two results folders
     Diff(Box<DiffArguments>),

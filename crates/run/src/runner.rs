@@ -291,11 +291,6 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Whether its load, ended in the middle, need not begin anew.
-fn can_go_on(planned: &PlannedTrial) -> bool {
-    planned.workload.name.can_go_on()
-}
-
 /// The database of a trial: that of a variant's engine in a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct DatabaseId {

@@ -9,6 +9,7 @@ mod audit;
 mod barrier;
 mod clients;
 pub mod clock;
+mod counter;
 mod histogram;
 mod key_choice;
 mod loops;

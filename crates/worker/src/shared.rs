@@ -20,6 +20,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
 use crate::barrier::Barriers;
+pub use crate::counter::bump;
 use crate::histogram::TickHistogram;
 use crate::slices::{SliceControl, SliceStats};
 
@@ -280,12 +281,6 @@ impl ClientStats {
     pub fn measured_until(&self) -> u64 {
         self.measured.iter().map(|ops| ops.until.load(Ordering::Relaxed)).max().unwrap_or(0)
     }
-}
-
-/// Adds to a counter that only this thread writes.
-#[inline(always)]
-pub fn bump(counter: &AtomicU64, by: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
 }
 
 /// A shared segment, mapped.

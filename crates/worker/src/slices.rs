@@ -16,7 +16,7 @@ use rustix::time::Timespec;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{self, Clock};
-use crate::shared::bump;
+use crate::counter::bump;
 use crate::usage::Usage;
 
 /// The part of a trial's specification that says that it works in slices.

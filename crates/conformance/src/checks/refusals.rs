@@ -9,7 +9,7 @@ use crate::finding::{During, Finding, ensure, wrong};
 use crate::process::{TaskKind, start};
 use crate::records::Records;
 use crate::refused::{
-    Limited, RefusedTask, WriteRefusal, hardly_any, has_reason, kilobytes, refused, survive_the_limit,
+    Limited, RefusedTask, Told, WriteRefusal, hardly_any, has_reason, kilobytes, refused, survive_the_limit,
 };
 use crate::small_filesystem::SmallFilesystem;
 
@@ -58,7 +58,7 @@ fn write_refused(bench: &Bench) -> Result<(), Finding> {
         let location = bench.location_with(&bench.choice, LabSettings { durability, ..bench.lab() })?;
         let told = bench.folder.join(format!("{name}.json"));
         let task = RefusedTask { database: location.folder, lab: location.lab, refusal, told };
-        refusals += task.in_processes(bench, name)?.refused;
+        refusals += in_processes(&task, bench, name)?.refused;
     }
     if refusals == 0 {
         bench.remark("no write failed, though files could not grow");
@@ -91,7 +91,7 @@ pub(crate) fn fill(bench: &Bench) -> Result<(), Finding> {
     let small = SmallFilesystem::of(&bench.folder)?;
     let (database, told) = (small.database.clone(), bench.folder.join("told.json"));
     let task = RefusedTask { database, lab: bench.lab(), refusal: WriteRefusal::Full(small), told };
-    let outcome = task.in_processes(bench, "refused");
+    let outcome = in_processes(&task, bench, "refused");
     // Nobody else sees this filesystem: what the engine keeps outside of it can be given back here only.
     let given_back = match bench.adapter().table().destroy {
         Some(_) => bench.choice.destroy(&task.database).during("destroy"),
@@ -151,4 +151,19 @@ fn scanned(session: &mut Session<'_>) -> Result<u64, EngineError> {
         answer = cursor.next()?;
     }
     Ok(count)
+}
+
+/// Writes where it is refused, and opens the database again where the close failed, each in a process of its own; what
+/// was told.
+fn in_processes(task: &RefusedTask, bench: &Bench, name: &str) -> Result<Told, Finding> {
+    let patience = bench.patience / 3;
+    bench.step("another process writes where nothing more can be written");
+    start(bench, name, TaskKind::Refused(task.clone()))?.passes(patience)?;
+    let told = Told::left(&task.told)?;
+    // Nothing is promised at durability none if the close failed.
+    if !told.closed && task.lab.durability != Durability::None {
+        bench.step("another process opens the database to which some writes were refused");
+        start(bench, &format!("{name}-again"), TaskKind::Reopen(task.clone()))?.passes(patience)?;
+    }
+    Ok(told)
 }

@@ -9,7 +9,7 @@ use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::design::StepDesign;
 use kvdyno_results::{Phase, TrialOutcome, TrialResult};
 
-use super::{DatabaseId, RunError, Runner, can_go_on, failed};
+use super::{DatabaseId, RunError, Runner, failed};
 use crate::audit::{self, ProcessAudit};
 use crate::databases::Slot;
 use crate::progress::Progress;
@@ -127,7 +127,7 @@ impl<'a> Runner<'a> {
 
     /// Whether a load was ended in the middle and can go on there.
     pub(super) fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
-        Ok(can_go_on(planned) && slot.has_part_of_load(settings.durability)?)
+        Ok(planned.workload.name.can_go_on() && slot.has_part_of_load(settings.durability)?)
     }
 
     /// Loads a database again that cannot be trusted any more, without measuring it.

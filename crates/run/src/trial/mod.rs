@@ -9,6 +9,7 @@ mod lab_error;
 pub(crate) mod logs;
 mod reports;
 mod result;
+mod slicing;
 mod standing;
 mod together;
 mod watching;

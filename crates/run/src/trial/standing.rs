@@ -1,130 +1,23 @@
-//! A trial that stands still between its slices: ordering one, telling its end, and freezing its processes meanwhile.
+//! How long a trial that works in slices stood still between them.
 
 use std::time::{Duration, Instant};
-
-use kvdyno_worker::shared::WorkerState;
-use kvdyno_worker::slices::Slice;
-
-use super::lab_error::Attempt;
-use super::watching::{Termination, Watching};
-
-/// By how much a slice may be over its time longer than a worker may hang.
-const PATIENCE_MARGIN: Duration = Duration::from_secs(1);
 
 /// How long a trial has stood still.
 #[derive(Debug)]
 pub(super) struct Standing {
     /// Since when it does; absent in a slice, and when no more come.
-    since: Option<Instant>,
+    pub(super) since: Option<Instant>,
     /// The time for which it did before.
-    before: Duration,
+    pub(super) before: Duration,
     /// Whether its processes are frozen.
-    frozen: bool,
+    pub(super) frozen: bool,
     /// When its slice must be over.
-    due: Instant,
+    pub(super) due: Instant,
 }
 
 impl Default for Standing {
     fn default() -> Self {
         let now = Instant::now();
         Standing { since: Some(now), before: Duration::ZERO, frozen: false, due: now }
-    }
-}
-
-impl Watching<'_> {
-    /// Whether nothing is ordered of it any more: it has ended, or is to end.
-    pub(super) fn is_leaving(&self) -> bool {
-        self.account.is_some() || self.termination.is_some() || self.interrupted.is_some()
-    }
-
-    /// Whether its clients wait for their first slice.
-    pub(super) fn is_ready(&self) -> bool {
-        self.is_in_slices()
-    }
-
-    fn is_in_slices(&self) -> bool {
-        matches!(self.observer.control().state(), WorkerState::Warming | WorkerState::Measuring)
-    }
-
-    /// Whether it stands between two slices.
-    pub(super) fn stands_still(&self) -> bool {
-        self.standing.as_ref().is_some_and(|standing| standing.since.is_some()) && self.is_in_slices()
-    }
-
-    /// How long it stood still so far.
-    pub(super) fn stood_still(&self) -> Duration {
-        let standing = self.standing.as_ref();
-        standing.map_or(Duration::ZERO, |one| one.before + one.since.map_or(Duration::ZERO, |since| since.elapsed()))
-    }
-
-    /// Lets it work for a slice.
-    pub(super) fn begin_slice(&mut self, slice: Slice) {
-        self.freeze(false);
-        self.let_go();
-        if let Some(standing) = &mut self.standing {
-            standing.due = Instant::now() + slice.lead + slice.length;
-        }
-        self.observer.control().slices.order(slice);
-    }
-
-    /// Whether its slice is over, or no end of it need be waited for; looks for no longer than `time`.
-    pub(super) fn is_slice_over(&mut self, time: Duration) -> bool {
-        let clients = self.context.planned.workload.roles().len() as u32;
-        if self.is_leaving() || self.observer.control().slices.wait_ended(clients, time) {
-            return true;
-        }
-        let patience =
-            self.context.lab.hang_timeout.0.saturating_add(self.context.planned.workload.parameters.longest_pause());
-        let over = self.standing.as_ref().map_or(Duration::ZERO, |standing| standing.due.elapsed());
-        // One in which nothing happens is told as that, a little earlier.
-        if over > patience + PATIENCE_MARGIN {
-            self.terminate(Termination::Overdue(self.observer.control().state(), over));
-        }
-        self.is_leaving()
-    }
-
-    /// Notes the end of its slice.
-    pub(super) fn end_slice(&mut self, slice: Slice) {
-        if let Some(standing) = &mut self.standing {
-            standing.since = Some(Instant::now());
-        }
-        if !self.is_leaving() && !slice.is_duet && !slice.length.is_zero() {
-            self.row();
-        }
-    }
-
-    /// Says that no slice comes any more.
-    pub(super) fn end_slices(&mut self) {
-        self.observer.control().slices.finish();
-        self.freeze(false);
-        self.let_go();
-    }
-
-    /// It does not stand still any more.
-    pub(super) fn let_go(&mut self) {
-        if let Some(standing) = &mut self.standing
-            && let Some(since) = standing.since.take()
-        {
-            standing.before += since.elapsed();
-        }
-    }
-
-    /// Freezes its processes, or thaws them: by their control group where that can be, else by signals, which do not
-    /// reach what they started.
-    pub(super) fn freeze(&mut self, frozen: bool) {
-        let Some(standing) = &mut self.standing else { return };
-        if standing.frozen == frozen {
-            return;
-        }
-        standing.frozen = frozen;
-        let told = match self.bounds.freeze(frozen) {
-            Ok(true) => Ok(()),
-            Ok(false) => self.processes.stand_still(frozen),
-            Err(cause) => Err(cause),
-        };
-        let what = if frozen { "freeze the processes of" } else { "thaw the processes of" };
-        if let Err(error) = told.on(what, self.context.folder) {
-            self.terminate(Termination::Lab(error));
-        }
     }
 }
