@@ -6,14 +6,22 @@
 # make torment kills, mutated experiment files and damaged results by the thousand: docs/reliability.md
 # make fidelity  whether the figures are right, against engines whose truth is known, ROW=accuracy: docs/fidelity.md
 # make deny    licences and sources of the dependencies
-# make bench   what the driver itself costs, beside bare loops
+# make bench   what the driver itself costs, beside bare loops; and the page of 1,008 trials, where there is a browser
+# make bench-page  how long that page takes to make and to open, and how large it is (brings Chromium and npm)
 # make build   only builds, into target/release
 # make engines brings every engine that a registry has, into the user's folder
 # make test-engines  brings the optional engines that CI looks after, and checks them
 # make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
+# make engine-table  runs every engine that is here in every workload, and writes the table in docs/engines/workloads.md
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
 # make test-numa  boots a guest of four NUMA nodes in QEMU, and shows there that each NUMA policy does what it says
-# make diff-check  whether `kvdyno diff` finds a slow-down of BURN=60 ns a get, and passes without it
+# make diff-check  whether `kvdyno diff` finds a slow-down of BURN=100 ns a get, and passes without it
+# make test-hlog  whether HdrHistogram's readers in Python, JavaScript and Java take a run's latencies
+# make test-exports  whether pandas, LibreOffice and Prometheus's parser take what is exported (brings LibreOffice)
+# make test-parquet  the export that default builds leave out: lints and tests with the feature `parquet`
+# make test-page  drives Chromium over the page of made-up results, of 3 and of 22 engines (brings Chromium and npm)
+# make picture  takes the README's picture of the page of the last `make demo` (brings Chromium and npm)
+# make gallery FROM="FOLDER…"  docs/gallery, from results of the published experiments: see scripts/gallery.sh
 # make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
 
 CARGO ?= cargo
@@ -24,8 +32,8 @@ DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment slowed fidelity \
-	bench engines test-engines check-tested check-descendants test-numa test-outside diff-check sanitize docs-tables \
-	install clean
+	bench bench-page page-driver engines test-engines check-tested check-descendants test-numa test-hlog test-exports \
+	test-parquet test-outside test-page picture gallery diff-check sanitize engine-table docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -57,14 +65,62 @@ test: setup
 	$(MAKE) lint
 	$(MAKE) doc
 	$(CARGO) test --release --locked --workspace
+	$(MAKE) test-parquet
 	target/release/kvdyno-bench --check
 	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
 
 # A slow-down that is there, and none.
-BURN ?= 60
+BURN ?= 100
 diff-check: slowed
 	KVDYNO_ENGINES=$(CURDIR)/$(SLOWED_ENGINES):$(CURDIR)/$(ENGINES) \
 		scripts/diff-check.sh target/release/kvdyno $(BURN)
+
+test-hlog: setup
+	WITH_READERS=yes scripts/setup.sh
+	$(MAKE) build
+	scripts/hlog.sh
+
+test-exports: setup
+	WITH_OFFICE=yes scripts/setup.sh
+	$(MAKE) build
+	scripts/exports.sh
+
+test-parquet:
+	$(CARGO) clippy --release --locked -p kvdyno-report -p kvdyno --features parquet --all-targets -- -D warnings
+	$(CARGO) test --release --locked -p kvdyno-report --features parquet --test exports
+
+# The page in a browser. What npm brings is pinned by a lock file, and lies in target/.
+TEST_PAGE = $(CURDIR)/target/test-page
+test-page: page-driver
+	@rm -rf $(TEST_PAGE)/3-engines $(TEST_PAGE)/22-engines
+	target/release/examples/demo $(TEST_PAGE)/3-engines 3 3 >$(TEST_PAGE)/3-engines.txt
+	target/release/examples/demo $(TEST_PAGE)/22-engines 3 22 - inmem-numa >$(TEST_PAGE)/22-engines.txt
+	TEST_PAGE_MODULES=$(TEST_PAGE) node tests/page/check.mjs \
+		$(TEST_PAGE)/3-engines/report/index.html $(TEST_PAGE)/22-engines/report/index.html
+
+page-driver:
+	WITH_BROWSER=yes scripts/setup.sh
+	@mkdir -p $(TEST_PAGE)
+	cp tests/page/package.json tests/page/package-lock.json $(TEST_PAGE)/
+	cd $(TEST_PAGE) && npm ci --ignore-scripts --no-audit --no-fund
+	$(CARGO) build --release --locked -p kvdyno-report --example demo
+
+# Of the last demo, or of PAGE=…/report/index.html.
+PAGE ?= $(lastword $(sort $(wildcard results/demo-*/report/index.html)))
+picture: page-driver
+	@test -n "$(PAGE)" || { echo "there is no page in results/demo-*/report: make demo makes one"; exit 1; }
+	@mkdir -p docs/images
+	TEST_PAGE_MODULES=$(TEST_PAGE) node tests/page/picture.mjs $(PAGE) docs/images/page.png
+
+gallery: build
+	scripts/gallery.sh $(FROM)
+
+# 21 engines, 12 repeats of a load and three runs each, 300 points in every series: 1,008 trials.
+LARGE = $(TEST_PAGE)/1008-trials
+bench-page: page-driver
+	@rm -rf $(LARGE) $(LARGE).txt
+	@for round in 1 2 3 4 5; do target/release/examples/demo $(LARGE) 12 21 300 >>$(LARGE).txt || exit 1; done
+	TEST_PAGE_MODULES=$(TEST_PAGE) node tests/page/bench.mjs $(LARGE)/report/index.html $(LARGE).txt
 
 # The adapters in Go, and one in C, built and measured with nothing but kvdyno.h beside them.
 test-outside: build
@@ -108,7 +164,7 @@ CARGO_DENY = target/tools/bin/cargo-deny
 $(CARGO_DENY): scripts/deny.sh
 	scripts/deny.sh target/tools
 deny: $(CARGO_DENY)
-	$(CARGO_DENY) --locked check bans licenses sources
+	$(CARGO_DENY) --locked --all-features check bans licenses sources
 
 # The length of each target's run, in seconds.
 SECONDS ?= 60
@@ -142,6 +198,9 @@ fidelity: slowed
 bench: setup
 	$(MAKE) build
 	target/release/kvdyno-bench
+	@if { command -v npm && { command -v chromium || command -v chromium-browser || command -v google-chrome; }; } \
+		>/dev/null; then $(MAKE) bench-page; \
+		else echo "the page is not measured: that takes Chromium and npm"; fi
 
 # Engines that CI brings through every client, and checks, beside those that `make test` has.
 TESTED = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite redb fjall bbolt gtm
@@ -184,16 +243,26 @@ sanitize: setup
 	$(MAKE) build
 	scripts/sanitize.sh $(NAMES)
 
+engine-table: setup
+	$(MAKE) build
+	$(CARGO) test --release --locked -p kvdyno --test engine_table -- --ignored
+
 docs-tables: setup
 	$(MAKE) build
 	scripts/docs-tables.sh $(NAMES)
 
 PREFIX ?= /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
 install:
 	install -D target/release/kvdyno $(DESTDIR)$(PREFIX)/bin/kvdyno
 	install -D -t $(DESTDIR)$(PREFIX)/lib/kvdyno/engines \
 		$(filter-out %/libkvdyno_faulty.so,$(wildcard $(ENGINES)/libkvdyno_*.so))
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include crates/abi/include/kvdyno.h
+	target/release/kvdyno man $(SHARE)/man/man1
+	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	target/release/kvdyno completions bash >$(SHARE)/bash-completion/completions/kvdyno
+	target/release/kvdyno completions zsh >$(SHARE)/zsh/site-functions/_kvdyno
+	target/release/kvdyno completions fish >$(SHARE)/fish/vendor_completions.d/kvdyno.fish
 
 clean:
 	$(CARGO) clean

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Whether `kvdyno diff` finds a slow-down that is there, and passes without one: the engine `slow-lmdb`, a copy of
-# LMDB's adapter, burns so many nanoseconds more in each get.
+# LMDB's adapter, burns so many nanoseconds more in each get. A verdict claims to be wrong in one of twenty at the most,
+# so a check that is made in every run of CI takes two wrong ones in a row for an error.
 #
 # scripts/diff-check.sh KVDYNO [NANOSECONDS]
 set -eu
 
 kvdyno=$1
-burn=${2:-60}
+burn=${2:-100}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -14,12 +15,14 @@ trap 'rm -rf "$folder"' EXIT
 expect() {
 	name=$1 expected=$2
 	shift 2
-	code=0
-	"$kvdyno" diff slow-lmdb slow-lmdb "$@" --detect 3% --budget 2m --out "$folder/$name" || code=$?
-	if [ "$code" -ne "$expected" ]; then
-		echo "diff-check: $name: exit code $code, not $expected" >&2
-		exit 1
-	fi
+	for try in 1 2; do
+		code=0
+		"$kvdyno" diff slow-lmdb slow-lmdb "$@" --database shared --detect 3% --budget 2m \
+			--out "$folder/$name-$try" || code=$?
+		[ "$code" -ne "$expected" ] || return 0
+		echo "diff-check: $name, try $try: exit code $code, not $expected" >&2
+	done
+	exit 1
 }
 
 expect slowed 3 --option "B.burn_ns=$burn"

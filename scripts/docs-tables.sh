@@ -2,7 +2,7 @@
 # Writes docs/engines/settings.md and docs/engines/checks.md, which the program makes from the adapters themselves.
 # Engines that are not here are left out, and the pages say so. Exit code 1: a check failed; the page says which.
 #
-#   scripts/docs-tables.sh               every engine that has a folder
+#   scripts/docs-tables.sh               every engine that has a folder, and every installed version
 #   scripts/docs-tables.sh lmdb bdb      these
 set -eu
 
@@ -13,12 +13,20 @@ pages=$root/docs/engines
 if [ $# = 0 ]; then
     for folder in "$root"/engines/*/; do
         case $(basename "$folder") in
-        common | faulty | go) ;; # no engines to be measured
+        common | faulty | go | slow) ;; # no engines to be measured
         bdb) set -- "$@" bdb bdb:snapshot ;;
         wiredtiger) set -- "$@" wiredtiger:btree wiredtiger:lsm ;;
+        sqlite) set -- "$@" sqlite sqlite:rollback ;;
+        rocksdb) set -- "$@" rocksdb rocksdb:pfx ;;
+        *-family) ;; # sources that several adapters share
         *) set -- "$@" "$(basename "$folder")" ;;
         esac
     done
+    # Installed versions beside the one that a plain name means.
+    others='/^ [a-z]/ { of[$1] = $2 }
+        END { for (name in of) if (split(name, at, "@") == 2 && of[at[1]] != "" && of[at[1]] != of[name]) print name }'
+    # shellcheck disable=SC2046 # names have no blanks
+    set -- "$@" $("$kvdyno" engines | awk "$others" | sort)
 fi
 mkdir -p "$pages"
 

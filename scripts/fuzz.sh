@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:?seconds}
 shift
-targets=${*:-"experiment result latency-log series"}
+targets=${*:-"experiment result plan latency-log series resources value-sizes"}
 host=$(rustc -vV | sed -n 's/^host: //p')
 out=target/fuzz
 # A reader that needs more has no bound; one that takes longer hangs.
@@ -29,7 +29,7 @@ seed() {
 
 seed experiment
 cp -n experiments/*.toml "$out/corpus/experiment/"
-for target in result latency-log series; do seed "$target"; done
+for target in result plan latency-log series resources value-sizes; do seed "$target"; done
 for target in $targets; do
     echo "fuzz: $target for $seconds s"
     "$out/$host/release/fuzz-$target" "$out/corpus/$target" -max_total_time="$seconds" -rss_limit_mb="$memory_mib" \

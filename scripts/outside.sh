@@ -1,7 +1,8 @@
 #!/bin/sh
 # make test-outside: is kvdyno.h really all that an adapter needs? An adapter in C and one in Go are copied into an
 # empty folder with nothing of kvdyno beside them but that header, built there with one command each, those that
-# docs/engine-abi.md gives, checked and measured.
+# docs/engine-abi.md gives, checked and measured. Then the program is installed, and what it writes for an author in
+# each language is built as it says, and checked by it.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -14,6 +15,8 @@ trap 'exit 1' HUP INT TERM
 cd "$folder"
 # The compilers must not find the header elsewhere, nor kvdyno its own adapters.
 unset CPATH C_INCLUDE_PATH CGO_CFLAGS CGO_CPPFLAGS KVDYNO_ENGINES
+# make, which runs this, is run again.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 cp "$root/crates/abi/include/kvdyno.h" .
 cp "$root/engines/skeleton/skeleton.c" "$root/engines/skeleton/toy.h" .
@@ -43,3 +46,15 @@ grep -q 'crosses from C to Go and back, included in all figures: .*bbolt.* [0-9]
     exit 1
 }
 echo "outside: both adapters were built, checked and measured with kvdyno.h alone"
+
+make -s -C "$root" install DESTDIR="$folder/installed" PREFIX=/usr >install.log
+PATH="$folder/installed/usr/bin:$PATH"
+for language in c c++ rust go; do
+    name=mine_$(echo "$language" | tr + p)
+    run kvdyno engines new "$name" --lang "$language" >told
+    # The line that it prints builds the adapter and checks it.
+    command=$(sed -n 's/^  \(cd .*\)/\1/p' told)
+    run sh -c "$command" >built 2>&1 || { cat built >&2; exit 1; }
+    grep ' 0 failed' built || { cat built >&2; exit 1; }
+done
+echo "outside: the installed program's adapters in four languages were built and checked"

@@ -25,6 +25,30 @@ if [ "${WITH_GUEST:-no}" = yes ]; then
     packages="$packages qemu-system-x86 busybox-static cpio binutils"
 fi
 
+# WITH_BROWSER=yes: also what drives a browser over the page (tests/page).
+if [ "${WITH_BROWSER:-no}" = yes ]; then
+    command -v npm >/dev/null 2>&1 || packages="$packages npm"
+    has_browser=no
+    for browser in chromium chromium-browser google-chrome; do
+        if command -v "$browser" >/dev/null 2>&1; then has_browser=yes; fi
+    done
+    [ "$has_browser" = yes ] || packages="$packages chromium"
+fi
+
+# WITH_OFFICE=yes: also what opens exports (scripts/exports.sh).
+if [ "${WITH_OFFICE:-no}" = yes ]; then
+    packages="$packages libreoffice-calc"
+    python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || packages="$packages python3-venv"
+fi
+
+# WITH_READERS=yes: also what HdrHistogram's readers need (scripts/hlog.sh).
+if [ "${WITH_READERS:-no}" = yes ]; then
+    command -v npm >/dev/null 2>&1 || packages="$packages npm"
+    command -v mvn >/dev/null 2>&1 || packages="$packages maven"
+    command -v javac >/dev/null 2>&1 || packages="$packages default-jdk-headless"
+    python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || packages="$packages python3-venv"
+fi
+
 has_rust() {
     command -v cargo >/dev/null 2>&1 || return 1
     version=$(cargo --version | cut -d ' ' -f 2)

@@ -112,7 +112,7 @@ void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabili
     if (option_is(config, BDB_PRIVATE, "true"))
         declared->capabilities &= ~KVDYNO_CAN_SHARE_PROCESSES;
     if (bdb_is_partitioned(config))
-        declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE);
+        declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_SCAN_KEYS);
 }
 
 /* Not declared: read-only transactions, which with `snapshot` see the state of their first read, not of their begin. */
@@ -120,7 +120,11 @@ ADAPTER_TABLE(.name = "bdb", .summary = "Berkeley DB 5.3: Btree with a write-ahe
               .origin = "Debian package libdb5.3",
               .capabilities = CAN_STORE_IN_ORDER | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE |
                               KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_CAN_COMPARE |
-                              KVDYNO_CAN_PARTITION,
+                              KVDYNO_CAN_PARTITION | KVDYNO_CAN_COUNT | KVDYNO_READS_REPEAT | KVDYNO_IS_SERIALIZABLE |
+                              KVDYNO_CAN_CONTAIN | KVDYNO_CAN_INSERT_IF_ABSENT | KVDYNO_CAN_SCAN_KEYS |
+                              KVDYNO_CAN_SET_DURABILITY,
               .compressions = COMPRESSION(NONE), .read_modify_write = adapter_read_modify_write,
-              .compact = adapter_compact, .effective_capabilities = adapter_effective_capabilities, OPTIONS(options),
+              .compact = adapter_compact, .effective_capabilities = adapter_effective_capabilities,
+              .counters = adapter_counters, .contains = adapter_contains, .cursor_open_with = adapter_cursor_open_with,
+              .insert_if_absent = adapter_insert_if_absent, .set_durability = adapter_set_durability, OPTIONS(options),
               PRESETS(presets));

@@ -59,6 +59,7 @@ struct kvdyno_database {
     bool snapshot; /* versions of pages are kept, and reads lock nothing */
     bool shared;   /* other processes may use the environment */
     bool log_auto_remove;
+    uint32_t durability; /* of sessions that say no other */
     u_int32_t checkpoint_kib;
     bdb_order order;
     size_t value_hint; /* bytes a session's buffer begins with */
@@ -103,6 +104,7 @@ kvdyno_status bdb_explain(kvdyno_database *database, const char *what, int code,
 
 struct kvdyno_session {
     DB_TXN *txn;   /* the one that begin opened, or NULL */
+    u_int32_t own; /* how its transactions are committed, as flags of theirs; 0: as those of the environment */
     DBT key, item; /* of a get; `item` has the memory that values are copied to */
     growing value; /* that memory */
     SESSION_MEMBERS;

@@ -19,6 +19,7 @@ struct kvdyno_cursor {
     pthread_mutex_t lock; /* the session against the parker; it guards all below */
     DBC *dbc;             /* NULL: parked, or never moved */
     bool in_transaction;
+    bool keys_only;
     bool positioned; /* `key` holds the key that the cursor stands on */
     uint64_t moves, moves_seen;
     growing key, spare, value, sought;
@@ -108,6 +109,13 @@ static kvdyno_status cursor_start(kvdyno_cursor *cursor)
     return session_answer(cursor->session, "cursor_open", reserved ? enlist(cursor) : ENOMEM);
 }
 
+#define LIMITS_CURSORS true
+static kvdyno_status cursor_limit(kvdyno_cursor *cursor, const kvdyno_cursor_options *options)
+{
+    cursor->keys_only = options->keys_only;
+    return KVDYNO_OK;
+}
+
 static void cursor_stop(kvdyno_cursor *cursor)
 {
     if (cursor->listed)
@@ -149,6 +157,8 @@ static int fetch(kvdyno_cursor *cursor, u_int32_t move, u_int32_t *value_size)
     do {
         key = spare_key(cursor, move == DB_SET_RANGE);
         value = (DBT){.data = cursor->value.data, .ulen = bdb_capacity(&cursor->value), .flags = DB_DBT_USERMEM};
+        if (cursor->keys_only) /* 0 bytes of the value, from its beginning on */
+            value.flags |= DB_DBT_PARTIAL;
         code = cursor->dbc->get(cursor->dbc, &key, &value, move);
         if (code == DB_BUFFER_SMALL &&
             !(growing_reserve(&cursor->spare, key.size) && growing_reserve(&cursor->value, value.size)))

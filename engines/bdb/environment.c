@@ -145,6 +145,7 @@ static int make_parts(kvdyno_database *database, const kvdyno_config *config, co
     database->snapshot = option_integer(config, BDB_SNAPSHOT);
     database->shared = plan->shared;
     database->log_auto_remove = option_integer(config, BDB_LOG_AUTO_REMOVE);
+    database->durability = config->durability;
     database->checkpoint_kib = (u_int32_t)option_integer(config, BDB_CHECKPOINT_KIB);
     database->order = bdb_order_of(config);
     database->value_hint = bdb_at_most(config->value_size, VALUE_HINT_MOST) + 1024;

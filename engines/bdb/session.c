@@ -67,7 +67,7 @@ static const char *cannot_begin(kvdyno_session *session, uint32_t kind)
 static int open_transaction(kvdyno_session *session, uint32_t kind)
 {
     DB_ENV *env = session->database->env;
-    int code = env->txn_begin(env, NULL, &session->txn, kind == KVDYNO_READ_ONLY ? DB_TXN_SNAPSHOT : 0);
+    int code = env->txn_begin(env, NULL, &session->txn, kind == KVDYNO_READ_ONLY ? DB_TXN_SNAPSHOT : session->own);
     if (code != 0)
         session->txn = NULL;
     return code;
@@ -90,7 +90,7 @@ static int close_transaction(kvdyno_session *session, bool keep)
 static int own_begin(kvdyno_session *session, DB_TXN **txn)
 {
     DB_ENV *env = session->database->env;
-    return env->txn_begin(env, session->txn, txn, 0);
+    return env->txn_begin(env, session->txn, txn, session->txn ? 0 : session->own);
 }
 
 static inline DB_TXN *begun_txn(kvdyno_session *session)
@@ -98,27 +98,45 @@ static inline DB_TXN *begun_txn(kvdyno_session *session)
     return session->txn;
 }
 
-/* Without a transaction Berkeley DB makes one. */
+/* Without a transaction Berkeley DB makes one, which is committed as the environment says. */
+static inline bool needs_own(const kvdyno_session *session)
+{
+    return __builtin_expect(session->own != 0, 0) && !session->txn;
+}
+
 static inline int single_begin(kvdyno_session *session, DB_TXN **txn)
 {
     *txn = session->txn;
-    return 0;
+    return needs_own(session) ? own_begin(session, txn) : 0;
 }
 
 static inline int single_end(kvdyno_session *session, DB_TXN *txn, int code)
 {
-    (void)session, (void)txn;
-    return code;
+    if (!needs_own(session))
+        return code;
+    int ended = own_end(session, txn, code == 0);
+    return code ? code : ended;
 }
 
-static inline int store(kvdyno_session *session, DB_TXN *txn, kvdyno_bytes key, kvdyno_bytes value)
+static inline int put_with(kvdyno_session *session, DB_TXN *txn, kvdyno_bytes key, kvdyno_bytes value, u_int32_t flags)
 {
     DB *db = session->database->db;
     DBT key_item, value_item;
     int code = read_from(&key_item, key);
     if (code == 0)
         code = read_from(&value_item, value);
-    return code ? code : db->put(db, txn, &key_item, &value_item, 0);
+    return code ? code : db->put(db, txn, &key_item, &value_item, flags);
+}
+
+static inline int store(kvdyno_session *session, DB_TXN *txn, kvdyno_bytes key, kvdyno_bytes value)
+{
+    return put_with(session, txn, key, value, 0);
+}
+
+#define ALREADY_THERE DB_KEYEXIST
+static int store_if_absent(kvdyno_session *session, DB_TXN *txn, kvdyno_bytes key, kvdyno_bytes value)
+{
+    return put_with(session, txn, key, value, DB_NOOVERWRITE);
 }
 
 static inline int discard(kvdyno_session *session, DB_TXN *txn, kvdyno_bytes key)
@@ -157,9 +175,33 @@ static inline int release_old(kvdyno_session *session, kvdyno_bytes old, kvdyno_
 
 #include "transactions.h"
 
+kvdyno_status adapter_set_durability(kvdyno_session *session, uint32_t level)
+{
+    static const u_int32_t flags[DURABILITY_LEVELS] = {
+        [KVDYNO_DURABILITY_NONE] = DB_TXN_NOSYNC,
+        [KVDYNO_DURABILITY_PROCESS] = DB_TXN_WRITE_NOSYNC,
+        [KVDYNO_DURABILITY_PERIODIC] = DB_TXN_WRITE_NOSYNC,
+        [KVDYNO_DURABILITY_COMMIT] = DB_TXN_SYNC,
+    };
+    if (lacks_durability(level, session->database->durability))
+        return session_refuse(session, KVDYNO_UNSUPPORTED, "%s", LACKS_DURABILITY);
+    session->own = level == session->database->durability ? 0 : flags[level];
+    return KVDYNO_OK;
+}
+
 /* ---- reading ---- */
 
-/* A read that locks nothing is a transaction of its own: the flag can be had in no other way. */
+/* Whether a key is there. */
+static int look(kvdyno_session *session, DB_TXN *txn, kvdyno_bytes key)
+{
+    DB *db = session->database->db;
+    DBT sought;
+    int code = read_only(&sought, key);
+    return code ? code : db->exists(db, txn, &sought, 0);
+}
+
+/* A read that locks nothing is a transaction of its own: the flag can be had in no other way. Without `value` it only
+ * looks. */
 static int read_snapshot(kvdyno_session *session, kvdyno_bytes key, kvdyno_bytes *value)
 {
     DB_ENV *env = session->database->env;
@@ -167,7 +209,7 @@ static int read_snapshot(kvdyno_session *session, kvdyno_bytes key, kvdyno_bytes
     int code = env->txn_begin(env, NULL, &txn, DB_TXN_SNAPSHOT);
     if (code != 0)
         return code;
-    code = read_value(session, txn, key, 0, value);
+    code = value ? read_value(session, txn, key, 0, value) : look(session, txn, key);
     int ended = txn->commit(txn, 0);
     return code ? code : ended;
 }
@@ -200,4 +242,17 @@ kvdyno_status adapter_get(kvdyno_session *session, const void *key, size_t key_s
     value->data = session->item.data;
     value->size = session->item.size;
     return KVDYNO_OK;
+}
+
+kvdyno_status adapter_contains(kvdyno_session *session, const void *key, size_t key_size)
+{
+    bool versions = session->database->snapshot && !session->txn;
+    kvdyno_bytes sought = {key, key_size};
+    unsigned tries = 0;
+    int code;
+    settle(session);
+    do
+        code = versions ? read_snapshot(session, sought, NULL) : look(session, session->txn, sought);
+    while (try_again(session, code, &tries));
+    return session_answer(session, "contains", code);
 }

@@ -223,6 +223,12 @@ static void say_durability(const kvdyno_config *config, kvdyno_emit emit, void *
 {
     long long checkpoint_kib = option_integer(config, BDB_CHECKPOINT_KIB);
     emit(context, "durability", "commit", durability_meaning(config->durability));
+    for (uint32_t level = 0; level < DURABILITY_LEVELS; level++) {
+        if (asks_for_durability(config, level))
+            emit(context, "durability", "commit of sessions",
+                 level == KVDYNO_DURABILITY_COMMIT ? "DB_TXN_SYNC: a commit writes and syncs the log"
+                                                   : durability_meaning(level));
+    }
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "log_flush", "every %u ms%s", config->sync_period_ms,
               config_processes(config) > 1 ? ", by one of the processes" : "");
@@ -254,6 +260,7 @@ static void say_memory(DB_ENV *env, const kvdyno_config *config, const bdb_plan 
     emitf(emit, context, "write_buffer", "set_lg_max", "%" PRIu64 " bytes a log file", plan->log_file);
     emit(context, "compression", "set_bt_compress", "not set");
     emit(context, "checksums", "DB_CHKSUM", "not set, Berkeley DB's default: pages have none, only records of the log");
+    emit(context, "files", "log", "log.*");
 }
 
 static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyno_emit emit, void *context)

@@ -55,3 +55,17 @@ kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, vo
         code = all[i](database, emit, context);
     return code ? KVDYNO_ERROR : KVDYNO_OK;
 }
+
+/* Pages that went from the cache to the files, at checkpoints and to make space; the log is not in it. */
+kvdyno_status adapter_counters(kvdyno_database *database, kvdyno_counters *counters)
+{
+    DB_MPOOL_STAT *stat;
+    uint32_t page_size;
+    if (database->db->get_pagesize(database->db, &page_size) != 0 ||
+        database->env->memp_stat(database->env, &stat, NULL, 0) != 0)
+        return KVDYNO_ERROR;
+    if (COUNTS(counters, flushed_bytes))
+        counters->flushed_bytes = (uint64_t)stat->st_page_out * page_size;
+    free(stat);
+    return KVDYNO_OK;
+}

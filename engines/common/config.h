@@ -21,6 +21,8 @@
     .type = KVDYNO_OPTION_INTEGER, .default_value = given, .minimum = least, .maximum = most, .help = text
 #define SIZE(given, least, most, text)                                                                                 \
     .type = KVDYNO_OPTION_SIZE, .default_value = given, .minimum = least, .maximum = most, .help = text
+/* A size that shapes the files or levels of a database, and goes with that of the database. */
+#define SCALED_SIZE(given, least, most, text) SIZE(given, least, most, text), .flags = KVDYNO_OPTION_SCALES
 #define REAL(given, text) .type = KVDYNO_OPTION_REAL, .default_value = given, .help = text
 #define CHOICE(given, all, text) .type = KVDYNO_OPTION_CHOICE, .default_value = given, .choices = all, .help = text
 
@@ -42,13 +44,45 @@ static inline uint32_t config_processes(const kvdyno_config *config)
     return known && config->processes > 1 ? config->processes : 1;
 }
 
+/* ---- durability of sessions ---- */
+
+#define DURABILITY_LEVELS (KVDYNO_DURABILITY_COMMIT + 1)
+
+/* Whether sessions will ask for a level. A host that is older than the member has 0 there. */
+static inline bool asks_for_durability(const kvdyno_config *config, uint32_t level)
+{
+    return config->session_durabilities >> level & 1u;
+}
+
+/* The lowest level at which anything will be written: what the close has to put on the storage goes by it. */
+static inline uint32_t weakest_durability(const kvdyno_config *config)
+{
+    for (uint32_t level = 0; level < config->durability; level++) {
+        if (asks_for_durability(config, level))
+            return level;
+    }
+    return config->durability;
+}
+
+/* Who syncs in the background does so for a database. */
+static inline bool lacks_durability(uint32_t level, uint32_t of_database)
+{
+    return level >= DURABILITY_LEVELS || (level == KVDYNO_DURABILITY_PERIODIC && of_database != level);
+}
+#define LACKS_DURABILITY                                                                                               \
+    "durability: a session at periodic needs a database at periodic, which is synced in the background"
+
 /* Refusals: true if the setting cannot be honoured, and `error` says why. */
 
 static inline bool refuses_durability(const kvdyno_config *config, kvdyno_text *error)
 {
-    if (config->durability <= KVDYNO_DURABILITY_COMMIT)
+    if (config->durability > KVDYNO_DURABILITY_COMMIT)
+        say(error, "durability: level %" PRIu32 " is not known", config->durability);
+    else if (asks_for_durability(config, KVDYNO_DURABILITY_PERIODIC) &&
+             lacks_durability(KVDYNO_DURABILITY_PERIODIC, config->durability))
+        say(error, "%s", LACKS_DURABILITY);
+    else
         return false;
-    say(error, "durability: level %" PRIu32 " is not known", config->durability);
     return true;
 }
 

@@ -4,18 +4,27 @@
  * kvdyno_cursor and
  *
  *     static kvdyno_status cursor_start(kvdyno_cursor *cursor)   its `session` is set
+ *     static kvdyno_status cursor_limit(kvdyno_cursor *cursor, const kvdyno_cursor_options *options)
+ *                                                                where LIMITS_CURSORS is defined; it was started
  *     static void cursor_stop(kvdyno_cursor *cursor)             also after a failed start
  *     static kvdyno_status cursor_step(kvdyno_cursor *cursor, uint32_t direction, kvdyno_bytes *found,
  *                                      kvdyno_bytes *value)
  */
 
-kvdyno_status adapter_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
+static inline kvdyno_status cursor_begin(kvdyno_session *session, const kvdyno_cursor_options *options,
+                                         kvdyno_cursor **opened)
 {
     kvdyno_cursor *cursor = calloc(1, sizeof *cursor);
     if (!cursor)
         return session_refuse(session, KVDYNO_ERROR, "out of memory");
     cursor->session = session;
     kvdyno_status status = cursor_start(cursor);
+#ifdef LIMITS_CURSORS
+    if (status == KVDYNO_OK && options)
+        status = cursor_limit(cursor, options);
+#else
+    (void)options;
+#endif
     if (status == KVDYNO_OK) {
         cursor->next = session->cursors;
         session->cursors = *opened = cursor;
@@ -25,6 +34,19 @@ kvdyno_status adapter_cursor_open(kvdyno_session *session, kvdyno_cursor **opene
     }
     return status;
 }
+
+kvdyno_status adapter_cursor_open(kvdyno_session *session, kvdyno_cursor **opened)
+{
+    return cursor_begin(session, NULL, opened);
+}
+
+#ifdef LIMITS_CURSORS
+kvdyno_status adapter_cursor_open_with(kvdyno_session *session, const kvdyno_cursor_options *options,
+                                       kvdyno_cursor **opened)
+{
+    return cursor_begin(session, options, opened);
+}
+#endif
 
 void adapter_cursor_close(kvdyno_cursor *cursor)
 {

@@ -6,6 +6,8 @@
 #ifndef KVDYNO_HOOKS_H
 #define KVDYNO_HOOKS_H
 
+#include <stdbool.h>
+
 #include "kvdyno.h"
 
 kvdyno_status adapter_probe(const char *library, kvdyno_text *version, kvdyno_text *error);
@@ -44,6 +46,28 @@ kvdyno_status adapter_compact(kvdyno_database *database, kvdyno_text *error);
 kvdyno_status adapter_wait_idle(kvdyno_database *database, kvdyno_text *error);
 kvdyno_status adapter_destroy(const kvdyno_config *config, kvdyno_text *error);
 void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared);
+kvdyno_status adapter_counters(kvdyno_database *database, kvdyno_counters *counters);
+kvdyno_status adapter_delete_range(kvdyno_session *session, const void *from, size_t from_size, const void *to,
+                                   size_t to_size);
+
+kvdyno_status adapter_contains(kvdyno_session *session, const void *key, size_t key_size);
+kvdyno_status adapter_insert_if_absent(kvdyno_session *session, const void *key, size_t key_size, const void *value,
+                                       size_t value_size);
+
+kvdyno_status adapter_cursor_open_with(kvdyno_session *session, const kvdyno_cursor_options *options,
+                                       kvdyno_cursor **opened);
+
+/* The prefix of all keys of a cursor. A host that is older than the member has none. */
+static inline kvdyno_bytes cursor_prefix(const kvdyno_cursor_options *options)
+{
+    bool known = options->size >= offsetof(kvdyno_cursor_options, prefix) + sizeof options->prefix;
+    return known ? options->prefix : (kvdyno_bytes){NULL, 0};
+}
+
+kvdyno_status adapter_set_durability(kvdyno_session *session, uint32_t level);
+
+/* Whether the host knows a member of the counters. */
+#define COUNTS(counters, member) (offsetof(kvdyno_counters, member) + sizeof(counters)->member <= (counters)->size)
 
 /* ---- the table ---- */
 

@@ -47,6 +47,14 @@ static inline bool growing_keep(growing *memory, const void *data, size_t size)
     return true;
 }
 
+/* In the order of keys. */
+static inline bool comes_before(const void *key, size_t key_size, const void *other, size_t other_size)
+{
+    size_t both = key_size < other_size ? key_size : other_size;
+    int order = both ? memcmp(key, other, both) : 0;
+    return order ? order < 0 : key_size < other_size;
+}
+
 /* A key with its value. */
 typedef struct key_value {
     kvdyno_bytes key, value;

@@ -18,6 +18,8 @@
  *     begun_txn(session)        the caller's, or what stands for none
  *     single_begin(session, &txn), single_end(session, txn, code)   of one put or delete: the code in the end
  *     store(session, txn, key, value), discard(session, txn, key)
+ *     discard_range(session, txn, from, to)     where DISCARDS_RANGES is defined: `to` comes after `from`, and stays
+ *     store_if_absent(session, txn, key, value)     where ALREADY_THERE is defined: the code for a key that is there
  *     present(session, txn, key, &old)      reads, to write: NOT_FOUND leaves `old` as it is
  *     release_old(session, old, &new)       is called before `new` is stored: `old` is not used any more
  */
@@ -114,6 +116,51 @@ kvdyno_status adapter_remove(kvdyno_session *session, const void *key, size_t ke
     } while (try_again(session, code, &tries));
     return session_answer(session, "remove", code);
 }
+
+#ifdef DISCARDS_RANGES
+kvdyno_status adapter_delete_range(kvdyno_session *session, const void *from, size_t from_size, const void *to,
+                                   size_t to_size)
+{
+    engine_txn txn;
+    unsigned tries = 0;
+    int code;
+    settle(session);
+    if (!may_write(session))
+        return refuse_write(session);
+    if (!comes_before(from, from_size, to, to_size))
+        return KVDYNO_OK;
+    do {
+        code = single_begin(session, &txn);
+        if (code == 0) {
+            code = discard_range(session, txn, (kvdyno_bytes){from, from_size}, (kvdyno_bytes){to, to_size});
+            code = single_end(session, txn, code);
+        }
+    } while (try_again(session, code, &tries));
+    session->broken = session->begun && code != 0; /* some of them may be gone */
+    return session_answer(session, "delete_range", code);
+}
+#endif
+
+#ifdef ALREADY_THERE
+kvdyno_status adapter_insert_if_absent(kvdyno_session *session, const void *key, size_t key_size, const void *value,
+                                       size_t value_size)
+{
+    engine_txn txn;
+    unsigned tries = 0;
+    int code;
+    settle(session);
+    if (!may_write(session))
+        return refuse_write(session);
+    do {
+        code = single_begin(session, &txn);
+        if (code == 0) {
+            code = store_if_absent(session, txn, (kvdyno_bytes){key, key_size}, (kvdyno_bytes){value, value_size});
+            code = single_end(session, txn, code);
+        }
+    } while (try_again(session, code, &tries));
+    return code == ALREADY_THERE ? KVDYNO_EXISTS : session_answer(session, "insert_if_absent", code);
+}
+#endif
 
 /* ---- several steps as one: a batch, a change ---- */
 

@@ -182,7 +182,8 @@ ADAPTER_TABLE(.name = "gtm",
                          "threads",
               .origin = "Debian package fis-gtm",
               .capabilities = CAN_STORE_IN_ORDER | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_READ_MODIFY_WRITE |
-                              KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_SINGLE,
+                              KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_SINGLE |
+                              KVDYNO_IS_BOUND | KVDYNO_READS_REPEAT | KVDYNO_IS_SERIALIZABLE,
               .compressions = COMPRESSION(NONE), .max_key_size = GT_MAX_KEY, .max_value_size = GT_MAX_VALUE,
               .read_modify_write = adapter_read_modify_write, .compact = adapter_compact, .destroy = adapter_destroy,
               OPTIONS(gt_options));

@@ -60,7 +60,7 @@ kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 
 kvdyno_status engine_persist(kvdyno_database *database, kvdyno_text *error)
 {
-    return database->durability == KVDYNO_DURABILITY_COMMIT ? KVDYNO_OK : adapter_flush(database, error);
+    return database->weakest == KVDYNO_DURABILITY_COMMIT ? KVDYNO_OK : adapter_flush(database, error);
 }
 
 /* After a failure LevelDB takes no more writes. */

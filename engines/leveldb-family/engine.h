@@ -118,6 +118,7 @@ extern const family_member member;
  * have work. */
 #define LEVELDB_TABLE                                                                                                  \
     .capabilities = FAMILY_CAPABILITIES, .compressions = COMPRESSION(NONE) | COMPRESSION(SNAPPY), FAMILY_LIMITS,       \
-    .multi_get = adapter_multi_get, .compact = adapter_compact, OPTIONS(options)
+    .multi_get = adapter_multi_get, .compact = adapter_compact, .set_durability = adapter_set_durability,              \
+    OPTIONS(options)
 
 #endif

@@ -61,16 +61,25 @@ static kvdyno_status accepts(const library_api *api, const kvdyno_config *config
     return KVDYNO_UNSUPPORTED;
 }
 
+static void say_level(uint32_t level, const char *name, kvdyno_emit emit, void *context)
+{
+    if (level == KVDYNO_DURABILITY_COMMIT)
+        emitf(emit, context, "durability", name, "sync=true: %s", member.sync);
+    else
+        emitf(emit, context, "durability", name, "sync=false: %s, not synced%s%s%s", member.log,
+              level == KVDYNO_DURABILITY_NONE ? "; " : "", level == KVDYNO_DURABILITY_NONE ? member.library.title : "",
+              level == KVDYNO_DURABILITY_NONE ? " cannot do without its log" : "");
+}
+
 static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
-    if (config->durability == KVDYNO_DURABILITY_COMMIT) {
-        emitf(emit, context, "durability", "WriteOptions", "sync=true: %s", member.sync);
-        return;
+    say_level(config->durability, "WriteOptions", emit, context);
+    for (uint32_t level = 0; level < DURABILITY_LEVELS; level++) {
+        if (asks_for_durability(config, level))
+            say_level(level, "WriteOptions of sessions", emit, context);
     }
-    emitf(emit, context, "durability", "WriteOptions", "sync=false: %s, not synced%s%s%s", member.log,
-          config->durability == KVDYNO_DURABILITY_NONE ? "; " : "",
-          config->durability == KVDYNO_DURABILITY_NONE ? member.library.title : "",
-          config->durability == KVDYNO_DURABILITY_NONE ? " cannot do without its log" : "");
+    if (weakest_durability(config) == KVDYNO_DURABILITY_COMMIT)
+        return;
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "an empty batch with sync=true every %" PRIu32 " ms",
               config->sync_period_ms);
@@ -81,6 +90,7 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
 static void settings_checksums(bool verified, kvdyno_emit emit, void *context)
 {
     bool usual = strcmp(member.options[VERIFY_CHECKSUMS].default_value, verified ? "true" : "false") == 0;
+    emit(context, "files", "log", "*.log");
     emitf(emit, context, "checksums", "verify_checksums", "%s%s%s",
           verified ? "true: that of every block that a read takes from a file" : "false: reads check none",
           usual ? ", the default of " : "", usual ? member.library.title : "");

@@ -5,15 +5,13 @@
  */
 #include "family.h"
 
-enum { MAX_FILE_SIZE = SHARED_OPTION_COUNT, OPTION_COUNT };
+enum { MAX_FILE_SIZE = SHARED_OPTION_COUNT, LEVEL_BASE, OPTION_COUNT };
 static const kvdyno_option options[OPTION_COUNT] = {
     SHARED_OPTIONS(74, 50000, "The most files that are kept open at once.", "false"),
-    [MAX_FILE_SIZE] = {.name = "max_file_size",
-                       .type = KVDYNO_OPTION_SIZE,
-                       .default_value = "2MiB",
-                       .minimum = MIB,
-                       .maximum = GIB,
-                       .help = "Bytes after which a table file is full and the next is begun."},
+    [MAX_FILE_SIZE] = {"max_file_size",
+                       SCALED_SIZE("2MiB", MIB, GIB, "Bytes after which a table file is full and the next is begun.")},
+    [LEVEL_BASE] = {"level_base",
+                    SCALED_SIZE("10MiB", 10 * MIB, 10 * MIB, "Bytes that level 1 may hold: a constant of LevelDB's.")},
 };
 #define DEFAULT_FILE_SIZE (2 * MIB)
 

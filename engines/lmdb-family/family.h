@@ -61,9 +61,11 @@ void cursor_leave(kvdyno_cursor *cursor);
 
 #define FAMILY_CAPABILITIES                                                                                            \
     (CAN_STORE_IN_ORDER | KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT |                           \
-     KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED)
+     KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED | KVDYNO_READS_REPEAT |              \
+     KVDYNO_IS_SERIALIZABLE | KVDYNO_CAN_INSERT_IF_ABSENT)
 #define FAMILY_HOOKS                                                                                                   \
-    .multi_get = adapter_multi_get, .read_modify_write = adapter_read_modify_write, .compressions = COMPRESSION(NONE)
+    .multi_get = adapter_multi_get, .read_modify_write = adapter_read_modify_write,                                    \
+    .insert_if_absent = adapter_insert_if_absent, .compressions = COMPRESSION(NONE)
 
 /* ---- settings.c ---- */
 

@@ -162,11 +162,42 @@ static inline int store(kvdyno_session *session, tree_txn *txn, kvdyno_bytes key
     return session->api->CALL(put)(txn, session->dbi, &to, &data, 0);
 }
 
+#define ALREADY_THERE KEY_EXISTS
+static int store_if_absent(kvdyno_session *session, tree_txn *txn, kvdyno_bytes key, kvdyno_bytes value)
+{
+    tree_val to = tree_value(key), data = tree_value(value);
+    if (key.size > MOST_KEY_BYTES)
+        return KEY_TOO_LONG;
+    return session->api->CALL(put)(txn, session->dbi, &to, &data, NO_OVERWRITE);
+}
+
 static inline int discard(kvdyno_session *session, tree_txn *txn, kvdyno_bytes key)
 {
     tree_val sought = tree_value(key);
     return session->api->CALL(del)(txn, session->dbi, &sought, NULL);
 }
+
+#ifdef DISCARDS_RANGES
+static int discard_range(kvdyno_session *session, tree_txn *txn, kvdyno_bytes from, kvdyno_bytes to)
+{
+    const library_api *api = session->api;
+    tree_cursor *begin = NULL, *end = NULL;
+    int code = tree_cursor_new(api, txn, session->dbi, &begin);
+    if (!code)
+        code = tree_cursor_new(api, txn, session->dbi, &end);
+    if (!code)
+        code = api->CALL(cursor_bind)(txn, begin, session->dbi);
+    if (!code)
+        code = api->CALL(cursor_bind)(txn, end, session->dbi);
+    if (!code)
+        code = tree_discard_between(api, begin, end, from, to);
+    if (begin)
+        api->CALL(cursor_close)(begin);
+    if (end)
+        api->CALL(cursor_close)(end);
+    return code;
+}
+#endif
 
 static inline int present(kvdyno_session *session, tree_txn *txn, kvdyno_bytes key, kvdyno_bytes *old)
 {

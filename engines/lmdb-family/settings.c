@@ -50,6 +50,7 @@ void family_say_memory(const char *write_buffer, kvdyno_emit emit, void *context
     emit(context, "write_buffer", "write_buffer", write_buffer);
     emit(context, "compression", "compression", "none");
     emit(context, "checksums", "checksums", "none: nothing checks the pages that are read");
+    emit(context, "files", "log", "none");
 }
 
 void family_say_tree(const tree_stat *stat, kvdyno_emit emit, void *context)

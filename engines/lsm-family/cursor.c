@@ -6,7 +6,10 @@
 
 struct kvdyno_cursor {
     CURSOR_MEMBERS;
-    lsm_iterator *iterator; /* NULL before the first seek */
+    lsm_iterator *iterator;  /* NULL before the first seek */
+    lsm_readoptions *within; /* of a cursor that has bounds, or NULL */
+    growing bounds;          /* their keys, which `within` points to; or the prefix of all keys */
+    size_t prefix_size;      /* of a cursor that has one */
 };
 
 static kvdyno_status cursor_start(kvdyno_cursor *cursor)
@@ -19,6 +22,27 @@ static void cursor_stop(kvdyno_cursor *cursor)
 {
     if (cursor->iterator)
         cursor->session->api->iter_destroy(cursor->iterator);
+    if (cursor->within)
+        cursor->session->api->readoptions_destroy(cursor->within);
+    free(cursor->bounds.data);
+}
+
+#ifdef LIMITS_CURSORS
+static kvdyno_status cursor_limit(kvdyno_cursor *cursor, const kvdyno_cursor_options *options)
+{
+    cursor->prefix_size = cursor_prefix(options).size;
+    return engine_bound_reads(cursor->session, options, &cursor->bounds, &cursor->within);
+}
+#endif
+
+/* What an iterator is made with: that of a cursor with bounds is its own, and told of the session's snapshot. */
+static inline lsm_readoptions *scan_options(const kvdyno_cursor *cursor)
+{
+    const kvdyno_session *session = cursor->session;
+    if (!cursor->within)
+        return SCAN_OPTIONS(session);
+    session->api->readoptions_set_snapshot(cursor->within, session->snapshot);
+    return cursor->within;
 }
 
 /* The record that the iterator stands on. It stands on none at the end, and where reading failed. */
@@ -41,8 +65,10 @@ kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t
     const kvdyno_session *session = cursor->session;
     const library_api *api = session->api;
     lsm_iterator *old = cursor->iterator; /* `key` may lie in what it handed out */
-    lsm_iterator *iterator = api->create_iterator(session->db, SCAN_OPTIONS(session));
-    if (!key && direction == KVDYNO_FORWARD)
+    lsm_iterator *iterator = api->create_iterator(session->db, scan_options(cursor));
+    if (cursor->prefix_size)
+        api->iter_seek(iterator, cursor->bounds.data, cursor->prefix_size);
+    else if (!key && direction == KVDYNO_FORWARD)
         api->iter_seek_to_first(iterator);
     else if (!key)
         api->iter_seek_to_last(iterator);

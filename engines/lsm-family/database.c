@@ -24,7 +24,7 @@ kvdyno_status family_sync_log(kvdyno_database *database, kvdyno_text *error)
     if (api->flush_wal)
         api->flush_wal(database->db, 1, &problem);
     else
-        api->write(database->db, database->synced, database->nothing, &problem);
+        api->write(database->db, database->writes[KVDYNO_DURABILITY_COMMIT], database->nothing, &problem);
     return problem ? family_explain(api, "cannot sync the log", problem, error) : KVDYNO_OK;
 }
 
@@ -51,13 +51,14 @@ static void make_parts(kvdyno_database *database, const kvdyno_config *config)
 {
     const library_api *api = &database->api;
     database->durability = config->durability;
+    database->weakest = weakest_durability(config);
     database->verify_checksums = option_integer(config, VERIFY_CHECKSUMS) != 0;
     database->fill_cache = option_integer(config, FILL_CACHE) != 0;
     database->cache = api->cache_create_lru(config->cache_bytes);
-    database->write = api->writeoptions_create();
-    api->writeoptions_set_sync(database->write, config->durability == KVDYNO_DURABILITY_COMMIT);
-    database->synced = api->writeoptions_create();
-    api->writeoptions_set_sync(database->synced, 1);
+    for (uint32_t level = 0; level < DURABILITY_LEVELS; level++) {
+        database->writes[level] = api->writeoptions_create();
+        api->writeoptions_set_sync(database->writes[level], level == KVDYNO_DURABILITY_COMMIT);
+    }
     database->nothing = api->writebatch_create();
     database->options = api->options_create();
     api->options_set_create_if_missing(database->options, config->create != 0);
@@ -93,8 +94,8 @@ static void database_dispose(kvdyno_database *database)
         api->options_destroy(database->options);
         api->cache_destroy(database->cache);
         api->writebatch_destroy(database->nothing);
-        api->writeoptions_destroy(database->write);
-        api->writeoptions_destroy(database->synced);
+        for (uint32_t level = 0; level < DURABILITY_LEVELS; level++)
+            api->writeoptions_destroy(database->writes[level]);
     }
     free(database);
 }

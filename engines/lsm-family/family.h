@@ -16,10 +16,10 @@ struct kvdyno_database {
     lsm_db *db;
     lsm_options *options;
     lsm_cache *cache;
-    lsm_writeoptions *write; /* as the durability level asks */
-    lsm_writeoptions *synced;
-    lsm_batch *nothing; /* an empty batch: written with `synced`, it syncs the log */
-    uint32_t durability;
+    lsm_writeoptions *writes[DURABILITY_LEVELS]; /* as each level asks */
+    lsm_batch *nothing;                          /* an empty batch: written as COMMIT, it syncs the log */
+    uint32_t durability;                         /* of sessions that say no other */
+    uint32_t weakest;                            /* the least at which anything is written */
     bool verify_checksums, fill_cache;
     periodic_syncer syncer;
     char syncer_error[256];
@@ -29,7 +29,8 @@ struct kvdyno_database {
 struct kvdyno_session {
     const library_api *api;
     lsm_db *db;
-    lsm_readoptions *read; /* with the snapshot of a begun transaction, if there is one */
+    lsm_writeoptions *write; /* the database's, for the session's level */
+    lsm_readoptions *read;   /* with the snapshot of a begun transaction, if there is one */
     READ_MEMBERS;
     const lsm_snapshot *snapshot; /* of the begun transaction */
     lsm_batch *batch;
@@ -57,6 +58,9 @@ void engine_session_stop(kvdyno_session *session);
 void engine_read_from(kvdyno_session *session, const lsm_snapshot *snapshot);
 /* Why there are no cursors, or NULL. */
 const char *engine_lacks_cursors(const kvdyno_session *session);
+/* Makes read options with bounds, whose keys are kept in `keys`. Where LIMITS_CURSORS is defined. */
+kvdyno_status engine_bound_reads(kvdyno_session *session, const kvdyno_cursor_options *options, growing *keys,
+                                 lsm_readoptions **within);
 /* To the last record at or before a key. */
 void engine_seek_backward(const library_api *api, lsm_iterator *iterator, const void *key, size_t key_size);
 
@@ -78,6 +82,7 @@ void family_release_snapshot(kvdyno_session *session);
 /* Lengths are stored in 32 bits, that of a key with 8 bytes of the engine's own. */
 #define FAMILY_LIMITS .max_key_size = UINT32_MAX - 8, .max_value_size = UINT32_MAX
 #define FAMILY_CAPABILITIES                                                                                            \
-    (CAN_STORE_IN_ORDER | KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_WRITE_CONCURRENTLY)
+    (CAN_STORE_IN_ORDER | KVDYNO_CAN_MULTI_GET | KVDYNO_CAN_SNAPSHOT | KVDYNO_CAN_WRITE_CONCURRENTLY |                 \
+     KVDYNO_CAN_SET_DURABILITY)
 
 #endif

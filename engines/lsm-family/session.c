@@ -19,6 +19,7 @@ static kvdyno_status session_start(kvdyno_session *session, kvdyno_text *error)
     session->api = &session->database->api;
     session->db = session->database->db;
     session->batch = session->api->writebatch_create();
+    session->write = session->database->writes[session->database->durability];
     session->read = family_read_options(session->database);
     engine_session_start(session);
     return KVDYNO_OK;
@@ -59,7 +60,7 @@ kvdyno_status adapter_put(kvdyno_session *session, const void *key, size_t key_s
     char *problem = NULL;
     if (!may_write(session))
         return refuse_write(session);
-    session->api->put(session->db, session->database->write, key, key_size, value, value_size, &problem);
+    session->api->put(session->db, session->write, key, key_size, value, value_size, &problem);
     return session_answer(session, "put", problem);
 }
 
@@ -68,7 +69,7 @@ kvdyno_status adapter_remove(kvdyno_session *session, const void *key, size_t ke
     char *problem = NULL;
     if (!may_write(session))
         return refuse_write(session);
-    session->api->delete(session->db, session->database->write, key, key_size, &problem);
+    session->api->delete(session->db, session->write, key, key_size, &problem);
     return session_answer(session, "delete", problem);
 }
 
@@ -92,8 +93,16 @@ kvdyno_status adapter_write(kvdyno_session *session, const kvdyno_batch_entry *e
     if (count == 0)
         return KVDYNO_OK;
     gather(session, entries, count);
-    session->api->write(session->db, session->database->write, session->batch, &problem);
+    session->api->write(session->db, session->write, session->batch, &problem);
     return session_answer(session, "write", problem);
+}
+
+kvdyno_status adapter_set_durability(kvdyno_session *session, uint32_t level)
+{
+    if (lacks_durability(level, session->database->durability))
+        return session_refuse(session, KVDYNO_UNSUPPORTED, "%s", LACKS_DURABILITY);
+    session->write = session->database->writes[level];
+    return KVDYNO_OK;
 }
 
 /* ---- transactions: snapshots, for reading only ---- */

@@ -21,7 +21,7 @@
 #define MDBX_CONSTANTS(X)                                                                                              \
     X(MDBX_RESULT_TRUE, -1)                                                                                            \
     X(MDBX_NOTFOUND, -30798) X(MDBX_MAP_FULL, -30792) X(MDBX_BAD_VALSIZE, -30781) X(MDBX_EKEYMISMATCH, -30418)         \
-    X(MDBX_LAGGARD_READER, -30409)                                                                                     \
+    X(MDBX_LAGGARD_READER, -30409) X(MDBX_KEYEXIST, -30799) X(MDBX_NOOVERWRITE, 0x10)                                  \
     X(MDBX_WRITEMAP, 0x80000) X(MDBX_NOSTICKYTHREADS, 0x200000) X(MDBX_NORDAHEAD, 0x800000)                            \
     X(MDBX_NOMEMINIT, 0x1000000) X(MDBX_LIFORECLAIM, 0x4000000) X(MDBX_SYNC_DURABLE, 0) X(MDBX_NOMETASYNC, 0x40000)    \
     X(MDBX_SAFE_NOSYNC, 0x10000) X(MDBX_UTTERLY_NOSYNC, 0x110000)                                                      \
@@ -61,7 +61,8 @@
     X(MDBX_cursor *, mdbx_cursor_create, (void *context))                                                              \
     X(int, mdbx_cursor_bind, (MDBX_txn *txn, MDBX_cursor *cursor, MDBX_dbi dbi))                                       \
     X(void, mdbx_cursor_close, (MDBX_cursor *cursor))                                                                  \
-    X(int, mdbx_cursor_get, (MDBX_cursor *cursor, MDBX_val *key, MDBX_val *data, MDBX_cursor_op op))
+    X(int, mdbx_cursor_get, (MDBX_cursor *cursor, MDBX_val *key, MDBX_val *data, MDBX_cursor_op op))                   \
+    X(int, mdbx_cursor_delete_range, (MDBX_cursor *begin, MDBX_cursor *end, bool end_including, uint64_t *count))
 /* clang-format on */
 
 /* clang-format off */

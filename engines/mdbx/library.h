@@ -27,6 +27,7 @@ typedef MDBX_stat tree_stat;
 #define KEY_TOO_LONG MDBX_BAD_VALSIZE
 #define MAP_SIZE_OPTION "size_upper"
 enum { NOT_FOUND = MDBX_NOTFOUND, MAP_FULL = MDBX_MAP_FULL, NOT_APPENDED = MDBX_EKEYMISMATCH };
+enum { KEY_EXISTS = MDBX_KEYEXIST, NO_OVERWRITE = MDBX_NOOVERWRITE };
 enum {
     TREE_FIRST = MDBX_FIRST,
     TREE_LAST = MDBX_LAST,
@@ -102,6 +103,25 @@ static inline int tree_cursor_get(const library_api *api, MDBX_cursor *at, MDBX_
                                   MDBX_cursor_op step)
 {
     return done(api->mdbx_cursor_get(at, key, data, step));
+}
+
+#define DISCARDS_RANGES true
+/* Deletes what the range has: from where `begin` comes to stand up to `end`, or to the last record. */
+static inline int tree_discard_between(const library_api *api, MDBX_cursor *begin, MDBX_cursor *end, kvdyno_bytes from,
+                                       kvdyno_bytes to)
+{
+    MDBX_val first = tree_value(from), beyond = tree_value(to), data;
+    uint64_t count;
+    int code = tree_cursor_get(api, begin, &first, &data, MDBX_SET_RANGE);
+    if (code)
+        return code == MDBX_NOTFOUND ? 0 : code;
+    if (!comes_before(first.iov_base, first.iov_len, to.data, to.size))
+        return 0;
+    code = tree_cursor_get(api, end, &beyond, &data, MDBX_SET_RANGE);
+    if (code && code != MDBX_NOTFOUND)
+        return code;
+    bool to_last = code != 0;
+    return done(api->mdbx_cursor_delete_range(begin, to_last ? NULL : end, to_last, &count));
 }
 
 static inline int tree_cursor_seek_backward(const library_api *api, MDBX_cursor *at, const void *key, size_t key_size,

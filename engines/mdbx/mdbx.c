@@ -321,5 +321,6 @@ void cursor_leave(kvdyno_cursor *cursor)
 ADAPTER_TABLE(.name = "mdbx",
               .summary = "libmdbx: a memory-mapped copy-on-write B+tree that grew out of LMDB, one writer beside any "
                          "readers",
-              .origin = "crate mdbx-sys", .capabilities = FAMILY_CAPABILITIES, FAMILY_HOOKS, .compact = adapter_compact,
-              .max_key_size = MOST_KEY_BYTES, .max_value_size = 0x7ff00000, OPTIONS(options));
+              .origin = "crate mdbx-sys", .capabilities = FAMILY_CAPABILITIES | KVDYNO_CAN_DELETE_RANGE, FAMILY_HOOKS,
+              .compact = adapter_compact, .delete_range = adapter_delete_range, .max_key_size = MOST_KEY_BYTES,
+              .max_value_size = 0x7ff00000, OPTIONS(options));

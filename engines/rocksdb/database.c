@@ -24,7 +24,7 @@ void engine_configure(kvdyno_database *database, const kvdyno_config *config)
     database->plain = option_is(config, TABLE, "plain");
     database->flush = api->flushoptions_create();
     api->flushoptions_set_wait(database->flush, 1);
-    api->writeoptions_disable_WAL(database->write, config->durability == KVDYNO_DURABILITY_NONE);
+    api->writeoptions_disable_WAL(database->writes[KVDYNO_DURABILITY_NONE], 1);
     api->options_set_compaction_style(to, option_is(config, COMPACTION_STYLE, "universal"));
     if (database->statistics)
         api->options_enable_statistics(to);
@@ -61,9 +61,9 @@ kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
 /* By the log where there is one that can be synced, else by a flush. */
 kvdyno_status engine_persist(kvdyno_database *database, kvdyno_text *error)
 {
-    if (database->durability == KVDYNO_DURABILITY_COMMIT && !database->mmap_writes)
+    if (database->weakest == KVDYNO_DURABILITY_COMMIT && !database->mmap_writes)
         return KVDYNO_OK;
-    if (database->durability == KVDYNO_DURABILITY_NONE || database->mmap_writes)
+    if (database->weakest == KVDYNO_DURABILITY_NONE || database->mmap_writes)
         return adapter_flush(database, error);
     return family_sync_log(database, error);
 }
@@ -145,6 +145,35 @@ kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, vo
     char *lines = database->statistics ? database->api.options_statistics_get_string(database->options) : NULL;
     if (lines)
         emit_tickers(lines, emit, context);
+    database->api.free(lines);
+    return KVDYNO_OK;
+}
+
+/* The ticker `name` of the lines, which have `name COUNT : 123`. */
+static uint64_t ticker(const char *lines, const char *name)
+{
+    const char *at = lines;
+    size_t length = strlen(name);
+    while ((at = strstr(at, name)) && !((at == lines || at[-1] == '\n') && at[length] == ' '))
+        at += length;
+    const char *count = at ? strstr(at, "COUNT : ") : NULL;
+    return count ? strtoull(count + strlen("COUNT : "), NULL, 10) : KVDYNO_ABSENT;
+}
+
+/* include/rocksdb/statistics.h: FLUSH_WRITE_BYTES and COMPACT_WRITE_BYTES, written during flush and during compaction;
+ * STALL_MICROS, that writers waited for compaction or flush to finish. The log is in neither. */
+kvdyno_status adapter_counters(kvdyno_database *database, kvdyno_counters *counters)
+{
+    char *lines = database->statistics ? database->api.options_statistics_get_string(database->options) : NULL;
+    if (!lines)
+        return KVDYNO_UNSUPPORTED;
+    uint64_t stalled_us = ticker(lines, "rocksdb.stall.micros");
+    if (COUNTS(counters, flushed_bytes))
+        counters->flushed_bytes = ticker(lines, "rocksdb.flush.write.bytes");
+    if (COUNTS(counters, compacted_bytes))
+        counters->compacted_bytes = ticker(lines, "rocksdb.compact.write.bytes");
+    if (COUNTS(counters, stalled_ns) && stalled_us != KVDYNO_ABSENT)
+        counters->stalled_ns = 1000 * stalled_us;
     database->api.free(lines);
     return KVDYNO_OK;
 }

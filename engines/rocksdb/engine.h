@@ -99,7 +99,11 @@ typedef struct rocksdb_table_options_t rocksdb_table_options_t; /* block-based *
       size_t, size_t *), unsigned char (*)(void *, const char *, size_t), const char *(*)(void *),        \
       const char *(*)(void *)))                                                                                        \
     X(void, readoptions_set_total_order_seek, (lsm_readoptions *, unsigned char))                                      \
-    X(void, options_set_bottommost_compression, (lsm_options *, int))
+    X(void, readoptions_set_prefix_same_as_start, (lsm_readoptions *, unsigned char))                                  \
+    X(void, options_set_bottommost_compression, (lsm_options *, int))                                                  \
+    X(void, readoptions_set_iterate_lower_bound, (lsm_readoptions *, const char *, size_t))                            \
+    X(void, readoptions_set_iterate_upper_bound, (lsm_readoptions *, const char *, size_t))                            \
+    X(void, writebatch_delete_range, (lsm_batch *, const char *, size_t, const char *, size_t))
 /* clang-format on */
 
 typedef struct library_api {
@@ -141,6 +145,7 @@ typedef struct many_values {
     many_values many
 
 #define SCAN_OPTIONS(session) ((session)->scan)
+#define LIMITS_CURSORS true
 
 bool rdb_load(const char *chosen, library_api *api, void **library, kvdyno_text *error);
 
@@ -149,6 +154,12 @@ extern const kvdyno_option rdb_options[OPTION_COUNT];
 enum { RDB_PRESETS = 2 };
 extern const kvdyno_preset rdb_presets[RDB_PRESETS];
 bool rdb_acceptable(const kvdyno_config *config, kvdyno_text *error);
+/* Whether the library has both bounds of iterators: 5.7.3 has one. */
+bool rdb_bounds_iterators(const library_api *api);
+/* Whether it has iterators of one prefix. */
+bool rdb_scans_prefixes(const library_api *api);
+/* Read options of iterators. */
+lsm_readoptions *engine_scan_options(const kvdyno_database *database);
 bool rdb_library_can(const library_api *api, const kvdyno_config *config, kvdyno_text *error);
 /* The C function that alone sets an option, or NULL; and the calls of all there are. */
 const char *rdb_setter_name(int option);

@@ -24,8 +24,8 @@ const kvdyno_option rdb_options[OPTION_COUNT] = {
                                  INTEGER("2", 2, 4096,
                                          "The most write buffers, the one being filled and those being written out.")},
     [TARGET_FILE_SIZE_BASE] = {"target_file_size_base",
-                               SIZE("64MiB", 64 * KIB, 1024 * GIB,
-                                    "Bytes after which a table file of level 1 is full and the next is begun.")},
+                               SCALED_SIZE("64MiB", 64 * KIB, 1024 * GIB,
+                                           "Bytes after which a table file of level 1 is full and the next is begun.")},
     [LEVEL0_TRIGGER] = {"level0_file_num_compaction_trigger",
                         INTEGER("4", 1, 4096, "Files in level 0 that start a compaction.")},
     [COMPACTION_STYLE] = {"compaction_style", CHOICE("level", "level|universal", "How tables are merged.")},
@@ -77,7 +77,7 @@ const kvdyno_option rdb_options[OPTION_COUNT] = {
          INTEGER("0", 0, 1,
                  "1: all bits of a key lie in one cache line of the memtable's and the plain table's Bloom filters.")},
     [NUM_LEVELS] = {"num_levels", INTEGER("7", 2, 64, "The most levels.")},
-    [LEVEL_BASE] = {"max_bytes_for_level_base", SIZE("256MiB", MIB, 1024 * GIB, "Bytes that level 1 may hold.")},
+    [LEVEL_BASE] = {"max_bytes_for_level_base", SCALED_SIZE("256MiB", MIB, 1024 * GIB, "Bytes that level 1 may hold.")},
     [DYNAMIC_LEVEL_BYTES] =
         {"level_compaction_dynamic_level_bytes",
          CHOICE("default", "default|true|false",
@@ -280,9 +280,21 @@ static const char *exclusion(const kvdyno_config *config)
 
 void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
 {
+    library_api api;
+    void *library;
+    bool there = rdb_load(config->library, &api, &library, NULL);
+    if (!there || !rdb_bounds_iterators(&api))
+        declared->capabilities &= ~KVDYNO_CAN_BOUND;
+    /* With a prefix_size of its own the extractor may know another prefix than the lab's keys have. */
+    if (!there || !rdb_scans_prefixes(&api) || !config->options[PREFIX_EXTRACTOR].integer ||
+        config->options[PREFIX_SIZE].integer)
+        declared->capabilities &= ~KVDYNO_CAN_SCAN_PREFIX;
+    if (!config->options[STATISTICS].integer)
+        declared->capabilities &= ~KVDYNO_CAN_COUNT;
     if (!option_is(config, TABLE, "plain"))
         return;
-    declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE);
+    declared->capabilities &= ~(KVDYNO_CAN_SCAN | KVDYNO_CAN_SCAN_REVERSE | KVDYNO_CAN_DELETE_RANGE | KVDYNO_CAN_BOUND |
+                                KVDYNO_CAN_SCAN_PREFIX);
     declared->compressions = 1u << KVDYNO_COMPRESSION_NONE;
 }
 

@@ -5,11 +5,17 @@
 #include "family.h"
 #include "settle.h"
 
+lsm_readoptions *engine_scan_options(const kvdyno_database *database)
+{
+    lsm_readoptions *scan = family_read_options(database);
+    if (database->api.readoptions_set_total_order_seek) /* else there is no prefix, and all iterators are so */
+        database->api.readoptions_set_total_order_seek(scan, 1);
+    return scan;
+}
+
 void engine_session_start(kvdyno_session *session)
 {
-    session->scan = family_read_options(session->database);
-    if (session->api->readoptions_set_total_order_seek) /* else there is no prefix, and all iterators are so */
-        session->api->readoptions_set_total_order_seek(session->scan, 1);
+    session->scan = engine_scan_options(session->database);
 }
 
 void engine_session_stop(kvdyno_session *session)

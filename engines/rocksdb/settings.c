@@ -22,8 +22,12 @@ static void durability(const library_api *api, const kvdyno_config *config, kvdy
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)
         emitf(emit, context, "durability", "background", "%s every %" PRIu32 " ms",
               api->flush_wal ? "FlushWAL(sync=true)" : "an empty batch with sync=true", config->sync_period_ms);
-    if (how[config->durability][1])
-        emit(context, "durability", "close", how[config->durability][1]);
+    for (uint32_t level = 0; level < DURABILITY_LEVELS; level++) {
+        if (asks_for_durability(config, level))
+            emitf(emit, context, "durability", "WriteOptions of sessions", "%s", how[level][0]);
+    }
+    if (how[weakest_durability(config)][1])
+        emit(context, "durability", "close", how[weakest_durability(config)][1]);
 }
 
 static void cache(const kvdyno_config *config, kvdyno_emit emit, void *context)
@@ -80,6 +84,7 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
     cache(config, emit, context);
     emitf(emit, context, "write_buffer", "write_buffer_size", "%" PRIu64, config->write_buffer_bytes);
     emit(context, "compression", "compression, bottommost_compression", compressions[config->compression]);
+    emit(context, "files", "log", "*.log");
     emit(context, "checksums", "verify_checksums",
          config->options[VERIFY_CHECKSUMS].integer
              ? "true: that of every block that a read takes from a file, RocksDB's default"

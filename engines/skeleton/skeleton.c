@@ -340,8 +340,8 @@ static const kvdyno_engine engine = {
     .cursor_previous = skeleton_cursor_previous,
     .flush = skeleton_flush,
     .statistics = skeleton_statistics,
-    /* Not declared, so not here: multi_get, read_modify_write, begin, commit, abort, compact, wait_idle, destroy,
-     * effective_capabilities. */
+    /* Not declared, so not here: multi_get, contains, insert_if_absent, delete_range, read_modify_write, begin, commit,
+     * abort, cursor_open_with, compact, wait_idle, destroy, effective_capabilities, counters. */
 };
 
 /* The one symbol that the host looks up. */

@@ -12,6 +12,10 @@
 #define AHEAD_ROWS_MOST 256u
 #define AHEAD_BYTES_MOST ((size_t)256 << 10)
 
+/* Of the keys that there are for a cursor: all, those from a bound on, or those up to one too. */
+typedef enum extent { WHOLE, FROM_BOUND, TO_BOUND, EXTENTS } extent;
+_Static_assert(SCAN_COUNT == SCAN_WAYS * EXTENTS * 2, "a statement for each way, extent, and with values or without");
+
 struct kvdyno_cursor {
     CURSOR_MEMBERS;
     sqlite3_stmt *scans[SCAN_COUNT]; /* there from the first use on */
@@ -24,6 +28,10 @@ struct kvdyno_cursor {
     size_t key_size;
     read_ahead ahead;
     unsigned ahead_count; /* rows that the next reading ahead takes */
+    extent extent;
+    bool keys_only;
+    kvdyno_bytes from, to; /* within `bounds` */
+    growing bounds;
 };
 
 /* ---- standing, and not ---- */
@@ -65,6 +73,7 @@ void sqlite_park_cursors(kvdyno_session *session)
 static kvdyno_status cursor_start(kvdyno_cursor *cursor)
 {
     sqlite_settle(cursor->session);
+    cursor->from = (kvdyno_bytes){"", 0};
     return KVDYNO_OK;
 }
 
@@ -86,27 +95,70 @@ static void cursor_stop(kvdyno_cursor *cursor)
     give_back(cursor);
     free(cursor->ahead.memory.data);
     free(cursor->key.data);
+    free(cursor->bounds.data);
+}
+
+#define LIMITS_CURSORS true
+static kvdyno_status cursor_limit(kvdyno_cursor *cursor, const kvdyno_cursor_options *options)
+{
+    kvdyno_bytes from = options->from, to = options->to;
+    if (!growing_reserve(&cursor->bounds, from.size + to.size + 1))
+        return session_refuse(cursor->session, KVDYNO_ERROR, "out of memory");
+    char *data = cursor->bounds.data;
+    cursor->keys_only = options->keys_only;
+    cursor->extent = to.size ? TO_BOUND : from.size ? FROM_BOUND : WHOLE;
+    cursor->from = (kvdyno_bytes){from.size ? memcpy(data, from.data, from.size) : data, from.size};
+    cursor->to = (kvdyno_bytes){to.size ? memcpy(data + from.size, to.data, to.size) : data, to.size};
+    return KVDYNO_OK;
 }
 
 /* ---- scans ---- */
 
-static int need_scan(kvdyno_cursor *cursor, int which)
+/* Where the statement for a way is, in the cursor and in the session. */
+static int scan_index(const kvdyno_cursor *cursor, int way)
 {
-    static const char *const texts[SCAN_COUNT] = {
-        [SCAN_UP] = "SELECT key, value FROM kv WHERE key >= ?1 ORDER BY key",
-        [SCAN_DOWN] = "SELECT key, value FROM kv WHERE key <= ?1 ORDER BY key DESC",
-        [SCAN_FROM_LAST] = "SELECT key, value FROM kv ORDER BY key DESC",
+    return way + SCAN_WAYS * (cursor->extent + EXTENTS * cursor->keys_only);
+}
+
+/* ?1 is the key to begin at, ?2 the least one there is, ?3 the first beyond them. */
+static int prepare_scan(kvdyno_cursor *cursor, int way, sqlite3_stmt **scan)
+{
+    static const char *const texts[SCAN_WAYS][EXTENTS] = {
+        [SCAN_UP] = {"key >= ?1 ORDER BY key", "key >= ?1 ORDER BY key", "key >= ?1 AND key < ?3 ORDER BY key"},
+        [SCAN_DOWN] = {"key <= ?1 ORDER BY key DESC", "key <= ?1 AND key >= ?2 ORDER BY key DESC",
+                       "key <= ?1 AND key >= ?2 ORDER BY key DESC"},
+        [SCAN_FROM_LAST] = {"1 ORDER BY key DESC", "key >= ?2 ORDER BY key DESC",
+                            "key >= ?2 AND key < ?3 ORDER BY key DESC"},
     };
+    char text[128];
+    snprintf(text, sizeof text, "SELECT key, %s FROM kv WHERE %s", cursor->keys_only ? "x''" : "value",
+             texts[way][cursor->extent]);
+    return sqlite_prepare(cursor->session->api, cursor->session->db, text, scan);
+}
+
+static int bind_scan(kvdyno_cursor *cursor, int way)
+{
+    const sqlite_api *api = cursor->session->api;
+    int code = SQLITE_OK;
+    if (way != SCAN_FROM_LAST)
+        code = sqlite_bind(api, cursor->scan, 1, cursor->key.data, cursor->key_size);
+    if (code == SQLITE_OK && cursor->extent != WHOLE && way != SCAN_UP)
+        code = sqlite_bind(api, cursor->scan, 2, cursor->from.data, cursor->from.size);
+    if (code == SQLITE_OK && cursor->extent == TO_BOUND && way != SCAN_DOWN)
+        code = sqlite_bind(api, cursor->scan, 3, cursor->to.data, cursor->to.size);
+    return code;
+}
+
+static int need_scan(kvdyno_cursor *cursor, int way)
+{
     kvdyno_session *session = cursor->session;
-    if (!cursor->scans[which]) {
-        cursor->scans[which] = session->scans[which];
-        session->scans[which] = NULL;
+    int index = scan_index(cursor, way);
+    if (!cursor->scans[index]) {
+        cursor->scans[index] = session->scans[index];
+        session->scans[index] = NULL;
     }
-    cursor->scan = cursor->scans[which];
-    if (cursor->scan)
-        return SQLITE_OK;
-    int code = sqlite_prepare(session->api, session->db, texts[which], &cursor->scans[which]);
-    cursor->scan = cursor->scans[which];
+    int code = cursor->scans[index] ? SQLITE_OK : prepare_scan(cursor, way, &cursor->scans[index]);
+    cursor->scan = cursor->scans[index];
     return code;
 }
 
@@ -122,11 +174,11 @@ static int step(kvdyno_cursor *cursor, key_value *row)
 }
 
 /* The first row of a scan from the kept key on; `beyond` leaves out the row of that key itself. */
-static int first_row(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
+static int first_row(kvdyno_cursor *cursor, int way, bool beyond, key_value *row)
 {
-    int code = need_scan(cursor, which);
-    if (code == SQLITE_OK && which != SCAN_FROM_LAST)
-        code = sqlite_bind(cursor->session->api, cursor->scan, 1, cursor->key.data, cursor->key_size);
+    int code = need_scan(cursor, way);
+    if (code == SQLITE_OK)
+        code = bind_scan(cursor, way);
     if (code == SQLITE_OK)
         code = step(cursor, row);
     bool same = code == SQLITE_ROW && row->key.size == cursor->key_size &&
@@ -135,12 +187,12 @@ static int first_row(kvdyno_cursor *cursor, int which, bool beyond, key_value *r
 }
 
 /* The same, and as many rows after it as are due are read ahead. */
-static int fetch_ahead(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
+static int fetch_ahead(kvdyno_cursor *cursor, int way, bool beyond, key_value *row)
 {
     read_ahead *ahead = &cursor->ahead;
     bool kept = true;
     unsigned count = 0;
-    int code = first_row(cursor, which, beyond, row);
+    int code = first_row(cursor, way, beyond, row);
     while (code == SQLITE_ROW) {
         kept = read_ahead_add(ahead, row);
         if (!kept || ++count == cursor->ahead_count || ahead->filled >= AHEAD_BYTES_MOST)
@@ -156,14 +208,14 @@ static int fetch_ahead(kvdyno_cursor *cursor, int which, bool beyond, key_value 
     return read_ahead_take(ahead, row) ? SQLITE_ROW : SQLITE_DONE;
 }
 
-static int start(kvdyno_cursor *cursor, int which, bool beyond, key_value *row)
+static int start(kvdyno_cursor *cursor, int way, bool beyond, key_value *row)
 {
-    uint32_t direction = which == SCAN_UP ? KVDYNO_FORWARD : KVDYNO_BACKWARD;
+    uint32_t direction = way == SCAN_UP ? KVDYNO_FORWARD : KVDYNO_BACKWARD;
     if (!beyond || direction != cursor->direction)
         cursor->ahead_count = 1;
     cursor->direction = direction;
-    return cursor->session->database->plan.wal ? first_row(cursor, which, beyond, row)
-                                               : fetch_ahead(cursor, which, beyond, row);
+    return cursor->session->database->plan.wal ? first_row(cursor, way, beyond, row)
+                                               : fetch_ahead(cursor, way, beyond, row);
 }
 
 /* After a miss or an error the cursor stands nowhere. */
@@ -191,19 +243,31 @@ static kvdyno_status answer(kvdyno_cursor *cursor, int code, const key_value *ro
 
 /* ---- moving ---- */
 
+/* The way that begins at a key, or at the end of what there is where the key lies beyond that. */
+static int way_to(const kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction)
+{
+    bool beyond = cursor->extent == TO_BOUND && key && !comes_before(key, key_size, cursor->to.data, cursor->to.size);
+    if (direction == KVDYNO_FORWARD)
+        return SCAN_UP;
+    return key && !beyond ? SCAN_DOWN : SCAN_FROM_LAST;
+}
+
 /* The sought key is kept first: it may be what this cursor handed out. */
 kvdyno_status adapter_cursor_seek(kvdyno_cursor *cursor, const void *key, size_t key_size, uint32_t direction,
                                   kvdyno_bytes *found, kvdyno_bytes *value)
 {
     key_value row;
-    bool kept = keep_key(cursor, key ? key : "", key ? key_size : 0);
+    bool before = direction == KVDYNO_FORWARD &&
+                  (!key || comes_before(key, key_size, cursor->from.data, cursor->from.size));
+    const kvdyno_bytes first = before ? cursor->from : (kvdyno_bytes){key ? key : "", key ? key_size : 0};
+    int way = way_to(cursor, key, key_size, direction);
+    bool kept = keep_key(cursor, first.data, first.size);
     cursor->positioned = false;
     park(cursor);
     sqlite_settle(cursor->session);
     if (!kept)
         return answer(cursor, ENOMEM, NULL, found, value);
-    int downward = key ? SCAN_DOWN : SCAN_FROM_LAST;
-    int code = start(cursor, direction == KVDYNO_FORWARD ? SCAN_UP : downward, false, &row);
+    int code = start(cursor, way, false, &row);
     return answer(cursor, code, &row, found, value);
 }
 

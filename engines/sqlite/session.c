@@ -53,7 +53,10 @@ static int prepare_all(kvdyno_session *session)
         [COMMIT] = "COMMIT",
         [ROLLBACK] = "ROLLBACK",
         [REPLACE] = "REPLACE INTO kv(key, value) VALUES(?1, ?2)",
+        [CONTAINS] = "SELECT 1 FROM kv WHERE key = ?1",
+        [INSERT] = "INSERT OR IGNORE INTO kv(key, value) VALUES(?1, ?2)",
         [ERASE] = "DELETE FROM kv WHERE key = ?1",
+        [ERASE_RANGE] = "DELETE FROM kv WHERE key >= ?1 AND key < ?2",
     };
     int code = sqlite_prepare(session->api, session->db, "SELECT value FROM kv WHERE key = ?1", &session->select);
     for (int i = 0; i < STATEMENT_COUNT && code == SQLITE_OK; i++)
@@ -225,14 +228,28 @@ static inline int single_end(kvdyno_session *session, void *txn, int code)
     return code;
 }
 
-static int store(kvdyno_session *session, void *txn, kvdyno_bytes key, kvdyno_bytes value)
+static int run_with_two(kvdyno_session *session, int which, kvdyno_bytes key, kvdyno_bytes value)
 {
-    sqlite3_stmt *statement = session->statements[REPLACE];
-    (void)txn;
+    sqlite3_stmt *statement = session->statements[which];
     int code = sqlite_bind(session->api, statement, 1, key.data, key.size);
     if (code == SQLITE_OK)
         code = sqlite_bind(session->api, statement, 2, value.data, value.size);
-    return code == SQLITE_OK ? sqlite_do(session, REPLACE) : code;
+    return code == SQLITE_OK ? sqlite_do(session, which) : code;
+}
+
+static int store(kvdyno_session *session, void *txn, kvdyno_bytes key, kvdyno_bytes value)
+{
+    (void)txn;
+    return run_with_two(session, REPLACE, key, value);
+}
+
+/* IGNORE leaves out the row, and says so by the number of changes alone. */
+#define ALREADY_THERE SQLITE_CONSTRAINT
+static int store_if_absent(kvdyno_session *session, void *txn, kvdyno_bytes key, kvdyno_bytes value)
+{
+    (void)txn;
+    int code = run_with_two(session, INSERT, key, value);
+    return code == SQLITE_OK && !session->api->changes(session->db) ? ALREADY_THERE : code;
 }
 
 static int discard(kvdyno_session *session, void *txn, kvdyno_bytes key)
@@ -242,6 +259,12 @@ static int discard(kvdyno_session *session, void *txn, kvdyno_bytes key)
     if (code == SQLITE_OK)
         code = sqlite_do(session, ERASE);
     return code == SQLITE_OK && !session->api->changes(session->db) ? NOT_FOUND : code;
+}
+
+static int discard_range(kvdyno_session *session, void *txn, kvdyno_bytes from, kvdyno_bytes to)
+{
+    (void)txn;
+    return run_with_two(session, ERASE_RANGE, from, to);
 }
 
 static int present(kvdyno_session *session, void *txn, kvdyno_bytes key, kvdyno_bytes *old)
@@ -264,6 +287,7 @@ static int release_old(kvdyno_session *session, kvdyno_bytes old, kvdyno_bytes *
     return 0;
 }
 
+#define DISCARDS_RANGES true
 #include "transactions.h"
 
 /* ---- reading ---- */
@@ -295,4 +319,17 @@ kvdyno_status adapter_get(kvdyno_session *session, const void *key, size_t key_s
         return no_row(session, code);
     *value = sqlite_column(api, session->select, 0);
     return session->copies ? copy_value(session, value) : KVDYNO_OK;
+}
+
+kvdyno_status adapter_contains(kvdyno_session *session, const void *key, size_t key_size)
+{
+    const sqlite_api *api = session->api;
+    sqlite3_stmt *statement = session->statements[CONTAINS];
+    sqlite_settle(session);
+    int code = sqlite_bind(api, statement, 1, key, key_size);
+    if (code == SQLITE_OK)
+        code = api->step(statement);
+    kvdyno_status status = code == SQLITE_ROW ? KVDYNO_OK : session_answer(session, "contains", code);
+    api->reset(statement);
+    return status;
 }

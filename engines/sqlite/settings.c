@@ -203,6 +203,7 @@ static void say_memory(const sqlite_plan *plan, kvdyno_emit emit, void *context)
     emit(context, "checksums", "checksums",
          plan->wal ? "none of pages; those of the write-ahead log are checked when it is recovered, not when it is read"
                    : "none of pages");
+    emit(context, "files", "log", "*-wal *-journal");
 }
 
 static const char *secure_delete(const sqlite_api *api, const sqlite_plan *plan)

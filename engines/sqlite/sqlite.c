@@ -100,7 +100,12 @@ ADAPTER_TABLE(.name = "sqlite",
               .summary = "SQLite 3: one table by key, a write-ahead log or a rollback journal, one writer",
               .origin = "Debian package libsqlite3-0",
               .capabilities = CAN_STORE_IN_ORDER | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT |
-                              KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED,
+                              KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED |
+                              KVDYNO_CAN_DELETE_RANGE | KVDYNO_READS_REPEAT | KVDYNO_IS_SERIALIZABLE |
+                              KVDYNO_CAN_CONTAIN | KVDYNO_CAN_INSERT_IF_ABSENT | KVDYNO_CAN_BOUND |
+                              KVDYNO_CAN_SCAN_KEYS,
               .compressions = COMPRESSION(NONE), .max_key_size = 1000000000, .max_value_size = 1000000000,
               .read_modify_write = adapter_read_modify_write, .compact = adapter_compact,
-              .effective_capabilities = adapter_effective_capabilities, OPTIONS(options), PRESETS(presets));
+              .effective_capabilities = adapter_effective_capabilities, .delete_range = adapter_delete_range,
+              .contains = adapter_contains, .cursor_open_with = adapter_cursor_open_with,
+              .insert_if_absent = adapter_insert_if_absent, OPTIONS(options), PRESETS(presets));

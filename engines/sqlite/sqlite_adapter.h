@@ -103,8 +103,20 @@ kvdyno_status sqlite_explain_with(const sqlite_api *api, const char *words, int 
 
 /* ---- sessions ---- */
 
-enum { BEGIN_WRITE, BEGIN_READ, LOOK, COMMIT, ROLLBACK, REPLACE, ERASE, STATEMENT_COUNT };
-enum { SCAN_UP, SCAN_DOWN, SCAN_FROM_LAST, SCAN_COUNT };
+enum {
+    BEGIN_WRITE,
+    BEGIN_READ,
+    LOOK,
+    COMMIT,
+    ROLLBACK,
+    CONTAINS,
+    REPLACE,
+    INSERT,
+    ERASE,
+    ERASE_RANGE,
+    STATEMENT_COUNT
+};
+enum { SCAN_UP, SCAN_DOWN, SCAN_FROM_LAST, SCAN_WAYS, SCAN_COUNT = SCAN_WAYS * 6 };
 
 struct kvdyno_session {
     const sqlite_api *api;

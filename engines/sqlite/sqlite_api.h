@@ -27,7 +27,7 @@ struct sqlite3_file {
 };
 
 /* Result codes: the lowest byte is the kind, the rest says more of it. */
-enum { SQLITE_OK = 0, SQLITE_BUSY = 5, SQLITE_FULL = 13, SQLITE_ROW = 100, SQLITE_DONE = 101 };
+enum { SQLITE_OK = 0, SQLITE_BUSY = 5, SQLITE_FULL = 13, SQLITE_CONSTRAINT = 19, SQLITE_ROW = 100, SQLITE_DONE = 101 };
 /* Of sqlite3_open_v2, */
 enum { SQLITE_OPEN_READWRITE = 0x2, SQLITE_OPEN_CREATE = 0x4, SQLITE_OPEN_NOMUTEX = 0x8000 };
 /* sqlite3_wal_checkpoint_v2 (those after it are FULL, RESTART, TRUNCATE), */

@@ -33,7 +33,7 @@ const kvdyno_option tokuft_options[OPTION_COUNT] = {
     [COMPRESS_EVICTED] = {"compress_evicted",
                           BOOL("true", "Compress buffers of inner nodes in memory before they are evicted.")},
     [DIRECT_IO] = {"direct_io", BOOL("false", "Read and write the tree around the operating system's cache.")},
-    [LOG_FILE_SIZE] = {"log_file_size", SIZE("100MiB", 1 << 20, 1 << 30, "Bytes of a log file.")},
+    [LOG_FILE_SIZE] = {"log_file_size", SCALED_SIZE("100MiB", 1 << 20, 1 << 30, "Bytes of a log file.")},
     [LOCK_TIMEOUT_MS] = {"lock_timeout_ms",
                          INTEGER("4000", 0, 3600000,
                                  "How long a write waits for a lock; single writes and batches then try again.")},
@@ -66,7 +66,8 @@ ADAPTER_TABLE(.name = "tokuft",
               .summary = "TokuFT (PerconaFT): a fractal tree with a write-ahead log, row locks and snapshots",
               .origin = "no package has it: docs/engines/tokuft.md says how to build it",
               .capabilities = CAN_STORE_IN_ORDER | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT |
-                              KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY,
+                              KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_READS_REPEAT |
+                              KVDYNO_IS_SERIALIZABLE,
               .compressions = COMPRESSION(NONE) | COMPRESSION(SNAPPY) | COMPRESSION(ZLIB), .max_key_size = 32 << 10,
               .max_value_size = 32 << 20, .read_modify_write = adapter_read_modify_write, .compact = adapter_compact,
               OPTIONS(tokuft_options));

@@ -184,6 +184,7 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
     say_memory(config, emit, context);
     emit(context, "compression", "set_compression_method", method_name);
     emit(context, "checksums", "checksums", "of every block of a node, checked when it is read from the file");
+    emit(context, "files", "log", "log*.tokulog*");
     say_options(config, emit, context);
     return KVDYNO_OK;
 }

@@ -151,11 +151,68 @@ static inline int store(kvdyno_session *session, void *txn, kvdyno_bytes key, kv
     return point->insert(point);
 }
 
+/* By a cursor of its own: whether one overwrites is said when it is opened. An insert that was refused stands on the
+ * record, and would keep its page. */
+#define ALREADY_THERE WT_DUPLICATE_KEY
+static int store_if_absent(kvdyno_session *session, void *txn, kvdyno_bytes key, kvdyno_bytes value)
+{
+    WT_SESSION *own = session->session;
+    WT_ITEM item = {.data = value.data, .size = value.size};
+    int code = 0;
+    (void)txn;
+    if (!session->inserting)
+        code = own->open_cursor(own, WT_TABLE, NULL, "overwrite=false", &session->inserting);
+    if (code == 0)
+        code = set_key(session->inserting, key);
+    if (code != 0)
+        return code;
+    session->inserting->set_value(session->inserting, &item);
+    code = session->inserting->insert(session->inserting);
+    int reset = session->inserting->reset(session->inserting);
+    return code ? code : reset;
+}
+
 static inline int discard(kvdyno_session *session, void *txn, kvdyno_bytes key)
 {
     (void)txn;
     int code = set_key(session->point, key);
     return code ? code : session->point->remove(session->point);
+}
+
+/* Deletes from `from` to the last key before `to`: WiredTiger deletes the last one too. */
+static int truncate_range(kvdyno_session *session, kvdyno_bytes from, kvdyno_bytes to)
+{
+    WT_CURSOR *first = session->point, *last = session->last;
+    WT_ITEM key = {.data = to.data, .size = to.size};
+    int side;
+    last->set_key(last, &key);
+    int code = last->search_near(last, &side);
+    if (code == 0 && side >= 0)
+        code = last->prev(last);
+    if (code == 0)
+        code = last->get_key(last, &key);
+    if (code != 0 || comes_before(key.data, key.size, from.data, from.size))
+        return code == WT_NOTFOUND ? 0 : code;
+    code = set_key(first, from);
+    return code ? code : session->session->truncate(session->session, NULL, first, last, NULL);
+}
+
+/* The end is looked for in the state in which the range is deleted. */
+static int discard_range(kvdyno_session *session, void *txn, kvdyno_bytes from, kvdyno_bytes to)
+{
+    int code = 0;
+    if (!session->last)
+        code = session->session->open_cursor(session->session, WT_TABLE, NULL, NULL, &session->last);
+    if (code == 0 && !session->begun)
+        code = own_begin(session, &txn);
+    if (code != 0)
+        return code;
+    code = truncate_range(session, from, to);
+    int parked = session->last->reset(session->last), reset = session->point->reset(session->point);
+    if (code == 0)
+        code = parked ? parked : reset;
+    int ended = session->begun ? 0 : own_end(session, txn, code == 0);
+    return ended ? ended : code;
 }
 
 /* A new value that lies within the old one lies in a page that storing it may let go. */
@@ -172,6 +229,7 @@ static int release_old(kvdyno_session *session, kvdyno_bytes old, kvdyno_bytes *
     return 0;
 }
 
+#define DISCARDS_RANGES true
 #include "transactions.h"
 
 /* ---- reading ---- */
@@ -218,4 +276,20 @@ kvdyno_status adapter_get(kvdyno_session *session, const void *key, size_t key_s
     value->data = item->data;
     value->size = item->size;
     return KVDYNO_OK;
+}
+
+/* A search alone: the value is not brought. */
+kvdyno_status adapter_contains(kvdyno_session *session, const void *key, size_t key_size)
+{
+    WT_CURSOR *point = session->point;
+    unsigned tries = 0;
+    int code;
+    do {
+        code = look_anew(session);
+        if (code == 0)
+            code = set_key(point, (kvdyno_bytes){key, key_size});
+        if (code == 0)
+            code = point->search(point);
+    } while (try_again(session, code, &tries));
+    return session_answer(session, "contains", code);
 }

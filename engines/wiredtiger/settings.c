@@ -214,6 +214,7 @@ static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno
 static void say_checksums(const kvdyno_config *config, const wt_plan *plan, kvdyno_emit emit, void *context)
 {
     emit(context, "checksums", "checksum", WT_CHECKSUM);
+    emit(context, "files", "log", "WiredTigerLog.* WiredTigerPreplog.* WiredTigerTmplog.*");
     if (plan->lsm && option_integer(config, WT_OPTION_MMAP))
         emit(context, "checksums", "mmap", "chunks that were written out are mapped, and reads there check none");
 }

@@ -125,3 +125,19 @@ kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, vo
     pthread_mutex_unlock(&database->chores);
     return code ? KVDYNO_ERROR : KVDYNO_OK;
 }
+
+/* Blocks that the block manager wrote, at checkpoints and evictions, to the table's files; the log is written past it.
+ * Of an LSM tree they are merges too, which nothing tells from flushes. */
+kvdyno_status adapter_counters(kvdyno_database *database, kvdyno_counters *counters)
+{
+    static const int written = WT_STAT_CONN_BLOCK_BYTE_WRITE;
+    uint64_t bytes;
+    if (!database->plan.statistics || database->plan.lsm || !COUNTS(counters, flushed_bytes))
+        return KVDYNO_UNSUPPORTED;
+    pthread_mutex_lock(&database->chores);
+    int code = wt_read_figures(database, &written, &bytes, 1);
+    pthread_mutex_unlock(&database->chores);
+    if (code == 0)
+        counters->flushed_bytes = bytes;
+    return code ? KVDYNO_ERROR : KVDYNO_OK;
+}

@@ -37,7 +37,7 @@ static const kvdyno_option options[WT_OPTION_COUNT] = {
          INTEGER("60", 0, 100000,
                  "Seconds between checkpoints, at every durability level; 0 makes one only at close. The default is "
                  "MongoDB's, for WiredTiger itself has none.")},
-    [WT_OPTION_LOG_FILE_MAX] = {"log_file_max", SIZE("100MiB", 100 << 10, 2047LL * MIB, "Size of a log file.")},
+    [WT_OPTION_LOG_FILE_MAX] = {"log_file_max", SCALED_SIZE("100MiB", 100 << 10, 2047LL * MIB, "Size of a log file.")},
     [WT_OPTION_LOG_PREALLOC] =
         {"log_prealloc",
          BOOL("true", "Keep files for the log ready, which take up space on the storage before they hold anything.")},
@@ -78,11 +78,26 @@ kvdyno_status adapter_probe(const char *chosen, kvdyno_text *version, kvdyno_tex
     return KVDYNO_OK;
 }
 
+/* Its figures have the flushes of a Btree, and nothing that tells flushes of an LSM tree from merges. A range of an LSM
+ * tree it would delete key by key, and from the first key of all. */
+void adapter_effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
+{
+    if (option_is(config, WT_OPTION_TYPE, "lsm") || option_is(config, WT_OPTION_STATISTICS, "none"))
+        declared->capabilities &= ~KVDYNO_CAN_COUNT;
+    if (option_is(config, WT_OPTION_TYPE, "lsm"))
+        declared->capabilities &= ~KVDYNO_CAN_DELETE_RANGE;
+}
+
 /* WiredTiger takes an empty key for one that was not set: hence the least size. */
 ADAPTER_TABLE(.name = "wiredtiger",
               .summary = "WiredTiger " WT_RELEASE ": " WT_TREES " with a write-ahead log and snapshot isolation",
               .origin = WT_ORIGIN,
               .capabilities = CAN_STORE_IN_ORDER | KVDYNO_CAN_TRANSACT | KVDYNO_CAN_SNAPSHOT |
-                              KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY,
+                              KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_WRITE_CONCURRENTLY | KVDYNO_CAN_COUNT |
+                              KVDYNO_CAN_DELETE_RANGE | KVDYNO_READS_REPEAT | KVDYNO_CAN_CONTAIN |
+                              KVDYNO_CAN_INSERT_IF_ABSENT,
               .compressions = WT_COMPRESSIONS, .min_key_size = 1, .read_modify_write = adapter_read_modify_write,
-              .compact = adapter_compact, .wait_idle = adapter_wait_idle, OPTIONS(options), PRESETS(presets));
+              .compact = adapter_compact, .wait_idle = adapter_wait_idle,
+              .effective_capabilities = adapter_effective_capabilities, .counters = adapter_counters,
+              .delete_range = adapter_delete_range, .contains = adapter_contains,
+              .insert_if_absent = adapter_insert_if_absent, OPTIONS(options), PRESETS(presets));

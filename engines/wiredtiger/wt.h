@@ -106,9 +106,11 @@ int wt_read_figures(kvdyno_database *database, const int *keys, uint64_t *figure
 
 struct kvdyno_session {
     WT_SESSION *session;
-    WT_CURSOR *point; /* gets and puts go through it; after a get it holds the value's page */
-    WT_ITEM item;     /* of a get */
-    void *copy;       /* of a value that `read_modify_write` was given and that lies in the page it replaces */
+    WT_CURSOR *point;     /* gets and puts go through it; after a get it holds the value's page */
+    WT_ITEM item;         /* of a get */
+    WT_CURSOR *last;      /* where a range that is deleted ends; there from the first one on */
+    WT_CURSOR *inserting; /* does not overwrite; there from the first insert-if-absent on */
+    void *copy;           /* of a value that `read_modify_write` was given and that lies in the page it replaces */
     SESSION_MEMBERS;
 };
 

@@ -55,6 +55,7 @@ typedef int32_t kvdyno_status;
 #define KVDYNO_OK 0       /* done; for a read: a hit */
 #define KVDYNO_MISS 1     /* the key, or a next record, is not there */
 #define KVDYNO_CONFLICT 2 /* the transaction was rolled back by the engine and may be tried again from its begin */
+#define KVDYNO_EXISTS 3   /* of `insert_if_absent` alone: the key is there */
 #define KVDYNO_ERROR (-1) /* the engine reported an error */
 #define KVDYNO_UNSUPPORTED (-2) /* the engine cannot do this, or cannot honour this setting */
 #define KVDYNO_NO_SPACE (-3)    /* the storage, or a fixed map, is full */
@@ -100,12 +101,17 @@ typedef void (*kvdyno_emit)(void *context, const char *topic, const char *name, 
 #define KVDYNO_OPTION_TEXT 4u    /* text */
 #define KVDYNO_OPTION_CHOICE 5u  /* text: one of `choices` */
 
+/* Flags of an option. */
+#define KVDYNO_OPTION_SCALES                                                                                           \
+    1u /* a SIZE that shapes the database's files or levels, such as that of a table file: a smaller database that
+          stands for a larger one has a smaller one. One whose bounds are equal cannot be set, and is only told */
+
 /* One option of the engine's own. The host parses and checks what the user wrote, so an adapter gets a value of the
  * declared type, within the declared bounds. */
 typedef struct kvdyno_option {
     const char *name;          /* lower case, words joined by _ */
     uint32_t type;             /* KVDYNO_OPTION_... */
-    uint32_t reserved;         /* 0 */
+    uint32_t flags;            /* KVDYNO_OPTION_SCALES or 0 */
     const char *default_value; /* spelled as a user would spell it */
     const char *choices;       /* CHOICE: "a|b|c", otherwise NULL */
     int64_t minimum;           /* INTEGER and SIZE, inclusive */
@@ -145,10 +151,11 @@ typedef struct kvdyno_config {
     uint64_t value_size;         /* hint: bytes of a value */
     const kvdyno_value *options; /* one for each declared option, in that order */
     size_t option_count;
-    uint64_t prefix_size; /* hint: leading bytes of a key that a group of keys has in common, or 0 */
-    uint32_t processes;   /* processes that will have the database open at once; more than 1 only with
+    uint64_t prefix_size;          /* hint: leading bytes of a key that a group of keys has in common, or 0 */
+    uint32_t processes;            /* processes that will have the database open at once; more than 1 only with
                                     KVDYNO_CAN_SHARE_PROCESSES. `sessions` counts those of this process alone */
-    uint32_t reserved;    /* 0 */
+    uint32_t session_durabilities; /* bit N set: sessions will ask for level N by `set_durability`; what cannot be had
+                                      beside `durability` is refused by `settings`. 0: none will */
 } kvdyno_config;
 
 /* ---- what an engine can do --------------------------------------------------------------------------------------- */
@@ -175,8 +182,23 @@ typedef struct kvdyno_config {
 #define KVDYNO_IS_MAPPED (1ull << 14)   /* the database is mapped: its pages count as resident memory of the process */
 #define KVDYNO_IS_VOLATILE (1ull << 15) /* keeps nothing: reads are answered from the host's `recall` */
 #define KVDYNO_IS_SINGLE                                                                                               \
-    (1ull << 16) /* no threads: one session a process, and every call from the thread that opened
-                                           the database. More workers are more processes */
+    (1ull << 16) /* no threads: one session a process, and every call from the thread that opened the
+                    database. More workers are more processes */
+#define KVDYNO_IS_BOUND (1ull << 17) /* to its folder. Without: a copy of a closed database is a database, too */
+#define KVDYNO_CAN_SET_DURABILITY (1ull << 18) /* `set_durability` */
+#define KVDYNO_CAN_SCAN_PREFIX (1ull << 19)    /* cursors that show the keys with one prefix */
+#define KVDYNO_CAN_COUNT (1ull << 24)          /* `counters` */
+/* How transactions for reading and writing are kept from each other. Neither: read committed. */
+#define KVDYNO_READS_REPEAT                                                                                            \
+    (1ull << 25) /* what one of them has read stays as it is until its end: snapshot isolation, or better; of two that
+                    change what both have read, one is answered with KVDYNO_CONFLICT, or waits */
+#define KVDYNO_IS_SERIALIZABLE                                                                                         \
+    (1ull << 26) /* READS_REPEAT, and what they leave is as if they had come one after the other */
+#define KVDYNO_CAN_DELETE_RANGE (1ull << 27)
+#define KVDYNO_CAN_CONTAIN (1ull << 28) /* `contains` */
+#define KVDYNO_CAN_INSERT_IF_ABSENT (1ull << 29)
+#define KVDYNO_CAN_BOUND (1ull << 30)     /* cursors that keep within bounds */
+#define KVDYNO_CAN_SCAN_KEYS (1ull << 31) /* cursors that bring no values */
 
 /* Opaque to the host. */
 typedef struct kvdyno_database kvdyno_database;
@@ -216,6 +238,20 @@ typedef kvdyno_status (*kvdyno_update_fn)(void *context, kvdyno_bytes old, kvdyn
 #define KVDYNO_FORWARD 0u  /* seek: the first key at or after the given one; without one, the very first */
 #define KVDYNO_BACKWARD 1u /* seek: the last key at or before the given one; without one, the very last */
 
+/* What a cursor can leave alone, for `cursor_open_with`. The keys of the bounds live as long as that call. */
+typedef struct kvdyno_cursor_options {
+    uint32_t size;      /* sizeof(kvdyno_cursor_options) in the host */
+    uint32_t keys_only; /* CAN_SCAN_KEYS. 1: no value is asked for, and each comes as one of 0 bytes */
+    /* CAN_BOUND. For the cursor there is no key before `from`, and neither `to` nor any key after it. One of 0 bytes is
+     * no bound. */
+    kvdyno_bytes from;
+    kvdyno_bytes to;
+    /* CAN_SCAN_PREFIX. The cursor shows the keys that begin with `prefix`, which has `prefix_size` bytes, in order, and
+     * then answers MISS: the host seeks forward without a key and goes forward alone, and gives no bounds beside it.
+     * One of 0 bytes is no prefix. */
+    kvdyno_bytes prefix;
+} kvdyno_cursor_options;
+
 /* The part of what an engine declares that depends on its options, for `effective_capabilities` to take from. */
 typedef struct kvdyno_capabilities {
     uint32_t size;         /* sizeof(kvdyno_capabilities) in the host */
@@ -224,6 +260,16 @@ typedef struct kvdyno_capabilities {
     uint32_t compressions;
     uint32_t reserved; /* 0 */
 } kvdyno_capabilities;
+
+/* What an engine counts of its own work, from when the database was opened at the latest, for `counters` to fill in. */
+#define KVDYNO_ABSENT UINT64_MAX /* what it does not count */
+typedef struct kvdyno_counters {
+    uint32_t size;            /* sizeof(kvdyno_counters) in the host: members beyond it are not there */
+    uint32_t reserved;        /* 0 */
+    uint64_t flushed_bytes;   /* bytes of new data that it wrote from its memory to the database's files; no logs */
+    uint64_t compacted_bytes; /* bytes that it wrote anew to bring data that was in files into another form */
+    uint64_t stalled_ns;      /* time that it held writers back, all together, because background work was behind */
+} kvdyno_counters;
 
 /* ---- the engine -------------------------------------------------------------------------------------------------- */
 
@@ -260,8 +306,9 @@ typedef struct kvdyno_engine {
 
     /* R Lists what `config` comes to in the engine's own words, by the lab's settings as topics: "durability", "cache",
      * "write_buffer", "compression", "checksums", "options"; of the first four each has an entry at least, and each
-     * entry a name and a value. It opens nothing. KVDYNO_UNSUPPORTED: `error` says which setting cannot be honoured,
-     * and why. The host calls it before a run touches anything, and prints it beside the figures. */
+     * entry a name and a value. "files", "log": the names of the files that are logs, patterns with spaces between them
+     * in which * stands for any characters, or "none". It opens nothing. KVDYNO_UNSUPPORTED: `error` says which setting
+     * cannot be honoured, and why. The host calls it before a run touches anything, and prints it beside figures. */
     kvdyno_status (*settings)(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error);
 
     /* R Opens or creates the database. On failure nothing stays open, and `error` says what failed; another may still
@@ -339,6 +386,38 @@ typedef struct kvdyno_engine {
     /* Takes back what does not hold with these options or this library: clears bits of `declared`, which comes as the
      * table has it. Only `library` and `options` of `config` are set. NULL: all that is declared always holds. */
     void (*effective_capabilities)(const kvdyno_config *config, kvdyno_capabilities *declared);
+    /* CAN_COUNT. Fills in what it counts, at any time, and leaves the rest as it comes, KVDYNO_ABSENT. What is counted
+     * once is always counted, and never goes back while the database is open. `flushed_bytes` has something of what was
+     * put as soon as that is more than memory may keep, and was flushed. */
+    kvdyno_status (*counters)(kvdyno_database *database, kvdyno_counters *counters);
+
+    /* CAN_DELETE_RANGE. Deletes every key from `from` on that comes before `to`, by a call of the engine's own and not
+     * key by key, as one step: readers beside it, and who opens the database after a crash, find all of it done or
+     * nothing. Neither key need be there; OK where there is nothing to delete, and where `to` does not come after
+     * `from`. The keys are misses then, until they are put again. */
+    kvdyno_status (*delete_range)(kvdyno_session *session, const void *from, size_t from_size, const void *to,
+                                  size_t to_size);
+
+    /* CAN_CONTAIN. Says whether a key is there, by a call of the engine's own that brings no value: OK or MISS, as
+     * `get` would answer. */
+    kvdyno_status (*contains)(kvdyno_session *session, const void *key, size_t key_size);
+    /* CAN_INSERT_IF_ABSENT. Inserts where the key is not there, and otherwise answers KVDYNO_EXISTS and leaves its
+     * value as it is, by a call of the engine's own and as one step: of several sessions that insert one key at once,
+     * one is answered with OK. */
+    kvdyno_status (*insert_if_absent)(kvdyno_session *session, const void *key, size_t key_size, const void *value,
+                                      size_t value_size);
+
+    /* CAN_BOUND, CAN_SCAN_KEYS, CAN_SCAN_PREFIX. Opens a cursor of which the engine itself knows what it need not do;
+     * in all else it is one of `cursor_open`'s. It shows what such a one would show within the bounds: a seek beyond
+     * them goes to their nearest end, and with bounds between which there is nothing it answers MISS. What is not
+     * declared is not asked for. */
+    kvdyno_status (*cursor_open_with)(kvdyno_session *session, const kvdyno_cursor_options *options,
+                                      kvdyno_cursor **cursor);
+
+    /* CAN_SET_DURABILITY. What the session writes from now on is acknowledged at this level, whatever that of the
+     * database or of other sessions is: KVDYNO_DURABILITY_..., one of `session_durabilities`. Called outside of
+     * transactions. Another level may be refused with KVDYNO_UNSUPPORTED, and then the one before stays. */
+    kvdyno_status (*set_durability)(kvdyno_session *session, uint32_t level);
 } kvdyno_engine;
 
 /* The function that an adapter exports. The struct is static: it is never freed and never changes. */

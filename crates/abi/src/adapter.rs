@@ -36,6 +36,7 @@
 mod border;
 mod calls;
 mod config;
+mod counters;
 mod describe;
 mod error;
 pub mod support;
@@ -44,7 +45,8 @@ mod tests;
 
 pub use border::table;
 pub use calls::{Batch, BatchEntry, Change, Host, Listing, MultiGetAnswers, MultiGetKeys, write_text};
-pub use config::{Compression, Config, Durability};
+pub use config::{Compression, Config, Durability, DurabilityLevel};
+pub use counters::Counters;
 pub use describe::{ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Housekeeping, Opt, Preset, bits};
 pub use error::{Error, Status, refuse_library};
 
@@ -99,6 +101,11 @@ pub trait Engine: Sized + Send + Sync + 'static {
         Err(Error::unsupported("wait_idle"))
     }
 
+    /// `CAN_COUNT`: what the engine counts of its own work.
+    fn counters(&self) -> Result<Counters, Error> {
+        Err(Error::unsupported("counters"))
+    }
+
     /// [`Housekeeping::statistics`]: lists the engine's own statistics.
     fn statistics(&self, _list: &mut Listing<'_>) -> Result<(), Error> {
         Err(Error::unsupported("statistics"))
@@ -119,6 +126,27 @@ pub trait Session {
     /// `CAN_DELETE`. `false` where the engine knows that the key was not there; `true` if it was, or nobody knows.
     fn remove(&mut self, _key: &[u8]) -> Result<bool, Error> {
         Err(Error::unsupported("remove"))
+    }
+
+    /// `CAN_DELETE_RANGE`. Deletes every key from `from` on that comes before `to`, which comes after it, as one step.
+    fn delete_range(&mut self, _from: &[u8], _to: &[u8]) -> Result<(), Error> {
+        Err(Error::unsupported("delete_range"))
+    }
+
+    /// `CAN_CONTAIN`. Whether a key is there, without its value.
+    fn contains(&mut self, _key: &[u8]) -> Result<bool, Error> {
+        Err(Error::unsupported("contains"))
+    }
+
+    /// `CAN_INSERT_IF_ABSENT`. Inserts where the key is not there: true. Otherwise its value stays as it is: false.
+    fn insert_if_absent(&mut self, _key: &[u8], _value: &[u8]) -> Result<bool, Error> {
+        Err(Error::unsupported("insert_if_absent"))
+    }
+
+    /// `CAN_SET_DURABILITY`. The level of what the session writes from now on: one of
+    /// [`Config::session_durabilities`].
+    fn set_durability(&mut self, _level: DurabilityLevel) -> Result<(), Error> {
+        Err(Error::unsupported("set_durability"))
     }
 
     /// Applies the entries in order; with `CAN_BATCH`, all or none of them. Without it, one after the other will do.
@@ -167,6 +195,25 @@ pub trait Session {
     fn cursor(&mut self) -> Result<Self::Cursor, Error> {
         Err(Error::unsupported("cursor"))
     }
+
+    /// `CAN_BOUND`, `CAN_SCAN_KEYS`, `CAN_SCAN_PREFIX`. One that keeps to `limits`, which ask for nothing that is not
+    /// declared.
+    fn cursor_with(&mut self, _limits: CursorLimits<'_>) -> Result<Self::Cursor, Error> {
+        Err(Error::unsupported("cursor_with"))
+    }
+}
+
+/// The part of the records that a cursor has to bring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CursorLimits<'a> {
+    /// Values are not asked for: each comes as one of 0 bytes.
+    pub keys_only: bool,
+    /// No key before this one is there for the cursor.
+    pub from: Option<&'a [u8]>,
+    /// Neither this one nor any after it.
+    pub to: Option<&'a [u8]>,
+    /// Only keys that begin so, shown by a seek forward without a key and by steps forward; then there are no bounds.
+    pub prefix: Option<&'a [u8]>,
 }
 
 /// A key and its value.

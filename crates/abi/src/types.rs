@@ -12,6 +12,7 @@ pub type Status = i32;
 pub const OK: Status = 0;
 pub const MISS: Status = 1;
 pub const CONFLICT: Status = 2;
+pub const EXISTS: Status = 3;
 pub const ERROR: Status = -1;
 pub const UNSUPPORTED: Status = -2;
 pub const NO_SPACE: Status = -3;
@@ -34,6 +35,7 @@ pub const OPTION_SIZE: u32 = 2;
 pub const OPTION_REAL: u32 = 3;
 pub const OPTION_TEXT: u32 = 4;
 pub const OPTION_CHOICE: u32 = 5;
+pub const OPTION_SCALES: u32 = 1;
 
 pub const CAN_SCAN: u64 = 1 << 0;
 pub const CAN_SCAN_REVERSE: u64 = 1 << 1;
@@ -52,9 +54,22 @@ pub const CAN_PREFIX: u64 = 1 << 13;
 pub const IS_MAPPED: u64 = 1 << 14;
 pub const IS_VOLATILE: u64 = 1 << 15;
 pub const IS_SINGLE: u64 = 1 << 16;
+pub const IS_BOUND: u64 = 1 << 17;
+pub const CAN_SET_DURABILITY: u64 = 1 << 18;
+pub const CAN_SCAN_PREFIX: u64 = 1 << 19;
+pub const CAN_COUNT: u64 = 1 << 24;
+/// Of transactions that write: what they have read stays as it is; neither this nor the next: read committed.
+pub const READS_REPEAT: u64 = 1 << 25;
+/// Of transactions that write: as if they came one after the other.
+pub const IS_SERIALIZABLE: u64 = 1 << 26;
+pub const CAN_DELETE_RANGE: u64 = 1 << 27;
+pub const CAN_CONTAIN: u64 = 1 << 28;
+pub const CAN_INSERT_IF_ABSENT: u64 = 1 << 29;
+pub const CAN_BOUND: u64 = 1 << 30;
+pub const CAN_SCAN_KEYS: u64 = 1 << 31;
 
 /// Every capability with the words that people read.
-pub const CAPABILITIES: [(u64, &str); 17] = [
+pub const CAPABILITIES: [(u64, &str); 28] = [
     (CAN_SCAN, "scan"),
     (CAN_SCAN_REVERSE, "reverse scan"),
     (CAN_DELETE, "delete"),
@@ -72,6 +87,17 @@ pub const CAPABILITIES: [(u64, &str); 17] = [
     (IS_MAPPED, "memory-mapped"),
     (IS_VOLATILE, "keeps nothing"),
     (IS_SINGLE, "one session a process"),
+    (IS_BOUND, "bound to its folder"),
+    (CAN_SET_DURABILITY, "durability of each session"),
+    (CAN_SCAN_PREFIX, "prefix scan"),
+    (CAN_COUNT, "counters"),
+    (READS_REPEAT, "repeatable reads"),
+    (IS_SERIALIZABLE, "serializable"),
+    (CAN_DELETE_RANGE, "range delete"),
+    (CAN_CONTAIN, "contains"),
+    (CAN_INSERT_IF_ABSENT, "insert-if-absent"),
+    (CAN_BOUND, "bounded scan"),
+    (CAN_SCAN_KEYS, "scan of keys alone"),
 ];
 
 pub const PUT: u32 = 0;
@@ -103,7 +129,7 @@ pub type Emit =
 pub struct OptionDecl {
     pub name: *const c_char,
     pub kind: u32,
-    pub reserved: u32,
+    pub flags: u32,
     pub default_value: *const c_char,
     pub choices: *const c_char,
     pub minimum: i64,
@@ -147,7 +173,7 @@ pub struct Config {
     pub option_count: usize,
     pub prefix_size: u64,
     pub processes: u32,
-    pub reserved: u32,
+    pub session_durabilities: u32,
 }
 
 /// Opaque: an open database.
@@ -234,6 +260,18 @@ pub type CursorStepFn = unsafe extern "C" fn(cursor: *mut Cursor, found: *mut By
 pub type StatisticsFn = unsafe extern "C" fn(database: *mut Database, emit: Emit, context: *mut c_void) -> Status;
 pub type DestroyFn = unsafe extern "C" fn(config: *const Config, error: *mut Text) -> Status;
 pub type EffectiveCapabilitiesFn = unsafe extern "C" fn(config: *const Config, declared: *mut Capabilities);
+pub type CountersFn = unsafe extern "C" fn(database: *mut Database, counters: *mut Counters) -> Status;
+pub type DeleteRangeFn = unsafe extern "C" fn(
+    session: *mut Session,
+    from: *const c_void,
+    from_size: usize,
+    to: *const c_void,
+    to_size: usize,
+) -> Status;
+pub type ContainsFn = unsafe extern "C" fn(session: *mut Session, key: *const c_void, key_size: usize) -> Status;
+pub type CursorOpenWithFn =
+    unsafe extern "C" fn(session: *mut Session, options: *const CursorOptions, cursor: *mut *mut Cursor) -> Status;
+pub type SetDurabilityFn = unsafe extern "C" fn(session: *mut Session, level: u32) -> Status;
 /// The type of [`ENTRY`].
 pub type EntryFn = unsafe extern "C" fn() -> *const Engine;
 
@@ -245,6 +283,29 @@ pub struct Capabilities {
     pub capabilities: u64,
     pub compressions: u32,
     pub reserved: u32,
+}
+
+pub const ABSENT: u64 = u64::MAX;
+
+/// The part of the records that a cursor has to bring.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CursorOptions {
+    pub size: u32,
+    pub keys_only: u32,
+    pub from: Bytes,
+    pub to: Bytes,
+    pub prefix: Bytes,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Counters {
+    pub size: u32,
+    pub reserved: u32,
+    pub flushed_bytes: u64,
+    pub compacted_bytes: u64,
+    pub stalled_ns: u64,
 }
 
 #[repr(C)]
@@ -294,6 +355,12 @@ pub struct Engine {
     pub statistics: Option<StatisticsFn>,
     pub destroy: Option<DestroyFn>,
     pub effective_capabilities: Option<EffectiveCapabilitiesFn>,
+    pub counters: Option<CountersFn>,
+    pub delete_range: Option<DeleteRangeFn>,
+    pub contains: Option<ContainsFn>,
+    pub insert_if_absent: Option<PutFn>,
+    pub cursor_open_with: Option<CursorOpenWithFn>,
+    pub set_durability: Option<SetDurabilityFn>,
 }
 
 // SAFETY: an engine's description is static and never changes (the header says so); the pointers in it are only read.

@@ -58,23 +58,28 @@ fn structs() -> Vec<Struct> {
         kvdyno_bytes = abi::Bytes { data, size }
         kvdyno_text = abi::Text { data, capacity }
         kvdyno_option = abi::OptionDecl {
-            name, r#type: kind, reserved, default_value, choices, minimum, maximum, help
+            name, r#type: kind, flags, default_value, choices, minimum, maximum, help
         }
         kvdyno_value = abi::OptionValue { integer, real, text }
         kvdyno_preset = abi::Preset { name, options, help }
         kvdyno_config = abi::Config {
             size, create, path, library, durability, sync_period_ms, compression, sessions, cache_bytes,
-            write_buffer_bytes, records, key_size, value_size, options, option_count, prefix_size, processes, reserved
+            write_buffer_bytes, records, key_size, value_size, options, option_count, prefix_size, processes,
+            session_durabilities
         }
         kvdyno_host = abi::Host { size, reserved, context, recall }
         kvdyno_batch_entry = abi::BatchEntry { kind, reserved, key, value }
         kvdyno_capabilities = abi::Capabilities { size, durabilities, capabilities, compressions, reserved }
+        kvdyno_counters = abi::Counters { size, reserved, flushed_bytes, compacted_bytes, stalled_ns }
+        kvdyno_cursor_options = abi::CursorOptions { size, keys_only, from, to, prefix }
         kvdyno_engine = abi::Engine {
             size, abi_version, name, summary, origin, capabilities, durabilities, compressions, min_key_size,
             max_key_size, max_value_size, options, option_count, option_size, presets, preset_count, preset_size,
             probe, settings, open, close, session_open, session_close, session_error, get, put, remove, write,
             multi_get, read_modify_write, begin, commit, abort, cursor_open, cursor_close, cursor_seek, cursor_next,
-            cursor_previous, flush, compact, wait_idle, statistics, destroy, effective_capabilities
+            cursor_previous, flush, compact, wait_idle, statistics, destroy, effective_capabilities,
+            counters, delete_range, contains, insert_if_absent,
+            cursor_open_with, set_durability
         }
     }
 }
@@ -88,13 +93,16 @@ macro_rules! constants {
 fn constants() -> BTreeMap<&'static str, i128> {
     constants! {
         ABI_VERSION
-        OK MISS CONFLICT ERROR UNSUPPORTED NO_SPACE NO_LIBRARY
+        OK MISS CONFLICT EXISTS ERROR UNSUPPORTED NO_SPACE NO_LIBRARY
         DURABILITY_NONE DURABILITY_PROCESS DURABILITY_PERIODIC DURABILITY_COMMIT
         COMPRESSION_NONE COMPRESSION_SNAPPY COMPRESSION_LZ4 COMPRESSION_ZSTD COMPRESSION_ZLIB
-        OPTION_BOOL OPTION_INTEGER OPTION_SIZE OPTION_REAL OPTION_TEXT OPTION_CHOICE
+        OPTION_BOOL OPTION_INTEGER OPTION_SIZE OPTION_REAL OPTION_TEXT OPTION_CHOICE OPTION_SCALES
         CAN_SCAN CAN_SCAN_REVERSE CAN_DELETE CAN_BATCH CAN_MULTI_GET CAN_TRANSACT CAN_SNAPSHOT CAN_READ_MODIFY_WRITE
         CAN_WRITE_CONCURRENTLY CAN_SHARE_PROCESSES CAN_RAW_DEVICE CAN_COMPARE CAN_PARTITION CAN_PREFIX
-        IS_MAPPED IS_VOLATILE IS_SINGLE
+        IS_MAPPED IS_VOLATILE IS_SINGLE IS_BOUND CAN_SET_DURABILITY CAN_SCAN_PREFIX CAN_COUNT
+        READS_REPEAT IS_SERIALIZABLE
+        CAN_DELETE_RANGE CAN_CONTAIN CAN_INSERT_IF_ABSENT CAN_BOUND
+        CAN_SCAN_KEYS ABSENT
         PUT DELETE READ_WRITE READ_ONLY FORWARD BACKWARD
     }
 }
@@ -125,6 +133,8 @@ fn named_types() -> BTreeMap<&'static str, &'static str> {
         ("kvdyno_host", type_name::<abi::Host>()),
         ("kvdyno_batch_entry", type_name::<abi::BatchEntry>()),
         ("kvdyno_capabilities", type_name::<abi::Capabilities>()),
+        ("kvdyno_counters", type_name::<abi::Counters>()),
+        ("kvdyno_cursor_options", type_name::<abi::CursorOptions>()),
         ("kvdyno_engine", type_name::<abi::Engine>()),
     ])
 }
@@ -282,7 +292,8 @@ fn c_lays_everything_out_as_rust_does() {
         }
     }
     for (name, value) in constants() {
-        fact(name, name, value);
+        // As C's cast has it: what no `long long` can hold is negative.
+        fact(name, name, i128::from(value as i64));
     }
     program.push_str("    return 0;\n}\n");
 

@@ -150,19 +150,47 @@ fn rate(finished: &[&TrialResult], series: &Series, side: Side) -> Option<Estima
     }
 }
 
-/// Records a second at each point of the window, all kinds of the side together. A point at which nothing of the side
-/// ended counts as 0, and one that the window's end cut short is left out.
+/// The work of one side at one point of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PointRate {
+    /// The point's length.
+    pub(crate) seconds: f64,
+    /// Records of all kinds of the side.
+    pub(crate) records: f64,
+}
+
+impl PointRate {
+    /// Records a second.
+    pub(crate) fn per_s(&self) -> f64 {
+        self.records / self.seconds
+    }
+
+    /// Records a second of several points, each by its time.
+    pub(crate) fn together(points: &[PointRate]) -> f64 {
+        let sum = |of: fn(&PointRate) -> f64| points.iter().map(of).sum::<f64>();
+        sum(|point| point.records) / sum(|point| point.seconds)
+    }
+}
+
+/// Records a second at each point of [`whole_points`].
 fn point_rates(result: &TrialResult, points: &[SeriesPoint], side: Side) -> Vec<f64> {
+    whole_points(result, points, side).iter().map(PointRate::per_s).collect()
+}
+
+/// The points of the window in order, all kinds of the side together. A point at which nothing of the side ended counts
+/// as 0, and one that the window's end cut short is left out.
+pub(crate) fn whole_points(result: &TrialResult, points: &[SeriesPoint], side: Side) -> Vec<PointRate> {
     let wanted = |kind: OpKind| result.operations.iter().any(|o| o.kind == kind && o.side() == side);
-    let mut sums: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+    let mut sums: BTreeMap<i64, PointRate> = BTreeMap::new();
     for point in points.iter().filter(|point| point.end_s - point.seconds > -1e-3 && point.seconds > 0.0) {
-        let sum = sums.entry((point.end_s * 1e6) as i64).or_insert((point.seconds, 0.0));
+        let empty = PointRate { seconds: point.seconds, records: 0.0 };
+        let sum = sums.entry((point.end_s * 1e6) as i64).or_insert(empty);
         if wanted(point.kind) {
-            sum.1 += point.records as f64;
+            sum.records += point.records as f64;
         }
     }
-    let longest = sums.values().map(|(seconds, _)| *seconds).fold(0.0, f64::max);
-    sums.values().filter(|(seconds, _)| *seconds > longest / 2.0).map(|(seconds, n)| n / seconds).collect()
+    let longest = sums.values().map(|point| point.seconds).fold(0.0, f64::max);
+    sums.into_values().filter(|point| point.seconds > longest / 2.0).collect()
 }
 
 #[cfg(test)]

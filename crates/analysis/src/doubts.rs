@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kvdyno_results::{Audit, Machine, OpKind, Operations, Phase, Side, TrialResult};
+use kvdyno_results::{Audit, DesignFacts, Machine, OpKind, Operations, Pacing, Phase, TrialResult};
 
 /// How far figures that should agree may differ: the published tables agree with themselves to this.
 const TOLERANCE: f64 = 0.02;
@@ -31,6 +31,9 @@ const COUNTED: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "raw
 
 /// Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
 const SHORTEST_WINDOW_S: f64 = 1.0;
+
+/// From this part of the database on, what was not written out when a trial was frozen is much.
+const MUCH_DIRTY: f64 = 0.1;
 
 /// With fewer operations the 99.99th percentile is the worst of them, and a matter of chance.
 const FEWEST_FOR_P99_99: u64 = 1000;
@@ -96,10 +99,51 @@ pub enum Doubt {
         /// Bytes of values that no compression takes away.
         least: u64,
     },
+    /// Much of a database was not on the storage yet whenever it was frozen between its slices.
+    DirtyWhenFrozen {
+        /// The most, KiB.
+        dirty_kib: u64,
+        /// Of the database's size, of 1.
+        share: f64,
+    },
+    /// Each start of an engine has the same addresses, so that repeats do not show what another layout would do.
+    OneLayout,
+    /// The clients of a duet slept, and it is compared by CPU time.
+    DuetSlept {
+        /// The share of their time, of 1.
+        slept: f64,
+    },
+    /// Most of the database's blocks are none of its data.
+    MostlyLog {
+        /// All, KiB.
+        db_kib: u64,
+        /// Of logs, KiB.
+        log_kib: u64,
+        /// Set aside and not written, KiB.
+        preallocated_kib: u64,
+    },
     /// Writes were acknowledged, and nothing was written anywhere.
     WrittenNowhere {
         /// Bytes of keys and values.
         acknowledged: u64,
+    },
+    /// Operations were to come at a rate, and the clients fell behind.
+    RateNotKept {
+        /// Kind of operation.
+        kind: OpKind,
+        /// How far behind a client was at the end, seconds.
+        behind_s: f64,
+        /// How far it may be, seconds.
+        allowed_s: f64,
+    },
+    /// Clients slept longer than they should, and their operations began late.
+    PacerInTheWay {
+        /// Kind of operation.
+        kind: OpKind,
+        /// How late one began for that in the mean.
+        late_ns: f64,
+        /// Its mean latency, that included.
+        mean_ns: u64,
     },
     /// A high percentile of few operations.
     FewOperations {
@@ -147,10 +191,43 @@ impl fmt::Display for Doubt {
                 "The database takes {taken} bytes, and its values have {least} that cannot be compressed: something is \
                  not stored."
             ),
+            Doubt::DirtyWhenFrozen { dirty_kib, share } => write!(
+                f,
+                "Up to {dirty_kib} KiB, {:.0} % of its database, were not on the storage yet when it was frozen \
+                 between slices: writing them out was in no slice of its own, and may have been in those of others.",
+                100.0 * share
+            ),
+            Doubt::OneLayout => f.write_str(
+                "The kernel gives each process the same addresses (randomize_va_space is 0): what the layout in memory \
+                 does to a rate is the same in all repeats, and in no interval.",
+            ),
+            Doubt::DuetSlept { slept } => write!(
+                f,
+                "The clients of a duet slept {:.1} % of the measured part, which is in no CPU time: its verdict is \
+                 that of slices.",
+                100.0 * slept
+            ),
+            Doubt::MostlyLog { db_kib, log_kib, preallocated_kib } => write!(
+                f,
+                "Of the database's {db_kib} KiB, {log_kib} are of logs and {preallocated_kib} were set aside and not \
+                 written: its size says little about that of a larger one."
+            ),
             Doubt::WrittenNowhere { acknowledged } => write!(
                 f,
                 "{acknowledged} bytes of writes were acknowledged, but nothing was written: not by the worker to any \
                  file, and not to the device."
+            ),
+            Doubt::RateNotKept { kind, behind_s, allowed_s } => write!(
+                f,
+                "The rate of {kind} operations was not kept: at the end a client was {behind_s:.2} s behind, and more \
+                 than {allowed_s:.2} s is a backlog that grows. Their latency is that of the backlog, and rises with \
+                 the window."
+            ),
+            Doubt::PacerInTheWay { kind, late_ns, mean_ns } => write!(
+                f,
+                "A {kind} began {late_ns:.0} ns late in the mean because its client slept too long: {:.0} % of its \
+                 mean latency of {mean_ns} ns is the driver's and the scheduler's.",
+                100.0 * late_ns / *mean_ns as f64
             ),
             Doubt::FewOperations { kind, operations } => {
                 write!(
@@ -173,15 +250,19 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         short_window(result),
         not_read_back(result),
         database_too_small(result),
+        mostly_log(result),
+        one_layout(machine),
+        dirty_when_frozen(result),
+        result.design.as_ref().and_then(DesignFacts::overslept).map(|slept| Doubt::DuetSlept { slept }),
         written_nowhere(result),
     ];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
-        let limited = o.side() == Side::Writes && result.workload.write_rate.is_some();
+        let limited = result.workload.is_paced(o.side());
         let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
         // Where operations wait for their turn, their latency counts from when they were due, not from their call.
         let beyond = if limited { None } else { rate_beyond_latency(o) };
-        [driver, below, beyond, few_operations(o)]
+        [driver, below, beyond, rate_not_kept(o, result), pacer_in_the_way(o), few_operations(o)]
     });
     whole.into_iter().chain(by_kind).flatten().collect()
 }
@@ -239,6 +320,24 @@ fn database_too_small(result: &TrialResult) -> Option<Doubt> {
     ((taken as f64) < least).then_some(Doubt::DatabaseTooSmall { taken, least: least as u64 })
 }
 
+fn dirty_when_frozen(result: &TrialResult) -> Option<Doubt> {
+    let dirty_kib = result.design.as_ref()?.dirty_kib?;
+    let share = dirty_kib as f64 / result.space.db_kib.max(1) as f64;
+    (share >= MUCH_DIRTY).then_some(Doubt::DirtyWhenFrozen { dirty_kib, share })
+}
+
+fn one_layout(machine: Option<&Machine>) -> Option<Doubt> {
+    (machine?.setup.randomize_va_space == Some(0)).then_some(Doubt::OneLayout)
+}
+
+/// Absolute sizes, such as the length of a log file, do not shrink with the database.
+fn mostly_log(result: &TrialResult) -> Option<Doubt> {
+    let space = &result.space;
+    let (log_kib, preallocated_kib) = (space.log_kib.unwrap_or(0), space.preallocated_kib.unwrap_or(0));
+    let (db_kib, others) = (space.db_kib, log_kib + preallocated_kib);
+    (2 * others > db_kib).then_some(Doubt::MostlyLog { db_kib, log_kib, preallocated_kib })
+}
+
 /// The kernel counts a page of a file as written when a process makes it dirty. A page that is dirty already counts no
 /// more, so there is no telling how much must be counted for so many bytes; but files are clean when a trial begins,
 /// for the one before has closed the database. At durability none an engine may keep all until the close.
@@ -284,187 +383,23 @@ fn rate_beyond_latency(operations: &Operations) -> Option<Doubt> {
     beyond.then_some(Doubt::RateBeyondLatency { kind, per_s: operations.operations_per_s, possible_per_s })
 }
 
+fn rate_not_kept(operations: &Operations, result: &TrialResult) -> Option<Doubt> {
+    let pacing = operations.pacing.filter(|pacing| !pacing.kept)?;
+    let allowed_s = Pacing::allowed_s(result.window.as_ref()?.seconds);
+    Some(Doubt::RateNotKept { kind: operations.kind, behind_s: pacing.behind_s, allowed_s })
+}
+
+fn pacer_in_the_way(operations: &Operations) -> Option<Doubt> {
+    let late_ns = 1e9 * operations.pacing?.overslept_s / operations.operations as f64;
+    let mean_ns = operations.latency.mean_ns;
+    let dominates = late_ns > DRIVER_SHARE * mean_ns as f64;
+    dominates.then_some(Doubt::PacerInTheWay { kind: operations.kind, late_ns, mean_ns })
+}
+
 fn few_operations(operations: &Operations) -> Option<Doubt> {
     let few = operations.operations < FEWEST_FOR_P99_99;
     few.then_some(Doubt::FewOperations { kind: operations.kind, operations: operations.operations })
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use kvdyno_results::{AuditFacts, ReadBack};
-
-    use super::*;
-    use crate::testing::{failed, machine, result};
-
-    fn sentences(result: &TrialResult) -> Vec<String> {
-        check(result, Some(&machine())).iter().map(Doubt::to_string).collect()
-    }
-
-    #[test]
-    fn a_sound_result_has_no_doubts() {
-        assert_eq!(sentences(&result("lmdb", 1, 1, 100_000.0)), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_failed_trial_has_nothing_to_doubt() {
-        assert_eq!(check(&failed("lmdb", 1, 1), Some(&machine())), []);
-    }
-
-    /// `published/symas-2014-inmem-numa-interleave.csv`: wall, user, system, CPU %.
-    #[test]
-    fn the_slip_in_the_published_table_is_found_and_nothing_else() {
-        let sound = [
-            (623.66, 1025.96, 150.28, 188),
-            (602.16, 1173.07, 27.88, 199),
-            (944.78, 359.99, 116.32, 50),
-            (601.35, 38117.47, 106.09, 6356),
-        ];
-        for (wall_s, user_s, sys_s, cpu_pct) in sound {
-            let mut result = result("lmdb", 1, 1, 100_000.0);
-            (result.os.wall_s, result.os.user_s, result.os.sys_s, result.os.cpu_pct) = (wall_s, user_s, sys_s, cpu_pct);
-            assert_eq!(check(&result, None), [], "{wall_s}");
-        }
-        let mut slip = result("wiredtiger:btree", 1, 1, 100_000.0);
-        (slip.os.wall_s, slip.os.user_s, slip.os.sys_s, slip.os.cpu_pct) = (958.84, 2120.18, 57.05, 132);
-        let doubts: Vec<_> = check(&slip, None).iter().map(Doubt::to_string).collect();
-        assert_eq!(doubts, ["CPU is recorded as 132 %, but user + system over wall time gives 227 %."]);
-    }
-
-    #[test]
-    fn more_cpu_than_there_is() {
-        let mut result = result("lmdb", 1, 1, 100_000.0);
-        (result.os.user_s, result.os.cpu_pct) = (result.os.wall_s * 5.0, 500);
-        result.os.sys_s = 0.0;
-        assert_eq!(sentences(&result), ["500 % CPU is more than the machine's 4 processors can give."]);
-    }
-
-    #[test]
-    fn what_was_not_read_back_is_told() {
-        let mut result = result("lmdb", 1, 1, 100_000.0);
-        let read = AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() };
-        result.audit = Some(read.clone());
-        assert_eq!(sentences(&result), Vec::<String>::new());
-        result.audit = Some(AuditFacts { process: None, ..read.clone() });
-        let lost = "What was written was not read back by a fresh process: its database was lost before, or the run \
-                    did not come to it.";
-        assert_eq!(sentences(&result), [lost]);
-        result.audit = Some(AuditFacts { extent: Audit::Off, process: None, ..read.clone() });
-        assert_eq!(sentences(&result), ["What was written was not read back by a fresh process: the audit is off."]);
-        result.audit = Some(AuditFacts { volatile: true, process: None, ..read });
-        assert_eq!(sentences(&result), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_database_smaller_than_its_values() {
-        let mut load = result("lmdb", 1, 1, 100_000.0);
-        load.trial.phase = Phase::Load;
-        load.audit = Some(AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() });
-        // A million values of 100 bytes, incompressible or compressed by half.
-        load.space.db_kib = 120_000;
-        assert_eq!(sentences(&load), Vec::<String>::new());
-        load.space.db_kib = 4;
-        assert!(sentences(&load)[0].starts_with("The database takes 4096 bytes, and its values have 90000000 that"));
-        (load.workload.compression, load.space.db_kib) = ("lz4".into(), 20_000);
-        assert_eq!(sentences(&load), Vec::<String>::new());
-    }
-
-    #[test]
-    fn writes_that_went_nowhere() {
-        let mut run = result("lmdb", 1, 1, 100_000.0);
-        run.audit = Some(AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() });
-        (run.user_bytes_written, run.workload.durability) = (5000, "process".into());
-        run.environment.filesystem = "ext4 rw,relatime".into();
-        (run.os.write_bytes, run.os.fs_out_ops, run.os.device) = (Some(0), 0, None);
-        let expected = "5000 bytes of writes were acknowledged, but nothing was written: not by the worker to any \
-                        file, and not to the device.";
-        assert_eq!(sentences(&run), [expected]);
-        // Each of these is enough to believe it, or not to know.
-        let others: [fn(&mut TrialResult); 7] = [
-            |run| run.os.write_bytes = Some(4096),
-            |run| run.os.write_bytes = None,
-            |run| run.os.fs_out_ops = 8,
-            |run| run.user_bytes_written = 0,
-            |run| run.workload.durability = "none".into(),
-            |run| run.environment.filesystem = "tmpfs rw".into(),
-            |run| run.audit = Some(AuditFacts { volatile: true, ..AuditFacts::default() }),
-        ];
-        for change in others {
-            let mut other = run.clone();
-            change(&mut other);
-            assert_eq!(sentences(&other), Vec::<String>::new());
-        }
-    }
-
-    #[test]
-    fn the_driver_in_the_way() {
-        let mut fast = result("null", 1, 1, 5_000_000.0);
-        fast.operations[0].latency.mean_ns = 140;
-        let expected = "The driver itself takes 60 ns for a get, beside the 140 ns of the call: 30 % of a reader's \
-                        time is the driver's.";
-        assert_eq!(sentences(&fast), [expected]);
-    }
-
-    #[test]
-    fn rates_that_cannot_be() {
-        let mut result = result("lmdb", 1, 1, 100_000.0);
-        result.operations[0].latency.mean_ns = 20_000;
-        let doubts = sentences(&result);
-        assert!(doubts[0].starts_with("100000 get operations a second are more than the 50001"), "{doubts:?}");
-    }
-
-    /// As a histogram gives that wraps round.
-    #[test]
-    fn latencies_that_cannot_be() {
-        let mut result = result("rocksdb", 4, 1, 115_336.0);
-        result.operations[0].latency.mean_ns = 4;
-        let expected = "A get took 4 ns by its mean latency, but 34681 ns by the rate and the number of threads: one \
-                        of the two is wrong, or the threads did something else.";
-        assert!(sentences(&result).contains(&expected.to_owned()), "{:?}", sentences(&result));
-    }
-
-    #[test]
-    fn a_limited_rate_leaves_time_between_writes() {
-        let mut result = result("lmdb", 1, 1, 1000.0);
-        result.operations[0].kind = OpKind::Put;
-        result.operations[0].latency.mean_ns = 3000;
-        assert_eq!(sentences(&result).len(), 1);
-        result.workload.write_rate = Some(1000.0);
-        assert_eq!(sentences(&result), Vec::<String>::new());
-    }
-
-    #[test]
-    fn too_short_and_too_few() {
-        let mut result = result("lmdb", 1, 1, 100_000.0);
-        if let Some(window) = &mut result.window {
-            window.seconds = 0.25;
-        }
-        result.operations[0].operations = 900;
-        let doubts = sentences(&result);
-        assert_eq!(doubts[0], "The measured window is only 0.25 s long: its rates are a matter of chance.");
-        assert_eq!(doubts[1], "Only 900 get operations were measured: their p99.99 is just the slowest of them.");
-    }
-
-    proptest! {
-        /// The figures that `time` prints of any run agree with each other.
-        #[test]
-        fn the_truth_to_two_places_is_never_doubted(wall in 0.05f64..1e5, user in 0.0f64..64.0, sys in 0.0f64..16.0) {
-            let cents = |v: f64| (v * 100.0).round() / 100.0;
-            let mut result = result("lmdb", 1, 1, 100_000.0);
-            result.os.wall_s = cents(wall);
-            result.os.user_s = cents(user * wall);
-            result.os.sys_s = cents(sys * wall);
-            result.os.cpu_pct = (100.0 * (user + sys)) as u64;
-            prop_assert_eq!(cpu_disagrees(&result), None);
-        }
-
-        #[test]
-        fn a_tenth_off_is_always_doubted(wall in 10.0f64..1e5, busy in 0.5f64..64.0) {
-            let mut result = result("lmdb", 1, 1, 100_000.0);
-            (result.os.wall_s, result.os.user_s, result.os.sys_s) = (wall, busy * wall, 0.0);
-            result.os.cpu_pct = (110.0 * busy) as u64 + 1;
-            prop_assert!(cpu_disagrees(&result).is_some());
-        }
-    }
-}
+mod tests;

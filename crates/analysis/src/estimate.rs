@@ -160,7 +160,7 @@ fn batch_means(rates: &[f64]) -> Vec<f64> {
 }
 
 /// How many independent values tell as much as these do.
-fn effective_size(values: &[f64]) -> f64 {
+pub(crate) fn effective_size(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let seen = neighbour_correlation(values);
     let correlation = (seen + (1.0 + 4.0 * seen) / count).clamp(0.0, 1.0);

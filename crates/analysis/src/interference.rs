@@ -27,6 +27,12 @@ pub(crate) fn is_too_much(result: &TrialResult) -> bool {
     result.environment.interference.iter().any(too_much)
 }
 
+/// The interference with a trial, a clause for each, if it was so much that its rate is about others: it is to be
+/// repeated.
+pub fn too_much_interference(result: &TrialResult) -> Option<String> {
+    is_too_much(result).then(|| result.environment.interference.join(", "))
+}
+
 /// Shares of time that clauses of interference tell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShareOfTime {

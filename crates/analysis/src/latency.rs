@@ -31,7 +31,23 @@ pub struct CellLatency {
     pub trials: usize,
     /// Whether the logs of all trials were there to be merged; if not, each figure is the median of the trials' own.
     pub is_merged: bool,
+    /// The merged histogram as a curve, from the least latency to the greatest; empty if there is none.
+    pub curve: Vec<CurvePoint>,
 }
+
+/// A point of a curve of latencies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// The share of operations that took longer, as its negative decimal logarithm: 2 for 99 %, 3 for 99.9 %.
+    pub nines: f64,
+    /// The latency that the others had at most, nanoseconds.
+    pub ns: u64,
+}
+
+/// Points of a curve for each nine. Ten nines are two hundred, and more than any trial has.
+const POINTS_OF_A_NINE: u32 = 20;
+/// Points of a curve at the most.
+const MOST_POINTS: u32 = 200;
 
 impl CellLatency {
     /// A percentile with its interval, nanoseconds.
@@ -127,12 +143,31 @@ impl KindPool {
             side: self.side,
             operations: self.operations,
             is_merged: merged.is_some(),
+            curve: merged.as_ref().map(curve).unwrap_or_default(),
             latency: merged.as_ref().map_or_else(|| medians(&self.own), Latency::from),
             half_intervals: (self.own.len() > 1).then(|| Percentile::ALL.map(half)),
             trials: self.own.len(),
             kind: self.kind,
         }
     }
+}
+
+/// The curve of a histogram, as far as it has operations: of a thousand, one took longer than 99.9 %, and nothing tells
+/// of 99.99 %. The values are passed once.
+fn curve(histogram: &Histogram<u64>) -> Vec<CurvePoint> {
+    let all = histogram.len() as f64;
+    let nines = |nth: u32| f64::from(nth) / f64::from(POINTS_OF_A_NINE);
+    let known = (0..MOST_POINTS).take_while(|nth| 10f64.powf(nines(*nth)) <= all * (1.0 + 1e-9));
+    let mut wanted = known.map(nines).peekable();
+    let (mut points, mut passed) = (Vec::new(), 0.0);
+    for step in histogram.iter_recorded() {
+        passed += step.count_at_value() as f64;
+        // As the histogram's own percentiles: the value that at least so many operations do not exceed.
+        while let Some(nines) = wanted.next_if(|nines| (all * (1.0 - 10f64.powf(-nines))).max(1.0) <= passed + 1e-6) {
+            points.push(CurvePoint { nines, ns: histogram.highest_equivalent(step.value_iterated_to()) });
+        }
+    }
+    points
 }
 
 /// Of the trials' own figures: where a log is missing, the next best.
@@ -180,6 +215,28 @@ mod tests {
         assert_eq!((pooled.latency.min_ns, pooled.latency.mean_ns, pooled.latency.max_ns), (100, 109, 1000));
     }
 
+    #[test]
+    fn a_curve_is_that_of_all_operations_together_and_ends_with_them() {
+        let pooled = pooled(vec![trial(1, &[100; 990]), trial(2, &[1000; 10])]);
+        let (first, last) = (pooled.curve[0], pooled.curve[pooled.curve.len() - 1]);
+        assert_eq!((first, last), (CurvePoint { nines: 0.0, ns: 100 }, CurvePoint { nines: 3.0, ns: 1000 }));
+        let slow = pooled.curve.iter().find(|point| point.ns > 100).unwrap();
+        assert!((slow.nines - 2.05).abs() < 1e-9, "{slow:?}");
+        assert_eq!(pooled.curve.len(), 61);
+    }
+
+    #[test]
+    fn a_curve_agrees_with_percentiles_and_is_short() {
+        let mut histogram = Histogram::new(3).unwrap();
+        (1..=100_000u64).for_each(|value| histogram.record_n(value * value, 1 << 40).unwrap());
+        let curve = curve(&histogram);
+        assert_eq!(curve.len(), MOST_POINTS as usize);
+        let at = |nines: f64| curve.iter().find(|point| (point.nines - nines).abs() < 1e-9).unwrap().ns;
+        for (nines, quantile) in [(1.0, 0.9), (2.0, 0.99), (3.0, 0.999), (4.0, 0.9999)] {
+            assert_eq!(at(nines), histogram.value_at_quantile(quantile));
+        }
+    }
+
     /// By hand: p50 of 10, 12 and 14 have s = 2, t(2) = 4.303: give and take 4.97.
     #[test]
     fn its_interval_is_that_of_the_repeats() {
@@ -199,7 +256,7 @@ mod tests {
     fn where_a_log_is_missing_the_trials_own_figures_stand() {
         let without = |(result, _): (TrialResult, LatencyLog)| (result, LatencyLog::new());
         let pooled = pooled(vec![trial(1, &[100; 99]), without(trial(2, &[300])), trial(3, &[200])]);
-        assert!(!pooled.is_merged);
+        assert!(!pooled.is_merged && pooled.curve.is_empty());
         assert_eq!(pooled.latency.at(Percentile::P99), 200);
         assert_eq!((pooled.latency.min_ns, pooled.latency.mean_ns, pooled.latency.max_ns), (100, 200, 300));
         assert!(pooled.estimate(Percentile::P99).high.is_some());

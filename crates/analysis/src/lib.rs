@@ -2,8 +2,8 @@
 //!
 //! Trials that repeat each other form a [`Cell`]; a rate of a cell is an [`Estimate`], which travels with its interval
 //! or says that it has none; [`check`] holds a result against itself and against its machine, and gives a [`Doubt`] for
-//! each thing that does not fit; a [`Comparison`](verdicts::Comparison) of two cells ends in a verdict. Nothing here
-//! reads a file or prints.
+//! each thing that does not fit; [`mod@steadiness`] says of the runs of a cell whether they were steady; a
+//! [`Comparison`](verdicts::Comparison) of two cells ends in a verdict. Nothing here reads a file or prints.
 
 mod agreement;
 mod cells;
@@ -13,6 +13,7 @@ mod interference;
 mod latency;
 mod random;
 pub mod simulation;
+mod steadiness;
 #[cfg(test)]
 mod testing;
 pub mod verdicts;
@@ -21,5 +22,6 @@ pub use agreement::{Agreement, agreement, agreement_interval};
 pub use cells::{Cell, CellKey, Series, cells};
 pub use doubts::{Doubt, check};
 pub use estimate::{Estimate, Method};
-pub use interference::is_marked;
-pub use latency::CellLatency;
+pub use interference::{is_marked, too_much_interference};
+pub use latency::{CellLatency, CurvePoint};
+pub use steadiness::{CellSteadiness, Debt, Steadiness, Unsteady, Untold, steadiness};

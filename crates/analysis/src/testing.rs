@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use kvdyno_results::{
-    AnswerCounts, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, OpKind,
-    Operations, OsFacts, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialOutcome, TrialResult, Window,
-    WorkloadFacts,
+    AnswerCounts, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine,
+    MachineSetup, OpKind, Operations, OsFacts, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialOutcome,
+    TrialResult, Window, WorkloadFacts,
 };
 
 /// A trial of 10 s with one kind of operation, `get`.
@@ -29,6 +29,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         started: Timestamp::UNIX_EPOCH,
 
         design: None,
+        copied_from: None,
         window: Some(Window {
             seconds: 10.0,
             warmup_seconds: 1.0,
@@ -39,6 +40,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
             ..Window::default()
         }),
         operations: vec![gets(readers, reads_per_s)],
+        of_roles: Vec::new(),
         answers: AnswerCounts::default(),
         os: OsFacts { wall_s: 11.0, user_s: 10.0, sys_s: 0.6, cpu_pct: 96, ..OsFacts::default() },
         environment: Default::default(),
@@ -46,6 +48,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         audit: None,
         figures: None,
         user_bytes_written: 0,
+        user_bytes_read: None,
         statistics: Vec::new(),
         notes: Vec::new(),
     }
@@ -94,7 +97,9 @@ pub(crate) fn machine() -> Machine {
             free_bytes: 1 << 30,
         },
         clock: "tsc".into(),
+        setup: MachineSetup::default(),
         kvdyno: "0.1.0".into(),
+        build: None,
         driver: Some(driver),
     }
 }
@@ -105,6 +110,7 @@ fn engine_facts(name: &str) -> EngineFacts {
         version: "1".into(),
         library: None,
         adapter: format!("libkvdyno_{name}.so"),
+        file: None,
         settings: Vec::new(),
         mapped: false,
     }
@@ -117,6 +123,7 @@ fn workload() -> WorkloadFacts {
         key_size: 16,
         key_format: "hex".into(),
         value_size: 100,
+        value_sizes: None,
         compressibility: 0.5,
         batch: 1,
         reads_per_transaction: 1,
@@ -141,5 +148,6 @@ fn gets(threads: u32, per_s: f64) -> Operations {
         operations_per_s: per_s,
         records_per_s: per_s,
         latency: Latency { mean_ns, max_ns: 10 * mean_ns, ..Latency::default() },
+        pacing: None,
     }
 }

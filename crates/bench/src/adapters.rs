@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kvdyno_engine::catalog::EngineName;
+use kvdyno_worker::Distribution;
 use kvdyno_worker::workloads::WorkloadName;
 
 use crate::BenchError;
@@ -72,6 +73,8 @@ fn profile(engine: &str, database: &Path, gets: u64, out: &Path) -> Result<(), B
         operations: gets,
         reads_per_transaction: 1,
         batch: 1,
+        distribution: Distribution::default(),
+        mix: None,
     };
     let mut command = Command::new("timeout");
     command.args([PATIENCE, "valgrind"]);

@@ -14,7 +14,7 @@ use kvdyno_worker::worker::driver_check;
 use kvdyno_worker::workloads::{
     Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
 };
-use kvdyno_worker::{Distribution, TrialSpec};
+use kvdyno_worker::{Distribution, KnownContents, TrialSpec};
 
 use crate::BenchError;
 use crate::bare;
@@ -194,6 +194,7 @@ fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSp
                     prefix_size: None,
                     keys_per_prefix: None,
                     value_size: 8,
+                    value_sizes: None,
                     compressibility: 0.0,
                     seed: 1,
                     spelling,
@@ -203,8 +204,14 @@ fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSp
                 batch: 1,
                 reads_per_transaction: 1,
                 reads: Reads::default(),
+                mix: None,
+                roles: Vec::new(),
                 distribution: Distribution::default(),
                 write_rate: None,
+                read_rate: None,
+                arrival: Default::default(),
+                isolation: None,
+                durability: None,
                 warmup: Duration::ZERO,
                 end: TrialEnd::Operations(u64::MAX),
                 verify: Verify::Full,
@@ -216,7 +223,8 @@ fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSp
         slices: None,
         database: folder.to_owned(),
         create: true,
-        last_version: 0,
+        settle: false,
+        contents: KnownContents::loaded(0),
         shared_fd: -1,
         ledger_fd: -1,
         report: PathBuf::new(),

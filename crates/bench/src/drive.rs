@@ -10,9 +10,9 @@ use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSetti
 use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::{driver_check, hints};
 use kvdyno_worker::workloads::{
-    Data, Reads, Spelling, TrialEnd, UnknownWorkload, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
+    Data, OperationMix, Spelling, TrialEnd, UnknownWorkload, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
 };
-use kvdyno_worker::{Distribution, TrialSpec};
+use kvdyno_worker::{Distribution, KnownContents, TrialSpec};
 
 use crate::BenchError;
 
@@ -22,6 +22,9 @@ pub const RECORDS: u64 = 1_000_000;
 pub const NULL_RECORDS: u64 = 1000;
 /// The seed of every benchmark.
 const SEED: u64 = 1;
+
+/// Stands for a workload with operations of its own.
+const NO_MIX: &str = "-";
 
 /// The task of one loop.
 #[derive(Clone, Debug)]
@@ -42,6 +45,10 @@ pub struct Drive<'a> {
     pub reads_per_transaction: u64,
     /// Puts in a batch.
     pub batch: u64,
+    /// How likely each record is to come next.
+    pub distribution: Distribution,
+    /// The operations of a mix that has none of its own.
+    pub mix: Option<OperationMix>,
 }
 
 impl Drive<'_> {
@@ -57,6 +64,8 @@ impl Drive<'_> {
             &self.operations.to_string(),
             &self.reads_per_transaction.to_string(),
             &self.batch.to_string(),
+            &self.distribution.to_string(),
+            &self.mix.map_or(NO_MIX.to_owned(), |mix| mix.to_string()),
         ]
         .map(str::to_owned)
         .to_vec()
@@ -76,10 +85,11 @@ pub fn writer_seed() -> u64 {
 /// Drives, and prints nanoseconds for an operation and operations.
 pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
     let usage = || {
-        let words = "drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION BATCH";
+        let words = "drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION BATCH DISTRIBUTION \
+                     MIX";
         BenchError::Program(words.to_owned())
     };
-    let [engine, folder, workload, records, threads, operations, reads, batch] = arguments else {
+    let [engine, folder, workload, records, threads, operations, reads, batch, distribution, mix] = arguments else {
         return Err(usage());
     };
     let drive = Drive {
@@ -91,6 +101,8 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
         operations: operations.parse().map_err(|_| usage())?,
         reads_per_transaction: reads.parse().map_err(|_| usage())?,
         batch: batch.parse().map_err(|_| usage())?,
+        distribution: distribution.parse().map_err(|_| usage())?,
+        mix: (*mix != NO_MIX).then(|| mix.parse()).transpose().map_err(|_| usage())?,
     };
     let check =
         driver_check(&choice(engine, &[])?, &spec(&drive)).map_err(|failure| BenchError::Program(failure.reason))?;
@@ -136,9 +148,15 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
                 writers,
                 batch: drive.batch,
                 reads_per_transaction: drive.reads_per_transaction,
-                reads: Reads::default(),
-                distribution: Distribution::default(),
+                reads: drive.workload.default_reads(),
+                mix: drive.mix,
+                roles: Vec::new(),
+                distribution: drive.distribution,
                 write_rate: None,
+                read_rate: None,
+                arrival: Default::default(),
+                isolation: None,
+                durability: None,
                 warmup: Duration::ZERO,
                 end: TrialEnd::Operations(drive.operations),
                 verify: Verify::Full,
@@ -150,7 +168,8 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
         slices: None,
         database: drive.folder.to_owned(),
         create: false,
-        last_version: 0,
+        settle: false,
+        contents: KnownContents::loaded(drive.records),
         shared_fd: -1,
         ledger_fd: -1,
         report: PathBuf::new(),
@@ -165,6 +184,7 @@ fn data(records: u64) -> Data {
         prefix_size: None,
         keys_per_prefix: None,
         value_size: 100,
+        value_sizes: None,
         compressibility: 0.5,
         seed: SEED,
         spelling: Spelling::Plain,
@@ -185,8 +205,18 @@ fn settings() -> LabSettings {
 pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError> {
     let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
     let workload = WorkloadName::driver_check();
-    let drive =
-        Drive { engine, folder, workload, records, threads: 1, operations: 0, reads_per_transaction: 1, batch: 1 };
+    let drive = Drive {
+        engine,
+        folder,
+        workload,
+        records,
+        threads: 1,
+        operations: 0,
+        reads_per_transaction: 1,
+        batch: 1,
+        distribution: Distribution::default(),
+        mix: None,
+    };
     let workload = spec(&drive).workload;
     let keys = workload.parameters.data.keys().map_err(|error| failed(&error))?;
     let values = workload.parameters.data.values();

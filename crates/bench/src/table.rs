@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kvdyno_worker::workloads::{Reads, WorkloadName};
+use kvdyno_worker::{Distribution, DistributionKind};
 
 use crate::BenchError;
 use crate::bare::{BareLmdb, BareLoop, Loaded};
@@ -28,6 +29,14 @@ pub struct Costs {
     pub null: f64,
     /// A record of a batch of reads, the null engine's gets one after the other.
     pub null_batch: f64,
+    /// LMDB, a get of a record that is drawn by Zipf's law; `bare`: of one that is drawn evenly.
+    pub zipf: Beside,
+    /// The same of a record that is drawn by the power law within key ranges.
+    pub power: Beside,
+    /// The same of one that is drawn by the normal law.
+    pub normal: Beside,
+    /// LMDB, a get of a client that mixes operations; `bare`: of one that does nothing but gets.
+    pub mix: Beside,
     /// Berkeley DB, a starting point of the 3n+1 computation.
     pub start: Beside,
 }
@@ -55,6 +64,8 @@ fn driven<'a>(engine: &'a str, folder: &'a Path, threads: u32, reads_per_transac
         operations: 0,
         reads_per_transaction,
         batch: 1,
+        distribution: Distribution::default(),
+        mix: None,
     })
 }
 
@@ -71,6 +82,21 @@ const BATCH: u64 = 100;
 /// Steps through all records.
 fn scan(lmdb: &Loaded) -> Result<Driven<'_>, BenchError> {
     Ok(Driven(Drive { workload: workload("readseq")?, ..driven("lmdb", &lmdb.folder, 1, 1).0 }))
+}
+
+/// Gets of records that are drawn by another law than evenly.
+fn drawn(lmdb: &Loaded, distribution: Distribution) -> Driven<'_> {
+    Driven(Drive { distribution, ..driven("lmdb", &lmdb.folder, 1, 1).0 })
+}
+
+/// mixgraph's law, within key ranges.
+fn power() -> Distribution {
+    "power 0.002312 0.3467 30".parse().unwrap_or(Distribution::of(DistributionKind::Power))
+}
+
+/// Gets, by the loop that does other operations, too.
+fn mix(lmdb: &Loaded) -> Result<Driven<'_>, BenchError> {
+    Ok(Driven(Drive { workload: workload("ycsb-c")?, ..driven("lmdb", &lmdb.folder, 1, 1).0 }))
 }
 
 /// Puts in batches, counted one by one, each time into a new copy of a database.
@@ -97,8 +123,13 @@ fn costs_of(counter: Counter, folder: &Path, lmdb: &Loaded) -> Result<Costs, Ben
     let beside = |bare_loop: BareLoop, ours: &dyn Countable| {
         Ok::<_, BenchError>(Beside { bare: count(&bare.with(bare_loop))?, ours: count(ours)? })
     };
+    let each = beside(BareLoop::Each, &driven("lmdb", &lmdb.folder, 1, 1))?;
     Ok(Costs {
-        each: beside(BareLoop::Each, &driven("lmdb", &lmdb.folder, 1, 1))?,
+        zipf: Beside { bare: each.ours, ours: count(&drawn(lmdb, Distribution::of(DistributionKind::Zipf)))? },
+        power: Beside { bare: each.ours, ours: count(&drawn(lmdb, power()))? },
+        normal: Beside { bare: each.ours, ours: count(&drawn(lmdb, Distribution::of(DistributionKind::Normal)))? },
+        mix: Beside { bare: each.ours, ours: count(&mix(lmdb)?)? },
+        each,
         one: beside(BareLoop::One, &driven("lmdb", &lmdb.folder, 1, ALL))?,
         scan: beside(BareLoop::Scan, &scan(lmdb)?)?,
         put: beside(BareLoop::Put(BATCH), &Puts(lmdb))?,
@@ -127,6 +158,11 @@ pub fn run() -> Result<(), BenchError> {
     beside(&mut out, "lmdb readseq, a step", &costs.scan, &steps)?;
     let put = "lmdb overwrite in batches, for each put";
     writeln!(out, "{put:<46} {:>12.1}, the bare loop {:.1}", costs.put.ours, costs.put.bare)?;
+    let above = |what: &str, costs: &Beside| format!("{what:<46} {:>12.1}, {:.1} without", costs.ours, costs.bare);
+    writeln!(out, "{}", above("lmdb readrandom by Zipf's law", &costs.zipf))?;
+    writeln!(out, "{}", above("lmdb readrandom by the power law", &costs.power))?;
+    writeln!(out, "{}", above("lmdb readrandom by the normal law", &costs.normal))?;
+    writeln!(out, "{}", above("lmdb get of a mix", &costs.mix))?;
     null(&mut out, folder.path(), costs.null)?;
     writeln!(out, "{:<46} {:>12.1}", "null multireadrandom, for each record", costs.null_batch)?;
     let start = "bdb 3n+1, for each starting point";

@@ -145,8 +145,16 @@ impl Bench {
 }
 
 /// Hints about the checks' databases.
-const HINTS: Hints =
-    Hints { records: 100_000, key_size: 16, value_size: 100, prefix_size: 0, sessions: 16, processes: 1 };
+const HINTS: Hints = Hints {
+    records: 100_000,
+    key_size: 16,
+    value_size: 100,
+    largest_value: 100,
+    prefix_size: 0,
+    sessions: 16,
+    processes: 1,
+    session_durabilities: 0,
+};
 
 /// A folder for a database, and what the database is opened with.
 #[derive(Clone, Debug)]

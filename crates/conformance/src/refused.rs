@@ -1,7 +1,8 @@
 //! Writes that the system refuses, in a process of their own: what was acknowledged is there afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::{Answer, Database, EngineError, LabSettings, Session, abi};
@@ -53,6 +54,8 @@ const RECORDS: u64 = 4_000;
 pub(crate) struct Told {
     /// The newest acknowledged version of each record.
     acknowledged: BTreeMap<u64, u64>,
+    /// Records whose deletion was acknowledged, and that nobody tried to write since.
+    gone: BTreeSet<u64>,
     pub refused: u64,
     /// Whether the close was OK.
     pub closed: bool,
@@ -68,13 +71,28 @@ impl Told {
     /// Records that are there before.
     fn before(records: &Records, session: &mut Session<'_>) -> Result<Told, Finding> {
         records.put_all(session, 0..BEFORE, 1)?;
-        Ok(Told { acknowledged: (0..BEFORE).map(|id| (id, 1)).collect(), refused: 0, closed: false })
+        let acknowledged = (0..BEFORE).map(|id| (id, 1)).collect();
+        Ok(Told { acknowledged, gone: BTreeSet::new(), refused: 0, closed: false })
     }
 
-    /// Writes new records and old ones, alone and in batches, until enough was refused.
-    fn write(&mut self, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    /// Writes new records and old ones, alone and in batches, and changes them by whichever other call there is, until
+    /// enough was refused.
+    fn write(&mut self, bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
         for number in 0..WRITES {
             let (version, id) = (number + 2, number * 7 % RECORDS);
+            let changed = match number % 23 {
+                3 if bench.can(abi::CAN_DELETE) => Some(self.delete(records, session, id..id + 1)),
+                9 if bench.can(abi::CAN_DELETE_RANGE) => Some(self.delete(records, session, id..id + 3)),
+                14 if bench.can(abi::CAN_INSERT_IF_ABSENT) => Some(self.insert(records, session, id, version)),
+                _ => None,
+            };
+            if let Some(changed) = changed {
+                changed?;
+                if self.refused == REFUSALS {
+                    break;
+                }
+                continue;
+            }
             let ids = if number % 5 == 0 { vec![id, (id + 1) % RECORDS] } else { vec![id] };
             let steps: Vec<_> = ids.iter().map(|&id| (records.key(id), records.value(id, version))).collect();
             let answer = match &steps[..] {
@@ -84,16 +102,51 @@ impl Told {
                     session.write(&steps)
                 }
             };
+            // One that was refused may have been done.
+            self.gone.retain(|id| !ids.contains(id));
             match answer {
                 Ok(()) => self.acknowledged.extend(ids.into_iter().map(|id| (id, version))),
-                Err(error) => {
-                    has_reason(&error, "a write")?;
-                    self.refused += 1;
-                }
+                Err(error) => self.refuse(&error)?,
             }
             if self.refused == REFUSALS {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, error: &EngineError) -> Result<(), Finding> {
+        self.refused += 1;
+        has_reason(error, "a write")
+    }
+
+    /// Deletes one record by its key, more as a range. Whether they are there is known no more where it is refused.
+    fn delete(&mut self, records: &Records, session: &mut Session<'_>, ids: Range<u64>) -> Result<(), Finding> {
+        let answer = match ids.end - ids.start {
+            1 => session.delete(&records.key(ids.start)).map(drop),
+            _ => session.delete_range(&records.key(ids.start), &records.key(ids.end)),
+        };
+        for id in ids {
+            self.acknowledged.remove(&id);
+            match &answer {
+                Ok(()) => drop(self.gone.insert(id)),
+                Err(_) => drop(self.gone.remove(&id)),
+            }
+        }
+        answer.or_else(|error| self.refuse(&error))
+    }
+
+    /// Inserts a record if it is absent.
+    fn insert(&mut self, records: &Records, session: &mut Session<'_>, id: u64, version: u64) -> Result<(), Finding> {
+        let (there, gone) = (self.acknowledged.contains_key(&id), self.gone.remove(&id));
+        match session.insert_if_absent(&records.key(id), &records.value(id, version)) {
+            Ok(true) if there => {
+                return Err(wrong(format!("record {id} was acknowledged, but is inserted as if it were absent")));
+            }
+            Ok(true) => drop(self.acknowledged.insert(id, version)),
+            Ok(false) if gone => return Err(wrong(format!("record {id} was deleted, and was not inserted"))),
+            Ok(false) => {}
+            Err(error) => self.refuse(&error)?,
         }
         Ok(())
     }
@@ -103,6 +156,12 @@ impl Told {
         for (&id, &version) in &self.acknowledged {
             match session.get(&records.key(id)) {
                 Ok(answer) => newest(records, id, version, answer)?,
+                Err(error) => has_reason(&error, "a read")?,
+            }
+        }
+        for &id in &self.gone {
+            match session.get(&records.key(id)) {
+                Ok(answer) => is_gone(id, &answer)?,
                 Err(error) => has_reason(&error, "a read")?,
             }
         }
@@ -127,8 +186,16 @@ impl Told {
         for (&id, &version) in &self.acknowledged {
             newest(records, id, version, session.get(&records.key(id)).during("get")?)?;
         }
+        for &id in &self.gone {
+            is_gone(id, &session.get(&records.key(id)).during("get")?)?;
+        }
         Ok(())
     }
+}
+
+fn is_gone(id: u64, answer: &Answer<&[u8]>) -> Result<(), Finding> {
+    ensure!(*answer == Answer::Miss, "the deletion of record {id} was acknowledged, but it is there");
+    Ok(())
 }
 
 /// The answer is the record, as new as its newest acknowledged write at least: one that was refused may be there too.
@@ -219,7 +286,7 @@ pub(crate) fn refused<R>(
     let mut told = Told::before(&records, &mut session)?;
     bench.step("writing where nothing more can be written");
     let refusing = refuse()?;
-    let outcome = told.write(&records, &mut session).and_then(|()| told.read(&records, &mut session));
+    let outcome = told.write(bench, &records, &mut session).and_then(|()| told.read(&records, &mut session));
     drop(session);
     let closed = match outcome {
         Ok(()) => database.close(),

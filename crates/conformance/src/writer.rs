@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kvdyno_engine::{Database, Hints, LabSettings, Session};
+use kvdyno_engine::{Database, Durability, Hints, LabSettings, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, session};
@@ -27,6 +27,10 @@ pub(crate) struct WriterTask {
     pub first: u64,
     /// Records in a group: 1 for puts, more for batches.
     pub group: u64,
+    /// Whether each second write deletes, as one range, the group that the one before it stored.
+    pub deletes: bool,
+    /// That of its session; absent: as the database has it.
+    pub level: Option<Durability>,
     /// A file that holds the number of the last acknowledged write; the kernel keeps it when the process dies.
     pub acknowledged: PathBuf,
     pub until: Until,
@@ -45,7 +49,8 @@ pub(crate) enum Until {
 impl WriterTask {
     /// The ids of the records that write `number` stores.
     pub fn ids(&self, number: u64) -> std::ops::Range<u64> {
-        let first = self.first + number % self.groups * self.group;
+        let turn = if self.deletes { number / 2 } else { number };
+        let first = self.first + turn % self.groups * self.group;
         first..first + self.group
     }
 
@@ -82,6 +87,9 @@ impl WriterTask {
         let acknowledged = self.acknowledgements()?;
         let tell = |number: u64| acknowledged.write_all_at(&number.to_le_bytes(), 0);
         let mut session = session(&database)?;
+        if let Some(level) = self.level {
+            session.set_durability(level).during("the writer, set_durability")?;
+        }
         let last = match self.until {
             Until::Killed => u64::MAX,
             Until::Closed(writes) | Until::Flushed(writes) => self.from + writes - 1,
@@ -104,6 +112,10 @@ impl WriterTask {
     fn write(&self, records: &Records, session: &mut Session<'_>, number: u64) -> Result<(), Finding> {
         if self.group == 1 {
             return records.put(session, self.first + number % self.groups, number);
+        }
+        if self.deletes && number % 2 == 1 {
+            let ids = self.ids(number);
+            return session.delete_range(&records.key(ids.start), &records.key(ids.end)).during("delete_range");
         }
         let steps: Vec<_> = self.ids(number).map(|id| (records.key(id), records.value(id, number))).collect();
         let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();

@@ -5,6 +5,7 @@ mod support;
 
 use std::time::Duration;
 
+use kvdyno_conformance::CheckVerdict;
 use support::{failures, run, subject};
 
 #[test]
@@ -45,7 +46,30 @@ const CAUGHT: &[(&str, u32, &[&str])] = &[
     ("error-as-miss", 1, &["read-refused"]),
     ("error-without-text", 1, &["write-refused"]),
     ("close-as-ok", 1, &["close-refused"]),
+    ("counters-back", 1, &["counters"]),
+    ("undone-delete", 7, &["delete-range", "delete-range-model"]),
+    ("long-range", 7, &["delete-range", "delete-range-model"]),
+    ("half-range", 1, &["delete-range-seen-whole"]),
+    ("half-range", 1, &["kill-delete-range"]),
+    ("error-as-done", 1, &["write-refused"]),
+    ("error-as-absent", 1, &["read-refused"]),
+    ("written-snapshot", 1, &["delete-range-snapshot", "insert-if-absent-snapshot"]),
+    ("empty-range", 1, &["delete-range-empty"]),
+    ("blind-transaction", 1, &["delete-range-transaction", "cursor-bounds-transaction", "contains-transaction"]),
+    ("blind-transaction", 1, &["insert-if-absent-transaction"]),
+    ("late-snapshot", 1, &["delete-range-snapshot", "cursor-bounds-transaction", "snapshot", "snapshot-scan"]),
+    ("unbounded-seek", 1, &["cursor-bounds", "cursor-bounds-empty"]),
+    ("missing", 7, &["contains"]),
+    ("undone-delete", 7, &["contains", "insert-if-absent"]),
+    ("blind-insert", 7, &["insert-if-absent", "insert-if-absent-at-once"]),
+    ("refused-insert", 7, &["insert-if-absent"]),
+    ("dropped-write", 50, &["insert-if-absent"]),
+    ("unbounded", 1, &["cursor-bounds"]),
+    ("scan-short", 7, &["cursor-bounds", "cursor-keys", "cursor-prefix"]),
+    ("unbounded", 1, &["cursor-prefix"]),
+    ("counters-back", 3, &["counters"]),
     ("leaky-session", 1, &["sessions-come-and-go"]),
+    ("weak-write", 1, &["session-durability-kill"]),
     ("hang-get", 7, &["get-after-put", "many-sessions"]),
     ("hang-put", 7, &["get-after-put", "kill-process"]),
     ("hang-open", 1, &["create"]),
@@ -69,8 +93,28 @@ fn every_fault_is_caught_by_the_checks_that_are_there_for_it() {
 fn faulty(fault: &str, every: u32) -> kvdyno_conformance::Subject {
     let mut subject = subject("faulty");
     let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    subject.options = vec![option("fault", fault), option("every", &every.to_string())];
+    let of_transactions = ["blind-transaction", "late-snapshot", "written-snapshot"].contains(&fault);
+    subject.options = vec![
+        option("fault", fault),
+        option("every", &every.to_string()),
+        option("transactions", &of_transactions.to_string()),
+    ];
     subject
+}
+
+/// Without a fault none of them fails: what they notice is the fault.
+#[test]
+fn transactions_without_a_fault_pass() {
+    let mut subject = subject("faulty");
+    subject.options = vec![("transactions".to_owned(), "true".to_owned())];
+    let of_transactions =
+        |name: &&str| ["transaction", "snapshot", "abort", "conflict"].iter().any(|of| name.contains(of));
+    let checks: Vec<&str> =
+        kvdyno_conformance::checks().iter().map(|check| check.name).filter(of_transactions).collect();
+    let outcomes = run(subject, &checks, Duration::from_secs(120));
+    assert_eq!(failures(&outcomes), []);
+    let applied = outcomes.iter().filter(|outcome| outcome.verdict == CheckVerdict::Passed).count();
+    assert!(applied >= 8, "{applied} of {checks:?}");
 }
 
 /// An engine that is merely slow or talkative is right.

@@ -120,6 +120,17 @@ impl Keys {
         }
     }
 
+    /// The last byte of keys that lie between those of records, and that none has; `None` if every key is some
+    /// record's.
+    pub fn absent_byte(&self) -> Option<u8> {
+        match (self.format, &self.shape) {
+            // After every digit, and after the padding.
+            (KeyFormat::Hex | KeyFormat::Decimal, _) => Some(b'z'),
+            (KeyFormat::Binary, Shape::Number | Shape::Usual) if self.size > self.width => Some(u8::MAX),
+            (KeyFormat::Binary, _) => None,
+        }
+    }
+
     /// The id of a key that these keys spelled; for any other bytes, some number.
     #[inline(always)]
     pub fn read_own(&self, key: &[u8]) -> u64 {

@@ -57,16 +57,32 @@ impl<'a> RecordMaker<'a> {
         // SAFETY: called for a value with a whole header.
         let new_enough = || !NEW || unsafe { Values::version_at(value.0) } >= min_version;
         // The sizes are compared here, so that the call has no more arguments than there are registers for them.
-        key.1 == self.keys.size()
-            && value.1 == self.values.size()
-            // SAFETY: the sizes are right; `new` has looked which can be called.
-            && unsafe {
-                match self.shape {
-                    RecordShape::Three => is_right_wide::<true>(self.values, id, key.0, value.0) && new_enough(),
-                    RecordShape::Wide => is_right_wide::<false>(self.values, id, key.0, value.0) && new_enough(),
-                    RecordShape::Other => self.is_right_other(id, if NEW { min_version } else { 0 }, key.0, value.0),
-                }
+        if key.1 != self.keys.size() || value.1 != self.values.size() {
+            // SAFETY: as the caller promises.
+            return unsafe { self.is_right_varied(id, if NEW { min_version } else { 0 }, key, value) };
+        }
+        // SAFETY: the sizes are right; `new` has looked which can be called.
+        unsafe {
+            match self.shape {
+                RecordShape::Three => is_right_wide::<true>(self.values, id, key.0, value.0) && new_enough(),
+                RecordShape::Wide => is_right_wide::<false>(self.values, id, key.0, value.0) && new_enough(),
+                RecordShape::Other => self.is_right_other(id, if NEW { min_version } else { 0 }, key.0, value.0),
             }
+        }
+    }
+
+    /// [`RecordMaker::is_right`] of a value that has not the one size, as none has where sizes are drawn.
+    ///
+    /// # Safety
+    /// As of [`RecordMaker::is_right`].
+    #[inline(never)]
+    unsafe fn is_right_varied(&self, id: u64, min_version: u64, key: LentBytes, value: LentBytes) -> bool {
+        if !self.values.is_varied() || key.1 != self.keys.size() || value.1 == 0 {
+            return false;
+        }
+        // SAFETY: as the caller promises; neither is empty.
+        let (key, value) = unsafe { (slice::from_raw_parts(key.0, key.1), slice::from_raw_parts(value.0, value.1)) };
+        self.keys.is_key_of(id, key) && self.values.is_right(id, min_version, value)
     }
 
     /// # Safety
@@ -83,30 +99,31 @@ impl<'a> RecordMaker<'a> {
     }
 
     /// Makes the record `id` at `version`: the key in `key`, which came from [`Keys::blank`] and has been changed by
-    /// nobody but this and [`Keys::write`]; the value in `value`.
+    /// nobody but this and [`Keys::write`]; the value in `value`. Bytes of that.
     ///
     /// # Safety
-    /// `key` and `value` point at [`Keys::size`] and [`Values::size`] bytes that nobody else uses meanwhile.
+    /// `key` and `value` point at [`Keys::size`] and [`Values::largest`] bytes that nobody else uses meanwhile.
     #[inline(always)]
-    pub unsafe fn write(&self, id: u64, version: u64, key: *mut u8, value: *mut u8) {
+    pub unsafe fn write(&self, id: u64, version: u64, key: *mut u8, value: *mut u8) -> usize {
         // SAFETY: as the caller promises; `new` has looked which can be called.
         unsafe {
             match self.shape {
                 RecordShape::Three => write_wide::<true>(self.values, id, version, key, value),
                 RecordShape::Wide => write_wide::<false>(self.values, id, version, key, value),
-                RecordShape::Other => self.write_other(id, version, key, value),
+                RecordShape::Other => return self.write_other(id, version, key, value),
             }
         }
+        self.values.size()
     }
 
     /// # Safety
     /// As of [`RecordMaker::write`].
     #[inline(never)]
-    unsafe fn write_other(&self, id: u64, version: u64, key: *mut u8, value: *mut u8) {
+    unsafe fn write_other(&self, id: u64, version: u64, key: *mut u8, value: *mut u8) -> usize {
         // SAFETY: as the caller promises.
         unsafe {
             self.keys.write(id, slice::from_raw_parts_mut(key, self.keys.size()));
-            self.values.write(id, version, slice::from_raw_parts_mut(value, self.values.size()));
+            self.values.write(id, version, slice::from_raw_parts_mut(value, self.values.largest()))
         }
     }
 }
@@ -171,6 +188,21 @@ mod tests {
                 prop_assert!(is_right(&made, id, version, &key, &value));
                 prop_assert_eq!(is_right(&made, id, version + 1, &key, &value), value_size < 4);
             }
+        }
+
+        #[test]
+        fn records_of_drawn_sizes_are_what_keys_and_values_make(seed: u64, version in 0u64..1 << 40, id in 0u64..1000) {
+            let keys = Keys::new(KeyFormat::Hex, 16, 1000).unwrap();
+            let values = Values::varied("uniform 24 400".parse().unwrap(), 0.5, seed);
+            let made = RecordMaker::new(&keys, &values);
+            let (mut key, mut value) = (keys.blank(), vec![0; values.largest()]);
+            // SAFETY: both are slices of the right sizes.
+            let size = unsafe { made.write(id, version, key.as_mut_ptr(), value.as_mut_ptr()) };
+            prop_assert!(is_right(&made, id, version, &key, &value[..size]));
+            prop_assert!(!is_right(&made, id, version + 1, &key, &value[..size]));
+            prop_assert!(!is_right(&made, id, version, &key, &value[..size - 1]));
+            prop_assert!(!is_right(&made, id, version, &key, &[]));
+            prop_assert!(!is_right(&made, id ^ 1, version, &key, &value[..size]));
         }
 
         #[test]

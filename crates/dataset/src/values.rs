@@ -16,15 +16,20 @@
 //! Shorter values carry what fits: from 16 bytes `version (8) | check (8)`, from 8 `version (4) | check (4)`, from 4
 //! `version (2) | check (2)`; below that bytes of `w` for version 0, which tell other keys' values with the strength of
 //! their bits, but not versions. An empty value has only its length.
+//!
+//! Sizes may be drawn, too, for each id and version its own (see [`ValueSizes`]). Such values have 24 bytes or more.
 
 use crate::blocks::{
     BLOCK, THREE_WIDE, WIDE, has_wide, is_masked, is_masked_wide, mask, mask_short, mask_wide, read_word,
 };
 use crate::random::{Stream, mix, subseed};
+use crate::sizes::ValueSizes;
+use crate::varied::Varied;
 
 /// Makes and checks the values of an experiment.
 #[derive(Clone, Debug)]
 pub struct Values {
+    /// 0 where sizes are drawn, so that no value has it and the loops made for one size leave them alone.
     size: usize,
     layout: Layout,
     /// The filler before `w` is XORed over it, with room for a last whole block.
@@ -33,6 +38,8 @@ pub struct Values {
     version_key: u64,
     /// Bits by which `w` is rotated for the last block, which overlaps the one before it.
     last_rotation: u32,
+    /// Present where sizes are drawn.
+    varied: Option<Box<Varied>>,
 }
 
 /// The bytes before the filler.
@@ -57,7 +64,17 @@ pub enum ValueFault {
     Stale(String),
 }
 
-const HEADER: usize = 24;
+pub(crate) const HEADER: usize = 24;
+
+/// Random bytes of the filler of a value of `size` bytes.
+pub(crate) fn random_part(size: usize, filler: usize, compressibility: f64) -> usize {
+    // What a compressor leaves of the rest: of the header, of the first `w`, and to say where repetitions start.
+    const LEFT_OF_THE_REST: usize = 32;
+    if compressibility == 0.0 {
+        return filler;
+    }
+    ((size as f64 * (1.0 - compressibility)) as usize).saturating_sub(LEFT_OF_THE_REST).min(filler)
+}
 
 impl Values {
     /// Values of `size` bytes of which a compressor can take away the part `compressibility`, between 0 and 1.
@@ -72,10 +89,7 @@ impl Values {
         };
         let filler = size.saturating_sub(layout.header());
         let mut template = vec![0; filler.next_multiple_of(BLOCK) + BLOCK];
-        // What a compressor leaves of the rest: of the header, of the first `w`, and to say where repetitions start.
-        const LEFT_OF_THE_REST: usize = 32;
-        let random = ((size as f64 * (1.0 - compressibility)) as usize).saturating_sub(LEFT_OF_THE_REST).min(filler);
-        let random = if compressibility == 0.0 { filler } else { random };
+        let random = random_part(size, filler, compressibility);
         let mut stream = Stream::new(subseed(seed, &[0x7465_6d70]));
         for byte in &mut template[..random] {
             *byte = (stream.bits() >> 56) as u8;
@@ -87,12 +101,34 @@ impl Values {
             id_key: subseed(seed, &[0x6964]),
             version_key: subseed(seed, &[0x7665_7273]),
             last_rotation: 8 * (filler % 8) as u32,
+            varied: None,
         }
     }
 
-    /// Bytes of a value.
+    /// Values whose sizes are drawn.
+    pub fn varied(sizes: ValueSizes, compressibility: f64, seed: u64) -> Self {
+        let varied = Some(Box::new(Varied::new(sizes, compressibility, seed)));
+        Values { layout: Layout::Whole, varied, ..Values::new(0, compressibility, seed) }
+    }
+
+    /// Bytes of each value; 0 where sizes are drawn.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// Whether sizes are drawn.
+    pub fn is_varied(&self) -> bool {
+        self.varied.is_some()
+    }
+
+    /// Bytes of the largest value.
+    pub fn largest(&self) -> usize {
+        self.varied.as_ref().map_or(self.size, |varied| varied.largest())
+    }
+
+    /// Bytes of the value of `id` at `version`.
+    pub fn size_of(&self, id: u64, version: u64) -> usize {
+        self.varied.as_ref().map_or(self.size, |varied| varied.size_of(self.word(id, version)))
     }
 
     /// The word that belongs to an id and a version: the two halves of their keyed product, folded. Every bit of it
@@ -114,15 +150,33 @@ impl Values {
         self.size >= HEADER + BLOCK
     }
 
-    /// Makes the value of `id` at `version` in `value`, which has [`Values::size`] bytes.
+    /// Makes the value of `id` at `version` in `value`, which has [`Values::largest`] bytes. How many of them it takes.
     #[inline(always)]
-    pub fn write(&self, id: u64, version: u64, value: &mut [u8]) {
+    pub fn write(&self, id: u64, version: u64, value: &mut [u8]) -> usize {
         match value.split_first_chunk_mut::<HEADER>() {
             Some((header, filler)) if self.is_large() => {
                 let (word, last) = self.write_header(id, version, header);
                 mask(filler, &self.template, word, last);
+                self.size
             }
-            _ => self.write_small(id, version, value),
+            _ => self.write_other(id, version, value),
+        }
+    }
+
+    /// Makes a value of a size that is drawn, or of one that is too small for blocks.
+    #[inline(never)]
+    fn write_other(&self, id: u64, version: u64, value: &mut [u8]) -> usize {
+        match (&self.varied, value.split_first_chunk_mut::<HEADER>()) {
+            (Some(varied), Some((header, filler))) => {
+                let (word, _) = self.write_header(id, version, header);
+                let size = varied.size_of(word);
+                varied.fill(word, &mut filler[..size - HEADER]);
+                size
+            }
+            _ => {
+                self.write_small(id, version, value);
+                self.size
+            }
         }
     }
 
@@ -184,8 +238,6 @@ impl Values {
         unsafe { u64::from_le(value.add(8).cast::<u64>().read_unaligned()) }
     }
 
-    #[cold]
-    #[inline(never)]
     fn write_small(&self, id: u64, version: u64, value: &mut [u8]) {
         let version = self.carried(version);
         let word = self.word(id, version);
@@ -212,7 +264,15 @@ impl Values {
         if self.is_large() {
             value.len() == self.size && self.is_whole(id, value) && read_word(value, 8) >= min_version
         } else {
-            self.is_right_short(id, min_version, value)
+            self.is_right_other(id, min_version, value)
+        }
+    }
+
+    #[inline(never)]
+    fn is_right_other(&self, id: u64, min_version: u64, value: &[u8]) -> bool {
+        match &self.varied {
+            Some(varied) => self.is_right_varied(varied, id, min_version, value),
+            None => self.is_right_short(id, min_version, value),
         }
     }
 
@@ -233,9 +293,16 @@ impl Values {
         (difference == 0, word, word.rotate_right(self.last_rotation))
     }
 
+    /// [`Values::is_right`] where sizes are drawn.
+    fn is_right_varied(&self, varied: &Varied, id: u64, min_version: u64, value: &[u8]) -> bool {
+        let Some((header, filler)) = value.split_first_chunk::<HEADER>() else { return false };
+        let (same, word, _) = self.is_header(id, header);
+        same && value.len() == varied.size_of(word)
+            && read_word(header, 8) >= min_version
+            && varied.is_filler(word, filler)
+    }
+
     /// [`Values::is_right`] by making the value again: for sizes too small for blocks.
-    #[cold]
-    #[inline(never)]
     fn is_right_short(&self, id: u64, min_version: u64, value: &[u8]) -> bool {
         let Some(version) = self.version_of(value) else { return false };
         let mut expected = [0; HEADER + BLOCK];
@@ -244,10 +311,11 @@ impl Values {
         expected == value && !self.is_older(version, min_version)
     }
 
-    /// The version that a value of the right size claims.
-    fn version_of(&self, value: &[u8]) -> Option<u64> {
+    /// The version that a value of the right size claims, or of a size that can be.
+    pub fn version_of(&self, value: &[u8]) -> Option<u64> {
+        let fits = if self.is_varied() { value.len() >= HEADER } else { value.len() == self.size };
         let at = match self.layout {
-            _ if value.len() != self.size => return None,
+            _ if !fits => return None,
             Layout::Whole => 8..16,
             Layout::Short(width) => 0..width,
             Layout::Bare => 0..0,
@@ -283,11 +351,8 @@ impl Values {
     #[cold]
     pub fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> ValueFault {
         let Some(version) = self.version_of(value) else {
-            return ValueFault::Wrong(format!(
-                "record {id}: a value of {} bytes instead of {}",
-                value.len(),
-                self.size
-            ));
+            let expected = if self.is_varied() { format!("{HEADER} or more") } else { self.size.to_string() };
+            return ValueFault::Wrong(format!("record {id}: a value of {} bytes instead of {expected}", value.len()));
         };
         if self.is_value_of(id, version, value) {
             return ValueFault::Stale(format!(
@@ -311,8 +376,9 @@ impl Values {
     }
 
     fn made_again(&self, id: u64, version: u64) -> Vec<u8> {
-        let mut made = vec![0; self.size];
-        self.write(id, version, &mut made);
+        let mut made = vec![0; self.largest()];
+        let size = self.write(id, version, &mut made);
+        made.truncate(size);
         made
     }
 
@@ -322,15 +388,14 @@ impl Values {
 
     fn first_difference(&self, id: u64, version: u64, value: &[u8]) -> usize {
         let made = self.made_again(id, version);
-        made.iter().zip(value).position(|(made, given)| made != given).unwrap_or(self.size)
+        made.iter().zip(value).position(|(made, given)| made != given).unwrap_or(made.len().min(value.len()))
     }
 
     /// A number that differs between values made with different parameters, for telling that a database was loaded by
     /// somebody else.
     pub fn fingerprint(&self) -> u64 {
-        self.template
-            .chunks_exact(8)
-            .fold(mix(self.id_key ^ self.size as u64), |sum, word| mix(sum ^ read_word(word, 0)))
+        let sizes = self.varied.as_ref().map_or(self.size as u64, |varied| varied.fingerprint());
+        self.template.chunks_exact(8).fold(mix(self.id_key ^ sizes), |sum, word| mix(sum ^ read_word(word, 0)))
     }
 }
 

@@ -9,6 +9,7 @@ use kvdyno_abi as abi;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 
+use crate::loaded;
 use crate::options::{self, OptionInfo, OptionKind};
 use crate::text::{TextBuffer, optional};
 
@@ -41,6 +42,8 @@ pub struct Adapter {
     /// Its presets.
     pub presets: Vec<PresetInfo>,
     table: abi::Engine,
+    /// The files that this process had loaded when it had loaded the adapter and nothing of it had been called.
+    loaded_before: Vec<PathBuf>,
 }
 
 /// Why a file is not an adapter that can be used.
@@ -125,11 +128,12 @@ impl Adapter {
             .map(|symbol| *symbol)
             .map_err(|_| AdapterError::NoEntry(path.to_owned()))?;
         mem::forget(library);
+        let loaded_before = loaded::files();
         tell(&format!("calling {}", abi::ENTRY));
         // SAFETY: the entry function takes nothing and answers a static struct.
         let declared = unsafe { entry() };
         // SAFETY: the header says that what it answers is a static kvdyno_engine.
-        unsafe { Adapter::from_declared(&full, declared, tell) }
+        unsafe { Adapter::from_declared(&full, declared, loaded_before, tell) }
     }
 
     /// # Safety
@@ -138,6 +142,7 @@ impl Adapter {
     unsafe fn from_declared(
         path: &Path,
         declared: *const abi::Engine,
+        loaded_before: Vec<PathBuf>,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Adapter, AdapterError> {
         tell("reading its kvdyno_engine");
@@ -175,6 +180,7 @@ impl Adapter {
                 options: read_options(&table, tell).map_err(&wrong)?,
                 presets: read_presets(&table, tell).map_err(&wrong)?,
                 table,
+                loaded_before,
             }
         };
         adapter.check().map_err(wrong)?;
@@ -184,6 +190,14 @@ impl Adapter {
     /// The function table. Required functions are there, and so is what a capability declares.
     pub fn table(&self) -> &abi::Engine {
         &self.table
+    }
+
+    /// The file that has the engine's code, without links: the library that the adapter has loaded, or the adapter's
+    /// own file if it has loaded none. It can be told while a database is open.
+    pub fn engine_file(&self) -> PathBuf {
+        let now = loaded::files();
+        let file = loaded::first_new(&self.loaded_before, &now).unwrap_or(&self.path);
+        file.canonicalize().unwrap_or_else(|_| file.to_owned())
     }
 
     /// Takes back what does not hold with `config`.
@@ -283,6 +297,14 @@ impl Adapter {
             (abi::CAN_TRANSACT, "transactions", transaction),
             (abi::CAN_SNAPSHOT, "snapshots", transaction),
             (abi::CAN_READ_MODIFY_WRITE, "read-modify-write", table.read_modify_write.is_some()),
+            (abi::CAN_COUNT, "counters", table.counters.is_some()),
+            (abi::CAN_SET_DURABILITY, "durability of each session", table.set_durability.is_some()),
+            (abi::CAN_DELETE_RANGE, "range delete", table.delete_range.is_some()),
+            (abi::CAN_BOUND, "bounded scan", table.cursor_open_with.is_some()),
+            (abi::CAN_SCAN_PREFIX, "prefix scan", table.cursor_open_with.is_some()),
+            (abi::CAN_SCAN_KEYS, "scan of keys alone", table.cursor_open_with.is_some()),
+            (abi::CAN_CONTAIN, "contains", table.contains.is_some()),
+            (abi::CAN_INSERT_IF_ABSENT, "insert-if-absent", table.insert_if_absent.is_some()),
         ];
         match promised.iter().find(|(bit, _, there)| self.can(*bit) && !there) {
             Some((_, word, _)) => Err(format!("it declares `{word}` but has no functions for it")),
@@ -360,6 +382,7 @@ unsafe fn read_option(option: &abi::OptionDecl) -> Result<OptionInfo, String> {
         kind,
         default_value: text(option.default_value).unwrap_or_default(),
         help: text(option.help).unwrap_or_default(),
+        scales: option.flags & abi::OPTION_SCALES != 0,
         name,
     })
 }

@@ -102,7 +102,10 @@ impl Choice {
         let refused = |reason: String| ChoiceError::Refused { engine: self.adapter.name.clone(), reason };
         match self.undeclared_level(lab) {
             Some((setting, reason)) => Err(refused(reason + &self.own_words(setting, lab, hints))),
-            None => self.sizes_fit(hints).and_then(|()| self.ask(lab, hints)).map_err(refused),
+            None => {
+                let fits = self.sessions_fit(hints).and_then(|()| self.sizes_fit(hints));
+                fits.and_then(|()| self.ask(lab, hints)).map_err(refused)
+            }
         }
     }
 
@@ -166,6 +169,19 @@ impl Choice {
         None
     }
 
+    /// Whether the levels that sessions will ask for are declared.
+    fn sessions_fit(&self, hints: &Hints) -> Result<(), String> {
+        let requested = |bits: u32| Durability::ALL.iter().filter(move |level| bits >> level.code() & 1 == 1);
+        let Some(first) = requested(hints.session_durabilities).next() else { return Ok(()) };
+        if !self.adapter.can(abi::CAN_SET_DURABILITY) {
+            return Err(format!("durability `{first}` of sessions; it has one level for all that is written"));
+        }
+        match requested(hints.session_durabilities & !self.adapter.table().durabilities).next() {
+            Some(level) => Err(format!("durability `{level}` of sessions; it does not have it")),
+            None => Ok(()),
+        }
+    }
+
     /// Whether keys and values are within the declared limits.
     fn sizes_fit(&self, hints: &Hints) -> Result<(), String> {
         let table = self.adapter.table();
@@ -174,9 +190,9 @@ impl Choice {
             let bounds = if most > 0 { format!("{least} to {most}") } else { format!("at least {least}") };
             return Err(format!("keys of {} bytes; its keys have {bounds} bytes", hints.key_size));
         }
-        if table.max_value_size > 0 && hints.value_size > table.max_value_size {
+        if table.max_value_size > 0 && hints.largest_value > table.max_value_size {
             let most = table.max_value_size;
-            return Err(format!("values of {} bytes; its values have at most {most} bytes", hints.value_size));
+            return Err(format!("values of {} bytes; its values have at most {most} bytes", hints.largest_value));
         }
         Ok(())
     }
@@ -269,6 +285,7 @@ impl ConfigBuffer {
             value_size: self.hints.value_size,
             prefix_size: self.hints.prefix_size,
             processes: self.hints.processes,
+            session_durabilities: self.hints.session_durabilities,
             ..self.given.as_abi()
         }
     }

@@ -8,14 +8,18 @@ use std::thread::{self, ThreadId};
 use std::{mem, ptr, slice};
 
 use kvdyno_abi as abi;
+use kvdyno_abi::adapter::Counters;
+use kvdyno_model::Durability;
 
 use crate::choice::{Choice, ConfigBuffer};
 use crate::error::{EngineError, checked};
-use crate::lab::{Hints, LabSettings};
+use crate::lab::{AbiCode, Hints, LabSettings};
 use crate::text::{Entry, TextBuffer, collect};
 
+pub(crate) mod cursors;
 #[cfg(test)]
 mod tests;
+mod transactions;
 
 /// The host's functions for a session; see `kvdyno_host` in the header.
 pub type Host = abi::Host;
@@ -154,6 +158,26 @@ impl Database {
         self.housekeeping("wait_idle", self.table.wait_idle)
     }
 
+    /// The engine's counts of its own work; absent if it declares no counters, or answers with an error.
+    pub fn counters(&self) -> Option<Counters> {
+        let call = self.table.counters.filter(|_| self.can(abi::CAN_COUNT))?;
+        let mut told = abi::Counters {
+            size: mem::size_of::<abi::Counters>() as u32,
+            reserved: 0,
+            flushed_bytes: abi::ABSENT,
+            compacted_bytes: abi::ABSENT,
+            stalled_ns: abi::ABSENT,
+        };
+        // SAFETY: the database is open, and the struct has the size that it says.
+        let status = unsafe { call(self.handle, &mut told) };
+        let counted = |value: u64| (value != abi::ABSENT).then_some(value);
+        (status == abi::OK).then(|| Counters {
+            flushed_bytes: counted(told.flushed_bytes),
+            compacted_bytes: counted(told.compacted_bytes),
+            stalled_ns: counted(told.stalled_ns),
+        })
+    }
+
     /// The engine's own statistics: group, name, value.
     pub fn statistics(&self) -> Vec<(String, String, String)> {
         let mut entries: Vec<Entry> = Vec::new();
@@ -184,10 +208,6 @@ enum TransactionState {
     Ended,
 }
 
-fn out_of_order(reason: &str) -> EngineError {
-    EngineError { status: abi::ERROR, reason: reason.to_owned() }
-}
-
 /// A thread's session.
 #[derive(Debug)]
 pub struct Session<'db> {
@@ -212,6 +232,11 @@ unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
 const NOTHING: abi::Bytes = abi::Bytes { data: ptr::null(), size: 0 };
 
 impl<'db> Session<'db> {
+    /// Whether the engine has a capability, `abi::CAN_…`.
+    pub fn can(&self, capability: u64) -> bool {
+        self.database.can(capability)
+    }
+
     /// The function table and the handle, for the measured loop.
     pub fn raw(&self) -> (&'static abi::Engine, *mut abi::Session) {
         (self.table, self.handle)
@@ -244,12 +269,22 @@ impl<'db> Session<'db> {
         }
     }
 
-    fn found<T>(&self, status: abi::Status, hit: impl FnOnce() -> T) -> Result<Answer<T>, EngineError> {
+    fn answered<T>(&self, status: abi::Status, hit: impl FnOnce() -> T) -> Result<Answer<T>, EngineError> {
         match status {
             abi::OK => Ok(Answer::Hit(hit())),
             abi::MISS => Ok(Answer::Miss),
             status => Err(self.failed(status)),
         }
+    }
+
+    /// The level of what the session writes from now on.
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn set_durability(&mut self, level: Durability) -> Result<(), EngineError> {
+        let call = self.table.set_durability.ok_or_else(|| missing("durability of each session"))?;
+        // SAFETY: the session is open.
+        self.ended(unsafe { call(self.handle, level.code()) })
     }
 
     /// The value of `key`, borrowed until the next call.
@@ -262,7 +297,7 @@ impl<'db> Session<'db> {
         // SAFETY: the session is open, the key is readable.
         let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len(), &mut value) };
         // SAFETY: the loan stands until the next call, which needs `&mut self`.
-        self.found(status, || unsafe { lent(value) })
+        self.answered(status, || unsafe { lent(value) })
     }
 
     /// Inserts or replaces.
@@ -284,7 +319,43 @@ impl<'db> Session<'db> {
         let call = self.table.remove.ok_or_else(|| missing("delete"))?;
         // SAFETY: the session is open, the key is readable.
         let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len()) };
-        self.found(status, || ())
+        self.answered(status, || ())
+    }
+
+    /// Whether `key` is there, without its value.
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn contains(&mut self, key: &[u8]) -> Result<bool, EngineError> {
+        let call = self.table.contains.ok_or_else(|| missing("contains"))?;
+        // SAFETY: the session is open, the key is readable.
+        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len()) };
+        self.answered(status, || ()).map(|answer| answer == Answer::Hit(()))
+    }
+
+    /// Inserts where `key` is not there: true. Otherwise its value stays as it is: false.
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn insert_if_absent(&mut self, key: &[u8], value: &[u8]) -> Result<bool, EngineError> {
+        let call = self.table.insert_if_absent.ok_or_else(|| missing("insert-if-absent"))?;
+        // SAFETY: the session is open, key and value are readable.
+        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) };
+        match status {
+            abi::EXISTS => Ok(false),
+            status => self.ended(status).map(|()| true),
+        }
+    }
+
+    /// Deletes every key from `from` on that comes before `to`.
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), EngineError> {
+        let call = self.table.delete_range.ok_or_else(|| missing("range delete"))?;
+        // SAFETY: the session is open, both keys are readable.
+        let status = unsafe { call(self.handle, from.as_ptr().cast(), from.len(), to.as_ptr().cast(), to.len()) };
+        self.ended(status)
     }
 
     /// Applies puts (`Some`) and deletes (`None`) in order, as one batch.
@@ -323,7 +394,7 @@ impl<'db> Session<'db> {
             unsafe { call(self.handle, wanted.as_ptr(), wanted.len(), values.as_mut_ptr(), statuses.as_mut_ptr()) };
         self.ended(status)?;
         // SAFETY: the loans stand until the next call, which needs `&mut self`.
-        statuses.iter().zip(&values).map(|(&status, &value)| self.found(status, || unsafe { lent(value) })).collect()
+        statuses.iter().zip(&values).map(|(&status, &value)| self.answered(status, || unsafe { lent(value) })).collect()
     }
 
     /// Reads, lets `change` decide the new value, writes: one atomic step. `change` answering `None` gives it up.
@@ -365,66 +436,6 @@ impl<'db> Session<'db> {
             status => self.ended(status),
         }
     }
-
-    /// Begins a transaction of `kind`: [`abi::READ_WRITE`] or [`abi::READ_ONLY`].
-    ///
-    /// # Errors
-    /// The engine's error; or a transaction is open already, for they do not nest.
-    pub fn begin(&mut self, kind: u32) -> Result<(), EngineError> {
-        if self.transaction.get() == TransactionState::Begun {
-            return Err(out_of_order("begin: a transaction is open on this session, and they do not nest"));
-        }
-        let call = self.table.begin.ok_or_else(|| missing("transactions"))?;
-        // SAFETY: the session is open, and within no transaction.
-        self.ended(unsafe { call(self.handle, kind) })?;
-        self.transaction.set(TransactionState::Begun);
-        Ok(())
-    }
-
-    /// Commits it. It is over then, whatever the answer.
-    ///
-    /// # Errors
-    /// The engine's error; or no transaction is open.
-    pub fn commit(&mut self) -> Result<(), EngineError> {
-        if self.transaction.get() != TransactionState::Begun {
-            return Err(out_of_order("commit: no transaction is open on this session"));
-        }
-        let call = self.table.commit.ok_or_else(|| missing("transactions"))?;
-        self.transaction.set(TransactionState::Ended);
-        // SAFETY: the session is open, within a transaction.
-        self.ended(unsafe { call(self.handle) })?;
-        self.transaction.set(TransactionState::None);
-        Ok(())
-    }
-
-    /// Rolls it back. One that a conflict or a failed commit has ended needs no more: then the engine is not called.
-    ///
-    /// # Errors
-    /// The engine's error; or no transaction is open.
-    pub fn abort(&mut self) -> Result<(), EngineError> {
-        match self.transaction.replace(TransactionState::None) {
-            TransactionState::None => Err(out_of_order("abort: no transaction is open on this session")),
-            TransactionState::Ended => Ok(()),
-            TransactionState::Begun => {
-                let call = self.table.abort.ok_or_else(|| missing("transactions"))?;
-                // SAFETY: the session is open, within a transaction.
-                self.ended(unsafe { call(self.handle) })
-            }
-        }
-    }
-
-    /// A cursor.
-    ///
-    /// # Errors
-    /// The engine's error.
-    pub fn cursor(&mut self) -> Result<Cursor<'_, 'db>, EngineError> {
-        let mut handle = ptr::null_mut();
-        let call = self.table.cursor_open.ok_or_else(|| missing("scans"))?;
-        // SAFETY: the session is open.
-        let status = unsafe { call(self.handle, &mut handle) };
-        self.ended(status)?;
-        Ok(Cursor { session: self, handle })
-    }
 }
 
 impl Drop for Session<'_> {
@@ -438,67 +449,5 @@ impl Drop for Session<'_> {
             unsafe { call(self.handle) };
         }
         self.database.sessions.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A cursor of a session.
-#[derive(Debug)]
-pub struct Cursor<'s, 'db> {
-    session: &'s mut Session<'db>,
-    handle: *mut abi::Cursor,
-}
-
-/// Key and value of a record.
-pub type Record<'a> = (&'a [u8], &'a [u8]);
-
-impl Cursor<'_, '_> {
-    /// Moves to `key` or the nearest in `direction` ([`abi::FORWARD`], [`abi::BACKWARD`]); without a key to that end.
-    ///
-    /// # Errors
-    /// The engine's error.
-    pub fn seek(&mut self, key: Option<&[u8]>, direction: u32) -> Result<Answer<Record<'_>>, EngineError> {
-        let (mut found, mut value) = (NOTHING, NOTHING);
-        let (data, size) = key.map_or((ptr::null(), 0), |key| (key.as_ptr().cast(), key.len()));
-        let call = self.session.table.cursor_seek.ok_or_else(|| missing("scans"))?;
-        // SAFETY: the cursor is open, the key is readable or NULL.
-        let status = unsafe { call(self.handle, data, size, direction, &mut found, &mut value) };
-        // SAFETY: the loans stand until the next call, which needs `&mut self`.
-        self.session.found(status, || unsafe { (lent(found), lent(value)) })
-    }
-
-    /// The next record.
-    ///
-    /// # Errors
-    /// The engine's error.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Result<Answer<Record<'_>>, EngineError> {
-        self.step(self.session.table.cursor_next)
-    }
-
-    /// The record before.
-    ///
-    /// # Errors
-    /// The engine's error.
-    pub fn previous(&mut self) -> Result<Answer<Record<'_>>, EngineError> {
-        self.step(self.session.table.cursor_previous)
-    }
-
-    #[inline]
-    fn step(&mut self, call: Option<abi::CursorStepFn>) -> Result<Answer<Record<'_>>, EngineError> {
-        let (mut found, mut value) = (NOTHING, NOTHING);
-        let call = call.ok_or_else(|| missing("scans"))?;
-        // SAFETY: the cursor is open.
-        let status = unsafe { call(self.handle, &mut found, &mut value) };
-        // SAFETY: the loans stand until the next call, which needs `&mut self`.
-        self.session.found(status, || unsafe { (lent(found), lent(value)) })
-    }
-}
-
-impl Drop for Cursor<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(call) = self.session.table.cursor_close {
-            // SAFETY: the cursor is open and given up here.
-            unsafe { call(self.handle) };
-        }
     }
 }

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::adapter::{Adapter, PresetInfo, Probe};
 use crate::choice::{Choice, ChoiceError, Resolved};
 use crate::lab::{Hints, LabSettings};
-use crate::options::OptionInfo;
-use crate::options::{OptionError, OptionText};
+use crate::options::{OptionError, OptionInfo, OptionText, ScaledOption, scaled, split_list};
 
 /// The question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +76,17 @@ impl Declared {
             options: adapter.options.clone(),
             presets: adapter.presets.clone(),
         }
+    }
+
+    /// The sizes that go with that of the database, as `preset` and then `given` have them.
+    ///
+    /// # Errors
+    /// If an option does not fit.
+    pub fn scaled_options(&self, preset: Option<&str>, given: &[OptionText]) -> Result<Vec<ScaledOption>, OptionError> {
+        let preset = self.presets.iter().find(|one| Some(one.name.as_str()) == preset);
+        let mut texts = preset.map_or(Ok(Vec::new()), |preset| split_list(&preset.options))?;
+        texts.extend_from_slice(given);
+        scaled(&self.name, &self.options, &texts)
     }
 
     /// Whether every one of `capabilities` is declared.

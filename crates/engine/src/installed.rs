@@ -53,7 +53,7 @@ pub fn all(folders: &[PathBuf]) -> Vec<Installed> {
     let mut engines: Vec<Installed> = Vec::new();
     for folder in folders {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let Some(one) = read(&entry.path()) else { continue };
+            let Some(one) = in_folder(&entry.path()) else { continue };
             if !engines.iter().any(|known| known.name == one.name && known.version == one.version) {
                 engines.push(one);
             }
@@ -63,7 +63,8 @@ pub fn all(folders: &[PathBuf]) -> Vec<Installed> {
     engines
 }
 
-fn read(folder: &Path) -> Option<Installed> {
+/// The engine installed in `folder`; `None` if it is no such folder.
+pub fn in_folder(folder: &Path) -> Option<Installed> {
     let (name, version) = folder.file_name()?.to_str()?.split_once('@')?;
     let note: InstallNote = toml::from_str(&fs::read_to_string(folder.join(NOTE)).ok()?).ok()?;
     let file = |name: Option<String>| name.map(|name| folder.join(name));

@@ -56,12 +56,17 @@ pub struct Hints {
     pub records: u64,
     /// Bytes of a key.
     pub key_size: u64,
-    /// Bytes of a value.
+    /// Bytes of a value, in the mean.
     pub value_size: u64,
+    /// Bytes of the largest value.
+    pub largest_value: u64,
     /// Leading bytes of a key that a group of keys has in common; 0: no such groups.
     pub prefix_size: u64,
     /// The most sessions open at once in one process.
     pub sessions: u32,
     /// Processes that will have the database open at once.
     pub processes: u32,
+    /// Levels of durability that sessions will ask for what they write; bit N: level N. No hint, but a request.
+    #[serde(default)]
+    pub session_durabilities: u32,
 }

@@ -13,16 +13,19 @@ mod exceptions;
 pub mod inspect;
 pub mod installed;
 mod lab;
+mod loaded;
 mod options;
 mod text;
 
 pub use adapter::{Adapter, AdapterError, PresetInfo, Probe};
 pub use choice::{Choice, ChoiceError, Resolved};
-pub use database::{Answer, Cursor, Database, Host, Session};
+pub use database::cursors::{Cursor, Record};
+pub use database::{Answer, Database, Host, Session};
 pub use error::EngineError;
 pub use exceptions::guarded;
+pub use kvdyno_abi::adapter::{Counters, CursorLimits};
 pub use lab::{AbiCode, Compression, Durability, Hints, LabSettings};
-pub use options::{OptionError, OptionInfo, OptionKind, OptionText};
+pub use options::{OptionError, OptionInfo, OptionKind, OptionText, ScaledOption};
 pub use text::closest;
 
 /// The raw ABI, for the measured loop.

@@ -43,6 +43,37 @@ pub struct OptionInfo {
     pub default_value: String,
     /// Its effect, one sentence.
     pub help: String,
+    /// A size that goes with that of the database: `abi::OPTION_SCALES`.
+    #[serde(default)]
+    pub scales: bool,
+}
+
+/// A size that shapes an engine's files or levels, as it is chosen, and how far it may shrink with the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScaledOption {
+    /// The option's name.
+    pub name: String,
+    /// Bytes.
+    pub bytes: u64,
+    /// The least that the engine takes, bytes.
+    pub least: u64,
+}
+
+/// The sizes that go with that of the database, of `given` over the defaults. One of 0 stands for the engine's own
+/// choice, and is left out.
+pub(crate) fn scaled(
+    engine: &str,
+    declared: &[OptionInfo],
+    given: &[OptionText],
+) -> Result<Vec<ScaledOption>, OptionError> {
+    let values = resolve(engine, declared, given)?;
+    let scaled = |(option, value): (&OptionInfo, Value)| match (&option.kind, value) {
+        (OptionKind::Size { minimum, .. }, Value::Integer(bytes)) if option.scales && bytes > 0 => {
+            Some(ScaledOption { name: option.name.clone(), bytes: bytes as u64, least: (*minimum).max(1) as u64 })
+        }
+        _ => None,
+    };
+    Ok(declared.iter().zip(values).filter_map(scaled).collect())
 }
 
 /// Option values as a user wrote them: name and text, in order; a later one replaces an earlier one of the same name.
@@ -178,7 +209,7 @@ mod tests {
     use super::*;
 
     fn option(name: &str, kind: OptionKind, default: &str) -> OptionInfo {
-        OptionInfo { name: name.into(), kind, default_value: default.into(), help: String::new() }
+        OptionInfo { name: name.into(), kind, default_value: default.into(), help: String::new(), scales: false }
     }
 
     fn declared() -> Vec<OptionInfo> {

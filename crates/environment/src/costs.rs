@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kvdyno_results::OsFacts;
+use kvdyno_results::{CallBytes, OsFacts};
 
 /// The costs that the operating system accounts to this process so far, but for the wall time.
 pub fn own_costs() -> OsFacts {
@@ -20,6 +20,15 @@ pub fn own_costs() -> OsFacts {
     }
 }
 
+/// The bytes of this process's calls so far; absent where the kernel does not say.
+pub fn own_calls() -> Option<CallBytes> {
+    procfs::process::Process::myself().and_then(|process| process.io()).ok().as_ref().map(call_bytes)
+}
+
+fn call_bytes(io: &procfs::process::Io) -> CallBytes {
+    CallBytes { read: io.rchar, written: io.wchar }
+}
+
 /// The counters of an account, without its times and peaks.
 pub(crate) fn counters(usage: &libc::rusage, io: Option<&procfs::process::Io>) -> OsFacts {
     OsFacts {
@@ -31,6 +40,7 @@ pub(crate) fn counters(usage: &libc::rusage, io: Option<&procfs::process::Io>) -
         major_faults: usage.ru_majflt as u64,
         read_bytes: io.map(|io| io.read_bytes),
         write_bytes: io.map(|io| io.write_bytes),
+        calls: io.map(call_bytes),
         ..OsFacts::default()
     }
 }

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::memory::{self, LeftoverGroup};
-use crate::ownership::{self, Inode, ReadRegister, Thing, is_still, register_folders};
+use crate::ownership::{self, Inode, ReadRegister, Register, RunName, Thing, is_still, register_folders};
 use crate::storage::backing_store::{self, LeftoverStorage};
 
 /// How long one thing may take to be looked at or removed: what hangs (a network's filesystem, a broken disk) is left.
@@ -44,6 +44,17 @@ pub struct Kept {
     pub what: String,
     /// Why it is left alone.
     pub why: String,
+}
+
+/// The register of a process that goes on with a run. Databases that earlier processes of the run left are now its own;
+/// their control groups are of no use to it, and removed.
+///
+/// # Errors
+/// If there is no place for it, somebody is at work with what was left, or a group cannot be removed.
+pub fn resumed(run: RunName) -> io::Result<Register> {
+    let register = Register::resumed(run)?;
+    memory::remove_taken_over(&register)?;
+    Ok(register)
 }
 
 /// All that this user's processes left, and what is left alone.
@@ -104,7 +115,11 @@ fn there(thing: Thing) -> io::Result<Vec<Leftover>> {
 }
 
 fn in_use(register: &ReadRegister) -> impl Iterator<Item = Kept> {
-    let why = format!("process {} works with it", register.maker.pid);
+    let pid = register.maker.pid;
+    let why = match register.maker.is_alive() {
+        true => format!("process {pid} works with it"),
+        false => format!("process {pid} is not seen here, but it or what it started works with it"),
+    };
     register.things.iter().map(move |thing| {
         let path = thing.path().display();
         let what = match thing {

@@ -21,6 +21,9 @@ pub mod requested;
 pub mod storage;
 pub mod worker_processes;
 
+mod age;
 mod keeper;
 mod mount;
 mod tree;
+
+pub use age::process_age;

@@ -4,15 +4,17 @@
 
 use std::path::Path;
 
-use kvdyno_results::{Filesystem, Machine};
+use kvdyno_results::{Filesystem, Machine, MachineSetup};
 
-use crate::storage::filesystem;
+use crate::storage::{drive, filesystem};
 use crate::tree::{Tree, field, kilobytes};
 
+mod available;
 mod cache;
 mod cpu;
 mod hypervisor;
 mod numa;
+mod setup;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -21,14 +23,14 @@ pub(crate) use numa::nodes as numa_nodes;
 
 /// The machine as this process sees it, with the filesystem of `path`, where the databases will be.
 ///
-/// `clock` is empty and `driver` absent: the caller fills them in.
+/// `clock` is empty, and `build` and `driver` are absent: the caller fills them in.
 pub fn machine(path: &Path) -> Machine {
     let tree = Tree::live();
     let cpus = cpu::usable(&tree);
-    describe(&tree, &cpus, filesystem(path))
+    Machine { setup: setup::of(&tree, drive(path)), ..describe(&tree, &cpus, filesystem(path)) }
 }
 
-/// The machine that `tree` shows, for a process that may use the processors `cpus`.
+/// The machine that `tree` shows without its setup, for a process that may use the processors `cpus`.
 fn describe(tree: &Tree, cpus: &[u32], filesystem: Filesystem) -> Machine {
     Machine {
         cpu: cpu::describe(tree, cpus),
@@ -39,9 +41,17 @@ fn describe(tree: &Tree, cpus: &[u32], filesystem: Filesystem) -> Machine {
         system: system(tree).unwrap_or_default(),
         filesystem,
         clock: String::new(),
+        setup: MachineSetup::default(),
         kvdyno: env!("CARGO_PKG_VERSION").to_owned(),
+        build: None,
         driver: None,
     }
+}
+
+/// The memory that can still be had without swapping, KiB: what the kernel says is available, and no more than a
+/// container's limit. 0 where the kernel does not show it.
+pub fn available_kib() -> u64 {
+    available::kib(&Tree::live()).unwrap_or(0)
 }
 
 /// The machine's memory, KiB; 0 where the kernel does not show it.

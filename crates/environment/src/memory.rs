@@ -13,7 +13,7 @@ pub mod scope;
 
 pub use group::{ControlGroup, MemoryGroup};
 pub use hierarchy::MemoryControl;
-pub(crate) use leftover::{LeftoverGroup, leftover, lookalikes};
+pub(crate) use leftover::{LeftoverGroup, leftover, lookalikes, remove_taken_over};
 
 /// The least that a trial can be limited to: the worker itself, its libraries and the ledger need most of it.
 pub const LEAST_LIMIT: u64 = 64 << 20;

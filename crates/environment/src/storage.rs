@@ -1,7 +1,7 @@
 //! The storage below a database: free space, the filesystem, its block device, and what a folder takes.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
@@ -13,9 +13,12 @@ use crate::mount::{self, Mount};
 use crate::tree::Tree;
 
 pub mod backing_store;
+mod copy;
 mod device;
+pub mod kinds;
 pub mod pages;
 
+pub use copy::{CopyWay, copy_tree};
 use device::BlockDevice;
 
 /// Bytes that this user may still write to the filesystem of `path`. A block device has no end that the system would
@@ -49,6 +52,22 @@ fn filesystem_of(mount: Option<Mount>, device: Option<BlockDevice>, free_bytes: 
         _ => device.read_ahead_kib(),
     });
     Filesystem { kind, options, device: device.map(|device| device.name), rotational, read_ahead_kib, free_bytes }
+}
+
+/// The drive below a filesystem.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DriveFacts {
+    /// Its I/O scheduler: `mq-deadline`.
+    pub(crate) scheduler: Option<String>,
+    /// As it names itself.
+    pub(crate) model: Option<String>,
+}
+
+/// The drive below `path`; absent where the filesystem has no block device of its own.
+pub(crate) fn drive(path: &Path) -> Option<DriveFacts> {
+    let path = existing(path)?;
+    let device = device_of(path, &mount_of(path)?)?;
+    Some(DriveFacts { scheduler: device.scheduler(), model: device.model() })
 }
 
 fn existing(path: &Path) -> Option<&Path> {
@@ -120,6 +139,23 @@ impl DeviceCounters {
     }
 }
 
+/// The block device below a path, whose counters are read again and again.
+#[derive(Clone, Debug)]
+pub struct WatchedDevice(BlockDevice);
+
+impl WatchedDevice {
+    /// The device; `None` where [`DeviceCounters::read`] gives nothing.
+    pub fn below(path: &Path) -> Option<Self> {
+        let path = existing(path)?;
+        device_of(path, &mount_of(path)?).map(Self)
+    }
+
+    /// Its counters now.
+    pub fn counters(&self) -> Option<DeviceCounters> {
+        self.0.counters().map(DeviceCounters)
+    }
+}
+
 /// Writes the dirty pages of the filesystem of `path` out, everybody's, so that the device's counters include them; of
 /// a block device its own.
 pub fn settle(path: &Path) -> io::Result<()> {
@@ -136,9 +172,31 @@ pub fn settle(path: &Path) -> io::Result<()> {
 /// Files may come and go meanwhile. A file that was removed while still open is not seen. The filesystem may count
 /// later: [`settle`] first where it matters.
 pub fn allocated_kib(path: &Path) -> io::Result<u64> {
+    // `st_blocks` counts in 512 bytes, whatever the filesystem's block is.
+    Ok(sum_over(path, |file| file.blocks())?.div_ceil(2))
+}
+
+/// Bytes that the files in a folder are long together, as `du --apparent-size` counts, but without the folders: holes
+/// count as if they were full.
+pub fn apparent_bytes(path: &Path) -> io::Result<u64> {
+    sum_over(path, |file| if file.is_file() { file.len() } else { 0 })
+}
+
+/// The sum of something over all that is in a folder and the folder itself.
+fn sum_over(path: &Path, figure: fn(&Metadata) -> u64) -> io::Result<u64> {
+    let mut sum = 0;
+    for_each(path, |_, metadata| {
+        sum += figure(metadata);
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
+/// Shows everything in a folder, and the folder itself, once.
+fn for_each(path: &Path, mut look: impl FnMut(&Path, &Metadata) -> io::Result<()>) -> io::Result<()> {
     let top = fs::symlink_metadata(path)?;
     let mut counted = HashSet::new();
-    let mut blocks = top.blocks();
+    look(path, &top)?;
     let mut folders = Vec::from_iter(top.is_dir().then(|| path.to_owned()));
     while let Some(folder) = folders.pop() {
         let Some(entries) = unless_vanished(fs::read_dir(folder))? else { continue };
@@ -150,11 +208,10 @@ pub fn allocated_kib(path: &Path) -> io::Result<u64> {
             } else if metadata.nlink() > 1 && !counted.insert((metadata.dev(), metadata.ino())) {
                 continue;
             }
-            blocks += metadata.blocks();
+            look(&entry.path(), &metadata)?;
         }
     }
-    // `st_blocks` counts in 512 bytes, whatever the filesystem's block is.
-    Ok(blocks.div_ceil(2))
+    Ok(())
 }
 
 fn unless_vanished<T>(result: io::Result<T>) -> io::Result<Option<T>> {
@@ -208,6 +265,7 @@ mod tests {
         let folder = folder();
         File::create(folder.path().join("sparse")).unwrap().set_len(1 << 30).unwrap();
         assert!(allocated_kib(folder.path()).unwrap() < 64);
+        assert_eq!(apparent_bytes(folder.path()).unwrap(), 1 << 30);
     }
 
     #[test]

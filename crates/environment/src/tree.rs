@@ -73,6 +73,13 @@ pub(crate) fn fields<'a>(text: &'a str, key: &str) -> impl Iterator<Item = &'a s
     })
 }
 
+/// The chosen word of a kernel's switch, in brackets among the others: `madvise` of `always [madvise] never`; of a
+/// switch of one word that.
+pub(crate) fn chosen(words: &str) -> &str {
+    let inside = words.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(words.trim(), |(word, _)| word)
+}
+
 /// `16384 kB`.
 pub(crate) fn kilobytes(text: &str) -> Option<u64> {
     text.strip_suffix("kB")?.trim_end().parse().ok()

@@ -54,6 +54,13 @@ impl WorkerProcesses {
         self.clients.iter().map(WorkerProcess::pid).collect()
     }
 
+    /// The resident size of the only process, KiB. Absent of several, which share pages, and once it has ended.
+    pub fn resident_kib(&self) -> Option<u64> {
+        let ([only], [None]) = (self.clients.as_slice(), self.ended.as_slice()) else { return None };
+        let pages = Process::new(only.pid() as i32).ok()?.statm().ok()?.resident;
+        Some(pages * procfs::page_size() / 1024)
+    }
+
     /// Waits until one of the processes has ended that had not, but no longer than `timeout`. A signal to the caller
     /// may cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<()> {

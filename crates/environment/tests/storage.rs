@@ -3,9 +3,13 @@
 // Helpers of tests are tests: a failure there is a failed test.
 #![allow(clippy::unwrap_used)]
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use kvdyno_environment::storage::{DeviceCounters, allocated_kib, filesystem, settle};
+use kvdyno_environment::storage::{CopyWay, DeviceCounters, allocated_kib, copy_tree, filesystem, free_bytes, settle};
 
 #[test]
 fn settled_writes_reach_the_device() {
@@ -21,4 +25,68 @@ fn settled_writes_reach_the_device() {
     assert!(device.write_bytes >= 4 << 20 && device.writes > 0, "{device:?}");
     assert_eq!(Some(device.name), filesystem(&file).device);
     assert!(allocated_kib(&file).unwrap() >= 4 << 10);
+}
+
+/// A new btrfs in a file, mounted in a folder for as long as this lives.
+struct Btrfs(tempfile::TempDir);
+
+impl Btrfs {
+    /// `None` where `KVDYNO_TEST_ENVIRONMENT=skip` says that it cannot be had.
+    fn mount() -> Option<Btrfs> {
+        if std::env::var_os("KVDYNO_TEST_ENVIRONMENT").is_some_and(|how| how == "skip") {
+            eprintln!("skipped: KVDYNO_TEST_ENVIRONMENT=skip");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (image, point) = (folder.path().join("image"), folder.path().join("mounted"));
+        fs::File::create(&image).unwrap().set_len(512 << 20).unwrap();
+        fs::create_dir(&point).unwrap();
+        run("mkfs.btrfs", &["-q".as_ref(), image.as_ref()]);
+        run("mount", &["-o".as_ref(), "loop".as_ref(), image.as_ref(), point.as_ref()]);
+        Some(Btrfs(folder))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("mounted")
+    }
+}
+
+impl Drop for Btrfs {
+    fn drop(&mut self) {
+        run("umount", &[self.path().as_ref()]);
+    }
+}
+
+fn run(program: &str, arguments: &[&OsStr]) {
+    let advice = "this test mounts a filesystem: run it as root (in a container with SYS_ADMIN)";
+    let ran = Command::new(program).args(arguments).output().expect(advice);
+    assert!(ran.status.success(), "{advice}: {}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn a_copy_of_blocks_takes_none_and_is_its_own() {
+    const MIB: u64 = 1 << 20;
+    let Some(filesystem) = Btrfs::mount() else { return };
+    let [loaded, shared, copied] = ["loaded", "shared", "copied"].map(|name| filesystem.path().join(name));
+    for folder in [&loaded, &shared, &copied] {
+        fs::create_dir(folder).unwrap();
+    }
+    let noise: Vec<u8> =
+        (0..64 * MIB as u32).map(|i| (i.wrapping_mul(2654435761) >> 24) as u8 ^ (i >> 13) as u8).collect();
+    fs::write(loaded.join("data"), &noise).unwrap();
+    settle(&filesystem.path()).unwrap();
+    let taken_by = |to: &Path, way| {
+        let before = free_bytes(&filesystem.path()).unwrap();
+        assert!(copy_tree(&loaded, to, way, &|| true).unwrap());
+        settle(&filesystem.path()).unwrap();
+        before.saturating_sub(free_bytes(&filesystem.path()).unwrap())
+    };
+    let of_blocks = taken_by(&shared, CopyWay::Blocks);
+    assert!(of_blocks < 8 * MIB, "{of_blocks} bytes for a copy of the same blocks");
+    let of_bytes = taken_by(&copied, CopyWay::Bytes);
+    assert!(of_bytes > 48 * MIB, "{of_bytes} bytes for a copy of 64 MiB");
+    // What is written to one is not in the other.
+    fs::OpenOptions::new().write(true).open(shared.join("data")).unwrap().write_all_at(b"changed", 0).unwrap();
+    assert!(fs::read(loaded.join("data")).unwrap() == noise);
+    assert!(fs::read(shared.join("data")).unwrap()[7..] == noise[7..]);
 }

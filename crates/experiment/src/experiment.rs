@@ -12,7 +12,10 @@ use kvdyno_model::{Definition, KeySection, Keys, List};
 use kvdyno_worker::workloads::Data;
 use serde::{Deserialize, Serialize};
 
-use crate::sections::{DataSection, EngineSection, FitSection, LabSection, LoadSection, RunSection, SettingsSection};
+use crate::sections::{
+    DataSection, EngineSection, FitSection, LabSection, LoadSection, RoleSection, RunSection, SettingsSection,
+};
+use crate::value_size::ValueSize;
 
 /// A matrix of engines, workloads and threads.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
@@ -86,6 +89,7 @@ pub fn sections() -> &'static [SectionInfo] {
             of::<SettingsSection>(),
             of::<LoadSection>(),
             of::<RunSection>(),
+            of::<RoleSection>(),
             of::<Requested>(),
             of::<LabSection>(),
             of::<EngineSection>(),
@@ -139,7 +143,8 @@ impl Experiment {
             key_format,
             prefix_size: self.data.prefix_size.map(|size| size.get()),
             keys_per_prefix: self.data.keys_per_prefix.map(|keys| keys.get()),
-            value_size: self.data.value_size.map_or(value_size, |size| size.get()),
+            value_size: self.data.value_size.as_ref().and_then(ValueSize::mean).unwrap_or(value_size),
+            value_sizes: self.data.value_size.as_ref().and_then(ValueSize::drawn),
             compressibility: self.data.compressibility.0,
             seed: self.lab.seed.get(),
             spelling,

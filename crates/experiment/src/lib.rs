@@ -1,7 +1,7 @@
 //! The experiment file: its sections and keys, its variants, and the experiments that come with the program.
 //!
-//! Files build on those before them: `sections` (what a key is) · `document` (where it stands) · `file_error` ·
-//! `experiment` · `unknown` · `parse` · `paths`, `variants` · `shipped`, `reference`.
+//! Files build on those before them: `value_size` · `sections` (what a key is) · `document` (where it stands) ·
+//! `file_error` · `experiment` · `unknown` · `parse` · `paths`, `variants` · `shipped`, `reference`.
 
 mod document;
 mod experiment;
@@ -12,6 +12,7 @@ pub mod reference;
 mod sections;
 mod shipped;
 mod unknown;
+mod value_size;
 mod variants;
 
 pub use experiment::{Experiment, SectionInfo, TopKey, section_of, sections};
@@ -19,7 +20,9 @@ pub use file_error::FileError;
 pub use parse::MOST_BYTES;
 pub use sections::{
     BatchSize, Clients, DURATION, DataKey, DataSection, EngineKey, EngineOptions, EngineSection, FitKey, FitSection,
-    LabKey, LabSection, LoadKey, LoadSection, RunKey, RunSection, SettingsKey, SettingsSection,
+    LabKey, LabSection, LoadKey, LoadSection, RoleKey, RoleSection, RunKey, RunSection, SettingsKey, SettingsSection,
+    role_path,
 };
 pub use shipped::{SHIPPED, Shipped};
+pub use value_size::ValueSize;
 pub use variants::{Variant, overlay};

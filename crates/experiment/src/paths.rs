@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_model::FilePath;
+use kvdyno_model::{FilePath, KeyPath};
 use toml::{Table, Value};
 
 use crate::experiment::Experiment;
-use crate::sections::EngineKey;
+use crate::file_error::FileError;
+use crate::sections::{DataKey, EngineKey};
+use crate::value_size::ValueSize;
 
 impl Experiment {
     /// Makes paths of adapters, libraries and folders independent of the working folder.
@@ -35,6 +37,30 @@ impl Experiment {
                 base,
             );
         }
+    }
+}
+
+impl Experiment {
+    /// Takes histograms out of their files, which lie below `base`, so that the experiment needs them no more.
+    ///
+    /// # Errors
+    /// If one cannot be read, or is none.
+    pub fn read_histograms(&mut self, base: &Path) -> Result<(), FileError> {
+        if let Some(size) = self.data.value_size.take() {
+            let read = size.with_file(base).map_err(|error| FileError::at(DataKey::ValueSize, error))?;
+            self.data.value_size = Some(read);
+        }
+        for (index, variant) in self.variant.iter_mut().enumerate() {
+            let data = variant.get_mut("data").and_then(Value::as_table_mut);
+            let Some(Value::String(text)) = data.and_then(|data| data.get_mut(DataKey::ValueSize.name())) else {
+                continue;
+            };
+            // What is no size is told where variants are read.
+            let Ok(size @ ValueSize::File(_)) = text.parse::<ValueSize>() else { continue };
+            let key = KeyPath::from(DataKey::ValueSize).in_variant(index);
+            *text = size.with_file(base).map_err(|error| FileError::at(key, error))?.to_string();
+        }
+        Ok(())
     }
 }
 

@@ -9,12 +9,15 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::OptionText;
 use kvdyno_model::{
-    Audit, ByteSize, ClientKind, Compression, Count, Design, Durability, FilePath, Fraction, Json, KeyValue, Keys,
-    LeaveOut, Length, List, MissingEngines, Multiple, Order, Question, Repeat, TimeSpan, Verify, WriteRate,
+    Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Durability, FilePath, Fraction,
+    IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines, Multiple, Order,
+    PositiveFraction, Question, ReadRate, Repeat, TimeSpan, Verify, WriteRate,
 };
 use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{Parameter, Spelling, WorkloadName};
+use kvdyno_worker::workloads::{OperationMix, Parameter, RangeCursors, RangeLengths, Spelling, WorkloadName};
 use serde::{Deserialize, Serialize};
+
+use crate::value_size::ValueSize;
 
 /// A number of threads or processes.
 pub type Clients = Count<1, 4096>;
@@ -44,9 +47,9 @@ pub struct DataSection {
     /// Records whose keys share a prefix; needs `prefix_size`.
     #[key(absent = "as a key that is one number gives")]
     pub keys_per_prefix: Option<Count<1, { 1 << 48 }>>,
-    /// Size of a value.
+    /// Size of a value, or how sizes are drawn, each by its record and version: 24 bytes or more then.
     #[key(absent = "100; for `3n1` what its numbers take")]
-    pub value_size: Option<Length<0, { 1 << 30 }>>,
+    pub value_size: Option<ValueSize>,
     /// The part of a value that a compressor can take away.
     #[key(default = Fraction(0.5))]
     pub compressibility: Fraction,
@@ -125,27 +128,114 @@ pub struct RunSection {
     /// The same work before the measured part.
     #[key(default = TimeSpan::seconds(1))]
     pub warmup: TimeSpan,
-    /// Records in each write.
+    /// Records in each write; of a mix in each put and insert.
     #[key(default = Count(1))]
     pub batch: BatchSize,
     /// Gets in one read-only transaction (`readrandom`).
     #[key(default = Count(1))]
     pub reads_per_transaction: Count<1, 1_000_000>,
+    /// The operations of `mix`, with their weights in percent.
+    #[key(absent = "`mix` needs it; other workloads have their own")]
+    pub mix: Option<OperationMix>,
     /// Of ranges: steps after each seek.
-    #[key(absent = "10")]
+    #[key(absent = "10; for `ycsb-e` 99")]
     pub seek_nexts: Option<Count<1, 1_000_000>>,
+    /// Of the ranges of a mix: how long they are.
+    #[key(absent = "fixed; for `ycsb-e` uniform")]
+    pub range_lengths: Option<RangeLengths>,
+    /// Of the ranges of a mix: what the cursor of each is told.
+    #[key(default = RangeCursors::Plain)]
+    pub range_cursors: RangeCursors,
     /// Ranges begin at one of the first so many records.
     #[key(absent = "at any")]
     pub seek_within: Option<Count<1, { 1 << 48 }>>,
-    /// Records in each call of `multireadrandom`.
-    #[key(absent = "10")]
+    /// Records in each call of `multireadrandom`, and in each get of a mix.
+    #[key(absent = "10; for mixes 1")]
     pub keys_per_multiget: Option<Count<1, 100_000>>,
     /// How likely each record is to come next, where records are drawn at random.
-    #[key(default = Distribution::Uniform)]
-    pub distribution: Distribution,
+    #[key(absent = "uniform; for `ycsb-d` latest, for its like zipf")]
+    pub distribution: Option<Distribution>,
     /// The most written a second, all writers together: records, or bytes of keys and values such as `2MiB/s`.
     #[key(absent = "as much as the engine takes")]
     pub write_rate: Option<WriteRate>,
+    /// Operations a second of all readers together, whether the engine is ready or not.
+    #[key(absent = "a closed loop: each reader asks again when it was answered")]
+    pub read_rate: Option<ReadRate>,
+    /// Operations a second of all clients of a mix together, of all kinds, whether the engine is ready or not.
+    #[key(absent = "a closed loop: each client goes on when it was answered")]
+    pub rate: Option<ReadRate>,
+    /// How operations come that have a `rate`, a `read_rate` or a `write_rate`.
+    #[key(absent = "fixed")]
+    pub arrival: Option<Arrival>,
+    /// How well transactions (`transfer`) must be kept from each other: who promises less is refused.
+    #[key(absent = "as well as the engine does")]
+    pub isolation: Option<IsolationLevel>,
+    /// When what its clients write is acknowledged, as each session says: for engines that can set it for each.
+    #[key(absent = "as `settings.durability`", flag = "run-durability")]
+    pub durability: Option<Durability>,
+    /// The roles of its clients, where these are not all alike.
+    #[key(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub role: Vec<RoleSection>,
+}
+
+/// Clients of a `mix` with operations of their own; the sections of a run work beside each other.
+#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
+#[serde(deny_unknown_fields, default)]
+#[keys(section = "run.role", key = RoleKey, no_flags)]
+pub struct RoleSection {
+    /// Its name in results: letters, digits, `_` and `-`.
+    #[key(absent = "`role-` and its number")]
+    pub name: Option<String>,
+    /// How many clients, of each role but the first, which has as many as `readers` of the run says.
+    #[key(absent = "1")]
+    pub clients: Option<Clients>,
+    /// Their operations, with their weights in percent.
+    #[key(absent = "each role needs it")]
+    pub mix: Option<OperationMix>,
+    /// How likely each record is to come next.
+    #[key(absent = "as the run has it")]
+    pub distribution: Option<Distribution>,
+    /// Records in each put and insert.
+    #[key(absent = "as the run has it")]
+    pub batch: Option<BatchSize>,
+    /// Records in each get.
+    #[key(absent = "as the run has it")]
+    pub keys_per_multiget: Option<Count<1, 100_000>>,
+    /// Of ranges: steps after each seek.
+    #[key(absent = "as the run has it")]
+    pub seek_nexts: Option<Count<1, 1_000_000>>,
+    /// Of ranges: how long they are.
+    #[key(absent = "as the run has it")]
+    pub range_lengths: Option<RangeLengths>,
+    /// Operations a second of all its clients together, whether the engine is ready or not.
+    #[key(absent = "a closed loop: each client goes on when it was answered")]
+    pub rate: Option<ReadRate>,
+    /// How its operations come, if it has a `rate`.
+    #[key(absent = "as the run has it")]
+    pub arrival: Option<Arrival>,
+    /// When what its clients write is acknowledged, as each session says.
+    #[key(absent = "as the run has it")]
+    pub durability: Option<Durability>,
+}
+
+impl RoleSection {
+    /// Its name, if it is the `index`th of its run, counted from 0.
+    pub fn name(&self, index: usize) -> String {
+        self.name.clone().unwrap_or_else(|| format!("role-{}", index + 1))
+    }
+}
+
+impl RoleKey {
+    /// As the `index`th role of a run has it.
+    pub fn of_role(self, index: usize) -> KeyPath {
+        role_path(index).then(KeyStep::Key(self.name().to_owned()))
+    }
+}
+
+/// The `index`th role of a run.
+pub fn role_path(index: usize) -> KeyPath {
+    KeyPath::new("run", "role").then(KeyStep::Index(index))
 }
 
 /// How the lab goes about it.
@@ -161,12 +251,12 @@ pub struct LabSection {
     pub detect: Fraction,
     /// Of `repeat = "auto"`: it also ends when each cell is known so well, half of its interval over its value.
     #[key(absent = "comparisons alone decide")]
-    pub precision: Option<Fraction>,
+    pub precision: Option<PositiveFraction>,
     /// Of `repeat = "auto"`: the question.
     #[key(default = Question::Ranking)]
     pub question: Question,
-    /// Of `repeat = "auto"`: no repeat begins that would not be over after so long, loads included; the first is done
-    /// whatever it takes.
+    /// Of `repeat = "auto"`: nothing begins that would not be over after so long, from the command's start on and with
+    /// everything; the first repeat is done whatever it takes.
     #[key(absent = "as long as it takes")]
     pub budget: Option<TimeSpan<1>>,
     /// The number that all random streams and all values are made from.
@@ -178,12 +268,18 @@ pub struct LabSection {
     /// How set-ups are measured beside each other in a run.
     #[key(default = Design::Auto)]
     pub design: Design,
+    /// Where the database of each run comes from.
+    #[key(default = DatabaseOrigin::Kept)]
+    pub database: DatabaseOrigin,
     /// Where databases go: the storage to be measured.
     #[key(absent = "into the results folder")]
     pub dir: Option<FilePath>,
     /// Databases stay after their last trial.
     #[key(default = false)]
     pub keep: bool,
+    /// A load ends with a flush and the engine's background work, which is timed apart from it.
+    #[key(default = false)]
+    pub settle: bool,
     /// The way with an engine that is not here, or cannot do what is requested.
     #[key(default = MissingEngines::Refuse)]
     pub missing_engines: MissingEngines,
@@ -293,6 +389,12 @@ pub const DURATION: Duration = Duration::from_secs(10);
 const RECORDS_FRACTION: f64 = 0.1;
 
 impl RunSection {
+    /// Whether any of its clients works at a rate.
+    pub fn has_rate(&self) -> bool {
+        let rates = self.read_rate.is_some() || self.write_rate.is_some() || self.rate.is_some();
+        rates || self.role.iter().any(|role| role.rate.is_some())
+    }
+
     /// Operations of all threads that it is about, as a part of the number of records; absent if it ends otherwise.
     pub fn ends_after_fraction(&self) -> Option<f64> {
         let otherwise = self.operations.is_some() || self.duration.is_some();
@@ -311,13 +413,21 @@ impl RunKey {
     /// Why a key means nothing to a workload; absent if it does mean something.
     pub fn means_nothing_to(self, workload: WorkloadName) -> Option<&'static str> {
         let parameter = match self {
+            RunKey::Durability => return (!workload.writes()).then_some("writes nothing"),
             RunKey::Batch => Parameter::Batch,
             RunKey::WriteRate => Parameter::WriteRate,
+            RunKey::ReadRate => Parameter::ReadRate,
+            RunKey::Rate => Parameter::Rate,
+            RunKey::Arrival => Parameter::Arrival,
             RunKey::ReadsPerTransaction => Parameter::ReadsPerTransaction,
             RunKey::SeekNexts => Parameter::SeekNexts,
             RunKey::SeekWithin => Parameter::SeekWithin,
             RunKey::KeysPerMultiget => Parameter::KeysPerMultiget,
             RunKey::Distribution => Parameter::Distribution,
+            RunKey::Mix => Parameter::Mix,
+            RunKey::Isolation => Parameter::Isolation,
+            RunKey::RangeLengths => Parameter::RangeLengths,
+            RunKey::RangeCursors => Parameter::RangeCursors,
             _ => return None,
         };
         (!workload.accepts(parameter)).then(|| parameter.why_not())

@@ -16,7 +16,24 @@ macro_rules! shipped {
 }
 
 /// All of them.
-pub const SHIPPED: [Shipped; 6] = shipped!["inmem-numa", "ondisk", "3n1", "dbbench-smt", "storage", "example"];
+pub const SHIPPED: [Shipped; 16] = shipped![
+    "inmem-numa",
+    "ondisk",
+    "3n1",
+    "dbbench-smt",
+    "storage",
+    "ycsb",
+    "mixgraph",
+    "counter",
+    "index",
+    "timeseries",
+    "queue",
+    "cache",
+    "ttl",
+    "transfer",
+    "bigvalues",
+    "example"
+];
 
 impl Shipped {
     /// The one of that name.

@@ -69,7 +69,10 @@ fn refuse_in(value: &Spanned<DeValue<'_>>, section: &str) -> Result<(), FileErro
         DeValue::Array(list) => list.iter().filter_map(|item| item.get_ref().as_table()).collect(),
         _ => Vec::new(),
     };
-    tables.into_iter().flat_map(|table| table.iter()).try_for_each(|(name, _)| known(name, name.get_ref(), &names))
+    tables.into_iter().flat_map(|table| table.iter()).try_for_each(|(name, value)| match (section, name.get_ref()) {
+        ("run", word) if word == "role" => refuse_in(value, "run.role"),
+        (_, word) => known(name, word, &names),
+    })
 }
 
 fn known(name: &Spanned<DeString<'_>>, word: &str, names: &[&str]) -> Result<(), FileError> {

@@ -5,11 +5,16 @@
 //! row is a module with a function that gives a [`FidelityTable`], and a line in [`ROWS`].
 
 mod accuracy;
+mod designs;
+mod draws;
+mod driver;
+mod intervals;
 mod itself;
 mod pairs;
 mod slowdown;
 mod table;
 mod tries;
+mod twentieth;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -28,14 +33,20 @@ struct FidelityRow {
 
 const ROWS: &[FidelityRow] = &[
     FidelityRow { name: "accuracy", measure: accuracy::measure },
+    FidelityRow { name: "draws", measure: draws::measure },
+    FidelityRow { name: "intervals", measure: intervals::measure },
+    FidelityRow { name: "driver", measure: driver::measure },
     FidelityRow { name: "itself", measure: itself::measure },
-    FidelityRow { name: "slowdown", measure: slowdown::measure },
+    FidelityRow { name: "slowdown", measure: slowdown::burned },
+    FidelityRow { name: "waiting", measure: slowdown::waited },
+    FidelityRow { name: "designs", measure: designs::measure },
+    FidelityRow { name: "twentieth", measure: twentieth::measure },
 ];
 
 /// Which row, how often, and where things are.
 #[derive(Debug, Parser)]
 struct FidelityArguments {
-    /// The row: accuracy, itself or slowdown; without one, all of them.
+    /// The row: accuracy, draws, intervals, driver, itself, slowdown, waiting, designs or twentieth; without one, all.
     row: Option<String>,
     /// Tries of each cell of a row.
     #[arg(long, default_value_t = 5)]

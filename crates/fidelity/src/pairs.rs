@@ -3,12 +3,13 @@
 use std::convert::Infallible;
 use std::io;
 
+use kvdyno_analysis::simulation::SimulatedCoverage;
 use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, compare, measured};
 use kvdyno_analysis::{Series, cells};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{Phase, TrialKey, TrialResult};
 
-use crate::tries::Tries;
+use crate::tries::{DiffTry, Tries};
 
 /// The outcome of one diff.
 pub struct PairTry {
@@ -28,17 +29,34 @@ impl PairTry {
 
 /// The try `name` of `kvdyno diff` with these words, the least difference that matters being `detect`.
 pub fn diff(tries: &Tries, name: &str, words: &[String], detect: f64) -> io::Result<PairTry> {
-    let (results, wall_s) = tries.diff(name, words)?;
-    Ok(PairTry { comparison: compared(&results, detect), wall_s })
+    tries.diff(name, words).map(|one| of(&one, detect))
 }
 
-fn compared(results: &[TrialResult], detect: f64) -> Option<Comparison> {
+/// The same with another process at work beside it.
+pub fn diff_beside_busy_process(tries: &Tries, name: &str, words: &[String], detect: f64) -> io::Result<PairTry> {
+    tries.diff_beside_busy_process(name, words).map(|one| of(&one, detect))
+}
+
+fn of(one: &DiffTry, detect: f64) -> PairTry {
+    PairTry { comparison: compared(&one.results, &one.setups, detect), wall_s: one.wall_s }
+}
+
+/// `6 of 6 (54 to 100 %)`: a count, with the 95 % interval of its share (Clopper and Pearson).
+pub fn counted(hits: usize, tries: usize) -> String {
+    let (low, high) = SimulatedCoverage { tries, held: hits, ..SimulatedCoverage::default() }.bounds();
+    match tries {
+        0 => "none".to_owned(),
+        _ => format!("{hits} of {tries} ({:.0} to {:.0} %)", 100.0 * low, 100.0 * high),
+    }
+}
+
+/// Of the second of two setups over the first.
+fn compared(results: &[TrialResult], setups: &[String], detect: f64) -> Option<Comparison> {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
-    let mut runs: Vec<_> = cells.iter().filter(|cell| cell.key.phase == Phase::Run).collect();
-    // In the order of the first repeat, which is that of the command.
-    runs.sort_by_key(|cell| cell.finished.iter().chain(&cell.failed).map(|result| result.trial.number).min());
-    let [before, after] = &runs[..] else { return None };
+    let run = |setup: &String| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == *setup);
+    let [before, after] = setups else { return None };
+    let (before, after) = (run(before)?, run(after)?);
     Some(compare(&measured(after).over(&measured(before)), &Terms { detect, looks: Looks::AfterEach }))
 }
 
@@ -77,6 +95,14 @@ mod tests {
         assert_eq!(most_of(200, 0.05), 15);
         assert_eq!(most_of(10, 0.05), 2);
         assert_eq!(most_of(0, 0.05), 0);
+    }
+
+    /// As printed tables have it: 8 of 10 are 44 to 97 %.
+    #[test]
+    fn counts_have_their_bounds() {
+        assert_eq!(counted(8, 10), "8 of 10 (44 to 97 %)");
+        assert_eq!(counted(6, 6), "6 of 6 (54 to 100 %)");
+        assert_eq!((counted(0, 3), counted(0, 0)), ("0 of 3 (0 to 71 %)".to_owned(), "none".to_owned()));
     }
 
     #[test]

@@ -1,56 +1,159 @@
-//! The row `slowdown`: an adapter that burns 3 % more in each get is seen to be slower, in time.
+//! The rows about copies of adapters that are made slower by a known time: that they are seen to be slower, in time, or
+//! at the least never called the same.
 
 use std::io;
 
-use crate::pairs::{diff, middle};
+use kvdyno_analysis::verdicts::Verdict;
+use kvdyno_results::Phase;
+
+use crate::pairs::{PairTry, counted, diff, middle};
 use crate::table::{FidelityLine, FidelityTable};
 use crate::tries::Tries;
 
-/// Copies of these engines' adapters, which can be told to burn.
+/// Copies of these engines' adapters, which can be told to be slower.
 const ENGINES: [&str; 2] = ["slow-lmdb", "slow-rocksdb"];
-const SLOWDOWN: f64 = 0.03;
-/// Below the slow-down, so that it is not the same.
-const DETECT: f64 = 0.01;
-/// The time of the whole command.
-const SECONDS: f64 = 15.0;
-/// The share of tries that must find it.
-const SHARE: f64 = 0.9;
 
-/// Does what is not there yet, and holds it against the targets.
-pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
+/// A slow-down and its target.
+struct Slowdown {
+    /// The option of the copy that makes it slower: nanoseconds a call.
+    option: &'static str,
+    workload: &'static str,
+    /// Of a call's CPU time.
+    share: f64,
+    /// The least difference that matters; below the slow-down, so that this is not the same.
+    detect: &'static str,
+    /// A little less than the seconds of the target.
+    budget: &'static str,
+    /// The share of tries that must come to the right verdict.
+    right: f64,
+    /// The verdict that is right.
+    is_right: fn(&PairTry) -> bool,
+    /// The same in words.
+    words: &'static str,
+}
+
+/// The row `slowdown`: burned time.
+const BURNED: [Slowdown; 3] = [
+    Slowdown {
+        option: "burn_ns",
+        workload: "readrandom",
+        share: 0.03,
+        detect: "1%",
+        budget: "14s",
+        right: 0.9,
+        is_right: |one| is_slower(one) && one.wall_s <= 15.0,
+        words: "slower within 15 s",
+    },
+    Slowdown {
+        option: "burn_ns",
+        workload: "readrandom",
+        share: 0.01,
+        detect: "0.3%",
+        budget: "175s",
+        right: 0.8,
+        is_right: |one| is_slower(one) && one.wall_s <= 180.0,
+        words: "slower within 3 minutes",
+    },
+    Slowdown {
+        option: "burn_ns",
+        workload: "overwrite",
+        share: 0.05,
+        detect: "1%",
+        budget: "115s",
+        right: 0.8,
+        is_right: |one| is_slower(one) && one.wall_s <= 120.0,
+        words: "slower within 2 minutes",
+    },
+];
+
+/// The row `waiting`: time that no processor is burned in, or by one thread at a time.
+const WAITED: [Slowdown; 2] = [waited_for("sleep_ns"), waited_for("lock_ns")];
+
+const fn waited_for(option: &'static str) -> Slowdown {
+    Slowdown {
+        option,
+        workload: "readrandom",
+        share: 0.03,
+        detect: "1%",
+        budget: "30s",
+        right: 1.0,
+        is_right: |one| !is_the_same(one),
+        words: "never the same",
+    }
+}
+
+/// Burned time: does what is not there yet, and holds it against the targets.
+pub fn burned(tries: &Tries) -> io::Result<FidelityTable> {
+    measure(tries, &BURNED)
+}
+
+/// The same of time that is slept, or burned under a lock.
+pub fn waited(tries: &Tries) -> io::Result<FidelityTable> {
+    measure(tries, &WAITED)
+}
+
+fn is_slower(one: &PairTry) -> bool {
+    one.comparison.as_ref().is_some_and(|one| one.high.is_some_and(|high| high < 1.0))
+}
+
+fn is_the_same(one: &PairTry) -> bool {
+    one.comparison.as_ref().is_some_and(|one| one.verdict == Verdict::Same)
+}
+
+fn measure(tries: &Tries, slowdowns: &[Slowdown]) -> io::Result<FidelityTable> {
     let mut lines = Vec::new();
-    for engine in ENGINES {
-        let burn = burn_ns(tries, engine)?;
-        let (mut seen, mut walls, mut ratios) = (0, Vec::new(), Vec::new());
-        for number in 1..=tries.count {
-            let (seed, option) = (number.to_string(), format!("B.burn_ns={burn}"));
-            let words = ["--option", &option, "--records", "1M", "--detect", "1%", "--duration", "500ms"];
-            let words = words.into_iter().chain(["--budget", "14s", "--seed", &seed]);
-            let words: Vec<String> = [engine, engine].into_iter().chain(words).map(str::to_owned).collect();
-            let one = diff(tries, &format!("{engine}-{number}"), &words, DETECT)?;
-            let slower = one.comparison.as_ref().is_some_and(|one| one.high.is_some_and(|high| high < 1.0));
-            seen += u32::from(slower && one.wall_s <= SECONDS);
-            walls.push(one.wall_s);
-            ratios.extend(one.comparison.and_then(|one| one.ratio));
+    for slowdown in slowdowns {
+        for engine in ENGINES {
+            lines.push(line(tries, engine, slowdown)?);
         }
-        let words = |figure: Option<f64>| figure.map_or("none".to_owned(), |figure| format!("{figure:.3}"));
-        lines.push(FidelityLine {
-            target: format!("{engine} slowed by {burn} ns a get (3 %), seen within {SECONDS} s"),
-            tries: tries.count as usize,
-            figure: format!("{seen}; middle ratio {}, middle time {} s", words(middle(ratios)), words(middle(walls))),
-            bound: format!("{} of 10", 10.0 * SHARE),
-            is_met: f64::from(seen) >= SHARE * f64::from(tries.count),
-        });
     }
     Ok(FidelityTable::new(lines))
 }
 
-/// So much of a get's CPU time, as it is measured without anything burnt.
-fn burn_ns(tries: &Tries, engine: &str) -> io::Result<u64> {
-    let words = [engine, "--records", "1M", "--workload", "readrandom", "--readers", "1", "--repeat", "1"];
+fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<FidelityLine> {
+    let Slowdown { option, workload, share, detect, budget, .. } = *slowdown;
+    let ns = (share * cpu_ns(tries, engine, workload)?).round() as u64;
+    let (mut right, mut walls, mut ratios) = (0, Vec::new(), Vec::new());
+    for number in 1..=tries.count {
+        let (seed, given) = (number.to_string(), format!("B.{option}={ns}"));
+        let words = ["--option", &given, "--database", "shared", "--workload", workload, "--records", "1M"];
+        let words = words.into_iter().chain(["--detect", detect, "--budget", budget, "--seed", &seed]);
+        let words: Vec<String> = [engine, engine].into_iter().chain(words).map(str::to_owned).collect();
+        let name = format!("{engine}-{workload}-{option}-{share}-{number}");
+        let one = diff(tries, &name, &words, of_per_cent(detect)?)?;
+        right += u32::from((slowdown.is_right)(&one));
+        walls.push(one.wall_s);
+        ratios.extend(one.comparison.and_then(|one| one.ratio));
+    }
+    let figure = |figure: Option<f64>, digits| figure.map_or("none".to_owned(), |figure| format!("{figure:.digits$}"));
+    let percent = 100.0 * share;
+    Ok(FidelityLine {
+        target: format!("{engine}, {workload}, {option} = {ns} ({percent:.0} %): {}", slowdown.words),
+        tries: tries.count as usize,
+        figure: format!(
+            "{}; middle ratio {}, middle time {} s",
+            counted(right as usize, tries.count as usize),
+            figure(middle(ratios), 3),
+            figure(middle(walls), 1)
+        ),
+        bound: format!("{} of 10", 10.0 * slowdown.right),
+        is_met: f64::from(right) >= slowdown.right * f64::from(tries.count),
+    })
+}
+
+/// The part of 1 that a text such as `3%` is.
+fn of_per_cent(text: &str) -> io::Result<f64> {
+    let number = text.trim_end_matches('%').parse::<f64>().map_err(io::Error::other)?;
+    Ok(number / 100.0)
+}
+
+/// CPU time of an operation, nanoseconds, as it is measured without a slow-down.
+fn cpu_ns(tries: &Tries, engine: &str, workload: &str) -> io::Result<f64> {
+    let words = [engine, "--records", "1M", "--workload", workload, "--readers", "1", "--repeat", "1"];
     let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-    let results = tries.results(&format!("{engine}-plain"), &words)?;
-    let of_get = results.iter().filter(|result| result.trial.readers > 0).find_map(|run| run.cpu_us_per_operation());
-    let (user_us, sys_us) = of_get.ok_or_else(|| io::Error::other("a run without operations"))?;
-    Ok((1000.0 * (user_us + sys_us) * SLOWDOWN).round() as u64)
+    let results = tries.results(&format!("{engine}-{workload}-plain"), &words)?;
+    let run = results.iter().find(|result| result.trial.phase == Phase::Run);
+    let of_call = run.and_then(|run| run.cpu_us_per_operation());
+    let (user_us, sys_us) = of_call.ok_or_else(|| io::Error::other("a run without operations"))?;
+    Ok(1000.0 * (user_us + sys_us))
 }

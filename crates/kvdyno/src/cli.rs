@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use kvdyno_model::TimeSpan;
 use kvdyno_report::{DiffFormat, Format, Paper};
 
+use crate::progress::MetricsTarget;
+
 pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
@@ -26,7 +28,15 @@ pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
   kvdyno run --resume results/comparison-…          go on where an interrupted run stopped
   kvdyno report results/comparison-… --format md    the tables again, and the page of charts
   kvdyno engines rocksdb                            what RocksDB's adapter can do and its options
-  kvdyno machine                                    this machine, and what the driver itself costs"
+  kvdyno machine                                    this machine, and what the driver itself costs
+
+Exit codes:
+  0    all is well
+  1    trials failed (the report was printed), or the lab could not work
+  2    the input was wrong, or a results folder is damaged; nothing was run
+  3    `diff`: worse
+  4    `diff`: cannot tell
+  130  interrupted; the message says how to go on"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -48,11 +58,15 @@ pub enum Command {
     /// List the experiments that come with kvdyno, or print the file of one
     Experiments(ExperimentsArguments),
     /// List the workloads
-    Workloads,
+    Workloads(ListArguments),
     /// Describe this machine and what the driver itself costs on it
     Machine(MachineArguments),
     /// Find and remove what runs left behind that were killed: mounts, loop devices, control groups, processes
     Clean(CleanArguments),
+    /// Print what a shell completes commands and flags by
+    Completions(CompletionsArguments),
+    /// Write the manual pages of all commands into a folder
+    Man(ManArguments),
     /// Run one trial (started by `run` itself)
     #[command(hide = true)]
     Worker(WorkerArguments),
@@ -86,6 +100,8 @@ pub struct CompareArguments {
     pub erase: EraseArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub watch: WatchArguments,
 }
 
 #[derive(Debug, Args)]
@@ -129,14 +145,72 @@ pub struct DiffArguments {
     #[arg(long)]
     pub across: bool,
     /// The results folder, which must be new [default: results/NAME-TIME]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// How the verdicts are printed: text, markdown, or json for actions that track benchmarks
-    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    #[arg(long, default_value = "text", value_name = "FORMAT", help_heading = "Output")]
     pub format: DiffFormat,
     /// Write the experiment file to standard output instead of running it
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub watch: WatchArguments,
+}
+
+/// Who is told how a run goes on.
+#[derive(Clone, Debug, Default, Args)]
+pub struct WatchArguments {
+    /// Tell nothing of the work; errors and the result are printed
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+    /// Instead of the result print what happens while it runs, one JSON object a line: trials begun, finished, failed
+    #[arg(long, conflicts_with_all = ["format", "dry_run"], help_heading = "Output")]
+    pub json: bool,
+    /// Keep a file of OpenMetrics text while it runs, for collectors such as Prometheus's node exporter; or answer who
+    /// asks for it at a port of this machine: 127.0.0.1:9100
+    #[arg(long, value_name = "FILE|ADDRESS", conflicts_with = "dry_run", help_heading = "Output")]
+    pub metrics: Option<MetricsTarget>,
+}
+
+impl WatchArguments {
+    /// Whether a person is told.
+    pub fn tells(&self) -> bool {
+        !self.quiet && !self.json
+    }
+}
+
+/// How a list is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ListFormat {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// How it is printed
+    #[arg(long, default_value = "table", value_enum, value_name = "FORMAT")]
+    pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "`make install` puts them where shells look. For yourself:
+  kvdyno completions bash > ~/.local/share/bash-completion/completions/kvdyno
+  kvdyno completions zsh > ~/.zfunc/_kvdyno             a folder of $fpath
+  kvdyno completions fish > ~/.config/fish/completions/kvdyno.fish")]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// The folder, which is made if it is not there: kvdyno.1, kvdyno-run.1, …
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
 }
 
 /// A block device for the databases, and the user's word that it may be erased.
@@ -162,13 +236,13 @@ pub struct CleanArguments {
 #[derive(Debug, Args)]
 pub struct OutputArguments {
     /// The results folder, which must be new [default: results/NAME-TIME]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// How the result is printed: table, csv, json or md
-    #[arg(long, default_value_t = Format::Table, value_name = "FORMAT")]
+    #[arg(long, default_value_t = Format::Table, value_name = "FORMAT", help_heading = "Output")]
     pub format: Format,
     /// Write the experiment file to standard output instead of running it
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
 }
 
@@ -193,29 +267,46 @@ pub struct RunArguments {
     #[arg(long, value_name = "TIME", requires = "fit")]
     pub budget: Option<TimeSpan<1>>,
     /// Where databases go: the storage to be measured [default: what the file says, or the results folder]
-    #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "resume", help_heading = "[lab]")]
     pub dir: Option<PathBuf>,
     #[command(flatten)]
     pub erase: EraseArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub watch: WatchArguments,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   kvdyno report results/demo-…                          the tables again, and the page of charts
-  kvdyno report results/demo-… --format csv             a row a trial
-  kvdyno report results/inmem-numa-… --against inmem-numa   beside the figures that Symas printed in 2014")]
+  kvdyno report results/demo-… --format csv             a row a cell, with intervals
+  kvdyno report results/demo-… --out ~/pages/demo       the page and its files there; the results stay untouched
+  kvdyno report results/inmem-numa-… --against inmem-numa   beside the figures that Symas printed in 2014
+  kvdyno report results/demo-… --ods demo.ods           all tables and charts' data as one spreadsheet
+  kvdyno report --schema > report.schema.json           what --format json is checked by")]
 pub struct ReportArguments {
     /// A results folder
-    #[arg(value_name = "FOLDER")]
-    pub folder: PathBuf,
-    /// Beside the printed figures of a report: inmem-numa, 3n1, dbbench-smt or storage
+    #[arg(value_name = "FOLDER", required_unless_present = "schema")]
+    pub folder: Option<PathBuf>,
+    /// Beside the printed figures of a report, here and on the page: inmem-numa, 3n1, dbbench-smt or storage
     #[arg(long, value_name = "REPORT")]
     pub against: Option<Paper>,
     /// How it is printed: table, csv, json or md
     #[arg(long, default_value_t = Format::Table, value_name = "FORMAT")]
     pub format: Format,
+    /// Where the page and the files beside it go [default: report/ in the results folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Also write all tables into this OpenDocument spreadsheet, for LibreOffice and the like
+    #[arg(long, value_name = "FILE")]
+    pub ods: Option<PathBuf>,
+    /// Also write cells and time series into this folder as Parquet files, if kvdyno was built for that
+    #[arg(long, value_name = "FOLDER", conflicts_with = "against")]
+    pub parquet: Option<PathBuf>,
+    /// Print the JSON Schema of --format json
+    #[arg(long, conflicts_with_all = ["folder", "against", "out", "ods", "parquet"])]
+    pub schema: bool,
 }
 
 #[derive(Debug, Args)]
@@ -229,6 +320,8 @@ pub struct EnginesArguments {
     /// The library to look at instead of the system's
     #[arg(long, value_name = "PATH", requires = "name")]
     pub library: Option<PathBuf>,
+    #[command(flatten)]
+    pub list: ListArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -364,6 +457,8 @@ pub struct ExperimentsArguments {
     /// Print the JSON Schema of experiment files
     #[arg(long, conflicts_with = "name")]
     pub schema: bool,
+    #[command(flatten)]
+    pub list: ListArguments,
 }
 
 #[derive(Debug, Args)]
@@ -371,9 +466,11 @@ pub struct MachineArguments {
     /// Describe the filesystem of this folder
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub dir: PathBuf,
-    /// As JSON
-    #[arg(long)]
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     pub json: bool,
+    #[command(flatten)]
+    pub list: ListArguments,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,8 @@ use kvdyno_results::folder::ReadError;
 use kvdyno_run::RunError;
 use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report, ReportHandler, Severity};
 
+use crate::output::{tell_painted, without_commands};
+
 /// The failure of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -43,6 +45,14 @@ pub enum Error {
     /// A report could not be made.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// The page could not be written into the results folder; the tables were printed.
+    #[error("{error}; to have the page elsewhere: kvdyno report {} --out FOLDER", root.display())]
+    NoPage {
+        /// Which file, and why.
+        error: ReportError,
+        /// The results.
+        root: PathBuf,
+    },
     /// A worker could not begin.
     #[error(transparent)]
     Worker(#[from] kvdyno_worker::worker::WorkerError),
@@ -115,6 +125,7 @@ impl Error {
         match self {
             Error::Input(_) | Error::Experiment { .. } | Error::Space(_) | Error::Lab(RunError::Base(_)) => 2,
             Error::ResultsFolder(error) | Error::Report(ReportError::Read(error)) if is_input(error) => 2,
+            Error::Report(ReportError::NoParquet) => 2,
             Error::Worse(_) => 3,
             Error::CannotTell(_) => 4,
             Error::Interrupted { .. } => 130,
@@ -128,7 +139,7 @@ impl Error {
         let options = || Box::new(MietteHandlerOpts::new().wrap_lines(false).build()) as Box<dyn ReportHandler>;
         // A second hook is refused, and the first is as good.
         let _ = miette::set_hook(Box::new(move |_| options()));
-        let mut diagnostic = MietteDiagnostic::new(harmless(&self.to_string())).with_severity(Severity::Error);
+        let mut diagnostic = MietteDiagnostic::new(without_commands(&self.to_string())).with_severity(Severity::Error);
         let mut source = None;
         if let Error::Experiment { error, file: Some((path, text)) } = self
             && let Some(span) = error.span_in(&text)
@@ -146,15 +157,17 @@ impl Error {
             Some(source) => report.with_source_code(source),
             None => report,
         };
-        eprintln!("{report:?}");
+        tell_painted(format_args!("{report:?}"));
     }
 }
 
-/// Text of files that others wrote, in which nothing is a terminal's command. Its places stay the same.
+/// Text of files that others wrote, in which nothing is a terminal's command. Its places stay the same, so that each
+/// character keeps its length.
 fn harmless(text: &str) -> String {
     let one = |c: char| match c {
         '\n' | '\t' => c,
-        c if c.is_control() && c.len_utf8() == 1 => ' ',
+        '\r' => ' ',
+        c if c.is_control() && c.len_utf8() == 1 => '?',
         c if c.is_control() => '·',
         c => c,
     };
@@ -167,7 +180,7 @@ mod tests {
 
     #[test]
     fn words_of_others_move_no_cursor_and_keep_their_places() {
-        let (text, plain) = ("a\u{1b}[2J\r\u{9b}é\n", "a [2J ·é\n");
+        let (text, plain) = ("a\u{1b}[2J\r\u{9b}é\n", "a?[2J ·é\n");
         assert_eq!(harmless(text), plain);
         assert_eq!(text.len(), plain.len());
     }

@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod error;
+mod output;
 mod progress;
 
 use std::process::ExitCode;
@@ -42,8 +43,10 @@ fn main() -> ExitCode {
         }
         Command::Engines(arguments) => commands::engines::run(arguments),
         Command::Experiments(arguments) => commands::experiments::run(&arguments),
-        Command::Workloads => commands::workloads::run(),
+        Command::Workloads(arguments) => commands::workloads::run(&arguments),
         Command::Machine(arguments) => commands::machine::run(arguments),
+        Command::Completions(arguments) => commands::generated::completions(&arguments),
+        Command::Man(arguments) => commands::generated::man(&arguments),
         Command::Clean(arguments) => commands::clean::run(&arguments),
         Command::Worker(arguments) => commands::worker::run(arguments),
         Command::Inspect => commands::worker::inspect(),

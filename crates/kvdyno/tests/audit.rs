@@ -4,7 +4,11 @@
 
 mod support;
 
-use kvdyno_results::{FailureKind, ReadBack, TrialOutcome, TrialResult};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use kvdyno_results::{FailureKind, Phase, ReadBack, TrialOutcome, TrialResult};
 use support::{Comparison, Lab, Ran};
 
 /// Engines that answer as they should until they are asked anew: a fault, and each so-manieth write that it hits.
@@ -25,6 +29,24 @@ const LOADS: [&str; 2] = ["fillseq", "fillrandom"];
 
 const WRITERS_BESIDE_READERS: [&str; 3] = ["readwhilewriting", "fwdrangewhilewriting", "revrangewhilewriting"];
 const WRITERS: [&str; 3] = ["overwrite", "overwritesome", "overwriteandwait"];
+
+/// Runs in which every operation that writes has its turn. Some have several clients, which find what one keeps to
+/// itself.
+const NEWER_RUNS: [(&str, &str); 10] = [
+    ("put", "workload = \"mix\"\nmix = \"get 50, put 50\"\nreaders = [1]"),
+    ("insert", "workload = \"mix\"\nmix = \"insert 50, get 50\"\nreaders = [1]"),
+    ("insert if absent", "workload = \"mix\"\nmix = \"insert-if-absent 50, delete 50\"\nreaders = [2]"),
+    ("read-modify-write", "workload = \"mix\"\nmix = \"read-modify-write 100\"\nreaders = [1]"),
+    ("delete", "workload = \"mix\"\nmix = \"delete 50, put 50\"\nreaders = [1]"),
+    ("delete and little else", "workload = \"mix\"\nmix = \"delete 90, put 10\"\nreaders = [2]"),
+    ("queue", "workload = \"mix\"\nmix = \"insert 50, take 50\"\nreaders = [1]"),
+    ("take", "workload = \"mix\"\nmix = \"insert 10, take 90\"\nreaders = [1]"),
+    ("expire", "workload = \"mix\"\nmix = \"insert 64, expire 2, get 34\"\nreaders = [2]"),
+    ("transfer", "workload = \"transfer\"\nreaders = [1]"),
+];
+
+/// An engine that saves what was deleted loses nothing where nothing was.
+const UNDELETING: (&str, u64) = ("undeleted-at-close", 1);
 
 /// So many records that one in a thousand of them is several.
 fn faulty() -> Comparison {
@@ -88,6 +110,101 @@ fn an_engine_that_loses_fails_where_it_writes_beside_readers() {
     lose(&WRITERS_BESIDE_READERS, |writing| writing.operations(1000).with("batch", 6000));
 }
 
+/// A run of each of these engines on a database of its own, of which the load is spared.
+fn losers_in(run: &str, faults: &[(&str, u64)]) -> Vec<TrialResult> {
+    let names: Vec<String> = faults.iter().map(|(fault, every)| format!("\"{fault}-{every}\"")).collect();
+    let mut text = format!("engines = [{}]\n[data]\nrecords = 5000\n[lab]\nrepeat = 1\n", names.join(", "));
+    text += &format!("[[run]]\n{run}\noperations = 24000\nwarmup = \"0s\"\n");
+    for (name, (fault, every)) in names.iter().zip(faults) {
+        text += &format!(
+            "[engine.{name}]\nengine = \"faulty\"\noptions = {{ fault = \"{fault}\", every = {every}, after = 5000, \
+             transactions = true, concurrent = true }}\n"
+        );
+    }
+    let lab = Lab::new();
+    lab.write("experiment.toml", &text);
+    let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+    ran.is_whole();
+    ran.results().into_iter().filter(|result| result.trial.phase == Phase::Run).collect()
+}
+
+#[test]
+fn an_engine_that_loses_fails_in_every_operation_that_writes() {
+    let faults: Vec<_> = LOSERS.into_iter().chain([UNDELETING]).collect();
+    let (next, surprises) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some((name, run)) = NEWER_RUNS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let results = losers_in(run, &faults);
+            assert_eq!(results.len(), faults.len(), "{name}");
+            for result in results {
+                let is_undeleting = result.trial.engine.starts_with(UNDELETING.0);
+                let loses = !is_undeleting || ["delete", "take", "expire"].iter().any(|of| run.contains(of));
+                let as_it_is = match &result.outcome {
+                    TrialOutcome::Failed(failure) => {
+                        loses && matches!(failure.kind, FailureKind::LostWrite | FailureKind::WrongAnswer)
+                    }
+                    TrialOutcome::Finished => !loses,
+                };
+                if !as_it_is {
+                    surprises.lock().unwrap().push(format!("{}, {name}: {:?}", result.trial.engine, result.outcome));
+                }
+            }
+        }
+    };
+    thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(work))));
+    let surprises = surprises.into_inner().unwrap();
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
+
+/// An experiment on the engine `faulty`, beside others or alone, with a fault in the runs.
+fn experiment(fault: &str, engines: &str, rest: &str) -> Lab {
+    let lab = Lab::new();
+    let text = format!(
+        "engines = [{engines}]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = 1, after = 5000 }}\n{rest}"
+    );
+    lab.write("experiment.toml", &text);
+    lab
+}
+
+/// However a trial is measured, whoever its clients are, and wherever its database comes from: of one fault while it
+/// works, one when it ends.
+#[test]
+fn an_engine_that_loses_fails_in_every_surrounding() {
+    let records = "[data]\nrecords = 5000\n";
+    let run = |more: &str| format!("[[run]]\nworkload = \"overwrite\"\nreaders = [1]\nwarmup = \"0s\"\n{more}");
+    let long = run("duration = \"300ms\"\n");
+    let counted = run("operations = 9000\n");
+    let roles = "[[run]]\nworkload = \"mix\"\nreaders = [1]\noperations = 9000\nwarmup = \"0s\"\n\
+                 [[run.role]]\nmix = \"put 100\"\n[[run.role]]\nmix = \"get 100\"\n";
+    for (what, engines, rest) in [
+        ("slices", "\"faulty\", \"lmdb\", \"leveldb\"", format!("{records}[lab]\ndesign = \"slices\"\n{long}")),
+        ("duet", "\"faulty\", \"lmdb\"", format!("{records}[lab]\ndesign = \"duet\"\n{long}")),
+        (
+            "processes",
+            "\"faulty\"",
+            format!("{records}{}", run("operations = 9000\nclients = \"processes\"\n").replace("[1]", "[2]")),
+        ),
+        ("snapshot", "\"faulty\"", format!("{records}[lab]\ndatabase = \"snapshot\"\n{counted}")),
+        ("role", "\"faulty\"", format!("{records}{roles}")),
+        ("drawn sizes", "\"faulty\"", format!("{records}value_size = \"uniform 24 400\"\n{counted}")),
+    ] {
+        for fault in ["dropped-write", "short-at-close"] {
+            let ran = experiment(fault, engines, &rest).run(["run", "experiment.toml", "--out", "results"]);
+            ran.exits(1).is_whole();
+            for result in ran.results() {
+                let failed = matches!(&result.outcome, TrialOutcome::Failed(failure)
+                    if matches!(failure.kind, FailureKind::LostWrite | FailureKind::WrongAnswer));
+                let is_its = result.trial.engine == "faulty";
+                // What the close of a run loses may be the load's.
+                if !is_its || fault == "dropped-write" || result.trial.phase == Phase::Run {
+                    let loses = is_its && result.trial.phase == Phase::Run;
+                    assert_eq!(failed, loses, "{fault}, {what}: {:?} {:?}", result.trial, result.outcome);
+                }
+            }
+        }
+    }
+}
+
 /// A loss that the next trial meets is the fault of the one before.
 #[test]
 fn who_wrote_it_has_failed_and_not_only_who_missed_it() {
@@ -99,6 +216,17 @@ fn who_wrote_it_has_failed_and_not_only_who_missed_it() {
     ran.trial("faulty", "load").finished();
     ran.trial("faulty", "overwrite").failed("lost-write", "a fresh process read back");
     assert!(ran.stderr.contains("trial 2 has failed: of "), "{}", ran.stderr);
+}
+
+#[test]
+fn what_an_engine_leaves_behind_after_its_audit_is_ended_and_told() {
+    let leaving = faulty().option("faulty.hook=open").option("faulty.does=leave-child");
+    let ran = leaving.workload("overwrite").operations(1000).run();
+    ran.is_whole().lab.has_no_processes();
+    let notes = ran.trial("faulty", "overwrite").finished().result.notes.clone();
+    let told = "a process that the engine had started was still there when the process that read it back had ended";
+    assert!(notes.iter().any(|note| note.contains(told)), "{notes:?}");
+    assert!(ran.trial("faulty", "load").result.notes.iter().all(|note| !note.contains("read it back")));
 }
 
 fn finding(result: &TrialResult) -> (ReadBack, ReadBack) {

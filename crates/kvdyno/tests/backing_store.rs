@@ -4,10 +4,12 @@
 
 mod support;
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use support::{Lab, LoopDevice, Ran, eventually, may_set_the_environment};
+use support::{Lab, LoopDevice, Ran, RunningKvdyno, eventually, leftovers, may_set_the_environment};
 
 /// An experiment of a load and a run on LMDB, small and quick, on what `environment` says.
 fn file(environment: &str) -> String {
@@ -307,6 +309,7 @@ fn killed_it_goes_on_where_it_was() {
     if !may_set_the_environment() {
         return;
     }
+    let _leftovers = leftovers();
     for milliseconds in [0, 60, 150, 300, 600] {
         let lab = Lab::new();
         let text = file("storage = \"ext4-nojournal\"\nstorage_size = \"128MiB\"")
@@ -325,6 +328,57 @@ fn killed_it_goes_on_where_it_was() {
         lab.has_given_back();
         assert!(!lab.path("results/databases").exists());
     }
+}
+
+/// Killed while `losetup` is on its way, which goes on: nobody forgets the device that comes afterwards.
+#[test]
+fn a_tool_that_outlives_its_run_makes_nothing_that_is_forgotten() {
+    if !may_set_the_environment() {
+        return;
+    }
+    let _leftovers = leftovers();
+    let lab = Lab::new();
+    lab.write("experiment.toml", &file("storage = \"ext4\"\nstorage_size = \"128MiB\""));
+    let here = lab.path("").canonicalize().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let tool = std::env::split_paths(&path).map(|folder| folder.join("losetup")).find(|tool| tool.exists()).unwrap();
+    let (here, tool) = (here.display(), tool.display());
+    let wait = format!("touch {here}/begun; while [ ! -e {here}/go ]; do sleep 0.01; done");
+    lab.write("losetup", &format!("#!/bin/sh\ncase \"$*\" in *--find*) {wait} ;; esac\nexec {tool} \"$@\"\n"));
+    fs::set_permissions(lab.path("losetup"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = lab.kvdyno();
+    command.args(["run", "experiment.toml", "--out", "results"]).env("PATH", format!("{here}:{path}"));
+    let running = RunningKvdyno::start(lab.clone(), command);
+    eventually("losetup", || lab.path("begun").exists());
+    let pid = running.pid();
+    running.killed();
+    let first = lab.run(["clean"]);
+    lab.write("go", "").has_no_processes();
+    let said = lab.run(["clean"]).stdout;
+    let words = format!("process {pid} is not seen here, but it or what it started works with it");
+    assert!(first.stdout.contains(&words), "{}", first.stdout);
+    assert!(said.contains("removed the loop device"), "{said}");
+    lab.has_given_back();
+}
+
+/// Somebody unmounted and removed the databases of a killed run, and left their loop devices.
+#[test]
+fn a_loop_device_whose_file_was_removed_is_given_back_by_the_resumed_run() {
+    if !may_set_the_environment() {
+        return;
+    }
+    let _leftovers = leftovers();
+    let lab = Lab::new();
+    let text = file("storage = \"ext4\"\nstorage_size = \"128MiB\"");
+    lab.write("experiment.toml", &text.replace("operations = 3000", "duration = \"1s\""));
+    let killed = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker().killed();
+    killed.lab.has_no_workers();
+    let point = image(&lab).with_file_name("kvdyno-storage");
+    eventually("unmounted", || Command::new("umount").arg(&point).status().unwrap().success());
+    fs::remove_dir_all(point.parent().unwrap()).unwrap();
+    assert_eq!(lab.mounts_and_loops().len(), 1);
+    lab.resume().exits(0).is_clean();
+    lab.has_given_back();
 }
 
 /// Interrupted in order, it leaves nothing but its files.

@@ -65,7 +65,7 @@ fn a_result_that_is_no_file_is_an_error() {
 /// Whoever opens one waits for ever for somebody who writes.
 #[test]
 fn a_fifo_is_an_error_and_not_waited_for() {
-    for name in ["series.csv", "latency.hlog", "result.json"] {
+    for name in ["series.csv", "resources.csv", "latency.hlog", "result.json"] {
         let lab = finished();
         let file = trial(&lab, "0002-faulty-readrandom-1r0w").join(name);
         fs::remove_file(&file).unwrap();

@@ -1,11 +1,17 @@
 //! Designs of comparison: who is measured beside whom, and what becomes of it when one of them does not behave.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
-use kvdyno_model::Design;
-use kvdyno_results::DesignFacts;
+use std::collections::HashSet;
+use std::fs;
 
-use support::{Comparison, EndedTrial, Lab, Ran, eventually};
+use kvdyno_model::Design;
+use kvdyno_results::{DesignFacts, Phase};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use support::{Comparison, EndedTrial, Lab, Ran, eventually, leftovers};
 
 /// Short slices of one reader on small databases.
 fn readers<const N: usize>(engines: [&str; N]) -> Comparison {
@@ -29,11 +35,11 @@ fn design(trial: &EndedTrial) -> &DesignFacts {
 fn two_readers_are_a_duet_beside_slices_of_their_own() {
     let ran = readers(["lmdb", "leveldb"]).with("design", "duet").run();
     ran.exits(0);
-    for (engine, other) in [("lmdb", 4), ("leveldb", 3)] {
+    for (engine, other) in [("lmdb", "leveldb"), ("leveldb", "lmdb")] {
         let trial = finished(&ran, engine);
         let facts = design(&trial);
         assert_eq!((facts.design, facts.why.as_str()), (Design::Duet, "it was requested"));
-        assert_eq!(facts.beside, [other]);
+        assert_eq!(facts.beside, [finished(&ran, other).result.trial.number]);
         let duet = facts.duet.unwrap();
         assert!(duet.operations > 0 && duet.cpu_s > 0.0 && duet.client_cpu_s <= duet.cpu_s * 1.5);
         let result = &trial.result;
@@ -122,4 +128,102 @@ fn a_run_repeats_until_its_comparisons_are_decided_and_remembers_that() {
     lab.resume().exits(0);
     assert_eq!(lab.result_files(), before);
     assert!(!lab.report("table").contains("not there"), "what need not be done is not missed");
+}
+
+/// Its workers stand frozen in their groups, and nobody is left who would end them.
+#[test]
+fn what_was_frozen_when_the_lab_and_its_keepers_were_killed_is_cleaned_up() {
+    let _one_at_a_time = leftovers();
+    let lab = Lab::new();
+    let comparison = lab.compare(["lmdb", "leveldb", "rocksdb"]).workload("readrandom").with("duration", "20s");
+    let running = comparison.start();
+    eventually("slices", || lab.path("results/trials").read_dir().is_ok_and(|trials| trials.count() == 6));
+    eventually("workers", || lab.worker_pids().len() >= 3);
+    let kill = |pid: i32| kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+    let keepers: HashSet<i32> = lab.worker_pids().into_iter().filter_map(parent).collect();
+    // The lab may not see its keepers go: it would end the workers itself.
+    kill_process(Pid::from_raw(running.pid() as i32).unwrap(), Signal::STOP).unwrap();
+    for keeper in keepers.into_iter().filter(|keeper| *keeper != running.pid() as i32) {
+        kill(keeper).unwrap();
+    }
+    running.killed();
+    lab.run(["clean"]).exits(0);
+    lab.has_no_processes();
+    // And the run can be gone on with.
+    assert!(lab.folder().plan().unwrap().is_some());
+}
+
+/// The parent of a process.
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+}
+
+/// Writes into a result that others took two fifths of the machine.
+fn interfere(lab: &Lab, number: u32) {
+    let of_trial = |folder: &String| folder.starts_with(&format!("{number:04}-"));
+    let folder = lab.result_files().into_keys().find(of_trial).unwrap();
+    let file = lab.path("results/trials").join(folder).join("result.json");
+    let mut result: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    result["environment"]["interference"] = json!(["41.0 % of CPU time was stolen by the hypervisor"]);
+    fs::write(&file, result.to_string()).unwrap();
+}
+
+#[test]
+fn a_repeat_with_interference_is_done_again_and_says_so() {
+    let lab = Lab::new();
+    let comparison = lab.compare(["lmdb", "leveldb"]).workload("readrandom").with("duration", "100ms");
+    comparison.with("repeat", "2").run().exits(0);
+    let before = lab.folder().results().unwrap();
+    let repeats: Vec<u32> = before.iter().map(|result| result.trial.repeat).collect();
+    assert!(repeats.iter().all(|repeat| *repeat <= 2), "{repeats:?}");
+    let suffering = before.iter().find(|result| result.trial.repeat == 1 && result.trial.phase == Phase::Run).unwrap();
+    interfere(&lab, suffering.trial.number);
+    lab.resume().exits(0).says("repeat 1 was disturbed, and is repeated as repeat 3");
+    let results = lab.folder().results().unwrap();
+    let of = |repeat: u32| results.iter().filter(|result| result.trial.repeat == repeat).collect::<Vec<_>>();
+    assert_eq!((of(1).len(), of(3).len()), (4, 4), "both are kept");
+    let note = "repeated for the interference with repeat 1: 41.0 % of CPU time was stolen by the hypervisor";
+    assert!(of(3).iter().all(|result| result.notes.iter().any(|said| said == note)), "{:?}", of(3)[0].notes);
+    let plan = lab.folder().plan().unwrap().unwrap();
+    assert_eq!((plan.repeated.len(), plan.expected().count()), (1, results.len()));
+    assert!(plan.spent.seconds > 0.0 && plan.spent.trials == results.len(), "{:?}", plan.spent);
+    // It was done once more, and not for ever.
+    let files = lab.result_files();
+    lab.resume().exits(0);
+    assert_eq!(lab.result_files(), files);
+    assert!(!lab.report("table").contains("not there"));
+}
+
+/// However little time there is, the first is done; and all of it is on the account, from the start of the command on.
+#[test]
+fn a_budget_is_the_time_of_everything() {
+    let lab = Lab::new();
+    let comparison = lab.compare(["lmdb", "leveldb"]).workload("readrandom").with("duration", "100ms");
+    let ran = comparison.with("repeat", "auto").with("budget", "1ms").run();
+    ran.exits(0).says("once: the budget of 1ms has no time for another");
+    let plan = lab.folder().plan().unwrap().unwrap();
+    assert_eq!(plan.enough.as_ref().map(|enough| enough.repeat), Some(1));
+    let of_trials: f64 = ran.results().iter().filter(|r| r.trial.phase == Phase::Load).map(|r| r.os.wall_s).sum();
+    assert!(plan.spent.seconds > of_trials, "{:?} {of_trials}", plan.spent);
+    lab.resume().exits(0);
+    let again = lab.folder().plan().unwrap().unwrap();
+    assert!(again.spent.seconds > plan.spent.seconds, "what a resumed run takes counts, too");
+}
+
+/// Not in the random one of their turns.
+#[test]
+fn a_report_has_the_engines_in_the_order_of_the_command() {
+    let mut first = Vec::new();
+    for seed in ["1", "2", "3", "4"] {
+        let lab = Lab::new();
+        let comparison = lab.compare(["sqlite", "lmdb", "leveldb"]).workload("readrandom").operations(100);
+        comparison.with("seed", seed).run().exits(0);
+        first.push(lab.folder().results().unwrap()[0].trial.engine.clone());
+        let csv = lab.report("csv");
+        let of_engine = |line: &str| ["sqlite", "lmdb", "leveldb"].into_iter().find(|engine| line.contains(engine));
+        let engines: Vec<&str> = csv.lines().skip(1).filter_map(of_engine).collect();
+        assert_eq!(engines[..3], ["sqlite", "lmdb", "leveldb"], "{csv}");
+    }
+    assert!(first.iter().any(|engine| *engine != first[0]), "another begins with another seed: {first:?}");
 }

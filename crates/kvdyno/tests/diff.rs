@@ -202,3 +202,38 @@ fn a_version_may_be_a_path_everywhere() {
     change.0.run_with(&["engines", "check", "lmdb@old/liblmdb.so", "--only", "miss"]).exits(0);
     change.0.run_with(&["engines", "check", "lmdb@old/nothing.so", "--only", "miss"]).exits(2).says("nothing.so");
 }
+
+/// Scans do not come by `mdb_get`, and no interval lies within a ten-thousandth of a per cent.
+#[test]
+fn of_several_cells_worse_comes_before_cannot_tell() {
+    let change = SlowLab::new();
+    let tiny = ["--detect", "0.0001%", "--repeat", "3", "--design", "turns"];
+    let of = |workload: &str| {
+        let ran =
+            change.diff(&change.setup("old"), &change.setup("new"), &[&tiny[..], &["--workload", workload]].concat());
+        fs::remove_dir_all(change.0.path("results")).unwrap();
+        ran
+    };
+    let both = of("readrandom,readseq");
+    both.exits(3);
+    assert!(both.stdout.contains("cannot tell"), "{}", both.stdout);
+    let scan = of("readseq");
+    scan.exits(4).says("cannot tell in 1 cell");
+}
+
+/// One engine, one version, another option.
+#[test]
+fn two_settings_have_a_verdict() {
+    let change = SlowLab::new();
+    let of = |before: &str, after: &str| {
+        let options = [format!("A.get_ns={before}"), format!("B.get_ns={after}")];
+        let options = ["--option", &options[0], "--option", &options[1]];
+        let ran = change.diff("synthetic", "synthetic", &options);
+        fs::remove_dir_all(change.0.path("results")).unwrap();
+        ran
+    };
+    of("5000", "20000").exits(3).says("1 cell is worse");
+    let better = of("20000", "5000");
+    better.exits(0);
+    assert!(better.stdout.contains("synthetic@new reads"), "{}", better.stdout);
+}

@@ -94,3 +94,34 @@ fn the_page_for_authors_shows_the_example_that_is_compiled() {
     let compiled = std::fs::read_to_string(top().join("crates/abi/examples/table.rs")).unwrap();
     assert_eq!(shown, compiled, "docs/engine-abi.md and crates/abi/examples/table.rs must be the same");
 }
+
+/// Large drawings make the page slow where it is looked at.
+const MOST_BYTES_OF_A_DRAWING: u64 = 150_000;
+
+#[test]
+fn each_published_table_has_its_chart_in_the_gallery_or_a_reason() {
+    let gallery = top().join("docs/gallery");
+    let list = std::fs::read_to_string(gallery.join("README.md")).unwrap();
+    let sections: Vec<&str> = list.split("\n## ").skip(1).collect();
+    for file in std::fs::read_dir(top().join("published")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let Some(table) = name.strip_suffix(".csv") else { continue };
+        let section = sections.iter().find(|section| section.lines().next() == Some(table));
+        let section =
+            section.unwrap_or_else(|| panic!("docs/gallery/README.md has no `## {table}`: scripts/gallery.sh"));
+        let has_chart = section.contains(&format!("]({table}-")) && section.contains(".svg)");
+        assert!(
+            has_chart || section.contains("\nNo chart: "),
+            "docs/gallery/README.md: {table} has no chart and no reason"
+        );
+        assert!(section.contains("](../experiments/"), "docs/gallery/README.md: {table} names no experiment");
+    }
+    for file in std::fs::read_dir(gallery).unwrap().map(|file| file.unwrap()) {
+        let (name, bytes) = (file.file_name().into_string().unwrap(), file.metadata().unwrap().len());
+        assert!(bytes <= MOST_BYTES_OF_A_DRAWING, "docs/gallery/{name} has {bytes} bytes");
+        assert!(
+            !name.ends_with(".svg") || list.contains(&format!("]({name})")),
+            "docs/gallery/{name} is in no section"
+        );
+    }
+}

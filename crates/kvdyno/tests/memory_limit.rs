@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{Lab, Ran, may_set_the_environment};
+use support::{Lab, Ran, leftovers, may_set_the_environment};
 
 const MIB: u64 = 1 << 20;
 
@@ -104,6 +104,7 @@ fn what_a_killed_run_leaves_behind_is_found_and_removed() {
     if !may_set_the_environment() {
         return;
     }
+    let _leftovers = leftovers();
     let lab = Lab::new();
     let text =
         format!("{LARGE}\n[environment]\nstorage = \"ext4\"\n").replace("    environment.memory = \"64MiB\"\n", "");
@@ -138,6 +139,35 @@ fn what_a_killed_run_leaves_behind_is_found_and_removed() {
     assert!(!again.exits(0).stdout.contains(&name) && !again.stdout.contains(&*lab.path("").to_string_lossy()));
     lab.resume().exits(0).is_clean();
     lab.has_given_back();
+}
+
+/// The run that goes on removes the groups of its own dead makers, and no other that bears its name or another run's.
+#[test]
+fn a_resumed_run_removes_the_groups_that_its_killed_makers_left() {
+    if !may_set_the_environment() {
+        return;
+    }
+    let _leftovers = leftovers();
+    let killed = || {
+        let running = Lab::new().compare(["lmdb"]).workload("readrandom,overwrite").milliseconds(1000).start();
+        let running = running.has_records(1).has_a_worker();
+        let pid = running.pid();
+        (running.killed().lab.clone(), pid)
+    };
+    let ((lab, pid), (_other, others_pid)) = (killed(), killed());
+    let [left] = &groups_of(pid)[..] else { panic!("{:?}", groups_of(pid)) };
+    let others = groups_of(others_pid);
+    assert_eq!(others.len(), 1);
+    // Of the run's name, and in no register.
+    let lookalike = left.with_file_name(format!("{}9", left.file_name().unwrap().to_string_lossy()));
+    fs::create_dir(&lookalike).unwrap();
+    let resumed = lab.resume();
+    let (after, others_after) = (groups_of(pid), groups_of(others_pid));
+    fs::remove_dir(&lookalike).unwrap();
+    lab.run(["clean"]);
+    resumed.exits(0).is_clean();
+    assert_eq!(after, [lookalike]);
+    assert_eq!(others_after, others);
 }
 
 /// Without root it says what would be right.

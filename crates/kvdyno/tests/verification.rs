@@ -106,7 +106,7 @@ fn a_record_that_nobody_wrote_is_wrong() {
         let ran = faulty(&[scan]).fault("phantom", 1).run();
         ran.exits(1).is_whole().reports_failures();
         let trial = ran.trial("faulty", scan);
-        assert!(trial.result.answers.wrong >= 4, "at both ends of each round: {:?}", trial.result.answers);
+        assert!(trial.result.answers.wrong >= 4, "at both ends of each pass: {:?}", trial.result.answers);
         trial.failed("wrong-answer", "a key that was never written");
     }
 }
@@ -189,6 +189,69 @@ fn an_old_value_in_a_range_or_a_batch_is_stale() {
 fn a_dropped_write_of_the_load_is_missing_in_ranges_and_batches() {
     let reads = ["fwdrange", "revrange", "multireadrandom"];
     caught_in(faulty(&reads).with("audit", "off"), "dropped-write", &reads, MISSING);
+}
+
+// ---- mixes
+
+const MIXES: [&str; 5] = ["ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-f"];
+const MIXED_RANGES: [&str; 1] = ["ycsb-e"];
+
+#[test]
+fn a_value_in_a_mix_is_checked_as_any_other() {
+    let all: Vec<&str> = MIXES.iter().chain(&MIXED_RANGES).copied().collect();
+    caught("other-key", &all, WRONG);
+    caught("short-value", &all, WRONG);
+    caught("long-value", &all, WRONG);
+    caught("flipped-bit", &all, |answers| answers.wrong + answers.torn);
+    caught("torn-value", &all, TORN);
+    caught("missing", &MIXES, MISSING);
+}
+
+/// An update must be there when its client, or another, reads the record again.
+#[test]
+fn an_update_that_a_mix_loses_is_stale() {
+    for workload in ["ycsb-a", "ycsb-f"] {
+        // Else it is the same few records that are read again and again, most of them wrong.
+        let one = || faulty(&[workload]).with("distribution", "uniform");
+        caught_in(one().milliseconds(300), "old-value", &[workload], STALE);
+        let unaudited = one().with("audit", "off").option("faulty.after=1000");
+        caught_in(unaudited, "dropped-write", &[workload], STALE);
+    }
+}
+
+/// The latest are read most, by the other client too; a range goes over them.
+#[test]
+fn an_insert_that_is_lost_is_missing() {
+    for workload in ["ycsb-d", "ycsb-e"] {
+        let one = faulty(&[workload]).milliseconds(500).with("audit", "off").option("faulty.after=1000");
+        let one = if workload == "ycsb-e" { one.with("distribution", "latest") } else { one };
+        caught_in(one, "dropped-write", &[workload], MISSING);
+    }
+}
+
+/// By a fresh session, or by a fresh process, where no read happens to find it.
+#[test]
+fn an_audit_finds_the_inserts_that_are_lost() {
+    let inserting = |fault| {
+        let lab = Lab::new().compare(["faulty"]).with("records", 1000).with("readers", 2).workload("mix");
+        lab.with("mix", "insert 100").operations(3000).option("faulty.after=1000").fault(fault, 97)
+    };
+    inserting("dropped-write").run().trial("faulty", "mix").failed("lost-write", "missing");
+    inserting("lost-at-close").run().trial("faulty", "mix").failed("lost-write", "missing");
+    inserting("none").run().is_clean();
+}
+
+#[test]
+fn a_record_that_the_range_of_a_mix_passes_over_is_missing() {
+    caught("scan-skip", &MIXED_RANGES, MISSING);
+    caught("scan-order", &MIXED_RANGES, MISSING);
+}
+
+/// Where records are inserted, not everything after the last loaded one is right.
+#[test]
+fn a_record_after_all_inserted_ones_that_nobody_wrote_is_wrong() {
+    let latest = faulty(&MIXED_RANGES).with("distribution", "latest").milliseconds(200).fault("phantom", 1).run();
+    latest.exits(1).trial("faulty", "ycsb-e").failed("wrong-answer", "a key that was never written");
 }
 
 #[test]

@@ -75,7 +75,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("seek_nexts", "", "db_bench's option of this name, and what it counts"),
     ("found", "engines/", "whether a get found its key; iterators and APIs of engines say so too"),
     ("found", "crates/abi/", "whether a get found its key: a parameter of the ABI"),
-    ("found", "crates/engine/src/database.rs", "the same parameter, from the host's side"),
     ("floor", "crates/plan/src/fit/", "f64::floor"),
     ("floor", "crates/report/", "f64::floor"),
 ];
@@ -93,6 +92,7 @@ const SAME_MEANING: &[(&str, &[&str])] = &[
     ("BatchEntry", BOTH_SIDES),
     ("Compression", ALSO_IN_EXPERIMENTS),
     ("Config", BOTH_SIDES),
+    ("Counters", BOTH_SIDES),
     ("Cursor", BOTH_SIDES),
     ("Database", BOTH_SIDES),
     ("Durability", ALSO_IN_EXPERIMENTS),

@@ -10,9 +10,9 @@ use repository::{File, files};
 /// Columns, of characters.
 const WIDTH: usize = 120;
 
-/// Files that are not laid out by hand: figures and texts that programs print or read, licences, and the page's
-/// templates, whose white space is the page's.
-const DATA: [&str; 8] = ["snap", "csv", "json", "lock", "sum", "html", "css", "mod"];
+/// Files that are not laid out by hand: figures and texts that programs print or read, drawings, licences, and the
+/// page's templates, whose white space is the page's.
+const DATA: [&str; 9] = ["snap", "csv", "svg", "json", "lock", "sum", "html", "css", "mod"];
 
 /// Files that `make docs-tables` writes.
 const WRITTEN: [&str; 2] = ["docs/engines/checks.md", "docs/engines/settings.md"];

@@ -58,7 +58,48 @@ fn writes_keep_to_their_rate() {
         assert!((500.0..1200.0).contains(&result.writes_per_s()), "{engine}: {}", result.writes_per_s());
         assert!(result.reads_per_s() > 1200.0, "the reader is not held back");
         assert_eq!(result.workload.write_rate, Some(1000.0));
+        let [gets, puts] = result.operations.as_slice() else { panic!("{:?}", result.operations) };
+        assert!(gets.pacing.is_none() && puts.pacing.is_some(), "{puts:?}");
     }
+}
+
+/// No operation comes before it is due: the last of 200 by two readers, 100 each at half of 1000 a second, 198 ms after
+/// the first or later.
+#[test]
+fn reads_come_when_they_are_due_and_all_are_answered() {
+    let workloads = ["readrandom", "multireadrandom", "readwhilewriting"];
+    for arrival in ["fixed", "bursty", "sine", "poisson"] {
+        let open = Lab::new().compare(["faulty"]).workload(&workloads.join(",")).with("readers", 2).operations(100);
+        let ran = open.with("read-rate", "1k/s").with("arrival", arrival).run();
+        for workload in workloads {
+            let result = ran.is_clean().trials("faulty", workload).remove(0).result;
+            assert_eq!((result.workload.read_rate, result.workload.arrival.as_deref()), (Some(1000.0), Some(arrival)));
+            assert_eq!(result.operations[0].operations, 200, "{workload}, {arrival}");
+            let (pacing, seconds) = (result.operations[0].pacing.unwrap(), result.window.unwrap().seconds);
+            assert!(pacing.sleeping_s > 0.0, "{pacing:?}");
+            assert!(arrival != "fixed" || seconds >= 0.198, "{seconds}");
+        }
+    }
+}
+
+/// As many as were due, or fewer if the machine was slow.
+#[test]
+fn ranges_at_a_rate_are_no_more_than_were_due() {
+    let open = Lab::new().compare(["faulty"]).workload("fwdrange").with("readers", 1).milliseconds(500);
+    let result = open.with("read-rate", 1000).run().is_clean().trial("faulty", "fwdrange").result;
+    let (operations, seconds) = (result.operations[0].operations as f64, result.window.unwrap().seconds);
+    assert!((250.0..=1000.0 * seconds + 2.0).contains(&operations), "{operations} in {seconds} s");
+}
+
+/// More than any engine does, so the backlog grows, and report and result say so.
+#[test]
+fn a_rate_beyond_the_engine_is_told_as_not_kept() {
+    let open = Lab::with_null().compare(["null"]).workload("readrandom").with("readers", 1).milliseconds(300);
+    let ran = open.with("read-rate", "100M/s").run();
+    let result = ran.exits(0).trials("null", "readrandom").remove(0).result;
+    let pacing = result.operations[0].pacing.unwrap();
+    assert!(!pacing.kept && pacing.behind_s > 0.003 && pacing.most_behind_s >= pacing.behind_s, "{pacing:?}");
+    assert!(ran.lab.report("md").contains("The rate of get operations was not kept"), "{}", ran.lab.report("md"));
 }
 
 // ---- the steps of db_bench
@@ -159,6 +200,31 @@ fn overwriteandwait_flushes_and_says_how_long_that_took_or_that_it_could_not() {
         assert!(notes.contains("no call that waits for background work"), "{notes}");
         assert!(ran.trial("lmdb", "readseq").result.window.unwrap().settling.is_none());
     }
+}
+
+/// It is the load that waits, for each engine as far as it has calls for that, and its rate knows nothing of it.
+#[test]
+fn a_load_settles_if_it_is_told_to_and_says_how_long_that_took() {
+    let engines =
+        || Lab::new().compare(["leveldb", "rocksdb"]).workload("readrandom").with("readers", 1).operations(1000);
+    let ran = engines().arguments(["--settle"]).run();
+    ran.is_clean();
+    let settling = |engine: &str| {
+        let result = ran.trial(engine, "load").result;
+        let window = result.window.unwrap();
+        assert!(window.settling.unwrap().seconds > 0.0);
+        assert!(window.seconds + window.settling.unwrap().seconds <= result.os.wall_s + 0.02);
+        assert!(ran.trial(engine, "readrandom").result.window.unwrap().settling.is_none());
+        (window.settling.unwrap().waited, result.notes.join("\n"))
+    };
+    let (waited, notes) = settling("rocksdb");
+    assert!(waited && !notes.contains("no call that waits"), "{notes}");
+    let (waited, notes) = settling("leveldb");
+    assert!(!waited && notes.contains("no call that waits for background work"), "{notes}");
+    assert!(ran.stdout.contains("settling"), "{}", ran.stdout);
+    let ran = engines().run();
+    assert!(ran.is_clean().trial("rocksdb", "load").result.window.unwrap().settling.is_none());
+    assert!(!ran.stdout.contains("settling"), "{}", ran.stdout);
 }
 
 /// The null engine has no multi-get: its gets one after the other are a batch all the same, and the result says so.
@@ -348,10 +414,14 @@ fn engines_take_turns_or_come_one_after_the_other() {
         let quick = Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").operations(100);
         let ran = quick.with("readers", "1,2").with("order", order).run();
         ran.is_clean();
-        ran.results().into_iter().map(|result| result.trial.engine).collect::<Vec<_>>().join(" ")
+        ran.results().into_iter().map(|result| result.trial.engine).collect::<Vec<_>>()
     };
-    assert_eq!(order("interleaved"), "faulty lmdb faulty lmdb faulty lmdb");
-    assert_eq!(order("sequential"), "faulty faulty faulty lmdb lmdb lmdb");
+    // Who is first in a step is drawn.
+    let steps = order("interleaved");
+    assert!(steps.len() == 6 && steps.chunks(2).all(|step| step[0] != step[1]), "{steps:?}");
+    let blocks = order("sequential").join(" ");
+    let (one, other) = ("faulty faulty faulty", "lmdb lmdb lmdb");
+    assert!([format!("{one} {other}"), format!("{other} {one}")].contains(&blocks), "{blocks}");
 }
 
 /// When sequential, the storage needs room for one database at a time.
@@ -371,10 +441,14 @@ fn one_after_the_other_there_is_one_database_at_a_time() {
 /// tell.
 #[test]
 fn four_billion_records_take_no_more_memory_than_a_thousand() {
-    for (workload, trial, allowed_kib) in
-        [("readrandom", "0002-null-readrandom-1r0w", 0), ("overwrite", "0002-null-overwrite-0r1w", LEDGER_KIB)]
-    {
-        let few = null(workload).run();
+    for (workload, mix, trial, allowed_kib) in [
+        ("readrandom", None, "0002-null-readrandom-1r0w", 0),
+        ("overwrite", None, "0002-null-overwrite-0r1w", LEDGER_KIB),
+        ("mix", Some("get 50, put 50"), "0002-null-mix-0r1w", LEDGER_KIB),
+        ("mix", Some("get 50, insert 50"), "0002-null-mix-0r1w", LEDGER_KIB),
+    ] {
+        let few = null(workload);
+        let few = mix.map_or(few.clone(), |mix| few.with("mix", mix)).run();
         few.exits(0);
         let few_kib = few.trial("null", workload).result.os.peak_rss_kib;
         let file = few.lab.folder().experiment_file();

@@ -151,6 +151,10 @@ number!(Length);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Fraction(pub f64);
 
+/// A part of a whole, above 0: `0.03`, `3%`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct PositiveFraction(pub f64);
+
 /// So many times something, above 0 and at most 1000.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Multiple(pub f64);
@@ -217,6 +221,19 @@ fraction!(
     })
 );
 fraction!(
+    PositiveFraction,
+    "FRACTION",
+    "above 0 and at most 1, or a percentage",
+    |number| *number > 0.0 && *number <= 1.0,
+    number_or_percentage,
+    json!({
+        "anyOf": [
+            { "type": "number", "exclusiveMinimum": 0, "maximum": 1 },
+            { "type": "string", "pattern": "^[0-9]+([.][0-9]+)? *%?$" }
+        ]
+    })
+);
+fraction!(
     Multiple,
     "FRACTION",
     "above 0, at most 1000",
@@ -256,6 +273,8 @@ mod tests {
         assert_eq!(count("0"), "0 is too small; it must be from 1 to 2^48");
         assert_eq!(count("-5"), "-5 is too small; it must be from 1 to 2^48");
         assert!(count("many").contains("such as 1000000 or 10M"));
+        assert!(["0", "0%", "-1%", "101%"].iter().all(|text| text.parse::<PositiveFraction>().is_err()));
+        assert_eq!("100%".parse(), Ok(PositiveFraction(1.0)));
         assert!("2".parse::<Fraction>().unwrap_err().contains("from 0 to 1"));
         assert!(["3%", "3 %", "0.03"].iter().all(|text| text.parse() == Ok(Fraction(0.03))));
         assert!("101%".parse::<Fraction>().is_err() && "%".parse::<Fraction>().is_err());

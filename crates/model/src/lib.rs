@@ -18,14 +18,14 @@ mod time;
 mod words;
 
 pub use closest::{closest, did_you_mean, either};
-pub use count::{Count, Fraction, Length, Multiple};
+pub use count::{Count, Fraction, Length, Multiple, PositiveFraction};
 pub use index_list::{Cpus, IndexList};
 pub use key_value::{FilePath, KeyValue};
 pub use keys::{Definition, KeyPath, KeySection, KeyStep, Otherwise, ValueType};
 pub use kvdyno_keys_derive::Keys;
 pub use list::List;
 pub use numa::{Allocator, NamedAllocator, NumaPolicy};
-pub use rate::WriteRate;
+pub use rate::{ReadRate, WriteRate};
 pub use repeat::Repeat;
 pub use serde_json::Value as Json;
 pub use size::ByteSize;

@@ -1,4 +1,4 @@
-//! Rates of writes.
+//! Rates of writes and of reads.
 
 use std::fmt;
 
@@ -55,11 +55,55 @@ impl KeyValue for WriteRate {
     }
 }
 
-/// Records a second, which need not be a whole number.
+/// A rate of reads: `1000`, `"50k"` or `"50k/s"` operations a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadRate(pub f64);
+
+impl KeyValue for ReadRate {
+    const PLACEHOLDER: &'static str = "RATE";
+
+    fn describe() -> String {
+        "operations a second, such as 1000 or 50k/s".to_owned()
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        match records(text.strip_suffix("/s").unwrap_or(text)) {
+            Some(rate) if rate > 0.0 => Ok(ReadRate(rate)),
+            Some(_) => Err(format!("{text} is too small; it must be above 0 operations a second")),
+            None => Err(format!("`{text}` is not a rate such as 1000 or 50k/s")),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({
+            "anyOf": [
+                { "type": "number", "exclusiveMinimum": 0 },
+                { "type": "string", "pattern": "^[0-9][0-9_.]*[kKMG]?(/s)?$" }
+            ]
+        })
+    }
+}
+
+impl fmt::Display for ReadRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for ReadRate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+crate::read_by_text!(ReadRate);
+
+/// Units a second, which need not be a whole number.
 fn records(text: &str) -> Option<f64> {
     let (digits, unit) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (&text[..at], 1e3),
         (at, 'M') => (&text[..at], 1e6),
+        (at, 'G') => (&text[..at], 1e9),
         _ => (text, 1.0),
     };
     digits.replace('_', "").parse::<f64>().ok().map(|rate| rate * unit).filter(|rate| rate.is_finite())
@@ -98,6 +142,17 @@ mod tests {
         assert!("2MiB".parse::<WriteRate>().unwrap_err().contains("such as 1000 records or 2MiB/s"));
         for text in ["0", "-5", "0B/s", "NaN", "inf", "/s", ""] {
             assert!(text.parse::<WriteRate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_of_reads_are_of_operations() {
+        for (text, rate) in [("0.5", 0.5), ("1000", 1e3), ("50k", 5e4), ("50k/s", 5e4), ("2M/s", 2e6), ("10G/s", 1e10)]
+        {
+            assert_eq!(text.parse(), Ok(ReadRate(rate)), "{text}");
+        }
+        for text in ["0", "0/s", "-5", "NaN", "inf", "2MiB/s", "/s", "", "50k/m"] {
+            assert!(text.parse::<ReadRate>().is_err(), "{text}");
         }
     }
 }

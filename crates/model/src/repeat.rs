@@ -17,14 +17,23 @@ pub enum Repeat {
 }
 
 impl Repeat {
-    /// The most repeats of `auto`: intervals that are looked at after each of them hold for no more.
-    pub const MOST_AUTO: u32 = 30;
+    /// The most repeats of `auto`: intervals that are looked at again and again hold for 30 values, and two setups that
+    /// cross over between copies of one database need two repeats for each.
+    pub const MOST_AUTO: u32 = 60;
 
     /// The most repeats that it can come to.
     pub fn most(self) -> u32 {
         match self {
             Repeat::Auto => Repeat::MOST_AUTO,
             Repeat::Times(times) => times.get_u32(),
+        }
+    }
+
+    /// The most repeats beyond the ordered ones, for those that others disturbed: half as many. `auto` goes on anyway.
+    pub fn most_extra(self) -> u32 {
+        match self {
+            Repeat::Auto => 0,
+            Repeat::Times(times) => times.get_u32() / 2,
         }
     }
 

@@ -140,6 +140,23 @@ words! {
 }
 
 words! {
+    /// Where the database of a run comes from.
+    #[derive(Default)]
+    pub enum DatabaseOrigin: "a database", "ORIGIN" {
+        /// `shared` for setups that are builds of one engine with the same options, `kept` for others.
+        Auto = "auto",
+        /// Loaded in each repeat; each run goes on with what the one before left.
+        Kept = "kept" as default,
+        /// Loaded in each repeat, and again before each further run.
+        Fresh = "fresh",
+        /// Loaded in each repeat; each run begins on a copy.
+        Snapshot = "snapshot",
+        /// Loaded once for all setups and some repeats, by each in turn; each run begins on a copy.
+        Shared = "shared",
+    }
+}
+
+words! {
     /// The question that `repeat = "auto"` is to answer.
     #[derive(Default)]
     pub enum Question: "a question", "QUESTION" {
@@ -147,6 +164,33 @@ words! {
         Ranking = "ranking" as default,
         /// Which of them differ: every pair is to be told apart.
         Difference = "difference",
+    }
+}
+
+words! {
+    /// How operations arrive that come at a rate of their own.
+    #[derive(Default)]
+    pub enum Arrival: "an arrival", "ARRIVAL" {
+        /// As far from each other as the rate says, each client's between those of the others.
+        Fixed = "fixed" as default,
+        /// Independently of each other, as from very many users.
+        Poisson = "poisson",
+        /// In the first quarter of each second at four times the rate, then none.
+        Bursty = "bursty",
+        /// More and less often, from half to one and a half times the rate and back within each second.
+        Sine = "sine",
+    }
+}
+
+words! {
+    /// How transactions for reading and writing are kept from each other, from the weakest.
+    pub enum IsolationLevel: "an isolation", "ISOLATION" {
+        /// A read sees what was committed, and another the next time.
+        ReadCommitted = "read-committed",
+        /// A transaction sees one state until its end, and its own writes.
+        Snapshot = "snapshot",
+        /// Transactions leave what they would leave one after the other.
+        Serializable = "serializable",
     }
 }
 

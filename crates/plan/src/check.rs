@@ -1,19 +1,23 @@
 //! Holds an experiment against the engines, before anything is touched.
 //!
-//! `matrix` checks what the file alone tells, `workload` each trial, `setup` each engine.
+//! `matrix` checks what the file alone tells, `workload` each trial, `inserts` what runs leave each other, `setup` each
+//! engine.
 
+mod inserts;
 mod matrix;
 mod setup;
 mod workload;
 
 use kvdyno_experiment::{Experiment, FileError, Variant};
-use kvdyno_model::MissingEngines;
+use kvdyno_model::{DatabaseOrigin, MissingEngines};
 use kvdyno_results::{LeftOut, Phase};
 
 use crate::backing_store;
+use crate::copies::use_copies;
 use crate::design::{DesignMachine, step_design};
 use crate::environment::Environment;
 use crate::plan::Plan;
+use inserts::check_inserts;
 pub(crate) use matrix::check_count;
 use matrix::check_matrix;
 pub use setup::Setup;
@@ -58,7 +62,10 @@ pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
         let reasons: Vec<String> = left_out.iter().map(|one| format!("\n- {}: {}", one.engine, one.reason)).collect();
         return Err(FileError::new(format!("none of the engines can be measured here:{}", reasons.concat())));
     }
-    let plan = plan_of(&variants);
+    let plan = plan_of(&variants)?;
+    if experiment.lab.database != DatabaseOrigin::Fresh {
+        check_inserts(&plan).map_err(|(variant, error)| variants[variant].variant.error(error))?;
+    }
     check_designs(&variants, &plan)?;
     Ok(Checked { plan, experiment, variants, left_out })
 }
@@ -97,7 +104,10 @@ pub fn check_alone(experiment: &Experiment) -> Result<(Vec<Variant>, Plan), File
 }
 
 /// The plan with the engines that are here, each with what it can do.
-fn plan_of(checked: &[CheckedVariant]) -> Plan {
+///
+/// # Errors
+/// If databases are to be copied that cannot be.
+fn plan_of(checked: &[CheckedVariant]) -> Result<Plan, FileError> {
     let variants: Vec<Variant> = checked.iter().map(|one| one.variant.clone()).collect();
     let mut plan = Plan::of(&variants);
     for (index, one) in checked.iter().enumerate() {
@@ -107,8 +117,10 @@ fn plan_of(checked: &[CheckedVariant]) -> Plan {
         for (engine, setup) in one.setups.iter().enumerate() {
             plan.leave_out(index, engine, &setup.skips);
         }
+        let setups: Vec<_> = one.setups.iter().map(Setup::copy_facts).collect();
+        use_copies(&mut plan, index, &one.variant.experiment, &setups).map_err(|error| one.variant.error(error))?;
     }
-    plan
+    Ok(plan)
 }
 
 /// A variant's set-ups. Engines that cannot be had are errors, or are left out if the experiment says so.

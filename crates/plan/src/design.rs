@@ -13,19 +13,18 @@
 use std::time::Duration;
 
 use kvdyno_dataset::subseed;
-use kvdyno_environment::machine::memory_kib;
+use kvdyno_environment::machine::available_kib;
 use kvdyno_environment::requested::CacheState;
 use kvdyno_experiment::{Experiment, FileError};
-use kvdyno_model::{ClientKind, Design, Durability, Order, StorageKind};
-use kvdyno_worker::workloads::{TrialEnd, WorkloadSpec};
+use kvdyno_model::{Arrival, ClientKind, Design, Durability, Order, StorageKind};
+use kvdyno_worker::workloads::{TrialEnd, WorkloadParameters, WorkloadSpec};
 
 use crate::environment::Environment;
 use crate::plan::PlannedTrial;
 
-/// The share of their time that clients of a duet may sleep, of 1.
-pub const MOST_SLEEP: f64 = 0.01;
+pub use kvdyno_results::MOST_SLEEP;
 
-/// The share of the machine's memory that databases and caches that are open at once may come to, of 1.
+/// The share of the memory that can still be had that databases and caches that are open at once may come to, of 1.
 const MEMORY_SHARE: f64 = 0.6;
 /// Memory of a process beside its cache, its buffers and its database.
 const PROCESS_BYTES: u64 = 64 << 20;
@@ -53,14 +52,14 @@ impl StepDesign {
 pub struct DesignMachine {
     /// The processors that a worker may run on.
     pub cpus: Vec<u32>,
-    /// Its memory, bytes.
+    /// Its memory that can still be had, bytes.
     pub memory: u64,
 }
 
 impl DesignMachine {
     /// This machine, as the trials of an environment see it.
     pub fn of(environment: &Environment) -> DesignMachine {
-        DesignMachine { cpus: environment.placement.cpus(), memory: memory_kib() << 10 }
+        DesignMachine { cpus: environment.placement.cpus(), memory: available_kib() << 10 }
     }
 }
 
@@ -125,6 +124,9 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
     let trial = step.first()?;
     let (workload, environment) = (&trial.workload, &experiment.environment);
     let settings = experiment.lab_settings();
+    let waits = levels(&workload.parameters, settings.durability).find(|level| waits_for_storage(*level));
+    let mut arrivals = workload.parameters.arrivals();
+    let within_seconds = arrivals.find(|arrival| matches!(arrival, Arrival::Bursty | Arrival::Sine));
     let needed = step.iter().map(|trial| memory_of(experiment, &trial.workload)).sum::<u64>();
     let reasons = [
         (experiment.lab.order == Order::Sequential, "lab.order = sequential has one database at a time".to_owned()),
@@ -142,14 +144,25 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
             !matches!(workload.parameters.end, TrialEnd::After(_)),
             format!("{} ends by its number of operations", workload.name),
         ),
+        (
+            within_seconds.is_some(),
+            format!(
+                "arrival = {} repeats itself each second, and slices cut that short",
+                within_seconds.unwrap_or_default()
+            ),
+        ),
         (workload.name.settles(), format!("{} ends with the engine's background work", workload.name)),
         (
-            workload.parameters.writers > 0 && waits_for_storage(settings.durability),
-            format!("writes wait for the storage at durability {}", settings.durability),
+            workload.parameters.writers > 0 && waits.is_some(),
+            format!("writes wait for the storage at durability {}", waits.unwrap_or(settings.durability)),
         ),
         (
             needed as f64 > machine.memory as f64 * MEMORY_SHARE,
-            format!("together they may take {} MiB, too much of {} MiB of memory", needed >> 20, machine.memory >> 20),
+            format!(
+                "together they may take {} MiB, too much of {} MiB of available memory",
+                needed >> 20,
+                machine.memory >> 20
+            ),
         ),
     ];
     reasons.into_iter().find_map(|(holds, why)| holds.then_some(why))
@@ -158,10 +171,10 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
 /// Why the trials of a step, which can be measured in slices, cannot be a duet; `None` if they can.
 fn against_duet(step: &[&PlannedTrial], machine: &DesignMachine) -> Option<String> {
     let clients = clients(step);
-    let paced = step.iter().any(|trial| trial.workload.parameters.write_rate.is_some());
+    let paced = step.iter().any(|trial| trial.workload.parameters.is_paced());
     let reasons = [
         (step.len() != 2, format!("there are {} set-ups", step.len())),
-        (paced, "writers at a given rate sleep".to_owned()),
+        (paced, "clients at a given rate sleep".to_owned()),
         (
             step.iter().any(|trial| trial.key.readers > 0 && trial.key.writers > 0),
             "readers and writers stand beside each other".to_owned(),
@@ -177,6 +190,13 @@ fn against_duet(step: &[&PlannedTrial], machine: &DesignMachine) -> Option<Strin
 
 fn clients(step: &[&PlannedTrial]) -> usize {
     step.iter().map(|trial| trial.workload.roles().len()).max().unwrap_or(0)
+}
+
+/// The levels of durability of all that is written.
+fn levels(parameters: &WorkloadParameters, of_database: Durability) -> impl Iterator<Item = Durability> {
+    let alike = parameters.roles.is_empty().then(|| parameters.durability.unwrap_or(of_database));
+    let of_roles = parameters.roles.iter().map(move |role| role.durability.unwrap_or(of_database));
+    alike.into_iter().chain(of_roles)
 }
 
 fn waits_for_storage(durability: Durability) -> bool {
@@ -240,6 +260,7 @@ mod tests {
             ("[[run]]\nreaders = [1]\n[environment]\nmemory = \"1GiB\"", "limits each by itself"),
             ("[[run]]\nreaders = [1]\n[lab]\norder = \"sequential\"", "one database at a time"),
             ("[[run]]\nreaders = [1]\noperations = 5", "ends by its number of operations"),
+            ("[[run]]\nreaders = [1]\nread_rate = 5\narrival = \"sine\"", "arrival = sine repeats itself each second"),
             ("[[run]]\nreaders = [1]\n[data]\nrecords = 100000000", "too much of 16384 MiB"),
             (
                 "[[run]]\nworkload = \"overwrite\"\nreaders = [1]\n[settings]\ndurability = \"commit\"",

@@ -30,7 +30,7 @@ impl Extent {
     /// That of an experiment.
     pub fn of(checked: &Checked) -> Extent {
         let is_auto = checked.experiment.lab.repeat.is_auto();
-        let trials = checked.plan.trials.iter().filter(|trial| !is_auto || trial.key.repeat == 1);
+        let trials = checked.plan.ordered().filter(|trial| !is_auto || trial.key.repeat == 1);
         let (loads, runs): (Vec<_>, Vec<_>) = trials.partition(|trial| trial.key.phase == Phase::Load);
         let load_seconds = loads.iter().map(|trial| load_seconds(&checked.variants[trial.variant].variant.experiment));
         let times: Vec<Duration> = runs.iter().filter_map(|trial| trial.planned_time()).collect();

@@ -1,21 +1,25 @@
 //! Makes an experiment of another machine fit this one.
 //!
 //! What the original was about are ratios: database to memory, cache to database, readers to cores. So records, cache,
-//! write buffer and memory limit shrink by one factor, threads by another, and a budget of time is divided over the
-//! trials. Where the least that makes sense is too much for the budget, some of it is left out ([`mod@thin`]). Nothing
-//! ever grows. What was changed is told.
+//! write buffer, memory limit and the sizes of engines' own files and levels shrink by one factor, threads by another,
+//! and a budget of time is divided over the trials. Where the least that makes sense is too much for the budget, some
+//! of it is left out ([`mod@thin`]). What is to be done once is done more often where the budget has room
+//! ([`mod@repeats`]); else nothing grows. What was changed is told.
 
 mod capacity;
 mod change;
 mod data;
+mod engines;
 mod estimate;
+mod options;
+mod repeats;
 mod tables;
 mod thin;
 mod threads;
 mod time;
 
-use kvdyno_experiment::{DataKey, Experiment, FileError};
-use kvdyno_model::{KeyPath, Order};
+use kvdyno_experiment::{DataKey, Experiment, FileError, Variant};
+use kvdyno_model::{KeyPath, Order, Repeat};
 use toml::Table;
 
 use crate::backing_store::stored_bytes;
@@ -24,7 +28,10 @@ pub use capacity::MachineCapacity;
 use capacity::{LOAD_SHARE, RUN_SHARE};
 pub use change::FitChange;
 use data::{least_cache, least_scale, shrink};
+pub use engines::EnginesHere;
 use estimate::fraction_seconds;
+use options::shrink_options;
+use repeats::with_repeats;
 use tables::{each_table, is_changed_by_all};
 use thin::thin;
 use threads::{asks_for_smt, fewer_threads, stand_in_for_smt};
@@ -34,20 +41,43 @@ pub(crate) use estimate::load_seconds;
 
 /// The share of the free space that keys and values may take; engines need more than those.
 const DISK_SHARE: f64 = 0.3;
+/// Repeats that `auto` is taken for: most comparisons are decided by then, and a budget ends it anyhow.
+const REPEATS_OF_AUTO: u32 = 10;
+
 /// The experiment at a size that this machine and the budget allow, and the changes.
 ///
 /// # Errors
 /// If its variants do not hold together.
 pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Experiment, Vec<FitChange>), FileError> {
     check_count(&experiment.variants()?)?;
+    let mut counted = experiment.clone();
+    if experiment.lab.repeat.is_auto() {
+        counted.lab.repeat = Repeat::times(REPEATS_OF_AUTO);
+    }
+    let is_once = experiment.lab.repeat == Repeat::times(1);
+    let repeated = if is_once { with_repeats(experiment, machine)? } else { None };
+    let is_repeated = repeated.is_some();
+    let (table, changes) = repeated.map_or_else(|| fitted_table(&counted, machine), Ok)?;
+    let mut fitted = Experiment::from_table(&table)?;
+    if !is_repeated {
+        fitted.lab.repeat = experiment.lab.repeat;
+    }
+    Ok((fitted, changes))
+}
+
+/// The same of one whose number of repeats is known, as a table.
+fn fitted_table(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Table, Vec<FitChange>), FileError> {
     let mut table = Table::try_from(experiment).map_err(|error| FileError::new(error.to_string()))?;
     let mut changes = Vec::new();
     let scale = scale_of(experiment, machine)?;
     // Where hyperthreads are what it is about, threads are held against cores, not against those.
     let here = if asks_for_smt(&table) { machine.cores / machine.threads_per_core.max(1) } else { machine.cores };
     let least_cache = least_cache(experiment);
+    let variants = experiment.variants()?;
     each_table(&mut table, &mut |table, variant| {
         shrink(table, variant, scale, least_cache, &mut changes);
+        let writes_out = |label: &str| writes_out(&variants, variant, label);
+        shrink_options(table, variant, &writes_out, &machine.engines.sizes, scale, &mut changes);
         if let Some(cores) = experiment.fit.cores {
             fewer_threads(table, variant, f64::from(here) / cores.get() as f64, &mut changes);
         }
@@ -56,7 +86,7 @@ pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Exp
         stand_in_for_smt(&mut table, &mut changes);
     }
     if let Some(budget) = machine.budget {
-        thin(&mut table, budget, &experiment.fit.leave_out, &machine.missing, &mut changes)?;
+        thin(&mut table, budget, &experiment.fit.leave_out, &machine.engines.missing, &mut changes)?;
         let time = run_time(&Experiment::from_table(&table)?, machine, budget)?;
         each_table(&mut table, &mut |table, variant| shorten(table, variant, time, &mut changes));
         limit_trials(&mut table, budget, &mut changes);
@@ -69,7 +99,18 @@ pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Exp
         };
         changes.retain(|change| !own_records(change));
     }
-    Ok((Experiment::from_table(&table)?, changes))
+    Ok((table, changes))
+}
+
+/// Whether the table of a variant, or that of the experiment itself, has an engine's options for those below it: a
+/// section for an engine that is not measured there is an error, so that an engine of some variants stands in these.
+fn writes_out(variants: &[Variant], name: &str, label: &str) -> bool {
+    let has = |one: &Variant| one.experiment.engines.iter().any(|engine| engine == label);
+    let is_in_all = variants.iter().all(has);
+    match variants.iter().find(|one| one.name == name && !name.is_empty()) {
+        Some(one) => !is_in_all && has(one),
+        None => is_in_all,
+    }
 }
 
 /// By how much the data must shrink.
@@ -77,7 +118,7 @@ fn scale_of(experiment: &Experiment, machine: &MachineCapacity) -> Result<f64, F
     let memory = experiment.fit.memory.map_or(1.0, |memory| machine.memory as f64 / memory.get() as f64);
     let variants = experiment.variants()?;
     let engines = |one: &Experiment| {
-        let here = |name: &&String| !machine.missing.contains(*name);
+        let here = |name: &&String| !machine.engines.missing.contains(*name);
         one.engines.iter().filter(here).count() as f64
     };
     let at_once = |one: &Experiment| match experiment.lab.order {
@@ -97,13 +138,24 @@ fn scale_of(experiment: &Experiment, machine: &MachineCapacity) -> Result<f64, F
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::time::Duration;
 
     use super::*;
     use crate::plan::Plan;
     use proptest::prelude::*;
     use toml::Value;
+
+    /// A database of large values may have fewer records than ten thousand, but some.
+    #[test]
+    fn large_values_are_fewer_records() {
+        let records = |value_size: u64| {
+            let text = format!("[data]\nrecords = 1000000\nvalue_size = {value_size}\n");
+            let mut table: Table = text.parse().unwrap();
+            shrink(&mut table, "", 1e-9, least_cache(&Experiment::default()), &mut Vec::new());
+            table["data"]["records"].as_integer()
+        };
+        assert_eq!([100, 32 << 10, 1 << 20].map(records), [Some(10_000), Some(2048), Some(100)]);
+    }
 
     const TEXT: &str = r#"
         engines = ["a", "b"]
@@ -132,7 +184,7 @@ mod tests {
             threads_per_core: 1,
             disk: 200 << 30,
             budget: None,
-            missing: BTreeSet::new(),
+            engines: EnginesHere::default(),
         }
     }
 
@@ -196,6 +248,20 @@ mod tests {
         assert_eq!((changes.len(), changes[0].to_string().contains("no hyperthreads")), (1, true));
     }
 
+    /// As in 3n1: the rows of the table are of one engine, other variants of many.
+    #[test]
+    fn options_stand_where_their_engine_is_measured() {
+        let text = "engines = [\"a\"]\nfit = { memory = \"32GiB\" }\n[[variant]]\nname = \"row\"\n[[variant]]\nname = \
+                    \"many\"\nengines = [\"a\", \"b\"]\n";
+        let size = |name: &str| kvdyno_engine::ScaledOption { name: name.to_owned(), bytes: 1 << 30, least: 1 };
+        let sizes = [("a", "file"), ("b", "level")].map(|(engine, option)| (engine.to_owned(), vec![size(option)]));
+        let engines = EnginesHere { sizes: sizes.into(), ..EnginesHere::default() };
+        let (fitted, _) = fitted(&Experiment::parse(text).unwrap(), &MachineCapacity { engines, ..machine() }).unwrap();
+        let variants = fitted.variants().unwrap();
+        let sections = |nth: usize| variants[nth].experiment.engine.keys().cloned().collect::<Vec<String>>();
+        assert_eq!((sections(0), sections(1)), (vec!["a".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
+    }
+
     #[test]
     fn a_machine_with_room_changes_nothing() {
         let experiment = Experiment::parse(TEXT).unwrap();
@@ -209,10 +275,37 @@ mod tests {
         let machine = MachineCapacity { budget: Some(Duration::from_secs(600)), ..machine() };
         let (fitted, _) = fitted(&Experiment::parse(TEXT).unwrap(), &machine).unwrap();
         let plan = Plan::of(&fitted.variants().unwrap());
-        let runs: Duration = plan.trials.iter().filter_map(|trial| trial.planned_time()).sum();
+        let runs: Duration = plan.ordered().filter_map(|trial| trial.planned_time()).sum();
         assert!(runs < Duration::from_secs(300) && runs > Duration::from_secs(200), "{runs:?}");
         let loads: f64 = fitted.variants().unwrap().iter().map(|one| 2.0 * load_seconds(&one.experiment)).sum();
         assert!(loads < 215.0, "{loads}");
+    }
+
+    /// A figure without an interval decides nothing; but engines are worth more than repeats.
+    #[test]
+    fn what_is_to_be_done_once_is_repeated_where_the_budget_has_room() {
+        let fitted = |repeat: &str, minutes: u64| {
+            let text = format!(
+                "engines = [\"lmdb\", \"leveldb\", \"bdb\"]\n[fit]\nleave_out = [\"readers\", \"engines\"]\n[data]\n\
+                 records = 100000\n[[run]]\nworkload = \"readrandom\"\nreaders = [1, 2, 4]\nduration = \"60s\"\n[lab]\n\
+                 repeat = {repeat}\n"
+            );
+            let machine = MachineCapacity { budget: Some(Duration::from_secs(60 * minutes)), ..machine() };
+            let (experiment, changes) = super::fitted(&Experiment::parse(&text).unwrap(), &machine).unwrap();
+            (
+                experiment.lab.repeat.to_string(),
+                experiment.engines.len(),
+                changes.iter().map(ToString::to_string).collect(),
+            )
+        };
+        let told = |changes: &Vec<String>| changes.iter().any(|change| change.contains("lab.repeat: "));
+        let (repeat, engines, changes): (String, usize, Vec<String>) = fitted("1", 10);
+        assert!((repeat.as_str(), engines) == ("8", 3) && told(&changes), "{repeat}: {changes:?}");
+        assert_eq!(fitted("1", 1).0, "3");
+        for (repeat, minutes) in [("5", 10), ("\"auto\"", 10)] {
+            let (kept, _, changes) = fitted(repeat, minutes);
+            assert!(kept == repeat.trim_matches('"') && !told(&changes), "{kept}: {changes:?}");
+        }
     }
 
     /// Synced puts take the most of the time, and a cache stays as small beside its database as it was.

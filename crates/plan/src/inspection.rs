@@ -1,7 +1,6 @@
 //! Asks adapters about themselves, each in a process of its own, so that one that crashes or hangs costs nothing else,
 //! and nothing of it remains.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
@@ -12,10 +11,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use kvdyno_engine::catalog::{EngineName, FindError};
+use kvdyno_engine::guarded;
 use kvdyno_engine::inspect::{Inspection, Obstacle, Request, inspect};
-use kvdyno_engine::{Probe, guarded};
 use kvdyno_environment::process::{Exit, WorkerProcess, spawn};
-use kvdyno_experiment::Experiment;
 use kvdyno_install::{recipe, recipes};
 use kvdyno_model::closest;
 
@@ -171,18 +169,6 @@ fn how(exit: &Exit) -> String {
         Exit::Signal { number, .. } => format!("died of signal {number}"),
         Exit::Code(code) => format!("ended the process with exit code {code}"),
     }
-}
-
-/// The engines that are not here, or cannot be loaded. Their options are not looked at.
-pub fn missing_engines(experiment: &Experiment) -> BTreeSet<String> {
-    let missing = |label: &&str| {
-        let section = experiment.engine.get(*label);
-        let name = section.and_then(|section| section.engine.as_deref()).unwrap_or(label);
-        let library = section.and_then(|section| section.library.clone()).map(|path| path.0);
-        let inspected = request(&EngineName::parse(name), library).and_then(|request| inspect_in_child(&request));
-        !inspected.is_ok_and(|engine| matches!(engine.probe, Probe::Available { .. }))
-    };
-    experiment.engines.iter().map(String::as_str).filter(missing).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -5,9 +5,13 @@ use kvdyno_model::KeyPath;
 use kvdyno_worker::workloads::WorkloadName;
 use serde::Serialize;
 
+use crate::roles::check_roles;
+
 /// Refuses keys of a run that mean nothing to its workload, or contradict each other.
 pub(crate) fn check_run(run: &RunSection) -> Result<(), FileError> {
     check_end(run)?;
+    check_arrival(run)?;
+    check_roles(run)?;
     let given = |key: &&RunKey| differs(run, &RunSection::default(), key.name());
     for key in RunKey::ALL.iter().filter(given) {
         if let Some(why) = key.means_nothing_to(run.workload) {
@@ -47,6 +51,18 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
                 WorkloadName::default_load()
             ),
         )),
+        _ => Ok(()),
+    }
+}
+
+/// Where nothing comes at a rate, nothing arrives.
+fn check_arrival(run: &RunSection) -> Result<(), FileError> {
+    match run.arrival {
+        Some(arrival) if !run.has_rate() => {
+            let message =
+                format!("{arrival} is an arrival at a rate; give read_rate, write_rate or rate, or leave it out");
+            Err(FileError::at(RunKey::Arrival, message))
+        }
         _ => Ok(()),
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use kvdyno_dataset::subseed;
-use kvdyno_experiment::{DURATION, Experiment, RunSection, Variant};
-use kvdyno_model::Order;
+use kvdyno_dataset::{Stream, subseed};
+use kvdyno_experiment::{DURATION, Experiment, RoleSection, RunSection, Variant};
+use kvdyno_model::{Arrival, Order};
 use kvdyno_results::{ClientKind, Phase, TrialKey};
 use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{Reads, TrialEnd, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::workloads::{MixOperation, MixedRole, Reads, TrialEnd, WorkloadParameters, WorkloadSpec};
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]
@@ -30,8 +30,29 @@ pub struct PlannedTrial {
     pub section: Option<usize>,
     /// Its workload.
     pub workload: WorkloadSpec,
+    /// The load that its database comes from; of a load, its own.
+    pub origin: LoadId,
+    /// Runs of this load are done on copies of its database: whether this trial is that load, or one of those runs.
+    pub copied: bool,
+    /// Which of the copies a run is done on.
+    pub copy: usize,
+    /// It is of a repeat that is done only if others disturbed one before.
+    pub extra: bool,
     /// Nothing needs its database after it.
     pub last_on_database: bool,
+    /// Nothing needs the database that its own is a copy of after it.
+    pub last_on_origin: bool,
+}
+
+/// A load, and so the database that it makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LoadId {
+    /// The variant's number.
+    pub variant: usize,
+    /// The number of the engine that loads.
+    pub engine: usize,
+    /// The repeat.
+    pub repeat: u32,
 }
 
 impl PlannedTrial {
@@ -68,23 +89,32 @@ impl Plan {
     /// same plan. Variants come one after the other: only one has databases at a time.
     pub fn of(variants: &[Variant]) -> Plan {
         let mut trials = Vec::new();
-        let repeats = variants.first().map_or(0, |variant| variant.experiment.lab.repeat.most());
-        for repeat in 1..=repeats {
+        let repeat = variants.first().map(|variant| variant.experiment.lab.repeat);
+        let (ordered, extra) = repeat.map_or((0, 0), |repeat| (repeat.most(), repeat.most_extra()));
+        for repeat in 1..=ordered + extra {
             for (index, variant) in variants.iter().enumerate() {
                 let experiment = &variant.experiment;
                 let steps = steps(experiment);
                 let engines = experiment.engines.len();
-                for (step, engine) in order(experiment.lab.order, steps.len(), engines, repeat as usize - 1) {
+                let seed = subseed(experiment.lab.seed.get(), &[ORDER, u64::from(repeat), index as u64]);
+                for (step, engine) in order(experiment.lab.order, steps.len(), engines, seed) {
                     let number = trials.len() as u32 + 1;
-                    let mut trial = planned(experiment, steps[step], engine, repeat, number);
-                    trial.variant = index;
+                    let origin = LoadId { variant: index, engine, repeat };
+                    let mut trial = planned(experiment, steps[step], origin, number);
                     trial.key.variant.clone_from(&variant.name);
-                    trial.last_on_database = step + 1 == steps.len();
+                    trial.extra = repeat > ordered;
                     trials.push(trial);
                 }
             }
         }
-        Plan { trials }
+        let mut plan = Plan { trials };
+        plan.number();
+        plan
+    }
+
+    /// The trials that are done if others disturb none.
+    pub fn ordered(&self) -> impl Iterator<Item = &PlannedTrial> {
+        self.trials.iter().filter(|trial| !trial.extra)
     }
 
     /// The trials in order, those of one step, a setup each, together where they follow each other.
@@ -99,13 +129,28 @@ impl Plan {
                 && trial.section.is_some_and(|section| sections.contains(&section))
         };
         self.trials.retain(|trial| !left_out(trial));
-        let mut used = HashSet::new();
+        self.number();
+    }
+
+    /// Numbers the trials, and tells after which of them a database is not needed any more.
+    pub(crate) fn number(&mut self) {
+        let (mut origins, mut copies) = (HashSet::new(), HashSet::new());
         for trial in self.trials.iter_mut().rev() {
-            trial.last_on_database = used.insert((trial.variant, trial.engine, trial.key.repeat));
+            let is_last = origins.insert(trial.origin);
+            let is_copy = trial.copied && trial.key.phase == Phase::Run;
+            let is_last_on_copy = is_copy && copies.insert((trial.origin, trial.copy));
+            trial.last_on_database = is_last_on_copy || (is_last && !trial.copied);
+            trial.last_on_origin = trial.copied && is_last;
         }
         for (trial, number) in self.trials.iter_mut().zip(1..) {
             trial.key.number = number;
         }
+    }
+
+    /// The loaded databases of a variant that are kept beside their copies at a time.
+    pub(crate) fn copied_at_once(&self, variant: usize) -> u64 {
+        let first = self.trials.iter().filter(|trial| trial.variant == variant && trial.key.repeat == 1);
+        first.filter(|trial| trial.copied).map(|trial| trial.origin).collect::<HashSet<_>>().len() as u64
     }
 
     /// Makes the readers and writers of a variant's engine processes, whatever was requested.
@@ -122,18 +167,35 @@ fn steps(experiment: &Experiment) -> Vec<Step> {
     std::iter::once(Step::Load).chain(runs).collect()
 }
 
-/// Pairs of step and engine. Engines take turns, and each repeat begins with another one, so that no engine always
-/// follows the same neighbour into the same state of the machine.
-fn order(order: Order, steps: usize, engines: usize, rotation: usize) -> Vec<(usize, usize)> {
-    let rotated = |index: usize| (index + rotation) % engines;
-    let turns = |outer: usize, inner: usize| (0..outer).flat_map(move |a| (0..inner).map(move |b| (a, b)));
+/// Keeps the order's random numbers apart from those of trials, whose seeds begin with a repeat.
+const ORDER: u64 = u64::MAX;
+
+/// Pairs of step and engine. Engines take turns, in a random order of its own at each step of each repeat: a block, in
+/// which no engine always follows the same neighbour into the same state of the machine (Fisher, *The Design of
+/// Experiments*, 1935). Where each engine does all of its steps, the engines are in random order.
+fn order(order: Order, steps: usize, engines: usize, seed: u64) -> Vec<(usize, usize)> {
+    let block = |number: usize| shuffled(engines, subseed(seed, &[number as u64]));
     match order {
-        Order::Interleaved => turns(steps, engines).map(|(step, engine)| (step, rotated(engine))).collect(),
-        Order::Sequential => turns(engines, steps).map(|(engine, step)| (step, rotated(engine))).collect(),
+        Order::Interleaved => {
+            (0..steps).flat_map(|step| block(step).into_iter().map(move |engine| (step, engine))).collect()
+        }
+        Order::Sequential => {
+            block(0).into_iter().flat_map(|engine| (0..steps).map(move |step| (step, engine))).collect()
+        }
     }
 }
 
-fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, number: u32) -> PlannedTrial {
+/// The numbers below `count` in random order, each order equally likely (Durstenfeld, *Algorithm 235*, 1964).
+fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let (mut numbers, mut stream): (Vec<usize>, _) = ((0..count).collect(), Stream::new(seed));
+    for last in (1..count).rev() {
+        numbers.swap(last, stream.below(last as u64 + 1) as usize);
+    }
+    numbers
+}
+
+fn planned(experiment: &Experiment, step: Step, origin: LoadId, number: u32) -> PlannedTrial {
+    let LoadId { variant, engine, repeat } = origin;
     let seed = subseed(experiment.lab.seed.get(), &[u64::from(repeat), step_seed(step)]);
     let (phase, clients, workload) = match step {
         Step::Load => (Phase::Load, experiment.load.clients, load_spec(experiment, seed)),
@@ -157,7 +219,19 @@ fn planned(experiment: &Experiment, step: Step, engine: usize, repeat: u32, numb
         Step::Load => None,
         Step::Run { section, .. } => Some(section),
     };
-    PlannedTrial { key, variant: 0, engine, section, workload, last_on_database: false }
+    PlannedTrial {
+        key,
+        variant,
+        engine,
+        section,
+        workload,
+        origin,
+        copied: false,
+        copy: 0,
+        extra: false,
+        last_on_database: false,
+        last_on_origin: false,
+    }
 }
 
 /// The engine is not in it: all engines get the same streams, so that they get the same keys.
@@ -180,8 +254,14 @@ pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
             batch: experiment.load_batch(),
             reads_per_transaction: 1,
             reads: Reads::default(),
+            mix: None,
+            roles: Vec::new(),
             distribution: Distribution::default(),
             write_rate: None,
+            read_rate: None,
+            arrival: Arrival::default(),
+            isolation: None,
+            durability: None,
             warmup: Duration::ZERO,
             end: TrialEnd::Operations(u64::MAX),
             verify: experiment.settings.verify,
@@ -194,7 +274,11 @@ pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
 pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, seed: u64) -> WorkloadSpec {
     let (run, data) = (&experiment.run[section], experiment.data());
     let name = run.workload;
-    let (readers, writers) = name.threads(threads);
+    let roles = roles(run, threads);
+    let (readers, writers) = match roles.is_empty() {
+        true => name.threads(threads),
+        false => (0, roles.iter().map(|role| role.clients).sum()),
+    };
     let (records, record_bytes) = (data.records, data.key_size + data.value_size);
     WorkloadSpec {
         name,
@@ -205,8 +289,19 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
             batch: run.batch.get(),
             reads_per_transaction: run.reads_per_transaction.get(),
             reads: reads(run),
-            distribution: run.distribution,
-            write_rate: run.write_rate.map(|rate| rate.records_per_s(record_bytes)),
+            mix: run.mix,
+            roles,
+            distribution: distribution(run),
+            // The clients of a mix are writers.
+            write_rate: match run.rate {
+                Some(rate) => Some(rate.0),
+                None => run.write_rate.map(|rate| rate.records_per_s(record_bytes)),
+            },
+            read_rate: run.read_rate.map(|rate| rate.0),
+            arrival: run.arrival.unwrap_or_default(),
+            isolation: run.isolation,
+            // Each role has its own.
+            durability: run.durability.filter(|_| run.role.is_empty()),
             warmup: run.warmup.0,
             end: end(run, records, threads),
             verify: experiment.settings.verify,
@@ -215,10 +310,43 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
     }
 }
 
+fn distribution(run: &RunSection) -> Distribution {
+    run.distribution.unwrap_or_else(|| run.workload.default_distribution())
+}
+
+/// The roles of a run's clients, where the first has so many `threads`.
+fn roles(run: &RunSection, threads: u32) -> Vec<MixedRole> {
+    let role = |(index, role): (usize, &RoleSection)| {
+        let (of_run, mix) = (reads(run), role.mix?);
+        // What the run has of all its roles means nothing to those without such operations.
+        let (writes, gets) = (mix.has(MixOperation::Put) || mix.has(MixOperation::Insert), mix.has(MixOperation::Get));
+        Some(MixedRole {
+            name: role.name(index),
+            clients: if index == 0 { threads } else { role.clients.map_or(1, |clients| clients.get_u32()) },
+            // Each has one: that was checked before.
+            mix,
+            distribution: role.distribution.unwrap_or_else(|| distribution(run)),
+            batch: role.batch.map_or(if writes { run.batch.get() } else { 1 }, |count| count.get()),
+            reads: Reads {
+                per_batch: role.keys_per_multiget.map_or(if gets { of_run.per_batch } else { 1 }, |count| count.get()),
+                seek_nexts: role.seek_nexts.map_or(of_run.seek_nexts, |count| count.get()),
+                lengths: role.range_lengths.unwrap_or(of_run.lengths),
+                ..of_run
+            },
+            rate: role.rate.map(|rate| rate.0),
+            arrival: role.arrival.or(run.arrival).unwrap_or_default(),
+            durability: role.durability.or(run.durability),
+        })
+    };
+    run.role.iter().enumerate().filter_map(role).collect()
+}
+
 fn reads(run: &RunSection) -> Reads {
-    let usual = Reads::default();
+    let usual = run.workload.default_reads();
     Reads {
         seek_nexts: run.seek_nexts.map_or(usual.seek_nexts, |count| count.get()),
+        lengths: run.range_lengths.unwrap_or(usual.lengths),
+        cursors: run.range_cursors,
         per_batch: run.keys_per_multiget.map_or(usual.per_batch, |count| count.get()),
         seek_within: run.seek_within.map(|count| count.get()),
     }
@@ -252,16 +380,70 @@ mod tests {
         plan.trials.iter().map(label).collect()
     }
 
+    /// The same, without the order in which the engines have their turns.
+    fn blocks(plan: &Plan) -> String {
+        let labels = labels(plan);
+        let trials: Vec<(&PlannedTrial, &String)> = plan.trials.iter().zip(&labels).collect();
+        let step = |trial: &PlannedTrial| (trial.variant, trial.section, trial.threads(), trial.key.repeat);
+        let sorted = trials.chunk_by(|(one, _), (next, _)| step(one) == step(next)).flat_map(|block| {
+            let mut labels: Vec<&str> = block.iter().map(|(_, label)| label.as_str()).collect();
+            labels.sort_unstable();
+            labels
+        });
+        sorted.collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
-    fn engines_take_turns_and_each_repeat_begins_with_another() {
+    fn engines_take_turns_in_random_blocks() {
+        let mut experiment = Experiment::on(&["a".into(), "b".into(), "c".into()]);
+        experiment.run[0].readers = List(vec![Count(1), Count(2)]);
+        experiment.lab.repeat = Repeat::times(100);
+        let plan = plan_of(&experiment);
+        let blocks: Vec<String> = plan
+            .trials
+            .chunks(3)
+            .map(|block| {
+                let first = (&block[0].key.phase, block[0].key.readers, block[0].key.repeat);
+                assert!(block.iter().all(|trial| (&trial.key.phase, trial.key.readers, trial.key.repeat) == first));
+                block.iter().map(|trial| trial.key.engine.as_str()).collect()
+            })
+            .collect();
+        assert_eq!(blocks.len(), 450);
+        // 75 of each are expected; five standard deviations are 40.
+        for order in ["abc", "acb", "bac", "bca", "cab", "cba"] {
+            let count = blocks.iter().filter(|block| *block == order).count();
+            assert!((35..=115).contains(&count), "{order} {count}");
+        }
+        // What comes first at one step says nothing of the next.
+        let same = blocks.windows(2).filter(|two| two[0] == two[1]).count();
+        assert!((35..=115).contains(&same), "{same}");
+        experiment.lab.seed = Count(2);
+        let others = plan_of(&experiment);
+        assert!(others.trials.iter().zip(&plan.trials).any(|(one, other)| one.key.engine != other.key.engine));
+    }
+
+    #[test]
+    fn an_engine_after_the_other_does_all_of_its_steps() {
         let mut experiment = Experiment::on(&["a".into(), "b".into()]);
         experiment.run[0].readers = List(vec![Count(1), Count(2)]);
-        experiment.lab.repeat = Repeat::times(2);
-        let expected = "aload bload a1 b1 a2! b2! bload aload b1 a1 b2! a2!";
-        assert_eq!(labels(&plan_of(&experiment)).join(" "), expected);
-        experiment.lab.order = Order::Sequential;
-        let expected = "aload a1 a2! bload b1 b2! bload b1 b2! aload a1 a2!";
-        assert_eq!(labels(&plan_of(&experiment)).join(" "), expected);
+        (experiment.lab.repeat, experiment.lab.order) = (Repeat::times(8), Order::Sequential);
+        let labels = labels(&plan_of(&experiment));
+        let repeats: Vec<String> = labels.chunks(6).map(|repeat| repeat.join(" ")).collect();
+        let (one, other) = ("aload a1 a2! bload b1 b2!", "bload b1 b2! aload a1 a2!");
+        assert!(repeats.iter().all(|repeat| [one, other].contains(&repeat.as_str())), "{repeats:?}");
+        assert!(repeats.iter().any(|repeat| repeat == one) && repeats.iter().any(|repeat| repeat == other));
+    }
+
+    #[test]
+    fn half_as_many_repeats_stand_by_for_interference() {
+        let mut experiment = Experiment::on(&["a".into()]);
+        for (repeats, extra) in [(1, 0), (2, 1), (5, 2)] {
+            experiment.lab.repeat = Repeat::times(repeats);
+            let plan = plan_of(&experiment);
+            let ordered = plan.ordered().map(|trial| trial.key.repeat).max();
+            let last = plan.trials.iter().map(|trial| trial.key.repeat).max();
+            assert_eq!((ordered, last), (Some(repeats), Some(repeats + extra)));
+        }
     }
 
     #[test]
@@ -284,7 +466,7 @@ mod tests {
             "engines = [\"a\", \"b\"]\n[[run]]\nreaders = [1]\n[[run]]\nworkload = \"readreverse\"\nreaders = [2]\n";
         let mut plan = plan_of(&Experiment::parse(text).unwrap());
         plan.leave_out(0, 1, &[1]);
-        assert_eq!(labels(&plan).join(" "), "aload bload a1 b1! a2!");
+        assert_eq!(blocks(&plan), "aload bload a1 b1! a2!");
         assert_eq!(plan.trials.iter().map(|trial| trial.key.number).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     }
 
@@ -305,7 +487,7 @@ mod tests {
         let text = "engines = [\"a\", \"b\"]\n[[run]]\nreaders = [1]\n[[variant]]\nname = \"x\"\n\
                     [[variant]]\nname = \"y\"\nrun.readers = [2]\n";
         let plan = plan_of(&Experiment::parse(text).unwrap());
-        assert_eq!(labels(&plan).join(" "), "aload bload a1! b1! aload bload a2! b2!");
+        assert_eq!(blocks(&plan), "aload bload a1! b1! aload bload a2! b2!");
         let names: Vec<&str> = plan.trials.iter().map(|trial| trial.key.variant.as_str()).collect();
         assert_eq!(names.concat(), "xxxxyyyy");
     }

@@ -11,15 +11,14 @@ use kvdyno_model::{ByteSize, Order};
 /// Databases that do not fit.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{folder} has {} free; {databases} of about {} and min_free = {} need {}; choose another --dir, fewer records, or \
+    "{folder} has {} free; {databases} and min_free = {} need {}; choose another --dir, fewer records, or \
      --order sequential",
-    approximately(*free), approximately(*each), approximately(*min_free), approximately(*needed)
+    approximately(*free), approximately(*min_free), approximately(*needed)
 )]
 pub struct SpaceError {
     folder: PathBuf,
     free: u64,
     databases: String,
-    each: u64,
     min_free: u64,
     needed: u64,
 }
@@ -33,8 +32,8 @@ fn approximately(bytes: u64) -> String {
 }
 
 /// Bytes of keys and values in a database of a variant, or of the file that is made for it, and how many such databases
-/// there are at a time below the folder.
-fn databases(checked: &CheckedVariant, order: Order) -> (u64, u64) {
+/// there are at a time below the folder. `copied`: those of them that runs are done on copies of.
+fn databases(checked: &CheckedVariant, order: Order, copied: u64) -> (u64, u64) {
     let (experiment, requested) = (&checked.variant.experiment, &checked.environment.requested);
     let made = requested.storage.is_made();
     let stored = checked.setups.iter().filter(|setup| made || !setup.volatile).count() as u64;
@@ -42,6 +41,7 @@ fn databases(checked: &CheckedVariant, order: Order) -> (u64, u64) {
         Order::Interleaved => stored,
         Order::Sequential => stored.min(1),
     };
+    let count = count + copied.min(count);
     match (&requested.device, made) {
         (Some(_), _) => (0, 0),
         (None, true) => (backing_store::size(experiment, requested), count),
@@ -61,18 +61,19 @@ pub fn check_space(checked: &Checked, folder: &Path) -> Result<(), SpaceError> {
     let largest = checked
         .variants
         .iter()
-        .map(|one| databases(one, order))
+        .enumerate()
+        .map(|(index, one)| databases(one, order, checked.plan.copied_at_once(index)))
         .max_by_key(|(each, count)| each.saturating_mul(*count));
     let (each, count) = largest.unwrap_or((0, 0));
     let min_free = checked.experiment.lab.min_free.get();
     let needed = each.saturating_mul(count).saturating_add(min_free);
     let databases = match count {
-        0 => "nothing".to_owned(),
-        1 => "a database".to_owned(),
-        count => format!("{count} databases"),
+        0 => "no database".to_owned(),
+        1 => format!("a database of about {}", approximately(each)),
+        count => format!("{count} databases of about {}", approximately(each)),
     };
     match free >= needed {
         true => Ok(()),
-        false => Err(SpaceError { folder: folder.to_owned(), free, databases, each, min_free, needed }),
+        false => Err(SpaceError { folder: folder.to_owned(), free, databases, min_free, needed }),
     }
 }

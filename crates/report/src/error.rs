@@ -28,6 +28,18 @@ pub enum ReportError {
     /// A row could not be put into CSV.
     #[error("cannot write CSV: {0}")]
     Csv(#[from] csv::Error),
+    /// A spreadsheet could not be packed.
+    #[error("cannot write a spreadsheet: {0}")]
+    Spreadsheet(#[from] zip::result::ZipError),
+    /// A table could not be put into Parquet.
+    #[cfg(feature = "parquet")]
+    #[error("cannot write Parquet: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// This kvdyno cannot write Parquet.
+    #[error(
+        "this kvdyno was built without Parquet; to build it with: cargo build --release --locked --features parquet"
+    )]
+    NoParquet,
     /// A value could not be put into JSON.
     #[error("cannot write JSON: {0}")]
     Json(#[from] serde_json::Error),

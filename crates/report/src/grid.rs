@@ -29,6 +29,8 @@ pub(crate) struct GridColumn {
     pub(crate) is_number: bool,
     /// The columns that it belongs to.
     pub(crate) group: ColumnGroup,
+    /// Whether its head says nothing without the columns before it: `±` of a rate, `p99` after `read p50`.
+    pub(crate) continues: bool,
 }
 
 /// Columns that stand together where a table is too wide for one piece. The pieces come in this order.
@@ -40,8 +42,6 @@ pub(crate) enum ColumnGroup {
     Rates,
     /// Times, sizes and context switches.
     Costs,
-    /// Only a table without limit of its width has them.
-    Extras,
 }
 
 /// A row of a table.
@@ -78,12 +78,14 @@ pub(crate) enum Content {
     Words(String),
     /// A figure.
     Number(f64, Unit),
-    /// A rate, marked if there was interference with a trial that it was made from.
+    /// A rate, marked if there was interference with a trial that it was made from, or if it was not steady.
     Rate {
         /// Per second.
         per_s: f64,
         /// Whether there was.
         has_interference: bool,
+        /// Whether it was not.
+        is_unsteady: bool,
     },
     /// Half of a figure's interval over its value.
     Uncertainty(f64),
@@ -105,6 +107,8 @@ pub(crate) enum Emphasis {
     Untold,
     /// No figure, for a reason.
     Missing,
+    /// A setting that is another than that of its neighbours.
+    Differs,
 }
 
 /// A line beneath a table.
@@ -118,6 +122,8 @@ pub(crate) enum TableNote {
     OfColumn(&'static str, &'static str),
     /// The meaning of the mark beside a rate, for the pieces that have rates.
     Interference,
+    /// The meaning of [`UNSTEADY`], for the pieces that have it.
+    Unsteady,
     /// The price of a call that crosses a border between languages, nanoseconds by engine.
     Crossing(String, Vec<(String, f64)>),
 }
@@ -129,8 +135,10 @@ impl fmt::Display for Content {
             Content::Absent => f.write_str("–"),
             Content::Words(words) => f.write_str(words),
             Content::Number(value, unit) => f.write_str(&unit.print(*value)),
-            Content::Rate { per_s, has_interference } => {
-                write!(f, "{}{}", if *has_interference { "! " } else { "" }, rate(*per_s))
+            Content::Rate { per_s, has_interference, is_unsteady } => {
+                let interference = if *has_interference { "! " } else { "" };
+                let unsteady = if *is_unsteady { UNSTEADY } else { "" };
+                write!(f, "{interference}{}{unsteady}", rate(*per_s))
             }
             Content::Uncertainty(relative) => f.write_str(&plus_minus(*relative)),
             Content::Latency(estimate) => {
@@ -148,7 +156,7 @@ impl GridCell {
     }
 
     /// Whether nothing stands in it.
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match &self.content {
             Content::Empty => true,
             Content::Words(words) => words.is_empty(),
@@ -166,12 +174,12 @@ impl From<Content> for GridCell {
 impl GridColumn {
     /// A column of numbers.
     pub(crate) fn numbers(head: impl Into<String>) -> GridColumn {
-        GridColumn { head: head.into(), is_number: true, group: ColumnGroup::Rates }
+        GridColumn { head: head.into(), is_number: true, group: ColumnGroup::Rates, continues: false }
     }
 
     /// A column of words.
     pub(crate) fn words(head: impl Into<String>) -> GridColumn {
-        GridColumn { head: head.into(), is_number: false, group: ColumnGroup::Names }
+        GridColumn { head: head.into(), is_number: false, group: ColumnGroup::Names, continues: false }
     }
 }
 
@@ -270,13 +278,19 @@ impl Grid {
                 (*words).to_owned()
             }
             TableNote::Interference if self.has_rates() => INTERFERENCE.to_owned(),
-            TableNote::OfColumn(..) | TableNote::Interference => String::new(),
+            TableNote::Unsteady if self.is_unsteady() => format!("{UNSTEADY} not steady: the doubts say how."),
+            TableNote::OfColumn(..) | TableNote::Interference | TableNote::Unsteady => String::new(),
             TableNote::Repeats => self.repeats(),
             TableNote::Crossing(border, prices) => {
                 let prices: Vec<String> = prices.iter().map(|(engine, ns)| format!("{engine} {ns:.0} ns")).collect();
                 format!("Each call crosses {border} and back, included in all figures: {}.", prices.join(", "))
             }
         }
+    }
+
+    fn is_unsteady(&self) -> bool {
+        let is_it = |cell: &GridCell| matches!(cell.content, Content::Rate { is_unsteady: true, .. });
+        self.rows.iter().flat_map(|row| &row.cells).any(is_it)
     }
 
     fn has_rates(&self) -> bool {
@@ -303,6 +317,9 @@ impl Grid {
 
 /// The meaning of the mark beside a rate.
 const INTERFERENCE: &str = "! there was interference with a trial of it: the notes say by what.";
+
+/// The mark of a figure that was not steady.
+pub(crate) const UNSTEADY: &str = "†";
 
 /// In the head of a column of percentiles.
 const LATENCY: &str = "p50";

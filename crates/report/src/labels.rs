@@ -3,7 +3,7 @@
 //! differ in something else, such as the size of values, have that in their labels.
 
 use kvdyno_analysis::{Cell, CellKey};
-use kvdyno_results::{ClientKind, TrialResult};
+use kvdyno_results::{ClientKind, RoleFacts, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
 use crate::numbers::{bytes, grouped};
@@ -21,9 +21,9 @@ pub(crate) struct Label {
 /// A property in which cells can differ, in words; empty where a cell has none.
 type Property = fn(&TrialResult) -> String;
 
-const OF_WORKLOADS: [Property; 13] = [
+const OF_WORKLOADS: [Property; 17] = [
     |r| format!("{} records", grouped(r.workload.records as f64)),
-    |r| format!("{} + {} bytes", r.workload.key_size, r.workload.value_size),
+    |r| r.workload.sizes(|bytes| bytes.to_string()),
     |r| format!("keys in {}", r.workload.keys()),
     |r| format!("batches of {}", grouped(r.workload.batch as f64)),
     |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
@@ -35,7 +35,23 @@ const OF_WORKLOADS: [Property; 13] = [
     |r| format!("write buffer {}", bytes(r.workload.write_buffer_bytes as f64)),
     |r| format!("compression {}", r.workload.compression),
     |r| r.workload.write_rate.map_or("writes not limited".to_owned(), |rate| format!("{} writes/s", grouped(rate))),
+    |r| r.workload.read_rate.map_or("reads in a closed loop".to_owned(), |rate| format!("{} reads/s", grouped(rate))),
+    |r| r.workload.rate.map_or(String::new(), |rate| format!("{} operations/s", grouped(rate))),
+    |r| r.workload.arrival.clone().unwrap_or_default(),
+    |r| roles(&r.workload),
 ];
+
+/// The roles of clients in words; empty where these are all alike.
+pub(crate) fn roles(workload: &WorkloadFacts) -> String {
+    workload.roles.iter().map(role).collect::<Vec<_>>().join("; ")
+}
+
+/// `front: 4 x get 95, put 5, zipf 0.99, 100 a second`.
+fn role(role: &RoleFacts) -> String {
+    let rate = role.rate.map_or(String::new(), |rate| format!(", {} a second", grouped(rate)));
+    let durability = role.durability.as_ref().map_or(String::new(), |level| format!(", durability {level}"));
+    format!("{}: {} x {}, {}{rate}{durability}", role.name, role.clients, role.mix, role.distribution)
+}
 
 const OF_ENGINES: Property = |r| r.engine.version.clone();
 

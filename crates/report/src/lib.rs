@@ -11,6 +11,7 @@ mod error;
 mod figures;
 mod format;
 mod grid;
+mod lab_keys;
 mod labels;
 mod numbers;
 mod order;
@@ -23,67 +24,108 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
+use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
 
 pub use diff::{Diff, DiffError, DiffFormat, DiffOutcome};
 pub use error::ReportError;
-pub use format::{Format, UnknownFormat};
+pub use format::{Format, Screen, UnknownFormat};
 pub use published::{Paper, UnknownPaper, against, can_hold};
+pub use words::plain;
 
 use document::Document;
 use study::{Contents, Study};
 
 /// A report in a format, and its page.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Rendered {
     /// In the requested format.
     pub text: String,
-    /// The file of the page.
-    pub page: PathBuf,
+    /// The file of the page, or why it could not be written: the text is there all the same.
+    pub page: Result<PathBuf, ReportError>,
 }
 
-/// The report of an experiment in a format, and its page, from one reading of the results.
+/// The report of an experiment in a format, and its page in `folder` with the files beside it, from one reading of the
+/// results.
 ///
 /// # Errors
-/// If the results folder cannot be read or the files cannot be written.
-pub fn report(results: &ResultsFolder, format: Format, colour: bool) -> Result<Rendered, ReportError> {
+/// If the results folder cannot be read.
+pub fn report(results: &ResultsFolder, format: Format, screen: Screen, folder: &Path) -> Result<Rendered, ReportError> {
     with_document(results, |document| {
-        let text = format.render(document, colour)?;
-        Ok(Rendered { text, page: page(document, results)? })
+        Ok(Rendered { text: format.render(document, screen)?, page: page(document, folder) })
     })
 }
 
-/// The report of an experiment, as text without colour.
+/// The report of an experiment, as text for no terminal.
 ///
 /// # Errors
 /// If the results folder cannot be read.
 pub fn render(results: &ResultsFolder, format: Format) -> Result<String, ReportError> {
-    with_document(results, |document| format.render(document, false))
+    with_document(results, |document| format.render(document, Screen::default()))
 }
 
-/// [`Format::Table`] with colour, for a terminal that shows it.
+/// [`Format::Table`] for a terminal.
 ///
 /// # Errors
 /// If the results folder cannot be read.
-pub fn render_coloured(results: &ResultsFolder) -> Result<String, ReportError> {
-    with_document(results, |document| Format::Table.render(document, true))
+pub fn render_on(results: &ResultsFolder, screen: Screen) -> Result<String, ReportError> {
+    with_document(results, |document| Format::Table.render(document, screen))
 }
 
-/// Writes `load.csv` and `run.csv` into a folder, a row a trial, and says where they are.
-///
-/// # Errors
-/// If the results folder cannot be read or the files cannot be written.
-pub fn write_csv(results: &ResultsFolder, folder: &Path) -> Result<[PathBuf; 2], ReportError> {
-    with_document(results, |document| format::csv::write(document, folder))
-}
-
-/// Writes the page of an experiment, `report/index.html` in its folder, with `load.csv` and `run.csv` beside it, and
-/// says where the page is. The page needs no network and no other file.
+/// Writes the page of an experiment, `report/index.html` in its folder, with the files beside it, and says where the
+/// page is. The page needs no network and no other file.
 ///
 /// # Errors
 /// If the results folder cannot be read or the files cannot be written.
 pub fn write_page(results: &ResultsFolder) -> Result<PathBuf, ReportError> {
-    with_document(results, |document| page(document, results))
+    with_document(results, |document| page(document, &results.report_folder()))
+}
+
+/// Writes the tables of an experiment as an OpenDocument spreadsheet, `.ods`; with `against`, also what a paper has
+/// beside them.
+///
+/// # Errors
+/// If the results folder cannot be read or the file cannot be written.
+pub fn write_ods(results: &ResultsFolder, against: Option<Paper>, path: &Path) -> Result<(), ReportError> {
+    let bytes = match against {
+        None => with_document(results, format::ods::render)?,
+        Some(paper) => {
+            published::with_document_against(results, paper, |compared| format::ods::render(compared.document))?
+        }
+    };
+    // The folder of a path without one is the current.
+    let path = std::path::absolute(path).map_err(ReportError::writing(path.to_owned()))?;
+    files::write_whole(&path, &bytes).map_err(ReportError::writing(path.clone()))
+}
+
+/// Writes `cells.parquet` and `series.parquet` of an experiment into `folder`, which is made if it is not there.
+///
+/// # Errors
+/// If the results folder cannot be read or the files cannot be written; always, if this was built without the feature
+/// `parquet`.
+pub fn write_parquet(results: &ResultsFolder, folder: &Path) -> Result<(), ReportError> {
+    #[cfg(feature = "parquet")]
+    {
+        let contents = Contents::read(results)?;
+        let study = Study::of(&contents)?;
+        let tables = format::parquet::files(&study, &Document::of(&study))?;
+        std::fs::create_dir_all(folder).map_err(ReportError::writing(folder.to_owned()))?;
+        for (name, bytes) in tables {
+            let path = folder.join(name);
+            files::write_whole(&path, &bytes).map_err(ReportError::writing(path.clone()))?;
+        }
+        Ok(())
+    }
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = (results, folder);
+        Err(ReportError::NoParquet)
+    }
+}
+
+/// The JSON Schema of [`Format::Json`].
+pub fn schema() -> serde_json::Value {
+    format::schema::schema()
 }
 
 /// The columns of `load.csv` and `run.csv`, as a table in Markdown for the documentation.
@@ -91,9 +133,9 @@ pub fn column_reference() -> String {
     figures::reference()
 }
 
-fn page(document: &Document<'_>, results: &ResultsFolder) -> Result<PathBuf, ReportError> {
-    format::csv::write(document, &results.report_folder())?;
-    format::page::write(document, &results.report_folder())
+fn page(document: &Document<'_>, folder: &Path) -> Result<PathBuf, ReportError> {
+    format::csv::write(document, folder)?;
+    format::page::write(document, folder)
 }
 
 fn with_document<T>(

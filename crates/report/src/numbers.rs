@@ -68,6 +68,13 @@ pub(crate) fn short(number: f64) -> String {
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// The share that so many nines are, with as many digits as they need: `99.9 %` for 3.
+pub(crate) fn percentile(nines: f64) -> String {
+    let digits = (nines.ceil() as usize).saturating_sub(2);
+    let text = format!("{:.*}", digits, 100.0 * (1.0 - 10f64.powf(-nines)));
+    format!("{text} %")
+}
+
 /// Bytes in binary units, exact where they are round: `32 MiB`, `1.5 GiB`.
 pub(crate) fn bytes(count: f64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];

@@ -1,6 +1,6 @@
 //! Failures, doubts and notes, for people.
 
-use kvdyno_analysis::{Doubt, check};
+use kvdyno_analysis::{Doubt, Steadiness, Unsteady, Untold, check};
 use kvdyno_results::{Failure, FailureKind, Side, TrialOutcome, TrialResult};
 
 use crate::numbers::plus_minus;
@@ -43,7 +43,37 @@ pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
 pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
     let mut doubts = grouped(all_doubts(study), std::mem::discriminant, Doubt::to_string);
     doubts.extend(study.all_cells().iter().filter_map(wide));
+    doubts.extend(study.all_cells().iter().filter_map(unsteady));
     doubts
+}
+
+/// `lmdb readrandom, 4 readers`.
+fn cell_title(cell: &StudyCell<'_>) -> String {
+    format!("{} {}, {}", cell.label.engine, cell.label.workload, threads(cell.key.readers, cell.key.writers))
+}
+
+/// A cell whose figures are not those of a state that lasts.
+fn unsteady(cell: &StudyCell<'_>) -> Option<Remark> {
+    let told = cell.steadiness.as_ref()?;
+    let Steadiness::NotSteady(observed) = &told.steadiness else { return None };
+    let how = observed.iter().map(Unsteady::to_string).collect::<Vec<_>>().join("; ");
+    let often = if told.told > 1 { format!(" in {} of {} repeats", told.unsteady, told.told) } else { String::new() };
+    Some(Remark { trial: cell_title(cell), text: format!("Not steady{often}: {how}.") })
+}
+
+/// The cells of runs of which it cannot be told whether they were steady, a remark for each reason.
+fn untold(study: &Study<'_>) -> Vec<Remark> {
+    let why = |cell: &StudyCell<'_>| match cell.steadiness.as_ref()?.steadiness {
+        Steadiness::NotTold(why) => Some(why),
+        _ => None,
+    };
+    let all: Vec<Untold> = study.all_cells().iter().filter_map(why).collect();
+    let remark = |why: Untold| {
+        let cells = all.iter().filter(|other| **other == why).count();
+        let of = if cells == 1 { "one cell".to_owned() } else { format!("{cells} cells") };
+        Remark { trial: "steady or not".to_owned(), text: format!("not told of {of}: {why}") }
+    };
+    distinct(all.iter().copied()).into_iter().map(remark).collect()
 }
 
 /// From this half of an interval over its value on, a rate is no figure to go by.
@@ -58,14 +88,14 @@ fn wide(cell: &StudyCell<'_>) -> Option<Remark> {
     };
     let sides: Vec<String> =
         [(Side::Reads, "reads"), (Side::Writes, "writes")].into_iter().filter_map(of_side).collect();
-    let threads = threads(cell.key.readers, cell.key.writers);
     (!sides.is_empty()).then(|| Remark {
-        trial: format!("{} {}, {threads}", cell.label.engine, cell.label.workload),
+        trial: cell_title(cell),
         text: format!("Its repeats are too few or differ too much for a figure: {}.", sides.join(", ")),
     })
 }
 
-/// Engines that were not measured, the trials' own notes, interference, and cells without a log of latencies.
+/// Engines that were not measured, the trials' own notes, interference, cells without a log of latencies, and those
+/// too short to tell whether they were steady.
 pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
     let engines = distinct(study.left_out.iter().map(|one| (&one.engine, &one.workload, &one.reason)));
     let left_out = engines.into_iter().map(|(engine, workload, reason)| {
@@ -77,15 +107,15 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
         notes.map(|note| Remark { trial: title(&result.trial), text: note.clone() }).collect()
     };
     let of_trials = study.results.iter().flat_map(of_trial);
-    left_out.chain(of_trials).chain(study.all_cells().iter().filter_map(without_log)).collect()
+    let without_log = study.all_cells().iter().filter_map(without_log);
+    left_out.chain(of_trials).chain(without_log).chain(untold(study)).collect()
 }
 
 /// Where latencies could not be merged.
 fn without_log(cell: &StudyCell<'_>) -> Option<Remark> {
     let kinds: Vec<&str> = cell.latencies.iter().filter(|one| !one.is_merged).map(|one| one.kind.name()).collect();
-    let threads = threads(cell.key.readers, cell.key.writers);
     (!kinds.is_empty()).then(|| Remark {
-        trial: format!("{} {}, {threads}", cell.label.engine, cell.label.workload),
+        trial: cell_title(cell),
         text: format!(
             "no latency.hlog of every trial: percentiles of {} are medians of the trials' own",
             kinds.join(", ")

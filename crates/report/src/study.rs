@@ -1,15 +1,22 @@
 //! A results folder, read and grouped into cells.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::num::NonZero;
 use std::ops::Deref;
+use std::panic::resume_unwind;
+use std::thread;
 
-use kvdyno_analysis::{Cell, Series, cells};
-use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{LeftOut, Machine, Phase, SavedPlan, TrialKey, TrialResult};
+use kvdyno_analysis::{Cell, CellSteadiness, Series, Steadiness, cells, steadiness};
+use kvdyno_results::folder::{ReadError, ResultsFolder};
+use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
 
 use crate::error::ReportError;
+use crate::lab_keys::{detect, engines};
 use crate::labels::{Label, labels};
-use crate::order::distinct;
+use crate::order::{distinct, in_order_of_engines};
+
+/// The memory and the device of trials over time.
+pub(crate) type Resources = BTreeMap<TrialKey, Vec<ResourcePoint>>;
 
 /// The files of a results folder.
 pub(crate) struct Contents {
@@ -35,6 +42,8 @@ pub(crate) struct Study<'a> {
     pub(crate) results: &'a [TrialResult],
     /// Their time series.
     pub(crate) series: &'a Series,
+    /// Memory and device over time of the first finished trial of each cell that ran.
+    pub(crate) resources: Resources,
     /// Engines that were not measured.
     pub(crate) left_out: &'a [LeftOut],
     /// Trials of the plan that have no result.
@@ -47,6 +56,8 @@ pub(crate) struct StudyCell<'a> {
     cell: Cell<'a>,
     /// Its names for people.
     pub(crate) label: Label,
+    /// Whether its runs were steady; absent for loads, and where none finished.
+    pub(crate) steadiness: Option<CellSteadiness>,
 }
 
 impl<'a> Deref for StudyCell<'a> {
@@ -57,15 +68,20 @@ impl<'a> Deref for StudyCell<'a> {
     }
 }
 
+impl StudyCell<'_> {
+    /// Whether it is known that its runs were not steady.
+    pub(crate) fn is_unsteady(&self) -> bool {
+        let is_not = |it: &CellSteadiness| matches!(it.steadiness, Steadiness::NotSteady(_));
+        self.steadiness.as_ref().is_some_and(is_not)
+    }
+}
+
 impl Contents {
     /// Reads all but the latencies, of which one log at a time is enough to have in memory.
     pub(crate) fn read(folder: &ResultsFolder) -> Result<Contents, ReportError> {
         let experiment = folder.experiment()?;
-        let results = folder.results()?;
-        let mut series = Series::new();
-        for result in &results {
-            series.insert(result.trial.clone(), folder.series(&result.trial)?);
-        }
+        let results = in_order_of_engines(folder.results()?, &engines(&experiment));
+        let series = all_series(folder, &results)?;
         let (name, machine, left_out) = (name(&experiment, folder), folder.machine()?, folder.left_out()?);
         let ended: HashSet<&TrialKey> = results.iter().map(|result| &result.trial).collect();
         let plan = folder.plan()?;
@@ -79,16 +95,28 @@ impl<'a> Study<'a> {
     /// Groups the trials into cells, and reads their latencies.
     pub(crate) fn of(contents: &'a Contents) -> Result<Study<'a>, ReportError> {
         let cells = cells(&contents.results, &contents.series, |trial| contents.folder.latencies(trial))?;
+        let mut resources = Resources::new();
+        // Of the others nothing is drawn, and to read them takes a while.
+        for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {
+            let Some(first) = cell.finished.first() else { continue };
+            resources.insert(first.trial.clone(), contents.folder.resources(&first.trial)?);
+        }
         let labels = labels(&cells);
+        let detect = detect(&contents.experiment);
+        let cell = |(cell, label): (Cell<'a>, Label)| {
+            let steadiness = steadiness(&cell.finished, &contents.series, detect);
+            StudyCell { cell, label, steadiness }
+        };
         Ok(Study {
             name: &contents.name,
             experiment: &contents.experiment,
             machine: contents.machine.as_ref(),
             results: &contents.results,
             series: &contents.series,
+            resources,
             left_out: &contents.left_out,
             missing: &contents.missing,
-            cells: cells.into_iter().zip(labels).map(|(cell, label)| StudyCell { cell, label }).collect(),
+            cells: cells.into_iter().zip(labels).map(cell).collect(),
         })
     }
 
@@ -134,6 +162,26 @@ impl<'a> Study<'a> {
         distinct(self.cells(Phase::Run).into_iter().map(|cell| cell.label.workload.as_str()))
     }
 }
+
+/// The time series of all trials. There are many, and to read one needs no other: each processor reads some of them.
+fn all_series(folder: &ResultsFolder, results: &[TrialResult]) -> Result<Series, ReportError> {
+    let readers = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_READERS);
+    let read = &|some: &[TrialResult]| -> Result<Series, ReadError> {
+        some.iter().map(|result| Ok((result.trial.clone(), folder.series(&result.trial)?))).collect()
+    };
+    thread::scope(|scope| {
+        let shares = results.chunks(results.len().div_ceil(readers).max(1));
+        let threads: Vec<_> = shares.map(|some| scope.spawn(move || read(some))).collect();
+        let mut all = Series::new();
+        for thread in threads {
+            all.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(all)
+    })
+}
+
+/// Threads that read time series, at the most: then the storage is what they wait for.
+const MOST_READERS: usize = 8;
 
 /// The name that the experiment file gives itself, else the folder's.
 fn name(experiment: &str, results: &ResultsFolder) -> String {

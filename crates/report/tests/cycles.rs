@@ -4,7 +4,7 @@
 
 mod support;
 
-use kvdyno_report::{Format, Paper, against, render};
+use kvdyno_report::{Format, Paper, Screen, against, render};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{FigureValue, NamedFigure, Phase, Setting, WorkloadFigures};
 
@@ -48,6 +48,22 @@ fn computed(folder: &std::path::Path) -> ResultsFolder {
 }
 
 #[test]
+fn each_cell_has_its_own_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = computed(folder.path());
+    for (mut result, word) in results.results().unwrap().into_iter().filter(|r| r.figures.is_some()).zip(["one", "two"])
+    {
+        let words = NamedFigure::new("isolation", FigureValue::Text(word.to_owned()), "A word.").titled("isolation");
+        let tries = NamedFigure::new("tries", FigureValue::Factor(1.25), "Tries of each.").titled("tries");
+        result.figures = Some(WorkloadFigures { figures: vec![words, tries], ..figures() });
+        results.save(&result).unwrap();
+    }
+    let table = render(&results, Format::Table).unwrap();
+    let own: String = table.split("\n\n").filter(|part| part.starts_with("3n+1\n")).collect();
+    assert!(own.contains("one") && own.contains("two") && own.contains("1.25"), "{own}");
+}
+
+#[test]
 fn every_format_has_the_answers() {
     let folder = tempfile::tempdir().unwrap();
     let results = computed(folder.path());
@@ -56,7 +72,8 @@ fn every_format_has_the_answers() {
     insta::assert_snapshot!(own);
     let markdown = render(&results, Format::Markdown).unwrap();
     assert!(markdown.contains("## 3n+1") && markdown.contains("| 56,991,483,520 | 2,168,610 | 3,168,608 | 74,138 |"));
-    let csv = render(&results, Format::Csv).unwrap();
+    kvdyno_report::write_page(&results).unwrap();
+    let csv = std::fs::read_to_string(results.report_folder().join("load.csv")).unwrap();
     assert!(csv.contains(",1000000,enhanced,525,837799,56991483520,2168610,3168608,5337218,74138,500000,"), "{csv}");
     let json: serde_json::Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
     let rows = json["load"].as_array().unwrap();
@@ -76,7 +93,9 @@ fn rows_are_held_against_the_report() {
         result.trial.variant = "other".to_owned();
         results.save(&result).unwrap();
     }
-    let text = against(&results, Paper::ThreeNPlusOne, Format::Table).unwrap();
+    let text = against(&results, Paper::ThreeNPlusOne, Format::Table, Screen::default(), &results.report_folder())
+        .unwrap()
+        .text;
     assert!(text.contains("3n+1 on Berkeley DB  2 of 20"), "{text}");
     assert!(
         text.contains("\n15 cache 300000 KiB, 3 threads, log buffer 800 KiB, NOSYNC, DSYNC, 8 partitions"),

@@ -4,7 +4,7 @@
 
 mod support;
 
-use kvdyno_report::{Format, ReportError, render, render_coloured, write_csv};
+use kvdyno_report::{Format, ReportError, Screen, render, render_on, write_page};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{CachedPages, NodePages, ObservedEnvironment};
 use serde_json::Value;
@@ -52,30 +52,30 @@ fn tables_fit_a_terminal() {
     }
 }
 
+/// `load.csv` and `run.csv`.
+fn of_trials(results: &ResultsFolder) -> [String; 2] {
+    write_page(results).unwrap();
+    ["load.csv", "run.csv"].map(|name| std::fs::read_to_string(results.report_folder().join(name)).unwrap())
+}
+
+fn trials(repeats: u32) -> [String; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    of_trials(&support::write(folder.path(), repeats))
+}
+
 #[test]
-fn csv_begins_with_the_published_columns() {
-    let csv = rendered(1, Format::Csv);
-    let (load, run) = csv.split_once("\n\n").unwrap();
+fn files_of_trials_begin_with_the_published_columns() {
+    let [load, run] = trials(1);
     assert!(load.starts_with(&format!("{PUBLISHED_LOAD},")), "{load}");
     assert!(run.starts_with(&format!("{PUBLISHED_RUN},")), "{run}");
 }
 
 #[test]
-fn csv_has_a_row_for_each_trial_and_no_figures_of_failed_ones() {
-    let csv = rendered(3, Format::Csv);
-    let (load, run) = csv.split_once("\n\n").unwrap();
+fn files_of_trials_have_no_figures_of_failed_ones() {
+    let [load, run] = trials(3);
     assert_eq!((load.lines().count(), run.lines().count()), (1 + 7 * 3, 1 + 7 * 3 * 3));
     let crashed = run.lines().find(|line| line.starts_with("bdb,4,")).unwrap();
     assert!(crashed.starts_with("bdb,4,,,,,,,,,,,,crashed,ended by signal 6"), "{crashed}");
-}
-
-#[test]
-fn csv_files_are_the_two_tables() {
-    let folder = tempfile::tempdir().unwrap();
-    let results = support::write(folder.path(), 1);
-    let [load, run] = write_csv(&results, &folder.path().join("tables")).unwrap();
-    let both = format!("{}\n{}", std::fs::read_to_string(load).unwrap(), std::fs::read_to_string(run).unwrap());
-    assert_eq!(both, render(&results, Format::Csv).unwrap());
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn colour_only_when_asked_for_and_then_nothing_else_differs() {
     let folder = tempfile::tempdir().unwrap();
     let results = support::write(folder.path(), 1);
     let plain = render(&results, Format::Table).unwrap();
-    let coloured = render_coloured(&results).unwrap();
+    let coloured = render_on(&results, Screen { width: None, colour: true }).unwrap();
     assert!(!plain.contains('\u{1b}'));
     assert!(coloured.contains("\u{1b}[31mfailed, wrong answer"));
     let without_codes = strip_codes(&coloured);
@@ -266,7 +266,7 @@ fn an_environment_that_differs_has_a_table() {
     lmdb              1     on   interleave:0-1  0: 75 %, 1: 25 %  libc           1 GiB  512 MiB   12.5 %           25 %
     rocksdb           0-7   on   default                           libc
     ");
-    let csv = render(&results, Format::Csv).unwrap();
+    let csv = of_trials(&results).concat();
     assert!(csv.contains(",1,on,interleave:0-1,0:3000;1:1000,libc,1073741824,536870912,0.125,1,4,folder,,"), "{csv}");
     assert!(render(&results, Format::Markdown).unwrap().contains("## Observed environment"));
 }

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use kvdyno_report::{Format, render, render_coloured};
+use kvdyno_report::{Format, Screen, render, render_on, write_page};
 use serde_json::Value;
 
 /// Clears the screen, in both ways; a formula.
@@ -68,19 +68,20 @@ fn commands_in_foreign_results_reach_neither_terminal_nor_spreadsheet() {
         let control = text.chars().find(|c| c.is_control() && *c != '\n');
         assert_eq!(control, None, "{format}");
     }
-    let coloured = render_coloured(&results).unwrap();
+    let coloured = render_on(&results, Screen { width: Some(80), colour: true }).unwrap();
     assert!(!coloured.contains("\u{1b}[2J") && !coloured.contains('\u{9b}'));
-    let csv = render(&results, Format::Csv).unwrap();
-    let tables: Vec<_> = csv.split("\n\n").collect();
-    let mut cells = 0;
-    for table in tables {
-        for row in csv::Reader::from_reader(table.as_bytes()).records() {
+    write_page(&results).unwrap();
+    for (name, expected) in [("cells.csv", "'=␛[2J␦2J␡"), ("load.csv", "'=␛[2J␦2J␡"), ("run.csv", "'=␛[2J␦2J␡")]
+    {
+        let csv = fs::read_to_string(results.report_folder().join(name)).unwrap();
+        let mut cells = 0;
+        for row in csv::Reader::from_reader(csv.as_bytes()).records() {
             for cell in row.unwrap().iter() {
                 cells += 1;
                 let is_command = cell.starts_with(['=', '@', '\t', '\r']);
                 assert!(!is_command, "{cell}");
             }
         }
+        assert!(cells > 0 && csv.contains(expected), "{csv}");
     }
-    assert!(cells > 0 && csv.contains("'= [2J 2J"), "{csv}");
 }

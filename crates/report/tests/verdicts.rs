@@ -4,9 +4,9 @@
 
 mod support;
 
-use kvdyno_report::{Format, Paper, against, render, write_page};
-use kvdyno_results::TrialResult;
+use kvdyno_report::{Format, Paper, Screen, against, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{SeriesPoint, TrialResult};
 use serde_json::Value;
 
 /// The made-up experiment, its results changed.
@@ -109,11 +109,12 @@ fn csv_has_a_row_for_each_pair() {
     write_page(&results).unwrap();
     let csv = std::fs::read_to_string(folder.path().join("report/verdicts.csv")).unwrap();
     let mut lines = csv.lines();
-    let head = "work,one,other,verdict,why,ratio,low,high,differs,repeats,detect,looks,neighbours,pairs";
+    let head = "work,one,other,verdict,why,ratio,low,high,differs,repeats,detect,looks,neighbours,pairs,\
+                bias,by_slices,not_steady";
     assert_eq!(lines.next().unwrap(), head);
     let first = lines.next().unwrap();
     assert!(first.starts_with("Load: fillseq,lmdb,wiredtiger:btree,faster,,1.9"), "{first}");
-    assert!(first.ends_with(",true,3,0.03,once,true,5"), "{first}");
+    assert!(first.ends_with(",true,3,0.03,once,true,5,,false,"), "{first}");
     assert_eq!(lines.count() + 1, json(&results)["verdicts"].as_array().unwrap().len());
 }
 
@@ -171,14 +172,113 @@ fn many_groups_are_a_line_each_and_their_pairs_are_on_the_page() {
     let line = "  readwhilewriting, 8 readers, 1 writer: lmdb > wiredtiger:btree > rocksdb > leveldb > bdb";
     assert!(table.contains(line) && !table.contains("times as fast as"), "{table}");
     let page = std::fs::read_to_string(write_page(&results).unwrap()).unwrap();
-    assert!(page.contains("<summary>readwhilewriting, 8 readers, 1 writer</summary>"));
-    assert!(page.contains("times as fast as"));
+    assert!(page.contains("<summary>readwhilewriting, 8 readers, 1 writer: each beside the next</summary>"));
+    // What is open has a ratio with its interval: of the first to the next, and to the last.
+    let open = page.split_once("id=\"verdicts\"").unwrap().1.split_once("<details>").unwrap().0;
+    for sentence in [
+        "lmdb reads 2.24 times as fast as wiredtiger:btree (2.19 to 2.29), 3 repeats",
+        "lmdb reads 6.34 times as fast as wiredtiger:lsm (5.41 to 7.42), 3 repeats",
+    ] {
+        assert!(open.contains(sentence), "{open}");
+    }
+    assert!(!open.contains("1 writer: lmdb &gt;") && !open.contains("1 writer: lmdb &#62;"), "the terminal's lines");
     drop(folder);
 }
 
 #[test]
 fn an_order_other_than_published_is_decided_or_not() {
     let (_folder, results) = changed(3, |_| ());
-    let text = against(&results, "inmem-numa".parse::<Paper>().unwrap(), Format::Table).unwrap();
+    let text = against(
+        &results,
+        "inmem-numa".parse::<Paper>().unwrap(),
+        Format::Table,
+        Screen::default(),
+        &results.report_folder(),
+    )
+    .unwrap()
+    .text;
     insta::assert_snapshot!(text);
+}
+
+/// Halves the rates of LMDB with one reader from the middle of each of its first `trials` trials on.
+fn halved(results: &ResultsFolder, trials: u32) {
+    let of_one_reader = |result: &TrialResult| (result.trial.engine.as_str(), result.trial.readers) == ("lmdb", 1);
+    for result in results.results().unwrap().iter().filter(|result| of_one_reader(result)) {
+        let mut points = five_times(&results.series(&result.trial).unwrap());
+        let middle = points.last().unwrap().end_s / 2.0;
+        let second_half = points.iter_mut().filter(|point| point.end_s > middle);
+        if result.trial.repeat <= trials {
+            second_half.for_each(|point| point.records /= 2);
+        }
+        results.save_series(&result.trial, &points).unwrap();
+    }
+}
+
+/// The series five times, one behind the other, in the same time: steadiness is told from 50 points on.
+fn five_times(series: &[SeriesPoint]) -> Vec<SeriesPoint> {
+    let length = series.last().unwrap().end_s + 1.0;
+    let shortened = |nth: u32, point: &SeriesPoint| SeriesPoint {
+        end_s: (point.end_s + f64::from(nth) * length) / 5.0,
+        seconds: point.seconds / 5.0,
+        ..point.clone()
+    };
+    (0..5).flat_map(|nth| series.iter().map(move |point| shortened(nth, point))).collect()
+}
+
+/// LMDB with one reader is marked where its rate stands, in its verdicts and among the doubts.
+#[test]
+fn a_cell_that_was_not_steady_says_so_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 3);
+    halved(&results, 2);
+    let row = matrix(&results).into_iter().find(|row| row.starts_with("lmdb")).unwrap();
+    let figures: Vec<&str> = row.split_whitespace().filter(|word| word.contains(',')).collect();
+    assert!(figures[0].ends_with('†') && !figures[1].ends_with('†'), "{row}");
+    let doubt = "lmdb readwhilewriting, 1 reader, 1 writer: Not steady in 2 of 3 repeats: five rounds of its rate of";
+    for format in [Format::Table, Format::Markdown] {
+        let text = render(&results, format).unwrap();
+        assert!(text.contains(doubt) && text.contains("† not steady: the doubts say how."), "{text}");
+        assert!(text.lines().any(|line| line.contains("; lmdb was not steady")), "{text}");
+    }
+    let document = json(&results);
+    let of_one_reader = |cell: &&Value| (&cell["engine"], &cell["readers"]) == (&"lmdb".into(), &1.into());
+    let cell = document["cells"].as_array().unwrap().iter().find(of_one_reader).unwrap();
+    let steadiness = &cell["steadiness"];
+    let told = (&steadiness["state"], &steadiness["told"], &steadiness["not_steady"]);
+    assert_eq!(told, (&"not steady".into(), &3.into(), &2.into()));
+    let pairs = document["verdicts"].as_array().unwrap();
+    let pair = pairs.iter().find(|pair| pair["work"] == "readwhilewriting, 1 reader, 1 writer").unwrap();
+    assert_eq!(pair["not_steady"], serde_json::json!(["lmdb"]));
+    assert!(pair["sentence"].as_str().unwrap().ends_with("; lmdb was not steady"));
+    let page = std::fs::read_to_string(write_page(&results).unwrap()).unwrap();
+    assert!(page.contains("; lmdb was not steady") && page.contains("Not steady in 2 of 3 repeats"), "the page");
+    let csv = std::fs::read_to_string(folder.path().join("report/verdicts.csv")).unwrap();
+    assert!(csv.lines().any(|line| line.ends_with(",lmdb")), "{csv}");
+}
+
+/// One trial of three is the machine's, not the engine's.
+#[test]
+fn one_trial_of_three_that_was_not_steady_marks_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 3);
+    halved(&results, 1);
+    let row = matrix(&results).into_iter().find(|row| row.starts_with("lmdb")).unwrap();
+    assert!(!row.contains('†'), "{row}");
+}
+
+#[test]
+fn runs_too_short_to_tell_are_not_called_steady() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 3);
+    for result in results.results().unwrap() {
+        let points = results.series(&result.trial).unwrap();
+        let short: Vec<_> = points.into_iter().filter(|point| point.end_s < 9.5).collect();
+        results.save_series(&result.trial, &short).unwrap();
+    }
+    let table = render(&results, Format::Table).unwrap();
+    let note = "steady or not: not told of 17 cells: their time series have fewer than 50 points";
+    assert!(table.contains(note) && !table.contains('†'), "{table}");
+    let document = json(&results);
+    let runs = document["cells"].as_array().unwrap().iter().filter(|cell| !cell["steadiness"].is_null());
+    assert!(runs.map(|cell| &cell["steadiness"]["state"]).all(|state| state == "not told"));
 }

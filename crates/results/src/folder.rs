@@ -9,6 +9,7 @@
 //!     result.json            written last: its presence says that the trial ended
 //!     latency.hlog           HdrHistogram log, a tagged line for each kind of operation
 //!     series.csv             the window, point by point
+//!     resources.csv          memory and device at the same points
 //!     worker.log             what the engine and the worker printed
 //!   report/                  made from the above
 //! ```
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{self, ReadFailure};
 use crate::latency_log::{self, LatencyLog};
-use crate::{LeftOut, Machine, Phase, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult};
+use crate::{LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult};
 
 /// A results folder.
 #[derive(Clone, Debug)]
@@ -199,6 +200,19 @@ impl ResultsFolder {
         }
         let content = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
         files::write_whole(&self.trial_folder(trial).join("series.csv"), &content)
+    }
+
+    /// The memory and the device of a trial over time; empty if it has none.
+    pub fn resources(&self, trial: &TrialKey) -> Result<Vec<ResourcePoint>, ReadError> {
+        let path = self.trial_folder(trial).join("resources.csv");
+        let Some(content) = read(&path)? else { return Ok(Vec::new()) };
+        ResourcePoint::read_all(&content).map_err(|cause| ReadError::Damaged { path, cause })
+    }
+
+    /// Writes the memory and the device of a trial over time.
+    pub fn save_resources(&self, trial: &TrialKey, points: &[ResourcePoint]) -> io::Result<()> {
+        let content = ResourcePoint::write_all(points).map_err(io::Error::other)?;
+        files::write_whole(&self.trial_folder(trial).join("resources.csv"), &content)
     }
 
     /// The latencies of a trial by kind of operation; empty if it has no log of them.

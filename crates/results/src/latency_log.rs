@@ -1,16 +1,17 @@
-//! `latency.hlog`: HdrHistogram's interval log, version 2, a tagged line for each kind of operation of the measured
-//! part. Values are nanoseconds.
+//! `latency.hlog`: HdrHistogram's interval log, compressed version 2, a tagged line for each kind of operation of the
+//! measured part. Values are nanoseconds. Logs that are not compressed, of older runs, are read too.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
-use hdrhistogram::serialization::{Deserializer, V2Serializer};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 
 use crate::{OpKind, files};
 
@@ -30,7 +31,7 @@ pub fn write(folder: &Path, histograms: impl Iterator<Item = (OpKind, Histogram<
 
 fn encode(histograms: impl Iterator<Item = (OpKind, Histogram<u64>)>) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    let mut serializer = V2Serializer::new();
+    let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("latency, nanoseconds; one line for each kind of operation of the measured part")
         .with_max_value_divisor(1.0)
@@ -48,16 +49,15 @@ fn encode(histograms: impl Iterator<Item = (OpKind, Histogram<u64>)>) -> io::Res
 /// Says in words what is not as it should be.
 pub fn decode(content: &[u8]) -> Result<LatencyLog, String> {
     let mut log = LatencyLog::new();
+    let mut left = MOST_UNPACKED;
     for entry in IntervalLogIterator::new(content) {
         let LogEntry::Interval(line) = entry.map_err(|error| format!("{error:?}"))? else { continue };
         let named = |kind: &OpKind| line.tag().is_some_and(|tag| tag.as_str() == kind.name());
         let Some(kind) = OpKind::ALL.into_iter().find(named) else { continue };
         let bytes = BASE64_STANDARD.decode(line.encoded_histogram()).map_err(|error| error.to_string())?;
-        refuse_length(&bytes)?;
+        let bytes = unpacked(bytes, &mut left)?;
+        refuse_header(&bytes)?;
         let histogram = Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| error.to_string())?;
-        if histogram.sigfig() > DIGITS {
-            return Err(format!("it has {} significant digits; results have {DIGITS}", histogram.sigfig()));
-        }
         refuse_overflow(&histogram)?;
         match log.get_mut(&kind) {
             Some(merged) => merge(merged, &histogram)?,
@@ -67,23 +67,62 @@ pub fn decode(content: &[u8]) -> Result<LatencyLog, String> {
     Ok(log)
 }
 
-/// Begins an uncompressed histogram of the format's second version.
-const COOKIE: [u8; 4] = 0x1c84_9313u32.to_be_bytes();
+/// Begins a histogram of the format's second version, and one that is compressed.
+const COOKIE: u32 = 0x1c84_9313;
+const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 
-/// Refuses a histogram that says that it is longer than it is: the reader would make room for what it says.
-fn refuse_length(bytes: &[u8]) -> Result<(), String> {
-    match bytes {
-        [a, b, c, d, length @ ..] if [*a, *b, *c, *d] == COOKIE && length.len() >= 4 => {
-            let said = u32::from_be_bytes([length[0], length[1], length[2], length[3]]);
-            let is_so = usize::try_from(said).is_ok_and(|said| said <= bytes.len());
-            if is_so { Ok(()) } else { Err(format!("it says that it has {said} bytes, and has fewer")) }
-        }
-        _ => Err("it does not begin as a histogram of version 2 without compression".to_owned()),
+/// Bytes that all compressed histograms of a log have unpacked, at most. Thirty of the longest have it, and a trial has
+/// one for each kind of operation; a few bytes can say that they are any number.
+const MOST_UNPACKED: u64 = 16 << 20;
+
+/// The histogram without its compression, if it has one. Takes what it has from `left`.
+fn unpacked(bytes: Vec<u8>, left: &mut u64) -> Result<Vec<u8>, String> {
+    if word(&bytes, 0) != Some(COMPRESSED_COOKIE) {
+        return Ok(bytes);
+    }
+    let packed = said_length(&bytes, 8)?;
+    let mut histogram = Vec::new();
+    let decoder = ZlibDecoder::new(&bytes[8..8 + packed]);
+    decoder.take(*left + 1).read_to_end(&mut histogram).map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    *left = left
+        .checked_sub(histogram.len() as u64)
+        .ok_or_else(|| format!("its histograms are longer than {MOST_UNPACKED} bytes when they are unpacked"))?;
+    Ok(histogram)
+}
+
+/// Refuses a histogram that says that it is longer than it is, or of more digits: the reader would make room for what
+/// it says.
+fn refuse_header(bytes: &[u8]) -> Result<(), String> {
+    if word(bytes, 0) != Some(COOKIE) {
+        return Err("it does not begin as a histogram of version 2".to_owned());
+    }
+    said_length(bytes, HEADER)?;
+    match word(bytes, DIGITS_AT) {
+        Some(digits) if digits > DIGITS => Err(format!("it has {digits} significant digits; results have {DIGITS}")),
+        _ => Ok(()),
     }
 }
 
+/// Bytes before a histogram's counts, and where among them the number of significant digits is.
+const HEADER: usize = 40;
+const DIGITS_AT: usize = 12;
+
+/// The length of what follows a header of `header` bytes, as it says itself.
+fn said_length(bytes: &[u8], header: usize) -> Result<usize, String> {
+    let said = word(bytes, 4).and_then(|said| usize::try_from(said).ok()).unwrap_or(usize::MAX);
+    match said <= bytes.len().saturating_sub(header) {
+        true => Ok(said),
+        false => Err(format!("it says that it has {said} bytes, and has fewer")),
+    }
+}
+
+/// Four bytes as the number that they are, the highest first.
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
+}
+
 /// Significant digits of the latencies in results, at the most.
-const DIGITS: u8 = 3;
+const DIGITS: u32 = 3;
 
 /// Refuses counts that together are more than can be counted: the histogram adds them up whenever it is asked.
 fn refuse_overflow(histogram: &Histogram<u64>) -> Result<(), String> {
@@ -114,6 +153,8 @@ pub fn merge(into: &mut Histogram<u64>, other: &Histogram<u64>) -> Result<(), St
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn histogram(values: &[u64]) -> Histogram<u64> {
@@ -142,15 +183,65 @@ mod tests {
         assert_eq!(decode(b"").unwrap(), LatencyLog::new());
     }
 
+    /// A line of the log of one value, with what `change` makes of its histogram.
+    fn with_histogram(change: impl Fn(Vec<u8>) -> Vec<u8>) -> String {
+        let text = String::from_utf8(encode([(OpKind::Get, histogram(&[900]))].into_iter()).unwrap()).unwrap();
+        let (before, encoded) = text.trim_end().rsplit_once(',').unwrap();
+        format!("{before},{}\n", BASE64_STANDARD.encode(change(BASE64_STANDARD.decode(encoded).unwrap())))
+    }
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        packed.write_all(bytes).unwrap();
+        let packed = packed.finish().unwrap();
+        [&COMPRESSED_COOKIE.to_be_bytes()[..], &u32::try_from(packed.len()).unwrap().to_be_bytes(), &packed].concat()
+    }
+
+    /// The readers in Java, Python and JavaScript take no other.
+    #[test]
+    fn what_is_written_is_compressed() {
+        with_histogram(|bytes| {
+            assert_eq!(word(&bytes, 0), Some(COMPRESSED_COOKIE));
+            assert_eq!(said_length(&bytes, 8), Ok(bytes.len() - 8));
+            bytes
+        });
+    }
+
+    #[test]
+    fn logs_of_older_runs_are_read() {
+        let plain = with_histogram(|bytes| unpacked(bytes, &mut 1000).unwrap());
+        assert_eq!(decode(plain.as_bytes()).unwrap()[&OpKind::Get], histogram(&[900]));
+    }
+
     #[test]
     fn a_histogram_that_says_that_it_is_longer_is_refused() {
-        let content = encode([(OpKind::Get, histogram(&[900]))].into_iter()).unwrap();
-        let text = String::from_utf8(content).unwrap();
-        let (before, encoded) = text.trim_end().rsplit_once(',').unwrap();
-        let mut bytes = BASE64_STANDARD.decode(encoded).unwrap();
-        bytes[4] = 0x40;
-        let error = decode(format!("{before},{}\n", BASE64_STANDARD.encode(&bytes)).as_bytes()).unwrap_err();
-        assert!(error.starts_with("it says that it has 1073741"), "{error}");
+        let long = |mut bytes: Vec<u8>| {
+            bytes[4] = 0x40;
+            bytes
+        };
+        let within = |bytes| packed(&long(unpacked(bytes, &mut 1000).unwrap()));
+        for content in [with_histogram(long), with_histogram(within)] {
+            let error = decode(content.as_bytes()).unwrap_err();
+            assert!(error.starts_with("it says that it has 1073741"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_grows_without_end_is_refused() {
+        let zeros = vec![0; usize::try_from(MOST_UNPACKED).unwrap() + 1];
+        let bomb = with_histogram(|bytes| packed(&[unpacked(bytes, &mut 1000).unwrap(), zeros.clone()].concat()));
+        assert!(bomb.len() < 32_000, "{}", bomb.len());
+        let error = decode(bomb.as_bytes()).unwrap_err();
+        assert_eq!(error, "its histograms are longer than 16777216 bytes when they are unpacked");
+    }
+
+    #[test]
+    fn many_lines_that_grow_are_refused() {
+        let longer = vec![0; 1 << 20];
+        let line = with_histogram(|bytes| packed(&[unpacked(bytes, &mut 1000).unwrap(), longer.clone()].concat()));
+        assert_eq!(decode(line.as_bytes()).unwrap()[&OpKind::Get], histogram(&[900]));
+        let error = decode(line.repeat(16).as_bytes()).unwrap_err();
+        assert!(error.contains("when they are unpacked"), "{error}");
     }
 
     /// Each would take fifty megabytes.

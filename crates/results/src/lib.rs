@@ -4,6 +4,7 @@
 //! an experiment. Results are plain files that other tools can read: JSON for the result, HdrHistogram's log format for
 //! latencies, CSV for the time series. Nothing here runs or judges anything.
 
+mod amplification;
 mod audit;
 mod client_kind;
 mod design;
@@ -16,22 +17,30 @@ mod named_figures;
 mod op_kind;
 mod os;
 mod percentile;
+mod resources;
+mod roles;
 mod saved_plan;
 mod series;
 mod trial_result;
+mod work_key;
 
+pub use amplification::Layer;
 pub use audit::{Audit, AuditFacts, ReadBack};
 pub use client_kind::ClientKind;
-pub use design::{DesignFacts, DuetFacts};
+pub use design::{DesignFacts, DuetFacts, DuetSlice, MOST_SLEEP};
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
-pub use machine::{Cache, Cpu, DriverCost, Filesystem, Machine, NumaNode};
+pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineSetup, NumaNode};
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
-pub use os::{Device, OsFacts, Space};
+pub use os::{CallBytes, Device, OsFacts, Space};
 pub use percentile::{Percentile, Percentiles};
-pub use saved_plan::{Enough, SavedPlan};
+pub use resources::ResourcePoint;
+pub use roles::{RoleFacts, RoleOperations};
+pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
 pub use trial_result::{
-    AnswerCounts, EngineFacts, Failure, FailureKind, LeftOut, Operations, Phase, SCHEMA, Setting, Settling, Side,
-    TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
+    AnswerCounts, DatabaseCopy, EngineCounters, EngineFacts, EngineFile, EnginePackage, Failure, FailureKind, LeftOut,
+    Operations, Pacing, Phase, SCHEMA, Setting, Settling, Side, TrialKey, TrialOutcome, TrialResult, Window,
+    WorkloadFacts,
 };
+pub use work_key::WorkKey;

@@ -1,5 +1,7 @@
 //! The machine that an experiment ran on.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// A machine, as far as it matters to a figure.
@@ -21,10 +23,78 @@ pub struct Machine {
     pub filesystem: Filesystem,
     /// The clock that times an operation.
     pub clock: String,
+    /// Settings of kernel, firmware and drive.
+    #[serde(default)]
+    pub setup: MachineSetup,
     /// Version of kvdyno.
     pub kvdyno: String,
+    /// How that was built; absent in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<KvdynoBuild>,
     /// The driver's own cost, if it was measured.
     pub driver: Option<DriverCost>,
+}
+
+/// Settings of a machine that change figures. Absent or empty: the system does not tell, or the results are of before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineSetup {
+    /// The machine's switch for transparent huge pages: `madvise`.
+    pub transparent_huge_pages: Option<String>,
+    /// The I/O scheduler of the databases' drive: `mq-deadline`.
+    pub io_scheduler: Option<String>,
+    /// The drive's model, as it names itself.
+    pub drive: Option<String>,
+    /// The processor's microcode: `0xa0011d5`.
+    pub microcode: Option<String>,
+    /// Of each weakness of processors that the kernel knows what it does about it: `Mitigation: PTI`, `Vulnerable`.
+    pub mitigations: BTreeMap<String, String>,
+    /// The kernel's switch for random addresses (`randomize_va_space`): 2 for all, 0 for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub randomize_va_space: Option<u32>,
+    /// The words that the kernel was started with.
+    pub kernel_command_line: Option<String>,
+}
+
+impl MachineSetup {
+    /// For people, a name and its words each; what is not known is left out.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let mitigations = (!self.mitigations.is_empty()).then(|| self.mitigations_in_words());
+        let facts = [
+            ("huge pages", self.transparent_huge_pages.clone()),
+            ("I/O scheduler", self.io_scheduler.clone()),
+            ("drive", self.drive.clone()),
+            ("microcode", self.microcode.clone()),
+            ("mitigations", mitigations),
+            ("random addresses", self.randomize_va_space.map(|level| level.to_string())),
+            ("command line", self.kernel_command_line.clone()),
+        ];
+        facts.into_iter().filter_map(|(name, words)| words.map(|words| (name, words))).collect()
+    }
+
+    /// `mds, l1tf open; 12 mitigated, 6 not affected`.
+    fn mitigations_in_words(&self) -> String {
+        let of = |word: &str| self.mitigations.iter().filter(|(_, state)| state.starts_with(word)).count();
+        let vulnerable: Vec<&str> = self
+            .mitigations
+            .iter()
+            .filter(|(_, state)| state.contains("Vulnerable"))
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let open = if vulnerable.is_empty() { "none open".to_owned() } else { vulnerable.join(", ") + " open" };
+        format!("{open}; {} mitigated, {} not affected", of("Mitigation"), of("Not affected"))
+    }
+}
+
+/// How kvdyno was built.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KvdynoBuild {
+    /// The commit of its sources, `-changed` if they were; absent if they came without their history.
+    pub commit: Option<String>,
+    /// `release` or `debug`.
+    pub profile: String,
+    /// The compiler.
+    pub rust: String,
 }
 
 /// A processor.
@@ -99,4 +169,19 @@ pub struct DriverCost {
     pub scaling: f64,
     /// Threads in that.
     pub scaling_threads: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setup_is_told_as_far_as_it_is_known() {
+        assert_eq!(MachineSetup::default().facts(), []);
+        let states = [("mds", "Vulnerable"), ("l1tf", "Mitigation: PTE Inversion"), ("srbds", "Not affected")];
+        let mitigations = states.map(|(name, state)| (name.to_owned(), state.to_owned())).into();
+        let setup = MachineSetup { drive: Some("X1".into()), mitigations, ..MachineSetup::default() };
+        let words = "mds open; 1 mitigated, 1 not affected".to_owned();
+        assert_eq!(setup.facts(), [("drive", "X1".to_owned()), ("mitigations", words)]);
+    }
 }

@@ -37,6 +37,8 @@ pub enum FigureValue {
     Count(u64),
     /// Something a second.
     Rate(f64),
+    /// One number over another, about one or more.
+    Factor(f64),
     /// A word.
     Text(String),
 }
@@ -47,7 +49,7 @@ impl NamedFigure {
         NamedFigure { column: column.to_owned(), title: None, value, meaning: meaning.to_owned() }
     }
 
-    /// The same with the value of `other` added; of words the first stays.
+    /// The same with the value of `other` added; words and factors stay.
     pub fn plus(self, other: Option<&NamedFigure>) -> NamedFigure {
         let value = match (&self.value, other.map(|other| &other.value)) {
             (FigureValue::Count(one), Some(FigureValue::Count(other))) => FigureValue::Count(one + other),
@@ -68,7 +70,7 @@ impl FigureValue {
     pub fn number(&self) -> Option<f64> {
         match self {
             FigureValue::Count(count) => Some(*count as f64),
-            FigureValue::Rate(rate) => Some(*rate),
+            FigureValue::Rate(number) | FigureValue::Factor(number) => Some(*number),
             FigureValue::Text(_) => None,
         }
     }
@@ -78,7 +80,7 @@ impl fmt::Display for FigureValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FigureValue::Count(count) => count.fmt(f),
-            FigureValue::Rate(rate) => rate.fmt(f),
+            FigureValue::Rate(number) | FigureValue::Factor(number) => number.fmt(f),
             FigureValue::Text(text) => f.pad(text),
         }
     }

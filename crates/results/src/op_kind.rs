@@ -21,16 +21,67 @@ pub enum OpKind {
     Put = 4,
     /// Several records written by one call.
     Batch = 5,
+    /// One record written that was not there.
+    Insert = 6,
+    /// One record read, and written anew.
+    #[serde(rename = "read-modify-write")]
+    ReadModifyWrite = 7,
+    /// One record deleted.
+    Delete = 8,
+    /// The first record looked at, and an oldest one deleted.
+    Take = 9,
+    /// One key asked for that no record has.
+    Miss = 10,
+    /// Several records read and written as one step, tried again until it was committed.
+    Transaction = 11,
+    /// The first record looked at, and the oldest ones deleted together.
+    Expire = 12,
+    /// One key looked for, without its value.
+    Contains = 13,
+    /// One record written if it is not there.
+    #[serde(rename = "insert-if-absent")]
+    InsertIfAbsent = 14,
+    /// One record read and written anew by one call, as one step.
+    #[serde(rename = "atomic-update")]
+    AtomicUpdate = 15,
+    /// One record read and written anew in a transaction, tried again until it was committed.
+    #[serde(rename = "transactional-update")]
+    TransactionalUpdate = 16,
 }
 
 impl OpKind {
     /// Every kind, as results order them.
-    pub const ALL: [OpKind; 6] =
-        [OpKind::Get, OpKind::Scan, OpKind::Range, OpKind::MultiGet, OpKind::Put, OpKind::Batch];
+    pub const ALL: [OpKind; 17] = [
+        OpKind::Get,
+        OpKind::Scan,
+        OpKind::Range,
+        OpKind::MultiGet,
+        OpKind::Put,
+        OpKind::Batch,
+        OpKind::Insert,
+        OpKind::ReadModifyWrite,
+        OpKind::Delete,
+        OpKind::Take,
+        OpKind::Miss,
+        OpKind::Transaction,
+        OpKind::Expire,
+        OpKind::Contains,
+        OpKind::InsertIfAbsent,
+        OpKind::AtomicUpdate,
+        OpKind::TransactionalUpdate,
+    ];
 
     /// Whether it writes.
     pub fn writes(self) -> bool {
-        matches!(self, OpKind::Put | OpKind::Batch)
+        use OpKind::{
+            AtomicUpdate, Batch, Contains, Delete, Expire, Get, Insert, InsertIfAbsent, Miss, MultiGet, Put, Range,
+            ReadModifyWrite, Scan, Take, Transaction, TransactionalUpdate,
+        };
+        match self {
+            Put | Batch | Insert | ReadModifyWrite | Delete | Take | Expire | Transaction | InsertIfAbsent
+            | AtomicUpdate | TransactionalUpdate => true,
+            Get | Scan | Range | MultiGet | Miss | Contains => false,
+        }
     }
 
     /// Whether each operation is one record, so that records need no counter beside the operations.
@@ -47,6 +98,17 @@ impl OpKind {
             OpKind::MultiGet => "multiget",
             OpKind::Put => "put",
             OpKind::Batch => "batch",
+            OpKind::Insert => "insert",
+            OpKind::ReadModifyWrite => "read-modify-write",
+            OpKind::Delete => "delete",
+            OpKind::Take => "take",
+            OpKind::Miss => "miss",
+            OpKind::Transaction => "transaction",
+            OpKind::Expire => "expire",
+            OpKind::Contains => "contains",
+            OpKind::InsertIfAbsent => "insert-if-absent",
+            OpKind::AtomicUpdate => "atomic-update",
+            OpKind::TransactionalUpdate => "transactional-update",
         }
     }
 }

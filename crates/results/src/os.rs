@@ -37,8 +37,33 @@ pub struct OsFacts {
     pub read_bytes: Option<u64>,
     /// Bytes that the process caused to be written to storage; absent where the kernel does not say.
     pub write_bytes: Option<u64>,
+    /// Bytes of its calls; absent if it did not come to close its database, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallBytes>,
     /// The block device below the database, with what everybody did to it during the trial.
     pub device: Option<Device>,
+}
+
+/// Bytes that went through calls such as `read(2)` and `write(2)`, from before the database was opened until it was
+/// closed, whether or not a device had a part in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallBytes {
+    /// Bytes that calls gave.
+    pub read: u64,
+    /// Bytes that calls took.
+    pub written: u64,
+}
+
+impl CallBytes {
+    /// Those of two processes, or of two times.
+    pub fn plus(self, more: CallBytes) -> CallBytes {
+        CallBytes { read: self.read + more.read, written: self.written + more.written }
+    }
+
+    /// Those that came after `before`.
+    pub fn since(self, before: CallBytes) -> CallBytes {
+        CallBytes { read: self.read.saturating_sub(before.read), written: self.written.saturating_sub(before.written) }
+    }
 }
 
 /// A block device's counters over a trial, the database's dirty pages written out at both ends.
@@ -89,6 +114,7 @@ impl OsFacts {
             major_faults: self.major_faults.saturating_sub(part.major_faults),
             read_bytes: less(self.read_bytes, part.read_bytes),
             write_bytes: less(self.write_bytes, part.write_bytes),
+            calls: self.calls.map(|calls| calls.since(part.calls.unwrap_or_default())),
             device: self.device.clone().map(|device| match &part.device {
                 Some(part) => device.without(part),
                 None => device,
@@ -114,6 +140,7 @@ impl OsFacts {
             major_faults: self.major_faults + other.major_faults,
             read_bytes: both(self.read_bytes, other.read_bytes),
             write_bytes: both(self.write_bytes, other.write_bytes),
+            calls: self.calls.zip(other.calls).map(|(a, b)| a.plus(b)),
             device: None,
         }
     }
@@ -126,4 +153,26 @@ pub struct Space {
     pub db_kib: u64,
     /// The most that was seen during the trial, KiB.
     pub db_peak_kib: u64,
+    /// Bytes that its files are long together, holes included; absent on a bare device, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apparent_bytes: Option<u64>,
+    /// Bytes of the keys and values that are in it, as far as that is certain; absent where records have no known
+    /// size, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_bytes: Option<u64>,
+    /// Of `db_kib`: blocks of log files, as far as something was written to them, KiB. Absent where the adapter does
+    /// not say which files are logs, on a bare device, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_kib: Option<u64>,
+    /// Of `db_kib`: blocks that were set aside and that nothing was written to, KiB, those of log files with them.
+    /// Absent where the filesystem does not tell them apart, on a bare device, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preallocated_kib: Option<u64>,
+}
+
+impl Space {
+    /// Of `db_kib`: what is neither log nor preallocated, KiB. Absent where one of the two is.
+    pub fn data_kib(&self) -> Option<u64> {
+        Some(self.db_kib.saturating_sub(self.log_kib? + self.preallocated_kib?))
+    }
 }

@@ -16,6 +16,50 @@ pub struct SavedPlan {
     /// Present once the results were enough before all of them were done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enough: Option<Enough>,
+    /// The repeats that were ordered: those beyond are done for disturbed ones alone. Absent where the results decide
+    /// how many there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<u32>,
+    /// The repeats so far that were done again because others disturbed them, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<Repeated>,
+    /// Trials that are left out of repeats, in order. It is decided before a repeat begins, and stays so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+    /// The time that it took so far.
+    #[serde(default)]
+    pub spent: Spent,
+}
+
+/// A repeat that was done again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// The disturbed one.
+    pub repeat: u32,
+    /// The one that was done for it.
+    pub by: u32,
+    /// The interference with it.
+    pub why: String,
+}
+
+/// Trials of a repeat that are not done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Of this repeat.
+    pub repeat: u32,
+    /// Their numbers.
+    pub trials: Vec<u32>,
+    /// Why not.
+    pub why: String,
+}
+
+/// The wall time of a run, of everything in all its parts: checks, loads, runs, audits, the cost of the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Seconds.
+    pub seconds: f64,
+    /// Trials that had ended then.
+    pub trials: usize,
 }
 
 /// The end of a run whose results were enough.
@@ -28,6 +72,12 @@ pub struct Enough {
 }
 
 impl SavedPlan {
+    /// Of a run that begins.
+    pub fn new(experiment: Value, trials: Vec<TrialKey>, ordered: Option<u32>) -> SavedPlan {
+        let (repeated, skipped) = (Vec::new(), Vec::new());
+        SavedPlan { experiment, trials, enough: None, ordered, repeated, skipped, spent: Spent::default() }
+    }
+
     /// The changes in another state of the experiment, a clause for each key: `data.records was 5 and is 6`.
     pub fn changes_of_experiment(&self, now: &Value) -> Vec<String> {
         let mut changes = Vec::new();
@@ -37,8 +87,10 @@ impl SavedPlan {
 
     /// The trials that it came to, or still has to.
     pub fn expected(&self) -> impl Iterator<Item = &TrialKey> {
-        let last = self.enough.as_ref().map_or(u32::MAX, |enough| enough.repeat);
-        self.trials.iter().filter(move |trial| trial.repeat <= last)
+        let ordered = self.ordered.map_or(u32::MAX, |ordered| ordered + self.repeated.len() as u32);
+        let last = self.enough.as_ref().map_or(ordered, |enough| enough.repeat);
+        let is_skipped = |trial: &TrialKey| self.skipped.iter().any(|skipped| skipped.trials.contains(&trial.number));
+        self.trials.iter().filter(move |trial| trial.repeat <= last && !is_skipped(trial))
     }
 
     /// The first difference of another list of trials, as a clause; `None` if it is the same.
@@ -101,7 +153,30 @@ mod tests {
     use serde_json::json;
 
     fn plan(experiment: Value) -> SavedPlan {
-        SavedPlan { experiment, trials: Vec::new(), enough: None }
+        SavedPlan::new(experiment, Vec::new(), None)
+    }
+
+    #[test]
+    fn what_is_expected_is_what_was_ordered_what_is_repeated_and_not_what_is_skipped() {
+        let key = |number: u32| TrialKey {
+            number,
+            engine: "lmdb".into(),
+            variant: String::new(),
+            phase: Phase::Run,
+            workload: "readrandom".into(),
+            readers: 1,
+            writers: 0,
+            clients: Default::default(),
+            repeat: number.div_ceil(2),
+        };
+        let mut plan = SavedPlan::new(Value::Null, (1..=10).map(key).collect(), Some(3));
+        let numbers = |plan: &SavedPlan| plan.expected().map(|trial| trial.number).collect::<Vec<_>>();
+        assert_eq!(numbers(&plan), [1, 2, 3, 4, 5, 6]);
+        plan.repeated = vec![Repeated { repeat: 2, by: 4, why: "stolen".into() }];
+        plan.skipped = vec![Skipped { repeat: 4, trials: vec![7], why: "it was not disturbed".into() }];
+        assert_eq!(numbers(&plan), [1, 2, 3, 4, 5, 6, 8]);
+        plan.enough = Some(Enough { repeat: 1, why: "enough".into() });
+        assert_eq!(numbers(&plan), [1, 2]);
     }
 
     #[test]

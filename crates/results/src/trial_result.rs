@@ -1,13 +1,15 @@
 //! The result of one trial.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
-    AuditFacts, ClientKind, DesignFacts, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, Space,
-    WorkloadFigures,
+    AuditFacts, ClientKind, DesignFacts, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, RoleFacts,
+    RoleOperations, Space, WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -34,10 +36,16 @@ pub struct TrialResult {
     /// How it was measured beside others; absent for loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<DesignFacts>,
+    /// The copy of a loaded database that this run had; absent if its database was its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_from: Option<DatabaseCopy>,
     /// The measured part of the worker's life; absent if it was never reached.
     pub window: Option<Window>,
     /// One entry for each kind of operation, in the measured window.
     pub operations: Vec<Operations>,
+    /// The same of the clients of each role; empty where clients are all alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_roles: Vec<RoleOperations>,
     /// Answers by how right they were, warm-up included: a wrong answer counts whenever it comes.
     pub answers: AnswerCounts,
     /// The audit of what it wrote; absent if it wrote nothing.
@@ -55,10 +63,23 @@ pub struct TrialResult {
     pub space: Space,
     /// Bytes of keys and values that the workload wrote, over the worker's whole life.
     pub user_bytes_written: u64,
+    /// Bytes of keys and values that it read, over the same time; absent where records have no known size, and in
+    /// results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_bytes_read: Option<u64>,
     /// The engine's own statistics, read before it was closed. Topic, name and value are the engine's.
     pub statistics: Vec<Setting>,
     /// Remarks for a reader of the figures: "the database was loaded again after an interruption".
     pub notes: Vec<String>,
+}
+
+/// A copy of a loaded database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseCopy {
+    /// The load, by its trial's number.
+    pub load: u32,
+    /// Which of its copies.
+    pub number: u32,
 }
 
 /// Names a trial within its experiment.
@@ -143,10 +164,41 @@ pub struct EngineFacts {
     pub library: Option<String>,
     /// The adapter's file.
     pub adapter: String,
+    /// The file that has the engine's code; absent where no database was opened, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<EngineFile>,
     /// Settings that the adapter made, in the engine's words.
     pub settings: Vec<Setting>,
     /// Its pages in memory are the database's file (LMDB), so that process size includes database size.
     pub mapped: bool,
+}
+
+/// The file that has an engine's code: its library, or the adapter if that carries the engine itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineFile {
+    /// Without links.
+    pub path: String,
+    /// SHA-256, hexadecimal; absent if it could not be read.
+    pub sha256: Option<String>,
+    /// Absent where neither `kvdyno engines install` nor dpkg knows the file.
+    pub package: Option<EnginePackage>,
+}
+
+/// A package that a file came with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnginePackage {
+    /// Its name: `liblmdb0`.
+    pub name: String,
+    /// Its version: `0.9.24-1`.
+    pub version: String,
+    /// `dpkg`, or of an engine that kvdyno installed the package client, its package and version.
+    pub source: String,
+}
+
+impl fmt::Display for EnginePackage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ({})", self.name, self.version, self.source)
+    }
 }
 
 fn is_false(value: &bool) -> bool {
@@ -170,8 +222,11 @@ pub struct WorkloadFacts {
     /// How many keys have a prefix in common; absent if no groups were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_per_prefix: Option<u64>,
-    /// Bytes of a value.
+    /// Bytes of a value; of sizes that were drawn, the mean.
     pub value_size: u64,
+    /// How sizes of values were drawn; absent where all had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_sizes: Option<String>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: f64,
     /// Records in a batch; 1 for single writes.
@@ -194,7 +249,7 @@ pub struct WorkloadFacts {
     /// latency.
     #[serde(default, skip_serializing_if = "is_false")]
     pub think_time: bool,
-    /// `none`, `process`, `interval` or `commit`.
+    /// `none`, `process`, `periodic` or `commit`: that of sessions, if a run has one for them.
     pub durability: String,
     /// The engine's cache, bytes.
     pub cache_bytes: u64,
@@ -208,9 +263,36 @@ pub struct WorkloadFacts {
     pub seed: u64,
     /// The most writes a second that were requested; absent if not limited.
     pub write_rate: Option<f64>,
+    /// The operations of readers that were to come each second; absent in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_rate: Option<f64>,
+    /// The operations of a mix that were to come each second, of all kinds; absent in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// `fixed`, `poisson`, `bursty` or `sine`; absent where nothing comes at a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival: Option<String>,
+    /// The roles of its clients; empty where these are all alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<RoleFacts>,
 }
 
 impl WorkloadFacts {
+    /// Whether operations of a side came at a rate of their own.
+    pub fn is_paced(&self, side: Side) -> bool {
+        let of_side = match side {
+            Side::Reads => self.read_rate,
+            Side::Writes => self.write_rate,
+        };
+        of_side.or(self.rate).is_some() || self.roles.iter().any(|role| role.rate.is_some())
+    }
+
+    /// Bytes of a key and of a value: `16 + 100 bytes`, `16 + 41 bytes (pareto 0.2615 25.45 1024)`.
+    pub fn sizes(&self, number: fn(u64) -> String) -> String {
+        let drawn = self.value_sizes.as_ref().map(|sizes| format!(" ({sizes})")).unwrap_or_default();
+        format!("{} + {} bytes{drawn}", number(self.key_size), number(self.value_size))
+    }
+
     /// How keys are made: `hex`, `hex, 10 to each prefix of 12 bytes`.
     pub fn keys(&self) -> String {
         match (self.prefix_size, self.keys_per_prefix) {
@@ -258,9 +340,24 @@ pub struct Window {
     pub ctx_switches: Option<u64>,
     /// The clock that timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
-    /// The settling after it, where the workload asks for that (`overwriteandwait`).
+    /// The counts of the engine within it; absent if it counts nothing, in slices, which stand still in between, and in
+    /// results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<EngineCounters>,
+    /// The settling after it, where the workload asks for that (`overwriteandwait`), or for a load `[lab] settle`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settling: Option<Settling>,
+}
+
+/// An engine's counts of its own work between two moments. Those that it does not have are absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineCounters {
+    /// Bytes of new data that it wrote from its memory to the database's files, without logs.
+    pub flushed_bytes: Option<u64>,
+    /// Bytes that it wrote anew to bring data that was in files into another form.
+    pub compacted_bytes: Option<u64>,
+    /// Seconds that it held writers back, all together, because background work was behind.
+    pub stalled_s: Option<f64>,
 }
 
 /// Bringing a database to rest after the measured part.
@@ -291,6 +388,34 @@ pub struct Operations {
     pub records_per_s: f64,
     /// Latency of a call.
     pub latency: Latency,
+    /// How it came at the rate that was requested; absent in a closed loop, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
+}
+
+/// How operations came at the rate that was requested of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pacing {
+    /// Time that the clients slept until operations were due, seconds, all together.
+    pub sleeping_s: f64,
+    /// Time that they kept their processors to meet the moment, seconds, all together.
+    pub spinning_s: f64,
+    /// Time that operations began late because a sleep lasted longer than it should, seconds, all together.
+    pub overslept_s: f64,
+    /// How far the client that was furthest behind its schedule was so at the end, seconds; of slices their sum.
+    pub behind_s: f64,
+    /// The furthest that any of them was, seconds.
+    pub most_behind_s: f64,
+    /// Whether the rate was kept: none was further behind at the end than [`Pacing::allowed_s`].
+    pub kept: bool,
+}
+
+impl Pacing {
+    /// How far a client may be behind at the end of a window of so many seconds: a hundredth of it, for the rate is
+    /// then kept to 1 %, and at least what a scheduler may take a thread off its processor for.
+    pub fn allowed_s(window_s: f64) -> f64 {
+        (window_s / 100.0).max(0.01)
+    }
 }
 
 impl Operations {
@@ -375,13 +500,7 @@ impl TrialResult {
         }
     }
 
-    /// Device bytes written for each byte of keys and values; absent where either is not known.
-    pub fn write_amplification(&self) -> Option<f64> {
-        let device = self.os.device.as_ref()?;
-        (self.user_bytes_written > 0).then(|| device.write_bytes as f64 / self.user_bytes_written as f64)
-    }
-
-    /// Operations a second of the threads that the workload is about: what it reads where it does, else what it writes.
+    /// Operations a second of the threads that the workload is about: its readers, or all where it has none.
     pub fn operations_per_s(&self) -> f64 {
         self.main_operations().map(|o| o.operations_per_s).sum()
     }
@@ -410,9 +529,9 @@ impl TrialResult {
     }
 
     fn main_operations(&self) -> impl Iterator<Item = &Operations> {
-        let reads = self.operations.iter().any(|o| o.side() == Side::Reads);
-        let main = if reads { Side::Reads } else { Side::Writes };
-        self.operations.iter().filter(move |o| o.side() == main)
+        // A writer beside readers is not what the workload is about.
+        let readers = self.trial.readers;
+        self.operations.iter().filter(move |o| readers == 0 || o.side() == Side::Reads)
     }
 
     /// Operations in the worker's whole life, warm-up included; of a load, the records that it loaded.
@@ -435,7 +554,7 @@ impl TrialResult {
 
     /// Records a second in the measured window, over all kinds of a side.
     pub fn rate(&self, side: Side) -> f64 {
-        self.operations.iter().filter(|o| o.side() == side).map(|o| o.records_per_s).sum()
+        self.operations.iter().filter(|o| o.side() == side).map(|o| o.records_per_s).fold(0.0, |sum, rate| sum + rate)
     }
 
     /// Records read a second in the measured window, over all kinds of reads.

@@ -10,18 +10,20 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use kvdyno_engine::LabSettings;
+use kvdyno_environment::memory::ControlGroup;
+use kvdyno_environment::ownership::Register;
 use kvdyno_environment::process::{Exit, WorkerCommand, WorkerProcess};
 use kvdyno_experiment::LabSection;
 use kvdyno_plan::{PlannedTrial, Setup};
 use kvdyno_results::{Failure, FailureKind, Phase, ReadBack, TrialOutcome, TrialResult, files};
 use kvdyno_worker::shared::{LedgerMemory, SharedMemory, WorkerState};
-use kvdyno_worker::{AuditReport, AuditSpec, TrialSpec, Written};
+use kvdyno_worker::{AuditReport, AuditSpec, KnownContents, TrialSpec, Written};
 
 use crate::databases::PartWritten;
 use crate::engine_cleanup::library_path;
 use crate::stop::Stop;
 use crate::trial::logs::WorkerLogs;
-use crate::trial::{inherit, last_words};
+use crate::trial::{inherit, last_words, survivors_note};
 
 /// Between two looks at the process.
 const TICK: Duration = Duration::from_millis(100);
@@ -40,27 +42,44 @@ pub(crate) struct ProcessAudit<'a> {
     pub(crate) load: &'a PlannedTrial,
     pub(crate) database: PathBuf,
     pub(crate) ledger: &'a LedgerMemory,
+    /// Its contents as its last trial left them.
+    pub(crate) contents: Option<KnownContents>,
     /// Where the process's files go.
     pub(crate) folder: &'a Path,
+    /// Notes its control group.
+    pub(crate) register: &'a Register,
     pub(crate) stop: &'a Stop,
 }
 
+/// The outcome of an audit.
+pub(crate) struct Audited {
+    /// Of each part; a failure if it could not read at all.
+    pub(crate) finding: Result<Vec<ReadBack>, Failure>,
+    /// Tells of processes that were still there when it had ended.
+    pub(crate) survivors: Option<String>,
+}
+
 impl ProcessAudit<'_> {
-    /// Reads back what was written, in a process of its own. `None` if the user interrupted; a failure if the process
-    /// could not read at all.
+    /// Reads back what was written, in a process of its own, which is held as those of trials are. `None` if the user
+    /// interrupted.
     ///
     /// # Errors
     /// If the lab itself cannot work.
-    pub(crate) fn run(&self, parts: &[PartWritten]) -> io::Result<Option<Result<Vec<ReadBack>, Failure>>> {
+    pub(crate) fn run(&self, parts: &[PartWritten]) -> io::Result<Option<Audited>> {
         fs::create_dir_all(self.folder)?;
         let shared = SharedMemory::create(1)?;
         let report = self.folder.join("audit.json");
         let log = self.folder.join("audit.log");
         let mut logs = WorkerLogs::default();
-        let command = self.command(&shared, &report, logs.add(&log)?, parts)?;
+        let mut command = self.command(&shared, &report, logs.add(&log)?, parts)?;
+        // Where there can be none, the keeper holds it alone.
+        let group = ControlGroup::of_trial(self.register, self.load.key.number).ok();
+        group.as_ref().map_or(Ok(()), |group| group.take_in(&mut command))?;
         let process = command.spawn()?;
         let logs = logs.start()?;
-        let outcome = self.wait(process, &shared)?;
+        let mut survivors = 0;
+        let outcome = self.wait(process, &shared, &mut survivors)?;
+        survivors += group.as_ref().map_or(Ok(0), ControlGroup::end)? as u32;
         // What could not be kept of a log matters to a failure alone.
         let complaints = logs.finish();
         let Some(outcome) = outcome else { return Ok(None) };
@@ -73,10 +92,12 @@ impl ProcessAudit<'_> {
                 .join("; "),
         });
         let read = outcome.and_then(|()| read(&report));
-        Ok(Some(read.map_err(|Failure { kind, reason }| Failure {
+        let finding = read.map_err(|Failure { kind, reason }| Failure {
             kind: if kind == FailureKind::NoSpace { kind } else { FailureKind::LostWrite },
             reason: format!("what it wrote could not be read back by {READER}: {reason}"),
-        })))
+        });
+        let survivors = survivors_note(survivors, "the process that read it back");
+        Ok(Some(Audited { finding, survivors }))
     }
 
     fn command(
@@ -98,7 +119,10 @@ impl ProcessAudit<'_> {
             database: absolute(&self.database)?,
             slices: None,
             create: false,
-            last_version: 0,
+            settle: false,
+            contents: self
+                .contents
+                .unwrap_or_else(|| KnownContents::loaded(self.load.workload.parameters.data.records)),
             shared_fd: shared.fd(),
             ledger_fd: self.ledger.fd(),
             report: absolute(report)?,
@@ -116,13 +140,19 @@ impl ProcessAudit<'_> {
     }
 
     /// Waits for its end, as long as something happens. `None` if the user interrupted.
-    fn wait(&self, mut process: WorkerProcess, shared: &SharedMemory) -> io::Result<Option<Result<(), Failure>>> {
+    fn wait(
+        &self,
+        mut process: WorkerProcess,
+        shared: &SharedMemory,
+        survivors: &mut u32,
+    ) -> io::Result<Option<Result<(), Failure>>> {
         let failed = |kind, reason| Ok(Some(Err(Failure { kind, reason })));
         let look = || (shared.control().state(), shared.control().audited.load(Ordering::Relaxed));
         let mut last_change = (look(), Instant::now());
         loop {
             process.wait_event(TICK)?;
             if let Some(finished) = process.try_finish()? {
+                *survivors = finished.survivors;
                 let state = shared.control().state().words();
                 return match finished.exit {
                     Exit::Code(0) => Ok(Some(Ok(()))),
@@ -189,9 +219,13 @@ pub(crate) fn ended_in_order(result: &TrialResult) -> bool {
 }
 
 /// The writes of a trial; absent if there were none.
-pub(crate) fn written(planned: &PlannedTrial, before: u64, last_version: u64) -> Option<Written> {
+pub(crate) fn written(planned: &PlannedTrial, before: KnownContents, after: KnownContents) -> Option<Written> {
     match planned.key.phase {
         Phase::Load => Some(Written::Load),
-        Phase::Run => (last_version > before).then_some(Written::Versions(before + 1..=last_version)),
+        Phase::Run => (after.last_version > before.last_version).then_some(Written::Run {
+            versions: before.last_version + 1..=after.last_version,
+            inserted: before.present.there..after.present.there,
+            taken: before.present.gone..after.present.gone,
+        }),
     }
 }

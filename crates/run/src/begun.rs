@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use kvdyno_engine::LabSettings;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_results::{Failure, FailureKind, TrialOutcome};
+use kvdyno_worker::KnownContents;
 use kvdyno_worker::shared::LedgerMemory;
 use kvdyno_worker::slices::SliceSpec;
 
@@ -23,8 +24,8 @@ pub(crate) struct Begun<'a> {
     /// It begins with a new database.
     pub(crate) create: bool,
     pub(crate) ledger: LedgerMemory,
-    /// Versions up to this one were written before.
-    pub(crate) last_version: u64,
+    /// The contents of its database before.
+    pub(crate) contents: KnownContents,
     pub(crate) notes: Vec<String>,
     /// Present if it is measured beside others.
     pub(crate) slices: Option<SliceSpec>,
@@ -42,9 +43,9 @@ impl Begun<'_> {
         let Some(result) = ended.result.as_mut().filter(|result| audit::ended_in_order(result)) else { return };
         let left = Left {
             clean: result.is_finished(),
-            part: audit::written(self.planned, self.last_version, ended.last_version)
+            part: audit::written(self.planned, self.contents, ended.contents)
                 .map(|written| PartWritten { trial: self.planned.key.number, written }),
-            last_version: ended.last_version,
+            contents: ended.contents,
         };
         let kept = self.slot.end_use(left, &self.ledger);
         if !result.is_finished() {

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use kvdyno_engine::Durability;
 use kvdyno_environment::ownership::Register;
 use kvdyno_environment::storage::backing_store::BackingStore;
-use kvdyno_results::{TrialKey, files};
-use kvdyno_worker::Written;
+use kvdyno_environment::storage::{CopyWay, copy_tree};
+use kvdyno_results::{Phase, TrialKey, files};
 use kvdyno_worker::shared::LedgerMemory;
+use kvdyno_worker::{KnownContents, Written};
 use serde::{Deserialize, Serialize};
 
 use crate::engine_cleanup::EngineCleanup;
@@ -29,14 +30,18 @@ pub struct Slot {
 struct State {
     /// Loaded, and no trial is or was left in the middle.
     clean: bool,
-    /// Versions up to this one have been written.
-    last_version: u64,
+    /// The contents, as far as they are known; absent before a load has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    contents: Option<KnownContents>,
     /// No trial was killed in it, and no audit by a fresh process was since the last trial.
     #[serde(default)]
     auditable: bool,
     /// The writes of each trial since the load.
     #[serde(default)]
     written: Vec<PartWritten>,
+    /// A run has begun on it since the load.
+    #[serde(default)]
+    worked_on: bool,
     /// The system's boot in which a load came to its measured part, so that the database is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     load_begun: Option<String>,
@@ -51,14 +56,25 @@ pub struct PartWritten {
     pub written: Written,
 }
 
+/// The use of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotUse {
+    /// It was loaded, and runs work on it.
+    WorkedOn,
+    /// It was loaded, and runs work on copies of it.
+    CopiedFrom,
+    /// Runs work on it; it is the copy of this number.
+    Copy(usize),
+}
+
 /// How a trial left a database, its processes having ended in order.
 pub struct Left {
     /// It can be gone on with.
     pub clean: bool,
     /// Its writes; absent if there were none.
     pub part: Option<PartWritten>,
-    /// Versions up to this one have been written.
-    pub last_version: u64,
+    /// Its contents now.
+    pub contents: KnownContents,
 }
 
 /// The kernel's name for the time since it was started.
@@ -67,11 +83,12 @@ fn boot() -> io::Result<String> {
 }
 
 impl Slot {
-    /// The database of a variant's engine in a repeat, below `base`. `backing_store` says what the folder that it is
-    /// given comes to.
+    /// The database that the load `key` makes, or a copy of it, below `base`. `backing_store` says what the folder that
+    /// it is given comes to.
     pub fn new(
         base: &Path,
         key: &TrialKey,
+        use_of: SlotUse,
         register: &Register,
         backing_store: impl FnOnce(&Path) -> BackingStore,
     ) -> Slot {
@@ -82,7 +99,12 @@ impl Slot {
         let tag = label
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-        let folder = base.join(format!("{}-{:04x}-{repeat}", name.trim_matches('-'), tag & 0xffff));
+        let suffix = match use_of {
+            SlotUse::WorkedOn => String::new(),
+            SlotUse::CopiedFrom => "-loaded".to_owned(),
+            SlotUse::Copy(number) => format!("-copy{number}"),
+        };
+        let folder = base.join(format!("{}-{:04x}-{repeat}{suffix}", name.trim_matches('-'), tag & 0xffff));
         Slot { backing_store: backing_store(&folder), folder, register: register.clone() }
     }
 
@@ -129,26 +151,56 @@ impl Slot {
         fs::read(self.state_file()).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
 
-    /// Marks the database as in use.
-    pub fn begin_use(&self) -> io::Result<u64> {
-        let state = State { clean: false, auditable: false, ..self.state() };
+    /// Makes it a copy of another, which is clean: the database, and what is known of it. It must have been prepared.
+    /// False if `goes_on` said in between that it should not.
+    ///
+    /// # Errors
+    /// If it cannot be copied.
+    pub fn copy_from(&self, loaded: &Slot, way: CopyWay, goes_on: &dyn Fn() -> bool) -> io::Result<bool> {
+        if !copy_tree(&loaded.database(), &self.database(), way, goes_on)? {
+            return Ok(false);
+        }
+        match fs::copy(loaded.ledger_file(), self.ledger_file()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // A load is read back in the database that is copied.
+        let state = State { clean: true, contents: loaded.state().contents, ..State::default() };
         files::write_json(&self.state_file(), &state)?;
-        Ok(state.last_version)
+        Ok(true)
+    }
+
+    /// Whether a trial has written into it since it was loaded or copied.
+    pub fn was_written(&self) -> bool {
+        !self.state().written.is_empty()
+    }
+
+    /// Whether a run has worked on it since it was loaded.
+    pub fn was_worked_on(&self) -> bool {
+        self.state().worked_on
+    }
+
+    /// Marks the database as in use by a trial of this phase. Gives back what is known to be in it, if
+    /// its load has ended.
+    pub fn begin_use(&self, phase: Phase) -> io::Result<Option<KnownContents>> {
+        let state = State { clean: false, auditable: false, worked_on: phase == Phase::Run, ..self.state() };
+        files::write_json(&self.state_file(), &state)?;
+        Ok(state.contents)
     }
 
     /// Says how a trial left it, and keeps what `ledger` knows if it wrote anything. Gives back why that cannot be
     /// true: engines can write there, too. Then nothing is kept.
     pub fn end_use(&self, left: Left, ledger: &LedgerMemory) -> io::Result<Option<String>> {
-        let Left { clean, part, last_version } = left;
-        if let Some(reason) = ledger.implausible(&self.ledger()?, last_version) {
+        let Left { clean, part, contents } = left;
+        if let Some(reason) = ledger.implausible(&self.ledger(0)?, contents.last_version) {
             return Ok(Some(reason));
         }
-        let mut written = self.state().written;
+        let State { mut written, worked_on, .. } = self.state();
         if let Some(part) = part {
             files::write_whole(&self.ledger_file(), &ledger.save())?;
             written.push(part);
         }
-        let state = State { clean, auditable: true, written, last_version, load_begun: None };
+        let state = State { clean, auditable: true, written, worked_on, contents: Some(contents), load_begun: None };
         files::write_json(&self.state_file(), &state)?;
         Ok(None)
     }
@@ -189,15 +241,20 @@ impl Slot {
             })
     }
 
-    /// The ledger as it was after the last trial; a new one for a new database.
-    pub fn ledger(&self) -> io::Result<LedgerMemory> {
-        let ledger = LedgerMemory::create()?;
+    /// The ledger as it was after the last trial; a new one for a new database. Of `deletable` records it can tell
+    /// whether they were deleted, and of those that could be before.
+    pub fn ledger(&self, deletable: u64) -> io::Result<LedgerMemory> {
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the saved ledger of the database is damaged");
         match fs::read(self.ledger_file()) {
-            Ok(saved) if ledger.restore(&saved) => Ok(ledger),
-            Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "the saved ledger of the database is damaged")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ledger),
+            Ok(saved) => LedgerMemory::restore(&saved, deletable)?.ok_or_else(damaged),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => LedgerMemory::create(deletable),
             Err(error) => Err(error),
         }
+    }
+
+    /// The contents that its last trial left; absent if it has none that are known.
+    pub fn contents(&self) -> Option<KnownContents> {
+        self.state().contents
     }
 
     /// Removes the database and what is known of it, and before that what the engine keeps outside. Gives back why the

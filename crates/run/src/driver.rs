@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
-use kvdyno_model::Audit;
+use kvdyno_model::{Arrival, Audit};
 use kvdyno_results::{ClientKind, DriverCost, Failure};
 use kvdyno_worker::workloads::{
     Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
 };
-use kvdyno_worker::{Distribution, DriverCheck, TrialSpec, worker::driver_check};
+use kvdyno_worker::{Distribution, DriverCheck, KnownContents, TrialSpec, worker::driver_check};
+
+/// So few that the null engine's answers are made beforehand, and are no cost of the driver's.
+const RECORDS: u64 = 1000;
 
 /// Rounds of which the median is taken.
 const ROUNDS: usize = 5;
@@ -60,13 +63,13 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
             name: WorkloadName::driver_check(),
             parameters: WorkloadParameters {
                 data: Data {
-                    // So few that the null engine's answers are made beforehand, and are no cost of the driver's.
-                    records: 1000,
+                    records: RECORDS,
                     key_size: 16,
                     key_format: KeyFormat::Hex,
                     prefix_size: None,
                     keys_per_prefix: None,
                     value_size: 100,
+                    value_sizes: None,
                     compressibility: 0.5,
                     seed: 1,
                     spelling: Spelling::Plain,
@@ -76,8 +79,14 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
                 batch: 1,
                 reads_per_transaction: 1,
                 reads: Reads::default(),
+                mix: None,
+                roles: Vec::new(),
                 distribution: Distribution::default(),
                 write_rate: None,
+                read_rate: None,
+                arrival: Arrival::default(),
+                isolation: None,
+                durability: None,
                 warmup: duration / 10,
                 end: TrialEnd::After(duration),
                 verify: Verify::Full,
@@ -89,7 +98,8 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
         slices: None,
         database: std::env::temp_dir(),
         create: true,
-        last_version: 0,
+        settle: false,
+        contents: KnownContents::loaded(RECORDS),
         shared_fd: -1,
         ledger_fd: -1,
         report: std::path::PathBuf::new(),

@@ -13,7 +13,7 @@ mod stop;
 mod trial;
 
 pub use driver::driver_cost;
-pub use progress::{Live, Progress};
-pub use repeats::StoppingRule;
-pub use runner::{RunError, Summary, run};
+pub use progress::{Live, Progress, SoFar};
+pub use repeats::{Look, OpenStep, StoppingRule};
+pub use runner::{LabProgram, RunError, Summary, run};
 pub use stop::Stop;

@@ -30,17 +30,16 @@ impl Pace {
     }
 
     /// From the beginning of trial `number` to the end of these trials. Unknown while no load of any engine is known.
-    pub(crate) fn left(&self, trials: &[PlannedTrial], number: u32) -> Option<Duration> {
+    pub(crate) fn left<'a>(&self, trials: impl Iterator<Item = &'a PlannedTrial>, number: u32) -> Option<Duration> {
         let overhead = if self.overhead.1 == 0 { 0.5 } else { self.overhead.0 / f64::from(self.overhead.1) };
         let mean_load = match self.loads.len() {
             0 => return None,
             count => self.loads.values().sum::<f64>() / count as f64,
         };
-        let seconds =
-            trials.iter().filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
-                Some(time) => time.as_secs_f64() + overhead,
-                None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
-            });
+        let seconds = trials.filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
+            Some(time) => time.as_secs_f64() + overhead,
+            None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
+        });
         Some(Duration::from_secs_f64(seconds.sum()))
     }
 }

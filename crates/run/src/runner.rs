@@ -11,17 +11,21 @@ use std::io;
 use std::path::PathBuf;
 
 use kvdyno_engine::LabSettings;
+use kvdyno_environment::leftovers;
 use kvdyno_environment::lock::{FolderLock, LockError};
 use kvdyno_environment::ownership::{Register, RunName};
-use kvdyno_plan::{Checked, CheckedVariant, PlannedTrial, Setup, backing_store};
+use kvdyno_install::EngineFiles;
+use kvdyno_plan::{Checked, CheckedVariant, LoadId, PlannedTrial, Setup, backing_store};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Phase, SeriesPoint, TrialOutcome, TrialResult, files};
+use kvdyno_results::{
+    Phase, Repeated, ResourcePoint, SavedPlan, SeriesPoint, TrialKey, TrialOutcome, TrialResult, files,
+};
 
-use crate::databases::Slot;
+use crate::databases::{Slot, SlotUse};
 use crate::engine_cleanup::EngineCleanup;
 use crate::pace::Pace;
 use crate::progress::Progress;
-use crate::repeats::{Repeats, StoppingRule};
+use crate::repeats::{RepeatDecision, Repeats, StoppingRule};
 use crate::stop::Stop;
 use crate::trial::{self, LabError, TrialRequest};
 
@@ -34,6 +38,15 @@ pub struct Summary {
     pub failed: usize,
     /// The user stopped it before the end.
     pub interrupted: bool,
+}
+
+/// The program that runs a plan.
+#[derive(Clone, Debug)]
+pub struct LabProgram {
+    /// The command that runs a trial when given the path of its specification.
+    pub worker: Vec<OsString>,
+    /// A sentence that each result must have: that the run was begun by another program.
+    pub note: Option<String>,
 }
 
 /// Why the lab cannot work.
@@ -62,8 +75,7 @@ fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, Run
 
 /// Runs every trial of `checked` that `folder` does not have yet. `run` is the run whose results they are.
 ///
-/// `worker` is the program, with its first arguments, that runs a trial when given the path of its specification. Where
-/// the results decide how often everything is repeated, `rule` tells when they are enough.
+/// Where the results decide how often everything is repeated, `rule` tells when they are enough.
 ///
 /// # Errors
 /// If the lab itself cannot work before a trial or after one, or nothing can be saved any more. What happens during a
@@ -72,13 +84,14 @@ pub fn run(
     checked: &Checked,
     folder: &ResultsFolder,
     run: &RunName,
-    worker: &[OsString],
+    program: &LabProgram,
     rule: &dyn StoppingRule,
     stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<Summary, RunError> {
-    let mut runner = Runner::new(checked, folder, run, worker, rule, stop)?;
+    let mut runner = Runner::new(checked, folder, run, program, rule, stop)?;
     let outcome = runner.work(progress);
+    let outcome = outcome.and_then(|summary| runner.save_plan().map(|()| summary));
     let released = runner.release();
     if outcome.is_ok() && !checked.experiment.lab.keep && !runner.interrupted {
         runner.remove_base();
@@ -89,18 +102,19 @@ pub fn run(
 struct Runner<'a> {
     checked: &'a Checked,
     folder: &'a ResultsFolder,
-    worker: &'a [OsString],
+    program: &'a LabProgram,
     stop: &'a Stop,
     /// Where databases go.
     base: PathBuf,
     /// The results so far, by number of the trial.
     results: HashMap<u32, TrialResult>,
     /// Databases that could not be loaded, with the reason.
-    unusable: HashMap<DatabaseId, String>,
+    unusable: HashMap<LoadId, String>,
     interrupted: bool,
     /// How often everything is done.
     repeats: Repeats<'a>,
     pace: Pace,
+    engine_files: EngineFiles,
     /// No other run works in the folder of the databases.
     lock: FolderLock,
     /// Everything that is made for databases and trials is noted here, so that `kvdyno clean` finds it if this process
@@ -113,7 +127,7 @@ impl<'a> Runner<'a> {
         checked: &'a Checked,
         folder: &'a ResultsFolder,
         run: &RunName,
-        worker: &'a [OsString],
+        program: &'a LabProgram,
         rule: &'a dyn StoppingRule,
         stop: &'a Stop,
     ) -> Result<Self, RunError> {
@@ -123,20 +137,21 @@ impl<'a> Runner<'a> {
             made => made.or_else(failed(format!("cannot make {}", base.display())))?,
         }
         let lock = FolderLock::acquire_for(&base, run)?;
-        let register = Register::resumed(run.clone()).or_else(failed("cannot note what is made"))?;
+        let register = leftovers::resumed(run.clone()).or_else(failed("cannot note what is made"))?;
         let results: HashMap<u32, TrialResult> =
             folder.results()?.into_iter().map(|result| (result.trial.number, result)).collect();
         Ok(Runner {
             checked,
             folder,
-            worker,
-            repeats: Repeats::begin(&checked.experiment.lab, rule, results.values(), folder.plan()?),
+            program,
+            repeats: Repeats::begin(&checked.experiment.lab, rule, results.values(), saved_plan(folder)?),
             stop,
             base,
             results,
             unusable: HashMap::new(),
             interrupted: false,
             pace: Pace::default(),
+            engine_files: EngineFiles::default(),
             lock,
             register,
         })
@@ -146,12 +161,17 @@ impl<'a> Runner<'a> {
         let plan = &self.checked.plan;
         for step in plan.steps() {
             if self.is_enough_before(step[0].key.repeat, progress)? {
+                self.remove_copies(progress)?;
                 break;
             }
-            let missing: Vec<&PlannedTrial> =
-                step.iter().filter(|planned| !self.results.contains_key(&planned.key.number)).collect();
-            for planned in &missing {
-                progress.begin(&planned.key, planned.key.number as usize - 1, plan.trials.len());
+            let is_missing = |planned: &&PlannedTrial| {
+                let number = planned.key.number;
+                !self.results.contains_key(&number) && !self.repeats.is_skipped(number)
+            };
+            let missing: Vec<&PlannedTrial> = step.iter().filter(is_missing).collect();
+            let all = plan.trials.iter().filter(|planned| self.is_to_come(planned)).count() + self.results.len();
+            for (before, planned) in (self.results.len()..).zip(&missing) {
+                progress.begin(&planned.key, before, all);
             }
             let Some(results) = self.step(&missing, progress)? else {
                 self.interrupted = true;
@@ -181,26 +201,68 @@ impl<'a> Runner<'a> {
 
     /// Whether nothing need be repeated any more, before the first trial of a repeat.
     fn is_enough_before(&mut self, repeat: u32, progress: &mut dyn Progress) -> Result<bool, RunError> {
-        let Some(enough) = self.repeats.enough_before(repeat, &self.results) else { return Ok(false) };
-        progress.note(&format!("{}: {}", times(enough.repeat), enough.why));
-        if let Some(mut plan) = self.folder.plan()? {
-            plan.enough = Some(enough);
-            files::write_json(&self.folder.plan_file(), &plan).or_else(failed("cannot save plan.json"))?;
+        let trials: Vec<&PlannedTrial> =
+            self.checked.plan.trials.iter().filter(|planned| planned.key.repeat == repeat).collect();
+        match self.repeats.before(repeat, &trials, &self.results) {
+            RepeatDecision::Known => return Ok(false),
+            RepeatDecision::Done => {
+                if let Some(repeated) = self.repeats.repeated(repeat) {
+                    progress.note(&repeated_because(repeated));
+                }
+                self.save_plan()?;
+                return Ok(false);
+            }
+            RepeatDecision::End(None) => {}
+            RepeatDecision::End(Some(enough)) => progress.note(&format!("{}: {}", times(enough.repeat), enough.why)),
         }
+        self.save_plan()?;
         Ok(true)
     }
 
+    /// Keeps what was decided about repeats, and the time that it took.
+    fn save_plan(&mut self) -> Result<(), RunError> {
+        // Results of before have none, and get none.
+        if self.folder.plan()?.is_none() {
+            return Ok(());
+        }
+        let plan = self.repeats.saved(self.results.len());
+        files::write_json(&self.folder.plan_file(), plan).or_else(failed("cannot save plan.json"))
+    }
+
+    /// Whether a trial has no result yet and is not known to be left out.
+    fn is_to_come(&self, planned: &PlannedTrial) -> bool {
+        let (number, repeat) = (planned.key.number, planned.key.repeat);
+        let is_repeated = !planned.extra || self.repeats.repeated(repeat).is_some();
+        !self.results.contains_key(&number) && !self.repeats.is_skipped(number) && is_repeated
+    }
+
+    /// The database of a trial: where runs are done on copies, that of a load is the one they are made from.
     fn slot(&self, planned: &PlannedTrial) -> Slot {
         let variant = self.variant(planned);
-        Slot::new(&self.base, &planned.key, &self.register, |folder| {
+        let use_of = match (planned.copied, planned.key.phase) {
+            (false, _) => SlotUse::WorkedOn,
+            (true, Phase::Load) => SlotUse::CopiedFrom,
+            (true, Phase::Run) => SlotUse::Copy(planned.copy),
+        };
+        let LoadId { engine, repeat, .. } = planned.origin;
+        let engine = variant.variant.experiment.engines[engine].clone();
+        let load = TrialKey { engine, repeat, ..planned.key.clone() };
+        Slot::new(&self.base, &load, use_of, &self.register, |folder| {
             backing_store::of(&variant.variant.experiment, &variant.environment.requested, folder)
         })
     }
 
     /// Saves a trial whole. If that cannot be, its result alone, as a failure, in the space of its other files: then at
     /// least the next one runs.
-    fn save_with_series(&self, result: TrialResult, series: &[SeriesPoint]) -> Result<TrialResult, RunError> {
-        let saved = self.folder.save_series(&result.trial, series).and_then(|()| self.folder.save(&result));
+    fn save_with_series(
+        &self,
+        result: TrialResult,
+        series: &[SeriesPoint],
+        resources: &[ResourcePoint],
+    ) -> Result<TrialResult, RunError> {
+        let (folder, trial) = (&self.folder, &result.trial);
+        let saved = folder.save_series(trial, series).and_then(|()| folder.save_resources(trial, resources));
+        let saved = saved.and_then(|()| folder.save(&result));
         let Err(cause) = saved else { return Ok(result) };
         self.folder.forsake(&result.trial);
         let outcome = match result.outcome {
@@ -241,33 +303,54 @@ impl<'a> Runner<'a> {
 
     fn engine_cleanup(&self, planned: &PlannedTrial) -> EngineCleanup<'a> {
         let patience = self.checked.experiment.lab.hang_timeout.0;
-        EngineCleanup { worker: self.worker, setup: self.setup(planned), patience }
+        EngineCleanup { worker: &self.program.worker, setup: self.setup(planned), patience }
     }
 
     /// Does what is left to do once a trial has ended, now or in an earlier run. False if the user interrupted.
     fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<bool, RunError> {
-        let id = DatabaseId::of(planned);
+        let id = planned.origin;
         let result = self.results.get(&planned.key.number);
         if planned.key.phase == Phase::Load
             && let Some(TrialOutcome::Failed(failure)) = result.map(|result| &result.outcome)
         {
             self.unusable.entry(id).or_insert_with(|| format!("the load failed: {}", failure.reason));
         }
-        // A database that is of no more use makes room for the others, a half-loaded one above all.
-        if planned.last_on_database
+        // A database that is of no more use makes room for the others, a half-loaded one above all. One that is copied
+        // is read back before, and a copy before another setup gets it.
+        if (planned.last_on_database || planned.copied)
             && !self.unusable.contains_key(&id)
             && !self.audit(planned, &self.slot(planned), progress)?
         {
             return Ok(false);
         }
         let useless = self.unusable.contains_key(&id);
-        if useless || (planned.last_on_database && !self.checked.experiment.lab.keep) {
-            let slot = self.slot(planned);
-            let removed = slot.remove(self.engine_cleanup(planned));
-            let complaint = removed.or_else(failed(format!("cannot remove {}", slot.database().display())))?;
-            complaint.into_iter().for_each(|complaint| progress.note(&complaint));
+        let keep = self.checked.experiment.lab.keep;
+        if useless || (planned.last_on_database && !keep) {
+            self.remove(planned, progress)?;
+        }
+        match self.load_of(planned) {
+            Some(load) if planned.last_on_origin && !keep => self.remove(load, progress)?,
+            _ => {}
         }
         Ok(true)
+    }
+
+    /// Removes databases that further repeats would have stood on copies of, and the copies.
+    fn remove_copies(&self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let is_ours = |planned: &&PlannedTrial| planned.copied && self.results.contains_key(&planned.key.number);
+        match self.checked.experiment.lab.keep {
+            true => Ok(()),
+            false => self.checked.plan.trials.iter().filter(is_ours).try_for_each(|load| self.remove(load, progress)),
+        }
+    }
+
+    /// Removes the database of a trial.
+    fn remove(&self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let slot = self.slot(planned);
+        let removed = slot.remove(self.engine_cleanup(planned));
+        let complaint = removed.or_else(failed(format!("cannot remove {}", slot.database().display())))?;
+        complaint.into_iter().for_each(|complaint| progress.note(&complaint));
+        Ok(())
     }
 
     /// Takes what databases lie on from the system: they stay in their files.
@@ -291,18 +374,13 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The database of a trial: that of a variant's engine in a repeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct DatabaseId {
-    variant: usize,
-    engine: usize,
-    repeat: u32,
+fn saved_plan(folder: &ResultsFolder) -> Result<SavedPlan, RunError> {
+    Ok(folder.plan()?.unwrap_or_else(|| SavedPlan::new(serde_json::Value::Null, Vec::new(), None)))
 }
 
-impl DatabaseId {
-    fn of(planned: &PlannedTrial) -> DatabaseId {
-        DatabaseId { variant: planned.variant, engine: planned.engine, repeat: planned.key.repeat }
-    }
+/// Why a repeat is done, for people.
+fn repeated_because(repeated: &Repeated) -> String {
+    format!("repeat {} was disturbed, and is repeated as repeat {}: {}", repeated.repeat, repeated.by, repeated.why)
 }
 
 /// `once`, `5 times`.

@@ -16,9 +16,10 @@ use crate::summary::TormentLine;
 use crate::supervised::{self, ReaderOutcome, supervise};
 
 /// Every section and most keys, on engines that every machine has.
-const OWN: [&str; 2] = [
+const OWN: [&str; 3] = [
     include_str!("../../../tests/inputs/experiment/every-section.toml"),
     include_str!("../../../tests/inputs/experiment/every-key.toml"),
+    include_str!("../../../tests/inputs/experiment/mixes-and-roles.toml"),
 ];
 /// Of so many files one is read by the program itself.
 const SAMPLE: u64 = 1000;

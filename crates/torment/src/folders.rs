@@ -21,6 +21,15 @@ const SAMPLE: u64 = 100;
 /// Files that are damaged at once, at most.
 const MOST_FILES: u64 = 3;
 
+/// The experiment whose results are damaged: reads, writes, a mix that deletes, roles.
+const TEMPLATE: &str = "engines = [\"faulty\", \"skeleton\"]\n[data]\nrecords = 2000\n[lab]\nrepeat = 2\n\
+    [[run]]\nworkload = \"readrandom\"\nreaders = [1, 2]\nduration = \"250ms\"\nwarmup = \"0s\"\n\
+    [[run]]\nworkload = \"readwhilewriting\"\nreaders = [1]\nduration = \"250ms\"\nwarmup = \"0s\"\n\
+    [[run]]\nworkload = \"mix\"\nmix = \"get 60, put 20, delete 20\"\nreaders = [2]\nduration = \"250ms\"\n\
+    warmup = \"0s\"\n\
+    [[run]]\nworkload = \"mix\"\nreaders = [1]\nduration = \"250ms\"\nwarmup = \"0s\"\n\
+    [[run.role]]\nname = \"visitors\"\nmix = \"get 95, put 5\"\n[[run.role]]\nmix = \"delete 50, put 50\"\n";
+
 /// The reader's side: damages a copy of the folder `template`, reports it, and mends the copy.
 ///
 /// # Errors
@@ -117,9 +126,9 @@ fn mend(template: &Path, copy: &Path, damaged: &[PathBuf]) -> io::Result<()> {
 /// If the folder to be damaged cannot be made, or a process cannot be started.
 pub fn torment(kvdyno: &Path, home: &Path, seed: u64, folders: u64) -> io::Result<Vec<TormentLine>> {
     let template = home.join("results");
-    let compare = "compare faulty skeleton --records 500 --readers 1,2 --repeat 2 --duration 250ms --warmup 0s \
-                   --workload readrandom,readwhilewriting --out results";
-    let made = Command::new(kvdyno).args(compare.split_whitespace()).current_dir(home).output()?;
+    std::fs::write(home.join("template.toml"), TEMPLATE)?;
+    let run = ["run", "template.toml", "--out", "results"];
+    let made = Command::new(kvdyno).args(run).current_dir(home).output()?;
     if !made.status.success() {
         let said = String::from_utf8_lossy(&made.stderr);
         return Err(io::Error::other(format!("no results to damage: {said}")));

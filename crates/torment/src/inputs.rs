@@ -3,11 +3,12 @@
 
 use std::hint::black_box;
 
+use kvdyno_dataset::ValueSizes;
 use kvdyno_experiment::Experiment;
 use kvdyno_plan::check_alone;
-use kvdyno_report::{Format, ReportError, report};
+use kvdyno_report::{Format, Rendered, ReportError, Screen, report};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Latency, SeriesPoint, TrialResult, latency_log};
+use kvdyno_results::{Latency, ResourcePoint, SavedPlan, SeriesPoint, TrialResult, latency_log};
 
 /// An experiment file, as far as it is checked without asking an engine.
 pub fn experiment(bytes: &[u8]) -> bool {
@@ -50,14 +51,51 @@ pub fn series(bytes: &[u8]) -> bool {
     SeriesPoint::read_all(bytes).is_ok()
 }
 
+/// A `resources.csv`.
+///
+/// # Panics
+/// If what was taken cannot be written and read again.
+pub fn resources(bytes: &[u8]) -> bool {
+    let Ok(points) = ResourcePoint::read_all(bytes) else { return false };
+    let again = ResourcePoint::write_all(&points).and_then(|written| ResourcePoint::read_all(&written));
+    assert_eq!(again.as_ref(), Ok(&points), "what was written is read otherwise");
+    true
+}
+
+/// A `plan.json`, held against itself.
+pub fn plan(bytes: &[u8]) -> bool {
+    let Ok(plan) = serde_json::from_slice::<SavedPlan>(bytes) else { return false };
+    black_box(plan.expected().count());
+    assert_eq!(plan.change_of_trials(&plan.trials), None, "it differs from itself");
+    assert_eq!(plan.changes_of_experiment(&plan.experiment), Vec::<String>::new(), "it differs from itself");
+    black_box(plan.changes_of_experiment(&serde_json::Value::Null));
+    true
+}
+
+/// A histogram of sizes of values.
+///
+/// # Panics
+/// If what was taken draws a size that it does not have.
+pub fn value_sizes(bytes: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(bytes) else { return false };
+    let Ok(sizes) = ValueSizes::histogram(text) else { return false };
+    let largest = sizes.largest();
+    assert!(sizes.mean() <= largest as f64 * 1.000_001, "the mean is above the largest");
+    for bits in [0, 1, 1 << 32, u64::MAX >> 1, u64::MAX - 1, u64::MAX] {
+        assert!(sizes.drawn(bits) <= largest, "a size is drawn that is larger than the largest");
+    }
+    true
+}
+
 /// A results folder, reported in every format and as a page. Whether there was a report, exit code 0; if not, it was
 /// the folder's fault, exit code 2.
 ///
 /// # Panics
 /// If anything else went wrong: the program would end with exit code 1.
 pub fn results_folder(results: &ResultsFolder) -> bool {
-    Format::ALL.into_iter().all(|format| match report(results, format, false) {
-        Ok(text) => !black_box(text).text.is_empty(),
+    Format::ALL.into_iter().all(|format| match report(results, format, Screen::default(), &results.report_folder()) {
+        Ok(Rendered { page: Err(error), .. }) => panic!("exit code 1: {error}"),
+        Ok(rendered) => !black_box(rendered).text.is_empty(),
         Err(ReportError::Read(ReadError::Io { path, cause })) => panic!("exit code 1: {}: {cause}", path.display()),
         Err(ReportError::Read(_)) => false,
         Err(error) => panic!("exit code 1: {error}"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -15,11 +16,65 @@ use serde_json::Value;
 use crate::TormentArguments;
 use crate::summary::TormentLine;
 
-/// Sorts of runs, with what their file says beside the rest.
-const SORTS: [(&str, &str, &str); 3] = [
-    ("plain", "", ""),
-    ("ext4 and a limit of memory", "", "[environment]\nstorage = \"ext4\"\nmemory = \"1GiB\"\n"),
-    ("processes", "clients = \"processes\"\n", ""),
+/// A sort of runs, with what its file says.
+#[derive(Clone, Copy)]
+struct KilledSort {
+    name: &'static str,
+    engines: &'static str,
+    /// The runs, each with its workload.
+    runs: &'static [&'static str],
+    /// In each run.
+    run: &'static str,
+    environment: &'static str,
+    /// Of the lab.
+    lab: &'static str,
+}
+
+const SORTS: [KilledSort; 6] = [
+    KilledSort { name: "plain", ..PLAIN },
+    KilledSort {
+        name: "ext4 and a limit of memory",
+        environment: "[environment]\nstorage = \"ext4\"\nmemory = \"1GiB\"\n",
+        ..PLAIN
+    },
+    KilledSort { name: "processes", run: "clients = \"processes\"\n", ..PLAIN },
+    // 4 loads and 16 runs of each, in slices and as duets.
+    KilledSort {
+        name: "beside each other, on copies",
+        engines: "\"lmdb\", \"leveldb\"",
+        lab: "database = \"snapshot\"\n",
+        ..PLAIN
+    },
+    // What was committed and deleted before a kill is known to the runs after it.
+    KilledSort {
+        name: "transactions, deletes and roles",
+        runs: &[
+            "workload = \"transfer\"\nreaders = [1, 2]\n",
+            "workload = \"mix\"\nreaders = [1, 2]\nmix = \"get 50, put 25, delete 25\"\n",
+            "workload = \"mix\"\nreaders = [3, 4]\n[[run.role]]\nmix = \"get 100\"\n\
+             [[run.role]]\nmix = \"put 50, delete 50\"\n",
+        ],
+        ..PLAIN
+    },
+    KilledSort {
+        name: "queues",
+        engines: "\"leveldb\"",
+        runs: &[
+            "workload = \"mix\"\nreaders = [1, 2]\nmix = \"insert 50, take 50\"\n",
+            "workload = \"mix\"\nreaders = [3, 4]\n[[run.role]]\nmix = \"get 100\"\n\
+             [[run.role]]\nmix = \"insert 50, take 50\"\n",
+        ],
+        ..PLAIN
+    },
+];
+/// LMDB, because processes can share its databases; 2 loads and 16 runs, of a tenth of a second each.
+const PLAIN: KilledSort =
+    KilledSort { name: "", engines: "\"lmdb\"", runs: &READS_AND_WRITES, run: "", environment: "", lab: "" };
+const READS_AND_WRITES: [&str; 4] = [
+    "workload = \"readrandom\"\nreaders = [1, 2]\n",
+    "workload = \"readwhilewriting\"\nreaders = [1, 2]\n",
+    "workload = \"readseq\"\nreaders = [1, 2]\n",
+    "workload = \"readreverse\"\nreaders = [1, 2]\n",
 ];
 /// No kill comes later after a start, milliseconds: about two trials.
 const LATEST: u64 = 400;
@@ -28,17 +83,16 @@ const LONG: Duration = Duration::from_secs(600);
 /// Everything of a killed run is gone after this time.
 const SOON: Duration = Duration::from_secs(10);
 
-/// LMDB, because processes can share its databases; 2 loads and 16 runs, of a tenth of a second each.
-fn file((_, run, environment): (&str, &str, &str)) -> String {
-    let sections: String = ["readrandom", "readwhilewriting", "readseq", "readreverse"]
-        .map(|name| {
-            let section = format!("[[run]]\nworkload = \"{name}\"\nreaders = [1, 2]\n");
-            format!("{section}duration = \"100ms\"\nwarmup = \"0s\"\n{run}")
-        })
-        .concat();
+/// The experiment file of a run.
+fn file(KilledSort { engines, runs, run, environment, lab, .. }: KilledSort) -> String {
+    let section = |of: &&str| {
+        // Roles are tables of their own, and come last.
+        format!("[[run]]\nduration = \"100ms\"\nwarmup = \"0s\"\n{run}{of}")
+    };
+    let sections: String = runs.iter().map(section).collect();
     format!(
-        "engines = [\"lmdb\"]\n[data]\nrecords = 20000\n[settings]\ncache = \"64MiB\"\n{environment}{sections}\
-         [lab]\nrepeat = 2\nmin_free = \"16MiB\"\n"
+        "engines = [{engines}]\n[data]\nrecords = 20000\n[settings]\ncache = \"64MiB\"\n{environment}{sections}\
+         [lab]\nrepeat = 2\nmin_free = \"16MiB\"\n{lab}"
     )
 }
 
@@ -63,8 +117,8 @@ pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Vec<To
         let mut random = Stream::new(subseed(arguments.seed, &[run, 2]));
         one(kvdyno, SORTS[sort], each, &mut random, &mut counts[sort])?;
     }
-    let line = |((what, ..), count): ((&str, _, _), KillCount)| TormentLine {
-        what: format!("`kill -9` of the parent, {what}"),
+    let line = |(sort, count): (KilledSort, KillCount)| TormentLine {
+        what: format!("`kill -9` of the parent, {}", sort.name),
         done: count.kills,
         remark: format!("{} runs, {} results", count.runs, count.results),
         misses: count.misses,
@@ -75,13 +129,7 @@ pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Vec<To
 }
 
 /// A run that is killed so often, and then resumed to its end. If it ends before, it is begun again for the rest.
-fn one(
-    kvdyno: &Path,
-    sort: (&str, &str, &str),
-    kills: u64,
-    random: &mut Stream,
-    count: &mut KillCount,
-) -> io::Result<()> {
+fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream, count: &mut KillCount) -> io::Result<()> {
     let mut left = kills;
     while left > 0 {
         let lab = KilledRun::new(kvdyno, sort)?;
@@ -125,12 +173,12 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
         sleep(Duration::from_millis(random.below(LATEST)));
         child.kill()?;
         child.wait()?;
+        lab.waits_for_processes();
         let cleaned = Command::new(kvdyno).arg("clean").stdin(Stdio::null()).output()?;
         if !cleaned.status.success() {
             line.misses.push(format!("clean: {}: {}", cleaned.status, String::from_utf8_lossy(&cleaned.stdout)));
         }
         lab.is_given_back(&mut line.misses);
-        line.misses.extend(lab.groups().into_iter().map(|group| format!("left over: {group}")));
         line.done += 1;
     }
     Ok(line)
@@ -174,7 +222,7 @@ struct KilledRun {
 }
 
 impl KilledRun {
-    fn new(kvdyno: &Path, sort: (&str, &str, &str)) -> io::Result<KilledRun> {
+    fn new(kvdyno: &Path, sort: KilledSort) -> io::Result<KilledRun> {
         let home = tempfile::tempdir()?;
         fs::write(home.path().join("experiment.toml"), file(sort))?;
         Ok(KilledRun { home, kvdyno: kvdyno.to_owned() })
@@ -197,6 +245,13 @@ impl KilledRun {
         let log = fs::File::create(self.home.path().join("log"))?;
         let mut command = Command::new(&self.kvdyno);
         command.args(arguments).current_dir(self.home.path());
+        // A torment that is ended by a signal leaves no run that goes on without it.
+        let follow = || {
+            let ended = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+            ended.map_err(io::Error::from)
+        };
+        // SAFETY: the hook makes one system call, which is allowed between fork and exec.
+        unsafe { command.pre_exec(follow) };
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
     }
 
@@ -211,7 +266,7 @@ impl KilledRun {
 
     /// How many trials there will be, if that is known already.
     fn planned(&self) -> io::Result<Option<usize>> {
-        Ok(self.results().plan().map_err(io::Error::other)?.map(|plan| plan.trials.len()))
+        Ok(self.results().plan().map_err(io::Error::other)?.map(|plan| plan.expected().count()))
     }
 
     /// The last resumption: its end, or `None` if it does not end.
@@ -268,7 +323,7 @@ impl KilledRun {
         Ok(())
     }
 
-    /// No process, mount or loop device has to do with this folder any more.
+    /// No process, mount, loop device or control group has to do with this folder any more.
     fn is_given_back(&self, misses: &mut Vec<String>) {
         let since = Instant::now();
         while !self.leftovers().is_empty() && since.elapsed() < SOON {
@@ -277,21 +332,32 @@ impl KilledRun {
         misses.extend(self.leftovers().into_iter().map(|what| format!("left over: {what}")));
     }
 
-    fn leftovers(&self) -> Vec<String> {
-        let home = self.home.path().to_string_lossy().into_owned();
-        let entries = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten();
-        let text = |path: PathBuf| {
-            fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ")).unwrap_or_default()
-        };
-        let processes = entries("/proc").map(|entry| text(entry.path().join("cmdline")));
-        let loops = entries("/sys/block").map(|entry| text(entry.path().join("loop/backing_file")));
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
-        processes.chain(loops).chain(mounts).filter(|line| line.contains(&home)).collect()
+    /// Tools that a killed kvdyno started go on to their end; until then `kvdyno clean` leaves alone what they make.
+    fn waits_for_processes(&self) {
+        let since = Instant::now();
+        while !self.processes().is_empty() && since.elapsed() < SOON {
+            sleep(Duration::from_millis(10));
+        }
     }
 
-    /// Control groups that bear the name of the run, which its lock tells. Empty ones of killed parents stay until
-    /// `kvdyno clean`.
+    /// The command lines that name this folder.
+    fn processes(&self) -> Vec<String> {
+        self.named_here(entries("/proc").map(|entry| text(entry.path().join("cmdline"))))
+    }
+
+    fn named_here(&self, lines: impl Iterator<Item = String>) -> Vec<String> {
+        let home = self.home.path().to_string_lossy().into_owned();
+        lines.filter(|line| line.contains(&home)).collect()
+    }
+
+    fn leftovers(&self) -> Vec<String> {
+        let loops = entries("/sys/block").map(|entry| text(entry.path().join("loop/backing_file")));
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let here = self.named_here(loops.chain(mounts.lines().map(str::to_owned)));
+        [self.processes(), here, self.groups()].concat()
+    }
+
+    /// Control groups that bear the name of the run, which its lock tells.
     fn groups(&self) -> Vec<String> {
         let lock = fs::read(self.results().root().join(".lock")).unwrap_or_default();
         let lock: Value = serde_json::from_slice(&lock).unwrap_or_default();
@@ -307,6 +373,15 @@ impl KilledRun {
         }
         left
     }
+}
+
+fn entries(folder: &str) -> impl Iterator<Item = fs::DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
+}
+
+/// A file of the kernel's; empty if what it tells of is gone.
+fn text(path: PathBuf) -> String {
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ")).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::{panic, thread};
 
-use kvdyno_dataset::{Keys, Ledger, Values, WatchedIds};
+use kvdyno_dataset::{Keys, Ledger, Values};
 use kvdyno_engine::{Database, Host, abi, guarded};
 use kvdyno_results::{Failure, FailureKind};
 
@@ -17,9 +17,9 @@ use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
 use crate::slices::{SlicePart, SlicedClient, pin_to};
 use crate::trial::{Measured, NotRun, Trial, failed};
-use crate::usage::Usage;
+use crate::usage::{Usage, UsedSoFar};
 use crate::workloads::role::RoleClock;
-use crate::workloads::{Role, TrialEnd, WorkloadParameters, WorkloadSpec};
+use crate::workloads::{Role, TrialEnd, WorkloadSpec};
 
 /// The records, for all readers and writers of a process.
 struct SharedRecords<'a> {
@@ -45,7 +45,7 @@ impl TrialClient<'_> {
 
     /// Whether its end is the trial's.
     fn is_primary(&self, workload: &WorkloadSpec) -> bool {
-        !self.role.writes() || workload.parameters.readers == 0
+        self.number < workload.parameters.primary_clients() as usize
     }
 }
 
@@ -63,7 +63,7 @@ impl<C: RoleClock> Trial<'_, C> {
                 scope.spawn(move || guarded(|| self.run_client(database, client, participants, || (), || ())))
             };
             let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
-            let measured = self.coordinate(participants);
+            let measured = self.coordinate(participants, database);
             let ended =
                 clients.into_iter().map(|client| client.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
             // Who failed says more than those who were aborted for it.
@@ -77,23 +77,25 @@ impl<C: RoleClock> Trial<'_, C> {
 
     /// The main thread's part where roles are threads: sets the times, opens the barrier, and takes the CPU time of the
     /// measured part.
-    fn coordinate(&self, participants: u32) -> Measured {
+    fn coordinate(&self, participants: u32, database: &Database) -> Measured {
         let (control, barriers) = (self.control(), &self.control().barriers);
         if !barriers.ready.pass(participants) {
             return Measured::default();
         }
         let warmup = self.set_times();
+        // Clients that may go can be far ahead of this thread: what has no warm-up is measured from here on.
+        let mut before = UsedSoFar::now(database);
         if !barriers.go.pass(participants) {
             return Measured::default();
         }
-        if self.spec.slices.is_none() {
+        if self.spec.slices.is_none() && !warmup.is_zero() {
             sleep_until(warmup, || control.is_stop_requested());
             control.enter(WorkerState::Measuring);
+            before = UsedSoFar::now(database);
         }
-        let before = Usage::now();
         // Nobody aborts what has begun.
         let _ = barriers.end.pass(participants);
-        self.measured_since(before)
+        self.measured_since(before, database)
     }
 
     /// The one role of this process, on the thread that opened the database; the first process also coordinates.
@@ -104,7 +106,7 @@ impl<C: RoleClock> Trial<'_, C> {
         if self.leads() {
             self.count_primary();
         }
-        let before = Cell::new(Usage::default());
+        let before = Cell::new(UsedSoFar::default());
         let all_ready = || {
             if self.leads() {
                 self.set_times();
@@ -114,10 +116,10 @@ impl<C: RoleClock> Trial<'_, C> {
             if self.leads() {
                 self.control().enter(WorkerState::Measuring);
             }
-            before.set(Usage::now());
+            before.set(UsedSoFar::now(database));
         };
         self.run_client(database, client, participants, all_ready, warmed_up)?;
-        Ok(self.measured_since(before.get()))
+        Ok(self.measured_since(before.get(), database))
     }
 
     fn records(&self) -> Result<SharedRecords<'_>, Failure> {
@@ -127,14 +129,13 @@ impl<C: RoleClock> Trial<'_, C> {
             .workload
             .keys()
             .map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
-        let ledger = Ledger::new(self.ledger.slots(), WatchedIds::over(data.records));
+        let ledger = self.ledger.of(data.records);
         Ok(SharedRecords { keys, values: data.values(), ledger })
     }
 
     /// How many must end before the trial does.
     fn count_primary(&self) {
-        let WorkloadParameters { readers, writers, .. } = self.spec.workload.parameters;
-        let primary = if readers > 0 { readers } else { writers };
+        let primary = self.spec.workload.parameters.primary_clients();
         self.control().primary_left.store(primary, Ordering::SeqCst);
     }
 
@@ -168,12 +169,13 @@ impl<C: RoleClock> Trial<'_, C> {
         warmup
     }
 
-    fn measured_since(&self, before: Usage) -> Measured {
+    fn measured_since(&self, before: UsedSoFar, database: &Database) -> Measured {
         let used = match self.spec.slices {
-            None => Usage::now().since(before),
+            None => Usage::now().since(before.usage),
             Some(_) => self.client_stats().iter().map(|stats| stats.slices.used()).fold(Usage::default(), Usage::plus),
         };
-        Measured { warmup_seconds: self.warmup().as_secs_f64(), used }
+        let counters = if self.spec.slices.is_none() { before.counted(database) } else { None };
+        Measured { warmup_seconds: self.warmup().as_secs_f64(), used, counters }
     }
 
     /// The life of a reader or writer, one of `participants` that wait for each other.
@@ -186,8 +188,10 @@ impl<C: RoleClock> Trial<'_, C> {
         warmed_up: impl FnOnce(),
     ) -> Result<(), NotRun> {
         let (workload, barriers, records) = (&self.spec.workload, &self.control().barriers, client.records);
-        let parameters = &workload.parameters;
-        let has_updates = parameters.writers > 0 || self.spec.last_version > 0;
+        let index = client.index(workload);
+        let own = workload.parameters.of_client(index);
+        let parameters = own.as_ref();
+        let has_updates = parameters.writers > 0 || self.spec.contents.last_version > 0;
         let recall = RecallContext::new(
             &records.keys,
             &records.values,
@@ -198,12 +202,18 @@ impl<C: RoleClock> Trial<'_, C> {
         let host = if database.can(abi::IS_VOLATILE) { recall.host() } else { Host { recall: None, ..recall.host() } };
         self.pin(&client).inspect_err(|_| self.abort())?;
         client.stats.set_op_kinds(&client.role.operations(parameters));
-        client.stats.version.store(self.spec.last_version, Ordering::Relaxed);
+        client.stats.version.store(self.spec.contents.last_version, Ordering::Relaxed);
+        let cannot = |what| {
+            move |error| {
+                self.abort();
+                failed(what, &error)
+            }
+        };
         // SAFETY: `recall` and `host` outlive the session, which ends in `work`.
-        let session = unsafe { database.session(&host) }.map_err(|error| {
-            self.abort();
-            failed("opening a session", &error)
-        })?;
+        let mut session = unsafe { database.session(&host) }.map_err(cannot("opening a session"))?;
+        if let Some(level) = parameters.durability.filter(|_| client.role.writes()) {
+            session.set_durability(level).map_err(cannot("setting the durability of a session"))?;
+        }
         if !barriers.ready.pass(participants) {
             return Err(NotRun::Aborted);
         }
@@ -220,9 +230,11 @@ impl<C: RoleClock> Trial<'_, C> {
             values: &records.values,
             ledger: records.ledger,
             recall: &recall,
+            clients: self.shared.client_stats(),
+            present: self.spec.contents.present,
             session,
             writes: client.role.writes(),
-            index: client.index(workload),
+            index,
             resumes: workload.name.loads() && !self.spec.create,
         };
         self.work(driver, &client, warmed_up);
@@ -276,7 +288,7 @@ impl<C: RoleClock> Trial<'_, C> {
             ticks_per_ns: control.ticks_per_ns(),
             notes_process: self.process.is_some() || client.number == 0,
         };
-        let uncounted = || stats.warmup.iter().map(|ops| ops.latency.count()).sum();
+        let uncounted = || stats.used(&stats.warmup).map(|ops| ops.latency.count()).sum();
         sliced.run(
             self.clock,
             || control.is_stop_requested(),

@@ -10,6 +10,17 @@ use std::time::Duration;
 pub trait Clock: Copy + Send + Sync {
     /// Ticks now.
     fn now(&self) -> u64;
+
+    /// Sleeps for so many nanoseconds, or longer.
+    fn sleep(&self, ns: u64) {
+        std::thread::sleep(Duration::from_nanos(ns));
+    }
+
+    /// Passes a moment without giving the processor away.
+    #[inline(always)]
+    fn relax(&self) {
+        std::hint::spin_loop();
+    }
 }
 
 /// The time-stamp counter.

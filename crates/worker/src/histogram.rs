@@ -4,6 +4,7 @@
 //! middle at most 0.4 % off. Counting is a shift, an addition and an increment; ticks become nanoseconds only when
 //! somebody looks.
 
+use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hdrhistogram::Histogram;
@@ -37,6 +38,15 @@ pub struct TickHistogram {
     counts: [AtomicU64; BUCKETS],
 }
 
+/// Bytes of the smallest pages that a system has.
+const LEAST_PAGE: usize = 4096;
+
+/// Writes a word as it is, so that its page is there.
+pub(crate) fn touch(word: &AtomicU64) {
+    // The compiler must not know that it changes nothing: it would leave it out.
+    word.fetch_or(hint::black_box(0), Ordering::Relaxed);
+}
+
 impl TickHistogram {
     /// Counts one value.
     #[inline(always)]
@@ -46,6 +56,12 @@ impl TickHistogram {
         let count = unsafe { self.counts.get_unchecked(bucket(ticks)) };
         // One thread writes, so no locked instruction is needed.
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Makes sure that its pages are there.
+    pub(crate) fn touch(&self) {
+        let of_each_page = self.counts.iter().step_by(LEAST_PAGE / size_of::<AtomicU64>());
+        of_each_page.chain(self.counts.last()).for_each(touch);
     }
 
     /// How many values were counted.

@@ -5,11 +5,14 @@
 //! counts lies in [`shared`] memory, where the parent reads it by an [`Observer`]: so looking costs the worker nothing,
 //! and what was counted outlives its crash.
 
+mod arrival;
 mod audit;
 mod barrier;
 mod clients;
 pub mod clock;
 mod counter;
+#[cfg(test)]
+mod held_memory;
 mod histogram;
 mod key_choice;
 mod loops;
@@ -26,9 +29,10 @@ pub mod workloads;
 
 pub use audit::process::run as audit;
 pub use histogram::TickHistogram;
-pub use key_choice::Distribution;
+pub use key_choice::{Distribution, DistributionKind};
 pub use observer::{ClientTimes, DuetTotals, KindTotals, Observer, Snapshot};
 pub use plausible::TrialClock;
 pub use spec::{
-    AuditReport, AuditSpec, DestroySpec, DriverCheck, SessionAudit, TrialSpec, WorkerReport, Written, of_process,
+    AuditReport, AuditSpec, DestroySpec, DriverCheck, KnownContents, PresentIds, SessionAudit, TrialSpec, WorkerReport,
+    Written, of_process,
 };

@@ -3,16 +3,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hdrhistogram::Histogram;
-use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, SeriesPoint};
+use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, Pacing, SeriesPoint};
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
-use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, SharedMemory};
+use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, PacingStats, SharedMemory};
 use crate::slices::{PartTimes, SliceStats};
+use crate::spec::KnownContents;
+use crate::workloads::{VersionsAdded, WorkloadSpec, present_after};
 
 /// Reads the memory of a trial while a worker writes it.
 #[derive(Debug)]
 pub struct Observer<'a> {
     shared: &'a SharedMemory,
+    clients: &'a [ClientStats],
 }
 
 /// The counts of one kind of operation.
@@ -106,7 +109,15 @@ impl ClientTimes {
 impl<'a> Observer<'a> {
     /// Of a trial's memory.
     pub fn new(shared: &'a SharedMemory) -> Self {
-        Observer { shared }
+        Observer { shared, clients: shared.client_stats() }
+    }
+
+    /// Of some of its clients alone, counted from 0; of those that there are.
+    #[must_use]
+    pub fn of_clients(&self, clients: std::ops::Range<u32>) -> Observer<'a> {
+        let end = self.clients.len().min(clients.end as usize);
+        let start = end.min(clients.start as usize);
+        Observer { shared: self.shared, clients: &self.clients[start..end] }
     }
 
     /// The control block.
@@ -116,7 +127,7 @@ impl<'a> Observer<'a> {
 
     /// The statistics of each client.
     pub(crate) fn client_stats(&self) -> &'a [ClientStats] {
-        self.shared.client_stats()
+        self.clients
     }
 
     /// The counts of the warm-up.
@@ -151,7 +162,7 @@ impl<'a> Observer<'a> {
             let slots = part(stats).iter().zip(stats.op_kinds());
             slots.filter_map(move |(ops, slot)| (slot == Some(kind)).then_some((ops, stats)))
         };
-        self.shared.client_stats().iter().flat_map(of_client).collect()
+        self.clients.iter().flat_map(of_client).collect()
     }
 
     /// The latencies of each kind in the measured part, nanoseconds.
@@ -182,6 +193,7 @@ impl<'a> Observer<'a> {
                     operations_per_s,
                     records_per_s: operations_per_s * records_per_operation,
                     latency: Latency::from(&in_nanoseconds(&totals.counts, rate)),
+                    pacing: pacing(&op_stats, from, rate),
                 }
             })
             .collect()
@@ -190,7 +202,7 @@ impl<'a> Observer<'a> {
     /// The answers, in the worker's whole life.
     pub fn answers(&self) -> AnswerCounts {
         let sum = |counter: fn(&ClientStats) -> &AtomicU64| {
-            let counts = self.shared.client_stats().iter().map(|stats| counter(stats).load(Ordering::Relaxed));
+            let counts = self.clients.iter().map(|stats| counter(stats).load(Ordering::Relaxed));
             counts.fold(0, u64::saturating_add)
         };
         let mut answers = AnswerCounts {
@@ -209,24 +221,31 @@ impl<'a> Observer<'a> {
 
     /// Bytes of keys and values written in the worker's whole life.
     pub fn user_bytes(&self) -> u64 {
-        let bytes = self.shared.client_stats().iter().map(|stats| stats.user_bytes.load(Ordering::Relaxed));
+        let bytes = self.clients.iter().map(|stats| stats.user_bytes.load(Ordering::Relaxed));
         bytes.fold(0, u64::saturating_add)
+    }
+
+    /// Records that were read in the worker's whole life.
+    pub fn records_read(&self) -> u64 {
+        let parts = [self.warmup(), self.measured()];
+        let kinds = parts.iter().flat_map(|part| &part.kinds).filter(|totals| totals.kind.reads_records());
+        kinds.map(|totals| totals.records).fold(0, u64::saturating_add)
     }
 
     /// The counters of the workload's own, of each client.
     pub fn counters(&self) -> Vec<[u64; COUNTERS]> {
-        self.shared.client_stats().iter().map(ClientStats::counters).collect()
+        self.clients.iter().map(ClientStats::counters).collect()
     }
 
     /// Slices with a counted part, of the client that had most; 0 if the trial works in none.
     pub fn slices(&self) -> u64 {
-        let slices = self.shared.client_stats().iter().map(|stats| stats.slices.count.load(Ordering::Relaxed));
+        let slices = self.clients.iter().map(|stats| stats.slices.count.load(Ordering::Relaxed));
         slices.max().unwrap_or(0)
     }
 
     /// The counted time of the client that has most of it, seconds; 0 if the trial works in no slices.
     pub fn counted_s(&self) -> f64 {
-        let counted = self.shared.client_stats().iter().map(|stats| stats.slices.counted_ns.load(Ordering::Relaxed));
+        let counted = self.clients.iter().map(|stats| stats.slices.counted_ns.load(Ordering::Relaxed));
         counted.max().unwrap_or(0) as f64 / 1e9
     }
 
@@ -242,7 +261,7 @@ impl<'a> Observer<'a> {
 
     /// The duets of all clients together.
     pub fn duets(&self) -> DuetTotals {
-        let clients = self.shared.client_stats();
+        let clients = self.clients;
         let sum = |word: fn(&SliceStats) -> &AtomicU64| {
             let words = clients.iter().map(|stats| word(&stats.slices).load(Ordering::Relaxed));
             words.fold(0, u64::saturating_add)
@@ -256,7 +275,7 @@ impl<'a> Observer<'a> {
 
     fn times(&self, part: fn(&SliceStats) -> &PartTimes) -> ClientTimes {
         let sum = |word: fn(&PartTimes) -> &AtomicU64| {
-            let words = self.shared.client_stats().iter().map(|stats| word(part(&stats.slices)));
+            let words = self.clients.iter().map(|stats| word(part(&stats.slices)));
             words.map(|word| word.load(Ordering::Relaxed)).fold(0, u64::saturating_add)
         };
         ClientTimes {
@@ -266,10 +285,44 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// The newest version that was handed to the engine.
-    pub fn last_version(&self) -> u64 {
-        self.shared.client_stats().iter().map(|stats| stats.version.load(Ordering::Relaxed)).max().unwrap_or(0)
+    /// The contents of the database now, where a trial of `workload` found those of `before`.
+    pub fn contents(&self, workload: &WorkloadSpec, before: KnownContents) -> KnownContents {
+        // After a failure nobody knows what was committed.
+        let of_all = workload.name.versions_added(&workload.parameters, &self.counters());
+        let of_all = of_all.filter(|_| self.answers().failures() == 0);
+        let and_added =
+            |before: Option<u64>, added: fn(VersionsAdded) -> u64| Some(before?.saturating_add(added(of_all?)));
+        let versions = self.clients.iter().map(|stats| stats.version.load(Ordering::Relaxed));
+        KnownContents {
+            last_version: versions.fold(before.last_version, u64::max),
+            present: present_after(self.shared, workload, before.present),
+            version_sum: and_added(before.version_sum, |added| added.all),
+            sampled_version_sum: and_added(before.sampled_version_sum, |added| added.sampled),
+        }
     }
+}
+
+/// How the clients of one kind of operation waited for them; `None` in a closed loop.
+fn pacing(clients: &[(&OpStats, &ClientStats)], from: u64, ticks_per_ns: f64) -> Option<Pacing> {
+    let words = |word: fn(&PacingStats) -> &AtomicU64| {
+        clients.iter().map(move |(ops, _)| word(&ops.pacing).load(Ordering::Relaxed))
+    };
+    if words(|stats| &stats.operations).all(|operations| operations == 0) {
+        return None;
+    }
+    let seconds = |ticks: u64| ticks as f64 / ticks_per_ns / 1e9;
+    let sum = |word| seconds(words(word).fold(0, u64::saturating_add));
+    let most = |word| seconds(words(word).max().unwrap_or(0));
+    let behind_s = most(|stats| &stats.behind);
+    let window_ns = clients.iter().map(|(ops, stats)| worked_ns(ops, stats, from, ticks_per_ns)).fold(0.0, f64::max);
+    Some(Pacing {
+        sleeping_s: sum(|stats| &stats.sleeping),
+        spinning_s: sum(|stats| &stats.spinning),
+        overslept_s: sum(|stats| &stats.overslept),
+        behind_s,
+        most_behind_s: most(|stats| &stats.most_behind),
+        kept: behind_s <= Pacing::allowed_s(window_ns / 1e9),
+    })
 }
 
 /// Operations a second of one thread, from the moment at which all may begin to its own last operation's end. A thread
@@ -278,9 +331,14 @@ fn client_rate(ops: &OpStats, stats: &ClientStats, from: u64, ticks_per_ns: f64)
     let mut counts = vec![0; BUCKETS];
     ops.latency.add_to(&mut counts);
     let operations: u64 = counts.iter().sum();
-    let ns = match stats.slices.counted_ns.load(Ordering::Relaxed) {
+    let ns = worked_ns(ops, stats, from, ticks_per_ns);
+    if ns > 0.0 { operations as f64 / (ns / 1e9) } else { 0.0 }
+}
+
+/// The time by which a thread's operations are counted, nanoseconds.
+fn worked_ns(ops: &OpStats, stats: &ClientStats, from: u64, ticks_per_ns: f64) -> f64 {
+    match stats.slices.counted_ns.load(Ordering::Relaxed) {
         0 => ops.until.load(Ordering::Relaxed).saturating_sub(from) as f64 / ticks_per_ns,
         counted_ns => counted_ns as f64,
-    };
-    if ns > 0.0 { operations as f64 / (ns / 1e9) } else { 0.0 }
+    }
 }

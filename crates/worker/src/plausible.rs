@@ -9,14 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::clock::{Calibration, Clock, Monotonic, Tsc, has_invariant_tsc};
 use crate::histogram::{BUCKETS, at_least};
 use crate::observer::Observer;
-use crate::shared::{ClientOps, ClientStats, OpStats};
-use crate::workloads::{TrialEnd, WorkloadSpec};
+use crate::shared::{ClientOps, ClientStats, OpStats, PacingStats};
+use crate::spec::KnownContents;
+use crate::workloads::{Parameter, TrialEnd, WorkloadSpec};
 
 /// How far two measurements of one clock's rate may be from each other, of 1. Over a tenth of a second they were seen
 /// to agree to a thousandth.
 const RATE_TOLERANCE: f64 = 0.05;
 /// The time that reading may take, nanoseconds.
 const READING_NS: f64 = 1e9;
+/// Units of work that clients take at once, at the most.
+const MOST_GIVEN_OUT: u64 = 1 << 16;
 /// Bytes that a client can write in a tick: more than any memory takes.
 const BYTES_A_TICK: u64 = 64;
 
@@ -71,24 +74,29 @@ impl TickSpan {
 impl Observer<'_> {
     /// Why what lies in the shared memory cannot be true; `None` if it can.
     ///
-    /// `last_version` is what earlier trials wrote up to. Of a trial that `is_over` everything that it had to count
+    /// `before` is what earlier trials left. Of a trial that `is_over` everything that it had to count
     /// must be there.
     pub fn implausible(
         &self,
         workload: &WorkloadSpec,
         clock: &TrialClock,
-        last_version: u64,
+        before: KnownContents,
         is_over: bool,
     ) -> Option<String> {
         let span = clock.span();
         let told = |what: String| format!("what lies in the trial's shared memory cannot be true: {what}");
-        self.implausible_control(workload, &span, is_over)
+        self.implausible_control(workload, &span, before, is_over)
             .or_else(|| {
                 let roles = workload.roles();
                 let clients = self.client_stats().iter().zip(&roles).enumerate();
                 clients.into_iter().find_map(|(number, (stats, role))| {
-                    let what = implausible_client(stats, workload, &span, last_version).or_else(|| {
-                        let expected = role.operations(&workload.parameters);
+                    let own = WorkloadSpec {
+                        parameters: workload.parameters.of_client(number as u64).into_owned(),
+                        name: workload.name,
+                    };
+                    let is_primary = number < workload.parameters.primary_clients() as usize;
+                    let what = implausible_client(stats, &own, is_primary, &span, before).or_else(|| {
+                        let expected = role.operations(&own.parameters);
                         let kinds: Vec<_> = stats.op_kinds().into_iter().flatten().collect();
                         // They are noted before a session is opened, one after the other.
                         let wrong = if is_over { kinds != expected } else { !expected.starts_with(&kinds) };
@@ -100,7 +108,13 @@ impl Observer<'_> {
             .map(told)
     }
 
-    fn implausible_control(&self, workload: &WorkloadSpec, span: &TickSpan, is_over: bool) -> Option<String> {
+    fn implausible_control(
+        &self,
+        workload: &WorkloadSpec,
+        span: &TickSpan,
+        before: KnownContents,
+        is_over: bool,
+    ) -> Option<String> {
         let control = self.control();
         if let Some(number) = control.unknown_state() {
             return Some(format!("the worker's state is {number}"));
@@ -113,6 +127,15 @@ impl Observer<'_> {
         if is_over && from == 0 {
             return Some("the measured part never began".to_owned());
         }
+        // In this order: more may be given out in between.
+        let taken = control.taken.0.load(Ordering::Acquire);
+        let given_out = control.shared_work.0.load(Ordering::Relaxed);
+        if given_out > span.ticks().saturating_mul(MOST_GIVEN_OUT) {
+            return Some(format!("{given_out} units of work given out in {} ticks", span.ticks()));
+        }
+        if taken > before.present.given_out.saturating_add(given_out) {
+            return Some(format!("{taken} of the oldest records are to be deleted, more than there are"));
+        }
         let rate = control.ticks_per_ns() / span.per_ns;
         if is_over && !((1.0 - RATE_TOLERANCE)..(1.0 + RATE_TOLERANCE)).contains(&rate) {
             return Some(format!("its clock runs at {rate:.3} of the lab's rate"));
@@ -124,31 +147,54 @@ impl Observer<'_> {
 fn implausible_client(
     stats: &ClientStats,
     workload: &WorkloadSpec,
+    is_primary: bool,
     span: &TickSpan,
-    last_version: u64,
+    before: KnownContents,
 ) -> Option<String> {
     let most = span.ticks();
-    let counters: [(&str, &AtomicU64, u64); 8] = [
+    let counters: [(&str, &AtomicU64, u64); 10] = [
         ("missing records", &stats.missing, most),
         ("errors", &stats.errors, most),
         ("wrong values", &stats.wrong, most),
         ("torn values", &stats.torn, most),
         ("stale values", &stats.stale, most),
         ("bytes written", &stats.user_bytes, most.saturating_mul(BYTES_A_TICK)),
-        ("versions", &stats.version, last_version.saturating_add(most)),
-        ("nanoseconds of slices", &stats.slices.counted_ns, (most as f64 / span.per_ns) as u64),
+        ("versions", &stats.version, before.last_version.saturating_add(most)),
+        ("ids inserted", &stats.low_water, before.present.given_out.saturating_add(most)),
+        ("oldest ids deleted", &stats.take_low_water, before.present.given_out.saturating_add(most)),
+        ("ids deleted", &stats.changing, workload.name.ids(&workload.parameters.data)),
     ];
     let exceeded = counters.into_iter().find_map(|(what, counter, most)| {
         let count = counter.load(Ordering::Relaxed);
         (count > most).then(|| format!("{count} {what} in {most} ticks"))
     });
+    let of_slices = || {
+        let slices = stats.slices.exceeding((most as f64 / span.per_ns) as u64, most, processors());
+        slices.map(|(what, count, bound)| format!("{count} {what}, where {bound} can be"))
+    };
+    let of_workload = || {
+        let bounds = workload.name.most_counted(&workload.parameters.data, most);
+        let counts = stats.counters().into_iter().zip(bounds).enumerate();
+        let exceeded = counts.into_iter().find(|(_, (count, bound))| count > bound);
+        exceeded.map(|(number, (count, _))| format!("{count} in counter {number} of `{}`", workload.name))
+    };
     let operations = match workload.parameters.end {
-        TrialEnd::Operations(operations) if !workload.name.loads() => Some(operations),
+        // Others go on until those have done theirs.
+        TrialEnd::Operations(operations) if is_primary && !workload.name.loads() => Some(operations),
         _ => None,
     };
     exceeded
+        .or_else(of_slices)
+        .or_else(of_workload)
         .or_else(|| implausible_part(&stats.warmup, stats, workload, span, None))
         .or_else(|| implausible_part(&stats.measured, stats, workload, span, operations))
+}
+
+/// Those of the machine, whichever this process may run on.
+fn processors() -> u64 {
+    // SAFETY: it asks for a number, and answers -1 where there is none.
+    let configured = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+    u64::try_from(configured).unwrap_or(u64::MAX)
 }
 
 /// Of the warm-up or of the measured part; in this no kind comes to more than the operations that end it.
@@ -163,9 +209,9 @@ fn implausible_part(
     let mut used = kinds.filter_map(|(ops, kind)| kind.map(|kind| (ops, kind)));
     used.find_map(|(ops, kind)| {
         // Operations at a given rate are timed from when they were due, so that their times overlap.
-        let paced = kind.writes() && workload.parameters.write_rate.is_some();
-        // A writer beside readers goes on until these have done theirs.
-        let ordered = ordered.filter(|_| !kind.writes() || workload.parameters.readers == 0);
+        // The clients of a mix are writers, whatever they do.
+        let writes = kind.writes() || workload.name.accepts(Parameter::Rate);
+        let paced = workload.parameters.interval_s(writes).is_some();
         implausible_operations(ops, span, paced, ordered)
     })
 }
@@ -185,6 +231,11 @@ fn implausible_operations(ops: &OpStats, span: &TickSpan, paced: bool, ordered: 
     if let Some(ordered) = ordered.filter(|ordered| operations > *ordered) {
         return Some(format!("{operations} operations where {ordered} were ordered"));
     }
+    let PacingStats { operations: due, sleeping, spinning, overslept, behind, most_behind } = &ops.pacing;
+    let waits = [due, sleeping, spinning, overslept, behind, most_behind];
+    if let Some(most) = waits.map(|word| word.load(Ordering::Relaxed)).into_iter().find(|waited| *waited > ticks) {
+        return Some(format!("it waited {most} ticks for its operations in {ticks}"));
+    }
     let (highest, sum) = at_least(&counts);
     if highest > ticks {
         return Some(format!("an operation of {highest} ticks in {ticks}"));
@@ -198,43 +249,17 @@ fn implausible_operations(ops: &OpStats, span: &TickSpan, paced: bool, ordered: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::{LedgerMemory, SharedMemory, WorkerState};
-    use crate::workloads::{Data, Reads, Spelling, Verify, WorkloadParameters};
-    use kvdyno_dataset::KeyFormat;
+    use crate::shared::{ClientCounter, LedgerMemory, SharedMemory, WorkerState};
+    use crate::workloads::parameters::testing;
     use kvdyno_results::OpKind;
     use proptest::prelude::*;
     use std::time::Duration;
 
+    const LIE: Ordering = Ordering::Relaxed;
+
     /// A reader that does a hundred operations.
     fn workload() -> WorkloadSpec {
-        let data = Data {
-            records: 1000,
-            key_size: 16,
-            key_format: KeyFormat::Hex,
-            prefix_size: None,
-            keys_per_prefix: None,
-            value_size: 100,
-            compressibility: 0.5,
-            seed: 1,
-            spelling: Spelling::Plain,
-        };
-        WorkloadSpec {
-            name: "readrandom".parse().unwrap(),
-            parameters: WorkloadParameters {
-                data,
-                readers: 1,
-                writers: 0,
-                batch: 1,
-                reads_per_transaction: 1,
-                reads: Reads::default(),
-                distribution: crate::Distribution::default(),
-                write_rate: None,
-                warmup: Duration::ZERO,
-                end: TrialEnd::Operations(100),
-                verify: Verify::Full,
-                seed: 1,
-            },
-        }
+        WorkloadSpec { name: "readrandom".parse().unwrap(), parameters: testing::a_hundred_reads() }
     }
 
     fn now() -> u64 {
@@ -260,7 +285,7 @@ mod tests {
     }
 
     fn implausible(shared: &SharedMemory, clock: &TrialClock) -> Option<String> {
-        Observer::new(shared).implausible(&workload(), clock, 0, true)
+        Observer::new(shared).implausible(&workload(), clock, KnownContents::loaded(1000), true)
     }
 
     #[test]
@@ -272,7 +297,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_told() {
         type Lie = fn(&SharedMemory);
-        let lies: [(Lie, &str); 10] = [
+        let lies: [(Lie, &str); 17] = [
             (|shared| shared.control().set_ticks_per_ns(f64::NAN), "of the lab's rate"),
             (|shared| shared.control().set_ticks_per_ns(1e9), "of the lab's rate"),
             (|shared| shared.control().measured_from.store(0, Ordering::Relaxed), "the measured part never began"),
@@ -283,6 +308,13 @@ mod tests {
             (|shared| shared.client_stats()[0].measured[0].until.store(u64::MAX, Ordering::Relaxed), "at another time"),
             (|shared| shared.client_stats()[0].measured[0].latency.record(20), "101 operations where 100 were ordered"),
             (|shared| shared.client_stats()[0].warmup[0].latency.record(u64::MAX / 2), "an operation of"),
+            (|shared| shared.client_stats()[0].counter(ClientCounter(15)).store(1 << 60, LIE), "in counter 15 of"),
+            (|shared| shared.control().taken.0.store(1001, LIE), "the oldest records are to be deleted"),
+            (|shared| shared.client_stats()[0].slices.count.store(1 << 60, LIE), "slices, where"),
+            (|shared| shared.client_stats()[0].slices.lead.cpu_ns.store(1 << 60, LIE), "on a processor in first"),
+            (|shared| shared.client_stats()[0].slices.counted.delayed_ns.store(1 << 60, LIE), "in wait for one"),
+            (|shared| shared.client_stats()[0].slices.duet_operations.store(1 << 60, LIE), "operations in duets"),
+            (|shared| shared.client_stats()[0].slices.duet_cpu_ns.store(1 << 60, LIE), "on a processor in duets"),
         ];
         for (lie, words) in lies {
             let (shared, clock) = sound();
@@ -290,6 +322,24 @@ mod tests {
             let told = implausible(&shared, &clock).unwrap_or_default();
             assert!(told.contains(words), "{words}: {told}");
         }
+    }
+
+    /// Each word of a client's slices has its bound, also those of which nobody outside knows the names.
+    #[test]
+    fn no_word_of_slices_is_believed_whatever_it_says() {
+        let (shared, clock) = sound();
+        let slices = &shared.client_stats()[0].slices;
+        // SAFETY: it is of such words alone, and aligned to more than eight bytes.
+        let words: &[AtomicU64] =
+            unsafe { std::slice::from_raw_parts(std::ptr::from_ref(slices).cast(), size_of_val(slices) / 8) };
+        let believed = |word: &&AtomicU64| {
+            word.store(1 << 60, LIE);
+            let told = implausible(&shared, &clock);
+            word.store(0, LIE);
+            told.is_none()
+        };
+        // 16 words in two cache lines of 128 bytes: what is left is padding.
+        assert_eq!((words.len(), words.iter().filter(believed).count()), (16, 0));
     }
 
     /// All words of the segment, by the way that the statistics are mapped.
@@ -319,7 +369,7 @@ mod tests {
 
     #[test]
     fn versions_of_a_ledger_do_not_go_back_and_none_is_newer_than_what_was_written() {
-        let (before, after) = (LedgerMemory::create().unwrap(), LedgerMemory::create().unwrap());
+        let (before, after) = (LedgerMemory::create(0).unwrap(), LedgerMemory::create(0).unwrap());
         before.slots()[3].store(5, Ordering::Relaxed);
         assert!(after.implausible(&before, 9).unwrap().contains("version 0 in slot 3, where 5"));
         after.slots()[3].store(9, Ordering::Relaxed);

@@ -30,7 +30,7 @@ impl<'a> RecallContext<'a> {
         RecallContext {
             keys,
             values,
-            value: vec![0; values.size()].into(),
+            value: vec![0; values.largest()].into(),
             loaded: if ledger.is_none() { all_loaded(values, records) } else { Vec::new() },
             ledger,
             key_buffer: Cell::new(ptr::null()),
@@ -75,8 +75,8 @@ impl<'a> RecallContext<'a> {
         let version = self.ledger.map_or(0, |ledger| ledger.min_version(id));
         // SAFETY: as the caller promises.
         let buffer = unsafe { &mut *self.value.get() };
-        self.values.write(id, version, buffer);
-        buffer
+        let size = self.values.write(id, version, buffer);
+        &buffer[..size]
     }
 
     #[inline(always)]
@@ -96,7 +96,9 @@ fn all_loaded(values: &Values, records: u64) -> Vec<u8> {
     match records.checked_mul(values.size() as u64) {
         Some(size @ 1..=LOADED_SIZE) => {
             let mut loaded = vec![0; size as usize];
-            loaded.chunks_mut(values.size()).zip(0..).for_each(|(value, id)| values.write(id, 0, value));
+            loaded.chunks_mut(values.size()).zip(0..).for_each(|(value, id)| {
+                values.write(id, 0, value);
+            });
             loaded
         }
         _ => Vec::new(),

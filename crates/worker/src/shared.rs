@@ -12,7 +12,7 @@ use std::mem::{align_of, size_of};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use kvdyno_dataset::LEDGER_SLOTS;
+use kvdyno_dataset::{LEDGER_SLOTS, Ledger, WatchedIds, deletion_words};
 use kvdyno_results::OpKind;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::barrier::Barriers;
 pub use crate::counter::bump;
-use crate::histogram::TickHistogram;
+use crate::histogram::{TickHistogram, touch};
 use crate::slices::{SliceControl, SliceStats};
 
 /// The state of the worker.
@@ -101,6 +101,8 @@ pub struct Control {
     pub slices: SliceControl,
     /// The units of work that clients have taken so far, where a workload gives them out.
     pub shared_work: CacheLine,
+    /// The oldest records that clients have undertaken to delete so far, where a workload lets them.
+    pub taken: CacheLine,
 }
 
 /// A counter with a cache line of its own.
@@ -173,6 +175,24 @@ impl Control {
     }
 }
 
+/// How a client waited for operations that came at a rate, ticks.
+#[repr(C)]
+#[derive(Debug)]
+pub struct PacingStats {
+    /// Operations that came so; 0 in a closed loop.
+    pub operations: AtomicU64,
+    /// Time that it slept.
+    pub sleeping: AtomicU64,
+    /// Time that it kept its processor.
+    pub spinning: AtomicU64,
+    /// Time that operations began late because a sleep lasted too long.
+    pub overslept: AtomicU64,
+    /// How far it was behind its schedule at the end; of several parts their sum.
+    pub behind: AtomicU64,
+    /// The furthest that it was.
+    pub most_behind: AtomicU64,
+}
+
 /// Operations of a thread in the warm-up or in the measured part.
 #[repr(C, align(128))]
 #[derive(Debug)]
@@ -183,13 +203,16 @@ pub struct OpStats {
     pub until: AtomicU64,
     /// Records of batches and ranges; where an operation is a record, the histogram counts them.
     pub records: AtomicU64,
-    _padding: [u64; 13],
+    /// Of operations that came at a rate.
+    pub pacing: PacingStats,
+    _padding: [u64; 7],
     /// Latencies.
     pub latency: TickHistogram,
 }
 
-/// Kinds of operations that one client can have.
-pub const MOST_KINDS: usize = 2;
+/// Kinds of operations that one client can have. The statistics of 8 are less than a MiB for each client, of which
+/// those take memory that it does: [`ClientStats::set_op_kinds`].
+pub const MOST_KINDS: usize = 8;
 
 /// The operations of a client in the warm-up or in the measured part, those of each of its kinds by themselves.
 pub type ClientOps = [OpStats; MOST_KINDS];
@@ -231,7 +254,13 @@ pub struct ClientStats {
     pub user_bytes: AtomicU64,
     /// The newest version that was handed to the engine.
     pub version: AtomicU64,
-    _padding: [u64; 7],
+    /// Of the ids that it inserts, the lowest that is not acknowledged; 0 if it has none.
+    pub low_water: AtomicU64,
+    /// Of the oldest ids that it deletes, one more than the lowest that is not acknowledged; 0 if it has none.
+    pub take_low_water: AtomicU64,
+    /// One more than the id that it deletes or writes anew at this moment, where records are deleted; else 0.
+    pub changing: AtomicU64,
+    _padding: [u64; 3],
     counters: [AtomicU64; COUNTERS],
     /// The counted parts of its slices, where the trial works in such.
     pub slices: SliceStats,
@@ -252,9 +281,14 @@ impl ClientStats {
         self.through.load(Ordering::Acquire) == 1
     }
 
-    /// Says which kinds of operations it does, in the order of its operation statistics.
+    /// Says which kinds of operations it does, in the order of its operation statistics. These are touched, so that no
+    /// page fault of ours falls into a measurement.
     pub fn set_op_kinds(&self, kinds: &[OpKind]) {
         debug_assert!(kinds.len() <= MOST_KINDS);
+        self.warmup.iter().chain(&self.measured).for_each(|ops| touch(&ops.until));
+        for part in [&self.warmup, &self.measured] {
+            part.iter().take(kinds.len()).for_each(|ops| ops.latency.touch());
+        }
         self.kinds.iter().zip(kinds).for_each(|(slot, kind)| slot.store(*kind as u32 + 1, Ordering::Relaxed));
     }
 
@@ -264,6 +298,11 @@ impl ClientStats {
             let number = slot.load(Ordering::Relaxed).checked_sub(1)?;
             OpKind::ALL.get(number as usize).copied()
         })
+    }
+
+    /// A part's statistics of the kinds that it does.
+    pub fn used<'a>(&self, part: &'a ClientOps) -> impl Iterator<Item = &'a OpStats> {
+        part.iter().zip(self.op_kinds()).filter_map(|(ops, kind)| kind.map(|_| ops))
     }
 
     /// One of the workload's counters.
@@ -300,12 +339,22 @@ impl Segment {
         Segment::map(file, size)
     }
 
+    /// Of its pages, those take memory that are touched.
     fn map(file: OwnedFd, size: usize) -> io::Result<Segment> {
-        // Populated at once: no page fault of ours falls into a measurement.
-        let map = MmapOptions::new().len(size).populate().map_raw(&file)?;
+        let map = MmapOptions::new().len(size).map_raw(&file)?;
         Ok(Segment { map, file: Some(file) })
     }
 
+    /// With all of its pages: no page fault of ours falls into a measurement.
+    fn populated(self) -> io::Result<Segment> {
+        let Segment { map, file } = self;
+        let Some(file) = file else { return Ok(Segment { map, file }) };
+        let map = MmapOptions::new().len(map.len()).populate().map_raw(&file)?;
+        Ok(Segment { map, file: Some(file) })
+    }
+
+    /// All of it.
+    ///
     /// # Safety
     /// `fd` is an inherited segment of at least `size` bytes that nobody else in this process owns.
     unsafe fn inherit(fd: RawFd, size: usize) -> io::Result<Segment> {
@@ -313,9 +362,9 @@ impl Segment {
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
         fcntl_setfd(&file, FdFlags::CLOEXEC)?;
         let length = rustix::fs::fstat(&file)?.st_size;
-        match usize::try_from(length).is_ok_and(|length| length >= size) {
-            true => Segment::map(file, size),
-            false => Err(io::Error::new(
+        match usize::try_from(length).ok().filter(|length| *length >= size) {
+            Some(length) => Segment::map(file, length),
+            None => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("a shared segment has {length} bytes, not {size}"),
             )),
@@ -382,21 +431,45 @@ impl SharedMemory {
     }
 }
 
-/// The slots of a database's ledger.
+/// The slots of a database's ledger, and where records are deleted a bit for each.
 #[derive(Debug)]
 pub struct LedgerMemory {
     segment: Segment,
+    /// Of slots and bits.
+    words: usize,
 }
 
 impl LedgerMemory {
-    const SIZE: usize = LEDGER_SLOTS * size_of::<AtomicU64>();
+    const WORD: usize = size_of::<AtomicU64>();
 
-    /// A new ledger: version 0 everywhere.
+    /// A new ledger: version 0 everywhere, and nothing deleted. It has bits for `deletable` records.
     ///
     /// # Errors
     /// If there is no memory for it.
-    pub fn create() -> io::Result<LedgerMemory> {
-        Ok(LedgerMemory { segment: Segment::create("kvdyno-ledger", Self::SIZE)? })
+    pub fn create(deletable: u64) -> io::Result<LedgerMemory> {
+        let words = LEDGER_SLOTS + deletion_words(deletable);
+        Ok(LedgerMemory { segment: Segment::create("kvdyno-ledger", words * Self::WORD)?.populated()?, words })
+    }
+
+    /// One that [`LedgerMemory::save`] saved, with bits for `deletable` records if it has none. `None` if it is
+    /// something else.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn restore(saved: &[u8], deletable: u64) -> io::Result<Option<LedgerMemory>> {
+        let least = LEDGER_SLOTS * Self::WORD;
+        if saved.len() < least || !saved.len().is_multiple_of(Self::WORD) {
+            return Ok(None);
+        }
+        let mut ledger = LedgerMemory::create(deletable)?;
+        let words = saved.len() / Self::WORD;
+        if ledger.words < words {
+            ledger = LedgerMemory { segment: Segment::create("kvdyno-ledger", words * Self::WORD)?, words };
+        }
+        for (slot, word) in ledger.all().iter().zip(saved.chunks_exact(Self::WORD)) {
+            slot.store(word.try_into().map_or(0, u64::from_le_bytes), Ordering::Relaxed);
+        }
+        Ok(Some(ledger))
     }
 
     /// The parent's ledger, in the worker.
@@ -408,7 +481,9 @@ impl LedgerMemory {
     /// `fd` was handed over by the parent for this purpose and is used for nothing else.
     pub unsafe fn inherit(fd: RawFd) -> io::Result<LedgerMemory> {
         // SAFETY: as the caller promises.
-        Ok(LedgerMemory { segment: unsafe { Segment::inherit(fd, Self::SIZE) }? })
+        let segment = unsafe { Segment::inherit(fd, LEDGER_SLOTS * Self::WORD) }?.populated()?;
+        let words = segment.map.len() / Self::WORD;
+        Ok(LedgerMemory { segment, words })
     }
 
     /// The file, for the worker to inherit.
@@ -416,10 +491,24 @@ impl LedgerMemory {
         self.segment.fd()
     }
 
+    fn all(&self) -> &[AtomicU64] {
+        // SAFETY: the segment has so many page-aligned atomics, valid for any bytes.
+        unsafe { std::slice::from_raw_parts(self.segment.map.as_ptr().cast::<AtomicU64>(), self.words) }
+    }
+
     /// The slots.
     pub fn slots(&self) -> &[AtomicU64] {
-        // SAFETY: the segment is `LEDGER_SLOTS` page-aligned atomics, valid for any bytes.
-        unsafe { std::slice::from_raw_parts(self.segment.map.as_ptr().cast::<AtomicU64>(), LEDGER_SLOTS) }
+        &self.all()[..LEDGER_SLOTS]
+    }
+
+    /// The bits of deleted records; none where none are deleted.
+    fn deletions(&self) -> &[AtomicU64] {
+        &self.all()[LEDGER_SLOTS..]
+    }
+
+    /// The ledger of a database that was loaded with so many records.
+    pub fn of(&self, records: u64) -> Ledger<'_> {
+        Ledger::new(self.slots(), WatchedIds::over(records)).with_deletions(self.deletions())
     }
 
     /// Why what is in it cannot be true, if it was `earlier` before and the newest version is `last_version`.
@@ -438,19 +527,7 @@ impl LedgerMemory {
 
     /// All slots as bytes, for keeping.
     pub fn save(&self) -> Vec<u8> {
-        self.slots().iter().flat_map(|slot| slot.load(Ordering::Relaxed).to_le_bytes()).collect()
-    }
-
-    /// Takes back what [`LedgerMemory::save`] gave. False if it is something else.
-    pub fn restore(&self, saved: &[u8]) -> bool {
-        let words = saved.chunks_exact(8);
-        if saved.len() != Self::SIZE {
-            return false;
-        }
-        for (slot, word) in self.slots().iter().zip(words) {
-            slot.store(word.try_into().map_or(0, u64::from_le_bytes), Ordering::Relaxed);
-        }
-        true
+        self.all().iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect()
     }
 }
 
@@ -462,8 +539,23 @@ mod tests {
     fn clients_share_no_cache_line() {
         assert!(size_of::<ClientStats>().is_multiple_of(128) && align_of::<ClientStats>() == 128);
         assert!(size_of::<Control>().is_multiple_of(128));
+        assert!(size_of::<ClientStats>() < 1 << 20, "{}", size_of::<ClientStats>());
         assert_eq!(std::mem::offset_of!(Control, state), 128);
         assert!(std::mem::offset_of!(ClientStats, warmup) >= 128);
+    }
+
+    #[test]
+    fn kinds_of_operations_that_a_client_does_not_do_take_no_memory() {
+        let shared = SharedMemory::create(8).unwrap();
+        let file = shared.segment.file.as_ref().unwrap();
+        let kib = || rustix::fs::fstat(file).unwrap().st_blocks as usize / 2;
+        assert_eq!(kib(), 0);
+        shared.client_stats()[3].set_op_kinds(&[OpKind::Get]);
+        // Two histograms, and the page before each that is not used.
+        let one = kib();
+        assert!((size_of::<OpStats>() / 512..300).contains(&one), "{one} KiB");
+        shared.client_stats()[3].set_op_kinds(&[OpKind::Get, OpKind::Put]);
+        assert!(kib() - one <= size_of::<OpStats>() / 512 + 16, "{} KiB", kib());
     }
 
     #[test]
@@ -475,12 +567,27 @@ mod tests {
         assert_eq!(shared.control().failure().as_deref(), Some("wrong: ä value"));
     }
 
+    /// Pages of both are there when nothing is written yet.
+    #[test]
+    fn a_ledger_takes_a_bit_for_each_record_that_may_be_deleted_and_else_nothing_for_any() {
+        let kib = |deletable: u64| {
+            let ledger = LedgerMemory::create(deletable).unwrap();
+            rustix::fs::fstat(ledger.segment.file.as_ref().unwrap()).unwrap().st_blocks / 2
+        };
+        assert_eq!(kib(0), 8192);
+        assert_eq!(kib(1 << 25), 8192 + (1 << 25) / 8 / 1024);
+    }
+
     #[test]
     fn a_ledger_comes_back_as_it_was_saved() {
-        let ledger = LedgerMemory::create().unwrap();
+        let ledger = LedgerMemory::create(0).unwrap();
         ledger.slots()[77].store(5, Ordering::Relaxed);
-        let again = LedgerMemory::create().unwrap();
-        assert!(again.restore(&ledger.save()) && !again.restore(b"short"));
+        assert!(LedgerMemory::restore(b"short", 0).unwrap().is_none());
+        let again = LedgerMemory::restore(&ledger.save(), 1000).unwrap().unwrap();
         assert_eq!(again.slots()[77].load(Ordering::Relaxed), 5);
+        assert!(!ledger.of(1000).has_deletions() && again.of(1000).has_deletions());
+        again.of(1000).set_deleted(3, true);
+        let once_more = LedgerMemory::restore(&again.save(), 0).unwrap().unwrap();
+        assert!(once_more.of(1000).is_deleted(3) && !once_more.of(1000).is_deleted(4));
     }
 }

@@ -37,6 +37,17 @@ pub struct Slice {
     pub is_duet: bool,
 }
 
+/// The moment at which a slice begins. Trials that work at the same time have one for both: neither has a head start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceMoment(u64);
+
+impl SliceMoment {
+    /// This one.
+    pub fn now() -> SliceMoment {
+        SliceMoment(clock::monotonic_ns())
+    }
+}
+
 /// A slice by its moments, which are the same for all clients: one that gets its processor late has less of it, and has
 /// not worked faster. Nanoseconds of `CLOCK_MONOTONIC`.
 struct OrderedSlice {
@@ -61,16 +72,16 @@ pub struct SliceControl {
     over: AtomicU32,
     is_duet: AtomicU32,
     _unused: u32,
-    /// When it was ordered, ns of `CLOCK_MONOTONIC`: its parts begin and end at the same moments for all clients.
+    /// When it begins, ns of `CLOCK_MONOTONIC`: its parts begin and end at the same moments for all clients.
     ordered_ns: AtomicU64,
     lead_ns: AtomicU64,
     length_ns: AtomicU64,
 }
 
 impl SliceControl {
-    /// Orders the next slice. The one before it has ended.
-    pub fn order(&self, slice: Slice) {
-        self.ordered_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
+    /// Orders the next slice, from `moment` on. The one before it has ended.
+    pub fn order(&self, slice: Slice, moment: SliceMoment) {
+        self.ordered_ns.store(moment.0, Ordering::Relaxed);
         self.lead_ns.store(slice.lead.as_nanos() as u64, Ordering::Relaxed);
         self.length_ns.store(slice.length.as_nanos() as u64, Ordering::Relaxed);
         self.is_duet.store(slice.is_duet.into(), Ordering::Relaxed);
@@ -185,6 +196,9 @@ pub struct SliceStats {
     duet_used: SharedUsage,
 }
 
+/// A context switch takes longer than this.
+const LEAST_SWITCH_NS: u64 = 100;
+
 /// The costs of a process, noted by one of its clients.
 #[repr(C)]
 #[derive(Debug)]
@@ -223,6 +237,33 @@ impl SliceStats {
     pub(crate) fn duet_cpu_s(&self) -> f64 {
         let used = self.duet_used.get();
         used.user_s + used.sys_s
+    }
+
+    /// The word that is more than it can be after `ns` of a trial, with what it counts and the bound.
+    pub(crate) fn exceeding(&self, ns: u64, ticks: u64, processors: u64) -> Option<(&'static str, u64, u64)> {
+        let process_us = (ns / 1000).saturating_mul(processors);
+        let switches = (ns / LEAST_SWITCH_NS).saturating_mul(processors);
+        let bounds = [
+            // Each is ordered by a system call and waited for by another.
+            ("slices", &self.count, ns / 1000),
+            ("nanoseconds of slices", &self.counted_ns, ns),
+            ("nanoseconds of first parts", &self.lead.wall_ns, ns),
+            ("nanoseconds on a processor in first parts", &self.lead.cpu_ns, ns),
+            ("nanoseconds in wait for one in first parts", &self.lead.delayed_ns, ns),
+            ("nanoseconds of counted parts", &self.counted.wall_ns, ns),
+            ("nanoseconds on a processor in counted parts", &self.counted.cpu_ns, ns),
+            ("nanoseconds in wait for one in counted parts", &self.counted.delayed_ns, ns),
+            ("operations in duets", &self.duet_operations, ticks),
+            ("nanoseconds on a processor in duets", &self.duet_cpu_ns, ns),
+            ("microseconds of its process", &self.used.user_us, process_us),
+            ("microseconds of its process in the kernel", &self.used.sys_us, process_us),
+            ("context switches of its process", &self.used.ctx_switches, switches),
+            ("microseconds of its process in duets", &self.duet_used.user_us, process_us),
+            ("microseconds of its process in the kernel in duets", &self.duet_used.sys_us, process_us),
+            ("context switches of its process in duets", &self.duet_used.ctx_switches, switches),
+        ];
+        let counts = bounds.into_iter().map(|(what, word, most)| (what, word.load(Ordering::Relaxed), most));
+        counts.into_iter().find(|(_, count, most)| count > most)
     }
 
     fn note(&self, counted_from_ns: u64, from: &Reading, until: &Reading) {
@@ -388,7 +429,7 @@ mod tests {
                 });
             }
             for (length, is_duet) in [(0, false), (1, false), (1, true), (1, false)] {
-                control.order(Slice { is_duet, ..slice(1, length) });
+                control.order(Slice { is_duet, ..slice(1, length) }, SliceMoment::now());
                 until_ended(control, 2);
             }
             // Before anything is asserted: a client that waits for a slice would keep a failure from being told.
@@ -406,11 +447,25 @@ mod tests {
         }
     }
 
+    /// Whichever is told of it first.
+    #[test]
+    fn two_trials_that_begin_at_one_moment_end_at_one() {
+        let shared = [SharedMemory::create(1).unwrap(), SharedMemory::create(1).unwrap()];
+        let moment = SliceMoment::now();
+        for one in &shared {
+            thread::sleep(Duration::from_millis(2));
+            one.control().slices.order(slice(3, 5), moment);
+        }
+        let [one, other] = shared.each_ref().map(|one| one.control().slices.next(0).unwrap());
+        assert_eq!((one.counted_from_ns, one.until_ns), (other.counted_from_ns, other.until_ns));
+        assert_eq!(one.until_ns, moment.0 + 8_000_000);
+    }
+
     #[test]
     fn nobody_waits_for_a_client_that_has_left() {
         let shared = SharedMemory::create(1).unwrap();
         let control = &shared.control().slices;
-        control.order(slice(0, 1));
+        control.order(slice(0, 1), SliceMoment::now());
         assert!(!control.wait_ended(1, Duration::from_millis(1)));
         let client =
             SlicedClient { control, stats: &shared.client_stats()[0].slices, ticks_per_ns: 1.0, notes_process: false };

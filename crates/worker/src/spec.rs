@@ -1,11 +1,11 @@
 //! The order that the parent gives a worker, and the report that the worker gives back.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::{LabSettings, OptionText};
 use kvdyno_model::Audit;
-use kvdyno_results::{ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
+use kvdyno_results::{CallBytes, ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
 use serde::{Deserialize, Serialize};
 
 use crate::slices::SliceSpec;
@@ -38,8 +38,11 @@ pub struct TrialSpec {
     pub slices: Option<SliceSpec>,
     /// Whether to make a new database in it.
     pub create: bool,
-    /// Versions up to this one have been written by earlier trials.
-    pub last_version: u64,
+    /// Whether it flushes at its end and waits for the engine's background work.
+    #[serde(default)]
+    pub settle: bool,
+    /// The contents of the database as earlier trials left them.
+    pub contents: KnownContents,
     /// Inherited: the memory of the trial.
     pub shared_fd: i32,
     /// Inherited: the database's ledger.
@@ -52,6 +55,52 @@ impl TrialSpec {
     /// How many processes the trial has.
     pub fn processes(&self) -> u32 {
         self.clients.processes(self.workload.roles().len() as u32)
+    }
+}
+
+/// The contents of a database, as far as the lab knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownContents {
+    /// Versions up to this one may have been written.
+    pub last_version: u64,
+    /// The ids that are there.
+    pub present: PresentIds,
+    /// The sum of the versions of all records; absent if nobody kept count.
+    #[serde(default)]
+    pub version_sum: Option<u64>,
+    /// The same of the records whose versions the audit of a sample adds up.
+    #[serde(default)]
+    pub sampled_version_sum: Option<u64>,
+}
+
+impl KnownContents {
+    /// After a load.
+    pub fn loaded(records: u64) -> KnownContents {
+        let present = PresentIds::loaded(records);
+        KnownContents { last_version: 0, present, version_sum: Some(0), sampled_version_sum: Some(0) }
+    }
+}
+
+/// The ids that are in a database: those that were loaded, others after them where records were inserted, fewer where
+/// the oldest were taken. Of those from `gone` to `taken`, and from `there` to `given_out`, nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PresentIds {
+    /// All below were taken.
+    #[serde(default)]
+    pub gone: u64,
+    /// None from here on was taken.
+    #[serde(default)]
+    pub taken: u64,
+    /// All below are there, but for those that were taken or deleted.
+    pub there: u64,
+    /// None from here on is there.
+    pub given_out: u64,
+}
+
+impl PresentIds {
+    /// After a load.
+    pub fn loaded(records: u64) -> PresentIds {
+        PresentIds { gone: 0, taken: 0, there: records, given_out: records }
     }
 }
 
@@ -80,6 +129,9 @@ pub struct WorkerReport {
     pub failure: Option<Failure>,
     /// Version of the engine's library.
     pub version: String,
+    /// The file that has the engine's code; absent if it did not come to an open database.
+    #[serde(default)]
+    pub engine_file: Option<PathBuf>,
     /// The measured part.
     pub window: Option<Window>,
     /// The engine's own statistics.
@@ -88,6 +140,10 @@ pub struct WorkerReport {
     pub state: ObservedEnvironment,
     /// The audit of what it wrote; absent if there was none.
     pub audit: Option<SessionAudit>,
+    /// The bytes of its calls from before it opened the database until it had closed it, the audit's included; absent
+    /// if it did not come so far.
+    #[serde(default)]
+    pub calls: Option<CallBytes>,
 }
 
 /// The audit by a fresh session at the end of a trial.
@@ -104,16 +160,32 @@ pub struct SessionAudit {
 pub enum Written {
     /// All records, at version 0: it loaded them.
     Load,
-    /// The records whose newest acknowledged version is one of these.
-    Versions(RangeInclusive<u64>),
+    /// It updated and inserted.
+    Run {
+        /// Of the loaded records, those whose newest acknowledged version is one of these.
+        versions: RangeInclusive<u64>,
+        /// The ids that it inserted for certain.
+        inserted: Range<u64>,
+        /// The oldest ids, which it took for certain.
+        #[serde(default)]
+        taken: Range<u64>,
+    },
 }
 
 impl Written {
-    /// Whether a record whose newest acknowledged version is `version` is of it.
-    pub(crate) fn holds(&self, version: u64) -> bool {
+    /// Whether the record `id` whose newest acknowledged version is `version` is of it, of a database that was loaded
+    /// with so many `records`.
+    pub(crate) fn holds(&self, id: u64, version: u64, records: u64) -> bool {
         match self {
-            Written::Load => version == 0,
-            Written::Versions(versions) => versions.contains(&version),
+            Written::Load => id < records && version == 0,
+            Written::Run { taken, .. } if taken.contains(&id) => true,
+            Written::Run { versions, inserted, .. } => {
+                if id < records {
+                    versions.contains(&version)
+                } else {
+                    inserted.contains(&id)
+                }
+            }
         }
     }
 }

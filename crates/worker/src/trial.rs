@@ -1,7 +1,7 @@
 //! One process's part of a trial.
 
 use kvdyno_engine::EngineError;
-use kvdyno_results::{Failure, FailureKind};
+use kvdyno_results::{EngineCounters, Failure, FailureKind};
 
 use crate::shared::{ClientStats, Control, LedgerMemory, SharedMemory};
 use crate::spec::TrialSpec;
@@ -60,6 +60,8 @@ impl From<Failure> for NotRun {
 pub(crate) struct Measured {
     pub(crate) warmup_seconds: f64,
     pub(crate) used: Usage,
+    /// The counters of the engine; absent in slices.
+    pub(crate) counters: Option<EngineCounters>,
 }
 
 /// The failure that an error of the engine's is.

@@ -1,6 +1,34 @@
-//! Resources that a process uses.
+//! Resources that a process uses, and the counters of its engine.
 
 use std::mem;
+
+use kvdyno_engine::{Counters, Database};
+use kvdyno_results::EngineCounters;
+
+/// The resources and the counters up to a moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UsedSoFar {
+    pub(crate) usage: Usage,
+    counters: Option<Counters>,
+}
+
+impl UsedSoFar {
+    /// Up to now.
+    pub(crate) fn now(database: &Database) -> UsedSoFar {
+        UsedSoFar { counters: database.counters(), usage: Usage::now() }
+    }
+
+    /// The difference of the counters since then.
+    pub(crate) fn counted(&self, database: &Database) -> Option<EngineCounters> {
+        let (before, now) = (self.counters?, database.counters()?);
+        let since = |part: fn(&Counters) -> Option<u64>| Some(part(&now)?.saturating_sub(part(&before)?));
+        Some(EngineCounters {
+            flushed_bytes: since(|counters| counters.flushed_bytes),
+            compacted_bytes: since(|counters| counters.compacted_bytes),
+            stalled_s: since(|counters| counters.stalled_ns).map(|ns| ns as f64 / 1e9),
+        })
+    }
+}
 
 /// The resources that a process has used so far, or between two moments.
 #[derive(Clone, Copy, Debug, Default)]

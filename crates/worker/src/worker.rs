@@ -6,8 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
+use kvdyno_environment::costs::own_calls;
 use kvdyno_environment::observed;
-use kvdyno_results::{ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files};
+use kvdyno_results::{
+    CallBytes, ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files,
+};
 
 use crate::clock::{self, Calibration, Monotonic, Tsc};
 use crate::shared::{ClientStats, LedgerMemory, SharedMemory, WorkerState};
@@ -59,10 +62,12 @@ impl<C: RoleClock> Trial<'_, C> {
         let mut report = WorkerReport {
             failure: None,
             version: String::new(),
+            engine_file: None,
             window: None,
             statistics: Vec::new(),
             state: ObservedEnvironment::default(),
             audit: None,
+            calls: None,
         };
         let ended = self.measure(&mut report);
         if ended.is_err() {
@@ -95,13 +100,15 @@ impl<C: RoleClock> Trial<'_, C> {
         if let Probe::Available { version } = choice.adapter().probe(choice.library()) {
             report.version = version;
         }
+        let calls_before = own_calls();
         let database = self.open(&choice)?;
+        report.engine_file = Some(choice.adapter().engine_file());
         let measured = match self.process {
             None => self.run_on_threads(&database),
             Some(number) => self.run_as_process(&database, number),
         };
         let settled = match measured {
-            Ok(_) if self.leads() && self.spec.workload.name.settles() => self.settle(&database).map(Some),
+            Ok(_) if self.leads() && self.spec.settle => self.settle(&database).map(Some),
             _ => Ok(None),
         };
         if self.leads() {
@@ -111,7 +118,9 @@ impl<C: RoleClock> Trial<'_, C> {
             report.statistics = database.statistics().into_iter().map(entry).collect();
         }
         // All readers and writers are through with what is measured, and the engine still has its memory.
+        let observing = own_calls();
         report.state = observed::around_this_process();
+        let observed = since(observing, own_calls());
         if self.leads() && measured.is_ok() && settled.is_ok() {
             control.enter(WorkerState::Auditing);
             report.audit = self.audit(&choice, &database)?;
@@ -122,6 +131,8 @@ impl<C: RoleClock> Trial<'_, C> {
         report.window =
             measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
         let closed = self.close(database);
+        // What was read to observe the environment is no call of the engine's.
+        report.calls = since(calls_before, own_calls()).zip(observed).map(|(all, observed)| all.since(observed));
         measured?;
         settled?;
         Ok(closed?)
@@ -190,9 +201,14 @@ impl<C: RoleClock> Trial<'_, C> {
             sys_s: measured.used.sys_s,
             ctx_switches: Some(measured.used.ctx_switches),
             clock: clock::describe(ticks_per_ns),
+            counters: measured.counters,
             settling,
         }
     }
+}
+
+fn since(before: Option<CallBytes>, now: Option<CallBytes>) -> Option<CallBytes> {
+    before.zip(now).map(|(before, now)| now.since(before))
 }
 
 /// The facts of a workload that an engine gets to know beforehand.
@@ -202,9 +218,11 @@ pub fn hints(workload: &WorkloadSpec, clients: ClientKind) -> Hints {
         records: workload.records_stored(),
         key_size: data.key_size,
         value_size: data.value_size,
+        largest_value: data.largest_value(),
         prefix_size: data.prefix_size.unwrap_or(0),
         sessions: clients.sessions(roles),
         processes: clients.processes(roles),
+        session_durabilities: workload.parameters.session_durabilities(),
     }
 }
 
@@ -235,7 +253,7 @@ pub fn destroy(spec: &str) -> Result<(), WorkerError> {
 pub fn driver_check(choice: &Choice, spec: &TrialSpec) -> Result<DriverCheck, Failure> {
     let failure = |error: io::Error| Failure { kind: FailureKind::EngineError, reason: error.to_string() };
     let shared = SharedMemory::create(spec.workload.roles().len()).map_err(failure)?;
-    let ledger = LedgerMemory::create().map_err(failure)?;
+    let ledger = LedgerMemory::create(spec.workload.deletable()).map_err(failure)?;
     let hints = hints(&spec.workload, ClientKind::Threads);
     let database = Database::open(choice, &spec.lab, &hints, &spec.database, spec.create)
         .map_err(|error| failed("opening the database", &error))?;

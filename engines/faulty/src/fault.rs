@@ -2,11 +2,14 @@
 
 use crate::store::{Blob, Store, Version};
 use kvdyno_abi::adapter::Error;
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -91,15 +94,57 @@ faults! {
     "missing" Missing
     /// A put, a delete or a step of a batch is acknowledged and not done.
     "dropped-write" DroppedWrite
+    /// A delete is acknowledged and not done.
+    "undone-delete" UndoneDelete
+    /// A record that was deleted is there again after the next delete.
+    "ghost" Ghost
+    /// The deletion of a range takes the key after it, too.
+    "long-range" LongRange
+    /// The deletion of a range is two steps, which others can see between.
+    "half-range" HalfRange
+    /// The deletion of a range in which nothing lies answers ERROR.
+    "empty-range" EmptyRange
+    /// An insert-if-absent replaces what is there.
+    "blind-insert" BlindInsert
+    /// An insert-if-absent is answered as if the key were there, which it is not.
+    "refused-insert" RefusedInsert
     /// A cursor passes over a record.
     "scan-skip" ScanSkip
     /// A cursor gives two records in the wrong order.
     "scan-order" ScanOrder
+    /// A cursor gives a record twice.
+    "scan-twice" ScanTwice
+    /// A cursor ends before the last record.
+    "scan-short" ScanShort
+    /// A seek forward passes over the first record.
+    "seek-skip" SeekSkip
+    /// A seek forward gives a record that was deleted, if one stood before the first.
+    "seek-ghost" SeekGhost
+    /// A cursor goes beyond its bounds.
+    "unbounded" Unbounded
+    /// A cursor's seek finds what lies beyond its bounds.
+    "unbounded-seek" UnboundedSeek
+    /// A transaction does not see what it wrote itself.
+    "blind-transaction" BlindTransaction
+    /// A snapshot shows what was written after its begin.
+    "late-snapshot" LateSnapshot
+    /// Of a transaction the first write is committed, and the others are not.
+    "half-transaction" HalfTransaction
+    /// A transaction reads what another has written and not committed.
+    "dirty-read" DirtyRead
+    /// A transaction commits over what another has committed since it read.
+    "lost-update" LostUpdate
+    /// A read-modify-write builds on the value before the newest, as if another had come between: one of both is lost.
+    "lost-atomic-update" LostAtomicUpdate
+    /// A transaction that reads a record again sees what another has committed since.
+    "unrepeated-read" UnrepeatedRead
+    /// A session keeps the durability of its database, whatever level it was told.
+    "weak-write" WeakWrite
     /// A read takes 50 ms longer.
     "slow-get" SlowGet
     /// Before the first record and after the last one stands another, which nobody wrote.
     "phantom" Phantom
-    /// A session is the only one that sees its puts.
+    /// A session is the only one that sees its writes.
     "private" Private
     /// Nothing is kept, and reads are left to the host's `recall`; without one they answer MISS.
     "recalled" Recalled
@@ -115,16 +160,26 @@ faults! {
     "torn-at-close" TornAtClose
     /// The closing saves each record without the last byte of its value.
     "short-at-close" ShortAtClose
+    /// The closing saves the records that were deleted, too.
+    "undeleted-at-close" UndeletedAtClose
     /// Opening, closing and every N-th operation print a lot to stdout and stderr.
     "noisy" Noisy
     /// A write that the storage refuses is acknowledged all the same.
     "error-as-ok" ErrorAsOk
+    /// So is the deletion of a record or a range, and an insert on condition, and no other write.
+    "error-as-done" ErrorAsDone
+    /// Whether a key is there is answered with no if a file cannot be opened.
+    "error-as-absent" ErrorAsAbsent
+    /// In a snapshot a write is acknowledged, and done.
+    "written-snapshot" WrittenSnapshot
     /// A read opens a file first, and answers MISS if it cannot.
     "error-as-miss" ErrorAsMiss
     /// An error leaves no text.
     "error-without-text" ErrorWithoutText
     /// The closing saves nothing if the storage refuses it, and says OK.
     "close-as-ok" CloseAsOk
+    /// The counters say that nothing was counted.
+    "counters-back" CountersBack
     /// A session leaves 290 bytes behind.
     "leaky-session" LeakySession
     /// The opening takes 50 ms longer.
@@ -146,11 +201,15 @@ pub struct Faults {
     /// `fill-disk` gives up here: a typing error must not fill a workstation.
     fill_limit: u64,
     seen: AtomicU64,
-    /// Puts, deletes and steps of batches.
+    /// Puts, inserts, deletes, read-modify-writes and steps of batches.
     puts: AtomicU64,
     /// A fault was due on an operation that could not take it: the next that can does.
     owed: AtomicBool,
     injected: AtomicU64,
+    /// The record that comes back with the next delete.
+    ghost: Mutex<Option<(Blob, Blob)>>,
+    /// All that were deleted, where seeks give such.
+    graves: Mutex<BTreeMap<Blob, Blob>>,
 }
 
 impl Faults {
@@ -165,6 +224,8 @@ impl Faults {
             puts: zero(),
             owed: AtomicBool::new(false),
             injected: zero(),
+            ghost: Mutex::new(None),
+            graves: Mutex::default(),
         }
     }
 
@@ -222,9 +283,22 @@ impl Faults {
         }
     }
 
+    /// The same of one that deletes, or inserts on condition.
+    pub fn after_change(&self, tried: Result<(), Error>) -> Result<(), Error> {
+        match (self.fault, self.after_write(tried)) {
+            (Fault::ErrorAsDone, Err(_)) => Ok(()),
+            (_, tried) => tried,
+        }
+    }
+
     /// Whether a read finds nothing, for it cannot open a file.
     pub fn cannot_look(&self, folder: &Path) -> bool {
         self.fault == Fault::ErrorAsMiss && File::open(folder.join("faulty.data")).is_err()
+    }
+
+    /// Whether a key seems not to be there, for the same reason.
+    pub fn cannot_tell(&self, folder: &Path) -> bool {
+        self.fault == Fault::ErrorAsAbsent && File::open(folder.join("faulty.data")).is_err()
     }
 
     /// When a session is opened.
@@ -242,6 +316,34 @@ impl Faults {
             Fault::Noisy => noise(NOISE_AT_OPEN),
             _ => {}
         }
+    }
+
+    /// The record that comes back now, as `key` is deleted; and whether it is deleted at all.
+    pub fn at_delete(&self, store: &Store, key: &[u8]) -> (Option<(Blob, Blob)>, bool) {
+        let Some(version) = store.get(key) else { return (None, true) };
+        if self.fault == Fault::SeekGhost {
+            lock(&self.graves).insert(key.into(), Blob::clone(&version.now));
+        }
+        if self.strikes(Fault::UndoneDelete) {
+            return (None, false);
+        }
+        let mut ghost = lock(&self.ghost);
+        let back = ghost.take();
+        if self.strikes(Fault::Ghost) {
+            *ghost = Some((key.into(), Blob::clone(&version.now)));
+        }
+        (back, true)
+    }
+
+    /// The record that a seek from `key` on gives instead of the first one, which stands at `found`.
+    pub fn at_seek(&self, store: &Store, key: &[u8], found: &[u8]) -> Option<(Blob, Blob)> {
+        let grave = || {
+            let graves = lock(&self.graves);
+            let between = (Bound::Included(key), Bound::Excluded(found));
+            let dead = graves.range::<[u8], _>(between).find(|(key, _)| store.get(key).is_none());
+            dead.map(|(key, value)| (Blob::clone(key), Blob::clone(value)))
+        };
+        (key < found).then(|| self.strike(Fault::SeekGhost, grave)).flatten()
     }
 
     /// Before a read, while no lock is held.
@@ -282,7 +384,12 @@ impl Faults {
         }
     }
 
-    /// Whether the session alone, or nobody, is to know of a put.
+    /// Whether the closing saves what was deleted, too.
+    pub fn undeletes(&self) -> bool {
+        self.fault == Fault::UndeletedAtClose && self.puts.load(Relaxed) > self.after
+    }
+
+    /// Whether the session alone, or nobody, is to know of a write.
     pub fn withholds(&self) -> bool {
         matches!(self.fault, Fault::Private | Fault::Recalled) && self.puts.load(Relaxed) > self.after
     }
@@ -341,6 +448,10 @@ impl Faults {
         let limit = self.fill_limit;
         Err(Error::new(format_args!("the filesystem is not full after {limit} bytes; use a smaller one or fill_limit")))
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn torn(now: &[u8], other: &[u8]) -> Blob {

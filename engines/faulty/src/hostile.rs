@@ -13,7 +13,8 @@ use std::time::Duration;
 /// The calls in which it may be done, as an option's choices are spelled.
 pub const HOOKS: &CStr =
     c"none|settings|open|session|get|multi-get|put|write|cursor|seek|next|previous|session-close|flush|\
-                           statistics|close|destroy";
+      statistics|close|destroy|remove|delete-range|contains|insert-if-absent|read-modify-write|begin|commit|abort|\
+      counters|cursor-with|compact|wait-idle";
 
 /// The deeds, spelled so too.
 pub const DEEDS: &CStr = c"crash|exit|hang|error|zero-shared|ones-shared|random-shared|rename-folder|remove-folder|\

@@ -10,36 +10,52 @@
 //! (`hostile`).
 
 use kvdyno_abi::adapter::{
-    self, ALL_DURABILITIES, Batch, BatchEntry, Change, Config, Cursor, Description, Direction, Durability, Engine,
-    Error, Host, Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Opt, Record, Session,
+    self, ALL_DURABILITIES, Batch, BatchEntry, Change, Config, Counters, CursorLimits, Description, Durability,
+    DurabilityLevel, Engine, Error, Host, Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Opt, Session,
+    Transaction,
 };
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES,
-    CAN_WRITE_CONCURRENTLY, IS_SINGLE, export_engine,
+    CAN_BATCH, CAN_BOUND, CAN_CONTAIN, CAN_COUNT, CAN_DELETE, CAN_DELETE_RANGE, CAN_INSERT_IF_ABSENT, CAN_MULTI_GET,
+    CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_KEYS, CAN_SCAN_PREFIX, CAN_SCAN_REVERSE, CAN_SET_DURABILITY,
+    CAN_SHARE_PROCESSES, CAN_SNAPSHOT, CAN_TRANSACT, CAN_WRITE_CONCURRENTLY, IS_SERIALIZABLE, IS_SINGLE, READS_REPEAT,
+    export_engine,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+mod counting;
+mod cursor;
 mod fault;
 mod hostile;
 mod outside;
+mod ranges;
 mod single;
 mod store;
 #[cfg(test)]
 mod tests;
+mod transactions;
+mod withheld;
 
+use counting::Flushed;
+use cursor::FaultyCursor;
 use fault::{Fault, Faults};
 use hostile::Hostile;
-use single::{Guest, Home};
-use store::{Blob, Store, Version};
+use single::{Guest, Home, sessions_can, shares};
+use store::{Blob, Store, Version, entries};
+use transactions::{OpenTransaction, Uncommitted};
+use withheld::Withheld;
 
 /// An open database.
 struct Faulty {
     folder: PathBuf,
     store: RwLock<Store>,
+    /// Of sessions that say no other.
+    level: DurabilityLevel,
     faults: Faults,
     hostile: Hostile,
     home: Home,
+    flushed: Flushed,
+    uncommitted: Uncommitted,
 }
 
 export_engine!(
@@ -60,7 +76,19 @@ impl Engine for Faulty {
             | CAN_READ_MODIFY_WRITE
             | CAN_WRITE_CONCURRENTLY
             | CAN_SHARE_PROCESSES
-            | IS_SINGLE,
+            | CAN_SET_DURABILITY
+            | IS_SINGLE
+            | CAN_COUNT
+            | CAN_TRANSACT
+            | CAN_SNAPSHOT
+            | READS_REPEAT
+            | IS_SERIALIZABLE
+            | CAN_DELETE_RANGE
+            | CAN_CONTAIN
+            | CAN_INSERT_IF_ABSENT
+            | CAN_BOUND
+            | CAN_SCAN_KEYS
+            | CAN_SCAN_PREFIX,
         durabilities: ALL_DURABILITIES,
         // Within what a frame keeps in 32 bits.
         options: &[
@@ -76,7 +104,8 @@ impl Engine for Faulty {
             ),
             Opt::choice(c"does", c"crash", hostile::DEEDS, c"what it does there, once, after so many calls as `after`"),
             Opt::bool(c"outside", false, c"keep something in shared memory, which only its destroy gives back"),
-            // The last two: see `single::effective_capabilities`.
+            // The last three: see `single::effective_capabilities`.
+            Opt::bool(c"transactions", false, c"declare transactions and snapshots"),
             Opt::bool(
                 c"concurrent",
                 false,
@@ -88,7 +117,7 @@ impl Engine for Faulty {
                 c"know no threads: one session a process, called from the thread that opened it",
             ),
         ],
-        housekeeping: Housekeeping { flush: true, statistics: true, ..Housekeeping::NONE },
+        housekeeping: Housekeeping { flush: true, compact: true, wait_idle: true, statistics: true },
         ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand: tests the lab")
     };
 
@@ -107,6 +136,10 @@ impl Engine for Faulty {
             Durability::Commit => "each write is appended to a log and fdatasync'ed; no group commit".into(),
         };
         list.say("durability", "faulty.log", log);
+        if config.session_durabilities().next().is_some() {
+            sessions_can(config)?;
+            list.say("durability", "sessions", "each write is logged, and that synced, as its session says");
+        }
         list.say("cache", "memory", "holds all records, whatever size is requested");
         list.say("write_buffer", "memory", "holds all records, whatever size is requested");
         list.say("compression", "faulty.data", "none");
@@ -135,13 +168,28 @@ impl Engine for Faulty {
         if config.bool("outside") || !hostile.of_destroy().is_empty() {
             outside::leave(path, hostile.of_destroy())?;
         }
-        let mut store = Store::open(path, config.create(), config.durability(), shares(config)?)?;
+        sessions_can(config)?;
+        let mut levels = config.session_durabilities().chain([config.durability().level()]);
+        let logs = levels.any(|level| level > DurabilityLevel::None);
+        let mut store = Store::open(path, config.create(), config.durability(), logs, shares(config)?)?;
+        if fault == Fault::UndeletedAtClose {
+            store.remember_deleted();
+        }
         if fault == Fault::Phantom && config.create() {
             let [low, high] = [&[0][..], &[0xff]].map(|key| BatchEntry::Put { key, value: b"nobody wrote this" });
             store.apply(&[low, high])?;
         }
         let (store, home) = (RwLock::new(store), Home::new(config.bool("single")));
-        Ok(Self { folder: path.into(), store, faults, hostile, home })
+        Ok(Self {
+            folder: path.into(),
+            store,
+            level: config.durability().level(),
+            faults,
+            hostile,
+            home,
+            flushed: Flushed::default(),
+            uncommitted: Uncommitted::default(),
+        })
     }
 
     fn close(self) -> Result<(), Error> {
@@ -149,21 +197,48 @@ impl Engine for Faulty {
         self.faults.at_close();
         self.hostile.at("close")?;
         let kept = |store: &Store, index, key: &[u8], version: &Version| self.faults.saved(store, index, key, version);
-        let saved = self.writing()?.save(kept);
+        let saved = self.writing()?.close(kept, self.faults.undeletes());
         if self.faults.fault == Fault::CloseAsOk { Ok(()) } else { saved }
     }
 
     fn session(&self, host: Host) -> Result<FaultySession<'_>, Error> {
         self.hostile.at("session")?;
         self.faults.at_session();
-        let withheld = Store::of_session();
-        Ok(FaultySession { db: self, lent: None, lent_many: Vec::new(), withheld, host, _guest: self.home.enter()? })
+        Ok(FaultySession {
+            db: self,
+            level: self.level,
+            lent: None,
+            lent_many: Vec::new(),
+            withheld: Withheld::default(),
+            open: None,
+            host,
+            _guest: self.home.enter()?,
+        })
     }
 
     fn flush(&self) -> Result<(), Error> {
         self.home.check()?;
         self.hostile.at("flush")?;
-        self.writing()?.save(|_, _, _, version| Some(Blob::clone(&version.now)))
+        self.writing()?.save(|_, _, key, version| {
+            self.flushed.add(key, &version.now);
+            Some(Blob::clone(&version.now))
+        })
+    }
+
+    fn compact(&self) -> Result<(), Error> {
+        self.home.check()?;
+        self.hostile.at("compact")
+    }
+
+    fn wait_idle(&self) -> Result<(), Error> {
+        self.home.check()?;
+        self.hostile.at("wait-idle")
+    }
+
+    fn counters(&self) -> Result<Counters, Error> {
+        self.home.check()?;
+        self.hostile.at("counters")?;
+        Ok(self.flushed.told(&self.faults))
     }
 
     fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
@@ -173,16 +248,6 @@ impl Engine for Faulty {
         list.say("faults", "operations", seen);
         list.say("faults", "injected", injected);
         Ok(())
-    }
-}
-
-/// Whether other processes have the database open too.
-fn shares(config: &Config<'_>) -> Result<bool, Error> {
-    match (config.processes() > 1, config.durability()) {
-        (true, Durability::None) => {
-            Err(Error::unsupported("durability: what processes share is the log, and none has no log"))
-        }
-        (shared, _) => Ok(shared),
     }
 }
 
@@ -201,9 +266,16 @@ impl Faulty {
         self.store.write().map_err(Error::new)
     }
 
+    /// The same, for writes of a level.
+    fn writing_at(&self, level: DurabilityLevel) -> Result<RwLockWriteGuard<'_, Store>, Error> {
+        let mut store = self.writing()?;
+        store.level = level;
+        Ok(store)
+    }
+
     /// A write, and what a fault makes of its answer.
-    fn apply(&self, entries: &[BatchEntry<'_>]) -> Result<(), Error> {
-        self.faults.after_write(self.writing()?.apply(entries))
+    fn apply(&self, entries: &[BatchEntry<'_>], level: DurabilityLevel) -> Result<(), Error> {
+        self.faults.after_write(self.writing_at(level)?.apply(entries))
     }
 
     /// A read, and what a fault makes of it.
@@ -237,8 +309,9 @@ struct FaultySession<'db> {
     db: &'db Faulty,
     lent: Option<Blob>,
     lent_many: Vec<Result<Option<Blob>, Error>>,
-    /// Puts that nobody else knows of.
-    withheld: Store,
+    withheld: Withheld,
+    open: Option<OpenTransaction>,
+    level: DurabilityLevel,
     host: Host,
     _guest: Guest<'db>,
 }
@@ -248,23 +321,14 @@ impl<'db> Session for FaultySession<'db> {
 
     fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
         self.db.hostile.at("get")?;
-        if self.db.faults.withholds() {
-            match self.db.faults.fault {
-                Fault::Recalled => return Ok(self.host.recall(key).unwrap_or(None)),
-                _ => self.lent = self.withheld.get(key).map(|version| Blob::clone(&version.now)),
-            }
-            if self.lent.is_some() {
-                return Ok(self.lent.as_deref());
-            }
-        }
-        self.lent = self.db.read(key)?;
+        self.lent = self.reads(key)?;
         Ok(self.lent.as_deref())
     }
 
     fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
         self.db.hostile.at("multi-get")?;
-        self.lent_many.clear();
-        self.lent_many.extend(keys.map(|key| self.db.read(key)));
+        let lent = keys.map(|key| self.reads(key)).collect();
+        self.lent_many = lent;
         for (index, value) in self.lent_many.iter().enumerate() {
             answers.set(index, value.as_ref().map(Option::as_deref).map_err(Error::clone));
         }
@@ -273,17 +337,75 @@ impl<'db> Session for FaultySession<'db> {
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.db.hostile.at("put")?;
-        if self.db.takes()? { self.apply(&[BatchEntry::Put { key, value }]) } else { Ok(()) }
+        match self.db.takes()? {
+            false => Ok(()),
+            true => self.apply(&[BatchEntry::Put { key, value }]),
+        }
+    }
+
+    fn contains(&mut self, key: &[u8]) -> Result<bool, Error> {
+        self.db.hostile.at("contains")?;
+        if self.db.faults.cannot_tell(&self.db.folder) {
+            return Ok(false);
+        }
+        self.get(key).map(|value| value.is_some())
+    }
+
+    fn insert_if_absent(&mut self, key: &[u8], value: &[u8]) -> Result<bool, Error> {
+        self.db.hostile.at("insert-if-absent")?;
+        let (takes, faults) = (self.db.takes()?, &self.db.faults);
+        if let Some(open) = &mut self.open {
+            open.writable(&self.db.faults)?;
+            let now = self.db.reading()?.get(key).map(|version| Blob::clone(&version.now));
+            let absent = open.read(key, now, faults, &self.db.uncommitted).is_none();
+            if absent && takes {
+                open.put(key, value, &self.db.uncommitted);
+            }
+            return Ok(absent);
+        }
+        if faults.withholds() {
+            let absent = self.sees(key)?.is_none();
+            let put = [BatchEntry::Put { key, value }];
+            return self.apply(if absent { &put } else { &[] }).map(|()| absent);
+        }
+        let mut store = self.db.writing_at(self.level)?;
+        let inserts = match store.get(key) {
+            Some(_) => faults.strikes(Fault::BlindInsert),
+            None => !faults.strikes(Fault::RefusedInsert),
+        };
+        if inserts && takes {
+            faults.after_change(store.apply(&[BatchEntry::Put { key, value }]))?;
+        }
+        Ok(inserts)
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
+        self.db.hostile.at("remove")?;
         let takes = self.db.takes()?;
-        let mut store = self.db.writing()?;
-        let there = store.get(key).is_some();
-        if takes {
-            self.db.faults.after_write(store.apply(&[BatchEntry::Delete { key }]))?;
+        if let Some(open) = &mut self.open {
+            open.writable(&self.db.faults)?;
+            if takes {
+                open.delete(key);
+            }
+            return Ok(true);
         }
+        if self.db.faults.withholds() {
+            let there = self.sees(key)?.is_some();
+            return self.apply(&[BatchEntry::Delete { key }]).map(|()| there);
+        }
+        let mut store = self.db.writing_at(self.level)?;
+        let there = store.get(key).is_some();
+        let (back, is_done) = self.db.faults.at_delete(&store, key);
+        let delete = (takes && is_done).then_some(BatchEntry::Delete { key });
+        let back = back.as_ref().map(|(key, value)| BatchEntry::Put { key, value });
+        let entries: Vec<_> = delete.into_iter().chain(back).collect();
+        self.db.faults.after_change(store.apply(&entries))?;
         Ok(there)
+    }
+
+    fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), Error> {
+        self.db.hostile.at("delete-range")?;
+        self.delete_keys(from, to)
     }
 
     fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
@@ -297,27 +419,65 @@ impl<'db> Session for FaultySession<'db> {
         self.apply(&entries)
     }
 
+    fn set_durability(&mut self, level: DurabilityLevel) -> Result<(), Error> {
+        if self.db.faults.fault != Fault::WeakWrite {
+            self.level = level;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, kind: Transaction) -> Result<(), Error> {
+        self.db.hostile.at("begin")?;
+        self.open = Some(match kind {
+            Transaction::ReadWrite => OpenTransaction::default(),
+            Transaction::ReadOnly => OpenTransaction::snapshot(&*self.db.reading()?, &self.db.faults),
+        });
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.db.hostile.at("commit")?;
+        let open = self.open.take().ok_or_else(|| Error::new("commit: no transaction is open"))?;
+        if self.db.faults.withholds() {
+            return self.apply(&entries(&open.into_writes(&self.db.uncommitted)));
+        }
+        open.commit(&mut *self.db.writing_at(self.level)?, &self.db.faults, &self.db.uncommitted)
+    }
+
+    fn abort(&mut self) -> Result<(), Error> {
+        self.db.hostile.at("abort")?;
+        let open = self.open.take().ok_or_else(|| Error::new("abort: no transaction is open"))?;
+        open.abort(&self.db.uncommitted);
+        Ok(())
+    }
+
     /// While the change is asked for, nobody else writes: there is one lock.
     fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
-        let mut store = self.db.writing()?;
-        let old = store.get(key).map(|version| Blob::clone(&version.now));
+        self.db.hostile.at("read-modify-write")?;
+        let (takes, faults) = (self.db.takes()?, &self.db.faults);
+        if faults.withholds() {
+            let old = self.sees(key)?;
+            let value = change.apply(old.as_deref())?;
+            return self.apply(&[BatchEntry::Put { key, value }]);
+        }
+        let mut store = self.db.writing_at(self.level)?;
+        let version = store.get(key);
+        let missed = || version.and_then(|version| version.before.clone());
+        let wrong = faults.strike(Fault::LostAtomicUpdate, missed);
+        let old = wrong.or_else(|| version.map(|version| self.db.value(&store, key, version)));
         let value = change.apply(old.as_deref())?;
-        store.apply(&[BatchEntry::Put { key, value }])
+        let put = [BatchEntry::Put { key, value }];
+        faults.after_write(store.apply(if takes { &put } else { &[] }))
     }
 
     fn cursor(&mut self) -> Result<FaultyCursor<'db>, Error> {
         self.db.hostile.at("cursor")?;
-        Ok(FaultyCursor { db: self.db, at: None, lent: None, held_back: None })
+        FaultyCursor::new(self.db, self.open.as_ref(), CursorLimits::default())
     }
-}
 
-impl FaultySession<'_> {
-    fn apply(&mut self, entries: &[BatchEntry<'_>]) -> Result<(), Error> {
-        match self.db.faults.fault {
-            Fault::Private if self.db.faults.withholds() => self.withheld.apply(entries),
-            Fault::Recalled if self.db.faults.withholds() => Ok(()),
-            _ => self.db.apply(entries),
-        }
+    fn cursor_with(&mut self, limits: CursorLimits<'_>) -> Result<FaultyCursor<'db>, Error> {
+        self.db.hostile.at("cursor-with")?;
+        FaultyCursor::new(self.db, self.open.as_ref(), limits)
     }
 }
 
@@ -325,74 +485,5 @@ impl Drop for FaultySession<'_> {
     fn drop(&mut self) {
         // The end of a session answers nothing.
         let _ = self.db.hostile.at("session-close");
-    }
-}
-
-/// A position among the keys.
-struct FaultyCursor<'db> {
-    db: &'db Faulty,
-    at: Option<Blob>,
-    lent: Option<(Blob, Blob)>,
-    /// A record that another one came before.
-    held_back: Option<(Blob, Blob)>,
-}
-
-impl Cursor for FaultyCursor<'_> {
-    fn seek(&mut self, key: Option<&[u8]>, direction: Direction) -> Result<Option<Record<'_>>, Error> {
-        self.db.hostile.at("seek")?;
-        let store = self.db.reading()?;
-        let found = match (key, direction) {
-            (Some(key), Direction::Forward) => store.forward(key, true),
-            (Some(key), Direction::Backward) => store.backward(key, true),
-            (None, Direction::Forward) => store.first(),
-            (None, Direction::Backward) => store.last(),
-        };
-        self.held_back = None;
-        self.at = found.map(|(key, _)| Blob::clone(key));
-        self.lent = found.map(|(key, version)| (Blob::clone(key), self.db.value(&store, key, version)));
-        Ok(self.record())
-    }
-
-    fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
-        self.db.hostile.at("next")?;
-        self.step(|store, key| store.forward(key, false))
-    }
-
-    fn previous(&mut self) -> Result<Option<Record<'_>>, Error> {
-        self.db.hostile.at("previous")?;
-        self.step(|store, key| store.backward(key, false))
-    }
-}
-
-impl FaultyCursor<'_> {
-    /// Goes to the record `beside` the present one. At the end it stays where it was.
-    fn step(
-        &mut self,
-        beside: impl for<'s> Fn(&'s Store, &[u8]) -> Option<(&'s Blob, &'s Version)>,
-    ) -> Result<Option<Record<'_>>, Error> {
-        self.lent = self.held_back.take();
-        if self.lent.is_some() {
-            return Ok(self.record());
-        }
-        let store = self.db.reading()?;
-        let Some(first) = self.at.as_ref().and_then(|at| beside(&store, at)) else { return Ok(None) };
-        let second = || beside(&store, first.0);
-        let out = |(key, version): (&Blob, &Version)| (Blob::clone(key), self.db.value(&store, key, version));
-        let faults = &self.db.faults;
-        let given = if let Some(second) = faults.strike(Fault::ScanSkip, second) {
-            second
-        } else if let Some(second) = faults.strike(Fault::ScanOrder, second) {
-            self.held_back = Some(out(first));
-            second
-        } else {
-            first
-        };
-        self.lent = Some(out(given));
-        self.at = Some(Blob::clone(given.0));
-        Ok(self.record())
-    }
-
-    fn record(&self) -> Option<Record<'_>> {
-        self.lent.as_ref().map(|(key, value)| (&**key, &**value))
     }
 }

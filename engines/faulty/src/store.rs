@@ -7,7 +7,7 @@
 //! lock on it and reads what others have added before it answers. Then nothing but the log is written, so that it only
 //! grows.
 
-use kvdyno_abi::adapter::{BatchEntry, Durability, Error};
+use kvdyno_abi::adapter::{BatchEntry, Durability, DurabilityLevel, Error};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -20,6 +20,21 @@ use std::time::Duration;
 
 /// Bytes that a reader can keep while others write.
 pub type Blob = Arc<[u8]>;
+
+/// A key with its new value; none where it is deleted.
+pub type WrittenKey = (Blob, Option<Blob>);
+
+/// Writes, as a batch.
+pub fn entries(writes: &[WrittenKey]) -> Vec<BatchEntry<'_>> {
+    let mut entries = Vec::with_capacity(writes.len());
+    for (key, value) in writes {
+        entries.push(match value {
+            Some(value) => BatchEntry::Put { key, value },
+            None => BatchEntry::Delete { key },
+        });
+    }
+    entries
+}
 
 /// A key's value, and the one before it.
 #[derive(Clone, Debug)]
@@ -36,12 +51,20 @@ pub struct Store {
     log: Option<Log>,
     /// Other processes may write to the log.
     shared: bool,
+    /// Locked by each process that has the database open, where several may.
+    users: Option<File>,
+    /// The last value of each record that was deleted, where that is to be known.
+    deleted: Option<BTreeMap<Blob, Blob>>,
+    /// That of the next writes.
+    pub level: DurabilityLevel,
 }
 
 impl Store {
     /// Makes a database in an empty folder, or reads the one that is there.
-    pub fn open(folder: &Path, create: bool, durability: Durability, shared: bool) -> Result<Self, Error> {
-        let mut store = Self { folder: folder.into(), records: BTreeMap::new(), log: None, shared };
+    /// `logs`: some writes are logged, whatever the level of the others is.
+    pub fn open(folder: &Path, create: bool, durability: Durability, logs: bool, shared: bool) -> Result<Self, Error> {
+        let (folder, records, level) = (folder.into(), BTreeMap::new(), durability.level());
+        let mut store = Self { folder, records, log: None, shared, users: None, deleted: None, level };
         let (saved, log) = (store.saved(), store.log());
         match (create, saved.exists()) {
             (true, true) => return Err(Error::new(format_args!("{} is there already", saved.display()))),
@@ -54,7 +77,12 @@ impl Store {
             }
             (false, false) => return Err(Error::new(format_args!("{} is not there", saved.display()))),
         }
-        if durability > Durability::None {
+        if shared {
+            let users = File::open(&saved)?;
+            users.lock_shared()?;
+            store.users = Some(users);
+        }
+        if logs {
             store.log = Some(Log::open(&log, durability)?);
             return store.alone(Store::catch_up).map(|()| store);
         }
@@ -64,9 +92,17 @@ impl Store {
         Ok(store)
     }
 
-    /// A store in memory alone, never saved.
-    pub fn of_session() -> Self {
-        Self { folder: PathBuf::new(), records: BTreeMap::new(), log: None, shared: false }
+    /// A copy of the records, in memory alone, with more writes.
+    pub fn with(&self, writes: &[BatchEntry<'_>]) -> Self {
+        let (folder, records, level) = (PathBuf::new(), self.records.clone(), DurabilityLevel::None);
+        let mut view = Self { folder, records, log: None, shared: false, users: None, deleted: None, level };
+        writes.iter().for_each(|write| view.change(*write));
+        view
+    }
+
+    /// From now on what is deleted is not forgotten.
+    pub fn remember_deleted(&mut self) {
+        self.deleted = Some(BTreeMap::new());
     }
 
     /// Logs the entries, and then applies them: all or none.
@@ -75,8 +111,8 @@ impl Store {
             if store.shared {
                 store.catch_up()?;
             }
-            if let Some(log) = &mut store.log {
-                log.append(&frame(entries))?;
+            if let Some(log) = store.log.as_mut().filter(|_| store.level > DurabilityLevel::None) {
+                log.append(&frame(entries), store.level)?;
             }
             for step in entries {
                 store.change(*step);
@@ -137,13 +173,22 @@ impl Store {
                 }
             },
             BatchEntry::Delete { key } => {
-                self.records.remove(key);
+                let gone = self.records.remove_entry(key);
+                if let (Some(deleted), Some((key, version))) = (&mut self.deleted, gone) {
+                    deleted.insert(key, version.now);
+                }
             }
         }
     }
 
     pub fn get(&self, key: &[u8]) -> Option<&Version> {
         self.records.get(key)
+    }
+
+    /// The keys from `from` on that come before `to`, which comes after it.
+    pub fn keys(&self, from: &[u8], to: &[u8]) -> Vec<Blob> {
+        let between = self.records.range::<[u8], _>((Included(from), Excluded(to)));
+        between.map(|(key, _)| Blob::clone(key)).collect()
     }
 
     /// The first record at or after `key`, or after it.
@@ -173,12 +218,51 @@ impl Store {
     }
 
     /// Saves of each record, by its index in the order, the value that `kept` gives, if any; with them the log is no
-    /// longer needed.
+    /// longer needed. Where processes share it, the log is all that there is.
     pub fn save(&mut self, kept: impl Fn(&Store, usize, &[u8], &Version) -> Option<Blob>) -> Result<(), Error> {
         match &self.log {
             Some(log) if self.shared => Ok(log.file.sync_all()?),
             _ => self.save_records(kept),
         }
+    }
+
+    /// The same at the end, with what was deleted if it is to be there again. Of processes that share the database the
+    /// last one logs what differs.
+    pub fn close(
+        &mut self,
+        kept: impl Fn(&Store, usize, &[u8], &Version) -> Option<Blob>,
+        undeletes: bool,
+    ) -> Result<(), Error> {
+        if let Some(users) = self.users.take() {
+            users.unlock()?;
+            if users.try_lock().is_ok() {
+                self.look()?;
+                self.apply(&entries(&self.differing(&kept, undeletes)))?;
+            }
+            return self.save(kept);
+        }
+        self.undelete(undeletes);
+        self.save(kept)
+    }
+
+    fn undelete(&mut self, undeletes: bool) {
+        for (key, now) in self.deleted.take().into_iter().flatten().filter(|_| undeletes) {
+            self.records.entry(key).or_insert(Version { now, before: None });
+        }
+    }
+
+    /// The writes that would make of the records what is to be saved of them.
+    fn differing(
+        &self,
+        kept: impl Fn(&Store, usize, &[u8], &Version) -> Option<Blob>,
+        undeletes: bool,
+    ) -> Vec<WrittenKey> {
+        let of_records = self.records.iter().enumerate().filter_map(|(index, (key, version))| {
+            let saved = kept(self, index, key, version);
+            (saved.as_ref() != Some(&version.now)).then(|| (Blob::clone(key), saved))
+        });
+        let deleted = self.deleted.iter().flatten().filter(|(key, _)| undeletes && !self.records.contains_key(*key));
+        of_records.chain(deleted.map(|(key, now)| (Blob::clone(key), Some(Blob::clone(now))))).collect()
     }
 
     fn save_records(&mut self, kept: impl Fn(&Store, usize, &[u8], &Version) -> Option<Blob>) -> Result<(), Error> {
@@ -236,44 +320,34 @@ struct Log {
     file: File,
     /// Up to here its frames are whole.
     size: u64,
-    sync: Sync,
-}
-
-#[derive(Debug)]
-enum Sync {
-    Never,
     /// A thread syncs until the sender is dropped.
-    Behind(Option<mpsc::Sender<()>>, Option<JoinHandle<io::Result<()>>>),
-    First,
+    behind: Option<(mpsc::Sender<()>, JoinHandle<io::Result<()>>)>,
 }
 
 impl Log {
     fn open(path: &Path, durability: Durability) -> Result<Self, Error> {
         let file = File::options().create(true).read(true).append(true).open(path)?;
-        let sync = match durability {
-            Durability::None | Durability::Process => Sync::Never,
-            Durability::Commit => Sync::First,
+        let behind = match durability {
             Durability::Periodic(pause) => {
                 let (stop, stopped) = mpsc::channel();
                 let file = file.try_clone()?;
                 let thread = thread::Builder::new().name("faulty-sync".into());
                 let pause = pause.max(Duration::from_millis(1));
-                Sync::Behind(Some(stop), Some(thread.spawn(move || sync_every(&file, pause, &stopped))?))
+                Some((stop, thread.spawn(move || sync_every(&file, pause, &stopped))?))
             }
+            _ => None,
         };
-        if !matches!(sync, Sync::Never) {
-            file.sync_all()?;
-            File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?;
-        }
-        Ok(Self { file, size: 0, sync })
+        file.sync_all()?;
+        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?;
+        Ok(Self { file, size: 0, behind })
     }
 
-    fn append(&mut self, frame: &[u8]) -> Result<(), Error> {
-        if matches!(&self.sync, Sync::Behind(_, Some(thread)) if thread.is_finished()) {
+    fn append(&mut self, frame: &[u8], level: DurabilityLevel) -> Result<(), Error> {
+        if self.behind.as_ref().is_some_and(|(_, thread)| thread.is_finished()) {
             return Err(Error::new("the log could not be synced in the background"));
         }
-        let written = self.file.write_all(frame).and_then(|()| match self.sync {
-            Sync::First => self.file.sync_data(),
+        let written = self.file.write_all(frame).and_then(|()| match level {
+            DurabilityLevel::Commit => self.file.sync_data(),
             _ => Ok(()),
         });
         match written {
@@ -299,10 +373,10 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        if let Sync::Behind(stop, thread) = &mut self.sync {
-            drop(stop.take());
+        if let Some((stop, thread)) = self.behind.take() {
+            drop(stop);
             // How it ended was noticed by `append`, or no longer matters.
-            let _ = thread.take().map(JoinHandle::join);
+            let _ = thread.join();
         }
     }
 }

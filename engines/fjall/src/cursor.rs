@@ -3,7 +3,7 @@
 use crate::database::Fjall;
 use crate::error::failed;
 use crate::session::FjallTransaction;
-use fjall::{Guard, Iter, Readable, Slice, Snapshot};
+use fjall::{Guard, Iter, OptimisticWriteTx, Readable, Slice, Snapshot};
 use kvdyno_abi::adapter::support::Ranges;
 use kvdyno_abi::adapter::{Error, Record};
 use std::cell::RefCell;
@@ -16,11 +16,31 @@ pub struct KeyspaceRanges<'db> {
     engine: &'db Fjall,
     begun: Rc<RefCell<FjallTransaction>>,
     own: Option<Snapshot>,
+    /// Values are not asked for: those that lie in files of their own are not read.
+    keys_only: bool,
 }
 
 impl<'db> KeyspaceRanges<'db> {
-    pub fn new(engine: &'db Fjall, begun: Rc<RefCell<FjallTransaction>>) -> Self {
-        Self { engine, begun, own: None }
+    pub fn new(engine: &'db Fjall, begun: Rc<RefCell<FjallTransaction>>, keys_only: bool) -> Self {
+        Self { engine, begun, own: None, keys_only }
+    }
+}
+
+impl KeyspaceRanges<'_> {
+    /// Records of what the cursor looks into: a snapshot, or the transaction that writes.
+    fn iterated(
+        &self,
+        of_snapshot: impl FnOnce(&Snapshot) -> Iter,
+        of_writing: impl FnOnce(&OptimisticWriteTx) -> Iter,
+    ) -> Result<KeyspaceIter, Error> {
+        let guards = match (&self.own, &*self.begun.borrow()) {
+            (Some(snapshot), _) | (None, FjallTransaction::Snapshot(snapshot)) => of_snapshot(snapshot),
+            (None, FjallTransaction::Writing(transaction)) => of_writing(transaction),
+            (None, FjallTransaction::None) => {
+                return Err(Error::new("the transaction that the cursor looked into has ended: seek again"));
+            }
+        };
+        Ok(KeyspaceIter { guards, keys_only: self.keys_only })
     }
 }
 
@@ -38,16 +58,15 @@ impl Ranges for KeyspaceRanges<'_> {
 
     fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<KeyspaceIter, Error> {
         let (keyspace, bounds) = (&self.engine.keyspace, (from, to));
-        if let Some(snapshot) = &self.own {
-            return Ok(KeyspaceIter(snapshot.range::<&[u8], _>(keyspace, bounds)));
-        }
-        match &*self.begun.borrow() {
-            FjallTransaction::Snapshot(snapshot) => Ok(KeyspaceIter(snapshot.range::<&[u8], _>(keyspace, bounds))),
-            FjallTransaction::Writing(transaction) => Ok(KeyspaceIter(transaction.range::<&[u8], _>(keyspace, bounds))),
-            FjallTransaction::None => {
-                Err(Error::new("the transaction that the cursor looked into has ended: seek again"))
-            }
-        }
+        self.iterated(
+            |snapshot| snapshot.range::<&[u8], _>(keyspace, bounds),
+            |transaction| transaction.range::<&[u8], _>(keyspace, bounds),
+        )
+    }
+
+    fn prefixed(&mut self, prefix: &[u8]) -> Result<KeyspaceIter, Error> {
+        let keyspace = &self.engine.keyspace;
+        self.iterated(|snapshot| snapshot.prefix(keyspace, prefix), |transaction| transaction.prefix(keyspace, prefix))
     }
 
     fn record((key, value): &(Slice, Slice)) -> Record<'_> {
@@ -56,22 +75,32 @@ impl Ranges for KeyspaceRanges<'_> {
 }
 
 /// Records where fjall has them.
-pub struct KeyspaceIter(Iter);
+pub struct KeyspaceIter {
+    guards: Iter,
+    keys_only: bool,
+}
 
-fn record(guard: Guard) -> Result<(Slice, Slice), Error> {
-    guard.into_inner().map_err(failed)
+impl KeyspaceIter {
+    fn record(&self, guard: Guard) -> Result<(Slice, Slice), Error> {
+        match self.keys_only {
+            false => guard.into_inner().map_err(failed),
+            true => guard.key().map(|key| (key, Slice::empty())).map_err(failed),
+        }
+    }
 }
 
 impl Iterator for KeyspaceIter {
     type Item = Result<(Slice, Slice), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(record)
+        let guard = self.guards.next()?;
+        Some(self.record(guard))
     }
 }
 
 impl DoubleEndedIterator for KeyspaceIter {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(record)
+        let guard = self.guards.next_back()?;
+        Some(self.record(guard))
     }
 }

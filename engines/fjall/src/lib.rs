@@ -15,8 +15,9 @@ mod settings;
 use database::Fjall;
 use kvdyno_abi::adapter::{ALL_DURABILITIES, Description, Housekeeping, Preset, bits};
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SNAPSHOT,
-    CAN_TRANSACT, CAN_WRITE_CONCURRENTLY, COMPRESSION_LZ4, COMPRESSION_NONE, export_engine,
+    CAN_BATCH, CAN_BOUND, CAN_CONTAIN, CAN_DELETE, CAN_MULTI_GET, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_KEYS,
+    CAN_SCAN_PREFIX, CAN_SCAN_REVERSE, CAN_SNAPSHOT, CAN_TRANSACT, CAN_WRITE_CONCURRENTLY, COMPRESSION_LZ4,
+    COMPRESSION_NONE, IS_SERIALIZABLE, READS_REPEAT, export_engine,
 };
 
 export_engine!(Fjall);
@@ -32,7 +33,13 @@ const DESCRIPTION: Description = Description {
         | CAN_TRANSACT
         | CAN_SNAPSHOT
         | CAN_READ_MODIFY_WRITE
-        | CAN_WRITE_CONCURRENTLY,
+        | CAN_SCAN_PREFIX
+        | CAN_WRITE_CONCURRENTLY
+        | READS_REPEAT
+        | IS_SERIALIZABLE
+        | CAN_CONTAIN
+        | CAN_BOUND
+        | CAN_SCAN_KEYS,
     durabilities: ALL_DURABILITIES,
     compressions: bits(&[COMPRESSION_NONE, COMPRESSION_LZ4]),
     min_key_size: 1,

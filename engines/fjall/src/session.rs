@@ -5,7 +5,9 @@ use crate::database::Fjall;
 use crate::error::failed;
 use fjall::{OptimisticWriteTx, Readable, Slice, Snapshot};
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{Batch, BatchEntry, Change, Error, MultiGetAnswers, MultiGetKeys, Session, Transaction};
+use kvdyno_abi::adapter::{
+    Batch, BatchEntry, Change, CursorLimits, Error, MultiGetAnswers, MultiGetKeys, Session, Transaction,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -158,6 +160,20 @@ impl<'db> Session for FjallSession<'db> {
         Ok(self.lent.as_deref())
     }
 
+    fn contains(&mut self, key: &[u8]) -> Result<bool, Error> {
+        self.settle();
+        let engine = self.engine;
+        match &*self.begun.borrow() {
+            FjallTransaction::None => {
+                let isolated = || engine.db.read_tx().contains_key(&engine.keyspace, key);
+                engine.isolation.read(|| engine.plain().contains_key(key), isolated)
+            }
+            FjallTransaction::Snapshot(snapshot) => snapshot.contains_key(&engine.keyspace, key),
+            FjallTransaction::Writing(transaction) => transaction.contains_key(&engine.keyspace, key),
+        }
+        .map_err(failed)
+    }
+
     fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
         self.settle();
         let engine = self.engine;
@@ -258,6 +274,12 @@ impl<'db> Session for FjallSession<'db> {
 
     fn cursor(&mut self) -> Result<Self::Cursor, Error> {
         self.settle();
-        Ok(RangeCursor::new(KeyspaceRanges::new(self.engine, Rc::clone(&self.begun))))
+        Ok(RangeCursor::new(KeyspaceRanges::new(self.engine, Rc::clone(&self.begun), false)))
+    }
+
+    fn cursor_with(&mut self, limits: CursorLimits<'_>) -> Result<Self::Cursor, Error> {
+        self.settle();
+        let ranges = KeyspaceRanges::new(self.engine, Rc::clone(&self.begun), limits.keys_only);
+        Ok(RangeCursor::bounded(ranges, limits))
     }
 }

@@ -21,7 +21,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::bool(c"kv_separation", false, c"Keeps large values in blob files beside the tree."),
     Opt::size(c"separation_threshold", c"1KiB", 1, u32::MAX as i64, c"With kv_separation: the least value kept so."),
     Opt::integer(c"l0_threshold", c"4", 1, 19, c"Tables in level 0 that start a compaction."),
-    Opt::size(c"table_target_size", c"64MiB", 1 << 20, 4 << 30, c"Bytes of a table after a compaction."),
+    Opt::size(c"table_target_size", c"64MiB", 1 << 20, 4 << 30, c"Bytes of a table after a compaction.").scales(),
     Opt::integer(c"level_ratio", c"10", 2, 100, c"How many times as large as the one above a level may be."),
     Opt::size(
         c"max_journaling_size",
@@ -29,7 +29,8 @@ pub const OPTIONS: &[Opt] = &[
         64 << 20,
         1 << 40,
         c"Bytes of all journals from which memtables are flushed.",
-    ),
+    )
+    .scales(),
     Opt::integer(c"worker_threads", c"0", 0, 256, c"Threads that flush and compact; 0: a processor each, up to 4."),
     Opt::integer(c"max_cached_files", c"900", 10, 1 << 20, c"Table files that are kept open."),
     Opt::choice(
@@ -166,6 +167,7 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
     list.say("compression", "data_block_compression_policy", format_args!("{}, all levels", compression(config)));
     list.say("compression", "journal_compression", compression(config));
     list.say("checksums", "xxh3", "that of every block that is read from a file, not of those found in the cache");
+    list.say("files", "log", "*.jnl");
     list_options(config, list);
     Ok(())
 }

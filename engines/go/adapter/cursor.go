@@ -35,10 +35,35 @@ func cursorAt(handle C.uintptr_t) *cursor { return cursors.at(uintptr(handle)) }
 var errNotPositioned = errors.New("the cursor stands nowhere: seek first")
 
 //export kvdynoCursorOpen
-func kvdynoCursorOpen(handle C.uintptr_t, opened *C.uintptr_t) (status C.kvdyno_status) {
-	session := sessionAt(handle)
+func kvdynoCursorOpen(handle C.uintptr_t, opened *C.uintptr_t) C.kvdyno_status {
+	return sessionAt(handle).open(opened, func(engine Session) (Cursor, error) { return engine.Cursor() })
+}
+
+//export kvdynoCursorOpenWith
+func kvdynoCursorOpenWith(handle C.uintptr_t, options *C.kvdyno_cursor_options, opened *C.uintptr_t) C.kvdyno_status {
+	given := CursorOptions{KeysOnly: options.keys_only != 0, From: bound(&options.from), To: bound(&options.to)}
+	if C.size_t(options.size) >= C.sizeof_kvdyno_cursor_options {
+		given.Prefix = bound(&options.prefix)
+	}
+	return sessionAt(handle).open(opened, func(engine Session) (Cursor, error) {
+		return engine.(Scanner).CursorWith(given)
+	})
+}
+
+// bound is a copy of a key, and nil where there is none.
+func bound(key *C.kvdyno_bytes) []byte {
+	if key.size == 0 {
+		return nil
+	}
+	return append([]byte{}, hosts(key.data, int(key.size))...)
+}
+
+func (session *session) open(opened *C.uintptr_t, open func(engine Session) (Cursor, error)) (status C.kvdyno_status) {
 	defer session.rescue(&status)
-	engine, err := session.engine.Cursor()
+	if err := session.database.failed(); err != nil {
+		return session.answer(err)
+	}
+	engine, err := open(session.engine)
 	if err != nil {
 		return session.answer(err)
 	}
@@ -51,7 +76,7 @@ func kvdynoCursorOpen(handle C.uintptr_t, opened *C.uintptr_t) (status C.kvdyno_
 //export kvdynoCursorClose
 func kvdynoCursorClose(handle C.uintptr_t) {
 	cursor := cursorAt(handle)
-	_ = caught(func() error {
+	_ = cursor.session.database.caught(func() error {
 		cursor.engine.Close()
 		return nil
 	})
@@ -74,6 +99,9 @@ func kvdynoCursorSeek(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, dir
 	found, value *C.kvdyno_bytes) (status C.kvdyno_status) {
 	cursor := cursorAt(handle)
 	defer cursor.session.rescue(&status)
+	if err := cursor.session.database.failed(); err != nil {
+		return cursor.session.answer(err)
+	}
 	from := []byte(nil)
 	if key != nil {
 		from = hosts(key, int(size))
@@ -91,6 +119,9 @@ func (cursor *cursor) seek(from []byte, backward bool, found, value *C.kvdyno_by
 func kvdynoCursorStep(handle C.uintptr_t, direction C.uint32_t, found, value *C.kvdyno_bytes) (status C.kvdyno_status) {
 	cursor := cursorAt(handle)
 	defer cursor.session.rescue(&status)
+	if err := cursor.session.database.failed(); err != nil {
+		return cursor.session.answer(err)
+	}
 	backward := direction == C.KVDYNO_BACKWARD
 	switch cursor.position {
 	case nowhere:

@@ -7,13 +7,52 @@ package adapter
 import "C"
 
 import (
+	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"unsafe"
 )
 
-var databases handles[Database]
+// openDatabase is what the package keeps for a database of the engine's.
+type openDatabase struct {
+	engine Database
+	broken atomic.Pointer[error] // of a panic: locks may be held and state half changed, so nothing asks it again
+}
 
-// caught runs a call of the host's. A panic becomes its error.
+var databases handles[openDatabase]
+
+func databaseAt(handle C.uintptr_t) *openDatabase { return databases.at(uintptr(handle)) }
+
+// failed is why nothing more can be asked of the database, if so.
+func (database *openDatabase) failed() error {
+	if err := database.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// panicked is the error of a panic, which is that of every later call too, the close among them.
+func (database *openDatabase) panicked(cause any) error {
+	err := recovered(cause)
+	later := fmt.Errorf("nothing more is done after this: %w", err)
+	database.broken.CompareAndSwap(nil, &later)
+	return err
+}
+
+// caught runs a call of the host's, unless the engine panicked before.
+func (database *openDatabase) caught(work func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = database.panicked(cause)
+		}
+	}()
+	if err := database.failed(); err != nil {
+		return err
+	}
+	return work()
+}
+
+// caught runs a call of the host's that has no database yet. A panic becomes its error.
 func caught(work func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -98,41 +137,63 @@ func kvdynoOpen(raw *C.kvdyno_config, handle *C.uintptr_t, text *C.kvdyno_text) 
 		if err != nil {
 			return err
 		}
-		*handle = C.uintptr_t(databases.add(&database))
+		*handle = C.uintptr_t(databases.add(&openDatabase{engine: database}))
 		return nil
 	}), text)
 }
 
-// kvdynoClose also gives the memory back that the database had: the collector would keep it for later.
+// kvdynoClose also gives the memory back that the database had: the collector would keep it for later. A database whose
+// engine panicked is left as it is, which the error says.
 //
 //export kvdynoClose
 func kvdynoClose(handle C.uintptr_t, text *C.kvdyno_text) C.kvdyno_status {
-	database := *databases.at(uintptr(handle))
+	database := databaseAt(handle)
 	databases.remove(uintptr(handle))
 	defer debug.FreeOSMemory()
-	return answer(caught(database.Close), text)
+	return answer(database.caught(database.engine.Close), text)
 }
 
 //export kvdynoFlush
 func kvdynoFlush(handle C.uintptr_t, text *C.kvdyno_text) C.kvdyno_status {
-	return answer(caught((*databases.at(uintptr(handle))).Flush), text)
+	database := databaseAt(handle)
+	return answer(database.caught(database.engine.Flush), text)
 }
 
 //export kvdynoCompact
 func kvdynoCompact(handle C.uintptr_t, text *C.kvdyno_text) C.kvdyno_status {
-	return answer(caught((*databases.at(uintptr(handle))).(Compacter).Compact), text)
+	database := databaseAt(handle)
+	return answer(database.caught(database.engine.(Compacter).Compact), text)
 }
 
 //export kvdynoWaitIdle
 func kvdynoWaitIdle(handle C.uintptr_t, text *C.kvdyno_text) C.kvdyno_status {
-	return answer(caught((*databases.at(uintptr(handle))).(Waiter).WaitIdle), text)
+	database := databaseAt(handle)
+	return answer(database.caught(database.engine.(Waiter).WaitIdle), text)
+}
+
+// kvdynoCounters leaves both counters as they are where nothing is counted.
+//
+//export kvdynoCounters
+func kvdynoCounters(handle C.uintptr_t, flushed, compacted *C.uint64_t) C.kvdyno_status {
+	database := databaseAt(handle)
+	return statusOf(database.caught(func() error {
+		counted := database.engine.(Counter).Counters()
+		if counted.FlushedBytes != nil {
+			*flushed = C.uint64_t(*counted.FlushedBytes)
+		}
+		if counted.CompactedBytes != nil {
+			*compacted = C.uint64_t(*counted.CompactedBytes)
+		}
+		return nil
+	}))
 }
 
 //export kvdynoStatistics
 func kvdynoStatistics(handle C.uintptr_t, emit C.kvdyno_emit, context unsafe.Pointer) C.kvdyno_status {
-	return statusOf(caught(func() error {
+	database := databaseAt(handle)
+	return statusOf(database.caught(func() error {
 		list := listing(emit, context)
-		(*databases.at(uintptr(handle))).Statistics(list)
+		database.engine.Statistics(list)
 		runtimeStatistics(list)
 		return nil
 	}))

@@ -20,6 +20,14 @@ const (
 	CanReadModifyWrite   = uint64(C.KVDYNO_CAN_READ_MODIFY_WRITE)
 	CanWriteConcurrently = uint64(C.KVDYNO_CAN_WRITE_CONCURRENTLY)
 	IsMapped             = uint64(C.KVDYNO_IS_MAPPED)
+	CanCount             = uint64(C.KVDYNO_CAN_COUNT)
+	ReadsRepeat          = uint64(C.KVDYNO_READS_REPEAT)
+	IsSerializable       = uint64(C.KVDYNO_IS_SERIALIZABLE)
+	CanDeleteRange       = uint64(C.KVDYNO_CAN_DELETE_RANGE)
+	CanContain           = uint64(C.KVDYNO_CAN_CONTAIN)
+	CanBound             = uint64(C.KVDYNO_CAN_BOUND)
+	CanScanKeys          = uint64(C.KVDYNO_CAN_SCAN_KEYS)
+	CanScanPrefix        = uint64(C.KVDYNO_CAN_SCAN_PREFIX)
 )
 
 // Durability is a level of the lab's scale.
@@ -83,6 +91,17 @@ type Compacter interface{ Compact() error }
 // Waiter is a database that can wait until its background work has come to rest.
 type Waiter interface{ WaitIdle() error }
 
+// Counter is a database that counts its own work: what [CanCount] declares.
+type Counter interface{ Counters() Counters }
+
+// Counters are what an engine counts of its own work, since it was opened at the latest. What is nil it does not count.
+type Counters struct {
+	// FlushedBytes are new data that it wrote from its memory to its files, without logs.
+	FlushedBytes *uint64
+	// CompactedBytes are data that it wrote anew.
+	CompactedBytes *uint64
+}
+
 // Session is a thread's view of a database. Keys and values that it is given lie in the host's memory: they are good
 // until the call returns, and must not be kept.
 //
@@ -108,6 +127,34 @@ type Session interface {
 type UpdateFn interface {
 	// ReadModifyWrite asks change for the new value, as often as it must try. The old one is nil where there is none.
 	ReadModifyWrite(key []byte, change func(old []byte) ([]byte, error)) error
+}
+
+// RangeDeleter is a session that can delete all keys of a range: what [CanDeleteRange] declares.
+type RangeDeleter interface {
+	// DeleteRange deletes every key from from on that comes before to, as one step. To comes after from.
+	DeleteRange(from, to []byte) error
+}
+
+// CursorOptions are what a cursor can leave alone. The keys may be kept.
+type CursorOptions struct {
+	// KeysOnly asks for no values: they stay as they are.
+	KeysOnly bool
+	// From is the first key that there is for the cursor, To the first that there is not. Nil is no bound.
+	From, To []byte
+	// Prefix is what all keys begin with that the cursor shows; then it is sent to the first of them, and forward. Nil
+	// is none.
+	Prefix []byte
+}
+
+// Scanner is a session whose cursors can leave something alone: what [CanBound], [CanScanKeys] or [CanScanPrefix]
+// declares.
+type Scanner interface {
+	CursorWith(options CursorOptions) (Cursor, error)
+}
+
+// Looker is a session that can say whether a key is there without bringing its value: what [CanContain] declares.
+type Looker interface {
+	Contains(key []byte) (bool, error)
 }
 
 // BatchEntry is one step of a batch.

@@ -15,7 +15,7 @@ import (
 // Option is one option of the engine's own. [Bool], [Integer], [Size] and [Choice] make them.
 type Option struct {
 	name, defaultValue, choices, help string
-	kind                              C.uint32_t
+	kind, flags                       C.uint32_t
 	minimum, maximum                  int64
 }
 
@@ -37,6 +37,13 @@ func Integer(name string, standard, minimum, maximum int64, help string) Option 
 func Size(name string, standard, minimum, maximum int64, help string) Option {
 	option := Integer(name, standard, minimum, maximum, help)
 	option.kind = C.KVDYNO_OPTION_SIZE
+	return option
+}
+
+// Scales is the same size as one that shapes the database's files or levels: a smaller database that stands for a
+// larger one has a smaller one.
+func (option Option) Scales() Option {
+	option.flags = C.KVDYNO_OPTION_SCALES
 	return option
 }
 

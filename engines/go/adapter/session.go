@@ -6,19 +6,21 @@ package adapter
 import "C"
 
 import (
+	"bytes"
 	"errors"
 	"unsafe"
 )
 
 // session is what the package keeps for a session of the engine's.
 type session struct {
-	engine  Session
-	value   Bytes
-	values  []Bytes // of a multi-get
-	entries []BatchEntry
-	begun   transaction
-	cursors map[*cursor]struct{}
-	err     error
+	database *openDatabase
+	engine   Session
+	value    Bytes
+	values   []Bytes // of a multi-get
+	entries  []BatchEntry
+	begun    transaction
+	cursors  map[*cursor]struct{}
+	err      error
 }
 
 type transaction int
@@ -39,10 +41,10 @@ var (
 	errNotBegun = errors.New("no transaction is open")
 )
 
-// rescue makes an error of a panic.
+// rescue makes an error of a panic, after which nothing more is asked of the database.
 func (session *session) rescue(status *C.kvdyno_status) {
 	if cause := recover(); cause != nil {
-		*status = session.answer(recovered(cause))
+		*status = session.answer(session.database.panicked(cause))
 	}
 }
 
@@ -56,11 +58,13 @@ func (session *session) answer(err error) C.kvdyno_status {
 }
 
 //export kvdynoSessionOpen
-func kvdynoSessionOpen(database C.uintptr_t, handle *C.uintptr_t, text *C.kvdyno_text) C.kvdyno_status {
-	return answer(caught(func() error {
-		engine, err := (*databases.at(uintptr(database))).Session()
+func kvdynoSessionOpen(of C.uintptr_t, handle *C.uintptr_t, text *C.kvdyno_text) C.kvdyno_status {
+	database := databaseAt(of)
+	return answer(database.caught(func() error {
+		engine, err := database.engine.Session()
 		if err == nil {
-			*handle = C.uintptr_t(sessions.add(&session{engine: engine, cursors: map[*cursor]struct{}{}}))
+			opened := &session{database: database, engine: engine, cursors: map[*cursor]struct{}{}}
+			*handle = C.uintptr_t(sessions.add(opened))
 		}
 		return err
 	}), text)
@@ -69,7 +73,7 @@ func kvdynoSessionOpen(database C.uintptr_t, handle *C.uintptr_t, text *C.kvdyno
 //export kvdynoSessionClose
 func kvdynoSessionClose(handle C.uintptr_t) {
 	session := sessionAt(handle)
-	_ = caught(func() error {
+	_ = session.database.caught(func() error {
 		session.resetCursors()
 		session.engine.Close()
 		return nil
@@ -94,8 +98,25 @@ func kvdynoSessionError(handle C.uintptr_t, text *C.kvdyno_text) {
 func kvdynoGet(handle C.uintptr_t, key unsafe.Pointer, size C.size_t, value *C.kvdyno_bytes) (status C.kvdyno_status) {
 	session := sessionAt(handle)
 	defer session.rescue(&status)
+	if err := session.database.failed(); err != nil {
+		return session.answer(err)
+	}
 	found, err := session.engine.Get(hosts(key, int(size)), &session.value)
 	return session.found(found, err, &session.value, value)
+}
+
+//export kvdynoContains
+func kvdynoContains(handle C.uintptr_t, key unsafe.Pointer, size C.size_t) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	if err := session.database.failed(); err != nil {
+		return session.answer(err)
+	}
+	there, err := session.engine.(Looker).Contains(hosts(key, int(size)))
+	if err == nil && !there {
+		return C.KVDYNO_MISS
+	}
+	return session.answer(err)
 }
 
 // found hands out what was found, or says that nothing was.
@@ -117,14 +138,17 @@ func kvdynoMultiGet(handle C.uintptr_t, keys *C.kvdyno_bytes, count C.size_t, va
 	statuses *C.kvdyno_status) (status C.kvdyno_status) {
 	session := sessionAt(handle)
 	defer session.rescue(&status)
+	if err := session.database.failed(); err != nil {
+		return session.answer(err)
+	}
 	for len(session.values) < int(count) {
 		session.values = append(session.values, Bytes{copies: true})
 	}
-	if session.begun == noTransaction {
+	ownState := session.begun == noTransaction
+	if ownState {
 		if err := session.engine.Begin(false); err != nil {
 			return session.answer(err)
 		}
-		defer session.engine.Abort()
 	}
 	answers, lent := unsafe.Slice(statuses, count), unsafe.Slice(values, count)
 	for index, key := range unsafe.Slice(keys, count) {
@@ -135,17 +159,23 @@ func kvdynoMultiGet(handle C.uintptr_t, keys *C.kvdyno_bytes, count C.size_t, va
 			status = answers[index]
 		}
 	}
+	// Not deferred: after a panic the engine may hold what the end would wait for.
+	if ownState {
+		if err := session.engine.Abort(); err != nil {
+			return session.answer(err)
+		}
+	}
 	return status
 }
 
 // ---- writing ----
 
-// mayWrite is nil unless the session is in a transaction that only reads.
+// mayWrite is nil unless the session is in a transaction that only reads, or the engine panicked.
 func (session *session) mayWrite() error {
 	if session.begun == reading {
 		return errReadOnly
 	}
-	return nil
+	return session.database.failed()
 }
 
 //export kvdynoPut
@@ -167,6 +197,21 @@ func kvdynoRemove(handle C.uintptr_t, key unsafe.Pointer, keySize C.size_t) (sta
 		return session.answer(err)
 	}
 	return session.answer(session.engine.Remove(hosts(key, int(keySize))))
+}
+
+//export kvdynoDeleteRange
+func kvdynoDeleteRange(handle C.uintptr_t, from unsafe.Pointer, fromSize C.size_t, to unsafe.Pointer,
+	toSize C.size_t) (status C.kvdyno_status) {
+	session := sessionAt(handle)
+	defer session.rescue(&status)
+	if err := session.mayWrite(); err != nil {
+		return session.answer(err)
+	}
+	first, end := hosts(from, int(fromSize)), hosts(to, int(toSize))
+	if bytes.Compare(first, end) >= 0 {
+		return C.KVDYNO_OK
+	}
+	return session.answer(session.engine.(RangeDeleter).DeleteRange(first, end))
 }
 
 //export kvdynoWrite
@@ -218,6 +263,9 @@ func kvdynoReadModifyWrite(handle C.uintptr_t, key unsafe.Pointer, size C.size_t
 func kvdynoBegin(handle C.uintptr_t, kind C.uint32_t) (status C.kvdyno_status) {
 	session := sessionAt(handle)
 	defer session.rescue(&status)
+	if err := session.database.failed(); err != nil {
+		return session.answer(err)
+	}
 	needs, next := CanSnapshot, reading
 	if kind == C.KVDYNO_READ_WRITE {
 		needs, next = CanTransact, writing
@@ -240,6 +288,9 @@ func kvdynoBegin(handle C.uintptr_t, kind C.uint32_t) (status C.kvdyno_status) {
 func kvdynoEnd(handle C.uintptr_t, commit C.int) (status C.kvdyno_status) {
 	session := sessionAt(handle)
 	defer session.rescue(&status)
+	if err := session.database.failed(); err != nil {
+		return session.answer(err)
+	}
 	if session.begun == noTransaction {
 		return session.answer(errNotBegun)
 	}

@@ -100,6 +100,17 @@ static kvdyno_status statistics(kvdyno_database *database, kvdyno_emit emit, voi
     return kvdynoStatistics((uintptr_t)database, emit, context);
 }
 
+static kvdyno_status counters(kvdyno_database *database, kvdyno_counters *counters)
+{
+    uint64_t flushed = KVDYNO_ABSENT, compacted = KVDYNO_ABSENT;
+    kvdyno_status status = kvdynoCounters((uintptr_t)database, &flushed, &compacted);
+    if (counters->size >= offsetof(kvdyno_counters, flushed_bytes) + sizeof flushed)
+        counters->flushed_bytes = flushed;
+    if (counters->size >= offsetof(kvdyno_counters, compacted_bytes) + sizeof compacted)
+        counters->compacted_bytes = compacted;
+    return status;
+}
+
 /* ---- the session ---- */
 
 static kvdyno_status session_open(kvdyno_database *database, const kvdyno_host *host, kvdyno_session **session,
@@ -136,6 +147,17 @@ static kvdyno_status put(kvdyno_session *session, const void *key, size_t key_si
 static kvdyno_status remove_key(kvdyno_session *session, const void *key, size_t key_size)
 {
     return kvdynoRemove((uintptr_t)session, (void *)key, key_size);
+}
+
+static kvdyno_status delete_range(kvdyno_session *session, const void *from, size_t from_size, const void *to,
+                                  size_t to_size)
+{
+    return kvdynoDeleteRange((uintptr_t)session, (void *)from, from_size, (void *)to, to_size);
+}
+
+static kvdyno_status contains(kvdyno_session *session, const void *key, size_t key_size)
+{
+    return kvdynoContains((uintptr_t)session, (void *)key, key_size);
 }
 
 static kvdyno_status write_steps(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
@@ -176,6 +198,15 @@ static kvdyno_status cursor_open(kvdyno_session *session, kvdyno_cursor **cursor
 {
     uintptr_t handle = 0;
     kvdyno_status status = kvdynoCursorOpen((uintptr_t)session, &handle);
+    *cursor = (kvdyno_cursor *)handle;
+    return status;
+}
+
+static kvdyno_status cursor_open_with(kvdyno_session *session, const kvdyno_cursor_options *options,
+                                      kvdyno_cursor **cursor)
+{
+    uintptr_t handle = 0;
+    kvdyno_status status = kvdynoCursorOpenWith((uintptr_t)session, (kvdyno_cursor_options *)options, &handle);
     *cursor = (kvdyno_cursor *)handle;
     return status;
 }
@@ -234,6 +265,10 @@ static kvdyno_engine engine = {
     .compact = compact,
     .wait_idle = wait_idle,
     .statistics = statistics,
+    .counters = counters,
+    .delete_range = delete_range,
+    .contains = contains,
+    .cursor_open_with = cursor_open_with,
 };
 
 const kvdyno_engine *kvdyno_engine_v2(void)

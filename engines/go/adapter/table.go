@@ -56,6 +56,7 @@ func describeOptions(table *C.kvdyno_engine) {
 		options[index] = C.kvdyno_option{
 			name:          C.CString(option.name),
 			_type:         option.kind,
+			flags:         option.flags,
 			default_value: C.CString(option.defaultValue),
 			minimum:       C.int64_t(option.minimum),
 			maximum:       C.int64_t(option.maximum),
@@ -115,6 +116,18 @@ func takeOut(table *C.kvdyno_engine) {
 	}
 	if !exported.Waits {
 		table.wait_idle = nil
+	}
+	if !can(CanCount) {
+		table.counters = nil
+	}
+	if !can(CanDeleteRange) {
+		table.delete_range = nil
+	}
+	if !can(CanBound) && !can(CanScanKeys) && !can(CanScanPrefix) {
+		table.cursor_open_with = nil
+	}
+	if !can(CanContain) {
+		table.contains = nil
 	}
 }
 

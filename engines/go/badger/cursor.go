@@ -18,9 +18,15 @@ type cursor struct {
 	iterator *badger.Iterator
 	backward bool
 	at       []byte // the key that it stands on
+	keysOnly bool
+	prefix   []byte // of all keys that it shows, or nil
 }
 
 func (session *session) Cursor() (adapter.Cursor, error) { return &cursor{session: session}, nil }
+
+func (session *session) CursorWith(options adapter.CursorOptions) (adapter.Cursor, error) {
+	return &cursor{session: session, keysOnly: options.KeysOnly, prefix: options.Prefix}, nil
+}
 
 func (cursor *cursor) Close() { cursor.Reset() }
 
@@ -49,9 +55,10 @@ func (cursor *cursor) openIterator(backward bool) {
 	prefetch := cursor.session.database.prefetch
 	cursor.backward = backward
 	cursor.iterator = txn.NewIterator(badger.IteratorOptions{
-		PrefetchValues: prefetch > 0,
+		PrefetchValues: prefetch > 0 && !cursor.keysOnly,
 		PrefetchSize:   prefetch,
 		Reverse:        backward,
+		Prefix:         cursor.prefix, // Rewind goes to it, and tables without it are left alone
 	})
 }
 
@@ -104,6 +111,9 @@ func (cursor *cursor) lend(record *adapter.Record) (bool, error) {
 	item := cursor.iterator.Item()
 	cursor.at = append(cursor.at[:0], item.Key()...)
 	record.Key.Copy(cursor.at)
+	if cursor.keysOnly {
+		return true, nil
+	}
 	cursor.session.into = &record.Value
 	return true, item.Value(cursor.session.copied)
 }

@@ -12,7 +12,8 @@ func init() {
 		Module:  "github.com/dgraph-io/badger/v4",
 		Capabilities: adapter.CanScan | adapter.CanScanReverse | adapter.CanDelete | adapter.CanBatch |
 			adapter.CanMultiGet | adapter.CanTransact | adapter.CanSnapshot | adapter.CanReadModifyWrite |
-			adapter.CanWriteConcurrently | adapter.IsMapped,
+			adapter.CanWriteConcurrently | adapter.IsMapped | adapter.ReadsRepeat | adapter.IsSerializable |
+			adapter.CanContain | adapter.CanScanKeys | adapter.CanScanPrefix,
 		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Periodic, adapter.Commit},
 		Compressions: []adapter.Compression{adapter.Uncompressed, adapter.Snappy, adapter.Zstd},
 		MinKeySize:   1,

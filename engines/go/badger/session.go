@@ -38,15 +38,22 @@ func (session *session) Close() {
 // ---- reading ----
 
 func (session *session) Get(key []byte, value *adapter.Bytes) (bool, error) {
+	session.into = value
+	return session.look(key, func(item *badger.Item) error { return item.Value(session.copied) })
+}
+
+// Contains leaves out what brings the value: the key is found without it.
+func (session *session) Contains(key []byte) (bool, error) {
+	return session.look(key, func(*badger.Item) error { return nil })
+}
+
+// look finds a key in the open transaction, or in one of its own.
+func (session *session) look(key []byte, found func(item *badger.Item) error) (bool, error) {
 	txn := session.txn
 	if txn == nil {
 		txn = session.database.badger.NewTransaction(false)
 		defer txn.Discard()
 	}
-	return session.get(txn, key, value)
-}
-
-func (session *session) get(txn *badger.Txn, key []byte, value *adapter.Bytes) (bool, error) {
 	item, err := txn.Get(key)
 	if err != nil {
 		if errors.Is(err, badger.ErrKeyNotFound) {
@@ -54,8 +61,7 @@ func (session *session) get(txn *badger.Txn, key []byte, value *adapter.Bytes) (
 		}
 		return false, err
 	}
-	session.into = value
-	return true, item.Value(session.copied)
+	return true, found(item)
 }
 
 // ---- writing ----
@@ -114,7 +120,7 @@ func (session *session) apply(txn *badger.Txn, step adapter.BatchEntry) error {
 
 // ReadModifyWrite tries again after a conflict, as Badger's manual asks.
 func (session *session) ReadModifyWrite(key []byte, change func(old []byte) ([]byte, error)) error {
-	attempt := func(txn *badger.Txn) error { return session.read_modify_write(txn, key, change) }
+	attempt := func(txn *badger.Txn) error { return session.readAndWrite(txn, key, change) }
 	if session.txn != nil {
 		return explained(attempt(session.txn))
 	}
@@ -125,7 +131,7 @@ func (session *session) ReadModifyWrite(key []byte, change func(old []byte) ([]b
 	}
 }
 
-func (session *session) read_modify_write(txn *badger.Txn, key []byte, change func(old []byte) ([]byte, error)) error {
+func (session *session) readAndWrite(txn *badger.Txn, key []byte, change func(old []byte) ([]byte, error)) error {
 	var old []byte
 	item, err := txn.Get(key)
 	switch {

@@ -27,8 +27,9 @@ var options = []adapter.Option{
 	adapter.Integer("num_compactors", 4, 2, 64, "Goroutines that compact (NumCompactors)."),
 	adapter.Integer("num_level_zero_tables", 5, 1, 1000, "Tables in level 0 that start its compaction."),
 	adapter.Integer("num_level_zero_tables_stall", 15, 2, 10_000, "Tables in level 0 that make writers wait."),
-	adapter.Size("base_table_size", 2<<20, 64<<10, 1<<30, "Size of a table in the first level below 0 (BaseTableSize)."),
-	adapter.Size("base_level_size", 10<<20, 1<<20, 1<<40, "Size of the first level below 0 (BaseLevelSize)."),
+	adapter.Size("base_table_size", 2<<20, 64<<10, 1<<30,
+		"Size of a table in the first level below 0 (BaseTableSize).").Scales(),
+	adapter.Size("base_level_size", 10<<20, 1<<20, 1<<40, "Size of the first level below 0 (BaseLevelSize).").Scales(),
 	adapter.Integer("level_size_multiplier", 10, 2, 100, "How much larger the next level is."),
 	adapter.Integer("zstd_level", 1, 1, 22, "Effort of the compression zstd (ZSTDCompressionLevel)."),
 	adapter.Bool("compact_l0_on_close", false, "Compacts level 0 at close (CompactL0OnClose)."),
@@ -121,6 +122,7 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 		adapter.Uncompressed: "none", adapter.Snappy: "snappy", adapter.Zstd: "zstd",
 	}[config.Compression])
 	list("checksums", "ChecksumVerificationMode", checksumWords[config.Text("checksums")])
+	list("files", "log", "*.mem")
 	list.Say("checksums", "VerifyValueChecksum", "%t", config.Bool("verify_values"))
 	list.Options(config)
 	return nil

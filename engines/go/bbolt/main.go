@@ -15,7 +15,8 @@ func init() {
 		Summary: "memory-mapped copy-on-write B+tree in Go, one writer at a time",
 		Module:  "go.etcd.io/bbolt",
 		Capabilities: adapter.CanScan | adapter.CanScanReverse | adapter.CanDelete | adapter.CanBatch |
-			adapter.CanMultiGet | adapter.CanTransact | adapter.CanSnapshot | adapter.CanReadModifyWrite | adapter.IsMapped,
+			adapter.CanMultiGet | adapter.CanTransact | adapter.CanSnapshot | adapter.CanReadModifyWrite | adapter.IsMapped |
+			adapter.ReadsRepeat | adapter.IsSerializable,
 		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Periodic, adapter.Commit},
 		Compressions: []adapter.Compression{adapter.Uncompressed},
 		MinKeySize:   1,

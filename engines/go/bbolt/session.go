@@ -6,6 +6,7 @@ import (
 	"bytes"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 
 	"kvdyno/adapter"
 )
@@ -84,7 +85,15 @@ func (session *session) Put(key, value []byte) error {
 }
 
 func (session *session) Remove(key []byte) error {
-	return session.update(func(records *bolt.Bucket) error { return records.Delete(key) })
+	return session.update(func(records *bolt.Bucket) error { return remove(records, key) })
+}
+
+// remove refuses the keys that a put refuses. bbolt itself looks for them and finds nothing.
+func remove(records *bolt.Bucket, key []byte) error {
+	if len(key) > bolt.MaxKeySize {
+		return berrors.ErrKeyTooLarge
+	}
+	return records.Delete(key)
 }
 
 func (session *session) Write(entries []adapter.BatchEntry) error {
@@ -100,7 +109,7 @@ func (session *session) Write(entries []adapter.BatchEntry) error {
 
 func (session *session) apply(records *bolt.Bucket, step adapter.BatchEntry) error {
 	if step.Delete {
-		return records.Delete(step.Key)
+		return remove(records, step.Key)
 	}
 	return records.Put(step.Key, session.kept(step.Value))
 }

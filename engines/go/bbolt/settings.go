@@ -42,6 +42,7 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 	list("write_buffer", "write_buffer", "none: a transaction's changed pages, in Go's heap, written at its commit")
 	list("compression", "compression", "none")
 	list("checksums", "checksums", "none: pages have none, only the meta pages, whose is checked at opening")
+	list("files", "log", "none")
 	list.Say("options", "InitialMmapSize", "%d", mapSize(config))
 	list.Options(config)
 	return nil

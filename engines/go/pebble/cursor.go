@@ -13,9 +13,16 @@ type cursor struct {
 	session  *session
 	iterator *pebble.Iterator
 	after    []byte // the least key after that which a backward seek asks for
+	options  *pebble.IterOptions
+	keysOnly bool // values are not looked at: one that lies in a block of its own is not read
 }
 
 func (session *session) Cursor() (adapter.Cursor, error) { return &cursor{session: session}, nil }
+
+func (session *session) CursorWith(options adapter.CursorOptions) (adapter.Cursor, error) {
+	bounds := &pebble.IterOptions{LowerBound: options.From, UpperBound: options.To}
+	return &cursor{session: session, options: bounds, keysOnly: options.KeysOnly}, nil
+}
 
 func (cursor *cursor) Close() { cursor.Reset() }
 
@@ -31,7 +38,7 @@ func (cursor *cursor) refresh() error {
 		return nil
 	}
 	cursor.Reset()
-	iterator, err := cursor.session.reader().NewIter(nil)
+	iterator, err := cursor.session.reader().NewIter(cursor.options)
 	cursor.iterator = iterator
 	return err
 }
@@ -69,11 +76,14 @@ func (cursor *cursor) lend(there bool, record *adapter.Record) (bool, error) {
 	if !there {
 		return false, cursor.iterator.Error()
 	}
+	record.Key.Copy(cursor.iterator.Key())
+	if cursor.keysOnly {
+		return true, nil
+	}
 	value, err := cursor.iterator.ValueAndErr()
 	if err != nil {
 		return false, err
 	}
-	record.Key.Copy(cursor.iterator.Key())
 	record.Value.Copy(value)
 	return true, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -20,12 +21,13 @@ type database struct {
 	write   *pebble.WriteOptions
 	flushes bool // at close: the log, if there is one, may not be synced
 	syncer  *adapter.Syncer
-	full    atomic.Pointer[error] // what the background met on a full disk
+	refused atomic.Pointer[error] // the first write of the background that the system refused
+	stopped chan struct{}         // closed then
 }
 
 func open(config *adapter.Config) (adapter.Database, error) {
 	set := engineOptions(config)
-	database := &database{write: pebble.Sync, flushes: config.Durability != adapter.Commit}
+	database := &database{write: pebble.Sync, flushes: config.Durability != adapter.Commit, stopped: make(chan struct{})}
 	set.Logger = logger{}
 	set.EventListener = &pebble.EventListener{BackgroundError: database.note}
 	var logs *logFS
@@ -59,16 +61,19 @@ func (logger) Errorf(format string, values ...any) {
 
 func (logger) Fatalf(format string, values ...any) { adapter.Fatal(fmt.Errorf(format, values...)) }
 
-// note remembers a full disk: flushes are then tried again and again, and writers would wait for ever.
+// note remembers what the system refused, as on a full disk: flushes are then tried again and again, and whoever waits
+// for one would wait for ever.
 func (database *database) note(err error) {
-	if adapter.IsNoSpace(err) {
-		database.full.CompareAndSwap(nil, &err)
+	var cause syscall.Errno
+	isRefused := errors.As(err, &cause) || adapter.IsNoSpace(err)
+	if isRefused && database.refused.CompareAndSwap(nil, &err) {
+		close(database.stopped)
 	}
 }
 
 // failed is why nothing more is written.
 func (database *database) failed() error {
-	if err := database.full.Load(); err != nil {
+	if err := database.refused.Load(); err != nil {
 		return *err
 	}
 	return nil
@@ -87,7 +92,16 @@ func (database *database) Flush() error {
 	if err := database.failed(); err != nil {
 		return err
 	}
-	return database.pebble.Flush()
+	flushed, err := database.pebble.AsyncFlush()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-flushed:
+		return nil
+	case <-database.stopped:
+		return database.failed()
+	}
 }
 
 // Compact brings all tables to the lowest level.

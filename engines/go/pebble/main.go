@@ -11,7 +11,8 @@ func init() {
 		Summary: "log-structured merge tree in Go, made for CockroachDB",
 		Module:  "github.com/cockroachdb/pebble/v2",
 		Capabilities: adapter.CanScan | adapter.CanScanReverse | adapter.CanDelete | adapter.CanBatch |
-			adapter.CanMultiGet | adapter.CanSnapshot | adapter.CanWriteConcurrently,
+			adapter.CanMultiGet | adapter.CanSnapshot | adapter.CanWriteConcurrently | adapter.CanCount |
+			adapter.CanDeleteRange | adapter.CanBound | adapter.CanScanKeys,
 		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Periodic, adapter.Commit},
 		Compressions: []adapter.Compression{adapter.Uncompressed, adapter.Snappy, adapter.Zstd},
 		Options:      options,

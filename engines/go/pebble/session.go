@@ -61,6 +61,14 @@ func (session *session) Remove(key []byte) error {
 	return session.database.pebble.Delete(key, session.database.write)
 }
 
+// DeleteRange writes one tombstone for all keys of the range.
+func (session *session) DeleteRange(from, to []byte) error {
+	if err := session.database.failed(); err != nil {
+		return err
+	}
+	return session.database.pebble.DeleteRange(from, to, session.database.write)
+}
+
 func (session *session) Write(entries []adapter.BatchEntry) error {
 	if err := session.database.failed(); err != nil {
 		return err

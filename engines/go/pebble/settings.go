@@ -25,9 +25,9 @@ var options = []adapter.Option{
 	adapter.Integer("l0_compaction_threshold", 4, 1, 1000, "Sublevels of level 0 that start its compaction."),
 	adapter.Integer("l0_stop_writes_threshold", 12, 2, 10_000, "Sublevels of level 0 that make writers wait."),
 	adapter.Size("lbase_max_bytes", 64<<20, 1<<20, 1<<40,
-		"Size of the level that level 0 is compacted into (LBaseMaxBytes)."),
+		"Size of the level that level 0 is compacted into (LBaseMaxBytes).").Scales(),
 	adapter.Size("target_file_size", 2<<20, 64<<10, 1<<30,
-		"Size of a table in level 0; each level below has tables twice as large (TargetFileSizes)."),
+		"Size of a table in level 0; each level below has tables twice as large (TargetFileSizes).").Scales(),
 	adapter.Integer("max_concurrent_compactions", 1, 1, 64,
 		"Compactions that may run at once (CompactionConcurrencyRange)."),
 	adapter.Integer("max_open_files", 1000, 50, 1_000_000, "Files that may be open (MaxOpenFiles)."),
@@ -83,6 +83,7 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 	list.Say("write_buffer", "MemTableStopWritesThreshold", "%d memtables", config.Int("mem_table_stop_writes_threshold"))
 	list("compression", "Compression", profiles[config.Compression].Name)
 	list("checksums", "CRC-32C", "that of every block that is read from a file, not of those found in the cache")
+	list("files", "log", "*.log")
 	list.Options(config)
 	return nil
 }

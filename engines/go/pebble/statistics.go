@@ -4,6 +4,16 @@ package main
 
 import "kvdyno/adapter"
 
+// Counters are the bytes of tables, and of files of values beside them, that flushes and compactions wrote.
+func (database *database) Counters() adapter.Counters {
+	var flushed, compacted uint64
+	for _, level := range database.pebble.Metrics().Levels {
+		flushed += level.TableBytesFlushed + level.BlobBytesFlushed
+		compacted += level.TableBytesCompacted + level.BlobBytesCompacted
+	}
+	return adapter.Counters{FlushedBytes: &flushed, CompactedBytes: &compacted}
+}
+
 func (database *database) Statistics(list adapter.Listing) {
 	metrics := database.pebble.Metrics()
 	for index, level := range metrics.Levels {

@@ -50,7 +50,7 @@ fn config() -> abi::Config {
         option_count: 0,
         prefix_size: 0,
         processes: 1,
-        reserved: 0,
+        session_durabilities: 0,
     }
 }
 

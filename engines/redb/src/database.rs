@@ -33,7 +33,9 @@ pub struct Redb {
     pub doors: SessionLocks<Door>,
     pub commits: Commits,
     storage: SharedFile,
-    durability: Durability,
+    /// Some commits stay in redb's memory.
+    puts_off: bool,
+    pub durability: Durability,
     syncer: Option<Syncer>,
     tree_statistics: bool,
 }
@@ -67,6 +69,7 @@ impl Engine for Redb {
             database: Mutex::new(Arc::new(database)),
             doors: SessionLocks::new(),
             commits: Commits::new(config),
+            puts_off: settings::puts_commits_off(config),
             storage,
             durability,
             syncer,
@@ -87,13 +90,12 @@ impl Engine for Redb {
     }
 
     fn flush(&self) -> Result<(), Error> {
-        match self.durability {
-            Durability::None => self.with(|database| {
-                let transaction = self.commits.begin_durable(database)?;
-                transaction.commit().map_err(failed)
-            }),
-            Durability::Process | Durability::Periodic(_) => Ok(self.storage.sync()?),
-            Durability::Commit => Ok(()),
+        if self.puts_off {
+            self.with(|database| self.commits.begin_durable(database)?.commit().map_err(failed))?;
+        }
+        match settings::puts_syncs_off(self.durability) {
+            true => Ok(self.storage.sync()?),
+            false => Ok(()),
         }
     }
 

@@ -14,8 +14,8 @@ mod settings;
 use database::Redb;
 use kvdyno_abi::adapter::{ALL_DURABILITIES, Description, Housekeeping, Opt};
 use kvdyno_abi::{
-    CAN_BATCH, CAN_DELETE, CAN_MULTI_GET, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_REVERSE, CAN_SHARE_PROCESSES,
-    CAN_SNAPSHOT, CAN_TRANSACT, export_engine,
+    CAN_BATCH, CAN_BOUND, CAN_DELETE, CAN_MULTI_GET, CAN_READ_MODIFY_WRITE, CAN_SCAN, CAN_SCAN_REVERSE,
+    CAN_SET_DURABILITY, CAN_SHARE_PROCESSES, CAN_SNAPSHOT, CAN_TRANSACT, IS_SERIALIZABLE, READS_REPEAT, export_engine,
 };
 
 export_engine!(Redb);
@@ -49,7 +49,11 @@ const DESCRIPTION: Description = Description {
         | CAN_TRANSACT
         | CAN_SNAPSHOT
         | CAN_READ_MODIFY_WRITE
-        | CAN_SHARE_PROCESSES,
+        | CAN_SHARE_PROCESSES
+        | CAN_SET_DURABILITY
+        | READS_REPEAT
+        | IS_SERIALIZABLE
+        | CAN_BOUND,
     durabilities: ALL_DURABILITIES,
     max_key_size: 3 << 30,
     max_value_size: 3 << 30,

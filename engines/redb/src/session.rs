@@ -3,8 +3,12 @@
 use crate::cursor::TableRanges;
 use crate::database::{ByteSlice, Door, RECORDS, RecordTable, Redb, records};
 use crate::error::failed;
+use crate::settings::{Commits, check_session};
 use kvdyno_abi::adapter::support::RangeCursor;
-use kvdyno_abi::adapter::{Batch, BatchEntry, Change, Error, MultiGetAnswers, MultiGetKeys, Session, Transaction};
+use kvdyno_abi::adapter::{
+    Batch, BatchEntry, Change, CursorLimits, DurabilityLevel, Error, MultiGetAnswers, MultiGetKeys, Session,
+    Transaction,
+};
 use redb::{Database, OwnedAccessGuard, ReadableTable, Table, WriteTransaction};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,6 +16,7 @@ use std::sync::{Arc, Mutex};
 
 pub struct RedbSession<'db> {
     shared: Rc<Shared<'db>>,
+    commits: Commits,
     lent: Option<Lent>,
     lent_many: Vec<Result<Option<Lent>, Error>>,
 }
@@ -80,7 +85,7 @@ impl<'db> RedbSession<'db> {
     pub fn new(engine: &'db Redb) -> Result<Self, Error> {
         let door = engine.doors.part(|| engine.handle().ok())?;
         let shared = Rc::new(Shared { engine, door, begun: RefCell::new(RedbTransaction::None) });
-        Ok(Self { shared, lent: None, lent_many: Vec::new() })
+        Ok(Self { shared, commits: engine.commits, lent: None, lent_many: Vec::new() })
     }
 
     /// Ends the loan of the values that the last call lent, and the transactions that they came from.
@@ -97,7 +102,7 @@ impl<'db> RedbSession<'db> {
         self.settle();
         match &mut *self.shared.begun.borrow_mut() {
             RedbTransaction::None => {
-                let transaction = self.shared.with_database(|database| self.shared.engine.commits.begin(database))?;
+                let transaction = self.shared.with_database(|database| self.commits.begin(database))?;
                 let done = transaction.open_table(RECORDS).map_err(failed).and_then(|mut table| work(&mut table));
                 match done {
                     Ok(true) => transaction.commit().map_err(failed)?,
@@ -178,6 +183,12 @@ impl<'db> Session for RedbSession<'db> {
         done.map(|_| ())
     }
 
+    fn set_durability(&mut self, level: DurabilityLevel) -> Result<(), Error> {
+        check_session(self.shared.engine.durability, level)?;
+        self.commits = self.commits.at(level);
+        Ok(())
+    }
+
     fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
         let done = self.write_with(|table| {
             let value = {
@@ -199,7 +210,7 @@ impl<'db> Session for RedbSession<'db> {
         *begun = match kind {
             Transaction::ReadOnly => RedbTransaction::Snapshot(self.shared.records()?),
             Transaction::ReadWrite => {
-                let commits = &self.shared.engine.commits;
+                let commits = &self.commits;
                 let transaction = self.shared.with_database(|database| commits.begin(database))?;
                 RedbTransaction::Writing { transaction, broken: false }
             }
@@ -232,5 +243,10 @@ impl<'db> Session for RedbSession<'db> {
     fn cursor(&mut self) -> Result<Self::Cursor, Error> {
         self.settle();
         Ok(RangeCursor::new(TableRanges::new(Rc::clone(&self.shared))))
+    }
+
+    fn cursor_with(&mut self, limits: CursorLimits<'_>) -> Result<Self::Cursor, Error> {
+        self.settle();
+        Ok(RangeCursor::bounded(TableRanges::new(Rc::clone(&self.shared)), limits))
     }
 }

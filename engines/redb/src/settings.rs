@@ -1,7 +1,7 @@
 //! The lab's settings in redb's words.
 
 use crate::error::failed;
-use kvdyno_abi::adapter::{Config, Durability, Error, Listing};
+use kvdyno_abi::adapter::{Config, Durability, DurabilityLevel, Error, Listing};
 use redb::{Builder, ConcurrencyMode, Database, WriteTransaction};
 
 /// How a write transaction is committed.
@@ -19,6 +19,11 @@ impl Commits {
             two_phase: config.bool("two_phase_commit"),
             quick_repair: config.bool("quick_repair"),
         }
+    }
+
+    /// The same at a level that a session has.
+    pub fn at(self, level: DurabilityLevel) -> Commits {
+        Commits { durable: level != DurabilityLevel::None, ..self }
     }
 
     /// Begins a write transaction that is committed so.
@@ -44,15 +49,35 @@ pub fn puts_syncs_off(durability: Durability) -> bool {
     matches!(durability, Durability::Process | Durability::Periodic(_))
 }
 
-/// Refuses settings that redb cannot have.
-pub fn check(config: &Config<'_>) -> Result<(), Error> {
-    match (config.durability(), config.processes()) {
-        (Durability::None, 2..) => Err(Error::unsupported(
-            "durability none: several processes share the database, and redb refuses them commits that are only in one \
-             process's memory",
+/// Whether some commits stay in redb's memory until a flush or the close.
+pub fn puts_commits_off(config: &Config<'_>) -> bool {
+    let mut levels = config.session_durabilities().chain([config.durability().level()]);
+    levels.any(|level| level == DurabilityLevel::None)
+}
+
+/// Refuses a level of a session that its database has no commits for: where syncs are put off, they are for all.
+pub fn check_session(of_database: Durability, level: DurabilityLevel) -> Result<(), Error> {
+    match level {
+        DurabilityLevel::Periodic if of_database.level() != level => {
+            Err(Error::unsupported("durability: a session at periodic needs a database at periodic, which is synced"))
+        }
+        DurabilityLevel::Commit if puts_syncs_off(of_database) => Err(Error::unsupported(
+            "durability: a session at commit needs a database at commit or none; at the others no commit is synced",
         )),
         _ => Ok(()),
     }
+}
+
+/// Refuses settings that redb cannot have.
+pub fn check(config: &Config<'_>) -> Result<(), Error> {
+    config.session_durabilities().try_for_each(|level| check_session(config.durability(), level))?;
+    if config.processes() > 1 && puts_commits_off(config) {
+        return Err(Error::unsupported(
+            "durability none: several processes share the database, and redb refuses them commits that are only in one \
+             process's memory",
+        ));
+    }
+    Ok(())
 }
 
 pub fn builder(config: &Config<'_>) -> Builder {
@@ -79,6 +104,16 @@ pub fn list(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
     };
     list.say("durability", "set_durability", commit);
     list.say("durability", "backend", storage);
+    for level in config.session_durabilities() {
+        let commit = match (level, config.durability()) {
+            (DurabilityLevel::None, _) => {
+                "Durability::None: in redb's memory until a flush, the close or a durable commit"
+            }
+            (_, Durability::None | Durability::Commit) => "Durability::Immediate: fdatasync with each commit",
+            _ => "Durability::Immediate: written to the OS with each commit",
+        };
+        list.say("durability", "set_durability of sessions", commit);
+    }
     if let Durability::Periodic(interval) = config.durability() {
         list.say("durability", "background", format_args!("fdatasync every {} ms", interval.as_millis()));
     }

@@ -3,7 +3,7 @@
 use crate::database::Sled;
 use crate::error::failed;
 use kvdyno_abi::adapter::support::{RangeCursor, Ranges};
-use kvdyno_abi::adapter::{Batch, BatchEntry, Change, Error, Record, Session};
+use kvdyno_abi::adapter::{Batch, BatchEntry, Change, CursorLimits, Error, Record, Session};
 use sled::IVec;
 use std::ops::Bound;
 
@@ -27,11 +27,25 @@ impl<'db> Session for SledSession<'db> {
         Ok(self.lent.as_deref())
     }
 
+    fn contains(&mut self, key: &[u8]) -> Result<bool, Error> {
+        self.lent = None;
+        self.engine.db.contains_key(key).map_err(failed)
+    }
+
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.lent = None;
         self.engine.check(key, value)?;
         self.engine.db.insert(key, value).map_err(failed)?;
         self.engine.acknowledge()
+    }
+
+    fn insert_if_absent(&mut self, key: &[u8], value: &[u8]) -> Result<bool, Error> {
+        self.lent = None;
+        self.engine.check(key, value)?;
+        match self.engine.db.compare_and_swap(key, None::<&[u8]>, Some(value)).map_err(failed)? {
+            Ok(()) => self.engine.acknowledge().map(|()| true),
+            Err(_) => Ok(false),
+        }
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
@@ -75,6 +89,11 @@ impl<'db> Session for SledSession<'db> {
         self.lent = None;
         Ok(RangeCursor::new(TreeRanges(self.engine)))
     }
+
+    fn cursor_with(&mut self, limits: CursorLimits<'_>) -> Result<Self::Cursor, Error> {
+        self.lent = None;
+        Ok(RangeCursor::bounded(TreeRanges(self.engine), limits))
+    }
 }
 
 /// sled's ranges are no snapshots: they show each record as it is when they come to it.
@@ -90,6 +109,10 @@ impl Ranges for TreeRanges<'_> {
 
     fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<TreeIter, Error> {
         Ok(TreeIter(self.0.db.range::<&[u8], _>((from, to))))
+    }
+
+    fn prefixed(&mut self, prefix: &[u8]) -> Result<TreeIter, Error> {
+        Ok(TreeIter(self.0.db.scan_prefix(prefix)))
     }
 
     fn record((key, value): &(IVec, IVec)) -> Record<'_> {

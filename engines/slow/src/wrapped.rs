@@ -106,7 +106,7 @@ fn options(inner: &abi::Engine) -> Option<Vec<abi::OptionDecl>> {
     let own = |(name, help): &(&'static CStr, &'static CStr)| abi::OptionDecl {
         name: name.as_ptr(),
         kind: abi::OPTION_INTEGER,
-        reserved: 0,
+        flags: 0,
         default_value: c"0".as_ptr(),
         choices: ptr::null::<c_char>(),
         minimum: 0,

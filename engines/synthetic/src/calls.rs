@@ -9,6 +9,7 @@ use kvdyno_abi::{self as abi, adapter};
 
 use crate::Synthetic;
 use crate::account::ServedAccount;
+use crate::amplifier::{Amplifier, Debts};
 use crate::deed::Deed;
 use crate::service::ServiceTimes;
 
@@ -19,6 +20,7 @@ struct Serving {
     ticks_per_ns: f64,
     times: ServiceTimes,
     deed: Deed,
+    debts: Debts,
     account: ServedAccount,
     /// The call before, not written down yet: whether it was a get, and its ticks.
     before: Option<(bool, u64)>,
@@ -28,12 +30,23 @@ struct Serving {
 impl Serving {
     /// Serves an operation that takes `mean_ns` on average, and whose answer `answer` gives.
     #[inline(always)]
-    fn serve(&mut self, is_get: bool, mean_ns: f64, answer: impl FnOnce(&abi::Host) -> abi::Status) -> abi::Status {
+    fn serve(
+        &mut self,
+        is_get: bool,
+        mean_ns: f64,
+        record_bytes: impl FnOnce() -> usize,
+        answer: impl FnOnce(&abi::Host) -> abi::Status,
+    ) -> abi::Status {
         // SAFETY: both outlive the session, as the header has it.
         let (database, host) = unsafe { (&*self.database, &*self.host) };
         let from = database.clock.now();
         self.write_down(from);
         let status = answer(host);
+        if let Some(amplifier) = &database.amplifier
+            && let Err(error) = self.amplify(amplifier, is_get, record_bytes())
+        {
+            return self.failed(&error);
+        }
         let ticks = self.times.next(from, mean_ns);
         match self.deed.serve(database.clock, self.ticks_per_ns, &database.lock, from, ticks) {
             Ok(until) => {
@@ -44,6 +57,15 @@ impl Serving {
                 status
             }
             Err(error) => self.failed(&error),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn amplify(&mut self, amplifier: &Amplifier, is_get: bool, record_bytes: usize) -> io::Result<()> {
+        match is_get {
+            true => self.debts.reads(amplifier, record_bytes),
+            false => self.debts.writes(amplifier, record_bytes),
         }
     }
 
@@ -121,6 +143,7 @@ fn open(database: &Synthetic, host: *const abi::Host) -> io::Result<Serving> {
         ticks_per_ns,
         times: ServiceTimes::new(database.plan, ticks_per_ns, number, database.clock.now()),
         deed: Deed::prepare(database.plan.cause, &database.folder, number)?,
+        debts: Debts::new(),
         account: ServedAccount::new(),
         before: None,
         error: String::new(),
@@ -165,6 +188,9 @@ pub unsafe extern "C" fn session_close(session: *mut abi::Session) {
             serving.write_down(0);
         }
         let database = &*serving.database;
+        if let Some(amplifier) = &database.amplifier {
+            serving.debts.leave_to(amplifier);
+        }
         database.account.lock().unwrap_or_else(PoisonError::into_inner).add(&serving.account);
     }
 }
@@ -187,41 +213,43 @@ pub unsafe extern "C" fn get(
     unsafe {
         let session = &mut *session.cast::<Serving>();
         let mean_ns = (*session.database).plan.get_ns;
-        session.serve(true, mean_ns, |host| host.recall.unwrap_unchecked()(host.context, key, key_size, value))
+        let record_bytes = || key_size + (*value).size;
+        session.serve(true, mean_ns, record_bytes, |host| {
+            host.recall.unwrap_unchecked()(host.context, key, key_size, value)
+        })
     }
 }
 
-/// Serves `count` writes at once.
-unsafe fn written(session: *mut abi::Session, count: usize) -> abi::Status {
+/// Serves `count` writes at once, of so many bytes of keys and values.
+unsafe fn written(session: *mut abi::Session, count: usize, bytes: impl FnOnce() -> usize) -> abi::Status {
     // SAFETY: an open session, this thread's own.
     unsafe {
         let session = &mut *session.cast::<Serving>();
         let mean_ns = (*session.database).plan.put_ns * count as f64;
-        session.serve(false, mean_ns, |_| abi::OK)
+        session.serve(false, mean_ns, bytes, |_| abi::OK)
     }
 }
 
 pub unsafe extern "C" fn put(
     session: *mut abi::Session,
     _key: *const c_void,
-    _key_size: usize,
+    key_size: usize,
     _value: *const c_void,
-    _value_size: usize,
+    value_size: usize,
 ) -> abi::Status {
     // SAFETY: as of `written`.
-    unsafe { written(session, 1) }
+    unsafe { written(session, 1, || key_size + value_size) }
 }
 
-pub unsafe extern "C" fn remove(session: *mut abi::Session, _key: *const c_void, _key_size: usize) -> abi::Status {
+pub unsafe extern "C" fn remove(session: *mut abi::Session, _key: *const c_void, key_size: usize) -> abi::Status {
     // SAFETY: as of `written`.
-    unsafe { written(session, 1) }
+    unsafe { written(session, 1, || key_size) }
 }
 
-pub unsafe extern "C" fn write(
-    session: *mut abi::Session,
-    _steps: *const abi::BatchEntry,
-    count: usize,
-) -> abi::Status {
-    // SAFETY: as of `written`.
-    unsafe { written(session, count) }
+pub unsafe extern "C" fn write(session: *mut abi::Session, steps: *const abi::BatchEntry, count: usize) -> abi::Status {
+    // SAFETY: as of `written`; the caller lends `count` entries.
+    unsafe {
+        let of_step = |step: &abi::BatchEntry| step.key.size + step.value.size;
+        written(session, count, || std::slice::from_raw_parts(steps, count).iter().map(of_step).sum())
+    }
 }

@@ -14,16 +14,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
-use abi::adapter::{self, ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Error, Housekeeping, Listing, NoCursor};
+use abi::adapter::{
+    self, ALL_COMPRESSIONS, ALL_DURABILITIES, Counters, Description, Error, Housekeeping, Listing, NoCursor,
+};
 use kvdyno_abi as abi;
 
 mod account;
+mod amplifier;
 mod calls;
 mod deed;
 mod service;
 mod time;
 
 use account::ServedAccount;
+use amplifier::{Amplifier, Factors};
 use service::ServicePlan;
 use time::{OwnClock, Rate};
 
@@ -38,11 +42,17 @@ struct Synthetic {
     sessions: AtomicU64,
     /// Of the sessions that have closed.
     account: Mutex<ServedAccount>,
+    /// Absent if it reads and writes no more than it is asked to.
+    amplifier: Option<Amplifier>,
 }
 
 impl adapter::Engine for Synthetic {
     const DESCRIPTION: Description = Description {
-        capabilities: abi::CAN_DELETE | abi::CAN_BATCH | abi::CAN_WRITE_CONCURRENTLY | abi::IS_VOLATILE,
+        capabilities: abi::CAN_DELETE
+            | abi::CAN_BATCH
+            | abi::CAN_WRITE_CONCURRENTLY
+            | abi::IS_VOLATILE
+            | abi::CAN_COUNT,
         durabilities: ALL_DURABILITIES,
         compressions: ALL_COMPRESSIONS,
         options: service::OPTIONS,
@@ -56,6 +66,7 @@ impl adapter::Engine for Synthetic {
 
     fn settings(config: &adapter::Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         let plan = ServicePlan::of(config)?;
+        Factors::of(config)?;
         for topic in ["durability", "cache", "write_buffer", "compression", "checksums"] {
             list.say(topic, topic, "keeps nothing");
         }
@@ -64,8 +75,9 @@ impl adapter::Engine for Synthetic {
         for name in ["stall_every", "stall_every_ms", "stall_ns"] {
             list.say("options", name, config.integer(name));
         }
-        list.say("options", "drift", config.real("drift"));
-        list.say("options", "slow_down", config.real("slow_down"));
+        for name in ["drift", "slow_down", "read_amplification", "write_amplification", "space_amplification"] {
+            list.say("options", name, config.real(name));
+        }
         list.say("options", "distribution", config.text("distribution"));
         list.say("options", "cause", config.text("cause"));
         Ok(())
@@ -81,7 +93,12 @@ impl adapter::Engine for Synthetic {
             lock: Mutex::new(()),
             sessions: AtomicU64::new(0),
             account: Mutex::new(ServedAccount::new()),
+            amplifier: Amplifier::open(path, Factors::of(config)?).map_err(Error::new)?,
         })
+    }
+
+    fn close(self) -> Result<(), Error> {
+        self.amplifier.as_ref().map_or(Ok(()), Amplifier::close).map_err(Error::new)
     }
 
     fn session(&self, _host: adapter::Host) -> Result<InTable, Error> {
@@ -98,6 +115,11 @@ impl adapter::Engine for Synthetic {
 
     fn wait_idle(&self) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn counters(&self) -> Result<Counters, Error> {
+        let written = self.amplifier.as_ref().map_or(0, Amplifier::written);
+        Ok(Counters { flushed_bytes: Some(written), ..Counters::default() })
     }
 
     fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {

@@ -27,6 +27,17 @@ pub const OPTIONS: &[Opt] = &[
         c"where the time goes: the CPU, a sleep, the CPU under a lock that all sessions share, a file's fsync, a read \
           past the page cache; the last two take what they take, and at least the service time",
     ),
+    Opt::real(
+        c"read_amplification",
+        c"0",
+        c"bytes read from a file, past the page cache, for each byte of the records that gets ask for",
+    ),
+    Opt::real(c"write_amplification", c"0", c"bytes written to that file for each byte that puts write"),
+    Opt::real(
+        c"space_amplification",
+        c"0",
+        c"bytes that the database takes once it is loaded, for each byte that was put",
+    ),
 ];
 
 /// Where the time goes.

@@ -3,17 +3,24 @@
 //! Every function here is called by a host that keeps to `include/kvdyno.h`; that is what their SAFETY comments mean by
 //! the contract.
 
-use super::calls::{Batch, Change, Host, Listing, MultiGetAnswers, MultiGetKeys, bytes, slice, write_text};
+mod cursors;
+mod handles;
+mod sessions;
+
+use super::Engine;
+use super::calls::{Listing, write_text};
 use super::config::{Config, path};
 use super::describe::Description;
 use super::error::{Error, refuse_library};
-use super::{Cursor, Direction, Engine, Record, Session, Transaction};
 use crate::types as abi;
-use std::cell::RefCell;
+use cursors::{cursor_close, cursor_next, cursor_open, cursor_open_with, cursor_previous, cursor_seek};
+use handles::{caught, opened, told};
+use sessions::{
+    abort, begin, commit, contains, delete_range, get, insert_if_absent, multi_get, put, read_modify_write, remove,
+    session_close, session_error, session_open, set_durability, write,
+};
 use std::ffi::{c_char, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::rc::Rc;
 
 /// The table that [`crate::export_engine!`] exports: what `E` declares is there, the rest is NULL.
 pub const fn table<E: Engine>() -> abi::Engine {
@@ -72,31 +79,15 @@ pub const fn table<E: Engine>() -> abi::Engine {
         // A Rust engine keeps everything in its folder; one that needs this fills the table itself.
         destroy: None,
         effective_capabilities: None,
-    }
-}
-
-/// Runs the adapter's code; a panic becomes an error.
-#[inline(always)]
-fn caught<T>(call: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result,
-        Err(payload) => Err(Error::panicked(&*payload)),
-    }
-}
-
-/// The status of a call that writes its own error text.
-///
-/// # Safety
-///
-/// `error` is NULL or has the capacity that it says.
-unsafe fn told(result: Result<(), Error>, error: *mut abi::Text) -> abi::Status {
-    match result {
-        Ok(()) => abi::OK,
-        Err(why) => {
-            // SAFETY: the caller's promise.
-            unsafe { write_text(error, why.text()) };
-            why.status().code()
-        }
+        counters: when!(d.can(abi::CAN_COUNT), counters::<E>),
+        delete_range: when!(d.can(abi::CAN_DELETE_RANGE), delete_range::<E>),
+        contains: when!(d.can(abi::CAN_CONTAIN), contains::<E>),
+        cursor_open_with: when!(
+            d.can(abi::CAN_BOUND) || d.can(abi::CAN_SCAN_KEYS) || d.can(abi::CAN_SCAN_PREFIX),
+            cursor_open_with::<E>
+        ),
+        set_durability: when!(d.can(abi::CAN_SET_DURABILITY), set_durability::<E>),
+        insert_if_absent: when!(d.can(abi::CAN_INSERT_IF_ABSENT), insert_if_absent::<E>),
     }
 }
 
@@ -162,17 +153,6 @@ const fn description<E: Engine>() -> &'static Description {
     const { &E::DESCRIPTION }
 }
 
-/// The open database behind a handle.
-///
-/// # Safety
-///
-/// `database` is a handle from `open`. The lifetime is not `'static` in truth: it ends with `close`, which the contract
-/// puts after the last call of every session.
-unsafe fn opened<E: Engine>(database: *mut abi::Database) -> &'static E {
-    // SAFETY: the caller's promise.
-    unsafe { &*database.cast::<E>() }
-}
-
 unsafe extern "C" fn flush<E: Engine>(database: *mut abi::Database, error: *mut abi::Text) -> abi::Status {
     // SAFETY: the contract: an open handle, and texts have the capacity that they say.
     unsafe { told(caught(|| opened::<E>(database).flush()), error) }
@@ -200,287 +180,10 @@ unsafe extern "C" fn statistics<E: Engine>(
     }
 }
 
-// ---- sessions
-
-/// Why the last call on a session, or on one of its cursors, failed.
-type Last = Rc<RefCell<String>>;
-
-/// The memory that a session's handle points to.
-struct Opened<T> {
-    inner: T,
-    last: Last,
-}
-
-type SessionOf<E> = Opened<<E as Engine>::Session<'static>>;
-type CursorOf<E> = Opened<<<E as Engine>::Session<'static> as Session>::Cursor>;
-
-/// Runs a call on a session or a cursor: its status, with the error kept for `session_error`. The error is turned into
-/// a status within what is caught, so that a call that succeeds carries nothing but the status out of it.
-#[inline(always)]
-fn kept(last: &Last, call: impl FnOnce() -> Result<abi::Status, Error>) -> abi::Status {
-    let status = catch_unwind(AssertUnwindSafe(|| match call() {
-        Ok(status) => status,
-        Err(error) => keep(last, &error),
-    }));
-    match status {
-        Ok(status) => status,
-        Err(payload) => keep(last, &Error::panicked(&*payload)),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn keep(last: &Last, error: &Error) -> abi::Status {
-    error.text().clone_into(&mut last.borrow_mut());
-    error.status().code()
-}
-
-/// A call on a session.
-///
-/// # Safety
-///
-/// `session` is a handle from `session_open::<E>`, and no other call on it runs.
-#[inline(always)]
-unsafe fn on_session<E: Engine>(
-    session: *mut abi::Session,
-    call: impl FnOnce(&mut E::Session<'static>) -> Result<abi::Status, Error>,
-) -> abi::Status {
-    // SAFETY: the caller's promise.
-    let Opened { inner, last } = unsafe { &mut *session.cast::<SessionOf<E>>() };
-    kept(last, || call(inner))
-}
-
-unsafe extern "C" fn session_open<E: Engine>(
-    database: *mut abi::Database,
-    host: *const abi::Host,
-    session: *mut *mut abi::Session,
-    error: *mut abi::Text,
-) -> abi::Status {
-    // SAFETY: the contract: the handle is open until after the session's close, and so is the host.
-    let (engine, host) = unsafe { (opened::<E>(database), Host::new(host)) };
-    let result = caught(|| engine.session(host));
-    // SAFETY: the contract: the host has memory for a handle, and texts have the capacity that they say.
+unsafe extern "C" fn counters<E: Engine>(database: *mut abi::Database, counters: *mut abi::Counters) -> abi::Status {
+    // SAFETY: the contract: an open handle, and a struct of the size that it says.
     unsafe {
-        told(
-            result.map(|inner| *session = Box::into_raw(Box::new(Opened { inner, last: Last::default() })).cast()),
-            error,
-        )
+        let told_of = caught(|| opened::<E>(database).counters());
+        told(told_of.map(|counted| counted.write(counters)), std::ptr::null_mut())
     }
-}
-
-unsafe extern "C" fn session_close<E: Engine>(session: *mut abi::Session) {
-    // SAFETY: the contract: a handle from `session_open`, for the last time.
-    let session = unsafe { Box::from_raw(session.cast::<SessionOf<E>>()) };
-    // There is nobody to tell: the call returns nothing.
-    let _ = caught(|| {
-        drop(session);
-        Ok(())
-    });
-}
-
-unsafe extern "C" fn session_error<E: Engine>(session: *mut abi::Session, error: *mut abi::Text) {
-    // SAFETY: the contract: an open session; texts have the capacity that they say.
-    unsafe { write_text(error, &(*session.cast::<SessionOf<E>>()).last.borrow()) }
-}
-
-unsafe extern "C" fn get<E: Engine>(
-    session: *mut abi::Session,
-    key: *const c_void,
-    key_size: usize,
-    value: *mut abi::Bytes,
-) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, a key, memory for the value.
-    unsafe {
-        on_session::<E>(session, |inner| {
-            Ok(match inner.get(slice(key, key_size))? {
-                Some(found) => {
-                    *value = bytes(found);
-                    abi::OK
-                }
-                None => abi::MISS,
-            })
-        })
-    }
-}
-
-unsafe extern "C" fn put<E: Engine>(
-    session: *mut abi::Session,
-    key: *const c_void,
-    key_size: usize,
-    value: *const c_void,
-    value_size: usize,
-) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, a key, a value.
-    unsafe {
-        on_session::<E>(session, |inner| {
-            inner.put(slice(key, key_size), slice(value, value_size))?;
-            Ok(abi::OK)
-        })
-    }
-}
-
-unsafe extern "C" fn remove<E: Engine>(session: *mut abi::Session, key: *const c_void, key_size: usize) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, a key.
-    unsafe {
-        on_session::<E>(session, |inner| {
-            let there = inner.remove(slice(key, key_size))?;
-            Ok(if there { abi::OK } else { abi::MISS })
-        })
-    }
-}
-
-unsafe extern "C" fn write<E: Engine>(
-    session: *mut abi::Session,
-    entries: *const abi::BatchEntry,
-    count: usize,
-) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, and `count` entries.
-    unsafe { on_session::<E>(session, |inner| inner.write(Batch::new(entries, count)?).map(|()| abi::OK)) }
-}
-
-unsafe extern "C" fn multi_get<E: Engine>(
-    session: *mut abi::Session,
-    keys: *const abi::Bytes,
-    count: usize,
-    values: *mut abi::Bytes,
-    statuses: *mut abi::Status,
-) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, `count` keys and memory for as many answers.
-    unsafe {
-        on_session::<E>(session, |inner| {
-            let mut answers = MultiGetAnswers::new(values, statuses, count);
-            inner.multi_get(MultiGetKeys::new(keys, count), &mut answers)?;
-            answers.finish()?;
-            Ok(abi::OK)
-        })
-    }
-}
-
-unsafe extern "C" fn read_modify_write<E: Engine>(
-    session: *mut abi::Session,
-    key: *const c_void,
-    key_size: usize,
-    update: abi::UpdateFn,
-    context: *mut c_void,
-) -> abi::Status {
-    // SAFETY: the contract: update and context are good through the call.
-    let mut change = unsafe { Change::new(update, context) };
-    // SAFETY: the contract: an open session that no other call runs on, a key.
-    let status = unsafe {
-        on_session::<E>(session, |inner| inner.read_modify_write(slice(key, key_size), &mut change).map(|()| abi::OK))
-    };
-    change.given_up.unwrap_or(status)
-}
-
-unsafe extern "C" fn begin<E: Engine>(session: *mut abi::Session, kind: u32) -> abi::Status {
-    let can = E::DESCRIPTION.capabilities;
-    let kind = match kind {
-        abi::READ_WRITE if can & abi::CAN_TRANSACT != 0 => Ok(Transaction::ReadWrite),
-        abi::READ_ONLY if can & abi::CAN_SNAPSHOT != 0 => Ok(Transaction::ReadOnly),
-        other => Err(Error::unsupported(format_args!("a transaction of kind {other}"))),
-    };
-    // SAFETY: the contract: an open session that no other call runs on.
-    unsafe { on_session::<E>(session, |inner| inner.begin(kind?).map(|()| abi::OK)) }
-}
-
-unsafe extern "C" fn commit<E: Engine>(session: *mut abi::Session) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on.
-    unsafe { on_session::<E>(session, |inner| inner.commit().map(|()| abi::OK)) }
-}
-
-unsafe extern "C" fn abort<E: Engine>(session: *mut abi::Session) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on.
-    unsafe { on_session::<E>(session, |inner| inner.abort().map(|()| abi::OK)) }
-}
-
-// ---- cursors
-
-unsafe extern "C" fn cursor_open<E: Engine>(session: *mut abi::Session, cursor: *mut *mut abi::Cursor) -> abi::Status {
-    // SAFETY: the contract: an open session that no other call runs on, and memory for a handle.
-    unsafe {
-        let Opened { inner, last } = &mut *session.cast::<SessionOf<E>>();
-        kept(last, || {
-            let opened: CursorOf<E> = Opened { inner: inner.cursor()?, last: Rc::clone(last) };
-            *cursor = Box::into_raw(Box::new(opened)).cast();
-            Ok(abi::OK)
-        })
-    }
-}
-
-unsafe extern "C" fn cursor_close<E: Engine>(cursor: *mut abi::Cursor) {
-    // SAFETY: the contract: a handle from `cursor_open`, for the last time.
-    let cursor = unsafe { Box::from_raw(cursor.cast::<CursorOf<E>>()) };
-    // There is nobody to tell: the call returns nothing.
-    let _ = caught(|| {
-        drop(cursor);
-        Ok(())
-    });
-}
-
-unsafe extern "C" fn cursor_seek<E: Engine>(
-    cursor: *mut abi::Cursor,
-    key: *const c_void,
-    key_size: usize,
-    direction: u32,
-    found: *mut abi::Bytes,
-    value: *mut abi::Bytes,
-) -> abi::Status {
-    // SAFETY: the contract: an open cursor that no other call runs on, a key or NULL, memory for a record.
-    unsafe {
-        let key = if key.is_null() { None } else { Some(slice(key, key_size)) };
-        on_cursor::<E>(cursor, found, value, |inner| match direction {
-            abi::FORWARD => inner.seek(key, Direction::Forward),
-            abi::BACKWARD if E::DESCRIPTION.can(abi::CAN_SCAN_REVERSE) => inner.seek(key, Direction::Backward),
-            other => Err(Error::unsupported(format_args!("seeking in direction {other}"))),
-        })
-    }
-}
-
-unsafe extern "C" fn cursor_next<E: Engine>(
-    cursor: *mut abi::Cursor,
-    found: *mut abi::Bytes,
-    value: *mut abi::Bytes,
-) -> abi::Status {
-    // SAFETY: the contract: an open cursor that no other call runs on, memory for a record.
-    unsafe { on_cursor::<E>(cursor, found, value, Cursor::next) }
-}
-
-unsafe extern "C" fn cursor_previous<E: Engine>(
-    cursor: *mut abi::Cursor,
-    found: *mut abi::Bytes,
-    value: *mut abi::Bytes,
-) -> abi::Status {
-    // SAFETY: the contract: an open cursor that no other call runs on, memory for a record.
-    unsafe { on_cursor::<E>(cursor, found, value, Cursor::previous) }
-}
-
-type CursorIn<E> = <<E as Engine>::Session<'static> as Session>::Cursor;
-
-/// A call on a cursor, with its record handed out.
-///
-/// # Safety
-///
-/// `cursor` is a handle from `cursor_open::<E>` that no other call runs on; there is memory for the record.
-#[inline(always)]
-unsafe fn on_cursor<E: Engine>(
-    cursor: *mut abi::Cursor,
-    found: *mut abi::Bytes,
-    value: *mut abi::Bytes,
-    call: impl for<'c> FnOnce(&'c mut CursorIn<E>) -> Result<Option<Record<'c>>, Error>,
-) -> abi::Status {
-    // SAFETY: the caller's promise.
-    let Opened { inner, last } = unsafe { &mut *cursor.cast::<CursorOf<E>>() };
-    kept(last, || {
-        Ok(match call(inner)? {
-            Some((key, data)) => {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    *found = bytes(key);
-                    *value = bytes(data);
-                }
-                abi::OK
-            }
-            None => abi::MISS,
-        })
-    })
 }

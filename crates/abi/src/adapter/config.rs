@@ -22,6 +22,42 @@ pub enum Durability {
     Commit,
 }
 
+/// A level of the same scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum DurabilityLevel {
+    None,
+    Process,
+    Periodic,
+    Commit,
+}
+
+impl DurabilityLevel {
+    const ALL: [(u32, DurabilityLevel); 4] = [
+        (abi::DURABILITY_NONE, DurabilityLevel::None),
+        (abi::DURABILITY_PROCESS, DurabilityLevel::Process),
+        (abi::DURABILITY_PERIODIC, DurabilityLevel::Periodic),
+        (abi::DURABILITY_COMMIT, DurabilityLevel::Commit),
+    ];
+
+    pub(super) fn of(code: u32) -> Result<DurabilityLevel, Error> {
+        let known = Self::ALL.into_iter().find(|(known, _)| *known == code).map(|(_, level)| level);
+        known.ok_or_else(|| Error::unsupported(format_args!("durability level {code} is not known here")))
+    }
+}
+
+impl Durability {
+    /// Its level.
+    pub fn level(self) -> DurabilityLevel {
+        match self {
+            Durability::None => DurabilityLevel::None,
+            Durability::Process => DurabilityLevel::Process,
+            Durability::Periodic(_) => DurabilityLevel::Periodic,
+            Durability::Commit => DurabilityLevel::Commit,
+        }
+    }
+}
+
 /// How stored blocks are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -112,6 +148,12 @@ impl<'a> Config<'a> {
     /// When a write is acknowledged: a level that the engine declared.
     pub fn durability(&self) -> Durability {
         self.durability
+    }
+
+    /// The levels that sessions will ask for.
+    pub fn session_durabilities(&self) -> impl Iterator<Item = DurabilityLevel> {
+        let bits = self.raw.session_durabilities;
+        DurabilityLevel::ALL.into_iter().filter(move |(code, _)| bits >> code & 1 == 1).map(|(_, level)| level)
     }
 
     /// How stored blocks are compressed: a way that the engine declared.

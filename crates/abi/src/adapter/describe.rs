@@ -137,6 +137,15 @@ impl Opt {
         Self::declare(abi::OPTION_SIZE, name, default, help).between(minimum, maximum)
     }
 
+    /// The same, of a size that shapes the database's files or levels, such as that of a table file: a smaller database
+    /// that stands for a larger one has a smaller one.
+    #[must_use]
+    pub const fn scales(mut self) -> Self {
+        assert!(self.0.kind == abi::OPTION_SIZE, "only a size goes with that of the database");
+        self.0.flags = abi::OPTION_SCALES;
+        self
+    }
+
     /// A real number; read by [`super::Config::real`].
     pub const fn real(name: &'static CStr, default: &'static CStr, help: &'static CStr) -> Self {
         Self::declare(abi::OPTION_REAL, name, default, help)
@@ -170,7 +179,7 @@ impl Opt {
         Self(abi::OptionDecl {
             name: name.as_ptr(),
             kind,
-            reserved: 0,
+            flags: 0,
             default_value: default.as_ptr(),
             choices: ptr::null(),
             minimum: 0,

@@ -204,7 +204,7 @@ fn config(values: &[abi::OptionValue]) -> abi::Config {
         option_count: values.len(),
         prefix_size: 0,
         processes: 1,
-        reserved: 0,
+        session_durabilities: 0,
     }
 }
 

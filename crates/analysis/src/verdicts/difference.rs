@@ -12,6 +12,7 @@ use super::enough::{Decision, Goal, OpenPair};
 use super::family::compare_family;
 use super::level::{Looks, MOST_LOOKS};
 use super::pairing::{measured, paired};
+use super::run_goal::{RunDecision, step};
 use super::verdict::{Terms, Unsure};
 use crate::{Cell, CellKey, Series, cells};
 
@@ -41,7 +42,7 @@ fn facts(cell: &Cell<'_>) -> Option<WorkloadFacts> {
 }
 
 /// Whether these results are enough to tell two setups from each other, in every work.
-pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str), goal: &Goal) -> Decision {
+pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str), goal: &Goal) -> RunDecision {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
     let of = |setup: &str| cells.iter().filter(|cell| cell.key.engine == setup).collect::<Vec<_>>();
@@ -50,7 +51,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let comparisons = compare_family(&ratios, &terms);
     let open = |(rivals, comparison): (usize, &super::Comparison)| {
-        let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.repeats < MOST_LOOKS;
+        let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.values < MOST_LOOKS;
         let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
         may_pass.then_some(OpenPair { rivals, one: 1, other: 0, unsure: comparison.unsure, half_width })
     };
@@ -62,12 +63,14 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
         };
         pairs.iter().all(|(before, after)| is_known(before) && is_known(after))
     };
-    Decision {
+    let steps = pairs.iter().map(|(before, _)| step(&before.key)).collect();
+    let decision = Decision {
         stop: open.is_empty() || goal.precision.is_some_and(is_precise),
         pairs: comparisons.len(),
         decided: comparisons.iter().filter(|comparison| comparison.verdict.is_decided()).count(),
         open,
-    }
+    };
+    RunDecision { decision, steps }
 }
 
 #[cfg(test)]
@@ -90,14 +93,14 @@ mod tests {
 
     #[test]
     fn every_work_is_of_one_family_and_must_be_decided() {
-        assert!(!decide_difference(&trials(2, 50.0), ("old", "new"), &GOAL).stop);
-        let decision = decide_difference(&trials(5, 50.0), ("old", "new"), &GOAL);
+        assert!(!decide_difference(&trials(2, 50.0), ("old", "new"), &GOAL).decision.stop);
+        let decision = decide_difference(&trials(5, 50.0), ("old", "new"), &GOAL).decision;
         assert!(decision.stop && (decision.pairs, decision.decided) == (2, 2), "{decision:?}");
         let mut uneven = trials(5, 50.0);
         uneven.iter_mut().filter(|one| one.trial.engine == "new" && one.trial.repeat % 2 == 0).for_each(|one| {
             one.operations[0].records_per_s *= 3.0;
         });
-        let decision = decide_difference(&uneven, ("old", "new"), &GOAL);
+        let decision = decide_difference(&uneven, ("old", "new"), &GOAL).decision;
         assert!(!decision.stop && decision.decided < 2, "{decision:?}");
     }
 

@@ -63,7 +63,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
             let comparison = &pairing.comparison;
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());
-            let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.repeats < MOST_LOOKS;
+            let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.values < MOST_LOOKS;
             if may_pass {
                 let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
                 let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);

@@ -8,6 +8,7 @@
 //! the first that is not sure enough. The interval that is told is that of the pair's own step, so that it and the
 //! verdict agree.
 
+use super::bias::DuetBias;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict};
 
@@ -18,11 +19,14 @@ pub fn compare(pair: &PairedRatios, terms: &Terms) -> Comparison {
 
 /// The comparisons of a family, in its order: verdicts of all of them hold together.
 pub fn compare_family(pairs: &[PairedRatios], terms: &Terms) -> Vec<Comparison> {
-    let unjudged = |pair: &PairedRatios| Unjudged {
-        middle: pair.middle(terms.looks),
-        hindrance: pair.hindrance(terms.looks),
-        only: pair.ratios.first().map(|ratio| ratio.log_ratio),
-        repeats: pair.ratios.len(),
+    let unjudged = |pair: &PairedRatios| {
+        let values = pair.by_rounds(terms.looks);
+        let unjudged = match DuetBias::of(&values, terms) {
+            DuetBias::Unseen => Unjudged::of(&values, terms),
+            DuetBias::Seen(bias) => Unjudged { bias: Some(bias), ..Unjudged::of(&values, terms) },
+            DuetBias::TooMuch => Unjudged { by_slices: true, ..Unjudged::of(&values.by_slices(), terms) },
+        };
+        unjudged.with_repeats(pair.ratios.len(), terms)
     };
     judge_family(&pairs.iter().map(unjudged).collect::<Vec<_>>(), terms)
 }
@@ -37,24 +41,64 @@ pub(super) struct Unjudged {
     pub(super) only: Option<f64>,
     /// Repeats in which both finished.
     pub(super) repeats: usize,
+    /// Values that it is made of: repeats, or rounds of them.
+    pub(super) values: usize,
+    /// The bias that was seen, of the logarithm of the ratio.
+    pub(super) bias: Option<f64>,
+    /// Slices decide.
+    pub(super) by_slices: bool,
+}
+
+impl Unjudged {
+    fn of(pair: &PairedRatios, terms: &Terms) -> Unjudged {
+        Unjudged {
+            middle: pair.middle(terms.looks),
+            hindrance: pair.hindrance(terms.looks),
+            only: pair.ratios.first().map(|ratio| ratio.log_ratio),
+            repeats: pair.ratios.len(),
+            values: pair.ratios.len(),
+            bias: None,
+            by_slices: false,
+        }
+    }
+
+    /// The same of values that so many repeats came to.
+    fn with_repeats(self, repeats: usize, terms: &Terms) -> Unjudged {
+        let needed = terms.looks.fewest();
+        let too_few = Unsure::TooFewRounds { rounds: self.values, needed };
+        let are_rounds = self.values < repeats && self.values < needed;
+        let hindrance = self.hindrance.map(|why| if are_rounds && why.may_pass() { too_few } else { why });
+        Unjudged { repeats, hindrance, ..self }
+    }
+
+    fn allowance(&self) -> f64 {
+        self.bias.unwrap_or(0.0)
+    }
+
+    /// The probability of a middle so far from 1 if the truth were as near to it as the bias allows.
+    fn chance_of_equal(&self, middle: &TrimmedMean) -> f64 {
+        let left = middle.value.abs() - self.allowance();
+        if left > 0.0 { middle.chance(left) } else { 1.0 }
+    }
+
+    /// The probability of a middle so near to 1 if the truth lay at the bound, as of an interval with two sides.
+    fn chance_of_same(&self, middle: &TrimmedMean, terms: &Terms) -> f64 {
+        let left = terms.bound() - middle.value.abs() - self.allowance();
+        if left > 0.0 { middle.chance(left) } else { 1.0 }
+    }
 }
 
 /// The verdicts of a family.
 pub(super) fn judge_family(family: &[Unjudged], terms: &Terms) -> Vec<Comparison> {
-    let chances = |of: &dyn Fn(&TrimmedMean) -> f64| -> Vec<Option<f64>> {
-        let usable = |one: &Unjudged| one.middle.as_ref().filter(|_| one.hindrance.is_none()).map(of);
+    let chances = |of: &dyn Fn(&Unjudged, &TrimmedMean) -> f64| -> Vec<Option<f64>> {
+        let usable =
+            |one: &Unjudged| one.middle.as_ref().filter(|_| one.hindrance.is_none()).map(|middle| of(one, middle));
         family.iter().map(usable).collect()
     };
-    let different = steps(&chances(&|middle| middle.chance(middle.value)), terms);
-    let same = steps(&chances(&|middle| chance_of_same(middle, terms)), terms);
+    let different = steps(&chances(&|one, middle| one.chance_of_equal(middle)), terms);
+    let same = steps(&chances(&|one, middle| one.chance_of_same(middle, terms)), terms);
     let each = family.iter().zip(different.into_iter().zip(same));
     each.map(|(one, steps)| judged(one, steps, (terms, family.len()))).collect()
-}
-
-/// The probability of a middle so near to 1 if the truth lay at the bound, as of an interval with two sides.
-fn chance_of_same(middle: &TrimmedMean, terms: &Terms) -> f64 {
-    let left = terms.bound() - middle.value.abs();
-    if left > 0.0 { middle.chance(left) } else { 1.0 }
 }
 
 /// A pair's step: how often its interval may miss at one look, and whether its chance is below that and so were those
@@ -89,14 +133,15 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         (true, false) => different.miss,
         (false, false) => different.miss.min(same.miss),
     };
-    let ends = middle.map(|middle| (middle.value - middle.half(step), middle.value + middle.half(step)));
+    let half = |middle: &TrimmedMean| middle.half(step) + one.allowance();
+    let ends = middle.map(|middle| (middle.value - half(middle), middle.value + half(middle)));
     let verdict = match middle {
         Some(_) if same.is_sure => Verdict::Same,
         Some(middle) if different.is_sure && middle.value > 0.0 => Verdict::Faster,
         Some(_) if different.is_sure => Verdict::Slower,
         _ => Verdict::CannotTell,
     };
-    let wide = || middle.map(|middle| too_wide(middle, terms));
+    let wide = || middle.map(|middle| too_wide(one, middle, terms));
     let unsure = one.hindrance.or_else(|| wide().filter(|_| !verdict.is_decided()));
     Comparison {
         verdict,
@@ -106,16 +151,19 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         high: ends.map(|(_, high)| high.exp()),
         differs: different.is_sure || ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
         repeats: one.repeats,
+        values: one.values,
         detect: terms.detect,
         looks: terms.looks,
+        bias: one.bias.map(f64::exp_m1),
+        by_slices: one.by_slices,
         pairs,
     }
 }
 
 /// Whether it would have been decided as the only pair.
-fn too_wide(middle: &TrimmedMean, terms: &Terms) -> Unsure {
+fn too_wide(one: &Unjudged, middle: &TrimmedMean, terms: &Terms) -> Unsure {
     let alone = terms.looks.at_one(MISS);
-    let decided = middle.chance(middle.value) <= alone || chance_of_same(middle, terms) <= alone;
+    let decided = one.chance_of_equal(middle) <= alone || one.chance_of_same(middle, terms) <= alone;
     if decided { Unsure::TooManyPairs } else { Unsure::TooWide }
 }
 

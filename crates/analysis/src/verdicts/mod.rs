@@ -4,6 +4,8 @@
 //! measured beside each other. So a comparison is made from the logarithm of the ratio of the two in each repeat, in
 //! which what surrounded both cancels, and its interval is one over databases and starts.
 
+mod bias;
+mod crossing;
 mod difference;
 mod enough;
 mod family;
@@ -15,12 +17,13 @@ pub(crate) mod trimmed;
 mod unpaired;
 mod verdict;
 
+pub use crossing::Round;
 pub use difference::{counterparts, decide_difference};
 pub use enough::{Decision, Goal, OpenPair, Question, enough};
 pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
 pub use pairing::{compared_figure, measured, measured_by, paired, paired_by};
 pub use rivals::{MeasuredCell, Pairing, Rivals, RivalsVerdicts};
-pub use run_goal::{decide, rivals_of_runs};
+pub use run_goal::{RunDecision, decide, rivals_of_runs};
 pub use unpaired::{UnpairedFigures, compare_unpaired};
 pub use verdict::{Comparison, DETECT, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};

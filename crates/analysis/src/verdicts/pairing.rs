@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_results::{Side, TrialResult};
+use kvdyno_results::{DuetFacts, Side, TrialResult};
 
 use super::rivals::MeasuredCell;
 use super::verdict::{PairedRatios, Unsure};
@@ -13,10 +13,18 @@ use crate::interference::is_too_much;
 /// is what it reads where it reads; of a duet, the operations for each CPU second of it, which are the narrower figure.
 /// Absent if the trial failed or did nothing. No other function chooses it.
 pub fn compared_figure(result: &TrialResult) -> Option<f64> {
-    let duet = result.design.as_ref().and_then(|design| design.duet);
-    if let Some(duet) = duet {
-        return duet.operations_per_cpu_s().filter(|_| result.is_finished());
+    match duet(result) {
+        Some(duet) => duet.operations_per_cpu_s().filter(|_| result.is_finished()),
+        None => rate_by_itself(result),
     }
+}
+
+fn duet(result: &TrialResult) -> Option<DuetFacts> {
+    result.design.as_ref().and_then(|design| design.duet)
+}
+
+/// Records a second, of a duet's trial those of its slices.
+fn rate_by_itself(result: &TrialResult) -> Option<f64> {
     let reads = result.operations.iter().any(|operations| operations.side() == Side::Reads);
     let rate = result.rate(if reads { Side::Reads } else { Side::Writes });
     (result.is_finished() && rate > 0.0 && rate.is_finite()).then_some(rate)
@@ -24,12 +32,13 @@ pub fn compared_figure(result: &TrialResult) -> Option<f64> {
 
 /// A cell as comparisons see it, by [`compared_figure`].
 pub fn measured(cell: &Cell<'_>) -> MeasuredCell {
-    measured_by(cell, &compared_figure)
+    let of_duets = measured_by(cell, &|result| duet(result).and_then(|_| rate_by_itself(result)));
+    MeasuredCell { by_slices: of_duets.figures, ..measured_by(cell, &compared_figure) }
 }
 
 /// The ratios of two cells, by [`compared_figure`].
 pub fn paired(one: &Cell<'_>, other: &Cell<'_>) -> PairedRatios {
-    paired_by(one, other, compared_figure)
+    measured(one).over(&measured(other))
 }
 
 /// The ratios of two cells, by another figure of a trial.
@@ -44,6 +53,12 @@ pub fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>
     let too_much = |result: &&&TrialResult| is_too_much(result);
     MeasuredCell {
         figures,
+        by_slices: BTreeMap::new(),
+        overslept: cell.finished.iter().any(|result| {
+            let design = result.design.as_ref();
+            design.is_some_and(|facts| facts.overslept().is_some())
+        }),
+        copies: cell.finished.iter().filter_map(|result| Some((result.trial.repeat, result.copied_from?))).collect(),
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
         with_interference: cell.finished.iter().filter(too_much).map(|result| result.trial.repeat).collect(),
         unsure: hindrance(cell),
@@ -66,8 +81,9 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use kvdyno_model::Design;
     use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{Audit, AuditFacts, ReadBack, TrialKey};
+    use kvdyno_results::{Audit, AuditFacts, DesignFacts, ReadBack, TrialKey};
 
     use super::super::{Terms, Verdict, compare};
     use super::*;
@@ -134,6 +150,44 @@ mod tests {
         assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::Faster);
         results[2].environment.interference = stolen;
         assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::Interference));
+    }
+
+    /// Trials of a duet: operations for each CPU second, and the rates of each by itself, of `lmdb` and `bdb`.
+    fn duets(by_cpu: (f64, f64), rates: (f64, f64), slept: f64) -> Vec<TrialResult> {
+        let up_and_down = [1.0, 1.001, 0.999, 1.002, 0.998];
+        let of = |engine: &str, repeat: u32, cpu: f64, rate: f64| {
+            let up_and_down = up_and_down[(repeat as usize + engine.len()) % 5];
+            let mut result = result(engine, 1, repeat, rate * up_and_down);
+            let operations = (cpu * up_and_down) as u64;
+            result.design = Some(DesignFacts {
+                design: Design::Duet,
+                why: "it was requested".into(),
+                beside: vec![1],
+                slices: 10,
+                slept: Some(slept),
+                duet: Some(DuetFacts { operations, cpu_s: 1.0, client_cpu_s: 0.9 }),
+                ..DesignFacts::default()
+            });
+            result
+        };
+        (1..=5).flat_map(|n| [of("lmdb", n, by_cpu.0, rates.0), of("bdb", 6 - n, by_cpu.1, rates.1)]).collect()
+    }
+
+    #[test]
+    fn a_duet_that_slices_contradict_is_decided_by_them() {
+        let contradicted = compare(&of(&duets((1e6, 1e6), (1e6, 8e5), 0.0)), &Terms::default());
+        assert_eq!((contradicted.verdict, contradicted.by_slices), (Verdict::Faster, true));
+        let agreed = compare(&of(&duets((1e6, 8e5), (1e6, 8e5), 0.0)), &Terms::default());
+        assert_eq!((agreed.verdict, agreed.by_slices), (Verdict::Faster, false));
+    }
+
+    /// Also where the difference is too small for a bias to be seen.
+    #[test]
+    fn a_duet_whose_clients_slept_is_decided_by_slices() {
+        let comparison =
+            |slept| compare(&of(&duets((1e6, 1e6), (1e6, 9.6e5), slept)), &Terms { detect: 0.05, ..Terms::default() });
+        assert_eq!(comparison(0.005).ratio.map(|ratio| (100.0 * ratio).round()), Some(100.0));
+        assert_eq!(comparison(0.02).ratio.map(|ratio| (100.0 * ratio).round()), Some(104.0));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kvdyno_results::DatabaseCopy;
+
+use super::crossing::rounds;
 use super::family::{compare, compare_family};
 use super::level::Looks;
 use super::trimmed::TrimmedMean;
@@ -12,6 +15,12 @@ use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure,
 pub struct MeasuredCell {
     /// The compared figure of each finished trial, by its repeat; above 0.
     pub figures: BTreeMap<u32, f64>,
+    /// Of duets the rate of each by itself, by its repeat.
+    pub by_slices: BTreeMap<u32, f64>,
+    /// In a duet its clients slept longer than CPU time can leave out: then slices are compared.
+    pub overslept: bool,
+    /// The copy of a loaded database that each trial had, by its repeat.
+    pub copies: BTreeMap<u32, DatabaseCopy>,
     /// Whether the engine keeps nothing, by its own declaration.
     pub keeps_nothing: bool,
     /// Repeats in which others took so much of the machine that the figure is about them.
@@ -56,8 +65,18 @@ pub struct RivalsVerdicts {
 impl MeasuredCell {
     /// Its ratios to another.
     pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
+        let by_slices = |repeat: &u32| Some((self.by_slices.get(repeat)? / other.by_slices.get(repeat)?).ln());
+        let both = |repeat: &u32| Some((*self.copies.get(repeat)?, *other.copies.get(repeat)?));
+        let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat));
+        let of_one_load = |repeat: &u32| Some((*repeat, both(repeat).filter(|(one, other)| one.load == other.load)?));
+        let rounds = rounds(&in_both.filter_map(of_one_load).collect());
         let ratio = |(repeat, figure): (&u32, &f64)| {
-            Some(PairedRatio { repeat: *repeat, log_ratio: (figure / other.figures.get(repeat)?).ln() })
+            let log_ratio = (figure / other.figures.get(repeat)?).ln();
+            let round = rounds.get(repeat).copied();
+            Some(match by_slices(repeat).filter(|_| self.overslept || other.overslept) {
+                Some(log_ratio) => PairedRatio { repeat: *repeat, log_ratio, by_slices: None, round },
+                None => PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), round },
+            })
         };
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
         let unsure = self.unsure.or(other.unsure);

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, TrialKey, TrialResult};
+use kvdyno_results::{Phase, TrialKey, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, enough};
 use super::pairing::measured;
@@ -13,23 +13,59 @@ use crate::{Cell, CellKey, Series, cells};
 /// The setups that did the same work in the runs of these trials. Loads are not in them: what decides a load takes many
 /// loads, and nobody asked for these.
 pub fn rivals_of_runs(cells: &[Cell<'_>]) -> Vec<Rivals> {
-    let work = |key: &CellKey| (key.variant.clone(), key.workload.clone(), key.readers, key.writers, key.clients);
-    let mut groups: Vec<(_, Rivals)> = Vec::new();
+    rivals_of_steps(cells).into_iter().map(|(_, rivals)| rivals).collect()
+}
+
+/// The same, each with its step.
+fn rivals_of_steps(cells: &[Cell<'_>]) -> Vec<(WorkKey, Rivals)> {
+    let mut groups: Vec<(WorkKey, Rivals)> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {
-        let work = work(&cell.key);
-        match groups.iter_mut().find(|(other, _)| *other == work) {
+        let step = step(&cell.key);
+        match groups.iter_mut().find(|(other, _)| *other == step) {
             Some((_, rivals)) => rivals.cells.push(measured(cell)),
-            None => groups.push((work, Rivals { cells: vec![measured(cell)] })),
+            None => groups.push((step, Rivals { cells: vec![measured(cell)] })),
         }
     }
-    groups.into_iter().map(|(_, rivals)| rivals).filter(|rivals| rivals.cells.len() > 1).collect()
+    groups.retain(|(_, rivals)| rivals.cells.len() > 1);
+    groups
+}
+
+/// The step of a cell.
+pub(super) fn step(key: &CellKey) -> WorkKey {
+    let CellKey { variant, workload, readers, writers, clients, .. } = key.clone();
+    WorkKey { variant, workload, readers, writers, clients }
 }
 
 /// Whether these results are enough for the goal.
-pub fn decide(results: &[TrialResult], goal: &Goal) -> Decision {
+pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
-    enough(&rivals_of_runs(&cells), goal)
+    let (steps, rivals): (Vec<WorkKey>, Vec<Rivals>) = rivals_of_steps(&cells).into_iter().unzip();
+    RunDecision { decision: enough(&rivals, goal), steps }
+}
+
+/// A decision about the runs of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunDecision {
+    /// The decision.
+    pub decision: Decision,
+    /// The step of each of the rivals that its open pairs name.
+    pub steps: Vec<WorkKey>,
+}
+
+impl RunDecision {
+    /// The steps with open pairs, each with half of its widest interval; that is absent if a pair has none.
+    pub fn open_steps(&self) -> Vec<(WorkKey, Option<f64>)> {
+        let mut steps: Vec<(WorkKey, Option<f64>)> = Vec::new();
+        for pair in &self.decision.open {
+            let Some(step) = self.steps.get(pair.rivals) else { continue };
+            match steps.iter_mut().find(|(other, _)| other == step) {
+                Some((_, widest)) => *widest = widest.zip(pair.half_width).map(|(one, other)| one.max(other)),
+                None => steps.push((step.clone(), pair.half_width)),
+            }
+        }
+        steps
+    }
 }
 
 #[cfg(test)]
@@ -48,8 +84,13 @@ mod tests {
             };
             (1..=repeats).flat_map(of).collect()
         };
-        assert!(!decide(&trials(2), &goal).stop);
-        let decision = decide(&trials(4), &goal);
+        let early = decide(&trials(2), &goal);
+        assert!(!early.decision.stop);
+        let of_step = |(step, half): &(WorkKey, Option<f64>)| (step.workload.clone(), step.readers, *half);
+        let open: Vec<_> = early.open_steps().iter().map(of_step).collect();
+        assert_eq!(open, [("readrandom".to_owned(), 1, None)], "too few for an interval");
+        assert_eq!(decide(&trials(4), &goal).open_steps(), []);
+        let decision = decide(&trials(4), &goal).decision;
         assert!(decision.stop && (decision.pairs, decision.decided) == (1, 1), "{decision:?}");
     }
 }

@@ -68,6 +68,9 @@ pub fn compare_unpaired(family: &[UnpairedFigures], terms: &Terms) -> Vec<Compar
         hindrance: cell.hindrance(terms.looks),
         only: mean(&cell.one).zip(mean(&cell.other)).map(|(one, other)| one - other),
         repeats: cell.repeats(),
+        values: cell.repeats(),
+        bias: None,
+        by_slices: false,
     };
     judge_family(&family.iter().map(unjudged).collect::<Vec<_>>(), terms)
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use super::crossing::Round;
 use super::level::{Looks, MOST_LOOKS};
 use super::trimmed::TrimmedMean;
 
@@ -41,6 +42,13 @@ pub enum Unsure {
         /// The fewest for an interval.
         needed: usize,
     },
+    /// Too few rounds of setups that cross over between copies of one database.
+    TooFewRounds {
+        /// Rounds in which both finished.
+        rounds: usize,
+        /// The fewest for an interval.
+        needed: usize,
+    },
     /// The interval holds both 1 and differences that were to be detected.
     TooWide,
     /// The interval excludes 1 or lies within ± detect by itself, but not so surely that it could be said of one pair
@@ -63,6 +71,12 @@ pub struct PairedRatio {
     pub repeat: u32,
     /// Natural logarithm of the first one's figure over the second one's.
     pub log_ratio: f64,
+    /// The same of what each did by itself, where the figure is a duet's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_slices: Option<f64>,
+    /// Where setups cross over between copies of one database, the round that it is of.
+    #[serde(skip)]
+    pub round: Option<Round>,
 }
 
 /// All that a comparison of two setups is made from.
@@ -101,10 +115,16 @@ pub struct Comparison {
     pub differs: bool,
     /// Repeats in which both finished.
     pub repeats: usize,
+    /// Values that it is made of: repeats, or rounds of setups that cross over.
+    pub values: usize,
     /// The least difference that matters.
     pub detect: f64,
     /// How often the interval is looked at.
     pub looks: Looks,
+    /// The duet's bias that the interval was made wider by, of 1, either side; absent where none was seen.
+    pub bias: Option<f64>,
+    /// Whether slices decided, because the duet said otherwise.
+    pub by_slices: bool,
     /// Pairs that the interval is adjusted for: it misses so seldom that verdicts of all of them hold together.
     pub pairs: usize,
 }
@@ -173,6 +193,12 @@ impl fmt::Display for Unsure {
             Unsure::NothingMeasured => f.write_str("no repeat in which both finished"),
             Unsure::OneRepeat => f.write_str("one repeat"),
             Unsure::TooFew { repeats, needed } => write!(f, "{repeats} repeats, and {needed} are needed"),
+            Unsure::TooFewRounds { rounds: 1, needed } => {
+                write!(f, "one round in which both were on each copy, and {needed} are needed")
+            }
+            Unsure::TooFewRounds { rounds, needed } => {
+                write!(f, "{rounds} rounds in which both were on each copy, and {needed} are needed")
+            }
             Unsure::TooWide => f.write_str("the interval is too wide"),
             Unsure::TooManyPairs => f.write_str("not sure enough for one of so many pairs"),
             Unsure::Failed => f.write_str("a trial failed"),
@@ -192,7 +218,12 @@ impl Serialize for Unsure {
 impl PairedRatios {
     /// Ratios in the order of repeats, with nothing else against them.
     pub fn of(log_ratios: &[f64]) -> PairedRatios {
-        let ratios = (1..).zip(log_ratios).map(|(repeat, log_ratio)| PairedRatio { repeat, log_ratio: *log_ratio });
+        let ratios = (1..).zip(log_ratios).map(|(repeat, log_ratio)| PairedRatio {
+            repeat,
+            log_ratio: *log_ratio,
+            by_slices: None,
+            round: None,
+        });
         PairedRatios { ratios: ratios.collect(), unsure: None }
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use kvdyno_dataset::Stream;
 use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
+use kvdyno_environment::storage::{CopyWay, copy_tree};
 
 use crate::bench::{Bench, DatabaseLocation, session};
 use crate::check::{Check, Needs};
@@ -43,6 +44,13 @@ pub(super) const CHECKS: &[Check] = &[
         run: |bench| reopen(bench, Durability::Commit),
     },
     Check {
+        name: "copied",
+        what: "What was acknowledged is there in a copy of a closed database's folder.",
+        rule: "Without: a copy of a closed database is a database, too",
+        needs: Needs::STORE,
+        run: copied,
+    },
+    Check {
         name: "kill-process",
         what: "At durability process, what was acknowledged is there after the process was killed while it wrote.",
         rule: "when it would survive the death of the process: written to the OS",
@@ -79,7 +87,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn at(bench: &Bench, level: Durability) -> Result<LabSettings, Finding> {
+pub(super) fn at(bench: &Bench, level: Durability) -> Result<LabSettings, Finding> {
     match bench.meets(level) {
         true => Ok(LabSettings { durability: level, ..bench.lab() }),
         false => Err(Finding::NotApplicable(format!("it does not declare durability {level}"))),
@@ -127,8 +135,36 @@ fn reopen(bench: &Bench, level: Durability) -> Result<(), Finding> {
     location.opened(|database| verify(database, 4).during("after 4 closes"))
 }
 
+/// The original is gone, so that nothing can be found there.
+fn copied(bench: &Bench) -> Result<(), Finding> {
+    const COUNT: u64 = 1_000;
+    if bench.can(abi::IS_BOUND) {
+        return Err(Finding::NotApplicable("its databases are bound to their folders".to_owned()));
+    }
+    let (records, loaded, copy) = (bench.records(), bench.location()?, bench.location()?);
+    loaded.created(|database| records.put_all(&mut session(database)?, 0..COUNT, 1))?;
+    bench.step("copying the database's folder and removing the original");
+    copy_tree(&loaded.folder, &copy.folder, CopyWay::Bytes, &|| true).during("copying the folder")?;
+    std::fs::remove_dir_all(&loaded.folder).during("removing the original")?;
+    copy.opened(|database| {
+        let mut session = session(database)?;
+        (0..COUNT).try_for_each(|id| records.expect(&mut session, id, 1))?;
+        records.put_all(&mut session, (0..COUNT).step_by(2), 2)
+    })?;
+    copy.opened(|database| {
+        let mut session = session(database)?;
+        (0..COUNT).try_for_each(|id| records.expect(&mut session, id, 2 - id % 2))
+    })
+}
+
 /// A writer in `location` that starts where the last one ended.
-fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64, until: Until) -> WriterTask {
+pub(super) fn writing(
+    bench: &Bench,
+    location: &DatabaseLocation<'_>,
+    from: u64,
+    group: u64,
+    until: Until,
+) -> WriterTask {
     WriterTask {
         database: location.folder.clone(),
         create: from == 1,
@@ -138,6 +174,8 @@ fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64
         groups: 150,
         first: 0,
         group,
+        deletes: false,
+        level: None,
         acknowledged: bench.folder.join("acknowledged"),
         until,
     }
@@ -145,7 +183,7 @@ fn writing(bench: &Bench, location: &DatabaseLocation<'_>, from: u64, group: u64
 
 /// Starts a writer, lets it come to `enough` acknowledged writes, kills it after `pause` more, and gives the number of
 /// the last acknowledged write.
-fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> Result<u64, Finding> {
+pub(super) fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> Result<u64, Finding> {
     bench.step("another process opens the database and writes to it");
     let mut writer = start_writer(bench, "writer", writing.clone())?;
     let patience = Instant::now() + bench.spell();
@@ -211,16 +249,25 @@ fn verify(bench: &Bench, location: &DatabaseLocation<'_>, writing: &WriterTask, 
 }
 
 fn kill(bench: &Bench, level: Durability, group: u64) -> Result<(), Finding> {
-    let location = bench.location_with(&bench.choice, at(bench, level)?)?;
+    kill_in(bench, &bench.location_with(&bench.choice, at(bench, level)?)?, None, group)
+}
+
+/// The same in a database of which the writer's session has a level of its own, if it has.
+pub(super) fn kill_in(
+    bench: &Bench,
+    location: &DatabaseLocation<'_>,
+    level: Option<Durability>,
+    group: u64,
+) -> Result<(), Finding> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut moments = Stream::new(now.as_nanos() as u64);
     let mut from = 1;
     many_times(bench, || {
-        let writing = writing(bench, &location, from, group, Until::Killed);
+        let writing = WriterTask { level, ..writing(bench, location, from, group, Until::Killed) };
         // Enough to store every group again: nobody knows whether the write under way was done when the last one died.
         let pause = Duration::from_micros(moments.below(30_000));
         let last = killed(bench, &writing, from + 200 + moments.below(200), pause)?;
-        verify(bench, &location, &writing, last)?;
+        verify(bench, location, &writing, last)?;
         // The write under way may have been done.
         from = last + 2;
         Ok(())
@@ -233,7 +280,7 @@ const KILLS: u32 = 30;
 const LEAST_KILLS: u32 = 3;
 
 /// Kills a writer time and again.
-fn many_times(bench: &Bench, mut kill: impl FnMut() -> Result<(), Finding>) -> Result<(), Finding> {
+pub(super) fn many_times(bench: &Bench, mut kill: impl FnMut() -> Result<(), Finding>) -> Result<(), Finding> {
     let started = Instant::now();
     for number in 0..KILLS {
         if number >= LEAST_KILLS && started.elapsed() > bench.spell() {
@@ -247,11 +294,14 @@ fn many_times(bench: &Bench, mut kill: impl FnMut() -> Result<(), Finding>) -> R
 }
 
 fn kill_batches(bench: &Bench) -> Result<(), Finding> {
+    kill(bench, surviving(bench)?, 20)
+}
+
+/// The weakest durability that survives a process.
+pub(super) fn surviving(bench: &Bench) -> Result<Durability, Finding> {
     let levels = [Durability::Process, Durability::Periodic, Durability::Commit];
-    match levels.into_iter().find(|level| bench.meets(*level)) {
-        Some(level) => kill(bench, level, 20),
-        None => Err(Finding::NotApplicable("it declares no durability that survives its process".to_owned())),
-    }
+    let level = levels.into_iter().find(|level| bench.meets(*level));
+    level.ok_or_else(|| Finding::NotApplicable("it declares no durability that survives its process".to_owned()))
 }
 
 fn kill_after_flush(bench: &Bench) -> Result<(), Finding> {

@@ -1,12 +1,18 @@
 //! The checks, a file for each group of them.
 
+mod counters;
+mod cursor_limits;
+mod delete_ranges;
 mod durability;
+mod isolation;
 mod lifecycle;
 mod options;
+mod presence;
 mod processes;
 mod reads_and_writes;
 pub(crate) mod refusals;
 mod scans;
+mod session_durability;
 mod sessions;
 mod sizes;
 mod snapshots;
@@ -20,13 +26,19 @@ pub fn checks() -> &'static [Check] {
     static ALL: LazyLock<Vec<Check>> = LazyLock::new(|| {
         [
             lifecycle::CHECKS,
+            counters::CHECKS,
             reads_and_writes::CHECKS,
+            delete_ranges::CHECKS,
+            presence::CHECKS,
             sizes::CHECKS,
             scans::CHECKS,
+            cursor_limits::CHECKS,
             snapshots::CHECKS,
+            isolation::CHECKS,
             sessions::CHECKS,
             processes::CHECKS,
             durability::CHECKS,
+            session_durability::CHECKS,
             refusals::CHECKS,
             options::CHECKS,
         ]

@@ -75,6 +75,8 @@ fn writing(bench: &Bench, location: &DatabaseLocation<'_>, last: u64) -> WriterT
         groups: GROUPS,
         first: 0,
         group: 1,
+        deletes: false,
+        level: None,
         acknowledged: bench.folder.join("acknowledged"),
         until: Until::Closed(last),
     }

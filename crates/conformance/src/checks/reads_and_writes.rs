@@ -394,7 +394,8 @@ fn read_modify_write_given_up(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+/// The records that must be there.
+pub(super) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
     let location = bench.location()?;

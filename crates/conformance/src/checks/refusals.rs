@@ -1,6 +1,6 @@
 //! The answers of an engine whose writes and reads the system refuses.
 
-use kvdyno_engine::{Answer, Durability, EngineError, LabSettings, Session, abi};
+use kvdyno_engine::{Answer, Cursor, CursorLimits, Durability, EngineError, LabSettings, Session, abi};
 use rustix::process::Resource;
 
 use crate::bench::{Bench, session};
@@ -130,20 +130,51 @@ fn read_all(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Resu
             Err(error) => has_reason(&error, "a read")?,
         }
     }
-    if !bench.can(abi::CAN_SCAN) {
-        return Ok(());
+    by_other_calls(bench, records, session)?;
+    if bench.can(abi::CAN_SCAN) {
+        all_scanned(session.cursor(), READ)?;
     }
-    match scanned(session) {
+    if bench.can(abi::CAN_BOUND) {
+        let (from, to) = (records.key(0), records.key(READ / 2));
+        let limits = CursorLimits { from: Some(&from), to: Some(&to), ..CursorLimits::default() };
+        all_scanned(session.cursor_with(limits), READ / 2)?;
+    }
+    Ok(())
+}
+
+/// The same by the other calls that read.
+fn by_other_calls(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    for id in (0..READ).filter(|_| bench.can(abi::CAN_CONTAIN)) {
+        match session.contains(&records.key(id)) {
+            Ok(true) => {}
+            Ok(false) => return Err(wrong(format!("record {id} is not contained while no file can be opened"))),
+            Err(error) => has_reason(&error, "contains")?,
+        }
+    }
+    for first in (0..READ).step_by(100).filter(|_| bench.can(abi::CAN_MULTI_GET)) {
+        let keys: Vec<_> = (first..first + 100).map(|id| records.key(id)).collect();
+        match session.multi_get(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>()) {
+            Ok(answers) => {
+                let missed = answers.iter().filter(|answer| **answer == Answer::Miss).count();
+                ensure!(missed == 0, "a multi-get misses {missed} records while no file can be opened");
+            }
+            Err(error) => has_reason(&error, "a multi-get")?,
+        }
+    }
+    Ok(())
+}
+
+fn all_scanned(cursor: Result<Cursor<'_, '_>, EngineError>, expected: u64) -> Result<(), Finding> {
+    match cursor.and_then(scanned) {
         Ok(count) => {
-            ensure!(count == READ, "a scan while no file can be opened ends after {count} of {READ} records");
+            ensure!(count == expected, "a scan while no file can be opened ends after {count} of {expected} records");
             Ok(())
         }
         Err(error) => has_reason(&error, "a scan"),
     }
 }
 
-fn scanned(session: &mut Session<'_>) -> Result<u64, EngineError> {
-    let mut cursor = session.cursor()?;
+fn scanned(mut cursor: Cursor<'_, '_>) -> Result<u64, EngineError> {
     let mut count = 0;
     let mut answer = cursor.seek(None, abi::FORWARD)?;
     while let Answer::Hit(_) = answer {

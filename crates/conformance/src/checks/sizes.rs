@@ -163,8 +163,26 @@ fn key_too_long(bench: &Bench) -> Result<(), Finding> {
         // An error is right here, and so is a miss; a hit would be the value of the key's beginning.
         session.put(&long[1..], b"value").during("put of the longest key")?;
         ensure!(!matches!(session.get(&long), Ok(Answer::Hit(_))), "a get of {} bytes found a value", long.len());
+        by_other_calls(bench, session, &long)?;
         expect(session, &long[1..], b"value")
     })
+}
+
+/// Nothing is found under a key that is too long, and nothing changed, whichever call asks.
+fn by_other_calls(bench: &Bench, session: &mut Session<'_>, long: &[u8]) -> Result<(), Finding> {
+    let size = long.len();
+    if bench.can(abi::CAN_CONTAIN) {
+        ensure!(!matches!(session.contains(long), Ok(true)), "contains says that a key of {size} bytes is there");
+    }
+    if bench.can(abi::CAN_INSERT_IF_ABSENT) {
+        let inserted = session.insert_if_absent(long, b"value");
+        ensure!(inserted.is_err(), "insert_if_absent with a key of {size} bytes was answered with {inserted:?}");
+    }
+    if bench.can(abi::CAN_DELETE) {
+        let deleted = session.delete(long);
+        ensure!(!matches!(deleted, Ok(Answer::Hit(()))), "the deletion of a key of {size} bytes was answered with OK");
+    }
+    Ok(())
 }
 
 fn key_too_short(bench: &Bench) -> Result<(), Finding> {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{group, hierarchy};
-use crate::ownership::{Inode, is_still};
+use crate::ownership::{Inode, Register, Thing, is_still};
 
 /// A group whose kvdyno is no more.
 #[derive(Clone, Debug)]
@@ -32,6 +32,20 @@ impl LeftoverGroup {
             (true, None) => fs::remove_dir(&self.folder),
         }
     }
+}
+
+/// Removes the groups that stand in the register of a process that has made none yet: those of its run's dead ones.
+///
+/// # Errors
+/// If one stays: what is in it would be at work beside the run.
+pub(crate) fn remove_taken_over(register: &Register) -> io::Result<()> {
+    for thing in register.things() {
+        if let Thing::Group { path, inode } = thing {
+            leftover(&path, inode).map_or(Ok(()), |group| group.remove())?;
+            register.gone(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Groups that have a name that kvdyno would give, whoever made them.

@@ -7,8 +7,11 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
+use std::os::fd::IntoRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +23,7 @@ use super::{Inode, Maker, RunName, Thing};
 /// No register comes near to it: a line of a thing has some two hundred bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// How long a resumed run waits for a `kvdyno clean` that goes by what it left.
+/// How long a resumed run waits for a `kvdyno clean` that goes by what it left, or a tool that it had started.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A line of a register.
@@ -75,12 +78,14 @@ impl Register {
     ///
     /// # Errors
     /// If there is no place for it, or somebody is at work with what was left.
-    pub fn resumed(run: RunName) -> io::Result<Register> {
+    pub(crate) fn resumed(run: RunName) -> io::Result<Register> {
         let register = Register::new(run)?;
         let since = Instant::now();
         while !register.took_over(&register_folders())? {
             if since.elapsed() > PATIENCE {
-                return Err(io::Error::other("`kvdyno clean` is at work with what this run left: wait for its end"));
+                return Err(io::Error::other(
+                    "`kvdyno clean`, or a tool that this run started, is at work with what it left: wait for its end",
+                ));
             }
             thread::sleep(Duration::from_millis(20));
         }
@@ -130,6 +135,28 @@ impl Register {
         self.0.write(&Line::Made(thing.clone()))?;
         self.0.things().insert(path, thing);
         Ok(())
+    }
+
+    /// Keeps this register in use until what `command` starts has ended too, whatever becomes of this process: a tool
+    /// that it had started may still make the thing that was noted.
+    ///
+    /// # Errors
+    /// If there are too many open files.
+    pub(crate) fn held_by(&self, command: &mut Command) -> io::Result<()> {
+        // The lock is the open file's, and with it whoever has a descriptor of that.
+        let file = self.0.file.try_clone()?;
+        let hold = move || {
+            let _ = rustix::io::dup(&file)?.into_raw_fd();
+            Ok(())
+        };
+        // SAFETY: the hook makes one system call, which is allowed between fork and exec.
+        unsafe { command.pre_exec(hold) };
+        Ok(())
+    }
+
+    /// The things that stand in it.
+    pub(crate) fn things(&self) -> Vec<Thing> {
+        self.0.things().values().cloned().collect()
     }
 
     /// Makes a folder that is not there yet, and notes it.
@@ -285,7 +312,7 @@ impl ReadRegister {
         let mut text = String::new();
         (&file).take(MOST_BYTES).read_to_string(&mut text)?;
         let Some((maker, things)) = parse(&text) else { return Ok(None) };
-        // The lock tells of a process that has another number here too, as that of a container.
+        // The lock tells of a process that has another number here too, as that of a container, and of its tools.
         let is_in_use = is_locked || maker.is_alive();
         // Nothing outlives the system's start but folders.
         let outlives = |thing: &Thing| maker.is_of_this_boot() || matches!(thing, Thing::Folder { .. });

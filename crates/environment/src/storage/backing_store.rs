@@ -83,9 +83,9 @@ impl BackingStore {
             }
             let device = self.attach(register)?;
             if self.storage != StorageKind::Raw {
-                format::format(self.storage, &device)?;
+                format::format(self.storage, &device, register)?;
             }
-            self.show(&device)?;
+            self.show(&device, register)?;
         }
         match self.storage {
             StorageKind::Raw => Ok(()),
@@ -99,7 +99,7 @@ impl BackingStore {
         register.add(Thing::Storage { point: self.canonical_point()?, below })?;
         match &self.device {
             Some(device) => Ok(device.clone()),
-            None => loops::of(&self.image())?.map_or_else(|| loops::attach(&self.image()), Ok),
+            None => loops::of(&self.image())?.map_or_else(|| loops::attach(&self.image(), register), Ok),
         }
     }
 
@@ -116,8 +116,12 @@ impl BackingStore {
         Ok(Some(Below::Device(fs::metadata(device)?.rdev())))
     }
 
+    /// The path by which it is registered, whether its folder is there or was removed.
     fn canonical_point(&self) -> io::Result<PathBuf> {
-        Ok(self.folder.canonicalize()?.join(MOUNT))
+        let (Some(parent), Some(name)) = (self.folder.parent(), self.folder.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        Ok(parent.canonicalize()?.join(name).join(MOUNT))
     }
 
     /// Whether what is at [`BackingStore::database`] now is this database's: a link of an earlier run may lead to a
@@ -142,7 +146,7 @@ impl BackingStore {
             if !self.is_trusted(&device)? {
                 return Ok(false);
             }
-            self.show(&device)?;
+            self.show(&device, register)?;
         }
         Ok(self.database().exists())
     }
@@ -179,7 +183,7 @@ impl BackingStore {
         }
     }
 
-    fn show(&self, device: &Path) -> io::Result<()> {
+    fn show(&self, device: &Path, register: &Register) -> io::Result<()> {
         if self.storage == StorageKind::Raw {
             match fs::remove_file(self.database()) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -188,7 +192,7 @@ impl BackingStore {
         }
         fs::create_dir_all(self.point())?;
         let kind = format::kind(self.storage);
-        tool::run(Command::new("mount").args(["-t", kind]).arg(device).arg(self.point()))
+        tool::makes(Command::new("mount").args(["-t", kind]).arg(device).arg(self.point()), register).map(drop)
     }
 
     /// Takes it from the system: what is in it stays in its file, or on its device.
@@ -205,7 +209,11 @@ impl BackingStore {
         while let Some(device) = loops::of(&self.image())? {
             loops::detach(&device, PATIENCE)?;
         }
-        self.canonical_point().map_or(Ok(()), |point| register.gone(&point))
+        // Without its parent it stays registered.
+        self.canonical_point().map_or(Ok(()), |point| {
+            detach_registered(register, &point)?;
+            register.gone(&point)
+        })
     }
 
     /// Releases it and removes what is in it.
@@ -233,6 +241,18 @@ impl BackingStore {
         let made_of_file = self.storage == StorageKind::Raw && self.device.is_none();
         made_of_file.then(|| Some(fs::metadata(self.image()).ok()?.blocks().div_ceil(2)))?
     }
+}
+
+/// Takes the file that is registered from its devices: somebody may have removed it, or put another in its place.
+fn detach_registered(register: &Register, at: &Path) -> io::Result<()> {
+    for thing in register.things() {
+        if let Thing::Storage { point, below: Below::Image { path, inode } } = thing
+            && point == at
+        {
+            loops::all_of(&path, inode)?.iter().try_for_each(|device| loops::detach(device, PATIENCE))?;
+        }
+    }
+    Ok(())
 }
 
 /// The uppermost mount at a point.

@@ -1,10 +1,10 @@
 //! Block devices, as `/sys/dev/block` shows them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kvdyno_results::Device;
 
-use crate::tree::Tree;
+use crate::tree::{Tree, chosen};
 
 /// The unit of `stat`, whatever the device's own sector is (`Documentation/block/stat.rst`).
 const SECTOR: u64 = 512;
@@ -51,11 +51,25 @@ impl BlockDevice {
         parse_stat(&self.name, &self.tree.text(self.folder.join("stat"))?)
     }
 
-    /// A setting of its request queue. A partition has its disk's.
+    /// Its I/O scheduler: `mq-deadline`, or `none`.
+    pub(super) fn scheduler(&self) -> Option<String> {
+        self.tree.text(self.disk()?.join("queue/scheduler")).map(|words| chosen(&words).to_owned())
+    }
+
+    /// The disk's model, as it names itself. Disks of virtual machines have none as a rule.
+    pub(super) fn model(&self) -> Option<String> {
+        self.tree.text(self.disk()?.join("device/model")).map(|model| model.trim().to_owned())
+    }
+
+    /// A setting of its request queue.
     fn queue(&self, setting: &str) -> Option<u32> {
+        self.tree.value(self.disk()?.join("queue").join(setting))
+    }
+
+    /// The disk's folder, of a partition too.
+    fn disk(&self) -> Option<&Path> {
         let is_partition = self.folder.join("partition").exists();
-        let disk = if is_partition { self.folder.parent()? } else { &self.folder };
-        self.tree.value(disk.join("queue").join(setting))
+        if is_partition { self.folder.parent() } else { Some(&self.folder) }
     }
 }
 
@@ -85,6 +99,9 @@ mod tests {
         fs::create_dir_all(root.path().join("sys/dev/block")).unwrap();
         fs::write(disk.join("queue/rotational"), "1\n").unwrap();
         fs::write(disk.join("queue/iostats"), "1\n").unwrap();
+        fs::write(disk.join("queue/scheduler"), "none [mq-deadline] kyber\n").unwrap();
+        fs::create_dir(disk.join("device")).unwrap();
+        fs::write(disk.join("device/model"), "X1 4TB         \n").unwrap();
         fs::write(disk.join("sda1/partition"), "1\n").unwrap();
         fs::write(disk.join("sda1/stat"), STAT).unwrap();
         symlink("../../devices/pci0/sda", root.path().join("sys/dev/block/8:0")).unwrap();
@@ -99,6 +116,8 @@ mod tests {
         let partition = BlockDevice::find(&tree, (8, 1)).unwrap();
         assert_eq!(partition.name, "sda1");
         assert_eq!(partition.rotational(), Some(true));
+        assert_eq!(partition.scheduler().as_deref(), Some("mq-deadline"));
+        assert_eq!(partition.model().as_deref(), Some("X1 4TB"));
         let counters = partition.counters().unwrap();
         assert_eq!((counters.reads, counters.read_bytes), (53975, 4483082 * 512));
         assert_eq!((counters.writes, counters.write_bytes), (27834, 3224648 * 512));

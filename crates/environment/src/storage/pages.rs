@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
@@ -34,6 +35,52 @@ pub fn cached(database: &Path) -> io::Result<CachedPages> {
         Ok(())
     })?;
     Ok(sum)
+}
+
+/// Bytes of a database's files that are in memory and not on the storage yet: dirty, or being written out. `None` where
+/// the kernel does not tell (`cachestat`, Linux 6.5), and for a device, whose pages are everybody's.
+pub fn dirty_bytes(database: &Path) -> io::Result<Option<u64>> {
+    if is_device(database) {
+        return Ok(None);
+    }
+    let (page, mut sum) = (rustix::param::page_size() as u64, Some(0));
+    for_each_file(database, &mut |file| {
+        sum = match (sum, dirty_pages(file)?) {
+            (Some(sum), Some(pages)) => Some(sum + page * pages),
+            _ => None,
+        };
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
+/// `struct cachestat` of the kernel's `linux/mman.h`.
+#[repr(C)]
+#[derive(Default)]
+struct CacheStat {
+    cached: u64,
+    dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+fn dirty_pages(file: &File) -> io::Result<Option<u64>> {
+    /// The number of the system call, the same for all architectures.
+    const CACHESTAT: libc::c_long = 451;
+    // From the beginning, and a length of 0: to the end.
+    let (range, mut stat) = ([0u64; 2], CacheStat::default());
+    // SAFETY: both structures are the kernel's, and live until the call has returned.
+    let code = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), range.as_ptr(), &raw mut stat, 0u32) };
+    if code == 0 {
+        return Ok(Some(stat.dirty + stat.writeback));
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        // An old kernel, a filter of system calls, a filesystem of huge pages.
+        Some(libc::ENOSYS | libc::EPERM | libc::EOPNOTSUPP) => Ok(None),
+        _ => Err(error),
+    }
 }
 
 fn for_each_file(database: &Path, what: &mut dyn FnMut(&File) -> io::Result<()>) -> io::Result<()> {
@@ -109,6 +156,19 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    #[test]
+    fn what_is_not_on_the_storage_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("below")).unwrap();
+        fs::write(folder.path().join("below/one"), vec![1; 1 << 20]).unwrap();
+        let written = dirty_bytes(folder.path()).unwrap();
+        settle(folder.path()).unwrap();
+        let settled = dirty_bytes(folder.path()).unwrap();
+        // The kernel may have written some of it out in between.
+        assert!(written.is_none() || (settled == Some(0) && written <= Some(1 << 20)), "{written:?} {settled:?}");
+        assert_eq!(written.is_some(), settled.is_some());
+    }
 
     #[test]
     fn what_was_written_is_cached_until_it_is_dropped() {

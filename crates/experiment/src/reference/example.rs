@@ -5,7 +5,7 @@ use std::fmt::Write;
 use kvdyno_model::{Definition, Otherwise};
 use toml::{Table, Value};
 
-use crate::experiment::{SectionInfo, sections};
+use crate::experiment::{SectionInfo, section_of, sections};
 
 const HEAD: &str = "#:schema ./schema.json
 # Every key of an experiment file. Only `engines` is needed; a key that stands here as a comment is absent otherwise.
@@ -28,6 +28,10 @@ data.records = 100_000
 run = [
     { readers = [1, 2], duration = "2s", warmup = "250ms", write_rate = 20_000 },
     { workload = "readrandom", readers = [2], operations = 200_000, warmup = "250ms", reads_per_transaction = 100 },
+    { workload = "mix", readers = [1], duration = "2s", warmup = "250ms", role = [
+        { name = "visitors", mix = "get 95, put 5", distribution = "zipf" },
+        { name = "reports", mix = "range 100", seek_nexts = 999, rate = 20 },
+    ] },
 ]
 engine.lmdb-writemap = { engine = "lmdb", options = { writemap = true } }
 "#;
@@ -59,9 +63,12 @@ fn write_section(file: &mut String, section: &SectionInfo, chosen: &Table) -> st
             for (number, run) in runs.enumerate() {
                 write_heading(file, "[[run]]", if number == 0 { section.doc } else { "" })?;
                 write_keys(file, section, run, number > 0)?;
+                write_roles(file, run)?;
             }
             Ok(())
         }
+        // They stand with their run.
+        "run.role" => Ok(()),
         "engine.NAME" => {
             for (name, own) in chosen.get("engine").and_then(Value::as_table).into_iter().flatten() {
                 write_heading(file, &format!("[engine.{name}]"), section.doc)?;
@@ -74,6 +81,16 @@ fn write_section(file: &mut String, section: &SectionInfo, chosen: &Table) -> st
             write_keys(file, section, chosen.get(name).and_then(Value::as_table).unwrap_or(&Table::new()), false)
         }
     }
+}
+
+fn write_roles(file: &mut String, run: &Table) -> std::fmt::Result {
+    let roles = run.get("role").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table);
+    for (number, role) in roles.enumerate() {
+        let Some(section) = section_of("run.role") else { continue };
+        write_heading(file, "[[run.role]]", if number == 0 { section.doc } else { "" })?;
+        write_keys(file, section, role, number > 0)?;
+    }
+    Ok(())
 }
 
 fn write_heading(file: &mut String, heading: &str, doc: &str) -> std::fmt::Result {

@@ -26,7 +26,7 @@ pub fn page() -> String {
 fn write_section(page: &mut String, section: &SectionInfo) -> std::fmt::Result {
     match section.name {
         "" => write!(page, "\n## Top level\n\n")?,
-        "run" => write!(page, "\n## `[[run]]`\n\n{}\n\n", section.doc)?,
+        "run" | "run.role" => write!(page, "\n## `[[{}]]`\n\n{}\n\n", section.name, section.doc)?,
         name => write!(page, "\n## `[{name}]`\n\n{}\n\n", section.doc)?,
     }
     writeln!(page, "| key | what can be written | default | flag | meaning |")?;

@@ -13,6 +13,7 @@ pub fn schema() -> Json {
         match section.name {
             "" => properties.extend(section.keys.iter().map(|key| (key.name.to_owned(), value(key)))),
             "run" => drop(properties.insert("run".to_owned(), json!({ "type": "array", "items": table }))),
+            "run.role" => properties["run"]["items"]["properties"]["role"] = json!({ "type": "array", "items": table }),
             name => match name.split_once('.') {
                 Some((group, _)) => {
                     let named = json!({ "type": "object", "additionalProperties": table });

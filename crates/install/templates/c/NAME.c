@@ -159,6 +159,8 @@ static const kvdyno_engine engine = {
     .put = put,
     .remove = delete,
     .write = write_entries,
+    /* ENGINE: what else it can, each with its capability: cursors, cursor_open_with, contains, insert_if_absent,
+     * delete_range, counters; kvdyno.h has all of them. */
 };
 
 const kvdyno_engine *kvdyno_engine_v2(void)

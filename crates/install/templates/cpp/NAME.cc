@@ -174,6 +174,8 @@ kvdyno_engine table() {
     engine.put = put;
     engine.remove = remove;
     engine.write = write;
+    // ENGINE: what else it can, each with its capability: cursors, cursor_open_with, contains, insert_if_absent,
+    // delete_range, counters; kvdyno.h has all of them.
     return engine;
 }
 

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use kvdyno_experiment::{
     Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
 };
-use kvdyno_model::{Definition, Fraction, KeyPath, Otherwise};
+use kvdyno_model::{Definition, Fraction, KeyPath, Otherwise, Repeat};
 use kvdyno_worker::workloads::WorkloadName;
 use toml::{Table, Value};
 
@@ -53,14 +53,15 @@ fn default_of_compare(key: &Definition) -> Option<&'static str> {
 
 /// The default of a key for `kvdyno diff`, where it is not that of the file.
 fn default_of_diff(key: &Definition) -> Option<&'static str> {
-    let defaults: [(KeyPath, &str); 7] = [
+    let defaults: [(KeyPath, &str); 8] = [
         (TopKey::Name.into(), "diff"),
         (LabKey::Repeat.into(), "auto"),
         (LabKey::Question.into(), "difference"),
+        (LabKey::Database.into(), "auto"),
         (RunKey::Workload.into(), "readrandom"),
         (RunKey::Readers.into(), "1"),
-        (RunKey::Duration.into(), "1s"),
-        (RunKey::Warmup.into(), "200ms"),
+        (RunKey::Duration.into(), "200ms"),
+        (RunKey::Warmup.into(), "50ms"),
     ];
     defaults.into_iter().find(|(path, _)| *path == key.path).map(|(_, text)| text)
 }
@@ -105,7 +106,7 @@ fn is_workload(key: &Definition) -> bool {
 
 fn heading(key: &Definition) -> Option<String> {
     match key.section {
-        "" => None,
+        "" => Some("Output".to_owned()),
         "run" => Some("[[run]]".to_owned()),
         section => Some(format!("[{section}]")),
     }
@@ -171,12 +172,17 @@ fn value(key: &Definition, text: &str) -> Value {
 }
 
 /// The keys that were given, and a command's own defaults for the rest. What ends a run otherwise than by its time
-/// leaves that without a default.
+/// leaves that without a default, and a number of repeats what is about when they are enough.
 fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>) -> KeyFlags {
-    let has = |path: KeyPath| given.iter().any(|(key, _)| key.path == path);
+    let text_of = |path: KeyPath| given.iter().find(|(key, _)| key.path == path).map(|(_, text)| text.as_str());
+    let has = |path| text_of(path).is_some();
     let ends_otherwise = has(RunKey::Operations.into()) || has(RunKey::RecordsFraction.into());
+    let repeat = text_of(LabKey::Repeat.into()).and_then(|text| text.parse::<Repeat>().ok());
+    let is_counted = repeat.is_some_and(|repeat| !repeat.is_auto());
+    let until_enough = [LabKey::Budget, LabKey::Question].map(KeyPath::from);
     let left = all().filter(|key| !given.iter().any(|(other, _)| other.path == key.path));
     let left = left.filter(|key| !ends_otherwise || key.path != RunKey::Duration.into());
+    let left = left.filter(|key| !is_counted || !until_enough.contains(&key.path));
     let defaults = left.filter_map(|key| Some((key, default(key)?.to_owned())));
     KeyFlags { given: given.iter().cloned().chain(defaults).collect() }
 }
@@ -241,6 +247,13 @@ impl KeyFlags {
         let keys = self.given.iter().filter(|(key, _)| key.section == "run" && !is_workload(key));
         for (key, text) in keys.filter(|(key, _)| concerns(key)) {
             run.insert(key.name.to_owned(), value(key, text));
+        }
+        // A rate that means nothing to this workload takes the arrival with it.
+        let rates = [RunKey::ReadRate, RunKey::WriteRate, RunKey::Rate];
+        if rates.iter().any(|key| self.text_of((*key).into()).is_some())
+            && !rates.iter().any(|key| run.contains_key(key.name()))
+        {
+            run.remove(RunKey::Arrival.name());
         }
         run
     }

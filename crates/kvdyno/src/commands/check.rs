@@ -1,7 +1,7 @@
 //! `kvdyno engines check`: whether adapters keep what the ABI promises.
 
 use std::env;
-use std::io::{self, Write, stdout};
+use std::io;
 use std::process::Command;
 
 use kvdyno_conformance::{CheckOutcome, CheckVerdict, Subject, Suite, checks, child};
@@ -13,6 +13,7 @@ use kvdyno_plan::inspection;
 use super::engines::{EngineSearch, find, left_out};
 use crate::cli::CheckArguments;
 use crate::error::Error;
+use crate::output::{print, print_columns};
 
 /// Runs the command.
 pub fn run(arguments: CheckArguments) -> Result<(), Error> {
@@ -86,14 +87,9 @@ fn relaunch(task: &str) -> io::Result<Command> {
     Ok(command)
 }
 
-fn print(text: &str) -> Result<(), Error> {
-    let mut out = stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io("cannot print"))
-}
-
 fn list() -> Result<(), Error> {
     let rows: Vec<String> = checks().iter().map(|check| format!("{:<24} {}\n", check.name, check.what)).collect();
-    print(&rows.concat())
+    print_columns(&rows.concat())
 }
 
 fn known(names: &[String]) -> Result<(), Error> {

@@ -1,11 +1,10 @@
 //! `kvdyno clean`: removes what runs left behind that were killed.
 
-use std::io::{Write, stdout};
-
 use kvdyno_environment::leftovers::{LeftoversOfProcess, leftovers};
 
 use crate::cli::CleanArguments;
 use crate::error::Error;
+use crate::output::print;
 
 /// Runs the command.
 pub fn run(arguments: &CleanArguments) -> Result<(), Error> {
@@ -49,5 +48,5 @@ fn remove(left: LeftoversOfProcess) -> Result<usize, Error> {
 }
 
 fn say(line: &str) -> Result<(), Error> {
-    writeln!(stdout(), "{line}").map_err(Error::io("cannot print"))
+    print(&format!("{line}\n"))
 }

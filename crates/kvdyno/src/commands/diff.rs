@@ -1,11 +1,12 @@
 //! `kvdyno diff`: whether a change made an engine slower, by two setups that are measured beside each other or by two
 //! results folders.
 
-use std::io::{Write, stdout};
 use std::path::Path;
 
+use jiff::Timestamp;
 use kvdyno_analysis::verdicts::DETECT;
 use kvdyno_experiment::Experiment;
+use kvdyno_model::Question;
 use kvdyno_report::{Diff, DiffError, DiffFormat, DiffOutcome};
 use kvdyno_results::folder::ResultsFolder;
 
@@ -13,6 +14,7 @@ use crate::cli::DiffArguments;
 use crate::commands::named::{sections, sides};
 use crate::commands::run::{self, EndedRun};
 use crate::error::Error;
+use crate::output::{self, print, screen};
 
 /// Runs the command.
 pub fn run(arguments: &DiffArguments) -> Result<(), Error> {
@@ -46,11 +48,15 @@ fn measured(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), 
         ));
     }
     let mut experiment = experiment(before, after, arguments)?;
+    if !experiment.lab.repeat.is_auto() {
+        // A default of this command, about what ends repeats: here their number does.
+        experiment.lab.question = Question::Ranking;
+    }
     run::enter_scope(&experiment);
     run::give_up(&mut experiment, &arguments.erase)?;
     let output = (arguments.out.as_deref(), arguments.dry_run);
-    match run::measure(experiment, None, output).map_err(of_diff)? {
-        Some(ended) => tell_run(&ended, arguments.format),
+    match run::measure(experiment, None, output, &arguments.watch).map_err(of_diff)? {
+        Some(ended) => tell_run(&ended, arguments),
         None => Ok(()),
     }
 }
@@ -68,8 +74,8 @@ fn resume(folder: &Path, arguments: &DiffArguments) -> Result<(), Error> {
         return Err(Error::Input(format!("--{flag} cannot be changed any more: a diff goes on as it was begun")));
     }
     setups_of(&ResultsFolder::open(folder)?)?;
-    let ended = run::resume(folder, &arguments.erase).map_err(of_diff)?;
-    tell_run(&ended, arguments.format)
+    let ended = run::resume(folder, &arguments.erase, &arguments.watch).map_err(of_diff)?;
+    tell_run(&ended, arguments)
 }
 
 /// An interrupted diff is gone on with as one.
@@ -95,12 +101,22 @@ fn setups_of(results: &ResultsFolder) -> Result<(String, String, f64), Error> {
     }
 }
 
-fn tell_run(ended: &EndedRun, format: DiffFormat) -> Result<(), Error> {
+fn tell_run(ended: &EndedRun, arguments: &DiffArguments) -> Result<(), Error> {
     let results = &ended.results;
     let (before, after, detect) = setups_of(results)?;
     let page = kvdyno_report::write_page(results)?;
-    eprintln!("charts: {}", page.display());
-    tell(&Diff::of_run(results, &before, &after, detect)?, format)
+    if arguments.watch.tells() {
+        output::tell(format_args!("charts: {}", page.display()));
+    }
+    let diff = Diff::of_run(results, &before, &after, detect)?;
+    match arguments.watch.json {
+        true => {
+            let line = serde_json::json!({ "time": Timestamp::now(), "event": "run-ended", "page": page });
+            print(&format!("{line}\n"))?;
+            outcome(&diff)
+        }
+        false => tell(&diff, arguments.format),
+    }
 }
 
 fn of_folders(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), Error> {
@@ -122,6 +138,8 @@ fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
         (arguments.erase.device.is_some(), "device"),
         (arguments.out.is_some(), "out"),
         (arguments.dry_run, "dry-run"),
+        (arguments.watch.json, "json"),
+        (arguments.watch.metrics.is_some(), "metrics"),
     ];
     let flag = given.iter().find(|(is_given, _)| *is_given).map(|(_, flag)| *flag);
     match flag.or(arguments.keys.about_measuring()) {
@@ -132,7 +150,13 @@ fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
 
 /// Prints it; what it comes to is for `main`.
 fn tell(diff: &Diff, format: DiffFormat) -> Result<(), Error> {
-    stdout().write_all(diff.render(format).as_bytes()).map_err(Error::io("cannot print"))?;
+    let text = diff.render(format);
+    let text = if format == DiffFormat::Text { screen().fitted(&text) } else { text };
+    print(&text)?;
+    outcome(diff)
+}
+
+fn outcome(diff: &Diff) -> Result<(), Error> {
     match diff.outcome() {
         DiffOutcome::Failed { failed, ended } => Err(Error::Trials { failed, ended }),
         DiffOutcome::Worse(cells) => Err(Error::Worse(cells)),

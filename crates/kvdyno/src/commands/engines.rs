@@ -1,27 +1,31 @@
 //! `kvdyno engines`: what can be measured here.
 
-use std::io::{Write, stdout};
+mod json;
+
 use std::path::Path;
 use std::thread;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use kvdyno_engine::catalog::{self, EngineName};
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed::{self, Installed};
-use kvdyno_engine::{AbiCode, Compression, Durability, OptionKind, Probe};
+use kvdyno_engine::{AbiCode, Compression, Durability, OptionKind, PresetInfo, Probe};
 use kvdyno_install::{Recipe, recipes};
 use kvdyno_plan::inspection;
 
-use crate::cli::EnginesArguments;
+use crate::cli::{EnginesArguments, ListFormat};
 use crate::error::Error;
+use crate::output::{print_columns, print_json, screen};
 
 /// Runs the command.
 pub fn run(arguments: EnginesArguments) -> Result<(), Error> {
-    let text = match arguments.name {
-        Some(name) => describe(&name, arguments.library.as_deref())?,
-        None => list()?,
-    };
-    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+    let is_json = arguments.list.format == ListFormat::Json;
+    match (arguments.name, is_json) {
+        (Some(name), false) => print_columns(&describe(&name, arguments.library.as_deref())?),
+        (Some(name), true) => print_json(&json::described(inspected(&name, arguments.library.as_deref())?)),
+        (None, false) => print_columns(&list()?),
+        (None, true) => print_json(&json::listed(known_engines()?)),
+    }
 }
 
 /// An engine that a user named and that can be measured.
@@ -63,18 +67,41 @@ pub(super) fn left_out(names: &[&str]) -> String {
     }
 }
 
+/// Columns where nobody says how many fit.
+const USUAL_WIDTH: u16 = 120;
+
 pub(super) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    if std::env::var_os("COLUMNS").is_none() && !std::io::IsTerminal::is_terminal(&stdout()) {
-        table.set_width(120);
-    }
+    table.set_width(screen().width.map_or(USUAL_WIDTH, |width| u16::try_from(width).unwrap_or(u16::MAX)));
     table.set_header(header);
     table
 }
 
-/// A row for each engine that is known: those that are here, and those that a recipe can bring.
-fn list() -> Result<String, Error> {
+/// Lets columns be no narrower than their longest number, so that none is broken.
+fn keep_numbers(table: &mut Table, columns: &[usize]) {
+    let is_number = |word: &&str| word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+    for index in columns {
+        let longest = |text: String| text.split_whitespace().filter(is_number).map(|word| word.chars().count()).max();
+        let cells = table.column_cells_iter(*index).flatten();
+        let Some(longest) = cells.filter_map(|cell| longest(cell.content())).max() else { continue };
+        let Some(column) = table.column_mut(*index) else { continue };
+        let width = longest as u16 + column.padding_width();
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+    }
+}
+
+/// An engine that is known: here with the system's library, installed in a version, or in a recipe.
+struct KnownEngine {
+    name: String,
+    installed: Option<Installed>,
+    recipe: Option<Recipe>,
+    /// No inspection if there is no adapter at all; or why it cannot be asked.
+    inspection: Result<Option<Inspection>, String>,
+}
+
+/// Those that are here, and those that a recipe can bring.
+fn known_engines() -> Result<Vec<KnownEngine>, Error> {
     let recipes = recipes().map_err(|error| Error::Input(error.to_string()))?;
     let mut names: Vec<String> = catalog::list().into_keys().chain(recipes.iter().map(|r| r.name.clone())).collect();
     names.extend(installed::all(&catalog::folders()).into_iter().map(|one| one.name));
@@ -87,11 +114,20 @@ fn list() -> Result<String, Error> {
             all.iter().map(|(name, installed)| scope.spawn(|| ask(name, installed.as_ref()))).collect();
         started.into_iter().map(|one| one.join()).collect()
     });
+    let known = |((name, installed), inspection): ((String, Option<Installed>), thread::Result<_>)| KnownEngine {
+        recipe: recipes.iter().find(|recipe| recipe.name == name).cloned(),
+        inspection: inspection.unwrap_or_else(|_| Err("asking it failed".to_owned())),
+        name,
+        installed,
+    };
+    Ok(all.into_iter().zip(inspections).map(known).collect())
+}
+
+/// A row for each.
+fn list() -> Result<String, Error> {
     let mut rows = table(&["engine", "version", "where from, what it is, what it can do"]);
-    for ((name, installed), inspection) in all.iter().zip(inspections) {
-        let recipe = recipes.iter().find(|recipe| recipe.name == *name);
-        let inspection = inspection.unwrap_or_else(|_| Err("asking it failed".to_owned()));
-        rows.add_row(row(name, installed.as_ref(), recipe, inspection));
+    for known in known_engines()? {
+        rows.add_row(row(&known.name, known.installed.as_ref(), known.recipe.as_ref(), known.inspection));
     }
     Ok(format!(
         "{}\n\nMore of one: kvdyno engines NAME. Any other adapter: give its path, ./libmine.so.\n",
@@ -157,12 +193,15 @@ fn row(
     [label, version, lines.join("\n")]
 }
 
-fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
-    let name = EngineName::parse(name);
-    let request = inspection::request(&name, library.map(Path::to_owned));
+fn inspected(name: &str, library: Option<&Path>) -> Result<(Request, Inspection), Error> {
+    let request = inspection::request(&EngineName::parse(name), library.map(Path::to_owned));
     let inspected =
         request.and_then(|request| inspection::inspect_in_child(&request).map(|inspection| (request, inspection)));
-    let (request, inspection) = inspected.map_err(|obstacle| Error::Input(obstacle.message))?;
+    inspected.map_err(|obstacle| Error::Input(obstacle.message))
+}
+
+fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
+    let (request, inspection) = inspected(name, library)?;
     let engine = &inspection.declared;
     let mut text = format!("{} — {}\n\n", engine.name, engine.summary);
     let version = match &inspection.probe {
@@ -204,8 +243,9 @@ fn presets_and_options(adapter: &Declared) -> String {
     if !adapter.presets.is_empty() {
         let mut rows = table(&["preset", "sets", "for"]);
         for preset in &adapter.presets {
-            rows.add_row([format!("{}:{}", adapter.name, preset.name), preset.options.clone(), preset.help.clone()]);
+            rows.add_row([format!("{}:{}", adapter.name, preset.name), set_by(preset), preset.help.clone()]);
         }
+        keep_numbers(&mut rows, &[1]);
         text.push_str(&format!("{}\n\n", rows.trim_fmt()));
     }
     if adapter.options.is_empty() {
@@ -213,9 +253,17 @@ fn presets_and_options(adapter: &Declared) -> String {
     }
     let mut rows = table(&["option", "type", "default", "what it does"]);
     for option in &adapter.options {
-        rows.add_row([option.name.clone(), kind(&option.kind), option.default_value.clone(), option.help.clone()]);
+        let scales = if option.scales { " `--fit` scales it with the database." } else { "" };
+        let help = format!("{}{scales}", option.help);
+        rows.add_row([option.name.clone(), kind(&option.kind), option.default_value.clone(), help]);
     }
+    keep_numbers(&mut rows, &[1, 2]);
     text + &format!("{}\n", rows.trim_fmt())
+}
+
+/// Where lines can be broken between name and value.
+fn set_by(preset: &PresetInfo) -> String {
+    preset.options.replace('=', " = ").replace(',', ", ")
 }
 
 fn kind(kind: &OptionKind) -> String {

@@ -1,25 +1,30 @@
 //! `kvdyno experiments`.
 
-use std::io::{Write, stdout};
-
 use kvdyno_experiment::{SHIPPED, Shipped, reference};
 
-use crate::cli::ExperimentsArguments;
+use crate::cli::{ExperimentsArguments, ListFormat};
 use crate::error::Error;
+use crate::output::{print, print_columns, print_json};
 
 /// Lists the experiments that come with the program, or prints the file of one, or the schema of all.
 pub fn run(arguments: &ExperimentsArguments) -> Result<(), Error> {
-    let mut out = stdout().lock();
     if arguments.schema {
-        let schema =
-            serde_json::to_string_pretty(&reference::schema()).map_err(|error| Error::Input(error.to_string()))?;
-        return writeln!(out, "{schema}").map_err(Error::io("cannot print"));
+        return print_json(&reference::schema());
     }
-    let printed = match &arguments.name {
-        None => SHIPPED.iter().try_for_each(|shipped| writeln!(out, "{:<12} {}", shipped.name, shipped.question())),
-        Some(name) => out.write_all(shipped(name)?.text.as_bytes()),
-    };
-    printed.map_err(Error::io("cannot print"))
+    if arguments.list.format == ListFormat::Json {
+        let entry = |one: &Shipped| serde_json::json!({ "name": one.name, "question": one.question() });
+        let with_file =
+            |one: &Shipped| serde_json::json!({ "name": one.name, "question": one.question(), "file": one.text });
+        return match &arguments.name {
+            None => print_json(&SHIPPED.iter().map(entry).collect::<Vec<_>>()),
+            Some(name) => print_json(&with_file(shipped(name)?)),
+        };
+    }
+    let line = |shipped: &Shipped| format!("{:<12} {}\n", shipped.name, shipped.question());
+    match &arguments.name {
+        None => print_columns(&SHIPPED.iter().map(line).collect::<String>()),
+        Some(name) => print(shipped(name)?.text),
+    }
 }
 
 fn shipped(name: &str) -> Result<&'static Shipped, Error> {

@@ -13,6 +13,7 @@ use kvdyno_plan::inspection::{inspect_in_child, request};
 
 use crate::cli::InstallArguments;
 use crate::error::Error;
+use crate::output::tell;
 
 /// Runs the command. Every name is looked up before the first engine is fetched; one that fails does not stop the rest.
 pub fn run(arguments: &InstallArguments) -> Result<(), Error> {
@@ -125,7 +126,7 @@ impl InstallProgress {
         };
         match &self.spinner {
             Some(spinner) => spinner.set_message(words),
-            None => eprintln!("{}: {words}", self.label),
+            None => tell(format_args!("{}: {words}", self.label)),
         }
     }
 
@@ -139,6 +140,6 @@ impl InstallProgress {
         if let Some(spinner) = self.spinner {
             spinner.finish_and_clear();
         }
-        eprintln!("{}: {words}", self.label);
+        tell(format_args!("{}: {words}", self.label));
     }
 }

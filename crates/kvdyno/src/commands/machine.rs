@@ -1,16 +1,16 @@
 //! `kvdyno machine`: what figures come from.
 
-use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
 use kvdyno_engine::{Choice, catalog::EngineName};
 use kvdyno_environment::abilities::abilities;
-use kvdyno_results::{DriverCost, Machine};
+use kvdyno_results::{DriverCost, KvdynoBuild, Machine};
 use kvdyno_worker::clock::{self, Calibration, Tsc};
 
-use crate::cli::MachineArguments;
+use crate::cli::{ListFormat, MachineArguments};
 use crate::error::Error;
+use crate::output::{print_columns, print_json};
 
 /// The time in which the driver's own cost is measured before an experiment.
 const DRIVER_TIME: Duration = Duration::from_millis(1000);
@@ -21,11 +21,10 @@ pub fn run(arguments: MachineArguments) -> Result<(), Error> {
         return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
     }
     let facts = describe(&arguments.dir);
-    let text = match arguments.json {
-        true => serde_json::to_string_pretty(&facts).map_err(|error| Error::Input(error.to_string()))? + "\n",
-        false => words(&facts),
-    };
-    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+    match arguments.json || arguments.list.format == ListFormat::Json {
+        true => print_json(&facts),
+        false => print_columns(&words(&facts)),
+    }
 }
 
 /// This machine, with the filesystem of `folder` and the driver's own cost.
@@ -36,8 +35,34 @@ pub fn describe(folder: &Path) -> Machine {
         false => clock::describe(1.0),
     };
     facts.kvdyno = env!("CARGO_PKG_VERSION").to_owned();
+    facts.build = Some(build());
     facts.driver = driver(facts.cpu.threads.max(1));
     facts
+}
+
+/// How this program was built.
+fn build() -> KvdynoBuild {
+    KvdynoBuild {
+        commit: option_env!("KVDYNO_COMMIT").map(str::to_owned),
+        profile: env!("KVDYNO_PROFILE").to_owned(),
+        rust: env!("KVDYNO_RUST").to_owned(),
+    }
+}
+
+/// `0.1.0, commit 1a2b3c4d5e6f, release, rustc 1.95.0`.
+fn kvdyno(version: &str, build: Option<&KvdynoBuild>) -> String {
+    let commit = build.and_then(|build| build.commit.as_ref()).map(|commit| format!("commit {commit}"));
+    let how = build.map(|build| format!("{}, {}", build.profile, build.rust));
+    [Some(version.to_owned()), commit, how].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Whether another kvdyno began the run whose machine this is, in a sentence: another version or another build, as far
+/// as that one said how it was built.
+pub fn begun_by_another(machine: &Machine) -> Option<String> {
+    let (version, own) = (env!("CARGO_PKG_VERSION"), build());
+    let is_same = machine.kvdyno == version && machine.build.as_ref().is_none_or(|build| *build == own);
+    let (this, that) = (kvdyno(version, Some(&own)), kvdyno(&machine.kvdyno, machine.build.as_ref()));
+    (!is_same).then(|| format!("by kvdyno {this}; the run was begun by {that}"))
 }
 
 /// `None` if the null engine's adapter is not installed: then there is no figure, and none is made up.
@@ -49,7 +74,7 @@ fn driver(threads: u32) -> Option<DriverCost> {
 
 fn words(facts: &Machine) -> String {
     let mut lines = Vec::new();
-    let mut line = |what: &str, value: String| lines.push(format!("{what:<12} {value}"));
+    let mut line = |what: &str, value: String| lines.push(format!("{what:<13} {value}"));
     let cpu = &facts.cpu;
     line("cpu", cpu.model.clone());
     let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -80,9 +105,12 @@ fn words(facts: &Machine) -> String {
     line("filesystem", format!("{}{device} ({}), {free:.1} GiB free", filesystem.kind, filesystem.options));
     line("kernel", facts.kernel.clone());
     line("system", facts.system.clone());
+    for (name, words) in facts.setup.facts() {
+        line(name, words);
+    }
     line("clock", facts.clock.clone());
     line("driver", facts.driver.as_ref().map_or("not measured: the null engine is not installed".into(), driver_words));
-    line("kvdyno", facts.kvdyno.clone());
+    line("kvdyno", kvdyno(&facts.kvdyno, facts.build.as_ref()));
     for (number, (part, ability)) in abilities().into_iter().enumerate() {
         line(if number == 0 { "environment" } else { "" }, format!("{part}: {ability}"));
     }

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod diff;
 pub mod engines;
 pub mod experiments;
+pub mod generated;
 pub mod install;
 pub mod machine;
 mod named;

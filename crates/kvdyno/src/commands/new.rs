@@ -1,11 +1,10 @@
 //! `kvdyno engines new`: an adapter to begin with.
 
-use std::io::{Write, stdout};
-
 use kvdyno_install::{Language, NewAdapterError, new_adapter};
 
 use crate::cli::NewArguments;
 use crate::error::Error;
+use crate::output::print;
 
 /// Runs the command.
 pub fn run(arguments: &NewArguments) -> Result<(), Error> {
@@ -25,5 +24,5 @@ pub fn run(arguments: &NewArguments) -> Result<(), Error> {
         made.build,
         made.library
     );
-    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+    print(&text)
 }

@@ -1,28 +1,65 @@
 //! `kvdyno report`: the tables of a results folder, and its page.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::path::Path;
 
-use kvdyno_report::{Format, against, can_hold};
+use jiff::Timestamp;
+use kvdyno_report::{Format, Rendered, ReportError, against, can_hold, schema};
 use kvdyno_results::folder::ResultsFolder;
 
-use crate::cli::ReportArguments;
+use crate::cli::{ReportArguments, WatchArguments};
 use crate::error::Error;
+use crate::output::{print, print_json, print_painted, screen, tell};
 
 /// Runs the command.
 pub fn run(arguments: ReportArguments) -> Result<(), Error> {
-    let results = ResultsFolder::open(arguments.folder)?;
-    let Some(paper) = arguments.against else { return show(&results, arguments.format) };
-    if !can_hold(arguments.format) {
+    let Some(folder) = arguments.folder.filter(|_| !arguments.schema) else {
+        return print_json(&schema());
+    };
+    let results = ResultsFolder::open(folder)?;
+    if arguments.against.is_some() && !can_hold(arguments.format) {
         return Err(Error::Input(format!("--against is printed as table or md, not as {}", arguments.format)));
     }
-    let text = against(&results, paper, arguments.format)?;
-    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+    if let Some(ods) = &arguments.ods {
+        kvdyno_report::write_ods(&results, arguments.against, ods)?;
+    }
+    if let Some(folder) = &arguments.parquet {
+        kvdyno_report::write_parquet(&results, folder)?;
+    }
+    let out = arguments.out.as_deref();
+    let Some(paper) = arguments.against else { return show(&results, arguments.format, out) };
+    let folder = out.map_or_else(|| results.report_folder(), Path::to_owned);
+    show_rendered(&results, against(&results, paper, arguments.format, screen(), &folder)?, out)
 }
 
-/// Prints the tables, and makes the page.
-pub fn show(results: &ResultsFolder, format: Format) -> Result<(), Error> {
-    let report = kvdyno_report::report(results, format, stdout().is_terminal())?;
-    stdout().write_all(report.text.as_bytes()).map_err(Error::io("cannot print"))?;
-    eprintln!("charts: {}", report.page.display());
+/// After a run: prints the tables and makes the page, as far as the user wants to be told.
+pub fn show_ended(results: &ResultsFolder, format: Format, watch: &WatchArguments) -> Result<(), Error> {
+    if watch.tells() {
+        return show(results, format, None);
+    }
+    let report = kvdyno_report::report(results, format, screen(), &results.report_folder())?;
+    let page = report.page.map_err(|error| Error::NoPage { error, root: results.root().to_owned() })?;
+    match watch.json {
+        false => print_painted(&report.text),
+        true => {
+            let line = serde_json::json!({ "time": Timestamp::now(), "event": "run-ended", "page": page });
+            print(&format!("{line}\n"))
+        }
+    }
+}
+
+/// Prints the tables, and makes the page in `out`, else in the results folder. The tables are printed even where the
+/// page cannot be written.
+pub fn show(results: &ResultsFolder, format: Format, out: Option<&Path>) -> Result<(), Error> {
+    let folder = out.map_or_else(|| results.report_folder(), Path::to_owned);
+    show_rendered(results, kvdyno_report::report(results, format, screen(), &folder)?, out)
+}
+
+fn show_rendered(results: &ResultsFolder, report: Rendered, out: Option<&Path>) -> Result<(), Error> {
+    print_painted(&report.text)?;
+    let page = report.page.map_err(|error| match (error, out) {
+        (error @ ReportError::Write { .. }, None) => Error::NoPage { error, root: results.root().to_owned() },
+        (error, _) => Error::Report(error),
+    })?;
+    tell(format_args!("charts: {}", page.display()));
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! When the results of a run are enough.
 
-use kvdyno_analysis::verdicts::{Goal, Question, decide, decide_difference};
+use kvdyno_analysis::too_much_interference;
+use kvdyno_analysis::verdicts::{Decision, Goal, Question, decide, decide_difference};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::TrialResult;
-use kvdyno_run::StoppingRule;
+use kvdyno_run::{Look, OpenStep, StoppingRule};
 
 /// They are enough when the comparisons of its runs are decided, as far as the experiment asks for that. Of two setups
 /// all of them are one question where that is whether the two differ.
@@ -13,25 +14,35 @@ pub struct ComparisonsDecide<'a> {
 }
 
 impl StoppingRule for ComparisonsDecide<'_> {
-    fn enough(&self, results: &[&TrialResult]) -> Option<String> {
+    fn look(&self, results: &[&TrialResult]) -> Look {
         let lab = &self.experiment.lab;
         let precision = lab.precision.map(|precision| precision.0);
         let goal = Goal { question: lab.question, detect: lab.detect.0, precision };
         let results: Vec<TrialResult> = results.iter().copied().cloned().collect();
-        let decision = match (lab.question, &self.experiment.engines[..]) {
+        let decided = match (lab.question, &self.experiment.engines[..]) {
             (Question::Difference, [before, after]) => {
                 decide_difference(&results, (before.as_str(), after.as_str()), &goal)
             }
             _ => decide(&results, &goal),
         };
-        let open = decision.pairs - decision.decided;
-        decision.stop.then(|| match (decision.pairs, open) {
-            (0, _) => "nothing is left to compare".to_owned(),
-            (_, 0) => "every comparison that matters is decided".to_owned(),
-            (pairs, open) if decision.open.is_empty() => {
-                format!("{open} of {pairs} comparisons cannot be decided by more of it")
-            }
-            _ => "each cell is as precise as was asked for".to_owned(),
-        })
+        let open = decided.open_steps().into_iter().map(|(step, half_width)| OpenStep { step, half_width });
+        Look { enough: enough(&decided.decision), open: open.collect() }
     }
+
+    fn interference(&self, result: &TrialResult) -> Option<String> {
+        too_much_interference(result)
+    }
+}
+
+/// Why a decision is the last.
+fn enough(decision: &Decision) -> Option<String> {
+    let open = decision.pairs - decision.decided;
+    decision.stop.then(|| match (decision.pairs, open) {
+        (0, _) => "nothing is left to compare".to_owned(),
+        (_, 0) => "every comparison that matters is decided".to_owned(),
+        (pairs, open) if decision.open.is_empty() => {
+            format!("{open} of {pairs} comparisons cannot be decided by more of it")
+        }
+        _ => "each cell is as precise as was asked for".to_owned(),
+    })
 }

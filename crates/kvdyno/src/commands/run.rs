@@ -1,7 +1,7 @@
 //! `kvdyno run`: runs an experiment file, or goes on with an interrupted one.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write, stdout};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
@@ -10,25 +10,26 @@ use kvdyno_environment::memory::scope;
 use kvdyno_environment::ownership::RunName;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::{FilePath, TimeSpan};
-use kvdyno_plan::{Checked, Extent, MachineCapacity, check, check_space};
+use kvdyno_plan::{Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
 use kvdyno_report::Format;
 use kvdyno_results::SavedPlan;
 use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_run::{Stop, Summary};
+use kvdyno_run::{LabProgram, Progress, Stop, Summary};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::cli::{EraseArguments, OutputArguments, RunArguments};
+use crate::cli::{EraseArguments, OutputArguments, RunArguments, WatchArguments};
 use crate::commands::named::use_own_names;
 use crate::commands::rule::ComparisonsDecide;
 use crate::commands::{experiments, machine, report};
 use crate::error::Error;
-use crate::progress::Terminal;
+use crate::output::{print, tell};
+use crate::progress::Watchers;
 
 /// Runs the command.
 pub fn run(arguments: RunArguments) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
-        return resume(folder, &arguments.erase)?.report(arguments.output.format);
+        return resume(folder, &arguments.erase, &arguments.watch)?.report(arguments.output.format, &arguments.watch);
     }
     let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
@@ -39,21 +40,21 @@ pub fn run(arguments: RunArguments) -> Result<(), Error> {
     }
     if !arguments.fit {
         give_up(&mut experiment, &arguments.erase)?;
-        return start(experiment, Some((path, text)), &arguments.output);
+        return start(experiment, Some((path, text)), &arguments.output, &arguments.watch);
     }
-    experiment.make_paths_absolute(&base_of(Some(&path))?);
+    let text = make_whole(&mut experiment, Some((path.clone(), text)))?.map(|(_, text)| text).unwrap_or_default();
     let mut fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
     give_up(&mut fitted, &arguments.erase)?;
     // What was changed stands at no place of the file any more.
-    start(fitted, None, &arguments.output)
+    start(fitted, None, &arguments.output, &arguments.watch)
 }
 
 /// Where memory is to be limited and this user may do that in a scope of systemd's alone, goes on in one.
 pub fn enter_scope(experiment: &Experiment) {
     let Some(command) = experiment.limits_memory().then(scope::command).flatten() else { return };
-    eprintln!("memory is limited in a systemd scope of this user's");
+    tell(format_args!("memory is limited in a systemd scope of this user's"));
     // Where it does not become that, the check refuses the limit, and says what would be right.
-    eprintln!("systemd-run could not be started: {}", scope::enter(command));
+    tell(format_args!("systemd-run could not be started: {}", scope::enter(command)));
 }
 
 /// Lets an experiment have the device that the command line gives up.
@@ -70,6 +71,19 @@ pub fn give_up(experiment: &mut Experiment, erase: &EraseArguments) -> Result<()
     experiment.environment.device = Some(FilePath(device.clone()));
     experiment.yes_erase = Some(device);
     Ok(())
+}
+
+/// Makes an experiment independent of the working folder and of the files that it names. Gives its own file back.
+fn make_whole(
+    experiment: &mut Experiment,
+    file: Option<(PathBuf, String)>,
+) -> Result<Option<(PathBuf, String)>, Error> {
+    let base = base_of(file.as_ref().map(|(path, _)| path.as_path()))?;
+    experiment.make_paths_absolute(&base);
+    match experiment.read_histograms(&base) {
+        Ok(()) => Ok(file),
+        Err(error) => Err(in_file(error, file)),
+    }
 }
 
 /// The folder that relative paths begin at: that of the file for those in a file, the user's for those of the command
@@ -93,11 +107,11 @@ fn fitted(experiment: &Experiment, budget: Option<TimeSpan<1>>) -> Result<Experi
         threads_per_core: machine.cpu.threads / machine.cpu.cores.max(1),
         disk: kvdyno_environment::storage::free_bytes(storage).unwrap_or(u64::MAX),
         budget: budget.map(|time| time.0),
-        missing: kvdyno_plan::inspection::missing_engines(experiment),
+        engines: EnginesHere::of(experiment)?,
     };
     let (experiment, changes) = kvdyno_plan::fitted(experiment, &capacity)?;
     for change in &changes {
-        eprintln!("fit: {change}");
+        tell(format_args!("fit: {change}"));
     }
     Ok(experiment)
 }
@@ -155,8 +169,8 @@ pub struct EndedRun {
 }
 
 impl EndedRun {
-    fn report(&self, format: Format) -> Result<(), Error> {
-        report::show(&self.results, format)?;
+    fn report(&self, format: Format, watch: &WatchArguments) -> Result<(), Error> {
+        report::show_ended(&self.results, format, watch)?;
         match self.summary.failed {
             0 => Ok(()),
             failed => Err(Error::Trials { failed, ended: self.summary.ended }),
@@ -165,9 +179,14 @@ impl EndedRun {
 }
 
 /// Checks an experiment, makes its results folder, runs it and reports. `file` is where it came from.
-pub fn start(experiment: Experiment, file: Option<(PathBuf, String)>, output: &OutputArguments) -> Result<(), Error> {
-    match measure(experiment, file, (output.out.as_deref(), output.dry_run))? {
-        Some(ended) => ended.report(output.format),
+pub fn start(
+    experiment: Experiment,
+    file: Option<(PathBuf, String)>,
+    output: &OutputArguments,
+    watch: &WatchArguments,
+) -> Result<(), Error> {
+    match measure(experiment, file, (output.out.as_deref(), output.dry_run), watch)? {
+        Some(ended) => ended.report(output.format, watch),
         None => Ok(()),
     }
 }
@@ -178,15 +197,16 @@ pub fn measure(
     mut experiment: Experiment,
     file: Option<(PathBuf, String)>,
     (out, dry_run): (Option<&Path>, bool),
+    watch: &WatchArguments,
 ) -> Result<Option<EndedRun>, Error> {
-    experiment.make_paths_absolute(&base_of(file.as_ref().map(|(path, _)| path.as_path()))?);
+    let file = make_whole(&mut experiment, file)?;
     use_own_names(&mut experiment);
     let checked = check(experiment).map_err(|error| in_file(error, file))?;
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if dry_run {
-        eprintln!("{}", Extent::of(&checked));
-        return stdout().write_all(text.as_bytes()).map(|()| None).map_err(Error::io("cannot print"));
+        tell(Extent::of(&checked));
+        return print(&text).map(|()| None);
     }
     let folder = out_folder(&checked.experiment, out)?;
     if let Some(dir) = checked.experiment.lab.dir.as_ref().filter(|dir| !dir.is_dir()) {
@@ -197,26 +217,26 @@ pub fn measure(
     }
     let storage = checked.experiment.lab.dir.clone().map_or_else(|| folder.clone(), |dir| dir.0);
     check_space(&checked, &storage)?;
+    let watchers = Watchers::new(watch)?;
     let results = new_folder(&folder)?;
     let lock = lock(&results)?;
     files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
     let machine = machine::describe(&storage);
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
     // As it will be read when the run goes on.
-    let plan = SavedPlan {
-        experiment: Experiment::parse(&text).map_err(|error| in_file(error, None))?.resolved(),
-        trials: checked.plan.trials.iter().map(|trial| trial.key.clone()).collect(),
-        enough: None,
-    };
+    let resolved = Experiment::parse(&text).map_err(|error| in_file(error, None))?.resolved();
+    let trials = checked.plan.trials.iter().map(|trial| trial.key.clone()).collect();
+    let repeat = checked.experiment.lab.repeat;
+    let plan = SavedPlan::new(resolved, trials, (!repeat.is_auto()).then(|| repeat.most()));
     files::write_json(&results.plan_file(), &plan).map_err(Error::io("cannot save plan.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
-    run_rest(&checked, results, lock.run()).map(Some)
+    run_rest(&checked, results, lock.run(), watchers, None).map(Some)
 }
 
 /// Goes on with a run.
-pub fn resume(folder: &Path, erase: &EraseArguments) -> Result<EndedRun, Error> {
+pub fn resume(folder: &Path, erase: &EraseArguments, watch: &WatchArguments) -> Result<EndedRun, Error> {
     // Its databases have the same paths as before: an engine may know them by those.
     let root = ResultsFolder::open(folder)?.root().canonicalize();
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
@@ -237,7 +257,8 @@ pub fn resume(folder: &Path, erase: &EraseArguments) -> Result<EndedRun, Error> 
             results.root().display()
         )));
     }
-    run_rest(&checked, results, lock.run())
+    let note = results.machine()?.as_ref().and_then(machine::begun_by_another);
+    run_rest(&checked, results, lock.run(), Watchers::new(watch)?, note)
 }
 
 /// More changes than this are not read.
@@ -297,8 +318,14 @@ fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
     FolderLock::acquire(results.root()).map_err(|error| Error::Input(error.to_string()))
 }
 
-/// Runs what is left of the plan.
-fn run_rest(checked: &Checked, results: ResultsFolder, run: &RunName) -> Result<EndedRun, Error> {
+/// Runs what is left of the plan. `note`: what each result must say of this program.
+fn run_rest(
+    checked: &Checked,
+    results: ResultsFolder,
+    run: &RunName,
+    mut watchers: Watchers,
+    note: Option<String>,
+) -> Result<EndedRun, Error> {
     let stop = Stop::default();
     let counter = stop.counter();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -312,16 +339,16 @@ fn run_rest(checked: &Checked, results: ResultsFolder, run: &RunName) -> Result<
         .map_err(Error::io("cannot handle signals"))?;
     }
     // Not by its name: the program may be replaced by a newer one while the run goes on.
-    let worker = ["/proc/self/exe".into(), "worker".into()];
-    let mut progress = Terminal::new();
-    eprintln!("results: {}", results.root().display());
+    let program = LabProgram { worker: vec!["/proc/self/exe".into(), "worker".into()], note };
+    watchers.note(&format!("results: {}", results.root().display()));
     for one in &checked.left_out {
-        eprintln!("left out: {}: {}", one.what(), one.reason);
+        watchers.note(&format!("left out: {}: {}", one.what(), one.reason));
     }
-    eprintln!("{}", Extent::of(checked));
+    program.note.iter().for_each(|note| watchers.note(note));
+    watchers.note(&Extent::of(checked).to_string());
     let rule = ComparisonsDecide { experiment: &checked.experiment };
-    let summary = kvdyno_run::run(checked, &results, run, &worker, &rule, &stop, &mut progress);
-    progress.finish();
+    let summary = kvdyno_run::run(checked, &results, run, &program, &rule, &stop, &mut watchers);
+    watchers.finish();
     let summary = summary?;
     if summary.interrupted {
         return Err(Error::Interrupted { folder: results.root().to_owned(), command: "run" });

@@ -1,7 +1,5 @@
 //! `kvdyno engines settings`: what the lab's settings come to in engines, in their own words.
 
-use std::io::{Write, stdout};
-
 use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed;
@@ -12,6 +10,7 @@ use kvdyno_plan::inspection;
 use super::engines::{EngineSearch, UsableEngine, find, left_out, table};
 use crate::cli::SettingsArguments;
 use crate::error::Error;
+use crate::output::print;
 
 /// Runs the command.
 pub fn run(arguments: SettingsArguments) -> Result<(), Error> {
@@ -27,7 +26,7 @@ pub fn run(arguments: SettingsArguments) -> Result<(), Error> {
         }
     }
     let text = if arguments.format == "md" { page.markdown() } else { page.text() };
-    stdout().write_all(text.as_bytes()).map_err(Error::io("cannot print"))
+    print(&text)
 }
 
 /// Every adapter, and every version that was installed.
@@ -92,8 +91,16 @@ fn lab(settings: &SettingsSection, engine: &Declared, level: Level) -> LabSettin
 }
 
 /// The hints of a comparison without options.
-const HINTS: Hints =
-    Hints { records: 1_000_000, key_size: 16, value_size: 100, prefix_size: 0, sessions: 5, processes: 1 };
+const HINTS: Hints = Hints {
+    records: 1_000_000,
+    key_size: 16,
+    value_size: 100,
+    largest_value: 100,
+    prefix_size: 0,
+    sessions: 5,
+    processes: 1,
+    session_durabilities: 0,
+};
 
 /// Everything that is printed.
 #[derive(Debug, Default)]

@@ -1,17 +1,22 @@
 //! `kvdyno workloads`.
 
-use std::io::{Write, stdout};
-
 use kvdyno_worker::workloads::WorkloadName;
 
+use crate::cli::{ListArguments, ListFormat};
 use crate::error::Error;
+use crate::output::{print_columns, print_json};
 
 /// Prints the workloads.
-pub fn run() -> Result<(), Error> {
-    let mut out = stdout().lock();
-    for workload in WorkloadName::all() {
-        let phase = if workload.loads() { "load" } else { "run" };
-        writeln!(out, "{workload:<21} {phase:<5} {}", workload.summary()).map_err(Error::io("cannot print"))?;
+pub fn run(arguments: &ListArguments) -> Result<(), Error> {
+    let phase = |workload: WorkloadName| if workload.loads() { "load" } else { "run" };
+    if arguments.format == ListFormat::Json {
+        let entry = |workload: WorkloadName| {
+            serde_json::json!({
+                "name": workload.to_string(), "phase": phase(workload), "summary": workload.summary(),
+            })
+        };
+        return print_json(&WorkloadName::all().map(entry).collect::<Vec<_>>());
     }
-    Ok(())
+    let line = |workload: WorkloadName| format!("{workload:<21} {:<5} {}\n", phase(workload), workload.summary());
+    print_columns(&WorkloadName::all().map(line).collect::<String>())
 }

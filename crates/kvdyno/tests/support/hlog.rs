@@ -2,6 +2,7 @@
 //! <https://github.com/HdrHistogram/HdrHistogram_c/blob/main/src/hdr_histogram_log.c>
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 /// How many values each tag's histogram of an interval log has.
 pub fn interval_log(text: &str) -> BTreeMap<String, u64> {
@@ -14,14 +15,27 @@ fn interval(line: &str) -> (String, u64) {
     let fields: Vec<&str> = line.split(',').collect();
     let [tag, start, length, greatest, histogram] = fields[..] else { panic!("{line}") };
     assert!([start, length, greatest].iter().all(|number| number.parse::<f64>().is_ok()), "{line}");
-    (tag.strip_prefix("Tag=").unwrap().to_owned(), count(&base64(histogram)))
+    (tag.strip_prefix("Tag=").unwrap().to_owned(), count(&unpacked(&base64(histogram))))
 }
 
-/// Version 2, uncompressed: a header of 40 bytes, then counts as ZigZag LEB128; a negative one is a run of zeros.
-fn count(bytes: &[u8]) -> u64 {
-    const COOKIE: u32 = 0x1c84_9303 | 0x10;
+/// The two that begin a histogram as the readers in Java, Python and JavaScript take it: one, in which zlib's stream
+/// follows after its length, and the other at the begin of what is in that.
+const COMPRESSED: u32 = 0x1c84_9304 | 0x10;
+const PLAIN: u32 = 0x1c84_9303 | 0x10;
+
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
     let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-    assert_eq!(word(0), COOKIE);
+    assert_eq!(word(0), COMPRESSED, "HdrHistogram's own readers do not take it");
+    assert_eq!(word(4) as usize, bytes.len() - 8);
+    let mut histogram = Vec::new();
+    flate2::read::ZlibDecoder::new(&bytes[8..]).read_to_end(&mut histogram).unwrap();
+    histogram
+}
+
+/// Version 2: a header of 40 bytes, then counts as ZigZag LEB128; a negative one is a run of zeros.
+fn count(bytes: &[u8]) -> u64 {
+    let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    assert_eq!(word(0), PLAIN);
     let mut payload = bytes[40..].iter();
     assert_eq!(word(4) as usize, payload.len());
     let mut total = 0;

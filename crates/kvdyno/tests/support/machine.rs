@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Lab;
@@ -15,6 +16,13 @@ pub fn may_set_the_environment() -> bool {
         eprintln!("skipped: KVDYNO_TEST_ENVIRONMENT=skip");
     }
     !skips
+}
+
+/// The leftovers of killed runs, for one test at a time: `clean` removes those of all of them. Who cleans holds this,
+/// and who looks at what a killed run left.
+pub fn leftovers() -> MutexGuard<'static, ()> {
+    static LEFTOVERS: Mutex<()> = Mutex::new(());
+    LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Lab {

@@ -26,7 +26,7 @@ use kvdyno_results::folder::ResultsFolder;
 use tempfile::TempDir;
 
 pub use hlog::interval_log;
-pub use machine::{LoopDevice, may_set_the_environment};
+pub use machine::{LoopDevice, leftovers, may_set_the_environment};
 pub use outcome::{EndedTrial, Ran, squeezed};
 pub use running::{RunningKvdyno, eventually};
 pub use small_filesystem::SmallFilesystem;

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use kvdyno_experiment::{EngineKey, Experiment, FileError, LabKey, LoadKey, RunKey, TopKey, Variant};
-use kvdyno_model::{KeyPath, KeyStep, did_you_mean};
+use kvdyno_experiment::{EngineKey, Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, TopKey, Variant};
+use kvdyno_model::{KeyPath, KeyStep, Question, did_you_mean};
 
 use kvdyno_worker::workloads::WorkloadName;
+use toml::Table;
 
 use crate::parameters;
 
@@ -42,8 +43,26 @@ pub(crate) fn check_count(variants: &[Variant]) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Refuses what says when repeats end where their number is ordered.
+fn check_end(experiment: &Experiment) -> Result<(), FileError> {
+    let lab = &experiment.lab;
+    let refuse = |key: LabKey, what: &str| {
+        let message =
+            format!("it says {what}, and repeat = {} is a number; leave it out, or say repeat = \"auto\"", lab.repeat);
+        Err(FileError::at(key, message))
+    };
+    match (lab.repeat.is_auto(), lab.precision, lab.question, lab.budget) {
+        (true, ..) => Ok(()),
+        (false, Some(_), ..) => refuse(LabKey::Precision, "how precise a cell has to be for repeats to end"),
+        (false, None, Question::Difference, _) => refuse(LabKey::Question, "which comparisons end repeats"),
+        (false, None, _, Some(_)) => refuse(LabKey::Budget, "how long repeats may go on"),
+        (false, None, Question::Ranking, None) => Ok(()),
+    }
+}
+
 /// Refuses what contradicts itself.
 pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
+    check_end(experiment)?;
     check_engines(experiment)?;
     check_sections(experiment)?;
     let load = experiment.load.workload;
@@ -58,6 +77,28 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
             return Err(FileError::at(RunKey::Workload, message).in_run(index));
         }
         parameters::check_run(run).map_err(|error| error.in_run(index))?;
+    }
+    check_cells(experiment)
+}
+
+/// Refuses two runs that differ and whose trials would be taken for repeats of each other.
+fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
+    let is_taken_for = |one: &RunSection, other: &RunSection| {
+        (other.workload, other.clients) == (one.workload, one.clients)
+            && other.readers.iter().any(|count| one.readers.iter().any(|own| own == count))
+    };
+    for (index, run) in experiment.run.iter().enumerate() {
+        let other = experiment.run[..index].iter().position(|other| is_taken_for(run, other));
+        let Some(other) = other.filter(|other| Table::try_from(&experiment.run[*other]) != Table::try_from(run)) else {
+            continue;
+        };
+        let message = format!(
+            "run {} has `{}` with as many readers, too, and their figures would be taken for one another's; give one \
+             of them other numbers of readers, or a variant of its own",
+            other + 1,
+            run.workload
+        );
+        return Err(FileError::at(RunKey::Workload, message).in_run(index));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use kvdyno_results::{EngineFacts, LeftOut, Setting, TrialKey};
 use super::matrix::engine_key;
 use crate::capabilities::cannot_run;
 use crate::clients::check_clients;
+use crate::copies::{CopyFacts, FileFormat};
 use crate::environment::check_memory;
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
@@ -35,6 +36,10 @@ pub struct Setup {
     pub(super) single: bool,
     /// It keeps something outside the database's folder, which it gives back when requested to.
     pub destroys: bool,
+    /// The files of its databases.
+    pub(crate) format: FileFormat,
+    /// A copy of its database's folder is no database.
+    bound: bool,
     /// The engine's capabilities: `abi::CAN_…` and `abi::IS_…`.
     pub capabilities: u64,
     /// The `[[run]]` sections that it cannot do and is left out of.
@@ -53,6 +58,17 @@ impl Setup {
     pub fn settings(&self, trial: &TrialKey) -> &[Setting] {
         let of_sort = self.settings.iter().find(|(sort, _)| *sort == (trial.phase, trial.clients));
         of_sort.map_or(&[], |(_, settings)| settings)
+    }
+
+    /// The names of its log files, if the adapter says them; no file is called `none`.
+    pub fn log_files(&self, trial: &TrialKey) -> Option<&str> {
+        let named = self.settings(trial).iter().find(|setting| (&*setting.topic, &*setting.name) == ("files", "log"));
+        named.map(|setting| setting.value.as_str())
+    }
+
+    /// That on which copies of its databases depend.
+    pub(super) fn copy_facts(&self) -> CopyFacts<'_> {
+        CopyFacts { label: &self.label, format: &self.format, bound: self.bound }
     }
 
     /// The account of the engine in the result of a trial.
@@ -113,9 +129,11 @@ pub(super) fn setup(
     let can = |what| inspected.declared.can(what);
     let setup = Setup {
         label: label.to_owned(),
+        format: FileFormat::of(&inspected, name.preset.as_deref(), &request.options),
         preset: name.preset,
         options: request.options,
         volatile: can(abi::IS_VOLATILE),
+        bound: can(abi::IS_BOUND),
         single,
         destroys: inspected.declared.destroys,
         capabilities: inspected.declared.capabilities,
@@ -126,6 +144,7 @@ pub(super) fn setup(
             version,
             library: inspected.library.as_ref().map(|path| path.display().to_string()),
             adapter: request.adapter.display().to_string(),
+            file: None,
             settings: Vec::new(),
             mapped: can(abi::IS_MAPPED),
         },
@@ -175,6 +194,8 @@ fn sort_of(trial: &PlannedTrial) -> Sort {
 /// The request to the engine for each sort of trial, whether there will be any or not: what it needs at the most.
 fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (LabSettings, Hints) {
     let of_phase = plan.trials.iter().filter(|trial| trial.variant == variant && trial.key.phase == sort.0);
+    let session_durabilities =
+        of_phase.clone().map(|trial| trial.workload.parameters.session_durabilities()).fold(0, |all, bits| all | bits);
     let roles = of_phase.map(|trial| trial.workload.roles().len()).max().unwrap_or(1) as u32;
     let lab = match sort.0 {
         Phase::Load => experiment.load_settings(),
@@ -188,9 +209,11 @@ fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (La
         records,
         key_size: data.key_size,
         value_size: data.value_size,
+        largest_value: data.largest_value(),
         prefix_size: data.prefix_size.unwrap_or(0),
         sessions: sort.1.sessions(roles),
         processes: sort.1.processes(roles),
+        session_durabilities,
     };
     (lab, hints)
 }

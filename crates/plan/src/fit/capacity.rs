@@ -1,7 +1,8 @@
 //! The capacity of a machine, and a budget of time.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
+
+use super::engines::EnginesHere;
 
 /// The machine that it is to fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +17,8 @@ pub struct MachineCapacity {
     pub disk: u64,
     /// The time that everything may take.
     pub budget: Option<Duration>,
-    /// Engines of the experiment that are not here: they take no time.
-    pub missing: BTreeSet<String>,
+    /// The engines of the experiment.
+    pub engines: EnginesHere,
 }
 
 /// The share of the budget that loading may take; the rest is for runs, their warm-ups, and opening and closing.

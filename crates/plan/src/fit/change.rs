@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kvdyno_model::{KeyPath, LeaveOut, TimeSpan};
+use kvdyno_model::{ByteSize, KeyPath, LeaveOut, TimeSpan};
 
 /// A change, for people by its `Display`.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,17 @@ pub enum FitChange {
         old: String,
         /// Now.
         new: String,
+    },
+    /// A size of an engine's own cannot shrink as far as the data.
+    AtLeast {
+        /// The name of the variant; empty for the experiment itself.
+        variant: String,
+        /// Which option.
+        key: KeyPath,
+        /// Its value now.
+        bytes: ByteSize,
+        /// How many times as large it is beside the database as it was.
+        times: f64,
     },
     /// A variant has two threads for each core in place of hyperthreads.
     StandInForSmt {
@@ -49,6 +60,11 @@ impl fmt::Display for FitChange {
             }
             FitChange::Value { variant, key, old, new } => {
                 write!(f, "variant {variant}: {key}: {new} instead of {old}")
+            }
+            FitChange::AtLeast { variant, key, bytes, times } => {
+                let variant = if variant.is_empty() { String::new() } else { format!("variant {variant}: ") };
+                let times = if *times < 9.95 { format!("{times:.1}") } else { format!("{times:.0}") };
+                write!(f, "{variant}{key}: {bytes} is the least: {times} times as much beside the database as it was")
             }
             FitChange::StandInForSmt { variant } => write!(
                 f,

@@ -1,7 +1,7 @@
 //! Records, operations and sizes, which shrink by one factor.
 
 use kvdyno_environment::requested::EnvironmentKey;
-use kvdyno_experiment::{DataKey, Experiment, RunKey, SettingsKey};
+use kvdyno_experiment::{DataKey, Experiment, RunKey, SettingsKey, ValueSize};
 use kvdyno_model::{ByteSize, Count, KeyPath};
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -9,8 +9,10 @@ use toml::{Table, Value};
 use super::change::FitChange;
 use super::tables::{runs, tell, value_mut};
 
-/// Below these an experiment would be about something else.
-pub(super) const LEAST_RECORDS: u64 = 10_000;
+/// Below these an experiment would be about something else. Large values are fewer.
+const LEAST_RECORDS: u64 = 10_000;
+const LEAST_LARGE_RECORDS: u64 = 100;
+const LEAST_LARGE_BYTES: u64 = 64 << 20;
 const LEAST_CACHE: Least = Least { bytes: 8 << 20, unit: 1 << 20 };
 pub(super) const LEAST_WRITE_BUFFER: Least = Least { bytes: 4 << 20, unit: 1 << 20 };
 /// The bytes of a memory limit that are for the programs themselves.
@@ -39,10 +41,17 @@ pub(super) fn least_cache(experiment: &Experiment) -> Least {
     own.map_or(LEAST_CACHE, |bytes| Least { bytes, unit: (bytes / 4).max(1) })
 }
 
+/// The least number of records with values of a size, in bytes.
+fn least_records(value_size: u64) -> u64 {
+    (LEAST_LARGE_BYTES / value_size.max(1)).clamp(LEAST_LARGE_RECORDS, LEAST_RECORDS)
+}
+
 /// Shrinks the keys of `table`, which is that of a variant or of the experiment, by `scale`.
 pub(super) fn shrink(table: &mut Table, variant: &str, scale: f64, least_cache: Least, changes: &mut Vec<FitChange>) {
+    let own_size = value_mut(table, DataKey::ValueSize).and_then(|size| ValueSize::deserialize(size.clone()).ok());
     if let Some(records) = value_mut(table, DataKey::Records) {
-        shrink_count(records, scale, LEAST_RECORDS, |old, new| tell(changes, variant, DataKey::Records, (&old, &new)));
+        let least = least_records(own_size.and_then(|size| size.mean()).unwrap_or(0));
+        shrink_count(records, scale, least, |old, new| tell(changes, variant, DataKey::Records, (&old, &new)));
     }
     for run in runs(table) {
         let Some(operations) = run.get_mut(RunKey::Operations.name()) else { continue };

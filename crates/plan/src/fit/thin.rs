@@ -43,10 +43,10 @@ pub(super) fn thin(
 }
 
 /// The least time that the experiment takes.
-fn estimate(table: &Table, missing: &BTreeSet<String>) -> Result<Duration, FileError> {
+pub(super) fn estimate(table: &Table, missing: &BTreeSet<String>) -> Result<Duration, FileError> {
     let variants = Experiment::from_table(table)?.variants()?;
     let plan = Plan::of(&variants);
-    let trials = plan.trials.iter().filter(|trial| !missing.contains(&trial.key.engine));
+    let trials = plan.ordered().filter(|trial| !missing.contains(&trial.key.engine));
     let time = trials.map(|trial| {
         OVERHEAD
             + match trial.key.phase {

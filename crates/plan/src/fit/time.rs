@@ -28,7 +28,7 @@ pub(super) fn run_time(
     let runs = plan
         .trials
         .iter()
-        .filter(|trial| trial.planned_time().is_some() && !machine.missing.contains(&trial.key.engine))
+        .filter(|trial| trial.planned_time().is_some() && !machine.engines.missing.contains(&trial.key.engine))
         .count();
     Ok((budget.mul_f64(RUN_SHARE) / runs.max(1) as u32).max(LEAST_RUN))
 }

@@ -5,6 +5,7 @@ use kvdyno_results::{Percentile, Side};
 
 use super::drawn::{DrawnChart, noun};
 use super::line_chart::{ChartLine, LineChart, Point};
+use super::paint::paint_lines;
 use super::ticks::Axis;
 use crate::error::ReportError;
 use crate::order::distinct;
@@ -33,15 +34,18 @@ fn chart(
     let here = cells.iter().filter(|cell| (cell.key.readers, cell.key.writers) == (readers, writers));
     let caption = threads(readers, writers);
     let names = Percentile::ALL.iter().map(Percentile::to_string).chain(["max".to_owned()]);
+    let description = format!("latency of {}, {caption}, percentile by percentile, a line for each engine", noun(side));
     let chart = LineChart {
-        description: format!("latency of {}, {caption}, percentile by percentile, a line for each engine", noun(side)),
+        caption,
+        description,
         size: (480.0, 290.0),
         x: Axis::in_order("", names),
         y,
         lines: here.filter_map(|cell| line(study, cell, side)).collect(),
         has_markers: true,
+        is_restless: false,
     };
-    Ok(DrawnChart { svg: chart.draw()?, caption })
+    paint_lines(&chart)
 }
 
 fn line(study: &Study<'_>, cell: &StudyCell<'_>, side: Side) -> Option<ChartLine> {
@@ -58,7 +62,7 @@ fn points(latency: &CellLatency) -> Vec<Option<Point>> {
     let estimates = Percentile::ALL.iter().map(|percentile| latency.estimate(*percentile)).chain([greatest]);
     let point = |(index, estimate): (usize, Estimate)| {
         let interval = estimate.low.zip(estimate.high).map(|(low, high)| (height(low), height(high)));
-        Some(Point { x: index as f64, y: height(estimate.value), interval, is_alone: latency.trials < 2 })
+        Some(Point { interval, ..Point::bare(index as f64, height(estimate.value)) })
     };
     estimates.enumerate().map(point).collect()
 }

@@ -14,17 +14,21 @@ const LABEL_GAP: f64 = 14.0;
 const LEFT: f64 = 50.0;
 const TOP: f64 = 24.0;
 
-/// A chart of lines.
+/// A chart of lines: what both painters draw, the one of SVG and the page's script.
 pub(super) struct LineChart {
+    /// Stands above it.
+    pub(super) caption: String,
     /// For those who cannot see it.
     pub(super) description: String,
-    /// Pixels.
+    /// Pixels; many names make it higher.
     pub(super) size: (f64, f64),
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) lines: Vec<ChartLine>,
     /// Whether each point is marked, or only the line drawn.
     pub(super) has_markers: bool,
+    /// Whether a line goes up and down, so that its name stands at its usual height and not where it ends.
+    pub(super) is_restless: bool,
 }
 
 /// A line of a chart.
@@ -43,8 +47,15 @@ pub(super) struct Point {
     pub(super) y: f64,
     /// The ends of its interval.
     pub(super) interval: Option<(f64, f64)>,
-    /// Whether it is of one repeat, so that nothing can be told by it.
-    pub(super) is_alone: bool,
+    /// Whether the engine hardly did anything here.
+    pub(super) is_stall: bool,
+}
+
+impl Point {
+    /// A point that has no interval and is no stall.
+    pub(super) fn bare(x: f64, y: f64) -> Point {
+        Point { x, y, interval: None, is_stall: false }
+    }
 }
 
 type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
@@ -52,7 +63,13 @@ type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 impl LineChart {
     /// The chart as `<svg>`.
     pub(super) fn draw(&self) -> Result<String, ReportError> {
-        drawn(self.size, &self.description, |canvas| self.draw_on(canvas))
+        drawn(self.whole_size(), &self.description, |canvas| self.draw_on(canvas))
+    }
+
+    /// The size with room for all names beneath each other, pixels.
+    fn whole_size(&self) -> (f64, f64) {
+        let (wide, high) = self.size;
+        (wide, high.max(TOP + 4.0 + LABEL_GAP * self.lines.len() as f64))
     }
 
     fn draw_on(&self, canvas: &Canvas<'_>) -> Drawn {
@@ -60,12 +77,12 @@ impl LineChart {
         self.axes(canvas, &mut plot)?;
         self.labels(canvas, &plot)?;
         for line in &self.lines {
-            path(canvas, &plot, line, if self.has_markers { 1.8 } else { 1.3 })?;
+            path(canvas, &plot, line, self.y.range, if self.has_markers { 1.8 } else { 1.3 })?;
         }
         if self.has_markers {
             self.lines.iter().try_for_each(|line| points(canvas, &plot, line, self.y.range))?;
         }
-        Ok(())
+        self.lines.iter().try_for_each(|line| stalls(canvas, &plot, line, self.y.range))
     }
 
     fn plot<'a, 'b>(&self, canvas: &'a Canvas<'b>) -> Drawn<Plot<'a, 'b>> {
@@ -97,20 +114,20 @@ impl LineChart {
             .set_all_tick_mark_size(px(3.0))
             .label_style(("sans-serif", font(TEXT), &MUTED))
             .draw()?;
-        let (wide, high) = self.size;
+        let (wide, high) = self.whole_size();
         let middle = LEFT + (wide - LEFT - self.right()) / 2.0;
         words(canvas, &self.y.title, (4.0, 2.0), MUTED, (HPos::Left, VPos::Top))?;
         words(canvas, &self.x.title, (middle, high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
     }
 
-    /// Where a line ends, in the drawing's units. One without markers goes up and down, and ends at its usual height.
+    /// Where a line ends, in the drawing's units; of one that goes up and down at its usual height.
     fn end(&self, plot: &Plot<'_, '_>, line: &ChartLine) -> Option<(i32, i32)> {
         let last = line.points.iter().flatten().last()?;
         let mut heights: Vec<f64> = line.points.iter().flatten().map(|point| point.y).collect();
         heights.sort_by(f64::total_cmp);
-        match self.has_markers {
-            true => Some(plot.backend_coord(&(last.x, last.y))),
-            false => Some(plot.backend_coord(&(self.x.range.1, *heights.get(heights.len() / 2)?))),
+        match self.is_restless {
+            false => Some(at(plot, self.y.range, (last.x, last.y))),
+            true => Some(at(plot, self.y.range, (self.x.range.1, *heights.get(heights.len() / 2)?))),
         }
     }
 
@@ -120,7 +137,7 @@ impl LineChart {
         let named: Vec<(&ChartLine, (i32, i32))> =
             self.lines.iter().filter_map(|line| Some((line, self.end(plot, line)?))).collect();
         let wanted: Vec<f64> = named.iter().map(|(_, (_, y))| f64::from(*y) / f64::from(UNIT)).collect();
-        let (wide, high) = self.size;
+        let (wide, high) = self.whole_size();
         let needed = TOP + 4.0 + LABEL_GAP * (wanted.len() as f64 - 1.0);
         let heights = spread(&wanted, LABEL_GAP, TOP + 4.0, (high - self.bottom()).max(needed.min(high - 8.0)));
         let edge = wide - self.right();
@@ -135,23 +152,35 @@ impl LineChart {
     }
 }
 
-fn path(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, pixels: f64) -> Drawn {
+/// A point in the drawing's units. What lies beyond the axis stands at its end, as 0 does on a logarithmic one.
+fn at(plot: &Plot<'_, '_>, (least, most): (f64, f64), (x, y): (f64, f64)) -> (i32, i32) {
+    plot.backend_coord(&(x, y.clamp(least, most)))
+}
+
+fn path(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, ends: (f64, f64), pixels: f64) -> Drawn {
     for whole in line.points.split(Option::is_none) {
-        let points: Vec<_> = whole.iter().flatten().map(|point| plot.backend_coord(&(point.x, point.y))).collect();
+        let points: Vec<_> = whole.iter().flatten().map(|point| at(plot, ends, (point.x, point.y))).collect();
         canvas.draw(&PathElement::new(points, stroke(line.series).stroke_width(width(pixels))))?;
     }
     Ok(())
 }
 
-/// Ends of intervals that lie beyond the axis are drawn at its end.
-fn points(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, (least, most): (f64, f64)) -> Drawn {
+fn points(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, ends: (f64, f64)) -> Drawn {
     for point in line.points.iter().flatten() {
         if let Some((low, high)) = point.interval {
-            let ends = [low, high].map(|end| plot.backend_coord(&(point.x, end.clamp(least, most))));
-            interval(canvas, line.series, ends)?;
+            interval(canvas, line.series, [low, high].map(|end| at(plot, ends, (point.x, end))))?;
         }
-        let at = plot.backend_coord(&(point.x, point.y));
-        if point.is_alone { hollow_marker(canvas, line.series, at)? } else { marker(canvas, line.series, at)? }
+        let mark = if point.interval.is_none() { hollow_marker } else { marker };
+        mark(canvas, line.series, at(plot, ends, (point.x, point.y)))?;
+    }
+    Ok(())
+}
+
+/// A cross at each stall.
+fn stalls(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, ends: (f64, f64)) -> Drawn {
+    for point in line.points.iter().flatten().filter(|point| point.is_stall) {
+        let at = at(plot, ends, (point.x, point.y));
+        canvas.draw(&Cross::new(at, px(4.0), series(line.series).stroke_width(width(1.6))))?;
     }
     Ok(())
 }

@@ -30,8 +30,13 @@ pub(super) fn hollow_marker(canvas: &Canvas<'_>, index: usize, at: (i32, i32)) -
     shape(canvas, index, at, RADIUS - 1.4, BACKGROUND)
 }
 
+/// Which of the shapes a series has.
+pub(super) fn shape_of(index: usize) -> usize {
+    index % SHAPES.len()
+}
+
 fn shape(canvas: &Canvas<'_>, index: usize, (x, y): (i32, i32), radius: f64, colour: RGBColor) -> Drawn {
-    match SHAPES[index % SHAPES.len()] {
+    match SHAPES[shape_of(index)] {
         [] => canvas.draw(&Circle::new((x, y), width(radius), colour.filled())),
         corners => {
             let corner = |(right, down): &(f64, f64)| (x + px(right * radius), y + px(down * radius));

@@ -2,8 +2,10 @@
 
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, noun, title};
+use super::drawn::{DrawnChart, FurtherDrawing, noun, title};
+use super::height::Height;
 use super::line_chart::{ChartLine, LineChart, Point};
+use super::paint::paint_lines;
 use super::ticks::Axis;
 use crate::error::ReportError;
 use crate::order::distinct;
@@ -19,53 +21,66 @@ pub(super) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Opt
     }
     let without = if cells.len() < all { ", without the null engine" } else { "" };
     let caption = format!("{} a second{without}", title(side));
-    let chart = chart(study, &cells, side, workload);
-    Ok(Some(DrawnChart { svg: chart.draw()?, caption }))
+    let (chart, logarithmic) = charts(study, &cells, side, caption, workload);
+    let twin = FurtherDrawing { words: "logarithmic".to_owned(), svg: logarithmic.draw()?, is_on_paper: true };
+    Ok(Some(DrawnChart { further: vec![twin], ..paint_lines(&chart)? }))
 }
 
-fn chart(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side, workload: &str) -> LineChart {
-    let height = |cell: &StudyCell<'_>| {
-        cell.rate(side).map(|rate| Height {
-            value: rate.value,
-            // The steadiness of one trial says nothing of how far another would come out.
-            interval: rate.low.zip(rate.high).filter(|_| rate.n > 1),
-            is_alone: rate.n < 2,
-        })
-    };
+/// The chart, and the same with a logarithmic axis.
+fn charts(
+    study: &Study<'_>,
+    cells: &[&StudyCell<'_>],
+    side: Side,
+    caption: String,
+    workload: &str,
+) -> (LineChart, LineChart) {
+    let height = |cell: &StudyCell<'_>| cell.rate(side).map(Height::estimate);
     let words = format!("{workload}: {} a second against threads, a line for each engine", noun(side));
-    against_threads(study, cells, words, &height, |most| Axis::rate(&format!("{}/s", noun(side)), most))
+    let unit = format!("{}/s", noun(side));
+    let chart = |words: String, axis: &dyn Fn(&[Height]) -> Axis| {
+        against_threads(study, cells, (caption.clone(), words), &height, axis)
+    };
+    let logarithmic = chart(format!("{words}, logarithmic"), &|heights| powers(&unit, heights));
+    (chart(words, &|heights| Axis::rate(&unit, most(heights))), logarithmic)
 }
 
-/// The height of a point of a cell.
-pub(super) struct Height {
-    pub(super) value: f64,
-    /// The ends of its interval.
-    pub(super) interval: Option<(f64, f64)>,
-    /// Whether it is of one repeat.
-    pub(super) is_alone: bool,
+/// The highest point of a chart, the ends of intervals among them.
+pub(super) fn most(heights: &[Height]) -> f64 {
+    heights.iter().map(|height| height.interval.map_or(height.value, |(_, high)| high)).fold(0.0, f64::max)
 }
 
-/// A figure of cells against the number of threads, a line an engine. `axis` makes the axis for the highest point.
+/// Whole powers of ten that hold all points. What is 0 stands at the lower end.
+pub(super) fn powers(title: &str, heights: &[Height]) -> Axis {
+    Axis::powers(title, heights.iter().flat_map(|height| height.figures()))
+}
+
+/// A figure of cells against the number of threads, a line an engine. `axis` makes the axis for all points.
 pub(super) fn against_threads(
     study: &Study<'_>,
     cells: &[&StudyCell<'_>],
-    description: String,
+    (caption, description): (String, String),
     height: &dyn Fn(&StudyCell<'_>) -> Option<Height>,
-    axis: impl FnOnce(f64) -> Axis,
+    axis: impl FnOnce(&[Height]) -> Axis,
 ) -> LineChart {
     let by_readers = cells.iter().any(|cell| cell.key.readers > 0);
     let threads = |cell: &StudyCell<'_>| if by_readers { cell.key.readers } else { cell.key.writers };
     let mut counts = distinct(cells.iter().map(|cell| threads(cell)));
     counts.sort_unstable();
-    let heights = cells.iter().filter_map(|cell| height(cell));
-    let most = heights.map(|height| height.interval.map_or(height.value, |(_, high)| high)).fold(0.0, f64::max);
+    let heights: Vec<Height> = cells.iter().filter_map(|cell| height(cell)).collect();
+    let y = axis(&heights);
+    let at = |height: Height| Height {
+        value: y.coordinate(height.value),
+        interval: height.interval.map(|(low, high)| (y.coordinate(low), y.coordinate(high))),
+    };
     LineChart {
+        caption,
         description,
         size: (480.0, 320.0),
-        x: Axis::threads(if by_readers { "readers" } else { "writers" }, &counts),
-        y: axis(most),
-        lines: lines(study, cells, height, by_readers),
+        x: Axis::threads(if by_readers { "readers" } else { "clients" }, &counts),
+        lines: lines(study, cells, &|cell| height(cell).map(at), by_readers),
+        y,
         has_markers: true,
+        is_restless: false,
     }
 }
 
@@ -97,9 +112,10 @@ fn lines(
             points: points.into_iter().map(|(_, point)| point).collect(),
         }
     };
-    groups.into_iter().map(line).collect()
+    let has_points = |line: &ChartLine| line.points.iter().any(Option::is_some);
+    groups.into_iter().map(line).filter(has_points).collect()
 }
 
 fn point(threads: u32, height: Height) -> Point {
-    Point { x: f64::from(threads.max(1)).log2(), y: height.value, interval: height.interval, is_alone: height.is_alone }
+    Point { interval: height.interval, ..Point::bare(f64::from(threads.max(1)).log2(), height.value) }
 }

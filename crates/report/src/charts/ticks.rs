@@ -3,11 +3,28 @@
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use serde::Serialize;
 
-use crate::numbers::{duration, short};
+use crate::numbers::{bytes, duration, percentile, short};
 
 /// A mark of an axis: its position in the drawing's coordinates, and its words.
 pub(super) type Tick = (f64, String);
+
+/// How the page's script writes the figures of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum AxisWords {
+    /// Numbers, large ones with a letter: `1.5 M`.
+    Numbers,
+    /// Nanoseconds in a unit that fits.
+    Nanoseconds,
+    /// Bytes in a binary unit that fits.
+    Bytes,
+    /// The share that so many nines are: 99.9 % for 3.
+    Nines,
+    /// Only those of its marks.
+    Marks,
+}
 
 /// An axis in coordinates that are linear on paper: a logarithmic one has logarithms for coordinates.
 #[derive(Clone, Debug)]
@@ -18,6 +35,10 @@ pub(super) struct Axis {
     pub(super) range: (f64, f64),
     /// Its marks.
     pub(super) ticks: Vec<Tick>,
+    /// Whether its coordinates are logarithms to the base of ten.
+    pub(super) is_logarithmic: bool,
+    /// The words of its figures.
+    pub(super) words: AxisWords,
 }
 
 impl Axis {
@@ -26,7 +47,8 @@ impl Axis {
         let step = round_step(most.max(f64::MIN_POSITIVE) / count);
         let steps = (most / step).ceil().max(1.0) as u32;
         let ticks = (0..=steps).map(|n| f64::from(n) * step).map(|at| (at, words(at))).collect();
-        Axis { title: title.to_owned(), range: (0.0, f64::from(steps) * step), ticks }
+        let range = (0.0, f64::from(steps) * step);
+        Axis { title: title.to_owned(), range, ticks, is_logarithmic: false, words: AxisWords::Numbers }
     }
 
     /// Rates a second.
@@ -39,7 +61,39 @@ impl Axis {
         let (low, high) = values.fold((f64::MAX, 0.0f64), |(low, high), v| (low.min(v), high.max(v)));
         let (low, high) = (low.clamp(1.0, 1e12).log10().floor(), high.max(10.0).log10().ceil());
         let ticks = (low as i32..=high as i32).map(|power| (f64::from(power), power_of_ten(power))).collect();
-        Axis { title: title.to_owned(), range: (low, high), ticks }
+        let words = AxisWords::Nanoseconds;
+        Axis { title: title.to_owned(), range: (low, high), ticks, is_logarithmic: true, words }
+    }
+
+    /// Whole powers of ten that hold all figures above 0.
+    pub(super) fn powers(title: &str, figures: impl Iterator<Item = f64>) -> Axis {
+        let (low, high) = figures
+            .filter(|figure| *figure > 0.0)
+            .fold((f64::MAX, f64::MIN_POSITIVE), |(low, high), figure| (low.min(figure), high.max(figure)));
+        let low = low.min(high).log10().floor();
+        let high = high.log10().ceil().max(low + 1.0);
+        let words = |power: i32| if power < -2 { format!("1e{power}") } else { short(10f64.powi(power)) };
+        let ticks = (low as i32..=high as i32).map(|power| (f64::from(power), words(power))).collect();
+        let words = AxisWords::Numbers;
+        Axis { title: title.to_owned(), range: (low, high), ticks, is_logarithmic: true, words }
+    }
+
+    /// Bytes from 0 to a round number of binary units not under `most`. The unit of all marks is that of the highest.
+    pub(super) fn bytes(title: &str, most: f64) -> Axis {
+        let unit = 1024f64.powi((most.max(1.0).log2() / 10.0).floor() as i32);
+        let whole = Axis::from_zero(title, most / unit, 5.0, short);
+        let ticks = whole.ticks.iter().map(|(at, _)| (at * unit, bytes_of(at * unit, unit))).collect();
+        Axis { range: (0.0, whole.range.1 * unit), ticks, words: AxisWords::Bytes, ..whole }
+    }
+
+    /// Percentiles, one nine more always as far away. Many nines are long words, of which every second has the width.
+    pub(super) fn nines(most: f64) -> Axis {
+        let last = most.ceil().max(1.0);
+        let step = if last > 5.0 { 2 } else { 1 };
+        let ticks =
+            (0..=last as i32).step_by(step).map(|nines| (f64::from(nines), percentile(f64::from(nines)))).collect();
+        let title = "percentile".to_owned();
+        Axis { title, range: (0.0, last), ticks, is_logarithmic: false, words: AxisWords::Nines }
     }
 
     /// Numbers of threads, twice as many always as far away.
@@ -60,7 +114,29 @@ impl Axis {
         let low = ticks.iter().map(|(at, _)| *at).fold(f64::MAX, f64::min);
         let high = ticks.iter().map(|(at, _)| *at).fold(f64::MIN, f64::max);
         let margin = if high > low { (high - low) * 0.04 } else { 0.5 };
-        Axis { title: title.to_owned(), range: (low - margin, high + margin), ticks }
+        let range = (low - margin, high + margin);
+        Axis { title: title.to_owned(), range, ticks, is_logarithmic: false, words: AxisWords::Marks }
+    }
+
+    /// Without those of its marks that its ends leave out.
+    pub(super) fn without_marks_outside(mut self) -> Axis {
+        let (low, high) = self.range;
+        self.ticks.retain(|(at, _)| *at >= low && *at <= high * (1.0 + 1e-9));
+        self
+    }
+
+    /// Where a figure stands; 0 has no place on a logarithmic axis, and is left of it.
+    pub(super) fn coordinate(&self, figure: f64) -> f64 {
+        match (self.is_logarithmic, figure > 0.0) {
+            (false, _) => figure,
+            (true, true) => figure.log10(),
+            (true, false) => f64::MIN,
+        }
+    }
+
+    /// The figure that stands at a coordinate.
+    pub(super) fn figure(&self, coordinate: f64) -> f64 {
+        if self.is_logarithmic { 10f64.powf(coordinate) } else { coordinate }
     }
 }
 
@@ -93,6 +169,13 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
+/// Bytes in the unit of so many.
+fn bytes_of(count: f64, unit: f64) -> String {
+    let name = bytes(unit);
+    let name = name.split_once(' ').map_or("", |(_, name)| name);
+    if count == 0.0 { "0".to_owned() } else { format!("{} {name}", short(count / unit)) }
+}
+
 /// 1, 2, 2.5 or 5 times a power of ten, not under `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
@@ -115,6 +198,32 @@ mod tests {
         let words: Vec<&str> = axis.ticks.iter().map(|(_, words)| words.as_str()).collect();
         assert_eq!(words, ["0", "500 k", "1 M", "1.5 M", "2 M", "2.5 M"]);
         assert_eq!(axis.range, (0.0, 2.5e6));
+    }
+
+    #[test]
+    fn sizes_are_in_binary_units() {
+        let words =
+            |most: f64| -> Vec<String> { Axis::bytes("", most).ticks.into_iter().map(|(_, words)| words).collect() };
+        assert_eq!(words(386_312.0 * 1024.0), ["0", "100 MiB", "200 MiB", "300 MiB", "400 MiB"]);
+        assert_eq!(words(2.5 * 1024f64.powi(3)), ["0", "0.5 GiB", "1 GiB", "1.5 GiB", "2 GiB", "2.5 GiB"]);
+        assert_eq!(words(0.0)[0], "0");
+    }
+
+    #[test]
+    fn percentiles_are_marked_at_nines() {
+        let axis = Axis::nines(3.4);
+        let words: Vec<&str> = axis.ticks.iter().map(|(_, words)| words.as_str()).collect();
+        assert_eq!(words, ["0 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+    }
+
+    #[test]
+    fn figures_far_apart_are_marked_at_powers_of_ten() {
+        let words = |figures: &[f64]| -> Vec<String> {
+            Axis::powers("", figures.iter().copied()).ticks.into_iter().map(|(_, words)| words).collect()
+        };
+        assert_eq!(words(&[0.5, 0.0, 1234.0]), ["0.1", "1", "10", "100", "1 k", "10 k"]);
+        assert_eq!(words(&[100.0]), ["100", "1 k"]);
+        assert!(words(&[]).len() > 1);
     }
 
     #[test]

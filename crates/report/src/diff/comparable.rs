@@ -2,7 +2,7 @@
 //! unless the user says otherwise.
 
 use kvdyno_analysis::Cell;
-use kvdyno_results::{Machine, SavedPlan, TrialResult, WorkloadFacts};
+use kvdyno_results::{Machine, MachineSetup, SavedPlan, TrialResult, WorkloadFacts};
 use serde_json::{Map, Value};
 
 use super::Counterparts;
@@ -15,7 +15,7 @@ const SECTIONS: [&str; 5] = ["data", "settings", "load", "run", "environment"];
 pub(super) fn of_work(before: &Cell<'_>, after: &Cell<'_>) -> Vec<String> {
     let (Some(before), Some(after)) = (first(before), first(after)) else { return Vec::new() };
     let changes = |before: Value, after: Value| {
-        let begun = SavedPlan { experiment: before, trials: Vec::new(), enough: None };
+        let begun = SavedPlan::new(before, Vec::new(), None);
         begun.changes_of_experiment(&after)
     };
     let mut differences = changes(requested(before), requested(after));
@@ -39,8 +39,11 @@ fn requested(result: &TrialResult) -> Value {
     }
     let runs = keys.get_mut("run").and_then(Value::as_array_mut).into_iter().flatten();
     runs.filter_map(Value::as_object_mut).for_each(|run| drop(run.remove("readers")));
-    let seed = result.experiment.get("lab").and_then(|lab| lab.get("seed")).cloned();
-    keys.insert("lab".to_owned(), Map::from_iter([("seed".to_owned(), seed.unwrap_or_default())]).into());
+    let of_lab = |key: &str| {
+        let value = result.experiment.get("lab").and_then(|lab| lab.get(key)).cloned();
+        (key.to_owned(), value.unwrap_or_default())
+    };
+    keys.insert("lab".to_owned(), Map::from_iter(["seed", "database"].map(of_lab)).into());
     keys.into()
 }
 
@@ -87,7 +90,18 @@ fn of_machines(before: &Machine, after: &Machine) -> Vec<String> {
         of("the filesystem", |machine| format!("{} {}", machine.filesystem.kind, machine.filesystem.options)),
         of("kvdyno", |machine| machine.kvdyno.clone()),
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(of_setups(&before.setup, &after.setup)).collect()
+}
+
+/// As far as both are known. What a kernel was started with may differ in ways that change nothing.
+fn of_setups(before: &MachineSetup, after: &MachineSetup) -> Vec<String> {
+    let after = after.facts();
+    let is_compared = |name: &str| name != "command line";
+    let differs = |(name, was): (&'static str, String)| {
+        let (_, is) = after.iter().find(|(other, _)| *other == name)?;
+        differs(name, was, is.clone())
+    };
+    before.facts().into_iter().filter(|(name, _)| is_compared(name)).filter_map(differs).collect()
 }
 
 fn of_trials(before: &TrialResult, after: &TrialResult) -> Vec<String> {

@@ -6,19 +6,20 @@ mod json;
 mod markdown;
 mod text;
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
     Comparison, Looks, MeasuredCell, Terms, Unsure, Verdict, compare_family, compare_unpaired, counterparts, measured,
 };
-use kvdyno_analysis::{Cell, CellKey, Series, cells};
+use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, steadiness};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{EngineFacts, Phase, Side, TrialKey, TrialResult};
 
+use crate::lab_keys::ends_by_its_results;
 use crate::order::distinct;
-use crate::verdicts::ends_by_its_results;
 use crate::words::threads;
 use comparable::Surroundings;
 
@@ -58,6 +59,8 @@ struct DiffSide {
     started: Option<Timestamp>,
     figure: Option<f64>,
     half_width: Option<f64>,
+    /// Whether its runs are known not to have been steady.
+    is_unsteady: bool,
 }
 
 /// The outcome, for the exit code: the first of these that some cell has.
@@ -123,6 +126,17 @@ impl FromStr for DiffFormat {
 /// A cell and its counterpart.
 type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);
 
+/// Told where nothing of what a change does to the files can be in the figures.
+const SAME_COPIES: &str = "Both worked on copies of the same loads: a change of the files that they write themselves \
+                           is not in this. --database kept has each load its own.";
+
+/// Whether two cells stand on copies of the same loads.
+fn are_on_the_same_copies((before, after): &Counterparts<'_, '_>) -> bool {
+    let loads =
+        |cell: &Cell<'_>| cell.finished.iter().filter_map(|run| Some(run.copied_from?.load)).collect::<BTreeSet<u32>>();
+    !loads(before).is_disjoint(&loads(after))
+}
+
 impl Diff {
     /// Two setups of one run, `before` and `after` by their names in it.
     ///
@@ -136,8 +150,10 @@ impl Diff {
         let ratios: Vec<_> = pairs.iter().map(|(before, after)| measured(after).over(&measured(before))).collect();
         let comparisons = compare_family(&ratios, &terms);
         let failed = results.iter().filter(|result| !result.is_finished()).count();
-        let cells = diff_cells(&pairs, comparisons, ["", ""]);
-        Ok(Diff { cells, is_paired: true, terms, notes: Vec::new(), failed, ended: results.len() })
+        let series = series_of(folder, &results)?;
+        let cells = diff_cells(&pairs, comparisons, [("", &series), ("", &series)], &terms);
+        let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
+        Ok(Diff { cells, is_paired: true, terms, notes, failed, ended: results.len() })
     }
 
     /// The setups that two results folders have in common, or the only one of either. With `across` the machine and its
@@ -188,8 +204,10 @@ impl Diff {
         let ended = trials().map(|cell| cell.failed.len() + cell.finished.len()).sum();
         let mut notes = surroundings.differences;
         notes.extend(left_out(&cells, &pairs));
+        let series = [series_of(before, &results[0])?, series_of(after, &results[1])?];
+        let sources = [(folders[0].as_str(), &series[0]), (folders[1].as_str(), &series[1])];
         Ok(Diff {
-            cells: diff_cells(&pairs, comparisons, [&folders[0], &folders[1]]),
+            cells: diff_cells(&pairs, comparisons, sources, &terms),
             is_paired: false,
             terms,
             notes,
@@ -225,6 +243,10 @@ fn cells_of(results: &[TrialResult]) -> Vec<Cell<'_>> {
     let no_latencies = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
     cells
+}
+
+fn series_of(folder: &ResultsFolder, results: &[TrialResult]) -> Result<Series, ReadError> {
+    results.iter().map(|result| Ok((result.trial.clone(), folder.series(&result.trial)?))).collect()
 }
 
 fn of_setup<'c, 'r>(cells: &'c [Cell<'r>], setup: &str) -> Vec<&'c Cell<'r>> {
@@ -282,11 +304,17 @@ fn work(key: &CellKey) -> String {
     format!("{load}{}{variant}, {}", key.workload, threads(key.readers, key.writers))
 }
 
-fn diff_cells(pairs: &[Counterparts<'_, '_>], comparisons: Vec<Comparison>, folders: [&str; 2]) -> Vec<DiffCell> {
+/// `sources` are the folders of both and the time series in them.
+fn diff_cells(
+    pairs: &[Counterparts<'_, '_>],
+    comparisons: Vec<Comparison>,
+    sources: [(&str, &Series); 2],
+    terms: &Terms,
+) -> Vec<DiffCell> {
     let cell = |((before, after), comparison): (&Counterparts<'_, '_>, Comparison)| {
         let looks = comparison.looks;
         let same_name = before.key.engine == after.key.engine;
-        let side = |cell: &Cell<'_>, folder: &str| DiffSide {
+        let side = |cell: &Cell<'_>, (folder, series): (&str, &Series)| DiffSide {
             name: if same_name {
                 format!("{} ({})", cell.key.engine, last_part(folder))
             } else {
@@ -296,14 +324,16 @@ fn diff_cells(pairs: &[Counterparts<'_, '_>], comparisons: Vec<Comparison>, fold
             started: cell.finished.first().map(|result| result.started),
             figure: measured(cell).middle(),
             half_width: MeasuredCell::half_width(&measured(cell), looks),
+            is_unsteady: steadiness(&cell.finished, series, terms.detect)
+                .is_some_and(|it| matches!(it.steadiness, Steadiness::NotSteady(_))),
         };
         let trials = || before.finished.iter().chain(&after.finished);
         let reads = trials().any(|result| result.rate(Side::Reads) > 0.0);
         let duet = trials().any(|result| result.design.as_ref().is_some_and(|design| design.duet.is_some()));
         DiffCell {
             work: work(&before.key),
-            before: side(before, folders[0]),
-            after: side(after, folders[1]),
+            before: side(before, sources[0]),
+            after: side(after, sources[1]),
             verb: match (before.key.phase, reads) {
                 (Phase::Load, _) => "load",
                 (Phase::Run, true) => "read",
@@ -339,7 +369,8 @@ impl DiffSide {
         let Some(engine) = &self.engine else { return self.name.clone() };
         let library = engine.library.as_ref().map(|path| format!(", {path}")).unwrap_or_default();
         let started = self.started.map(|time| format!(", {}", time.strftime("%Y-%m-%d %H:%M"))).unwrap_or_default();
-        format!("{}: {} {}{library}{started}", self.name, engine.name, engine.version)
+        let version = if engine.version.is_empty() { String::new() } else { format!(" {}", engine.version) };
+        format!("{}: {}{version}{library}{started}", self.name, engine.name)
     }
 }
 

@@ -4,7 +4,7 @@ use kvdyno_analysis::verdicts::{Looks, Verdict};
 
 use super::{Diff, DiffCell};
 use crate::order::distinct;
-use crate::verdicts::{per_cent, sentence_of_change};
+use crate::verdicts::{per_cent, reservations, sentence_of_change};
 use crate::words::plain;
 
 pub(super) fn render(diff: &Diff) -> String {
@@ -34,9 +34,12 @@ fn line(cell: &DiffCell) -> String {
     format!("{}: {}{end}", cell.work, said(cell))
 }
 
-/// The comparison in a sentence.
+/// The comparison in a sentence, with what was not steady.
 pub(super) fn said(cell: &DiffCell) -> String {
-    sentence_of_change(cell.verb, (&cell.after.name, &cell.before.name), &cell.comparison)
+    let sides = [&cell.after, &cell.before].into_iter().filter(|side| side.is_unsteady);
+    let names: Vec<&str> = sides.map(|side| side.name.as_str()).collect();
+    let sentence = sentence_of_change(cell.verb, (&cell.after.name, &cell.before.name), &cell.comparison);
+    sentence + &reservations(&cell.comparison, &names)
 }
 
 /// The meaning of an interval here.

@@ -1,15 +1,18 @@
 //! The document of a study.
 
 use jiff::tz::TimeZone;
-use kvdyno_results::{Machine, Phase, Setting, TrialResult};
+use kvdyno_results::{Machine, Phase, TrialResult};
+use serde_json::{Map, Value};
 
+use super::cells::CellTable;
+use super::engine_statistics::{EngineStatistics, statistics};
+use super::repeating::command;
 use super::section::Section;
 use super::sections::sections;
 use super::trials::{CellSummary, TrialTable};
-use crate::order::distinct;
 use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
 use crate::study::Study;
-use crate::tables::{Fact, Relative, key_facts, machine_facts, processors, relatives, versions};
+use crate::tables::{Fact, Relative, common_work, key_facts, machine_facts, processors, relatives, versions};
 use crate::verdicts::{PairSummary, RankingSummary, pairs, rankings};
 use crate::words::title;
 
@@ -49,6 +52,10 @@ pub(crate) struct Document<'a> {
     pub(crate) run: TrialTable,
     /// Loads, then runs.
     pub(crate) cells: Vec<CellSummary>,
+    /// The same as a table.
+    pub(crate) cell_table: CellTable,
+    /// The work that was requested, for programs: what all trials have in common.
+    pub(crate) common_work: Map<String, Value>,
     /// The order of setups that did the same work.
     pub(crate) rankings: Vec<RankingSummary>,
     /// All pairs of them.
@@ -57,16 +64,8 @@ pub(crate) struct Document<'a> {
     pub(crate) relative: Vec<Relative>,
     /// The engines' own.
     pub(crate) statistics: Vec<EngineStatistics<'a>>,
-    /// The experiment file as it was run; may be empty.
-    pub(crate) experiment: &'a str,
-}
-
-/// An engine's statistics of itself.
-pub(crate) struct EngineStatistics<'a> {
-    /// As the experiment names it.
-    pub(crate) engine: &'a str,
-    /// The name of each trial, and the entries of that.
-    pub(crate) trials: Vec<(String, &'a [Setting])>,
+    /// The command that repeats it; empty if its file cannot be read.
+    pub(crate) repeating: String,
 }
 
 impl<'a> Document<'a> {
@@ -91,12 +90,21 @@ impl<'a> Document<'a> {
             load: TrialTable::of(study, Phase::Load),
             run: TrialTable::of(study, Phase::Run),
             cells: cells.map(CellSummary::from).collect(),
+            cell_table: CellTable::of(study),
+            common_work: common_work(study),
             rankings: rankings(study),
             pairs: pairs(study),
             relative: relatives(study),
-            statistics: statistics(study),
-            experiment: study.experiment,
+            statistics: statistics(study.results),
+            repeating: command(study.experiment),
         }
+    }
+}
+
+impl Document<'_> {
+    /// The words that the kernel was started with, where they are known.
+    pub(crate) fn kernel_command_line(&self) -> Option<&str> {
+        self.machine.and_then(|machine| machine.setup.kernel_command_line.as_deref())
     }
 }
 
@@ -123,13 +131,4 @@ fn incomplete(study: &Study<'_>) -> Option<String> {
     let (ended, all) = (study.results.len(), study.results.len() + study.missing.len());
     let words = || format!("{ended} of {all} trials have a result; there is none of {}{more}", names.join("; "));
     (!study.missing.is_empty()).then(words)
-}
-
-fn statistics<'a>(study: &Study<'a>) -> Vec<EngineStatistics<'a>> {
-    let of = |engine: &'a str| {
-        let own = study.results.iter().filter(|r| r.trial.engine == engine && !r.statistics.is_empty());
-        EngineStatistics { engine, trials: own.map(|r| (title(&r.trial), r.statistics.as_slice())).collect() }
-    };
-    let engines = distinct(study.results.iter().map(|result| result.trial.engine.as_str()));
-    engines.into_iter().map(of).filter(|engine| !engine.trials.is_empty()).collect()
 }

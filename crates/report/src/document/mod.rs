@@ -1,6 +1,9 @@
 //! A report's contents, built once and independent of its format.
 
+mod cells;
 mod contents;
+mod engine_statistics;
+mod repeating;
 mod section;
 mod sections;
 mod trials;

@@ -27,7 +27,11 @@ pub(crate) enum Block<'a> {
     Charts(ChartReference<'a>),
     /// Sentences.
     Paragraph(Paragraph),
+    /// Sentences for text alone: a page has more of them.
+    TextParagraph(Paragraph),
     /// Sentences that only a page has space for.
+    PageParagraph(Paragraph),
+    /// The same, folded.
     FoldedParagraph(Paragraph),
 }
 
@@ -66,14 +70,14 @@ impl<'a> Section<'a> {
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Grid> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Table(grid) => Some(grid),
-            Block::Details(_) | Block::Charts(_) | Block::Paragraph(_) | Block::FoldedParagraph(_) => None,
+            _ => None,
         })
     }
 
     /// Its sentences for text.
     pub(crate) fn paragraphs(&self) -> impl Iterator<Item = &Paragraph> {
         self.blocks.iter().filter_map(|block| match block {
-            Block::Paragraph(paragraph) => Some(paragraph),
+            Block::Paragraph(paragraph) | Block::TextParagraph(paragraph) => Some(paragraph),
             _ => None,
         })
     }

@@ -3,11 +3,11 @@
 use kvdyno_results::Side;
 
 use super::section::{Block, Section};
-use crate::charts::{ChartKind, ChartReference};
+use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
 use crate::study::Study;
 use crate::tables::{
-    engine_settings, environment, latencies, load, load_storage, matrices, relative_grids, run, run_cpu, run_storage,
-    workload_figures,
+    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, relative_grids, run,
+    run_amplification, run_cpu, run_storage, workload_figures,
 };
 use crate::verdicts::verdicts;
 
@@ -28,9 +28,10 @@ pub(super) fn sections<'a>(study: &'a Study<'a>) -> Vec<Section<'a>> {
                node, the share of memory that each NUMA node gave, and the cached part are of the runs.",
         ..Section::new("environment", grid.title.clone(), vec![untitled(grid)])
     }));
-    sections.extend(engine_settings(study).map(|grid| Section {
+    let settings: Vec<Block<'a>> = engine_settings(study).into_iter().map(Block::Details).collect();
+    sections.extend((!settings.is_empty()).then(|| Section {
         text: "The settings that each adapter made, in the engine's own words, beside the lab's word for them.",
-        ..Section::new("engines", "Settings of each engine", vec![Block::Details(grid)])
+        ..Section::new("engines", "Settings of each engine", settings)
     }));
     sections
 }
@@ -42,8 +43,9 @@ fn untitled<'a>(mut grid: crate::grid::Grid) -> Block<'a> {
 }
 
 fn load_section<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
-    let mut blocks = vec![untitled(load(study)?), Block::Charts(ChartReference::new(study, "", ChartKind::Load))];
+    let mut blocks = vec![Block::Charts(ChartReference::new(study, "", ChartKind::Load)), untitled(load(study)?)];
     blocks.extend(load_storage(study).map(Block::Table));
+    blocks.extend(load_amplification(study).map(Block::Table));
     Some(Section::new("load", "Load", blocks))
 }
 
@@ -55,14 +57,21 @@ fn variants<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
 
 fn workload<'a>(study: &'a Study<'a>, id: String, name: &'a str) -> Section<'a> {
     let charts = |kind| Block::Charts(ChartReference::new(study, name, kind));
-    let mut blocks = vec![charts(ChartKind::Rates)];
+    let mut blocks = vec![charts(ChartKind::Rates), charts(ChartKind::Efficiency)];
     blocks.extend(matrices(study, name).into_iter().map(Block::Table));
     blocks.push(Block::Table(run(study, name)));
+    blocks.push(charts(ChartKind::Cpu));
     blocks.extend(run_cpu(study, name).map(Block::Table));
     blocks.extend(run_storage(study, name).map(Block::Table));
     blocks.push(charts(ChartKind::Storage));
+    blocks.push(charts(ChartKind::Amplification));
+    blocks.extend(run_amplification(study, name).map(Block::Table));
     blocks.extend(Side::ALL.map(|side| charts(ChartKind::Latency(side))));
+    blocks.extend(Side::ALL.map(|side| charts(ChartKind::LatencyCurve(side))));
     blocks.extend(latencies(study, name).map(Block::Details));
-    blocks.extend(Side::ALL.map(|side| charts(ChartKind::OverTime(side))));
+    for figure in [TimeFigure::Rate, TimeFigure::Latency] {
+        blocks.extend(Side::ALL.map(|side| charts(ChartKind::OverTime(side, figure))));
+    }
+    blocks.extend(ResourceFigure::ALL.map(|figure| charts(ChartKind::Resources(figure))));
     Section::new(id, name, blocks)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_analysis::{CellKey, CellLatency, Estimate};
+use kvdyno_analysis::{CellKey, CellLatency, CellSteadiness, Estimate, Steadiness};
 use kvdyno_results::Phase;
 use serde::Serialize;
 use serde_json::Value;
@@ -58,6 +58,31 @@ pub(crate) struct CellSummary {
     writes_per_s: Option<Estimate>,
     wall_s: Option<Estimate>,
     latencies: Vec<CellLatency>,
+    steadiness: Option<SteadinessSummary>,
+}
+
+/// Whether a cell's runs were steady.
+#[derive(Serialize)]
+struct SteadinessSummary {
+    /// `steady`, `not steady` or `not told`.
+    state: &'static str,
+    /// Trials of which it can be told.
+    told: usize,
+    /// Those of them that were not steady.
+    not_steady: usize,
+    /// The findings, or why nothing is told.
+    why: Vec<String>,
+}
+
+impl From<&CellSteadiness> for SteadinessSummary {
+    fn from(told: &CellSteadiness) -> Self {
+        let why = match &told.steadiness {
+            Steadiness::Steady => Vec::new(),
+            Steadiness::NotSteady(observed) => observed.iter().map(ToString::to_string).collect(),
+            Steadiness::NotTold(why) => vec![why.to_string()],
+        };
+        SteadinessSummary { state: told.steadiness.name(), told: told.told, not_steady: told.unsteady, why }
+    }
 }
 
 impl From<&StudyCell<'_>> for CellSummary {
@@ -75,6 +100,7 @@ impl From<&StudyCell<'_>> for CellSummary {
             writes_per_s: cell.writes_per_s.clone(),
             wall_s: cell.wall_s.clone(),
             latencies: cell.latencies.clone(),
+            steadiness: cell.steadiness.as_ref().map(SteadinessSummary::from),
         }
     }
 }

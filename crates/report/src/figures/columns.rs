@@ -5,7 +5,7 @@ use kvdyno_results::{FigureValue, Latency, Percentile, Phase, Side, TrialResult}
 use serde_json::Value;
 
 use super::declared::{first, last, second};
-use super::{Figure, Unit};
+use super::{Figure, FigureSource, Unit};
 
 /// A column of the tables of trials; `Null` is an empty field.
 pub(crate) struct TrialColumn {
@@ -16,7 +16,9 @@ pub(crate) struct TrialColumn {
     /// Its unit's name; may be empty.
     unit: &'static str,
     /// One clause; empty for a workload's own figures, which the workload explains.
-    meaning: String,
+    pub(crate) meaning: String,
+    /// Its type in JSON where it is not null: `string`, `integer` or `number`.
+    pub(crate) kind: &'static str,
     /// The only phase that has it; both, if absent.
     phase: Option<Phase>,
     /// Its value for a trial.
@@ -30,6 +32,11 @@ impl From<Figure> for TrialColumn {
             head: figure.head,
             unit: figure.unit().name(),
             meaning: figure.meaning.to_owned(),
+            kind: match figure.reading {
+                FigureSource::Words(_) => "string",
+                FigureSource::Exact(_) => "integer",
+                FigureSource::Number(..) => "number",
+            },
             phase: figure.phase,
             value: Box::new(move |result| figure.value(result)),
         }
@@ -74,6 +81,7 @@ fn own_figure(column: &str) -> TrialColumn {
             None => Value::Null,
             Some(FigureValue::Count(count)) => (*count).into(),
             Some(FigureValue::Rate(rate)) => Unit::PerSecond.number(*rate),
+            Some(FigureValue::Factor(factor)) => Unit::Factor.number(*factor),
             Some(FigureValue::Text(text)) => text.clone().into(),
         }
     })
@@ -90,7 +98,7 @@ fn latencies(side: Side) -> Vec<TrialColumn> {
     };
     let latency = |key: &str, meaning: String, of: Box<dyn Fn(&Latency) -> u64>| {
         let value = move |r: &TrialResult| r.main_kind(side).map_or(Value::Null, |kind| of(&kind.latency).into());
-        column(key, Unit::Nanos.name(), meaning, Box::new(value))
+        TrialColumn { kind: "integer", ..column(key, Unit::Nanos.name(), meaning, Box::new(value)) }
     };
     let kind = move |r: &TrialResult| r.main_kind(side).map_or(Value::Null, |kind| kind.kind.name().into());
     let percentile = |p: Percentile| latency(p.key(), format!("{p} of those latencies"), Box::new(move |l| l.at(p)));
@@ -111,6 +119,7 @@ fn figure(name: &str, value: impl Fn(&TrialResult) -> Value + 'static) -> TrialC
         head: "",
         unit: "",
         meaning: String::new(),
+        kind: "string",
         phase: None,
         value: Box::new(move |r| if r.is_finished() { value(r) } else { Value::Null }),
     }

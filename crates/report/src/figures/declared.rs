@@ -1,8 +1,9 @@
 //! The declarations. The order is that of the columns in CSV, those of the published tables first.
 
-use kvdyno_results::{Failure, NodePages, ObservedEnvironment, Phase, Settling, TrialResult};
+use kvdyno_results::{EngineFile, Failure, NodePages, ObservedEnvironment, Phase, Settling, TrialResult};
 
 use super::FigureSource::{Exact, Number, Words};
+use super::amplification::{AMPLIFICATION, COUNTERS, TRAFFIC};
 use super::{Figure, Unit};
 use crate::remarks::failure;
 
@@ -65,14 +66,25 @@ pub(crate) const LOADED: Figure =
         Some(r.writes_per_s())
     });
 
+fn file(result: &TrialResult) -> Option<&EngineFile> {
+    result.engine.file.as_ref()
+}
+
+fn package(result: &TrialResult) -> Option<String> {
+    Some(file(result)?.package.as_ref()?.to_string())
+}
+
 /// The trial's outcome and its identity.
-const IDENTITY: [Figure; 13] = [
+const IDENTITY: [Figure; 16] = [
     Figure::given("outcome", "`finished`, or the kind of failure", Words(|r| Some(outcome(r)))),
     Figure::given("reason", "why it failed", Words(|r| failure(r).map(|failure| failure.reason.clone()))),
     Figure::given("tainted", "settings that promise less durability than they seem to", Words(tainted)),
     Figure::given("preset", "the preset of the engine's name", Words(|r| r.trial.preset().map(str::to_owned))),
     Figure::given("version", "the version that the library reported", Words(|r| Some(r.engine.version.clone()))),
     Figure::given("library", "the library that the user chose", Words(|r| r.engine.library.clone())),
+    Figure::given("engine_file", "the file that has the engine's code", Words(|r| Some(file(r)?.path.clone()))),
+    Figure::given("engine_sha256", "its SHA-256", Words(|r| file(r)?.sha256.clone())),
+    Figure::given("engine_package", "the package that it came with", Words(package)),
     Figure::given("workload", "the workload", Words(|r| Some(r.trial.workload.clone()))),
     Figure::given("variant", "the experiment's variant", Words(|r| Some(r.trial.variant.clone()))),
     Figure::given("writers", "clients that write", Exact(|r| Some(r.trial.writers.into()))),
@@ -82,17 +94,40 @@ const IDENTITY: [Figure; 13] = [
     Figure::given("trial", "its number in the order of the plan", Exact(|r| Some(r.trial.number.into()))),
 ];
 
+/// The blocks of the database by kind.
+pub(crate) const KINDS: [Figure; 3] = [
+    Figure::measured("data_kib", "data KiB", "blocks that are neither log nor preallocated", Unit::Kib, |r| {
+        r.space.data_kib().map(|kib| kib as f64)
+    }),
+    Figure::measured("log_kib", "log KiB", "blocks of log files, as far as they were written", Unit::Kib, |r| {
+        r.space.log_kib.map(|kib| kib as f64)
+    }),
+    Figure::measured("preallocated_kib", "preallocated KiB", "blocks set aside and never written", Unit::Kib, |r| {
+        r.space.preallocated_kib.map(|kib| kib as f64)
+    }),
+];
+
 /// Space, storage and faults.
-const RESOURCES: [Figure; 5] = [
+const RESOURCES: [Figure; 9] = [
     Figure::measured("db_peak_kib", "", "the most that the database took", Unit::Kib, |r| {
         Some(r.space.db_peak_kib as f64)
     }),
+    KINDS[0],
+    KINDS[1],
+    KINDS[2],
     Figure::measured("peak_rss_kib", "", "peak resident size; of several processes their sum", Unit::Kib, |r| {
         Some(r.os.peak_rss_kib as f64)
     }),
     Figure::measured("peak_pss_kib", "", "of several processes, shared pages counted once", Unit::Kib, |r| {
         r.os.peak_pss_kib.map(|kib| kib as f64)
     }),
+    Figure::measured(
+        "duet_background_cpu_s",
+        "",
+        "CPU time of the engine's own threads in duets",
+        Unit::Seconds,
+        |r| Some(r.design.as_ref()?.duet?.background_cpu_s()),
+    ),
     Figure::measured("minor_faults", "", "page faults without I/O", Unit::Count, |r| Some(r.os.minor_faults as f64)),
     Figure::measured("major_faults", "", "page faults with I/O", Unit::Count, |r| Some(r.os.major_faults as f64)),
 ];
@@ -114,7 +149,7 @@ const BLOCKS: [Figure; 4] = [
 ];
 
 /// The columns of the tables of storage, after which they have the size of the database.
-pub(crate) const STORAGE: [Figure; 5] = [
+pub(crate) const STORAGE: [Figure; 4] = [
     Figure::measured("fs_in_per_op", "in/op", "inputs for each operation, or record loaded", Unit::Ratio, |r| {
         r.fs_in_per_operation()
     }),
@@ -135,17 +170,7 @@ pub(crate) const STORAGE: [Figure; 5] = [
         Unit::Megabytes,
         |r| Some(r.os.device.as_ref()?.write_bytes as f64),
     ),
-    WRITE_AMPLIFICATION,
 ];
-
-/// The engine's part in what the device wrote.
-pub(crate) const WRITE_AMPLIFICATION: Figure = Figure::measured(
-    "write_amplification",
-    "write amp.",
-    "bytes that the device wrote for each byte of keys and values",
-    Unit::Factor,
-    TrialResult::write_amplification,
-);
 
 /// The measured part's length.
 const WINDOW: Figure = Figure::measured("window_s", "", "length of the measured part", Unit::Seconds, |r| {
@@ -179,7 +204,7 @@ pub(crate) const CPU: [Figure; 7] = [
     SETTLING,
 ];
 
-/// Only a workload has it that waits at its end.
+/// Only a workload has it that waits at its end, and a load that does.
 pub(crate) const SETTLING: Figure = Figure::measured(
     "settling_s",
     "settling",
@@ -266,6 +291,9 @@ pub(crate) fn second() -> Vec<Figure> {
     let mut figures = Vec::from(RESOURCES);
     figures.extend(BLOCKS);
     figures.extend(STORAGE);
+    figures.extend(TRAFFIC);
+    figures.extend(AMPLIFICATION);
+    figures.extend(COUNTERS);
     figures.push(WINDOW);
     figures.extend(CPU);
     figures

@@ -1,7 +1,7 @@
-//! A row a trial, for spreadsheets and scripts.
+//! Tables for spreadsheets and scripts: one for each file.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use kvdyno_results::files;
 use serde_json::Value;
@@ -11,37 +11,45 @@ use crate::error::ReportError;
 use crate::verdicts::PairSummary;
 use crate::words::plain;
 
-/// The load table, an empty line, the run table.
+/// A row a cell.
 pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
-    Ok(format!("{}\n{}", table(&document.load)?, table(&document.run)?))
+    table(&document.cell_table.columns, &document.cell_table.rows)
 }
 
-/// `load.csv` and `run.csv`, whose paths it gives, and `verdicts.csv`.
-pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<[PathBuf; 2], ReportError> {
+/// `cells.csv`, `verdicts.csv`, and a row a trial in `load.csv` and `run.csv`.
+pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<(), ReportError> {
     fs::create_dir_all(folder).map_err(ReportError::writing(folder.to_owned()))?;
-    let paths = [folder.join("load.csv"), folder.join("run.csv")];
-    let verdicts_path = folder.join("verdicts.csv");
-    let text = verdicts(&document.pairs)?;
-    files::write_whole(&verdicts_path, text.as_bytes()).map_err(ReportError::writing(verdicts_path.clone()))?;
-    for (path, trials) in paths.iter().zip([&document.load, &document.run]) {
-        files::write_whole(path, table(trials)?.as_bytes()).map_err(ReportError::writing(path.clone()))?;
+    let files = [
+        ("cells.csv", render(document)?),
+        ("verdicts.csv", verdicts(&document.pairs)?),
+        ("load.csv", of_trials(&document.load)?),
+        ("run.csv", of_trials(&document.run)?),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        files::write_whole(&path, text.as_bytes()).map_err(ReportError::writing(path.clone()))?;
     }
-    Ok(paths)
+    Ok(())
 }
 
 /// A row for each pair: what JSON has of it, without the identities.
 fn verdicts(pairs: &[PairSummary]) -> Result<String, ReportError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(VERDICTS)?;
-    for pair in pairs {
+    table(&VERDICTS.map(str::to_owned), &verdict_rows(pairs)?)
+}
+
+/// The values of [`VERDICTS`] for each pair.
+pub(super) fn verdict_rows(pairs: &[PairSummary]) -> Result<Vec<Vec<Value>>, ReportError> {
+    let row = |pair: &PairSummary| {
         let values = serde_json::to_value(pair)?;
-        writer.write_record(VERDICTS.iter().map(|column| field(&values[*column])))?;
-    }
-    text(writer)
+        // A field has no list in it.
+        let value = |value: &Value| if value.is_array() { field(value).into() } else { value.clone() };
+        Ok(VERDICTS.iter().map(|column| value(&values[*column])).collect())
+    };
+    pairs.iter().map(row).collect()
 }
 
 /// The columns of `verdicts.csv`, named as in JSON.
-const VERDICTS: [&str; 14] = [
+pub(super) const VERDICTS: [&str; 17] = [
     "work",
     "one",
     "other",
@@ -56,13 +64,21 @@ const VERDICTS: [&str; 14] = [
     "looks",
     "neighbours",
     "pairs",
+    "bias",
+    "by_slices",
+    "not_steady",
 ];
 
-fn table(trials: &TrialTable) -> Result<String, ReportError> {
+fn of_trials(trials: &TrialTable) -> Result<String, ReportError> {
+    let rows: Vec<Vec<Value>> = trials.rows.iter().map(|row| row.values.clone()).collect();
+    table(&trials.columns, &rows)
+}
+
+fn table(columns: &[String], rows: &[Vec<Value>]) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(trials.columns.iter().map(|column| harmless(column)))?;
-    for row in &trials.rows {
-        writer.write_record(row.values.iter().map(field))?;
+    writer.write_record(columns.iter().map(|column| harmless(column)))?;
+    for row in rows {
+        writer.write_record(row.iter().map(field))?;
     }
     text(writer)
 }
@@ -76,6 +92,7 @@ fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => harmless(text),
+        Value::Array(all) => all.iter().map(field).collect::<Vec<_>>().join("; "),
         other => other.to_string(),
     }
 }

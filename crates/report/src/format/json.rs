@@ -16,7 +16,8 @@ struct JsonReport<'a> {
     experiment: &'a str,
     rankings: &'a [RankingSummary],
     verdicts: &'a [PairSummary],
-    settings: Map<String, Value>,
+    /// The requested work as far as all trials have it in common, typed; sizes in bytes.
+    settings: &'a Map<String, Value>,
     machine: Option<&'a Machine>,
     /// Trials of the plan that have no result.
     missing: usize,
@@ -34,7 +35,7 @@ pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
         experiment: document.name,
         rankings: &document.rankings,
         verdicts: &document.pairs,
-        settings: document.settings.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect(),
+        settings: &document.common_work,
         machine: document.machine,
         missing: document.missing,
         load: rows(&document.load)?,

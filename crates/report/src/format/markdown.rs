@@ -97,6 +97,7 @@ fn marked(cell: &GridCell) -> String {
         Emphasis::Best => format!("\\* **{words}**"),
         Emphasis::Near => format!("≈ {words}"),
         Emphasis::Untold => format!("? {words}"),
+        Emphasis::Differs => format!("≠ {words}"),
     }
 }
 

@@ -1,9 +1,16 @@
 //! The formats of a report. Each renders the same document; a new one is a file here and a line in each list below.
 
+mod blocks;
+mod chart_sheets;
 pub(crate) mod csv;
 pub(crate) mod json;
 pub(crate) mod markdown;
+pub(crate) mod ods;
 pub(crate) mod page;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+pub(crate) mod schema;
+pub(crate) mod screen;
 pub(crate) mod table;
 
 use std::fmt;
@@ -11,13 +18,14 @@ use std::str::FromStr;
 
 use crate::document::Document;
 use crate::error::ReportError;
+pub use screen::Screen;
 
 /// A format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For terminals.
     Table,
-    /// A row a trial, for spreadsheets and scripts.
+    /// A row a cell, for spreadsheets and scripts.
     Csv,
     /// Everything, for programs.
     Json,
@@ -34,10 +42,10 @@ impl Format {
     /// All of them.
     pub const ALL: [Format; 4] = [Format::Table, Format::Csv, Format::Json, Format::Markdown];
 
-    /// Only a terminal has colour.
-    pub(crate) fn render(self, document: &Document<'_>, colour: bool) -> Result<String, ReportError> {
+    /// The screen is for tables alone.
+    pub(crate) fn render(self, document: &Document<'_>, screen: Screen) -> Result<String, ReportError> {
         match self {
-            Format::Table => Ok(table::render(document, colour)),
+            Format::Table => Ok(table::render(document, screen)),
             Format::Csv => csv::render(document),
             Format::Json => json::render(document),
             Format::Markdown => Ok(markdown::render(document)),

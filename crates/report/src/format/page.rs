@@ -1,20 +1,50 @@
 //! The page of an experiment: one file that needs no other.
 
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use kvdyno_results::files;
+use sha2::{Digest, Sha256};
 
-use crate::charts::DrawnChart;
+use crate::charts::{BEGIN, DrawnChart};
 use crate::document::{Block, Document, Paragraph, Section};
 use crate::error::ReportError;
 use crate::grid::{Emphasis, Grid};
 
-/// Writes `index.html` into a folder that is there.
+/// The library that draws the page's charts, with its licence notice: `build.rs` has found it.
+const ECHARTS: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.js"));
+/// The page's own scripts.
+const CHARTS: &str = include_str!("../../templates/charts.js");
+const TABLES: &str = include_str!("../../templates/tables.js");
+/// The licence of the library.
+const LICENCE: &str = include_str!("../../../../LICENSE-APACHE");
+/// The notices of the library and of what is part of it. The package that carries the script has none of them; npm's of
+/// the same script has them as files.
+const NOTICES: &str = include_str!("../../templates/notices.txt");
+/// The files that the page carries, so that it is whole where it stands alone.
+const CARRIED: [&str; 4] = ["cells.csv", "verdicts.csv", "load.csv", "run.csv"];
+
+/// Writes `index.html` into a folder that is there and has the tables as CSV, and the charts into `charts` beside it.
 pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<PathBuf, ReportError> {
     let path = folder.join("index.html");
-    let sections = document.sections.iter().map(PageSection::of).collect::<Result<_, _>>()?;
-    let page = PageTemplate { document, sections, kvdyno: env!("CARGO_PKG_VERSION") };
+    let sections = document.sections.iter().map(PageSection::of).collect::<Result<Vec<_>, _>>()?;
+    write_charts(&sections, &folder.join("charts"))?;
+    let page = PageTemplate {
+        document,
+        sections,
+        files: CARRIED.iter().map(|name| CarriedFile::read(folder, name)).collect::<Result<_, _>>()?,
+        scripts: [ECHARTS, CHARTS, TABLES],
+        policy: format!("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {}", hashes()),
+        licence: LICENCE,
+        notices: NOTICES,
+        kvdyno: env!("CARGO_PKG_VERSION"),
+    };
     files::write_whole(&path, page.render()?.as_bytes()).map_err(ReportError::writing(path.clone()))?;
     Ok(path)
 }
@@ -25,7 +55,87 @@ pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<PathBuf, R
 struct PageTemplate<'a> {
     document: &'a Document<'a>,
     sections: Vec<PageSection<'a>>,
+    files: Vec<CarriedFile>,
+    scripts: [&'static str; 3],
+    /// Where from the browser may load anything: nowhere, and it runs only these scripts.
+    policy: String,
+    licence: &'static str,
+    notices: &'static str,
     kvdyno: &'static str,
+}
+
+/// A file that the page can save.
+struct CarriedFile {
+    name: &'static str,
+    /// Compressed by gzip, in base64.
+    content: String,
+}
+
+impl CarriedFile {
+    fn read(folder: &Path, name: &'static str) -> Result<CarriedFile, ReportError> {
+        let path = folder.join(name);
+        let read = || {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+            packed.write_all(&fs::read(&path)?)?;
+            packed.finish()
+        };
+        let packed = read().map_err(ReportError::writing(folder.join("index.html")))?;
+        Ok(CarriedFile { name, content: STANDARD.encode(packed) })
+    }
+}
+
+/// The hashes of the scripts, as the policy wants them.
+fn hashes() -> String {
+    let hash = |script: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())));
+    [ECHARTS, CHARTS, TABLES].map(hash).join(" ")
+}
+
+/// Each chart as a file of its own, in the page's light colours, numbered as on the page.
+fn write_charts(sections: &[PageSection<'_>], folder: &Path) -> Result<(), ReportError> {
+    let blocks = sections.iter().flat_map(|page| page.blocks.iter().map(move |block| (page.section, block)));
+    let charts = blocks.filter_map(|(section, block)| match block {
+        PageBlock::Charts(_, charts) => Some(charts.iter().map(move |chart| (section, chart))),
+        _ => None,
+    });
+    fs::create_dir_all(folder).and_then(|()| remove_charts(folder)).map_err(ReportError::writing(folder.to_owned()))?;
+    for (nth, (section, chart)) in charts.flatten().enumerate() {
+        for (stem, svg) in chart.standalone() {
+            let path = folder.join(format!("{:03}-{}-{}.svg", nth + 1, section.id, slug(&stem)));
+            // Not synced: there are many, and who loses them makes them again.
+            let written = files::create_anew(&path).and_then(|mut file| file.write_all(svg.as_bytes()));
+            written.map_err(ReportError::writing(path.clone()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the charts of an earlier page, of which this one may have fewer: files that are named and begin as
+/// [`write_charts`] has it. Whatever else lies there is somebody's own.
+fn remove_charts(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if is_name_of_chart(&entry.file_name().to_string_lossy()) && entry.file_type()?.is_file() {
+            let mut begin = Vec::new();
+            File::open(entry.path())?.take(BEGIN.len() as u64).read_to_end(&mut begin)?;
+            if begin == BEGIN.as_bytes() {
+                fs::remove_file(entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `001-load-load-times.svg`.
+fn is_name_of_chart(name: &str) -> bool {
+    let number = name.split('-').next().unwrap_or_default();
+    number.len() >= 3 && number.bytes().all(|digit| digit.is_ascii_digit()) && name.ends_with(".svg")
+}
+
+/// `Reads a second` as `reads-a-second`, of letters and digits alone.
+fn slug(words: &str) -> String {
+    let plain: String =
+        words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    plain.split_whitespace().take(12).collect::<Vec<_>>().join("-")
 }
 
 /// A section with its charts drawn.
@@ -50,21 +160,24 @@ enum PageBlock {
 
 impl<'a> PageSection<'a> {
     fn of(section: &'a Section<'a>) -> Result<PageSection<'a>, ReportError> {
-        let blocks = section.blocks.iter().map(PageBlock::of).collect::<Result<Vec<_>, _>>()?;
+        let blocks = section.blocks.iter().filter_map(|block| PageBlock::of(block).transpose());
+        let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
         Ok(PageSection { section, blocks: blocks.into_iter().filter(|block| !block.is_empty()).collect() })
     }
 }
 
 impl PageBlock {
-    fn of(block: &Block<'_>) -> Result<PageBlock, ReportError> {
-        Ok(match block {
+    /// None of what is for text alone.
+    fn of(block: &Block<'_>) -> Result<Option<PageBlock>, ReportError> {
+        Ok(Some(match block {
             Block::Table(grid) => PageBlock::Table(grid.clone()),
             Block::Details(grid) if grid.title.is_empty() => PageBlock::Table(grid.clone()),
             Block::Details(grid) => PageBlock::Folded(grid.clone()),
-            Block::Paragraph(paragraph) => PageBlock::Sentences(paragraph.clone()),
+            Block::TextParagraph(_) => return Ok(None),
+            Block::Paragraph(paragraph) | Block::PageParagraph(paragraph) => PageBlock::Sentences(paragraph.clone()),
             Block::FoldedParagraph(paragraph) => PageBlock::FoldedSentences(paragraph.clone()),
             Block::Charts(charts) => PageBlock::Charts(charts.heading(), charts.draw()?),
-        })
+        }))
     }
 
     fn is_empty(&self) -> bool {
@@ -81,6 +194,7 @@ impl Emphasis {
             Emphasis::Near => " near",
             Emphasis::Untold => " untold",
             Emphasis::Missing => " missing",
+            Emphasis::Differs => " differs",
         }
     }
 }

@@ -1,6 +1,11 @@
 //! For terminals.
 
+use anstyle::{AnsiColor, Style};
 use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle};
+
+use super::Screen;
+use super::blocks::{blocks, marked};
+use super::screen::wrapped;
 
 use crate::document::{Document, Section};
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
@@ -10,86 +15,65 @@ use crate::words::plain;
 /// No borders, a rule under the heads.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-const BOLD: &str = "1";
-const RED: &str = "31";
-const BOLD_YELLOW: &str = "1;33";
-
-/// Lines of words are broken before they grow longer than this.
-const WIDTH: usize = 120;
+const BOLD: Style = Style::new().bold();
+const RED: Style = AnsiColor::Red.on_default();
+const BOLD_YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// The tables, with the experiment's setting above and doubts and notes beneath.
-pub(crate) fn render(document: &Document<'_>, colour: bool) -> String {
-    let mut paragraphs = vec![heading(document, colour)];
-    paragraphs.extend(document.sections.iter().flat_map(|section| contents(section, colour)));
-    paragraphs.extend(remarks("Doubts", &document.doubts, colour));
-    paragraphs.extend(remarks("Notes", &document.notes, colour));
+pub(crate) fn render(document: &Document<'_>, screen: Screen) -> String {
+    let mut paragraphs = vec![heading(document, screen)];
+    paragraphs.extend(document.sections.iter().flat_map(|section| contents(section, screen)));
+    paragraphs.extend(remarks("Doubts", &document.doubts, screen));
+    paragraphs.extend(remarks("Notes", &document.notes, screen));
     paragraphs.join("\n\n") + "\n"
 }
 
-/// Every table of some sections, without colour.
-pub(crate) fn render_sections(sections: &[Section<'_>]) -> String {
-    sections.iter().flat_map(|section| tables(section, false)).collect::<Vec<_>>().join("\n\n")
+/// Every table of some sections.
+pub(crate) fn render_sections(sections: &[Section<'_>], screen: Screen) -> String {
+    sections.iter().flat_map(|section| tables(section, screen)).collect::<Vec<_>>().join("\n\n")
 }
 
-fn heading(document: &Document<'_>, colour: bool) -> String {
+fn heading(document: &Document<'_>, screen: Screen) -> String {
     let facts = |facts: &[(String, String)]| -> Vec<String> {
         facts.iter().map(|(name, value)| format!("{name} {value}")).collect()
     };
     let lines = [facts(&document.settings), document.versions.clone(), facts(&document.machine_facts)];
-    let mut text = painted(document.name, BOLD, colour);
+    let mut text = painted(document.name, BOLD, screen);
     if let Some(incomplete) = &document.incomplete {
         text.push('\n');
-        text.push_str(&painted(&format!("Incomplete: {incomplete}"), BOLD_YELLOW, colour));
+        text.push_str(&painted(&screen.broken(&format!("Incomplete: {incomplete}"), "  "), BOLD_YELLOW, screen));
     }
     for line in lines.iter().filter(|line| !line.is_empty()) {
         text.push('\n');
-        text.push_str(&wrapped(line, " · "));
+        text.push_str(&wrapped(line, " · ", screen.columns()));
     }
     text
 }
 
 /// The sentences of a section beneath its heading, and its tables.
-fn contents(section: &Section<'_>, colour: bool) -> Vec<String> {
-    let mut contents: Vec<String> = sentences(section, colour).into_iter().collect();
-    contents.extend(tables(section, colour));
+fn contents(section: &Section<'_>, screen: Screen) -> Vec<String> {
+    let mut contents: Vec<String> = sentences(section, screen).into_iter().collect();
+    contents.extend(tables(section, screen));
     contents
 }
 
-fn sentences(section: &Section<'_>, colour: bool) -> Option<String> {
-    let mut text = painted(&section.heading, BOLD, colour);
+fn sentences(section: &Section<'_>, screen: Screen) -> Option<String> {
+    let mut text = painted(&section.heading, BOLD, screen);
     let heading = text.len();
     for paragraph in section.paragraphs() {
         if !paragraph.title.is_empty() {
-            text += &format!("\n{}", painted(&paragraph.title, BOLD, colour));
+            text += &format!("\n{}", painted(&paragraph.title, BOLD, screen));
         }
         let indent = if paragraph.is_note { "" } else { "  " };
         let lead = Some(&paragraph.lead).filter(|lead| !lead.is_empty());
         for line in lead.into_iter().chain(&paragraph.lines) {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            let broken = wrapped(&words, " ").replace('\n', &format!("\n{indent}{indent}"));
+            let width = screen.columns().saturating_sub(2 * indent.len());
+            let broken = wrapped(&words, " ", width).replace('\n', &format!("\n{indent}{indent}"));
             text += &format!("\n{indent}{broken}");
         }
     }
     (text.len() > heading).then_some(text)
-}
-
-/// Joins words, beginning a new line where one grows too long.
-fn wrapped(words: &[String], between: &str) -> String {
-    let mut text = String::new();
-    let mut width = 0;
-    for word in words {
-        let length = word.chars().count();
-        if width > 0 && width + between.len() + length > WIDTH {
-            text.push('\n');
-            width = 0;
-        } else if width > 0 {
-            text.push_str(between);
-            width += between.chars().count();
-        }
-        text.push_str(&plain(word));
-        width += length;
-    }
-    text
 }
 
 /// Groups of columns that fit beside each other, with a title where they are a piece of a wide table.
@@ -97,14 +81,14 @@ const PIECES: [(&str, ColumnGroup); 2] =
     [("rates and latencies", ColumnGroup::Rates), ("what it cost", ColumnGroup::Costs)];
 
 /// The tables of a section, each with its title. One that is wider than a screen comes in pieces.
-fn tables(section: &Section<'_>, colour: bool) -> Vec<String> {
+fn tables(section: &Section<'_>, screen: Screen) -> Vec<String> {
     let groups = [ColumnGroup::Names, ColumnGroup::Rates, ColumnGroup::Costs];
     let pieces = |grid: &Grid| -> Vec<String> {
         let title = section.title_of(grid);
         if !grid.is_wide() {
-            return vec![table(&title, &grid.of_columns(&groups), colour)];
+            return vec![table(&title, &grid.of_columns(&groups), screen)];
         }
-        let piece = |(name, group)| table(&format!("{title}: {name}"), &piece_of(grid, group), colour);
+        let piece = |(name, group)| table(&format!("{title}: {name}"), &piece_of(grid, group), screen);
         PIECES.into_iter().map(piece).collect()
     };
     section.tables().flat_map(pieces).collect()
@@ -114,29 +98,30 @@ fn piece_of(grid: &Grid, group: ColumnGroup) -> Grid {
     grid.of_columns(&[ColumnGroup::Names, group])
 }
 
-fn table(title: &str, grid: &Grid, colour: bool) -> String {
-    let mut text = painted(title, BOLD, colour);
+fn table(title: &str, grid: &Grid, screen: Screen) -> String {
+    let mut text = painted(&screen.broken(title, ""), BOLD, screen);
     text.push('\n');
-    text.push_str(&body(grid, colour));
+    let blocks: Vec<String> = blocks(grid, screen.columns()).iter().map(|block| body(block, screen)).collect();
+    text.push_str(&blocks.join("\n\n"));
     let note = grid.note();
     if !note.is_empty() {
         text.push('\n');
-        text.push_str(&note.split('\n').map(plain).collect::<Vec<_>>().join("\n"));
+        text.push_str(&note.split('\n').map(|line| screen.broken(line, "")).collect::<Vec<_>>().join("\n"));
     }
     text
 }
 
-/// The table without its title. It has one line for the heads, one for the rule and one for each row, so that a
-/// failure's reason, for which there is no cell that spans columns, can be put at the end of its line.
-fn body(grid: &Grid, colour: bool) -> String {
+/// A block without a title. It has one line for the heads, one for the rule and one for each row, so that a failure's
+/// reason, for which there is no cell that spans columns, can be put at the end of its line.
+fn body(grid: &Grid, screen: Screen) -> String {
     let mut table = Table::new();
     table.load_style(STYLE).force_no_tty();
-    if colour {
+    if screen.colour {
         table.enforce_styling();
     }
-    table.set_header(grid.columns.iter().map(|column| head(column, colour)));
+    table.set_header(grid.columns.iter().map(|column| head(column, screen)));
     for row in &grid.rows {
-        table.add_row(fields(row, grid.columns.len(), colour));
+        table.add_row(fields(row, grid.columns.len(), screen));
     }
     for (index, column) in grid.columns.iter().enumerate() {
         if let Some(drawn) = table.column_mut(index) {
@@ -146,41 +131,42 @@ fn body(grid: &Grid, colour: bool) -> String {
     }
     let failures = grid.rows.iter().map(|row| row.failure.as_deref());
     let reasons = [None, None].into_iter().chain(failures);
-    let lines = table.lines().zip(reasons).map(|(line, reason)| ended(&line, reason, colour));
+    let lines = table.lines().zip(reasons).map(|(line, reason)| ended(&line, reason, screen));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn ended(line: &str, reason: Option<&str>, colour: bool) -> String {
-    match reason {
-        None => line.trim_end().to_owned(),
-        Some(reason) => {
-            format!("{}  {}", line.trim_end(), painted(reason, RED, colour))
-        }
+/// Further lines of a reason begin here.
+const REASON_INDENT: &str = "    ";
+
+fn ended(line: &str, reason: Option<&str>, screen: Screen) -> String {
+    let names = line.trim_end();
+    let Some(reason) = reason else { return names.to_owned() };
+    let reason = plain(reason);
+    let is_short = names.chars().count() + 2 + reason.chars().count() <= screen.columns();
+    if is_short || screen.width.is_none() {
+        return format!("{names}  {}", painted(&reason, RED, screen));
     }
+    let lines = screen.broken(&reason, REASON_INDENT);
+    let painted: Vec<String> = lines.lines().map(|line| painted(line.trim_start(), RED, screen)).collect();
+    format!("{names}\n{REASON_INDENT}{}", painted.join(&format!("\n{REASON_INDENT}")))
 }
 
-fn head(column: &GridColumn, colour: bool) -> comfy_table::Cell {
+fn head(column: &GridColumn, screen: Screen) -> comfy_table::Cell {
     let cell = comfy_table::Cell::new(plain(&column.head));
-    if colour { cell.add_attribute(Attribute::Dim) } else { cell }
+    if screen.colour { cell.add_attribute(Attribute::Dim) } else { cell }
 }
 
-fn fields(row: &GridRow, columns: usize, colour: bool) -> Vec<comfy_table::Cell> {
-    let mut cells: Vec<comfy_table::Cell> = row.cells.iter().map(|cell| field(cell, colour)).collect();
+fn fields(row: &GridRow, columns: usize, screen: Screen) -> Vec<comfy_table::Cell> {
+    let mut cells: Vec<comfy_table::Cell> = row.cells.iter().map(|cell| field(cell, screen)).collect();
     cells.resize(columns, comfy_table::Cell::new(""));
     cells
 }
 
-fn field(field: &GridCell, colour: bool) -> comfy_table::Cell {
-    let words = match field.emphasis {
-        Emphasis::Best => format!("* {}", field.content),
-        Emphasis::Near => format!("≈ {}", field.content),
-        Emphasis::Untold => format!("? {}", field.content),
-        Emphasis::Plain | Emphasis::Missing => field.content.to_string(),
-    };
-    let cell = comfy_table::Cell::new(plain(&words));
+fn field(field: &GridCell, screen: Screen) -> comfy_table::Cell {
+    let cell = comfy_table::Cell::new(marked(field));
     match field.emphasis {
-        Emphasis::Best if colour => cell.fg(Color::Green).add_attribute(Attribute::Bold),
-        Emphasis::Missing | Emphasis::Untold if colour => cell.add_attribute(Attribute::Dim),
+        Emphasis::Best if screen.colour => cell.fg(Color::Green).add_attribute(Attribute::Bold),
+        Emphasis::Missing | Emphasis::Untold if screen.colour => cell.add_attribute(Attribute::Dim),
         _ => cell,
     }
 }
@@ -188,9 +174,9 @@ fn field(field: &GridCell, colour: bool) -> comfy_table::Cell {
 /// More remarks than this would push the tables off the screen.
 const MOST_REMARKS: usize = 12;
 
-fn remarks(title: &str, remarks: &[Remark], colour: bool) -> Option<String> {
-    let line = |remark: &Remark| format!("\n- {}: {}", plain(&remark.trial), plain(&remark.text));
-    let text = painted(title, BOLD_YELLOW, colour);
+fn remarks(title: &str, remarks: &[Remark], screen: Screen) -> Option<String> {
+    let line = |remark: &Remark| format!("\n{}", screen.broken(&format!("- {}: {}", remark.trial, remark.text), "  "));
+    let text = painted(title, BOLD_YELLOW, screen);
     let more = match remarks.len().saturating_sub(MOST_REMARKS) {
         0 => String::new(),
         more => format!("\n- and {more} more, on the page"),
@@ -198,11 +184,8 @@ fn remarks(title: &str, remarks: &[Remark], colour: bool) -> Option<String> {
     (!remarks.is_empty()).then(|| text + &remarks.iter().take(MOST_REMARKS).map(line).collect::<String>() + &more)
 }
 
-/// A line with the terminal's codes, if it shows them.
-fn painted(text: &str, code: &str, colour: bool) -> String {
-    let text = plain(text);
-    if !colour {
-        return text;
-    }
-    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+/// Lines with the terminal's codes, if it shows them.
+fn painted(text: &str, style: Style, screen: Screen) -> String {
+    let text = text.split('\n').map(plain).collect::<Vec<_>>().join("\n");
+    if screen.colour { format!("{style}{text}{style:#}") } else { text }
 }

@@ -5,12 +5,17 @@ use std::cmp::Reverse;
 use kvdyno_analysis::Cell;
 use kvdyno_results::{Phase, TrialResult};
 
+use crate::charts::Height;
 use crate::numbers;
+use crate::order::distinct;
 use crate::study::{Study, StudyCell};
+use crate::words::counted;
 
 /// Figures that stand in one column of a printed table.
 #[derive(Clone, Debug)]
 pub(super) struct PublishedComparison {
+    /// The name of the table: `symas-2014-inmem-load`.
+    pub(super) table: &'static str,
     /// `reads beside a writer, 4 readers`.
     pub(super) title: String,
     /// The head of its entries: `engine`.
@@ -83,11 +88,16 @@ impl ComparedFigure {
     }
 
     pub(super) fn text(self, figure: f64) -> String {
+        self.print()(figure)
+    }
+
+    /// How it is written.
+    pub(super) fn print(self) -> fn(f64) -> String {
         match self {
             ComparedFigure::Wall | ComparedFigure::CpuPerOperation | ComparedFigure::OutputsPerRecord => {
-                format!("{figure:.2}")
+                |figure| format!("{figure:.2}")
             }
-            _ => numbers::rate(figure),
+            _ => numbers::rate,
         }
     }
 
@@ -106,13 +116,12 @@ impl ComparedFigure {
         }
     }
 
-    fn of(self, cell: &Cell<'_>) -> Option<f64> {
-        let estimate = |estimate: &Option<kvdyno_analysis::Estimate>| estimate.as_ref().map(|estimate| estimate.value);
+    fn of(self, cell: &StudyCell<'_>) -> Option<Height> {
         match self {
-            ComparedFigure::Wall => estimate(&cell.wall_s),
-            ComparedFigure::Reads => estimate(&cell.reads_per_s),
-            ComparedFigure::Writes => estimate(&cell.writes_per_s),
-            _ => cell.median(|result| self.of_trial(result)),
+            ComparedFigure::Wall => cell.wall_s.as_ref().map(Height::estimate),
+            ComparedFigure::Reads => cell.reads_per_s.as_ref().map(Height::estimate),
+            ComparedFigure::Writes => cell.writes_per_s.as_ref().map(Height::estimate),
+            _ => Height::median(cell, |result| self.of_trial(result)),
         }
     }
 }
@@ -128,7 +137,7 @@ impl PublishedComparison {
         &self,
         entry: &PublishedEntry,
         study: &'c Study<'r>,
-    ) -> Option<(&'c StudyCell<'r>, f64)> {
+    ) -> Option<(&'c StudyCell<'r>, Height)> {
         let phases = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
         let mut fitting: Vec<_> = phases.filter(|cell| entry.cell.fits(cell)).collect();
         if entry.cell.most_threads {
@@ -140,6 +149,23 @@ impl PublishedComparison {
 }
 
 impl CellFilter {
+    /// The keys that the cells of these entries share, in words: `loads, variant local`.
+    pub(super) fn common(entries: &[PublishedEntry]) -> String {
+        let filters = || entries.iter().map(|entry| &entry.cell);
+        let one = |words: fn(&CellFilter) -> Option<String>| match distinct(filters().map(words)).as_slice() {
+            [Some(same)] => Some(same.clone()),
+            _ => None,
+        };
+        let word: [fn(&CellFilter) -> Option<String>; 5] = [
+            |it| it.phase.map(|phase| if phase == Phase::Load { "loads" } else { "runs" }.to_owned()),
+            |it| it.engine.clone(),
+            |it| it.variant.as_ref().map(|variant| format!("variant {variant}")),
+            |it| it.readers.map(|readers| counted(readers, "reader")),
+            |it| it.most_threads.then(|| "the most threads".to_owned()),
+        ];
+        word.into_iter().filter_map(one).collect::<Vec<_>>().join(", ")
+    }
+
     fn fits(&self, cell: &Cell<'_>) -> bool {
         let key = &cell.key;
         !cell.finished.is_empty()

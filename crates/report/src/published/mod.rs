@@ -7,5 +7,6 @@ mod paper;
 mod printed;
 mod swapped;
 
+pub(crate) use beside::with_document_against;
 pub use beside::{against, can_hold};
 pub use paper::{Paper, UnknownPaper};

@@ -115,6 +115,7 @@ fn inmem() -> Result<Vec<PublishedComparison>, ReportError> {
         ..CellFilter::default()
     };
     let load = |policy: &String| PublishedComparison {
+        table: "symas-2014-inmem-load",
         title: format!("load, {policy} memory"),
         entry: "engine",
         figure: ComparedFigure::Wall,
@@ -129,6 +130,7 @@ fn inmem() -> Result<Vec<PublishedComparison>, ReportError> {
             .collect(),
     };
     let run = |readers: u32, figure: ComparedFigure| PublishedComparison {
+        table: "symas-2014-inmem-numa-interleave",
         title: format!(
             "{} beside a writer, {}",
             if figure == ComparedFigure::Reads { "reads" } else { "writes" },
@@ -168,6 +170,7 @@ fn three_n_plus_one() -> Result<Vec<PublishedComparison>, ReportError> {
         },
     };
     Ok(vec![PublishedComparison {
+        table: "anderson-2011-bdb-3n1",
         title: "3n+1 on Berkeley DB".to_owned(),
         entry: "settings",
         figure: ComparedFigure::Operations,
@@ -207,7 +210,8 @@ fn smt() -> Result<Vec<PublishedComparison>, ReportError> {
             ..CellFilter::default()
         },
     };
-    let comparison = |title: &str, figure, entries| PublishedComparison {
+    let comparison = |table, title: &str, figure, entries| PublishedComparison {
+        table,
         title: format!("{title}, {most} threads there"),
         entry: "benchmark",
         figure,
@@ -217,11 +221,13 @@ fn smt() -> Result<Vec<PublishedComparison>, ReportError> {
     let cpu = cpu.iter().filter(|row| row.threads == most);
     Ok(vec![
         comparison(
+            "callaghan-2023-smt-vmstat",
             "context switches",
             ComparedFigure::Switches,
             switches.map(|row| entry(&row.benchmark, &row.smt, row.context_switches_per_s)).collect(),
         ),
         comparison(
+            "callaghan-2023-smt-cpu-per-op",
             "CPU for an operation",
             ComparedFigure::CpuPerOperation,
             cpu.map(|row| entry(&row.benchmark, &row.smt, row.total_us_per_op)).collect(),
@@ -237,6 +243,7 @@ fn step_of(benchmark: &str) -> &str {
 fn storage() -> Result<Vec<PublishedComparison>, ReportError> {
     let all: Vec<OptaneLoad> = rows(OPTANE_LOAD)?;
     let comparison = |device: &String, figure: ComparedFigure, title: &str| PublishedComparison {
+        table: "symas-2018-optane-load",
         title: format!("{title}, {device}"),
         entry: "engine, filesystem",
         figure,
@@ -358,5 +365,18 @@ mod tests {
         let reads = inmem.iter().find(|comparison| comparison.title == "reads beside a writer, 64 readers").unwrap();
         assert_eq!(reads.entries.len(), 11);
         assert_eq!(comparisons(Paper::ThreeNPlusOne).unwrap()[0].entries.len(), 20);
+    }
+
+    #[test]
+    fn every_published_table_is_compared() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../published");
+        let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut there: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".csv")?.to_owned())).collect();
+        let mut compared: Vec<&str> = distinct(
+            Paper::ALL.iter().flat_map(|paper| comparisons(*paper).unwrap()).map(|comparison| comparison.table),
+        );
+        there.sort_unstable();
+        compared.sort_unstable();
+        assert_eq!(compared, there);
     }
 }

@@ -15,11 +15,16 @@ pub(crate) fn run_cpu(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let fields: Vec<Field> = names.iter().cloned().chain(figures).collect();
     let mut grid = grouped("CPU of an operation".to_owned(), &cells, &fields, names.len());
     grid.notes = vec![TableNote::Words(NOTE.to_owned())];
+    note_settling(&mut grid);
+    Some(grid)
+}
+
+/// Says what the column of settling is, if the table has it.
+pub(super) fn note_settling(grid: &mut Grid) {
     if grid.columns.iter().any(|column| column.head == SETTLING.head) {
         let words = "settling: the flush and the wait for background work that came after.";
-        grid.notes.push(TableNote::Words(words.to_owned()));
+        grid.notes.push(TableNote::OfColumn(SETTLING.head, words));
     }
-    Some(grid)
 }
 
 const NOTE: &str = "Of the measured part: operations of the clients that the workload is about, CPU time of the worker \

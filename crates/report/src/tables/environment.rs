@@ -3,7 +3,7 @@
 use kvdyno_results::{ObservedEnvironment, Phase, TrialResult};
 
 use crate::figures::declared::smt;
-use crate::grid::{Grid, GridCell, GridColumn, GridRow};
+use crate::grid::{ColumnGroup, Grid, GridCell, GridColumn, GridRow};
 use crate::numbers::bytes;
 use crate::order::distinct;
 use crate::study::Study;
@@ -83,7 +83,7 @@ pub(crate) fn environment(study: &Study<'_>) -> Option<Grid> {
     let names = has_variants.then_some("variant").into_iter().chain(["engine"]).map(GridColumn::words);
     let heads = columns.iter().map(|column| match column.is_number {
         true => GridColumn::numbers(column.head),
-        false => GridColumn::words(column.head),
+        false => GridColumn { group: ColumnGroup::Rates, ..GridColumn::words(column.head) },
     });
     (!observed.is_empty()).then(|| Grid {
         title: "Observed environment".to_owned(),

@@ -54,7 +54,18 @@ impl Field {
     }
 
     pub(super) fn column(&self) -> GridColumn {
-        GridColumn { head: self.head.clone().into_owned(), is_number: self.is_number, group: self.group }
+        let head = self.head.clone().into_owned();
+        GridColumn { head, is_number: self.is_number, group: self.group, continues: self.continues() }
+    }
+
+    fn continues(&self) -> bool {
+        match &self.source {
+            Source::Uncertainty(_) | Source::Greatest(_) => true,
+            Source::Percentile(_, percentile) | Source::PercentileWithInterval(_, percentile) => {
+                self.head == percentile.to_string()
+            }
+            Source::Words(_) | Source::Figure(_) | Source::Rate(_) => false,
+        }
     }
 
     pub(super) fn content(&self, cell: &StudyCell<'_>) -> Content {
@@ -90,7 +101,8 @@ pub(super) const WORKLOAD: Field = Field::name("workload", false, |cell| cell.la
 pub(super) const READERS: Field = Field::name("readers", true, |cell| cell.key.readers.to_string());
 /// Of a load.
 pub(super) const LOAD_THREADS: Field = Field::name("threads", true, |cell| cell.key.writers.to_string());
-pub(super) const WRITERS: Field = Field::name("writers", true, |cell| cell.key.writers.to_string());
+/// Where nobody only reads.
+pub(super) const CLIENTS: Field = Field::name("clients", true, |cell| cell.key.writers.to_string());
 /// In words, for tables in which both numbers vary.
 pub(super) const THREADS: Field = Field::name("threads", false, |cell| threads(cell.key.readers, cell.key.writers));
 
@@ -127,9 +139,9 @@ fn head(side: Side, index: usize, name: &str) -> String {
     format!("{}{name}", if index == 0 { side } else { "" })
 }
 
-/// A rate, marked if there was interference with one of the trials that it was made from.
+/// A rate, marked if there was interference with one of the trials that it was made from, or if it was not steady.
 pub(super) fn marked(cell: &StudyCell<'_>, estimate: &Estimate) -> Content {
-    Content::Rate { per_s: estimate.value, has_interference: has_interference(cell) }
+    Content::Rate { per_s: estimate.value, has_interference: has_interference(cell), is_unsteady: cell.is_unsteady() }
 }
 
 pub(super) fn has_interference(cell: &StudyCell<'_>) -> bool {

@@ -2,8 +2,9 @@
 
 use kvdyno_results::{Phase, Side};
 
+use super::cpu::note_settling;
 use super::fields::{ENGINE, Field, WORKLOAD, costs};
-use crate::figures::declared::{LOADED, WRITE_AMPLIFICATION};
+use crate::figures::declared::{LOADED, SETTLING};
 use crate::grid::{ColumnGroup, Grid};
 use crate::order::distinct;
 use crate::study::Study;
@@ -16,8 +17,10 @@ pub(crate) fn load(study: &Study<'_>) -> Option<Grid> {
     let names = fields.len();
     fields.extend(costs());
     fields.extend(Field::rate(LOADED, Side::Writes));
-    if cells.iter().any(|cell| WRITE_AMPLIFICATION.median(cell).is_some()) {
-        fields.push(Field::figure(WRITE_AMPLIFICATION, ColumnGroup::Extras));
-    }
-    (!cells.is_empty()).then(|| Grid::of_cells("Load".to_owned(), &cells, &fields, names))
+    fields.push(Field::figure(SETTLING, ColumnGroup::Rates));
+    (!cells.is_empty()).then(|| {
+        let mut grid = Grid::of_cells("Load".to_owned(), &cells, &fields, names);
+        note_settling(&mut grid);
+        grid
+    })
 }

@@ -5,7 +5,7 @@ use kvdyno_results::{Side, TrialResult};
 
 use super::crossing::crossings;
 use super::fields::marked;
-use super::of_cells::interference;
+use super::of_cells::marks;
 use crate::figures::declared::{READS, WRITES};
 use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::order::distinct;
@@ -51,7 +51,7 @@ fn matrix(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Option<Gri
         title: rate.to_owned(),
         columns: std::iter::once(GridColumn::words("engine")).chain(heads).collect(),
         rows: engines.iter().enumerate().map(row).collect(),
-        notes: legend.into_iter().chain(interference(cells)).chain(crossings(cells)).collect(),
+        notes: legend.into_iter().chain(marks(cells)).chain(crossings(cells)).collect(),
     })
 }
 
@@ -59,7 +59,7 @@ fn matrix(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Option<Gri
 fn head((readers, writers): (u32, u32), all: &[(u32, u32)]) -> String {
     let vary = distinct(all.iter().map(|(_, writers)| writers)).len() > 1;
     match (readers, vary) {
-        (0, _) => counted(writers, "writer"),
+        (0, _) => counted(writers, "client"),
         (readers, true) => format!("{readers} r, {writers} w"),
         (readers, false) => counted(readers, "reader"),
     }

@@ -1,5 +1,6 @@
 //! The tables of a report.
 
+mod amplification;
 mod cpu;
 mod crossing;
 mod environment;
@@ -13,12 +14,13 @@ mod settings;
 mod storage;
 mod workload_figures;
 
+pub(crate) use amplification::{load_amplification, run_amplification};
 pub(crate) use cpu::run_cpu;
 pub(crate) use environment::environment;
 pub(crate) use load::load;
 pub(crate) use matrix::matrices;
 pub(crate) use relative::{Relative, relative_grids, relatives};
 pub(crate) use run::{latencies, run};
-pub(crate) use settings::{Fact, engine_settings, key_facts, machine_facts, processors, versions};
+pub(crate) use settings::{Fact, common_work, engine_settings, key_facts, machine_facts, processors, versions};
 pub(crate) use storage::{load_storage, matters, run_storage};
 pub(crate) use workload_figures::workload_figures;

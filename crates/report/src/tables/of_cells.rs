@@ -27,14 +27,16 @@ fn notes(cells: &[&StudyCell<'_>]) -> Vec<TableNote> {
     if cells.iter().any(|cell| shares_memory(cell)) {
         notes.push(TableNote::OfColumn(declared::PROCESS_KIB.head, SHARED_MEMORY));
     }
-    notes.extend(interference(cells));
+    notes.extend(marks(cells));
     notes.extend(crossings(cells));
     notes
 }
 
-/// The explanation of the mark beside a rate, if there is one.
-pub(super) fn interference(cells: &[&StudyCell<'_>]) -> Option<TableNote> {
-    cells.iter().any(|cell| has_interference(cell)).then_some(TableNote::Interference)
+/// The explanations of the marks beside rates, as far as there are any.
+pub(super) fn marks(cells: &[&StudyCell<'_>]) -> impl Iterator<Item = TableNote> {
+    let interference = cells.iter().any(|cell| has_interference(cell)).then_some(TableNote::Interference);
+    let unsteady = cells.iter().any(|cell| cell.is_unsteady()).then_some(TableNote::Unsteady);
+    interference.into_iter().chain(unsteady)
 }
 
 const SHARED_MEMORY: &str = "Of several processes, process KiB is what they hold together, shared pages counted once.";

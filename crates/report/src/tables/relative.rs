@@ -4,7 +4,7 @@ use kvdyno_analysis::verdicts::{Comparison, PairedRatios, Terms, Verdict, compar
 use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
-use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote};
+use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote, UNSTEADY};
 use crate::numbers::plus_minus;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
@@ -32,6 +32,8 @@ pub(crate) struct Relative {
     pub(crate) comparison: Comparison,
     /// Half of the ratio's interval over the ratio; absent if there is none.
     pub(crate) relative: Option<f64>,
+    /// Whether one of the two was not steady.
+    pub(crate) not_steady: bool,
 }
 
 /// For each variant but the first its rates over those of the first, wherever both did the same work. Numbers of
@@ -94,11 +96,13 @@ fn grid(variant: &str, all: &[Relative]) -> Grid {
         GridRow { cells, ..GridRow::default() }
     };
     let heads = threads.iter().map(|count| GridColumn::numbers(head(*count)));
+    let unsteady = of.iter().any(|one| one.not_steady);
+    let unsteady = unsteady.then(|| TableNote::Words(format!("{UNSTEADY} one of the two was not steady.")));
     let mut grid = Grid {
         title: format!("{variant} over {over}: rates"),
         columns: ["engine", "step"].map(GridColumn::words).into_iter().chain(heads).collect(),
         rows: rows.iter().copied().map(row).collect(),
-        notes: vec![TableNote::Words(note(variant, over, &threads))],
+        notes: std::iter::once(TableNote::Words(note(variant, over, &threads))).chain(unsteady).collect(),
     };
     grid.group_rows();
     grid
@@ -121,8 +125,9 @@ fn note(variant: &str, over: &str, threads: &[(u32, u32)]) -> String {
 
 impl Relative {
     fn field(&self) -> GridCell {
+        let mark = if self.not_steady { UNSTEADY } else { "" };
         let interval = self.relative.map_or(String::new(), |relative| format!(" {}", plus_minus(relative)));
-        let ratio = self.comparison.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}{interval}"));
+        let ratio = self.comparison.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}{mark}{interval}"));
         let emphasis = match self.comparison.verdict {
             Verdict::Faster | Verdict::Slower => Emphasis::Plain,
             Verdict::Same => Emphasis::Near,
@@ -171,6 +176,7 @@ impl<'c, 'r> VariantCell<'c, 'r> {
             workload: self.cell.key.workload.clone(),
             threads: self.threads(),
             threads_over: below.threads(),
+            not_steady: self.cell.is_unsteady() || below.cell.is_unsteady(),
             relative: comparison.interval().map(|(low, high)| (high / low).sqrt() - 1.0),
             comparison,
         }

@@ -2,7 +2,7 @@
 
 use kvdyno_results::Side;
 
-use super::fields::{ENGINE, Field, READERS, THREADS, WRITERS, all_percentiles, costs, main_percentiles};
+use super::fields::{CLIENTS, ENGINE, Field, READERS, THREADS, all_percentiles, costs, main_percentiles};
 use crate::figures::declared::{READS, WRITES};
 use crate::grid::Grid;
 use crate::study::{Study, StudyCell};
@@ -44,14 +44,14 @@ pub(super) fn by_engine<'a, 'b>(study: &'a Study<'b>, workload: &str) -> Vec<&'a
     cells
 }
 
-/// The engine; readers where anything reads; writers where nothing does; in words where both vary.
+/// The engine; readers where there are any; else clients; in words where both vary.
 pub(super) fn names(cells: &[&StudyCell<'_>]) -> [Field; 2] {
     let reads = cells.iter().any(|cell| cell.key.readers > 0);
     let writers_vary = cells.windows(2).any(|pair| pair[0].key.writers != pair[1].key.writers);
     match (reads, writers_vary) {
         (true, true) => [ENGINE, THREADS],
         (true, false) => [ENGINE, READERS],
-        (false, _) => [ENGINE, WRITERS],
+        (false, _) => [ENGINE, CLIENTS],
     }
 }
 

@@ -52,9 +52,11 @@ fn grid(cells: &[&StudyCell<'_>], phase: Phase) -> Option<Grid> {
 fn content(cell: &StudyCell<'_>, figure: &NamedFigure) -> Content {
     let value = |result: &TrialResult| result.figures.as_ref()?.of(&figure.column)?.number();
     let number = |unit: Unit| cell.median(value).map_or(Content::Absent, |median| Content::Number(median, unit));
-    match &figure.value {
-        FigureValue::Text(text) => Content::Words(text.clone()),
-        FigureValue::Count(_) => number(Unit::Count),
-        FigureValue::Rate(_) => number(Unit::PerSecond),
+    match own(cell).and_then(|own| own.of(&figure.column)) {
+        None => Content::Absent,
+        Some(FigureValue::Text(text)) => Content::Words(text.clone()),
+        Some(FigureValue::Count(_)) => number(Unit::Count),
+        Some(FigureValue::Rate(_)) => number(Unit::PerSecond),
+        Some(FigureValue::Factor(_)) => number(Unit::Factor),
     }
 }

@@ -1,8 +1,10 @@
 //! Setups that are compared with each other.
 
-use kvdyno_analysis::verdicts::{Looks, Rivals, RivalsVerdicts, Terms, measured};
+use kvdyno_analysis::verdicts::{Looks, Pairing, Rivals, RivalsVerdicts, Terms, Unsure, measured};
 use kvdyno_results::{Phase, Side};
 
+use super::sentences::{reservations, sentence};
+use crate::lab_keys::{detect, ends_by_its_results};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
@@ -34,41 +36,42 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
         VerdictGroup { verdicts: rivals.verdicts(&terms(study)), cells: same, side }
     };
     let all = distinct(cells.iter().map(|cell| work(cell)));
-    all.into_iter().map(group).filter(|group| group.verdicts.order.len() + group.verdicts.left_out.len() > 1).collect()
+    let is_of_several = |group: &VerdictGroup<'c, 'r>| group.verdicts.order.len() + group.verdicts.left_out.len() > 1;
+    all.into_iter().map(group).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
 }
 
 /// The terms of a study's comparisons: its own `detect`, and whether its repeats may have ended for what they gave.
 pub(crate) fn terms(study: &Study<'_>) -> Terms {
-    let experiment: toml::Table = study.experiment.parse().unwrap_or_default();
-    let of_lab = |key: &str| experiment.get("lab").and_then(|lab| lab.get(key));
     let looks = match ends_by_its_results(study.experiment) || !study.missing.is_empty() {
         true => Looks::AfterEach,
         false => Looks::Once,
     };
-    let detect = of_lab("detect").and_then(share).unwrap_or(Terms::default().detect);
-    Terms { detect, looks }
-}
-
-/// Whether an experiment repeats until its results are enough.
-pub(crate) fn ends_by_its_results(experiment: &str) -> bool {
-    let table: toml::Table = experiment.parse().unwrap_or_default();
-    let repeat = table.get("lab").and_then(|lab| lab.get("repeat")).and_then(toml::Value::as_str);
-    repeat == Some("auto")
-}
-
-/// `"3 %"` or 0.03.
-fn share(value: &toml::Value) -> Option<f64> {
-    let share = match value {
-        toml::Value::String(text) => text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0,
-        number => number.as_float()?,
-    };
-    (share.is_finite() && share >= 0.0).then_some(share)
+    Terms { detect: detect(study.experiment), looks }
 }
 
 impl VerdictGroup<'_, '_> {
+    /// Whether its setups loaded for each other, so that never two loaded beside each other.
+    fn loaded_in_turns(&self) -> bool {
+        let mut pairs = self.verdicts.all.iter();
+        let is_load = self.cells.iter().all(|cell| cell.key.phase == Phase::Load);
+        is_load && pairs.len() > 0 && pairs.all(|pair| pair.comparison.unsure == Some(Unsure::NothingMeasured))
+    }
+
     /// The name of one of its setups, for people.
     pub(crate) fn name(&self, index: usize) -> &str {
         &self.cells[index].label.engine
+    }
+
+    /// Those of a pair that were not steady.
+    pub(crate) fn unsteady(&self, pairing: &Pairing) -> Vec<&str> {
+        let both = [pairing.one, pairing.other].into_iter();
+        both.filter(|index| self.cells[*index].is_unsteady()).map(|index| self.name(index)).collect()
+    }
+
+    /// A comparison of two of them in a sentence, with what was not steady.
+    pub(crate) fn sentence(&self, pairing: &Pairing) -> String {
+        let names = (self.name(pairing.one), self.name(pairing.other));
+        sentence(self.verb(), names, &pairing.comparison) + &reservations(&pairing.comparison, &self.unsteady(pairing))
     }
 
     /// `readwhilewriting, 4 readers, 1 writer`.

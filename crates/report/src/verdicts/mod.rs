@@ -5,7 +5,7 @@ mod paragraphs;
 mod sentences;
 mod summary;
 
-pub(crate) use groups::{ends_by_its_results, terms};
+pub(crate) use groups::terms;
 pub(crate) use paragraphs::verdicts;
-pub(crate) use sentences::{per_cent, sentence_of_change};
+pub(crate) use sentences::{per_cent, reservations, sentence_of_change};
 pub(crate) use summary::{PairSummary, RankingSummary, pairs, rankings};

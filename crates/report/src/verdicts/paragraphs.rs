@@ -3,13 +3,14 @@
 use kvdyno_analysis::verdicts::{Looks, Pairing, Terms, Unsure, Verdict};
 
 use super::groups::{VerdictGroup, groups, terms};
-use super::sentences::{per_cent, sentence};
+use super::sentences::per_cent;
 use crate::document::{Block, Paragraph, Section};
+use crate::grid::UNSTEADY;
 use crate::order::distinct;
 use crate::study::Study;
 
-/// More sentences than this are not read on a terminal: then lines of the order alone stand there, and sentences are on
-/// the page.
+/// More sentences than this are not read. Then a terminal has lines of the order alone; the page has of each group
+/// those about its ends, and the others folded.
 const MOST_SENTENCES: usize = 24;
 
 /// The section; none if no two setups did the same work.
@@ -23,13 +24,14 @@ pub(crate) fn verdicts<'a>(study: &Study<'_>) -> Option<Section<'a>> {
     let mut blocks = match (once, sentences > MOST_SENTENCES) {
         (true, _) => vec![Block::Paragraph(Paragraph::of_lines(String::new(), vec![ONE_REPEAT.to_owned()]))],
         (_, false) => groups.iter().map(|group| Block::Paragraph(paragraph(group))).collect(),
-        (_, true) => vec![Block::Paragraph(orders(&groups))],
+        (_, true) => vec![Block::TextParagraph(orders(&groups))],
     };
     if sentences > MOST_SENTENCES && !once {
+        blocks.extend(groups.iter().map(|group| Block::PageParagraph(ends(group))));
         blocks.extend(groups.iter().map(|group| Block::FoldedParagraph(paragraph(group))));
     }
     if !once {
-        blocks.push(Block::Paragraph(Paragraph::note(legend(&groups, &terms))));
+        blocks.push(Block::Paragraph(Paragraph::note(legend(&groups, &terms, sentences > MOST_SENTENCES))));
     }
     Some(Section { names_tables: false, ..Section::new("verdicts", "Verdicts", blocks) })
 }
@@ -45,9 +47,19 @@ fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
 /// Of two setups one sentence; of more their order and a sentence for each neighbours.
 fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let pairs = &group.verdicts.neighbours;
-    let sentences = pairs.iter().map(|pairing| said(group, pairing));
+    let sentences = pairs.iter().map(|pairing| group.sentence(pairing));
     let lead = if pairs.len() > 1 { order(group) } else { String::new() };
     Paragraph { lead, ..Paragraph::of_lines(group.title(), sentences.chain(left_out(group)).collect()) }
+}
+
+/// How far the highest is from the next and from the last.
+fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
+    let verdicts = &group.verdicts;
+    let ends = verdicts.order.first().zip(verdicts.order.last());
+    let of_ends = |pairing: &&Pairing| Some((&pairing.one, &pairing.other)) == ends;
+    let far = verdicts.all.iter().find(of_ends).filter(|_| verdicts.neighbours.len() > 1);
+    let sentences = verdicts.neighbours.first().into_iter().chain(far).map(|pairing| group.sentence(pairing));
+    Paragraph::of_lines(group.title(), sentences.chain(left_out(group)).collect())
 }
 
 /// The setups of which nothing is said, a line for each reason.
@@ -67,16 +79,15 @@ fn orders(groups: &[VerdictGroup<'_, '_>]) -> Paragraph {
     Paragraph::of_lines(String::new(), groups.map(line).collect())
 }
 
-fn said(group: &VerdictGroup<'_, '_>, pairing: &Pairing) -> String {
-    let names = (group.name(pairing.one), group.name(pairing.other));
-    sentence(group.verb(), names, &pairing.comparison)
-}
-
-/// `lmdb > bdb ≈ rocksdb ? leveldb`.
+/// `lmdb > bdb ≈ rocksdb† ? leveldb`.
 fn order(group: &VerdictGroup<'_, '_>) -> String {
-    let mut line = group.verdicts.order.first().map_or("", |first| group.name(*first)).to_owned();
+    let name = |index: usize| {
+        let mark = if group.cells[index].is_unsteady() { UNSTEADY } else { "" };
+        format!("{}{mark}", group.name(index))
+    };
+    let mut line = group.verdicts.order.first().map_or(String::new(), |first| name(*first));
     for pairing in &group.verdicts.neighbours {
-        line += &format!(" {} {}", sign(pairing.comparison.verdict), group.name(pairing.other));
+        line += &format!(" {} {}", sign(pairing.comparison.verdict), name(pairing.other));
     }
     line
 }
@@ -90,16 +101,19 @@ fn sign(verdict: Verdict) -> &'static str {
     }
 }
 
-fn legend(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> String {
+fn legend(groups: &[VerdictGroup<'_, '_>], terms: &Terms, has_ends: bool) -> String {
     let many = groups.iter().any(|group| group.verdicts.neighbours.len() > 1);
     let detect = per_cent(terms.detect);
+    let is_unsteady = groups.iter().flat_map(|group| &group.cells).any(|cell| cell.is_unsteady());
     [
         many.then(|| format!("> faster; ≈ the same within {detect} %; ? cannot tell.")),
         Some(
             "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned(),
         ),
         many.then(|| "It is adjusted so that verdicts of all neighbours of one work hold together (Holm).".to_owned()),
+        has_ends.then(|| "That of the first and the last is adjusted for all pairs.".to_owned()),
         (terms.looks == Looks::AfterEach).then(|| "It holds however often one looked.".to_owned()),
+        is_unsteady.then(|| format!("{UNSTEADY} not steady: the doubts say how.")),
     ]
     .into_iter()
     .flatten()

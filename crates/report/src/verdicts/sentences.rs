@@ -49,6 +49,22 @@ pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comp
     format!("{after} {verb}s {how} {before}{ends}, {}", repeats(comparison.repeats))
 }
 
+/// The end of a sentence: what a reader must know of how the comparison came about. `unsteady` are those of its two
+/// that were not steady.
+pub(crate) fn reservations(comparison: &Comparison, unsteady: &[&str]) -> String {
+    let bias = match comparison.bias {
+        _ if comparison.by_slices => "; by slices, for the duet had another ratio".to_owned(),
+        Some(bias) => format!("; the interval has {} % of the duet's bias", per_cent(bias)),
+        None => String::new(),
+    };
+    let unsteady = match unsteady {
+        [] => String::new(),
+        [one] => format!("; {one} was not steady"),
+        _ => "; neither was steady".to_owned(),
+    };
+    bias + &unsteady
+}
+
 /// The side to which a difference lies that does not matter.
 fn small((one, other): (&str, &str), comparison: &Comparison) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
@@ -143,6 +159,16 @@ mod tests {
         assert_eq!(said(0.9f64.ln()), "new reads 10 % slower than old (-11 % to -9.1 %), 5 repeats");
         assert_eq!(said(0.25f64.ln()), "new reads 4.00 times as slow as old (3.96 to 4.04), 5 repeats");
         assert!(said(1.2f64.ln()).starts_with("new reads 20 % faster than old"));
+    }
+
+    #[test]
+    fn what_a_duets_bias_did_is_told() {
+        let comparison = compare(&PairedRatios::of(&[0.2, 0.21, 0.22]), &Terms::default());
+        let biased = Comparison { bias: Some(0.012), ..comparison.clone() };
+        let by_slices = Comparison { by_slices: true, ..comparison.clone() };
+        assert_eq!(reservations(&comparison, &[]), "");
+        assert_eq!(reservations(&biased, &["bdb"]), "; the interval has 1.2 % of the duet's bias; bdb was not steady");
+        assert_eq!(reservations(&by_slices, &[]), "; by slices, for the duet had another ratio");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure};
 use serde::Serialize;
 
 use super::groups::{VerdictGroup, groups};
-use super::sentences::sentence;
 use crate::study::Study;
 
 /// The setups of one work in order.
@@ -42,6 +41,8 @@ pub(crate) struct PairSummary {
     neighbours: bool,
     #[serde(flatten)]
     comparison: Comparison,
+    /// Labels of those of the two that were not steady.
+    not_steady: Vec<String>,
     sentence: String,
 }
 
@@ -70,11 +71,13 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
     let neighbour = |pairing: &Pairing| group.verdicts.neighbours.iter().find(|near| names(near) == names(pairing));
     let summary = |pairing: &Pairing| {
         let near = neighbour(pairing);
-        let Pairing { one, other, comparison } = near.unwrap_or(pairing);
+        let pairing = near.unwrap_or(pairing);
+        let Pairing { one, other, comparison } = pairing;
         let (one_name, other_name) = (group.name(*one), group.name(*other));
         PairSummary {
             work: group.title(),
-            sentence: sentence(group.verb(), (one_name, other_name), comparison),
+            sentence: group.sentence(pairing),
+            not_steady: group.unsteady(pairing).into_iter().map(str::to_owned).collect(),
             one: one_name.to_owned(),
             other: other_name.to_owned(),
             one_cell: group.cells[*one].key.clone(),

@@ -9,12 +9,14 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{
-    AnswerCounts, Cache, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency,
-    Machine, NumaNode, OpKind, Operations, OsFacts, Percentile, Percentiles, Phase, SCHEMA, SeriesPoint, Setting,
-    Space, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts, files, latency_log,
+    AnswerCounts, Cache, CallBytes, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem,
+    Latency, Machine, MachineSetup, NumaNode, OpKind, Operations, OsFacts, Percentile, Percentiles, Phase,
+    ResourcePoint, SCHEMA, SeriesPoint, Setting, Space, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
+    files, latency_log,
 };
 
 /// The source of an engine's made-up figures.
+#[derive(Clone, Copy)]
 struct MadeUpEngine {
     named: &'static str,
     version: &'static str,
@@ -147,29 +149,50 @@ const RECORDS: u64 = 1_000_000;
 
 /// Writes the experiment, each cell repeated.
 pub fn write(root: &Path, repeats: u32) -> ResultsFolder {
+    write_of(root, repeats, ENGINES.len())
+}
+
+/// The first of the engines, or more of them: the same once more, a little slower.
+fn engines(count: usize) -> impl Iterator<Item = MadeUpEngine> {
+    (0..count).map(|nth| {
+        let (engine, round) = (ENGINES[nth % ENGINES.len()], nth / ENGINES.len());
+        let slower = 1.0 - 0.07 * round as f64;
+        let named = if round == 0 { engine.named } else { format!("{}@{round}", engine.named).leak() };
+        MadeUpEngine { named, reads: engine.reads * slower, writes: engine.writes * slower, ..engine }
+    })
+}
+
+/// Writes the experiment with so many engines.
+pub fn write_of(root: &Path, repeats: u32, count: usize) -> ResultsFolder {
+    write_long(root, repeats, count, WINDOW_S)
+}
+
+/// The same, with so many points in each time series.
+pub fn write_long(root: &Path, repeats: u32, count: usize, points: u32) -> ResultsFolder {
     let results = ResultsFolder::at(root);
     fs::create_dir_all(root).unwrap();
     fs::write(results.experiment_file(), experiment(repeats)).unwrap();
     files::write_json(&results.machine_file(), &machine()).unwrap();
     let mut number = 0;
-    for engine in &ENGINES {
+    for engine in &engines(count).collect::<Vec<_>>() {
         for repeat in 1..=repeats {
             number += 1;
-            save(&results, load(engine, number, repeat));
+            save(&results, engine, load(engine, number, repeat), points);
             for readers in READERS {
                 number += 1;
-                save(&results, run(engine, number, repeat, readers));
+                save(&results, engine, run(engine, number, repeat, readers), points);
             }
         }
     }
     results
 }
 
-fn save(results: &ResultsFolder, result: TrialResult) {
+fn save(results: &ResultsFolder, engine: &MadeUpEngine, result: TrialResult, points: u32) {
     results.save(&result).unwrap();
-    let points = series(&result);
+    let points = series(&result, points);
     if !points.is_empty() {
         results.save_series(&result.trial, &points).unwrap();
+        results.save_resources(&result.trial, &resources(engine, &result, &points)).unwrap();
     }
     let histograms = result.operations.iter().map(|operations| (operations.kind, histogram(&operations.latency)));
     latency_log::write(&results.trial_folder(&result.trial), histograms).unwrap();
@@ -179,11 +202,19 @@ fn save(results: &ResultsFolder, result: TrialResult) {
 fn histogram(latency: &Latency) -> Histogram<u64> {
     let mut histogram = Histogram::new(3).unwrap();
     histogram.record(latency.min_ns).unwrap();
-    let mut below = 1;
+    let (mut below, mut from) = (1, latency.min_ns as f64);
     for percentile in Percentile::ALL {
         let up_to = (100_000.0 * percentile.quantile()).round() as u64;
-        histogram.record_n(latency.at(percentile), up_to - below).unwrap();
-        below = up_to;
+        // Those between lie between, and the last of them at the percentile.
+        let to = latency.at(percentile) as f64;
+        let steps = (up_to - below).min(16);
+        for step in 1..=steps {
+            let ns = from * (to / from).powf(step as f64 / steps as f64);
+            let upper = below + (up_to - below) * step / steps;
+            let lower = below + (up_to - below) * (step - 1) / steps;
+            histogram.record_n(if step == steps { latency.at(percentile) } else { ns as u64 }, upper - lower).unwrap();
+        }
+        (below, from) = (up_to, to);
     }
     histogram.record_n(latency.max_ns, 100_000 - below).unwrap();
     histogram
@@ -283,6 +314,7 @@ fn operations(kind: OpKind, threads: u32, rate: f64, batch: f64, seconds: f64, t
             }),
             max_ns: at(300.0 + 20_000.0 * tail),
         },
+        pacing: None,
     }
 }
 
@@ -302,6 +334,7 @@ fn os(engine: &MadeUpEngine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
         major_faults: 2,
         read_bytes: Some(8192),
         write_bytes: Some(engine.db_kib * 1536),
+        calls: Some(CallBytes { read: engine.rss_kib * 5000, written: engine.db_kib * 2200 }),
         device: Some(Device {
             name: "vda".into(),
             read_bytes: 8192,
@@ -323,6 +356,7 @@ fn result(
     let outcome = outcome(engine, trial.phase, trial.readers, trial.repeat);
     let finished = outcome == TrialOutcome::Finished;
     let started = outcome_started(&outcome);
+    let reads = trial.readers > 0;
     let window = Window {
         seconds,
         warmup_seconds: 1.0,
@@ -341,15 +375,24 @@ fn result(
         started: "2026-01-15T09:30:00Z".parse().unwrap(),
 
         design: None,
+        copied_from: None,
         window: finished.then_some(window),
         operations: if finished { operations } else { Vec::new() },
+        of_roles: Vec::new(),
         answers: AnswerCounts { right: RECORDS, ..AnswerCounts::default() },
         os: if started { os } else { OsFacts::default() },
         environment: Default::default(),
-        space: Space { db_kib: engine.db_kib, db_peak_kib: engine.db_kib * 5 / 4 },
+        space: Space {
+            db_kib: engine.db_kib,
+            db_peak_kib: engine.db_kib * 5 / 4,
+            apparent_bytes: Some(engine.db_kib * 1000),
+            live_bytes: Some(RECORDS * 116),
+            ..Space::default()
+        },
         audit: None,
         figures: None,
         user_bytes_written: RECORDS * 116,
+        user_bytes_read: Some(if reads { RECORDS * 1160 } else { 0 }),
         statistics: statistics(engine, &trial),
         notes: notes(engine, &trial),
         trial,
@@ -371,6 +414,7 @@ fn facts(engine: &MadeUpEngine, started: bool) -> EngineFacts {
         version: if started { engine.version.into() } else { String::new() },
         library: None,
         adapter: format!("libkvdyno_{}.so", engine.named.split(':').next().unwrap()),
+        file: None,
         settings: if started { engine.settings.iter().map(setting).collect() } else { Vec::new() },
         mapped: engine.named == "lmdb",
     }
@@ -397,6 +441,7 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
         key_size: 16,
         key_format: "decimal".into(),
         value_size: 100,
+        value_sizes: None,
         compressibility: 0.5,
         batch: if trial.phase == Phase::Load { 1000 } else { 1 },
         reads_per_transaction: 1,
@@ -410,16 +455,38 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
     }
 }
 
-/// A second of warm-up, then a second each.
-fn series(result: &TrialResult) -> Vec<SeriesPoint> {
+/// Memory that fills up, and a device that is written to now and then, at the same points.
+fn resources(engine: &MadeUpEngine, result: &TrialResult, series: &[SeriesPoint]) -> Vec<ResourcePoint> {
+    let kind = series[0].kind;
+    let all: Vec<&SeriesPoint> = series.iter().filter(|point| point.kind == kind && point.end_s > 0.0).collect();
+    let number = u64::from(result.trial.number);
+    let point = |(nth, point): (usize, &&SeriesPoint)| {
+        let part = (nth + 1) as f64 / all.len() as f64;
+        let wobbles = 1.0 + wobble(&[number, nth as u64, 3]);
+        ResourcePoint {
+            end_s: point.end_s,
+            seconds: point.seconds,
+            resident_kib: Some((engine.rss_kib as f64 * (0.6 + 0.4 * part.sqrt())) as u64),
+            device_read_bytes: Some((point.seconds * 8192.0 * wobbles) as u64),
+            device_write_bytes: Some((point.seconds * engine.writes * 116.0 * wobbles) as u64),
+        }
+    };
+    all.iter().enumerate().map(point).collect()
+}
+
+/// A point of warm-up, then so many of the window.
+fn series(result: &TrialResult, count: u32) -> Vec<SeriesPoint> {
     let Some(window) = &result.window else { return Vec::new() };
-    let noise = ENGINES.iter().find(|engine| engine.named == result.trial.engine).unwrap().noise;
-    let seconds = window.seconds.floor() as i32;
+    let noise =
+        ENGINES.iter().find(|engine| Some(engine.named) == result.trial.engine.split('@').next()).unwrap().noise;
+    let whole = window.seconds.floor() as u32;
+    let (count, length) = if count == WINDOW_S { (whole, 1.0) } else { (count, f64::from(whole) / f64::from(count)) };
     let mut points = Vec::new();
-    for end in 0..=seconds {
+    for end in 0..=count {
         for operations in &result.operations {
-            let seed = [u64::from(result.trial.number), end as u64, u64::from(operations.writes())];
-            points.push(point(operations, f64::from(end), 1.0 + noise * wobble(&seed)));
+            let seed = [u64::from(result.trial.number), u64::from(end), u64::from(operations.writes())];
+            let factor = 1.0 + noise * wobble(&seed);
+            points.push(SeriesPoint { seconds: length, ..point(operations, f64::from(end) * length, factor) });
         }
     }
     points
@@ -467,7 +534,9 @@ fn machine() -> Machine {
             free_bytes: 40 << 30,
         },
         clock: "tsc at 2.1 GHz, 20 ns apart".into(),
+        setup: MachineSetup::default(),
         kvdyno: "0.1.0".into(),
+        build: None,
         driver: Some(DriverCost { get_ns: 310.0, get_ns_range: (296.0, 331.0), scaling: 3.8, scaling_threads: 4 }),
     }
 }

@@ -4,13 +4,15 @@ use std::fs;
 use std::io;
 
 use kvdyno_engine::LabSettings;
-use kvdyno_model::Audit;
+use kvdyno_environment::requested::CacheState;
+use kvdyno_environment::storage::CopyWay;
+use kvdyno_model::{Audit, DatabaseOrigin};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::design::StepDesign;
 use kvdyno_results::{Phase, TrialOutcome, TrialResult};
 
-use super::{DatabaseId, RunError, Runner, failed};
-use crate::audit::{self, ProcessAudit};
+use super::{RunError, Runner, failed};
+use crate::audit::{self, Audited, ProcessAudit};
 use crate::databases::Slot;
 use crate::progress::Progress;
 use crate::trial;
@@ -37,40 +39,96 @@ impl<'a> Runner<'a> {
         planned: &PlannedTrial,
         progress: &mut dyn Progress,
     ) -> Result<Readiness, RunError> {
-        let id = DatabaseId::of(planned);
-        let slot = self.slot(planned);
         let mut notes = Vec::new();
-        let unavailable = || format!("cannot make {} available", slot.database().display());
-        if planned.key.phase == Phase::Run
-            && !self.unusable.contains_key(&id)
-            && !slot.is_clean().or_else(failed(unavailable()))?
-            && !self.audit(planned, &slot, progress)?
-        {
-            return Ok(Readiness::Interrupted);
-        }
-        if planned.key.phase == Phase::Run
-            && !self.unusable.contains_key(&id)
-            && !slot.is_clean().or_else(failed(unavailable()))?
-        {
-            progress.note(&format!("{}: loading the database again", planned.key.engine));
-            match self.reload(planned, slot, progress)? {
-                Reloaded::Interrupted => return Ok(Readiness::Interrupted),
-                Reloaded::Failed(reason) => {
-                    self.unusable.insert(id, reason);
-                }
-                Reloaded::Done => notes.push(
-                    "the database was loaded again before this trial, because the one before it did not end well: \
-                     updates of earlier trials are not in it"
-                        .to_owned(),
-                ),
+        notes.extend(self.repeats.repeated(planned.key.repeat).map(|repeated| {
+            format!("repeated for the interference with repeat {}: {}", repeated.repeat, repeated.why)
+        }));
+        if planned.key.phase == Phase::Run && !self.unusable.contains_key(&planned.origin) {
+            let goes_on = match planned.copied {
+                true => self.copied(planned, &mut notes, progress)?,
+                false => self.loaded(planned, &mut notes, progress)?,
+            };
+            if !goes_on {
+                return Ok(Readiness::Interrupted);
             }
         }
-        if let Some(reason) = self.unusable.get(&id) {
+        if let Some(reason) = self.unusable.get(&planned.origin) {
             let result = trial::not_run(planned, self.setup(planned), self.request(planned), reason.clone());
             self.save(&result)?;
             return Ok(Readiness::Unusable(Box::new(result)));
         }
         Ok(Readiness::Ready(notes))
+    }
+
+    /// Makes sure that a trial's database is loaded, and no trial was left in the middle: else it is loaded again, or
+    /// cannot be used. False if the user interrupted.
+    fn loaded(
+        &mut self,
+        planned: &PlannedTrial,
+        notes: &mut Vec<String>,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, RunError> {
+        let slot = self.slot(planned);
+        let unavailable = || format!("cannot make {} available", slot.database().display());
+        let is_fresh = self.checked.experiment.lab.database != DatabaseOrigin::Fresh || !slot.was_worked_on();
+        if slot.is_clean().or_else(failed(unavailable()))? && is_fresh {
+            return Ok(true);
+        }
+        if !self.audit(planned, &slot, progress)? {
+            return Ok(false);
+        }
+        // It may have been found that the load itself has failed.
+        if self.unusable.contains_key(&planned.origin) {
+            return Ok(true);
+        }
+        if is_fresh {
+            progress.note(&format!("{}: loading the database again", planned.key.engine));
+        }
+        match self.reload(planned, slot, progress)? {
+            Reloaded::Interrupted => return Ok(false),
+            Reloaded::Failed(reason) => drop(self.unusable.insert(planned.origin, reason)),
+            Reloaded::Done if is_fresh => notes.push(
+                "the database was loaded again before this trial, because the one before it did not end well: \
+                 updates of earlier trials are not in it"
+                    .to_owned(),
+            ),
+            Reloaded::Done => {}
+        }
+        Ok(true)
+    }
+
+    /// Makes a run's database a copy of the loaded one, if that can be used. False if the user interrupted.
+    fn copied(
+        &mut self,
+        planned: &PlannedTrial,
+        notes: &mut Vec<String>,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, RunError> {
+        let Some(load) = self.load_of(planned) else {
+            self.unusable.insert(planned.origin, "the plan has no load for it".to_owned());
+            return Ok(true);
+        };
+        if !self.loaded(load, notes, progress)? || !self.audit(load, &self.slot(load), progress)? {
+            return Ok(false);
+        }
+        if self.unusable.contains_key(&planned.origin) {
+            return Ok(true);
+        }
+        let slot = self.slot(planned);
+        let what = || format!("cannot make {} a copy of the loaded database", slot.database().display());
+        // Reading leaves a database as it is. Who asks for a snapshot shall not have to believe that.
+        let is_kept = self.checked.experiment.lab.database != DatabaseOrigin::Snapshot;
+        if is_kept && slot.is_clean().or_else(failed(what()))? && !slot.was_written() {
+            return Ok(true);
+        }
+        let complaint = slot.prepare(self.engine_cleanup(planned)).or_else(failed(what()))?;
+        complaint.into_iter().for_each(|complaint| progress.note(&complaint));
+        // A run that begins without a page cache needs none of the copy either.
+        let way = match self.variant(planned).environment.requested.cache_state {
+            CacheState::Dropped => CopyWay::Blocks,
+            CacheState::Warm => CopyWay::Bytes,
+        };
+        slot.copy_from(&self.slot(load), way, &|| !self.stop.is_requested()).or_else(failed(what()))
     }
 
     /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose
@@ -90,28 +148,32 @@ impl<'a> Runner<'a> {
         let load = self.load_of(planned);
         let (Some(load), false) = (load, parts.is_empty()) else { return Ok(true) };
         let folder = self.folder.root().join("auditing");
-        let ledger = slot.ledger().or_else(failed(what()))?;
+        let ledger = slot.ledger(0).or_else(failed(what()))?;
         let audit = ProcessAudit {
-            worker: self.worker,
+            worker: &self.program.worker,
             setup: self.setup(planned),
             lab,
             settings: self.variant(planned).variant.experiment.lab_settings(),
             load,
             database: slot.database(),
             ledger: &ledger,
+            contents: slot.contents(),
             folder: &folder,
+            register: &self.register,
             stop: self.stop,
         };
-        let Some(finding) = audit.run(&parts).or_else(failed(what()))? else { return Ok(false) };
+        let Some(Audited { finding, survivors }) = audit.run(&parts).or_else(failed(what()))? else { return Ok(false) };
         for (index, part) in parts.iter().enumerate() {
             let Some(result) = self.results.get_mut(&part.trial) else { continue };
             let failed = audit::note(result, finding.as_ref().map(|finding| finding.get(index)));
+            // Nobody knows whose they were: the last trial's result tells of them.
+            result.notes.extend(survivors.clone().filter(|_| index + 1 == parts.len()));
             let result = result.clone();
             self.save(&result)?;
             let Some(reason) = failed else { continue };
             progress.note(&format!("{}: trial {} has failed: {reason}", planned.key.engine, part.trial));
             if result.trial.phase == Phase::Load {
-                self.unusable.insert(DatabaseId::of(planned), format!("the load failed: {reason}"));
+                self.unusable.insert(planned.origin, format!("the load failed: {reason}"));
             }
         }
         slot.end_audit().or_else(failed(what()))?;
@@ -120,9 +182,9 @@ impl<'a> Runner<'a> {
     }
 
     /// The load of a trial's database.
-    fn load_of(&self, planned: &PlannedTrial) -> Option<&'a PlannedTrial> {
+    pub(super) fn load_of(&self, planned: &PlannedTrial) -> Option<&'a PlannedTrial> {
         let mut trials = self.checked.plan.trials.iter();
-        trials.find(|trial| trial.key.phase == Phase::Load && DatabaseId::of(trial) == DatabaseId::of(planned))
+        trials.find(|trial| trial.key.phase == Phase::Load && trial.origin == planned.origin)
     }
 
     /// Whether a load was ended in the middle and can go on there.

@@ -6,11 +6,14 @@ use std::path::PathBuf;
 use kvdyno_model::Design;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
-use kvdyno_results::{DesignFacts, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult};
+use kvdyno_results::{
+    DatabaseCopy, DesignFacts, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult, WorkKey,
+};
+use kvdyno_worker::KnownContents;
 use kvdyno_worker::slices::SliceSpec;
 
 use super::ready::Readiness;
-use super::{DatabaseId, RunError, Runner, failed};
+use super::{RunError, Runner, failed};
 use crate::begun::Begun;
 use crate::databases::Slot;
 use crate::progress::{Live, Progress};
@@ -49,9 +52,9 @@ impl<'a> Runner<'a> {
                     && let TrialOutcome::Failed(failure) = &result.outcome
                 {
                     let reason = format!("the load failed: {}", failure.reason);
-                    self.unusable.insert(DatabaseId::of(planned), reason);
+                    self.unusable.insert(planned.origin, reason);
                 }
-                results.push(self.save_with_series(result, &ended.series)?);
+                results.push(self.save_with_series(result, &ended.series, &ended.resources)?);
             }
         }
         results.sort_by_key(|result| result.trial.number);
@@ -127,9 +130,7 @@ impl<'a> Runner<'a> {
 
     /// The design of the same step in the first repeat in which it was a duet or slices.
     fn design_before(&self, planned: &PlannedTrial) -> Option<&DesignFacts> {
-        let step = |trial: &TrialKey| {
-            (trial.variant.clone(), trial.workload.clone(), trial.readers, trial.writers, trial.clients)
-        };
+        let step = |trial: &TrialKey| WorkKey::from(trial);
         let mut earlier: Vec<&TrialResult> = self
             .results
             .values()
@@ -159,11 +160,13 @@ impl<'a> Runner<'a> {
             if create && let Some(complaint) = slot.prepare(self.engine_cleanup(planned))? {
                 progress.note(&complaint);
             }
-            Ok((slot.ledger()?, slot.begin_use()?))
+            Ok((slot.ledger(planned.workload.deletable())?, slot.begin_use(planned.key.phase)?))
         })();
-        let (ledger, last_version) = prepared.or_else(failed(cannot_run(planned)))?;
+        let (ledger, known) = prepared.or_else(failed(cannot_run(planned)))?;
+        let loaded = || KnownContents::loaded(planned.workload.parameters.data.records);
+        let contents = known.unwrap_or_else(loaded);
         let slices = (design.design != Design::Turns).then(|| SliceSpec { cpus: design.cpus.clone() });
-        Ok(Begun { planned, slot, folder, settings, create, ledger, last_version, notes, slices })
+        Ok(Begun { planned, slot, folder, settings, create, ledger, contents, notes, slices })
     }
 
     /// Runs trials on their databases, which are clean afterwards only if all went well.
@@ -179,19 +182,30 @@ impl<'a> Runner<'a> {
             trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, at_work)).collect();
         // Nobody knows how much is to come if the results decide that.
         let is_auto = self.checked.experiment.lab.repeat.is_auto();
-        let left = self.pace.left(&self.checked.plan.trials, first.planned.key.number).filter(|_| !is_auto);
+        let to_come = self.checked.plan.trials.iter().filter(|planned| self.is_to_come(planned));
+        let left = self.pace.left(to_come, first.planned.key.number).filter(|_| !is_auto);
         let ended = trial::run(&contexts, design, &mut |live: &Live| {
-            progress.live(&Live { left: left.map(|left| left.saturating_sub(live.elapsed)), ..live.clone() });
+            // Trials beside each other take longer than was planned for one: the plan needs no less than they.
+            let of_trial = live.trial_left().unwrap_or_default();
+            let left = left.map(|left| left.saturating_sub(live.elapsed).max(of_trial));
+            progress.live(&Live { left, ..live.clone() });
         });
         let mut ended = ended.or_else(failed(cannot_run(first.planned)))?;
         trials.iter().zip(&mut ended).for_each(|(one, ended)| one.end(ended));
         Ok(ended)
     }
 
+    /// The copy of a loaded database that a run is done on.
+    fn copied_from(&self, planned: &PlannedTrial) -> Option<DatabaseCopy> {
+        let copy = |load: &PlannedTrial| DatabaseCopy { load: load.key.number, number: planned.copy as u32 };
+        (planned.copied && planned.key.phase == Phase::Run).then(|| self.load_of(planned).map(copy)).flatten()
+    }
+
     fn context<'b>(&'b self, one: &'b Begun<'a>, at_work: &'b dyn Fn() -> io::Result<()>) -> TrialContext<'b> {
         TrialContext {
             planned: one.planned,
             setup: self.setup(one.planned),
+            engine_files: &self.engine_files,
             environment: &self.variant(one.planned).environment,
             engine_cleanup: self.engine_cleanup(one.planned),
             lab: &self.checked.experiment.lab,
@@ -202,13 +216,14 @@ impl<'a> Runner<'a> {
             register: &self.register,
             slices: one.slices.clone(),
             create: one.create,
+            copied_from: self.copied_from(one.planned),
             ledger: &one.ledger,
-            last_version: one.last_version,
+            contents: one.contents,
             folder: &one.folder,
-            worker: self.worker,
+            worker: &self.program.worker,
             stop: self.stop,
             at_work,
-            notes: one.notes.clone(),
+            notes: self.program.note.iter().chain(&one.notes).cloned().collect(),
         }
     }
 }

@@ -8,8 +8,10 @@ use kvdyno_environment::ownership::Register;
 use kvdyno_environment::storage::backing_store::BackingStore;
 use kvdyno_environment::storage::{allocated_kib, is_device};
 use kvdyno_experiment::LabSection;
+use kvdyno_install::EngineFiles;
 use kvdyno_plan::{Environment, PlannedTrial, Setup};
-use kvdyno_results::WorkloadFacts;
+use kvdyno_results::{DatabaseCopy, WorkloadFacts};
+use kvdyno_worker::KnownContents;
 use kvdyno_worker::shared::LedgerMemory;
 use kvdyno_worker::slices::SliceSpec;
 
@@ -23,6 +25,8 @@ pub(super) const WORKER_LOG: &str = "worker.log";
 pub struct TrialContext<'a> {
     pub planned: &'a PlannedTrial,
     pub setup: &'a Setup,
+    /// Remembers what it said of engines' files.
+    pub engine_files: &'a EngineFiles,
     pub environment: &'a Environment,
     pub engine_cleanup: EngineCleanup<'a>,
     pub lab: &'a LabSection,
@@ -35,8 +39,10 @@ pub struct TrialContext<'a> {
     /// How it works in slices beside others; absent if it works alone.
     pub slices: Option<SliceSpec>,
     pub create: bool,
+    /// The copy that its database is.
+    pub copied_from: Option<DatabaseCopy>,
     pub ledger: &'a LedgerMemory,
-    pub last_version: u64,
+    pub contents: KnownContents,
     pub folder: &'a Path,
     /// Program and first arguments that start a worker; the specification's path follows.
     pub worker: &'a [std::ffi::OsString],

@@ -1,34 +1,55 @@
 //! The counts of a trial from shared memory at its end, taken once, after it was held against what can be.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{AnswerCounts, DesignFacts, DuetFacts, Operations, Phase};
+use kvdyno_results::{AnswerCounts, DesignFacts, DuetFacts, Operations, Phase, RoleOperations};
 use kvdyno_worker::shared::{COUNTERS, SharedMemory};
-use kvdyno_worker::{ClientTimes, DuetTotals, Observer, TrialClock, WorkerReport};
+use kvdyno_worker::workloads::{MixedRole, WorkloadParameters};
+use kvdyno_worker::{ClientTimes, DuetTotals, KnownContents, Observer, TrialClock, WorkerReport};
 
 use super::context::TrialContext;
 use super::watching::Watched;
 
 /// The counts of a trial; none if they cannot be true.
-#[derive(Default)]
 pub(super) struct Counted {
     /// Why they cannot.
     pub(super) implausible: Option<String>,
     pub(super) operations: Vec<Operations>,
+    /// Of the clients of each role.
+    pub(super) of_roles: Vec<RoleOperations>,
     pub(super) answers: AnswerCounts,
     pub(super) counters: Vec<[u64; COUNTERS]>,
     pub(super) user_bytes: u64,
+    /// Absent where records have no known size.
+    pub(super) user_bytes_read: Option<u64>,
     /// A write failed for want of space.
     pub(super) no_space: bool,
-    /// Versions up to this one may have been written.
-    pub(super) last_version: u64,
+    /// The contents of the database now.
+    pub(super) contents: KnownContents,
     pub(super) histograms: LatencyLog,
     /// Slices of its measured part, the times of its clients in these, and its duets.
     slices: (u64, ClientTimes, DuetTotals),
 }
 
 impl Counted {
+    fn nothing(context: &TrialContext<'_>) -> Counted {
+        Counted {
+            implausible: None,
+            operations: Vec::new(),
+            of_roles: Vec::new(),
+            answers: AnswerCounts::default(),
+            counters: Vec::new(),
+            user_bytes: 0,
+            user_bytes_read: None,
+            no_space: false,
+            contents: context.contents,
+            histograms: LatencyLog::new(),
+            slices: Default::default(),
+        }
+    }
+
     pub(super) fn read(
         context: &TrialContext<'_>,
         shared: &SharedMemory,
@@ -40,20 +61,22 @@ impl Counted {
         let is_over = watched.termination.is_none()
             && watched.culprit.is_none()
             && report.is_some_and(|report| report.failure.is_none());
-        let implausible = observer.implausible(workload, clock, context.last_version, is_over);
+        let implausible = observer.implausible(workload, clock, context.contents, is_over);
         let implausible =
             implausible.or_else(|| is_over.then(|| implausible_end(context, &observer, watched, report))?);
         if implausible.is_some() {
-            return Counted { implausible, last_version: context.last_version, ..Counted::default() };
+            return Counted { implausible, ..Counted::nothing(context) };
         }
         Counted {
             implausible: None,
             operations: observer.operations(),
+            of_roles: of_roles(&observer, &workload.parameters),
             answers: observer.answers(),
             counters: observer.counters(),
             user_bytes: observer.user_bytes(),
+            user_bytes_read: workload.record_bytes().map(|bytes| observer.records_read().saturating_mul(bytes)),
             no_space: observer.control().no_space.load(Ordering::SeqCst) == 1,
-            last_version: observer.last_version().max(context.last_version),
+            contents: observer.contents(workload, context.contents),
             histograms: observer.histograms().into_iter().collect(),
             slices: (observer.slices(), observer.counted_times(), observer.duets()),
         }
@@ -67,6 +90,15 @@ impl Counted {
         let facts = DesignFacts { slices, slept: times.slept(), duet, ..facts };
         (context.planned.key.phase == Phase::Run).then_some(facts)
     }
+}
+
+/// The measured operations of each role by itself.
+fn of_roles(observer: &Observer<'_>, parameters: &WorkloadParameters) -> Vec<RoleOperations> {
+    let of_role = |(role, clients): (&MixedRole, Range<u32>)| RoleOperations {
+        name: role.name.clone(),
+        operations: observer.of_clients(clients).operations(),
+    };
+    parameters.clients_of_roles().map(of_role).collect()
 }
 
 /// How much sooner a trial may be over, of 1: the worker knows its clock's rate only roughly when it begins.

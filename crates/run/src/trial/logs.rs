@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use kvdyno_results::files;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::Errno;
@@ -45,7 +46,7 @@ impl WorkerLogs {
     pub(crate) fn add(&mut self, path: &Path) -> io::Result<PipeWriter> {
         let (printed, writer) = io::pipe()?;
         fcntl_setfl(&printed, OFlags::NONBLOCK)?;
-        let file = File::create(path)
+        let file = files::create_anew(path)
             .map_err(|cause| io::Error::new(cause.kind(), format!("cannot make {}: {cause}", path.display())))?;
         let (tail, path) = (VecDeque::new(), path.to_owned());
         self.logs.push(WorkerLog { path, file, printed, head: 0, tail, cut: 0, ended: false, complaint: None });

@@ -7,7 +7,9 @@ mod context;
 mod counted;
 mod lab_error;
 pub(crate) mod logs;
+mod padding;
 mod reports;
+mod resources;
 mod result;
 mod slicing;
 mod standing;
@@ -23,16 +25,18 @@ use std::process::Stdio;
 
 use jiff::Timestamp;
 use kvdyno_environment::process::WorkerCommand;
-use kvdyno_environment::storage::{DeviceCounters, free_bytes, is_device, settle};
+use kvdyno_environment::storage::kinds::{FileNames, kinds_kib};
+use kvdyno_environment::storage::{DeviceCounters, apparent_bytes, free_bytes, is_device, settle};
 use kvdyno_environment::worker_processes::WorkerProcesses;
 use kvdyno_model::Design;
 use kvdyno_plan::design::{Slicing, StepDesign};
 use kvdyno_results::{
-    ClientKind, DesignFacts, Failure, FailureKind, SeriesPoint, Space, TrialOutcome, TrialResult, files, latency_log,
+    ClientKind, DesignFacts, Failure, FailureKind, Phase, ResourcePoint, SeriesPoint, Space, TrialOutcome, TrialResult,
+    files, latency_log,
 };
 use kvdyno_worker::shared::SharedMemory;
 use kvdyno_worker::workloads::TrialEnd;
-use kvdyno_worker::{TrialClock, TrialSpec, of_process};
+use kvdyno_worker::{KnownContents, TrialClock, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::engine_cleanup::library_path;
@@ -47,7 +51,7 @@ use lab_error::{Attempt, FirstError};
 use logs::{LogThread, WorkerLogs};
 use reports::Reports;
 use result::OsExtras;
-pub(crate) use result::last_words;
+pub(crate) use result::{last_words, survivors_note};
 pub use result::{not_run, workload_facts};
 use together::{Conductor, SliceOrder};
 use watching::{Watched, Watching};
@@ -57,8 +61,9 @@ pub struct Ended {
     /// Absent if the user interrupted it: then it counts as not begun.
     pub result: Option<TrialResult>,
     pub series: Vec<SeriesPoint>,
-    /// Versions up to this one may have been written.
-    pub last_version: u64,
+    pub resources: Vec<ResourcePoint>,
+    /// The contents of the database now.
+    pub contents: KnownContents,
 }
 
 /// Runs a trial, or several beside each other, and keeps their files, but for the results.
@@ -81,7 +86,7 @@ pub fn run(contexts: &[TrialContext<'_>], step: &StepDesign, live: &mut dyn FnMu
     let numbers: Vec<u32> = contexts.iter().map(|context| context.planned.key.number).collect();
     let facts = |own: u32| {
         let beside = numbers.iter().copied().filter(|number| *number != own).collect();
-        DesignFacts { design, why: why.clone(), beside, slices: 0, slept: None, duet: None }
+        DesignFacts { design, why: why.clone(), beside, ..DesignFacts::default() }
     };
     let trials = prepared.into_iter().zip(watched);
     Ok(trials
@@ -164,7 +169,8 @@ impl<'a> PreparedTrial<'a> {
         let mut notes = logs.map(LogThread::finish).unwrap_or_default();
         errors.note(fs::remove_dir_all(&work).on("remove", &work));
         let Some(mut watched) = watched else {
-            return Ended { result: None, series: Vec::new(), last_version: 0 };
+            let (series, resources) = (Vec::new(), Vec::new());
+            return Ended { result: None, series, resources, contents: context.contents };
         };
         watched.account.survivors += survivors as u32;
         let unwritten = errors.note(settled(&context.database).on("write out", &context.database)).flatten();
@@ -177,7 +183,9 @@ impl<'a> PreparedTrial<'a> {
         let report = reports.read();
         let counted = Counted::read(context, &shared, &clock, &watched, report.as_ref());
         let series = if counted.implausible.is_none() { std::mem::take(&mut watched.series) } else { Vec::new() };
-        let design = counted.completed(context, design);
+        let resources = std::mem::take(&mut watched.resources);
+        let (duet_slices, dirty_kib) = (std::mem::take(&mut watched.duet_slices), watched.dirty_kib);
+        let design = counted.completed(context, DesignFacts { duet_slices, dirty_kib, ..design });
         let extras = OsExtras { started, device, space, bounds };
         let mut result = result::result(context, &counted, report, watched, extras);
         result.design = design;
@@ -197,7 +205,7 @@ impl<'a> PreparedTrial<'a> {
             error => notes.extend(error.map(|error| error.to_string())),
         }
         result.notes.append(&mut notes);
-        Ended { result: Some(result), series, last_version: counted.last_version }
+        Ended { result: Some(result), series, resources, contents: counted.contents }
     }
 }
 
@@ -241,7 +249,8 @@ fn worker_commands(
         database: absolute(&context.database)?,
         slices: context.slices.clone(),
         create: context.create,
-        last_version: context.last_version,
+        settle: context.planned.workload.name.settles() || (context.lab.settle && key.phase == Phase::Load),
+        contents: context.contents,
         shared_fd: shared.fd(),
         ledger_fd: context.ledger.fd(),
         report: absolute(&reports.file)?,
@@ -281,6 +290,7 @@ fn worker_command(
     let mut command = WorkerCommand::new(program)?;
     command.args(arguments).arg(spec).current_dir(context.folder.join(WORK));
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    padding::pad(&mut command, &context.planned.key, context.planned.workload.parameters.seed);
     context.environment.placement.set_on(&mut command);
     inherit(&mut command, [shared.fd(), context.ledger.fd()]);
     Ok(command)
@@ -300,5 +310,18 @@ fn keep_across_exec(fd: RawFd) -> io::Result<()> {
 
 fn space(context: &TrialContext<'_>, peak_kib: u64) -> io::Result<Space> {
     let db_kib = taken_kib(context)?;
-    Ok(Space { db_kib, db_peak_kib: peak_kib.max(db_kib) })
+    let apparent = (!is_device(&context.database)).then(|| apparent_bytes(&context.database)).transpose()?;
+    let whole = Space { db_kib, db_peak_kib: peak_kib.max(db_kib), apparent_bytes: apparent, ..Space::default() };
+    match is_device(&context.database) {
+        true => Ok(whole),
+        false => by_kind(context, whole),
+    }
+}
+
+/// Tells log files apart, if the adapter names them, and what was set aside.
+fn by_kind(context: &TrialContext<'_>, whole: Space) -> io::Result<Space> {
+    let named = context.setup.log_files(&context.planned.key);
+    let names = named.map(FileNames::parse).unwrap_or_default();
+    let kinds = kinds_kib(&context.database, &names)?;
+    Ok(Space { log_kib: named.map(|_| kinds.log), preallocated_kib: kinds.preallocated, ..whole })
 }

@@ -35,9 +35,10 @@ impl Reports {
         let reports = reports?;
         let windows = reports.iter().map(|report| report.window.clone()).reduce(|sum, more| Some(both(sum?, more?)));
         let failure = reports.iter().find_map(|report| report.failure.clone());
+        let calls = reports.iter().map(|report| report.calls).reduce(|sum, more| Some(sum?.plus(more?))).flatten();
         let state = observed::together(reports.iter().map(|report| report.state.clone()).collect());
         let first = reports.into_iter().next()?;
-        Some(WorkerReport { failure, window: windows.flatten(), state, ..first })
+        Some(WorkerReport { failure, window: windows.flatten(), state, calls, ..first })
     }
 }
 

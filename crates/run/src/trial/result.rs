@@ -8,11 +8,11 @@ use kvdyno_engine::LabSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_results::{
-    AnswerCounts, AuditFacts, ClientKind, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase, SCHEMA, Setting,
-    Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
+    AnswerCounts, AuditFacts, ClientKind, EngineFacts, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase,
+    RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
 };
-use kvdyno_worker::workloads::{Parameter, TrialCounts, Verify, WorkloadSpec};
-use kvdyno_worker::{WorkerReport, of_process};
+use kvdyno_worker::workloads::{MixedRole, Parameter, TrialCounts, Verify, WorkloadSpec};
+use kvdyno_worker::{PresentIds, WorkerReport, of_process};
 
 use super::bounds::Bounds;
 
@@ -42,6 +42,7 @@ pub(super) fn result(
     let counts = TrialCounts {
         parameters: &context.planned.workload.parameters,
         operations: &counted.operations,
+        of_roles: &counted.of_roles,
         counters: &counted.counters,
         capabilities: context.setup.capabilities,
         resumed: context.planned.key.phase == Phase::Load && !context.create,
@@ -61,36 +62,55 @@ pub(super) fn result(
         _ => outcome,
     };
     let audit = audit_facts(context, counted.user_bytes, report.as_ref());
-    let os = without_audit(OsFacts { device: extras.device, ..watched.account.os.clone() }, report.as_ref());
+    let calls = report.as_ref().and_then(|report| report.calls);
+    let os = without_audit(OsFacts { device: extras.device, calls, ..watched.account.os.clone() }, report.as_ref());
     let outcome = held_against(context, &environment, outcome);
     let mut notes = context.notes.clone();
     notes.extend(context.setup.settings(&context.planned.key).iter().filter_map(taint));
     notes.extend(if is_plausible { workload.notes(&counts) } else { Vec::new() });
-    notes.extend(survivors_note(watched.account.survivors));
+    notes.extend(survivors_note(watched.account.survivors, "the worker"));
     notes.extend(memory_notes(context, &watched.account));
     notes.extend(extras.bounds.notes(context));
     notes.extend(settling_notes(report.as_ref()));
     TrialResult {
         schema: SCHEMA,
         trial: context.planned.key.clone(),
-        engine: context.setup.facts(&context.planned.key),
+        engine: engine_facts(context, report.as_ref()),
         experiment: context.request.experiment.clone(),
         workload: context.request.workload.clone(),
         outcome,
         started: extras.started,
         design: None,
+        copied_from: context.copied_from,
         window: report.as_ref().and_then(|report| report.window.clone()).filter(|_| is_plausible),
         operations: counted.operations.clone(),
+        of_roles: counted.of_roles.clone(),
         answers: counted.answers.clone(),
         audit,
         figures,
         os,
         environment,
-        space: extras.space,
+        space: Space { live_bytes: live_bytes(context, counted), ..extras.space },
         user_bytes_written: counted.user_bytes,
+        user_bytes_read: counted.user_bytes_read,
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
     }
+}
+
+/// Bytes of the records that are in the database for certain; absent of counts that cannot be true.
+fn live_bytes(context: &TrialContext<'_>, counted: &Counted) -> Option<u64> {
+    let record_bytes = context.planned.workload.record_bytes().filter(|_| counted.implausible.is_none())?;
+    let PresentIds { gone, there, .. } = counted.contents.present;
+    let deleted = context.ledger.of(context.planned.workload.parameters.data.records).deleted();
+    Some(there.saturating_sub(gone).saturating_sub(deleted).saturating_mul(record_bytes))
+}
+
+/// The engine, with the file that the worker had of it. All workers of the step have ended when that is read.
+fn engine_facts(context: &TrialContext<'_>, report: Option<&WorkerReport>) -> EngineFacts {
+    let path = report.and_then(|report| report.engine_file.as_deref());
+    let file = path.map(|path| context.engine_files.describe(path));
+    EngineFacts { file, ..context.setup.facts(&context.planned.key) }
 }
 
 /// The audit by the worker itself; absent if the trial wrote nothing.
@@ -157,15 +177,15 @@ fn memory_notes(context: &TrialContext<'_>, account: &Account) -> Vec<String> {
     notes
 }
 
-/// Processes that had to be ended after the worker.
-fn survivors_note(survivors: u32) -> Option<String> {
+/// Processes that had to be ended after the one that worked.
+pub(crate) fn survivors_note(survivors: u32, worked: &str) -> Option<String> {
     match survivors {
         0 => None,
         1 => {
-            Some("a process that the engine had started was still there when the worker had ended: it was ended".into())
+            Some(format!("a process that the engine had started was still there when {worked} had ended: it was ended"))
         }
         many => Some(format!(
-            "{many} processes that the engine had started were still there when the worker had ended: they were ended"
+            "{many} processes that the engine had started were still there when {worked} had ended: they were ended"
         )),
     }
 }
@@ -188,6 +208,7 @@ fn settling_notes(report: Option<&WorkerReport>) -> Vec<String> {
 pub fn workload_facts(workload: &WorkloadSpec, settings: &LabSettings) -> WorkloadFacts {
     let (name, workload) = (workload.name, &workload.parameters);
     let (data, reads) = (&workload.data, workload.reads);
+    let mixes = name.accepts(Parameter::Rate);
     WorkloadFacts {
         name: name.to_string(),
         records: data.records,
@@ -196,15 +217,17 @@ pub fn workload_facts(workload: &WorkloadSpec, settings: &LabSettings) -> Worklo
         prefix_size: data.prefix_size,
         keys_per_prefix: data.keys_per_prefix,
         value_size: data.value_size,
+        value_sizes: data.value_sizes.as_ref().map(ToString::to_string),
         compressibility: data.compressibility,
         batch: workload.batch,
         reads_per_transaction: workload.reads_per_transaction,
         seek_nexts: name.accepts(Parameter::SeekNexts).then_some(reads.seek_nexts),
         seek_within: reads.seek_within.filter(|_| name.accepts(Parameter::SeekWithin)),
-        keys_per_multiget: name.accepts(Parameter::KeysPerMultiget).then_some(reads.per_batch),
+        keys_per_multiget: (name.accepts(Parameter::KeysPerMultiget) && (!mixes || reads.per_batch > 1))
+            .then_some(reads.per_batch),
         distribution: name.accepts(Parameter::Distribution).then(|| workload.distribution.to_string()),
         think_time: name.has_think_time(),
-        durability: settings.durability.to_string(),
+        durability: workload.durability.unwrap_or(settings.durability).to_string(),
         cache_bytes: settings.cache_bytes,
         write_buffer_bytes: settings.write_buffer_bytes,
         compression: settings.compression.to_string(),
@@ -213,7 +236,25 @@ pub fn workload_facts(workload: &WorkloadSpec, settings: &LabSettings) -> Worklo
             Verify::Off => "off".to_owned(),
         },
         seed: workload.seed,
-        write_rate: workload.write_rate,
+        write_rate: workload.write_rate.filter(|_| !mixes),
+        read_rate: workload.read_rate,
+        rate: workload.write_rate.filter(|_| mixes),
+        arrival: workload.write_rate.or(workload.read_rate).map(|_| workload.arrival.to_string()),
+        roles: workload.roles.iter().map(role_facts).collect(),
+    }
+}
+
+fn role_facts(role: &MixedRole) -> RoleFacts {
+    RoleFacts {
+        name: role.name.clone(),
+        clients: role.clients,
+        mix: role.mix.to_string(),
+        distribution: role.distribution.to_string(),
+        batch: Some(role.batch).filter(|batch| *batch > 1),
+        keys_per_multiget: Some(role.reads.per_batch).filter(|gets| *gets > 1),
+        rate: role.rate,
+        arrival: role.rate.map(|_| role.arrival.to_string()),
+        durability: role.durability.map(|level| level.to_string()),
     }
 }
 
@@ -333,8 +374,10 @@ pub fn not_run(planned: &PlannedTrial, setup: &Setup, request: TrialRequest, rea
         outcome: TrialOutcome::Failed(Failure { kind: FailureKind::NotRun, reason }),
         started: Timestamp::now(),
         design: None,
+        copied_from: None,
         window: None,
         operations: Vec::new(),
+        of_roles: Vec::new(),
         answers: AnswerCounts::default(),
         audit: None,
         figures: None,
@@ -342,6 +385,7 @@ pub fn not_run(planned: &PlannedTrial, setup: &Setup, request: TrialRequest, rea
         environment: ObservedEnvironment::default(),
         space: Space::default(),
         user_bytes_written: 0,
+        user_bytes_read: None,
         statistics: Vec::new(),
         notes: Vec::new(),
     }

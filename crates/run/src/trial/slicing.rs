@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use kvdyno_environment::storage::pages::dirty_bytes;
 use kvdyno_worker::shared::WorkerState;
-use kvdyno_worker::slices::Slice;
+use kvdyno_worker::slices::{Slice, SliceMoment};
 
 use super::lab_error::Attempt;
 use super::watching::{Termination, Watching};
@@ -37,14 +38,18 @@ impl Watching<'_> {
         standing.map_or(Duration::ZERO, |one| one.before + one.since.map_or(Duration::ZERO, |since| since.elapsed()))
     }
 
-    /// Lets it work for a slice.
-    pub(super) fn begin_slice(&mut self, slice: Slice) {
+    /// Thaws it before a slice.
+    pub(super) fn prepare_slice(&mut self) {
         self.freeze(false);
         self.let_go();
+    }
+
+    /// Lets it work for a slice from a moment on.
+    pub(super) fn begin_slice(&mut self, slice: Slice, moment: SliceMoment) {
         if let Some(standing) = &mut self.standing {
             standing.due = Instant::now() + slice.lead + slice.length;
         }
-        self.observer.control().slices.order(slice);
+        self.observer.control().slices.order(slice, moment);
     }
 
     /// Whether its slice is over, or no end of it need be waited for; looks for no longer than `time`.
@@ -68,8 +73,23 @@ impl Watching<'_> {
         if let Some(standing) = &mut self.standing {
             standing.since = Some(Instant::now());
         }
-        if !self.is_leaving() && !slice.is_duet && !slice.length.is_zero() {
-            self.row();
+        if self.is_leaving() || slice.length.is_zero() {
+            return;
+        }
+        match (slice.is_duet, &mut self.standing) {
+            (true, Some(standing)) => standing.note_duet(self.observer.duets()),
+            _ => self.row(),
+        }
+    }
+
+    /// Notes what of its database was not on the storage yet when it was frozen.
+    pub(super) fn note_dirty(&mut self) {
+        if self.context.planned.key.writers == 0 || self.is_leaving() {
+            return;
+        }
+        // What cannot be told is absent; the trial itself does not need it.
+        if let (Some(standing), Ok(Some(bytes))) = (&mut self.standing, dirty_bytes(&self.context.database)) {
+            standing.note_dirty(bytes);
         }
     }
 

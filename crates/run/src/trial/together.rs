@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kvdyno_model::Design;
 use kvdyno_plan::design::{MOST_SLEEP, Slicing, StepDesign, slice_order};
-use kvdyno_worker::slices::Slice;
+use kvdyno_worker::slices::{Slice, SliceMoment};
 
 use super::watching::{TICK, Watching};
 use crate::progress::Live;
@@ -34,6 +34,11 @@ pub(super) struct Conductor<'b, 'a, 'l> {
 
 impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
     pub(super) fn new(watchings: &'b mut [Watching<'a>], live: &'l mut dyn FnMut(&Live)) -> Self {
+        let pids: Vec<Vec<u32>> = watchings.iter().map(Watching::pids).collect();
+        for (number, one) in watchings.iter_mut().enumerate() {
+            let others = pids.iter().enumerate().filter(|(other, _)| *other != number);
+            one.is_beside(others.flat_map(|(_, pids)| pids.clone()).collect());
+        }
         Conductor { watchings, live, looked: Instant::now() }
     }
 
@@ -47,6 +52,8 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         let (design, why) = self.chosen(step);
         let Slicing { lead, length, count } = order.slicing;
         for round in 0..count {
+            let done = f64::from(round) / f64::from(count);
+            self.watchings.iter_mut().for_each(|one| one.set_slices_done(done));
             let trials = slice_order(order.seed, round, self.watchings.len());
             if design == Design::Duet {
                 // Each has half of the processors' time.
@@ -104,7 +111,10 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
     /// Lets some of them work for a slice, and waits for its end.
     fn slice(&mut self, who: &[usize], slice: Slice) {
         let who: Vec<usize> = who.iter().copied().filter(|one| !self.watchings[*one].is_leaving()).collect();
-        who.iter().for_each(|one| self.watchings[*one].begin_slice(slice));
+        // To thaw one takes a while: the moment is one at which all can begin.
+        who.iter().for_each(|one| self.watchings[*one].prepare_slice());
+        let moment = SliceMoment::now();
+        who.iter().for_each(|one| self.watchings[*one].begin_slice(slice, moment));
         for one in &who {
             while !self.watchings[*one].is_slice_over(SLICE_TICK) {
                 self.look(*one);
@@ -113,6 +123,9 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         for one in &who {
             self.watchings[*one].end_slice(slice);
             self.watchings[*one].freeze(true);
+        }
+        if !slice.length.is_zero() {
+            who.iter().for_each(|one| self.watchings[*one].note_dirty());
         }
         self.look(who.first().copied().unwrap_or(0));
     }

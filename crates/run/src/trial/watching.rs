@@ -9,7 +9,7 @@ use kvdyno_environment::interference::InterferenceMonitor;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
-use kvdyno_results::{ClientKind, Phase, SeriesPoint};
+use kvdyno_results::{ClientKind, DuetSlice, Phase, ResourcePoint, SeriesPoint};
 use kvdyno_worker::shared::{ClientStats, SharedMemory, WorkerState};
 use kvdyno_worker::workloads::TrialEnd;
 use kvdyno_worker::{Observer, Snapshot, TrialClock};
@@ -17,8 +17,9 @@ use kvdyno_worker::{Observer, Snapshot, TrialClock};
 use super::bounds::Bounds;
 use super::context::{TrialContext, taken_kib};
 use super::lab_error::{Attempt, LabError};
+use super::resources::ResourceLog;
 use super::standing::Standing;
-use crate::progress::Live;
+use crate::progress::{Live, SoFar};
 use kvdyno_model::TimeSpan;
 
 /// Between two looks at the worker.
@@ -53,7 +54,12 @@ pub(super) struct Watched {
     /// The worker's state when the trial ended, or a culprit ended it.
     pub(super) last_state: WorkerState,
     pub(super) series: Vec<SeriesPoint>,
+    pub(super) resources: Vec<ResourcePoint>,
     pub(super) db_peak_kib: u64,
+    /// Of a trial in slices.
+    pub(super) duet_slices: Vec<DuetSlice>,
+    /// The most that was not on the storage yet after a slice, KiB.
+    pub(super) dirty_kib: Option<u64>,
     pub(super) interference: Vec<String>,
 }
 
@@ -66,6 +72,8 @@ pub(super) struct Watching<'a> {
     pub(super) processes: WorkerProcesses,
     culprit: Option<(Culprit, WorkerState)>,
     monitor: InterferenceMonitor,
+    /// Processes of the trials beside it, which its design has there: they are no interference.
+    beside: Vec<u32>,
     pub(super) bounds: &'a mut Bounds,
     begun: Instant,
     /// The state of the worker, which only goes forward, and since when that is seen.
@@ -76,7 +84,13 @@ pub(super) struct Watching<'a> {
     last_row: (Snapshot, Instant),
     second: Instant,
     rates: (f64, f64),
+    /// The counters at the first look into the measured part.
+    first_look: Snapshot,
+    so_far: Option<SoFar>,
+    /// The part of its slices that it had, with those beside it; absent if it has none.
+    slices_done: Option<f64>,
     series: Vec<SeriesPoint>,
+    resources: ResourceLog,
     db_peak_kib: u64,
     pub(super) interrupted: Option<Instant>,
     told_at_work: bool,
@@ -111,6 +125,7 @@ impl<'a> Watching<'a> {
             } else {
                 InterferenceMonitor::new()
             },
+            beside: Vec::new(),
             bounds,
             begun: now,
             state: (WorkerState::Starting, now),
@@ -119,7 +134,11 @@ impl<'a> Watching<'a> {
             last_row: (Snapshot::default(), now),
             second: now,
             rates: (0.0, 0.0),
+            first_look: Snapshot::default(),
+            so_far: None,
+            slices_done: None,
             series: Vec::new(),
+            resources: ResourceLog::of(&context.database),
             db_peak_kib: 0,
             interrupted: None,
             told_at_work: false,
@@ -129,9 +148,24 @@ impl<'a> Watching<'a> {
         }
     }
 
+    /// Its processes.
+    pub(super) fn pids(&self) -> Vec<u32> {
+        self.processes.pids()
+    }
+
+    /// Of one that works in slices with others, whose processes these are.
+    pub(super) fn is_beside(&mut self, processes: Vec<u32>) {
+        self.beside = processes;
+    }
+
     /// Of a trial that works in slices, and stands still before the first.
     pub(super) fn in_slices(self) -> Self {
         Watching { standing: Some(Standing::default()), ..self }
+    }
+
+    /// Of one that works in slices: the part of them that is done.
+    pub(super) fn set_slices_done(&mut self, done: f64) {
+        self.slices_done = Some(done);
     }
 
     /// Looks at it for `time`, or until something happens. Whether it has ended.
@@ -178,7 +212,10 @@ impl<'a> Watching<'a> {
             culprit: self.culprit.map(|(culprit, _)| culprit),
             last_state,
             series: self.series,
+            resources: self.resources.points,
             db_peak_kib: self.db_peak_kib,
+            duet_slices: self.standing.as_ref().map(|standing| standing.duet_slices.clone()).unwrap_or_default(),
+            dirty_kib: self.standing.and_then(|standing| standing.dirty_kib),
             interference: self.monitor.finish(),
         })
     }
@@ -302,11 +339,11 @@ impl<'a> Watching<'a> {
         let (context, database) = (self.context, &self.context.database);
         if self.second.elapsed() >= Duration::from_secs(1) {
             self.second = Instant::now();
-            self.monitor.sample(&self.processes.pids());
+            self.monitor.sample(&[self.processes.pids(), self.beside.clone()].concat());
             self.db_peak_kib = self.db_peak_kib.max(taken_kib(context).on("look at the database", database)?);
             self.bounds.look();
             let workload = &context.planned.workload;
-            let implausible = self.observer.implausible(workload, self.clock, context.last_version, false);
+            let implausible = self.observer.implausible(workload, self.clock, context.contents, false);
             if let Some(reason) = implausible {
                 return Ok(Some(Termination::Implausible(reason)));
             }
@@ -350,7 +387,9 @@ impl<'a> Watching<'a> {
         let first = self.last_row.0.kinds.is_empty();
         if first {
             // The first interval begins with the measured part, which began between two looks.
+            self.first_look = snapshot.clone();
             self.last_row = (snapshot, now);
+            self.resources.begin();
             return;
         }
         let end_before_s = self.series.last().map_or(0.0, |row| row.end_s);
@@ -362,12 +401,16 @@ impl<'a> Watching<'a> {
         let rows = snapshot.rows_since(&self.last_row.0, end_s, seconds, control.ticks_per_ns());
         let rate = |write: bool| {
             let of_kind = |row: &&SeriesPoint| row.kind.writes() == write;
-            rows.iter().filter(of_kind).map(|row| row.records_per_s).sum::<f64>()
+            rows.iter().filter(of_kind).map(|row| row.records_per_s).fold(0.0, |sum, rate| sum + rate)
         };
         self.rates = (rate(false), rate(true));
         // After the measured part nothing is counted any more, and a row of zeros would be none of it.
         if control.state() == WorkerState::Measuring {
             self.series.extend(rows);
+            let is_alone = self.standing.is_none() && self.beside.is_empty();
+            self.resources.look((end_s, seconds), self.processes.resident_kib(), is_alone);
+            let all = snapshot.rows_since(&self.first_look, end_s, end_s, control.ticks_per_ns());
+            self.so_far = Some(SoFar::of(&all));
         }
         self.last_row = (snapshot, now);
     }
@@ -378,21 +421,26 @@ impl<'a> Watching<'a> {
         let measured = self.observer.measured();
         let writes = measured.kinds.iter().filter(|kind| kind.kind.writes());
         let written: u64 = writes.map(|kind| kind.records).sum();
+        let in_slices = self.standing.is_some();
         let fraction = match (self.context.planned.key.phase, parameters.end) {
             (Phase::Load, _) => Some(written as f64 / workload.records_stored() as f64),
+            // It stands still most of the time, while others have theirs.
+            (Phase::Run, TrialEnd::After(_)) if in_slices => self.slices_done,
             (Phase::Run, TrialEnd::After(duration)) => {
                 Some(self.begun.elapsed().as_secs_f64() / (parameters.warmup + duration).as_secs_f64())
             }
             (Phase::Run, TrialEnd::Operations(operations)) => {
-                let threads = if parameters.readers > 0 { parameters.readers } else { parameters.writers.max(1) };
-                Some(measured.operations() as f64 / (operations as f64 * f64::from(threads)))
+                let ordered = operations as f64 * f64::from(parameters.primary_clients().max(1));
+                Some(measured.operations() as f64 / ordered)
             }
         };
         Live {
+            trial: self.context.planned.key.number,
             elapsed: self.begun.elapsed(),
             state: self.observer.control().state().words(),
             reads_per_s: self.rates.0,
             writes_per_s: self.rates.1,
+            so_far: self.so_far,
             fraction: fraction.map(|part| part.clamp(0.0, 1.0)),
             left: None,
         }

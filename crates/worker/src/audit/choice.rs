@@ -9,6 +9,28 @@ use kvdyno_dataset::{Ledger, Stream};
 /// (1 - 1/1000)^6905 < 1/1000.
 pub(super) const SAMPLE: usize = 6905;
 
+/// The ids whose versions an audit of a sample adds up: each so-manieth, a power of two, so that a loop tells them by
+/// one instruction. At least as many as a sample has, if there are, and less than twice as many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SummedIds(u64);
+
+impl SummedIds {
+    pub(crate) fn of(records: u64) -> SummedIds {
+        SummedIds(1 << (records / SAMPLE as u64).max(1).ilog2())
+    }
+
+    /// Whether `id` is one.
+    #[inline(always)]
+    pub(crate) fn has(self, id: u64) -> bool {
+        id & (self.0 - 1) == 0
+    }
+
+    /// All of them below `count`, in order.
+    pub(super) fn below(self, count: u64) -> impl Iterator<Item = u64> {
+        (0..count.div_ceil(self.0)).map(move |index| index * self.0)
+    }
+}
+
 /// So many of the ids below `count`, each as likely, in order; all of them if there are no more.
 pub(super) fn any_of(count: u64, stream: &mut Stream) -> Vec<u64> {
     if count <= SAMPLE as u64 {
@@ -59,6 +81,18 @@ mod tests {
     fn a_sample_shows_a_loss_of_one_in_a_thousand_all_but_once_in_a_thousand_times() {
         assert!(0.999f64.powi(SAMPLE as i32) < 0.001);
         assert!(0.999f64.powi(SAMPLE as i32 - 1) > 0.001, "no more than that takes");
+    }
+
+    #[test]
+    fn versions_are_added_up_of_a_sample_at_least_and_of_less_than_two() {
+        for records in [1, 2, 6904, 6905, 13_809, 13_810, 1_000_000, 987_654_321, u64::MAX >> 1] {
+            let summed = SummedIds::of(records);
+            let count = summed.below(records).size_hint().0 as u64;
+            assert!((records.min(6905)..2 * 6905).contains(&count), "{count} of {records}");
+            assert!(summed.below(records).take(20_000).all(|id| id < records && summed.has(id)), "{records}");
+        }
+        let summed = SummedIds::of(100_000);
+        assert_eq!((0..100_000).filter(|id| summed.has(*id)).count(), summed.below(100_000).count());
     }
 
     #[test]

@@ -1,21 +1,23 @@
 //! Reading back what was acknowledged: after a trial by a fresh session of its worker, and after the last trial on a
 //! database by a fresh process.
 
-mod choice;
+pub(crate) mod choice;
 pub(crate) mod process;
 mod session;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{mem, ptr};
 
-use kvdyno_dataset::{KeyError, Ledger, Stream, ValueFault, WatchedIds, subseed};
+use kvdyno_dataset::{KeyError, Ledger, Stream, ValueFault, subseed};
 use kvdyno_engine::{Answer, Database, EngineError, Host, Session};
 use kvdyno_model::Audit;
 use kvdyno_results::{Failure, FailureKind, ReadBack};
 
 use crate::shared::LedgerMemory;
-use crate::spec::{TrialSpec, Written};
+use crate::spec::{KnownContents, PresentIds, TrialSpec, Written};
+use crate::workloads::NEVER_COMMITTED;
 use crate::workloads::stored::StoredRecords;
+use choice::SummedIds;
 
 /// Keeps an audit's choice apart from the streams of a trial.
 const STREAM: u64 = 0x0061_7564_6974;
@@ -26,16 +28,37 @@ pub(crate) struct Acknowledged<'a> {
     pub(crate) ledger: Ledger<'a>,
     extent: Audit,
     seed: u64,
+    /// Records that were loaded.
+    pub(crate) loaded: u64,
+    present: PresentIds,
+}
+
+/// The finding that is right of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    /// Its value.
+    Value,
+    /// Nothing: it was deleted.
+    Nothing,
+    /// One or the other: its deletion was begun and not acknowledged.
+    Either,
 }
 
 impl<'a> Acknowledged<'a> {
-    /// Those of a trial's database.
-    pub(crate) fn of(spec: &TrialSpec, ledger: &'a LedgerMemory) -> Result<Acknowledged<'a>, Failure> {
+    /// Those of a trial's database, in which the ids that are `present` are now.
+    pub(crate) fn of(
+        spec: &TrialSpec,
+        present: PresentIds,
+        ledger: &'a LedgerMemory,
+    ) -> Result<Acknowledged<'a>, Failure> {
         let parameters = &spec.workload.parameters;
         let no_keys = |error: KeyError| Failure { kind: FailureKind::EngineError, reason: error.to_string() };
+        let records = spec.workload.name.stored(&parameters.data).map_err(no_keys)?;
         Ok(Acknowledged {
-            records: spec.workload.name.stored(&parameters.data).map_err(no_keys)?,
-            ledger: Ledger::new(ledger.slots(), WatchedIds::over(parameters.data.records)),
+            loaded: records.count(),
+            records,
+            ledger: ledger.of(parameters.data.records),
+            present,
             extent: spec.audit,
             seed: parameters.seed,
         })
@@ -47,11 +70,51 @@ impl<'a> Acknowledged<'a> {
         match (self.extent, written) {
             (Audit::Off, _) => Box::new(std::iter::empty()),
             (Audit::Full, Written::Load) => Box::new(0..count),
-            (Audit::Full, Written::Versions(versions)) => Box::new(choice::all_updated(self.ledger, count, versions)),
-            (Audit::Sample, Written::Load) => Box::new(choice::any_of(count, &mut stream).into_iter()),
-            (Audit::Sample, Written::Versions(versions)) => {
-                Box::new(choice::updated(self.ledger, count, versions, &mut stream).into_iter())
+            (Audit::Full, Written::Run { versions, inserted, taken }) => {
+                let updated = choice::all_updated(self.ledger, count, versions);
+                Box::new(updated.chain(inserted.clone()).chain(taken.clone()))
             }
+            (Audit::Sample, Written::Load) => Box::new(choice::any_of(count, &mut stream).into_iter()),
+            (Audit::Sample, Written::Run { versions, inserted, taken }) => {
+                let mut ids = choice::updated(self.ledger, count, versions, &mut stream);
+                for part in [inserted, taken] {
+                    let indices = choice::any_of(part.end.saturating_sub(part.start), &mut stream);
+                    ids.extend(indices.into_iter().map(|index| part.start + index));
+                }
+                Box::new(ids.into_iter())
+            }
+        }
+    }
+}
+
+impl<'a> Acknowledged<'a> {
+    /// The ids of the records whose versions are added up.
+    fn summed(&self) -> Box<dyn Iterator<Item = u64> + 'a> {
+        let count = self.records.count();
+        match self.extent {
+            Audit::Off => Box::new(std::iter::empty()),
+            Audit::Full => Box::new(0..count),
+            Audit::Sample => Box::new(SummedIds::of(count).below(count)),
+        }
+    }
+
+    /// The sum that those must have, if somebody kept count.
+    pub(crate) fn version_sum(&self, contents: &KnownContents) -> Option<u64> {
+        match self.extent {
+            Audit::Off => None,
+            Audit::Full => contents.version_sum,
+            Audit::Sample => contents.sampled_version_sum,
+        }
+    }
+}
+
+impl Acknowledged<'_> {
+    fn expected(&self, id: u64) -> Expected {
+        let PresentIds { gone, taken, .. } = self.present;
+        match id {
+            _ if id < gone || self.ledger.is_deleted(id) => Expected::Nothing,
+            _ if id < taken => Expected::Either,
+            _ => Expected::Value,
         }
     }
 }
@@ -79,15 +142,52 @@ impl<'a, 'db> Reader<'a, 'db> {
         Ok(Reader { session, acknowledged, key: Vec::new(), progress })
     }
 
-    /// Reads `id` and notes in `finding` what it was.
-    pub(crate) fn read(&mut self, id: u64, finding: &mut ReadBack) {
+    /// Reads the records whose versions are added up, and holds their sum against what updates that were acknowledged
+    /// made it.
+    pub(crate) fn add_up(&mut self, expected: u64, goes_on: impl Fn() -> bool, finding: &mut ReadBack) {
+        let (mut sum, mut count) = (0u64, 0u64);
+        let failures = |finding: &ReadBack| finding.wrong + finding.stale + finding.missing + finding.errors;
+        let before = failures(finding);
+        for id in self.acknowledged.summed() {
+            if !goes_on() {
+                return;
+            }
+            let version = self.read(id, finding).unwrap_or_default();
+            if version >= NEVER_COMMITTED {
+                finding.wrong += 1;
+                let text = format!("record {id} is as a transaction wrote it that was never committed");
+                finding.first.get_or_insert(text);
+            }
+            sum = sum.saturating_add(version);
+            count += 1;
+        }
+        // A record that is wrong by itself was told already.
+        if sum != expected && failures(finding) == before {
+            finding.wrong += 1;
+            let (less, more) = (expected.saturating_sub(sum), sum.saturating_sub(expected));
+            let text = match less {
+                0 => format!("{more} updates more than were acknowledged"),
+                less => format!("{less} updates that were acknowledged are lost"),
+            };
+            finding.first.get_or_insert(format!("the versions of {count} records are {sum} together: {text}"));
+        }
+    }
+
+    /// Reads `id` and notes in `finding` what it was. The version of a record that is there and right, where values
+    /// carry one.
+    pub(crate) fn read(&mut self, id: u64, finding: &mut ReadBack) -> Option<u64> {
         self.acknowledged.records.spell(id, &mut self.key);
         let min_version = self.acknowledged.ledger.min_version(id);
         finding.read += 1;
         self.progress.fetch_add(1, Ordering::Relaxed);
+        let expected = self.acknowledged.expected(id);
         let (counter, text) = match self.session.get(&self.key) {
+            Ok(Answer::Miss) if expected != Expected::Value => return None,
+            Ok(Answer::Hit(_)) if expected == Expected::Nothing => {
+                (&mut finding.wrong, format!("record {id} is there, though it was deleted"))
+            }
             Ok(Answer::Hit(value)) => match self.acknowledged.records.fault(id, min_version, value) {
-                None => return,
+                None => return self.acknowledged.records.version(value),
                 Some(ValueFault::Stale(text)) => (&mut finding.stale, text),
                 Some(ValueFault::Wrong(text) | ValueFault::Torn(text)) => (&mut finding.wrong, text),
             },
@@ -96,6 +196,7 @@ impl<'a, 'db> Reader<'a, 'db> {
         };
         *counter += 1;
         finding.first.get_or_insert(text);
+        None
     }
 }
 

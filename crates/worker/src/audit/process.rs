@@ -44,7 +44,7 @@ fn read_back(
     let database = Database::open(&choice, &trial.lab, &hints, &trial.database, false)
         .map_err(|error| failed("opening the database", &error))?;
     control.enter(WorkerState::Auditing);
-    let acknowledged = Acknowledged::of(trial, ledger)?;
+    let acknowledged = Acknowledged::of(trial, trial.contents.present, ledger)?;
     report.parts = read_parts(spec, &acknowledged, &database, &control.audited)?;
     control.enter(WorkerState::Closing);
     database.close().map_err(|error| failed("closing the database", &error))?;
@@ -52,7 +52,7 @@ fn read_back(
     Ok(())
 }
 
-/// The findings of each part. A record that one part chose and another wrote last is the other's.
+/// The findings of each part. A record that one part chose and a later one wrote is the later one's.
 fn read_parts(
     spec: &AuditSpec,
     acknowledged: &Acknowledged<'_>,
@@ -65,11 +65,16 @@ fn read_parts(
     for part in &spec.parts {
         for id in acknowledged.ids(part) {
             let version = acknowledged.ledger.min_version(id);
-            let of = spec.parts.iter().position(|part| part.holds(version));
+            let of = spec.parts.iter().rposition(|part| part.holds(id, version, acknowledged.loaded));
             if let Some(finding) = of.and_then(|of| finding.get_mut(of)) {
                 reader.read(id, finding);
             }
         }
+    }
+    // Those of the load are 0.
+    let sum = acknowledged.version_sum(&spec.trial.contents).filter(|_| spec.trial.contents.version_sum > Some(0));
+    if let (Some(sum), Some(last)) = (sum, finding.last_mut()) {
+        reader.add_up(sum, || true, last);
     }
     Ok(finding)
 }

@@ -10,8 +10,10 @@ use kvdyno_model::Audit;
 use kvdyno_results::{Failure, OsFacts, ReadBack};
 
 use super::{Acknowledged, Reader};
+use crate::observer::Observer;
 use crate::spec::{SessionAudit, Written};
 use crate::trial::{Trial, failed};
+use crate::workloads::present_after;
 
 impl<C> Trial<'_, C> {
     /// Lets a fresh session read back what this trial wrote, if anything is to be.
@@ -34,14 +36,28 @@ impl<C> Trial<'_, C> {
         let (spec, control) = (self.spec, self.control());
         let written = match spec.workload.name.loads() {
             true => Written::Load,
-            false => Written::Versions(spec.last_version + 1..=u64::MAX),
+            false => {
+                let before = spec.contents;
+                let after = present_after(self.shared, &spec.workload, before.present);
+                Written::Run {
+                    versions: before.last_version + 1..=u64::MAX,
+                    inserted: before.present.there..after.there,
+                    taken: before.present.gone..after.gone,
+                }
+            }
         };
-        let acknowledged = Acknowledged::of(spec, self.ledger)?;
+        let present = present_after(self.shared, &spec.workload, spec.contents.present);
+        let acknowledged = Acknowledged::of(spec, present, self.ledger)?;
         let mut reader = Reader::open(database, &acknowledged, &control.audited)
             .map_err(|error| failed("opening a session to read back", &error))?;
         let mut finding = ReadBack::default();
         for id in acknowledged.ids(&written).take_while(|_| !control.is_stop_requested()) {
             reader.read(id, &mut finding);
+        }
+        let now = Observer::new(self.shared).contents(&spec.workload, spec.contents);
+        let counts_versions = spec.workload.name.counts_versions(&spec.workload.parameters);
+        if let Some(sum) = acknowledged.version_sum(&now).filter(|_| counts_versions) {
+            reader.add_up(sum, || !control.is_stop_requested(), &mut finding);
         }
         Ok(finding)
     }

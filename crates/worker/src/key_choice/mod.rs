@@ -1,23 +1,58 @@
 //! Which record comes next, for workloads that draw records at random.
 //!
-//! A distribution is a file with a type that implements [`KeyChoice`], and an entry in the list below. Loops are
-//! generic over it, so that each is compiled for each distribution, and none costs another an instruction.
+//! A distribution is a file with a type that implements [`KeyChoice`], a word of [`DistributionKind`] and a line in
+//! [`Distribution::draw`]. Loops are generic over it, so that each is compiled for each distribution, and none costs
+//! another an instruction. Tables of a distribution take at most 24 KiB, so that the engine's data stay in the
+//! processor's caches.
 
+pub(crate) mod alias;
+mod any;
+mod distribution;
+mod exponential;
+mod hotspot;
+mod law;
+mod normal;
+mod own_ids;
+mod power;
+mod ranked;
+mod sequential;
 mod share;
 mod uniform;
+mod window;
+mod zipf;
+mod zipf_ycsb;
 
 use kvdyno_dataset::Stream;
 
-pub(crate) use share::{Share, load_order, own_ids};
+pub(crate) use any::AnyChoice;
+pub use distribution::{Distribution, DistributionKind};
+use exponential::exponential;
+use hotspot::Hotspot;
+#[cfg(test)]
+pub(crate) use law::fits;
+use normal::Normal;
+pub(crate) use own_ids::OwnIds;
+use power::{Power, PowerLaw};
+pub(crate) use ranked::Ranked;
+use sequential::Sequential;
+pub(crate) use share::{Share, load_order};
 use uniform::Uniform;
+use window::MovingWindow;
+use zipf::{Latest, Scattered};
+pub(crate) use zipf::{Zipf, zipf};
+use zipf_ycsb::ZipfYcsb;
 
-/// A way to draw ids.
+/// A way to draw ids of those that it was made for, which are at least one.
 pub(crate) trait KeyChoice: Clone + 'static {
-    /// Draws from the ids `0..ids`, which are at least one, by the random numbers of `stream`.
-    fn new(ids: u64, stream: Stream) -> Self;
+    /// Whether it draws those that are nearest to the newest one, rather than any below a number.
+    const FOLLOWS: bool = false;
 
     /// The next id.
     fn next(&mut self) -> u64;
+
+    /// Says that the database has all ids below `end` now. Only those that follow what is new draw others then.
+    #[inline(always)]
+    fn follow(&mut self, _end: u64) {}
 }
 
 /// Something that is generic over the distribution.
@@ -29,57 +64,91 @@ pub(crate) trait UsesKeyChoice {
     fn with<K: KeyChoice>(self, choice: K) -> Self::Output;
 }
 
-kvdyno_model::words! {
-    /// How likely each record is to come next.
-    #[derive(Default)]
-    pub enum Distribution: "a distribution", "DISTRIBUTION" {
-        /// Every record is as likely as any other.
-        Uniform = "uniform" as default,
-    }
-}
-
 impl Distribution {
     /// Draws from the ids `0..ids` for `user`.
     pub(crate) fn draw<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
-        match self {
-            Distribution::Uniform => user.with(Uniform::new(ids, stream)),
+        let [first, second, ..] = self.numbers();
+        match self.kind() {
+            DistributionKind::Uniform => user.with(Uniform::new(ids, stream)),
+            DistributionKind::Zipf => user.with(Scattered::new(ids, zipf(ids, first, stream))),
+            DistributionKind::ZipfOrdered => user.with(zipf(ids, first, stream)),
+            DistributionKind::ZipfYcsb => user.with(ZipfYcsb::new(ids, stream)),
+            DistributionKind::Latest => user.with(Latest::new(ids, zipf(ids, first, stream))),
+            DistributionKind::Hotspot => user.with(Hotspot::new(ids, first, second, stream)),
+            DistributionKind::Exponential => user.with(exponential(ids, first, stream)),
+            DistributionKind::Normal => user.with(Normal::new(ids, first, stream)),
+            DistributionKind::Sequential => user.with(Sequential::new(ids, stream)),
+            DistributionKind::Window => user.with(MovingWindow::new(ids, first, stream)),
+            DistributionKind::Power => user.with(Power::new(ids, PowerLaw::new(self.numbers()), stream)),
         }
+    }
+
+    /// Draws `count` of the ids `0..ids` by the random numbers of `seed`, and gives each to `see`.
+    pub fn sample(self, ids: u64, seed: u64, count: u64, see: impl FnMut(u64)) {
+        self.draw(ids, Stream::new(seed), Sample { count, see });
+    }
+}
+
+struct Sample<F> {
+    count: u64,
+    see: F,
+}
+
+impl<F: FnMut(u64)> UsesKeyChoice for Sample<F> {
+    type Output = ();
+
+    fn with<K: KeyChoice>(mut self, mut choice: K) {
+        (0..self.count).for_each(|_| (self.see)(choice.next()));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held_memory::bytes_of;
 
-    /// Draws so many ids, and says which was the highest.
-    struct Highest(u32);
+    struct Made;
 
-    impl UsesKeyChoice for Highest {
-        type Output = u64;
+    impl UsesKeyChoice for Made {
+        type Output = Box<dyn std::any::Any>;
 
-        fn with<K: KeyChoice>(self, mut choice: K) -> u64 {
-            (0..self.0).map(|_| choice.next()).max().unwrap_or(0)
+        fn with<K: KeyChoice>(self, choice: K) -> Self::Output {
+            Box::new(choice)
         }
     }
 
     #[test]
-    fn every_distribution_draws_from_the_ids_that_it_is_given() {
-        for distribution in Distribution::ALL {
-            for ids in [1, 2, 10, 1 << 40] {
-                assert!(distribution.draw(ids, Stream::new(ids), Highest(1000)) < ids, "{distribution}, {ids}");
+    fn tables_of_a_distribution_take_at_most_64_kib_whatever_the_number_of_ids() {
+        for &kind in DistributionKind::ALL {
+            for text in [kind.to_string(), "power 0.0001 0.3 256 1 -0.01 1 -0.02".to_owned()] {
+                let distribution: Distribution = text.parse().unwrap();
+                for ids in [1, 1000, 1 << 40] {
+                    let bytes = bytes_of(|| distribution.draw(ids, Stream::new(1), Made));
+                    assert!((8..=64 << 10).contains(&bytes), "{text}, {ids}: {bytes}");
+                }
             }
         }
     }
 
     #[test]
-    fn a_distribution_is_found_by_its_name() {
-        for distribution in Distribution::ALL {
-            assert_eq!(distribution.to_string().parse(), Ok(*distribution));
+    fn every_distribution_draws_from_the_ids_that_it_is_given() {
+        for &kind in DistributionKind::ALL {
+            for ids in [1, 2, 3, 10, 1000, 1 << 40] {
+                Distribution::of(kind).sample(ids, ids, 1000, |id| assert!(id < ids, "{kind}, {ids}: {id}"));
+            }
         }
-        let error = "unifrom".parse::<Distribution>().unwrap_err();
-        assert!(
-            error.contains("`unifrom` is not a distribution") && error.contains("did you mean `uniform`?"),
-            "{error}"
-        );
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_ids() {
+        let drawn = |kind, seed| {
+            let mut ids = Vec::new();
+            Distribution::of(kind).sample(1 << 30, seed, 50, |id| ids.push(id));
+            ids
+        };
+        for &kind in DistributionKind::ALL {
+            assert_eq!(drawn(kind, 1), drawn(kind, 1), "{kind}");
+            assert_ne!(drawn(kind, 1), drawn(kind, 2), "{kind}");
+        }
     }
 }

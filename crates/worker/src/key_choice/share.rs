@@ -1,29 +1,22 @@
-//! The ids of one writer of several.
+//! The ids of one writer of several, as they come.
 
 use std::ops::Range;
 
 use kvdyno_dataset::Permutation;
 
-use super::KeyChoice;
+use super::{KeyChoice, OwnIds};
 
-/// Ids drawn from those that are one writer's own: those that leave `index` when divided by the number of writers. So
-/// each id's versions rise, whoever reads them.
+/// Ids drawn from those that are one writer's own. So each id's versions rise, whoever reads them.
 pub(crate) struct Share<K> {
     choice: K,
-    writers: u64,
-    index: u64,
+    own: OwnIds,
     is_empty: bool,
 }
 
-/// The number of ids below `records` that are a writer's own.
-pub(crate) fn own_ids(records: u64, writers: u64, index: u64) -> u64 {
-    (records + writers - 1 - index) / writers
-}
-
 impl<K: KeyChoice> Share<K> {
-    /// The ids that `choice` gives a writer. It draws from as many ids as are the writer's own.
-    pub(crate) fn new(choice: K, records: u64, writers: u64, index: u64) -> Self {
-        Share { choice, writers, index, is_empty: own_ids(records, writers, index) == 0 }
+    /// The ids that `choice` gives a writer. It draws from as many ids as are the writer's own of `records`.
+    pub(crate) fn new(choice: K, own: OwnIds, records: u64) -> Self {
+        Share { choice, own, is_empty: own.count(records) == 0 }
     }
 }
 
@@ -32,7 +25,7 @@ impl<K: KeyChoice> Iterator for Share<K> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<u64> {
-        (!self.is_empty).then(|| self.choice.next() * self.writers + self.index)
+        (!self.is_empty).then(|| self.own.nth(self.choice.next()))
     }
 }
 
@@ -64,16 +57,17 @@ mod tests {
     use super::*;
     use crate::key_choice::uniform::Uniform;
     use kvdyno_dataset::Stream;
+    use std::collections::BTreeSet;
 
     #[test]
-    fn writers_share_no_id() {
-        for (records, writers) in [(10, 1), (10, 3), (2, 3)] {
+    fn a_writer_draws_each_of_its_own_ids_and_no_other() {
+        for (records, writers) in [(10, 1), (10, 3), (2, 3), (100, 3)] {
             for index in 0..writers {
-                let ids = own_ids(records, writers, index).max(1);
-                let share = Share::new(Uniform::new(ids, Stream::new(1)), records, writers, index);
-                for id in share.take(100) {
-                    assert!(id < records && id % writers == index, "{id} of {records}, writer {index} of {writers}");
-                }
+                let own = OwnIds::new(8, records, writers, index);
+                let ids = Uniform::new(own.count(records).max(1), Stream::new(1));
+                let drawn: BTreeSet<u64> = Share::new(ids, own, records).take(1000).collect();
+                let all: BTreeSet<u64> = (0..own.count(records)).map(|number| own.nth(number)).collect();
+                assert_eq!(drawn, all, "writer {index} of {writers}, {records} records");
             }
         }
     }

@@ -11,11 +11,13 @@ pub(crate) struct Uniform {
     stream: Stream,
 }
 
-impl KeyChoice for Uniform {
-    fn new(ids: u64, stream: Stream) -> Self {
+impl Uniform {
+    pub(super) fn new(ids: u64, stream: Stream) -> Self {
         Uniform { ids, stream }
     }
+}
 
+impl KeyChoice for Uniform {
     #[inline(always)]
     fn next(&mut self) -> u64 {
         self.stream.below(self.ids)

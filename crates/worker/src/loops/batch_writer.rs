@@ -6,8 +6,8 @@ use kvdyno_dataset::RecordMaker;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
-use super::pacer::Pacer;
 use super::{Driver, Limit, Work};
+use crate::arrival::{Pacer, pacer};
 use crate::clock::Clock;
 use crate::shared::{ClientOps, bump};
 use crate::workloads::parameters::WorkloadParameters;
@@ -44,11 +44,7 @@ pub(crate) struct BatchWriter<I> {
 impl<I: Iterator<Item = u64>> BatchWriter<I> {
     pub(crate) fn new<C: Clock>(ids: I, versions: Versions, driver: &Driver<'_, C>) -> Self {
         let batch = driver.parameters.batch as usize;
-        let interval_ns = driver
-            .parameters
-            .write_rate
-            .map(|rate| 1e9 * f64::from(driver.parameters.writers) * driver.parameters.batch as f64 / rate);
-        let (mut keys, mut values) = (driver.keys.blank().repeat(batch), vec![0; driver.values.size() * batch]);
+        let (mut keys, mut values) = (driver.keys.blank().repeat(batch), vec![0; driver.values.largest() * batch]);
         let part = |buffer: &mut [u8], size: usize, index: usize| abi::Bytes {
             data: buffer[index * size..][..size].as_mut_ptr().cast_const().cast(),
             size,
@@ -57,7 +53,7 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
             kind: abi::PUT,
             reserved: 0,
             key: part(&mut keys, driver.keys.size(), index),
-            value: part(&mut values, driver.values.size(), index),
+            value: part(&mut values, driver.values.largest(), index),
         });
         BatchWriter {
             ids,
@@ -67,7 +63,7 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
             written: vec![0; batch],
             version: driver.stats.version.load(Ordering::Relaxed),
             rise: u64::from(versions == Versions::Rising),
-            pacer: interval_ns.map(|ns| Pacer::new(ns, driver.control.ticks_per_ns(), driver.clock)),
+            pacer: pacer(driver),
         }
     }
 
@@ -86,7 +82,29 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
         }
         self.version = version;
         driver.stats.version.store(version, Ordering::Relaxed);
+        if driver.values.is_varied() {
+            self.cut(driver, count);
+        }
         count
+    }
+
+    /// Cuts the values of the batch to their sizes.
+    #[inline(never)]
+    fn cut<C>(&mut self, driver: &Driver<'_, C>, count: usize) {
+        let mut version = self.version - self.rise * count as u64;
+        for (step, &id) in self.steps.iter_mut().zip(&self.written[..count]) {
+            version += self.rise;
+            step.value.size = driver.values.size_of(id, version);
+        }
+    }
+
+    /// Bytes of keys and values of a batch.
+    #[inline(always)]
+    fn bytes<C>(&self, driver: &Driver<'_, C>, count: usize) -> u64 {
+        match driver.values.is_varied() {
+            true => self.steps[..count].iter().map(|step| (step.key.size + step.value.size) as u64).sum(),
+            false => count as u64 * (driver.keys.size() + driver.values.size()) as u64,
+        }
     }
 
     /// Writes down that the `count` of the batch are acknowledged.
@@ -112,17 +130,15 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
 
 impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
-        let record_bytes = (driver.keys.size() + driver.values.size()) as u64;
         let made = RecordMaker::new(driver.keys, driver.values);
         let is_over = |now| now >= limit.until.load(Ordering::Relaxed);
         if let Some(pacer) = &mut self.pacer {
-            // What the warm-up left undone is not the measured part's to catch up with.
-            pacer.restart(driver.clock);
+            pacer.resume(driver.clock);
         }
         for _ in 0..limit.operations {
             let due = match &mut self.pacer {
                 None => None,
-                Some(pacer) => match pacer.wait(driver.clock, is_over) {
+                Some(pacer) => match pacer.wait(driver.clock, limit.until, &ops.pacing) {
                     Some(due) => Some(due),
                     None => break,
                 },
@@ -137,13 +153,16 @@ impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
             if status == abi::OK {
                 self.acknowledge(driver, count);
                 bump(&ops.records, count as u64);
-                bump(&driver.stats.user_bytes, count as u64 * record_bytes);
+                bump(&driver.stats.user_bytes, self.bytes(driver, count));
             } else if !driver.engine_failed("writing", status) {
                 break;
             }
             if is_over(end) {
                 break;
             }
+        }
+        if let Some(pacer) = &mut self.pacer {
+            pacer.pause(driver.clock, &ops.pacing);
         }
     }
 }

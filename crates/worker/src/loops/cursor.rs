@@ -25,6 +25,18 @@ pub(crate) struct ScanCursor {
     step: abi::CursorStepFn,
     close: abi::CursorCloseFn,
     direction: u32,
+    /// It shows the keys with one prefix, from the first of them on.
+    by_prefix: bool,
+}
+
+/// The records that a cursor is told to show.
+#[derive(Clone, Copy)]
+pub(crate) enum ShownKeys<'a> {
+    All,
+    /// Those from the first key on, before the second.
+    Between(&'a [u8], &'a [u8]),
+    /// Those that begin so.
+    Prefix(&'a [u8]),
 }
 
 impl Drop for ScanCursor {
@@ -55,7 +67,39 @@ impl ScanCursor {
             return None;
         }
         let direction = if backward { abi::BACKWARD } else { abi::FORWARD };
-        Some(ScanCursor { handle, seek, step, close, direction })
+        Some(ScanCursor { handle, seek, step, close, direction, by_prefix: false })
+    }
+
+    /// One forward that shows some keys, and brings values or not; `None` as of
+    /// [`ScanCursor::open`].
+    pub(crate) fn open_with<C: Clock>(
+        driver: &Driver<'_, C>,
+        keys_only: bool,
+        shown: ShownKeys<'_>,
+    ) -> Option<ScanCursor> {
+        let (table, session) = driver.session.raw();
+        let (Some(open), Some(close), Some(seek), Some(step)) =
+            (table.cursor_open_with, table.cursor_close, table.cursor_seek, table.cursor_next)
+        else {
+            return None;
+        };
+        let bytes = |key: &[u8]| abi::Bytes { data: key.as_ptr().cast(), size: key.len() };
+        let (from, to, prefix) = match shown {
+            ShownKeys::All => (NOTHING, NOTHING, NOTHING),
+            ShownKeys::Between(from, to) => (bytes(from), bytes(to), NOTHING),
+            ShownKeys::Prefix(prefix) => (NOTHING, NOTHING, bytes(prefix)),
+        };
+        let size = size_of::<abi::CursorOptions>() as u32;
+        let options = abi::CursorOptions { size, keys_only: keys_only.into(), from, to, prefix };
+        let mut handle = ptr::null_mut();
+        // SAFETY: the session is open and this thread's own; the options and their keys live through the call.
+        let status = unsafe { open(session, &options, &mut handle) };
+        if status != abi::OK {
+            driver.engine_failed("opening a cursor", status);
+            return None;
+        }
+        let by_prefix = matches!(shown, ShownKeys::Prefix(_));
+        Some(ScanCursor { handle, seek, step, close, direction: abi::FORWARD, by_prefix })
     }
 
     /// Moves to the first record of all in its direction.
@@ -85,14 +129,19 @@ impl ScanCursor {
         }
     }
 
-    /// Moves to `key`.
+    /// Moves to `key`; where it shows the keys with one prefix, to the first of them.
     ///
     /// # Safety
     /// The cursor's session has no other call under way.
     #[inline(always)]
     pub(crate) unsafe fn seek(&self, key: &[u8], answer: &mut LentStep) -> abi::Status {
         // SAFETY: the cursor is open and this thread's own; the key lives through the call.
-        unsafe { self.seek_at(key.as_ptr().cast(), key.len(), answer) }
+        unsafe {
+            match self.by_prefix {
+                false => self.seek_at(key.as_ptr().cast(), key.len(), answer),
+                true => self.seek_at(ptr::null(), 0, answer),
+            }
+        }
     }
 
     /// # Safety
@@ -154,27 +203,35 @@ pub(crate) fn after(id: u64, backward: bool, records: u64) -> Option<u64> {
 }
 
 impl<C: Clock> Driver<'_, C> {
-    /// A cursor gave another record than `expected`, which is beyond all records where none must come. Says which it
-    /// was.
+    /// A cursor gave another record than `expected`, which is absent where none must come. Says which it was.
     #[cold]
-    pub(crate) fn out_of_order(&self, backward: bool, expected: u64, key: &[u8]) -> Option<u64> {
+    pub(crate) fn out_of_order(&self, backward: bool, expected: Option<u64>, key: &[u8]) -> Option<u64> {
         let Some(id) = self.keys.read(key) else {
             self.control.first_failure(&format!("a scan gave a key that was never written: {key:02x?}"));
             bump(&self.stats.wrong, 1);
             return None;
         };
-        let skipped = if backward { expected.checked_sub(id) } else { id.checked_sub(expected) };
-        match skipped {
-            Some(skipped) if expected < self.parameters.data.records => {
+        let skipped =
+            expected.and_then(|expected| if backward { expected.checked_sub(id) } else { id.checked_sub(expected) });
+        match (expected, skipped) {
+            (Some(expected), Some(skipped)) => {
                 self.control.first_failure(&format!("a scan skipped from record {expected} to {id}"));
                 bump(&self.stats.missing, skipped);
             }
-            _ => {
-                self.control.first_failure(&format!("a scan gave record {id} where {expected} must come"));
+            (expected, _) => {
+                let must = expected.map_or("none".to_owned(), |expected| expected.to_string());
+                self.control.first_failure(&format!("a scan gave record {id} where {must} must come"));
                 bump(&self.stats.wrong, 1);
             }
         }
         Some(id)
+    }
+
+    /// A record was there that had been deleted.
+    #[cold]
+    pub(crate) fn came_back(&self, id: u64) {
+        self.control.first_failure(&format!("record {id} is there, though it was deleted"));
+        bump(&self.stats.wrong, 1);
     }
 
     /// A cursor gave nothing, though `expected` must come. False if the trial should end.

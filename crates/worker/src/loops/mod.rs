@@ -6,7 +6,8 @@
 
 pub(crate) mod batch_writer;
 pub(crate) mod cursor;
-mod pacer;
+pub(crate) mod get_loop;
+pub(crate) mod range_reader;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,6 +18,7 @@ use kvdyno_model::Verify;
 use crate::clock::Clock;
 use crate::recall::RecallContext;
 use crate::shared::{ClientOps, ClientStats, Control, bump};
+use crate::spec::PresentIds;
 use crate::workloads::parameters::WorkloadParameters;
 
 /// After so many errors of the engine a trial ends: it will not get better.
@@ -40,6 +42,10 @@ pub struct Driver<'a, C> {
     pub ledger: Ledger<'a>,
     /// The source of answers for an engine that keeps nothing.
     pub recall: &'a RecallContext<'a>,
+    /// The statistics of all clients, this one's too.
+    pub clients: &'a [ClientStats],
+    /// The ids that are in the database when the trial begins.
+    pub present: PresentIds,
     /// This thread's session.
     pub session: Session<'a>,
     /// Whether this is a writer.
@@ -137,6 +143,23 @@ impl<C: Clock> Driver<'_, C> {
             }
             status => self.engine_failed(&format!("reading record {id}"), status),
         }
+    }
+
+    /// Whether an answer that has not the one size of all values is right after all, as sizes are drawn.
+    ///
+    /// # Safety
+    /// As of [`lent`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn is_right_varied(
+        &self,
+        id: u64,
+        min_version: u64,
+        status: abi::Status,
+        value: abi::Bytes,
+    ) -> bool {
+        // SAFETY: as the caller promises; a miss or an error lends nothing.
+        self.values.is_varied() && status == abi::OK && self.values.is_right(id, min_version, unsafe { lent(value) })
     }
 
     #[cold]

@@ -1,6 +1,6 @@
 //! The counts of a trial, for a workload to check and to tell.
 
-use kvdyno_results::{OpKind, Operations};
+use kvdyno_results::{OpKind, Operations, RoleOperations};
 
 use super::parameters::WorkloadParameters;
 use crate::shared::{COUNTERS, ClientCounter};
@@ -12,6 +12,8 @@ pub struct TrialCounts<'a> {
     pub parameters: &'a WorkloadParameters,
     /// The measured operations, kind by kind.
     pub operations: &'a [Operations],
+    /// The measured operations of each role's clients, in the order of the roles; empty where clients are all alike.
+    pub of_roles: &'a [RoleOperations],
     /// The counters of each client.
     pub counters: &'a [[u64; COUNTERS]],
     /// The engine's capabilities: `abi::CAN_…`.

@@ -6,10 +6,30 @@ use kvdyno_results::WorkloadFigures;
 
 use super::counts::TrialCounts;
 use super::parameter::{Parameter, WorkloadError};
-use super::parameters::{Data, WorkloadParameters};
+use super::parameters::{Data, Reads, WorkloadParameters};
 use super::role::Role;
 use super::stored::{LoadedRecords, StoredRecords};
 use super::three_n_plus_one::spelling::Spelling;
+use crate::key_choice::Distribution;
+use crate::shared::COUNTERS;
+
+/// Which records a workload deletes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Removal {
+    /// Any of those that were loaded.
+    Any,
+    /// The oldest, one after the other.
+    Oldest,
+}
+
+/// How much higher the versions of records have become together.
+#[derive(Clone, Copy, Debug)]
+pub struct VersionsAdded {
+    /// Of all records.
+    pub all: u64,
+    /// Of those whose versions the audit of a sample adds up.
+    pub sampled: u64,
+}
 
 /// A workload. What most of them have in common is the default.
 pub trait WorkloadDefinition: Sync {
@@ -35,6 +55,42 @@ pub trait WorkloadDefinition: Sync {
     /// its latency.
     fn has_think_time(&self) -> bool {
         false
+    }
+
+    /// Whether it asks for records in key order and knows of none but those that were loaded.
+    fn reads_in_order(&self) -> bool {
+        false
+    }
+
+    /// Whether it writes records that were not there.
+    fn inserts(&self, _spec: &WorkloadParameters) -> bool {
+        false
+    }
+
+    /// Which records it deletes; absent if it deletes none.
+    fn removes(&self, _spec: &WorkloadParameters) -> Option<Removal> {
+        None
+    }
+
+    /// Whether it knows what to expect of a database from which some records were removed.
+    fn expects(&self, _spec: &WorkloadParameters, _removed: Removal) -> bool {
+        false
+    }
+
+    /// Whether it goes by the sum of the versions of all records, and so works on no database that others wrote to.
+    fn counts_versions(&self, _spec: &WorkloadParameters) -> bool {
+        false
+    }
+
+    /// How much a trial with these counters of its clients added to the versions of records; absent if nobody can say.
+    /// A load writes version 0.
+    fn versions_added(&self, _spec: &WorkloadParameters, _counters: &[[u64; COUNTERS]]) -> Option<VersionsAdded> {
+        (self.loads() || self.writer().is_none()).then_some(VersionsAdded { all: 0, sampled: 0 })
+    }
+
+    /// The most that each counter of a client can come to in a trial of so many ticks.
+    fn most_counted(&self, _data: &Data, ticks: u64) -> [u64; COUNTERS] {
+        [ticks; COUNTERS]
     }
 
     // ---- its place in an experiment
@@ -84,6 +140,16 @@ pub trait WorkloadDefinition: Sync {
     /// Bytes of a key and of a value, unless the experiment says otherwise.
     fn default_sizes(&self, _format: KeyFormat, _spelling: Spelling) -> (u64, u64) {
         (16, 100)
+    }
+
+    /// How likely each record is to come next, unless the experiment says otherwise.
+    fn default_distribution(&self) -> Distribution {
+        Distribution::default()
+    }
+
+    /// How ranges and batches are read, unless the experiment says otherwise.
+    fn default_reads(&self) -> Reads {
+        Reads::default()
     }
 
     /// Records in each write of a load, unless the experiment says otherwise.

@@ -1,7 +1,7 @@
 //! The list of the workloads.
 
 use super::definition::WorkloadDefinition;
-use super::{fill, multi_read_random, overwrite, ranges, read_random, scans, three_n_plus_one};
+use super::{fill, mix, multi_read_random, overwrite, ranges, read_random, scans, three_n_plus_one, transfer};
 
 /// Every workload, in the order in which they are listed for people.
 pub(super) static WORKLOADS: &[&dyn WorkloadDefinition] = &[
@@ -19,5 +19,13 @@ pub(super) static WORKLOADS: &[&dyn WorkloadDefinition] = &[
     &ranges::REV_RANGE_WHILE_WRITING,
     &overwrite::OVERWRITE_SOME,
     &overwrite::OVERWRITE_AND_WAIT,
+    &mix::MIX,
+    &mix::YCSB[0],
+    &mix::YCSB[1],
+    &mix::YCSB[2],
+    &mix::YCSB[3],
+    &mix::YCSB[4],
+    &mix::YCSB[5],
+    &transfer::TRANSFER,
     &three_n_plus_one::THREE_N_PLUS_ONE,
 ];

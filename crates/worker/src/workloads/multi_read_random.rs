@@ -11,6 +11,7 @@ use super::definition::{WorkloadDefinition, can};
 use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
+use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
@@ -50,21 +51,23 @@ impl RoleDefinition for GetSeveral {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::KeysPerMultiget, Parameter::Distribution]
+        &[Parameter::KeysPerMultiget, Parameter::Distribution, Parameter::ReadRate, Parameter::Arrival]
     }
 }
 
 /// The common part of both ways.
-struct Batches<K> {
+struct Batches<K, A> {
     choice: K,
+    arrival: A,
     /// Ids of a batch, and how new their values must be.
     requested: Vec<(u64, u64)>,
+    /// Of the gets of a batch.
     turnaround: Turnaround,
 }
 
 /// By the engine's own call.
-struct MultiGet<K> {
-    batches: Batches<K>,
+struct MultiGet<K, A> {
+    batches: Batches<K, A>,
     call: abi::MultiGetFn,
     spelled: Vec<u8>,
     keys: Vec<abi::Bytes>,
@@ -73,8 +76,8 @@ struct MultiGet<K> {
 }
 
 /// By its `get`.
-struct Gets<K> {
-    batches: Batches<K>,
+struct Gets<K, A> {
+    batches: Batches<K, A>,
     call: abi::GetFn,
     key: Vec<u8>,
 }
@@ -85,21 +88,33 @@ impl DrawingRole for GetSeveral {
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let (table, _) = driver.session.raw();
-        let size = driver.parameters.reads.per_batch as usize;
-        let batches = Batches { choice, requested: vec![(0, 0); size], turnaround: Turnaround::new(driver.clock) };
-        match (can(table.capabilities, abi::CAN_MULTI_GET), table.multi_get, table.get) {
-            (true, Some(call), _) => Box::new(MultiGet {
-                batches,
-                call,
-                spelled: driver.keys.blank().repeat(size),
-                keys: vec![NOTHING; size],
-                values: vec![NOTHING; size],
-                statuses: vec![abi::ERROR; size],
-            }),
-            (_, _, Some(call)) => Box::new(Gets { batches, call, key: driver.keys.blank() }),
-            _ => Box::new(Nothing),
+        match pacer(driver) {
+            None => batches(choice, ClosedLoop(Turnaround::new(driver.clock)), driver),
+            Some(pacer) => batches(choice, pacer, driver),
         }
+    }
+}
+
+fn batches<C: Clock + 'static, K: KeyChoice, A: BeginsOperations>(
+    choice: K,
+    arrival: A,
+    driver: &Driver<'_, C>,
+) -> Box<dyn Work<C>> {
+    let (table, _) = driver.session.raw();
+    let size = driver.parameters.reads.per_batch as usize;
+    let turnaround = Turnaround::new(driver.clock);
+    let batches = Batches { choice, arrival, requested: vec![(0, 0); size], turnaround };
+    match (can(table.capabilities, abi::CAN_MULTI_GET), table.multi_get, table.get) {
+        (true, Some(call), _) => Box::new(MultiGet {
+            batches,
+            call,
+            spelled: driver.keys.blank().repeat(size),
+            keys: vec![NOTHING; size],
+            values: vec![NOTHING; size],
+            statuses: vec![abi::ERROR; size],
+        }),
+        (_, _, Some(call)) => Box::new(Gets { batches, call, key: driver.keys.blank() }),
+        _ => Box::new(Nothing),
     }
 }
 
@@ -110,7 +125,7 @@ impl<C: Clock> Work<C> for Nothing {
     fn run(&mut self, _driver: &mut Driver<'_, C>, _ops: &ClientOps, _limit: Limit<'_>) {}
 }
 
-impl<K: KeyChoice> Batches<K> {
+impl<K: KeyChoice, A> Batches<K, A> {
     /// Draws the ids of a batch, and looks up how new their values must be.
     #[inline(always)]
     fn draw<C: Clock>(&mut self, driver: &Driver<'_, C>, has_updates: bool) {
@@ -135,11 +150,12 @@ fn check<C: Clock>(
     right || driver.read_failed(id, min_version, status, value)
 }
 
-impl<C: Clock, K: KeyChoice> Work<C> for MultiGet<K> {
+impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for MultiGet<K, A> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let (_, session) = driver.session.raw();
         let (clock, has_updates) = (driver.clock, driver.may_have_updates());
         let size = self.keys.len();
+        self.batches.arrival.resume(clock);
         let mut end = clock.now();
         for _ in 0..limit.operations {
             self.batches.draw(driver, has_updates);
@@ -148,7 +164,7 @@ impl<C: Clock, K: KeyChoice> Work<C> for MultiGet<K> {
                 driver.keys.write(*id, key);
                 *bytes = abi::Bytes { data: key.as_ptr().cast(), size: key.len() };
             }
-            let start = self.batches.turnaround.begin(clock, end);
+            let Some(start) = self.batches.arrival.begin(clock, end, limit.until, &ops.pacing) else { break };
             // SAFETY: the session is open and this thread's own; keys, values and statuses have `size` elements each.
             let status = unsafe {
                 (self.call)(session, self.keys.as_ptr(), size, self.values.as_mut_ptr(), self.statuses.as_mut_ptr())
@@ -165,10 +181,11 @@ impl<C: Clock, K: KeyChoice> Work<C> for MultiGet<K> {
                 break;
             }
         }
+        self.batches.arrival.pause(clock, &ops.pacing);
     }
 }
 
-impl<K: KeyChoice> MultiGet<K> {
+impl<K: KeyChoice, A> MultiGet<K, A> {
     /// False if the trial should end.
     #[inline(always)]
     fn all_right<C: Clock>(&self, driver: &Driver<'_, C>) -> bool {
@@ -181,27 +198,30 @@ impl<K: KeyChoice> MultiGet<K> {
     }
 }
 
-impl<C: Clock, K: KeyChoice> Work<C> for Gets<K> {
+impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for Gets<K, A> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let has_updates = driver.may_have_updates();
         driver.recall.will_ask_with(&self.key);
+        self.batches.arrival.resume(driver.clock);
         for _ in 0..limit.operations {
             self.batches.draw(driver, has_updates);
-            let (end, goes_on) = self.read(driver, ops);
+            let Some(late) = self.batches.arrival.late(driver.clock, limit.until, &ops.pacing) else { break };
+            let (end, goes_on) = self.read(driver, ops, late);
             if !goes_on || end >= limit.until.load(Ordering::Relaxed) {
                 break;
             }
         }
+        self.batches.arrival.pause(driver.clock, &ops.pacing);
     }
 }
 
-impl<K: KeyChoice> Gets<K> {
-    /// Reads a batch; its latency is that of the calls, without the checks between them. When the last ended, and
-    /// whether the trial should go on.
+impl<K: KeyChoice, A> Gets<K, A> {
+    /// Reads a batch that has waited for `late` ticks; its latency is that and the calls', without the checks between
+    /// them. When the last ended, and whether the trial should go on.
     #[inline(always)]
-    fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats) -> (u64, bool) {
+    fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, late: u64) -> (u64, bool) {
         let ((_, session), clock) = (driver.session.raw(), driver.clock);
-        let (mut taken, mut records, mut goes_on) = (0, 0, true);
+        let (mut taken, mut records, mut goes_on) = (late, 0, true);
         let mut end = clock.now();
         for &(id, min_version) in &self.batches.requested {
             driver.keys.write(id, &mut self.key);

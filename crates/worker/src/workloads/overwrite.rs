@@ -7,7 +7,7 @@ use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
 use crate::clock::Clock;
-use crate::key_choice::{KeyChoice, Share, own_ids};
+use crate::key_choice::{KeyChoice, OwnIds, Share};
 use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
 use crate::loops::{Driver, Work};
 
@@ -69,23 +69,17 @@ impl RoleDefinition for Update {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::Batch, Parameter::WriteRate, Parameter::Distribution]
+        &[Parameter::Batch, Parameter::WriteRate, Parameter::Arrival, Parameter::Distribution]
     }
-}
-
-/// Records, writers, and which of them this is.
-fn share<C>(driver: &Driver<'_, C>) -> (u64, u64, u64) {
-    (driver.parameters.data.records, driver.parameters.writers.into(), driver.index)
 }
 
 impl DrawingRole for Update {
     fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        let (records, writers, index) = share(driver);
-        own_ids(records, writers, index).max(1)
+        OwnIds::of(driver).count(driver.parameters.data.records).max(1)
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let (records, writers, index) = share(driver);
-        Box::new(BatchWriter::new(Share::new(choice, records, writers, index), Versions::Rising, driver))
+        let share = Share::new(choice, OwnIds::of(driver), driver.parameters.data.records);
+        Box::new(BatchWriter::new(share, Versions::Rising, driver))
     }
 }

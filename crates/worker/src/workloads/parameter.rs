@@ -16,11 +16,19 @@ pub enum Parameter {
     Spelling,
     Batch,
     WriteRate,
+    ReadRate,
+    Rate,
+    Arrival,
     ReadsPerTransaction,
     SeekNexts,
     SeekWithin,
     KeysPerMultiget,
     Distribution,
+    Mix,
+    Roles,
+    RangeLengths,
+    RangeCursors,
+    Isolation,
 }
 
 impl Parameter {
@@ -35,11 +43,19 @@ impl Parameter {
             Parameter::Spelling => "spelling",
             Parameter::Batch => "batch",
             Parameter::WriteRate => "write_rate",
+            Parameter::ReadRate => "read_rate",
+            Parameter::Rate => "rate",
+            Parameter::Arrival => "arrival",
             Parameter::ReadsPerTransaction => "reads_per_transaction",
             Parameter::SeekNexts => "seek_nexts",
             Parameter::SeekWithin => "seek_within",
             Parameter::KeysPerMultiget => "keys_per_multiget",
             Parameter::Distribution => "distribution",
+            Parameter::Mix => "mix",
+            Parameter::Roles => "role",
+            Parameter::RangeLengths => "range_lengths",
+            Parameter::RangeCursors => "range_cursors",
+            Parameter::Isolation => "isolation",
         }
     }
 
@@ -53,10 +69,17 @@ impl Parameter {
     pub fn why_not(self) -> &'static str {
         match self {
             Parameter::Batch | Parameter::WriteRate => "writes nothing",
+            Parameter::ReadRate => "has no readers that could wait",
+            Parameter::Rate => "mixes no operations",
+            Parameter::Arrival => "has neither a rate of reads nor one of writes",
+            Parameter::Mix | Parameter::Roles => "has operations of its own",
+            Parameter::RangeLengths => "reads no ranges of several lengths",
+            Parameter::RangeCursors => "opens no cursor for each range",
             Parameter::SeekNexts | Parameter::SeekWithin => "reads no ranges",
             Parameter::KeysPerMultiget => "reads one record at a time",
             Parameter::Distribution => "draws no records at random",
             Parameter::ReadsPerTransaction => "reads in no transactions",
+            Parameter::Isolation => "has no transactions that write",
             Parameter::Spelling => "spells no numbers",
             _ => "has records of its own",
         }

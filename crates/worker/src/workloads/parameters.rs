@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use kvdyno_dataset::{KeyError, KeyFormat, Keys, Values, check_prefix_size};
-use kvdyno_model::Verify;
+use kvdyno_dataset::{KeyError, KeyFormat, Keys, ValueSizes, Values, check_prefix_size};
+use kvdyno_model::{Arrival, Durability, IsolationLevel, Verify};
 use serde::{Deserialize, Serialize};
 
+use super::mix::OperationMix;
+use super::mixed_role::MixedRole;
+use super::range_cursors::RangeCursors;
+use super::range_lengths::RangeLengths;
 use super::three_n_plus_one::spelling::Spelling;
+use crate::arrival::PERIOD_NS;
 use crate::key_choice::Distribution;
 
 /// The records of an experiment.
@@ -24,8 +29,11 @@ pub struct Data {
     /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
     #[serde(default)]
     pub keys_per_prefix: Option<u64>,
-    /// Bytes of a value.
+    /// Bytes of a value; of sizes that are drawn, the mean.
     pub value_size: u64,
+    /// How sizes of values are drawn; absent: all have one.
+    #[serde(default)]
+    pub value_sizes: Option<ValueSizes>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: f64,
     /// The seed of values.
@@ -46,7 +54,15 @@ impl Data {
 
     /// The values of the records.
     pub fn values(&self) -> Values {
-        Values::new(self.value_size, self.compressibility, self.seed)
+        match &self.value_sizes {
+            Some(sizes) => Values::varied(sizes.clone(), self.compressibility, self.seed),
+            None => Values::new(self.value_size, self.compressibility, self.seed),
+        }
+    }
+
+    /// Bytes of the largest value.
+    pub fn largest_value(&self) -> u64 {
+        self.value_sizes.as_ref().map_or(self.value_size, ValueSizes::largest)
     }
 
     /// The keys of the ids below `records`. An id has the same key, however many there are.
@@ -74,10 +90,16 @@ pub enum TrialEnd {
 }
 
 /// How a workload reads, where a read is more than a get.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reads {
     /// Steps of the cursor after each seek of a range.
     pub seek_nexts: u64,
+    /// How long the ranges of a mix are.
+    #[serde(default)]
+    pub lengths: RangeLengths,
+    /// The limits that the cursors of a mix's ranges are told.
+    #[serde(default)]
+    pub cursors: RangeCursors,
     /// Records in each batch of reads.
     pub per_batch: u64,
     /// Ranges begin at one of the first so many records; absent: at any.
@@ -86,7 +108,13 @@ pub struct Reads {
 
 impl Default for Reads {
     fn default() -> Self {
-        Reads { seek_nexts: 10, per_batch: 10, seek_within: None }
+        Reads {
+            seek_nexts: 10,
+            lengths: RangeLengths::Fixed,
+            cursors: RangeCursors::Plain,
+            per_batch: 10,
+            seek_within: None,
+        }
     }
 }
 
@@ -106,11 +134,29 @@ pub struct WorkloadParameters {
     /// How ranges and batches are read.
     #[serde(default)]
     pub reads: Reads,
+    /// The operations that clients mix, where the workload has none of its own.
+    #[serde(default)]
+    pub mix: Option<OperationMix>,
+    /// The roles of its clients, where these are not all alike; the clients of all of them are writers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<MixedRole>,
     /// How likely each record is to come next, where records are drawn at random.
     #[serde(default)]
     pub distribution: Distribution,
-    /// The most records written a second, by all writers together.
+    /// The most records written a second, by all writers together; of a mix, operations of all kinds.
     pub write_rate: Option<f64>,
+    /// Operations a second of all readers together; absent in a closed loop.
+    #[serde(default)]
+    pub read_rate: Option<f64>,
+    /// How operations come where they come at a rate.
+    #[serde(default)]
+    pub arrival: Arrival,
+    /// How well transactions must be kept from each other; absent: as well as the engine does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationLevel>,
+    /// When what clients write is acknowledged, as each session says; absent: as the database has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Durability>,
     /// Before the measured part.
     pub warmup: Duration,
     /// Of the measured part.
@@ -122,9 +168,93 @@ pub struct WorkloadParameters {
 }
 
 impl WorkloadParameters {
+    /// Records of the longest range.
+    pub fn longest_range(&self) -> u64 {
+        let by_prefix = self.data.keys_per_prefix.filter(|_| self.reads.cursors.are_by_prefix());
+        by_prefix.unwrap_or(self.reads.seek_nexts + 1)
+    }
+
     /// How long a trial may be without an operation because it was asked to be slow.
     pub fn longest_pause(&self) -> Duration {
-        let seconds = self.write_rate.map_or(0.0, |rate| f64::from(self.writers) * self.batch as f64 / rate);
-        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 2)
+        let intervals = [true, false].into_iter().filter_map(|writes| self.interval_s(writes));
+        let pauses = intervals.map(|interval| arrival_pause_s(self.arrival, interval));
+        let of_roles = self.roles.iter().filter_map(|role| {
+            let interval = f64::from(role.clients) / role.rate?;
+            Some(arrival_pause_s(role.arrival, interval))
+        });
+        let longest = pauses.chain(of_roles).fold(0.0, f64::max);
+        Duration::try_from_secs_f64(longest).unwrap_or(Duration::MAX / 2)
+    }
+
+    /// Whether any client works at a rate.
+    pub fn is_paced(&self) -> bool {
+        self.write_rate.is_some() || self.read_rate.is_some() || self.roles.iter().any(|role| role.rate.is_some())
+    }
+
+    /// How operations come, of all clients that work at a rate.
+    pub fn arrivals(&self) -> impl Iterator<Item = Arrival> {
+        let alike = self.write_rate.or(self.read_rate).map(|_| self.arrival);
+        alike.into_iter().chain(self.roles.iter().filter(|role| role.rate.is_some()).map(|role| role.arrival))
+    }
+
+    /// Between two operations of one writer, or of one reader, in the mean, seconds; absent in a closed loop.
+    pub fn interval_s(&self, writes: bool) -> Option<f64> {
+        match writes {
+            // Of a mix a rate counts operations, whatever each has.
+            true if self.mix.is_some() => self.write_rate.map(|rate| f64::from(self.writers) / rate),
+            true => self.write_rate.map(|rate| f64::from(self.writers) * self.batch as f64 / rate),
+            false => self.read_rate.map(|rate| f64::from(self.readers) / rate),
+        }
+    }
+}
+
+/// The longest that one client waits whose operations are so far from each other in the mean, seconds.
+fn arrival_pause_s(arrival: Arrival, interval_s: f64) -> f64 {
+    match arrival {
+        Arrival::Fixed => interval_s,
+        // One in e^50 is longer.
+        Arrival::Poisson => 50.0 * interval_s,
+        Arrival::Bursty | Arrival::Sine => interval_s + PERIOD_NS / 1e9,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// A hundred operations of one reader.
+    pub(crate) fn a_hundred_reads() -> WorkloadParameters {
+        let data = Data {
+            records: 1000,
+            key_size: 16,
+            key_format: KeyFormat::Hex,
+            prefix_size: None,
+            keys_per_prefix: None,
+            value_size: 100,
+            value_sizes: None,
+            compressibility: 0.5,
+            seed: 1,
+            spelling: Spelling::Plain,
+        };
+        WorkloadParameters {
+            data,
+            readers: 1,
+            writers: 0,
+            batch: 1,
+            reads_per_transaction: 1,
+            reads: Reads::default(),
+            mix: None,
+            roles: Vec::new(),
+            distribution: Distribution::default(),
+            write_rate: None,
+            read_rate: None,
+            arrival: Arrival::default(),
+            isolation: None,
+            durability: None,
+            warmup: Duration::ZERO,
+            end: TrialEnd::Operations(100),
+            verify: Verify::Full,
+            seed: 1,
+        }
     }
 }

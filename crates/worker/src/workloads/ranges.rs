@@ -3,7 +3,6 @@
 
 use std::sync::atomic::Ordering;
 
-use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
 use super::definition::WorkloadDefinition;
@@ -11,11 +10,13 @@ use super::overwrite::Update;
 use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
+use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
-use crate::loops::cursor::{ScanCursor, after, scan_capability};
+use crate::loops::cursor::{ScanCursor, scan_capability};
+use crate::loops::range_reader::{NoTail, RangeReader, RangeTarget};
 use crate::loops::{Driver, Limit, Work};
-use crate::shared::{ClientOps, OpStats, bump};
+use crate::shared::ClientOps;
 
 pub(super) static FWD_RANGE: RangeReads = RangeReads {
     name: "fwdrange",
@@ -66,6 +67,10 @@ impl WorkloadDefinition for RangeReads {
     fn writer(&self) -> Option<Role> {
         self.writer
     }
+
+    fn reads_in_order(&self) -> bool {
+        true
+    }
 }
 
 /// Seeks random records, and reads some that follow.
@@ -79,7 +84,7 @@ impl RoleDefinition for ReadRange {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::SeekNexts, Parameter::SeekWithin, Parameter::Distribution]
+        &[Parameter::SeekNexts, Parameter::SeekWithin, Parameter::Distribution, Parameter::ReadRate, Parameter::Arrival]
     }
 
     fn needs(&self) -> Option<(u64, &'static str)> {
@@ -93,128 +98,38 @@ impl DrawingRole for ReadRange {
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let min_versions = vec![0; driver.parameters.reads.seek_nexts as usize + 1];
-        let (key, turnaround) = (driver.keys.blank(), Turnaround::new(driver.clock));
-        Box::new(RangeLoop { backward: self.backward, choice, key, min_versions, turnaround })
+        let (backward, reader) = (self.backward, RangeReader::new(self.backward, driver));
+        match pacer(driver) {
+            None => {
+                Box::new(RangeLoop { backward, choice, reader, arrival: ClosedLoop(Turnaround::new(driver.clock)) })
+            }
+            Some(arrival) => Box::new(RangeLoop { backward, choice, reader, arrival }),
+        }
     }
 }
 
 /// One client's ranges.
-struct RangeLoop<K> {
+struct RangeLoop<K, A> {
     backward: bool,
     choice: K,
-    key: Vec<u8>,
-    /// How new each record of a range must be: what was acknowledged before the seek, for the cursor may show the state
-    /// at that moment.
-    min_versions: Vec<u64>,
-    turnaround: Turnaround,
+    reader: RangeReader,
+    arrival: A,
 }
 
-impl<K: KeyChoice> RangeLoop<K> {
-    /// Looks up how new the records from `first` on must be.
-    #[inline(always)]
-    fn look_up<C: Clock>(&mut self, driver: &Driver<'_, C>, first: u64) {
-        let mut next = Some(first);
-        for min_version in &mut self.min_versions {
-            let Some(id) = next else { break };
-            *min_version = driver.ledger.min_version(id);
-            next = after(id, self.backward, driver.parameters.data.records);
-        }
-    }
-}
-
-impl<C: Clock, K: KeyChoice> Work<C> for RangeLoop<K> {
+impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for RangeLoop<K, A> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
-        let has_updates = driver.may_have_updates();
+        let tail = NoTail { backward: self.backward, records: driver.parameters.data.records };
+        let length = driver.parameters.reads.seek_nexts as usize + 1;
+        self.arrival.resume(driver.clock);
         for _ in 0..limit.operations {
-            let first = self.choice.next();
-            driver.keys.write(first, &mut self.key);
-            if has_updates {
-                self.look_up(driver, first);
-            }
-            let (end, next) = self.read(driver, ops, &cursor, first);
-            if matches!(next, RangeStep::Stop) || end >= limit.until.load(Ordering::Relaxed) {
+            let Some(begun) = self.arrival.late(driver.clock, limit.until, &ops.pacing) else { break };
+            let target = RangeTarget { first: self.choice.next(), length, begun };
+            let (end, goes_on) = self.reader.read(driver, ops, &cursor, target, &tail);
+            if !goes_on || end >= limit.until.load(Ordering::Relaxed) {
                 break;
             }
         }
-    }
-}
-
-/// The next step after an answer.
-enum RangeStep {
-    /// Read on: this record must come, or none.
-    Step(Option<u64>),
-    /// The range has ended.
-    Over,
-    /// The trial has.
-    Stop,
-}
-
-impl<K: KeyChoice> RangeLoop<K> {
-    /// Reads the range from `first` on. When its last call ended, and how.
-    #[inline(always)]
-    fn read<C: Clock>(
-        &mut self,
-        driver: &Driver<'_, C>,
-        ops: &OpStats,
-        cursor: &ScanCursor,
-        first: u64,
-    ) -> (u64, RangeStep) {
-        let clock = driver.clock;
-        let (mut taken, mut records) = (0, 0);
-        let mut end = clock.now();
-        let mut expected = Some(first);
-        let mut next = RangeStep::Over;
-        for step in 0..self.min_versions.len() {
-            let key = (step == 0).then_some(self.key.as_slice());
-            let start = self.turnaround.begin(clock, end);
-            // SAFETY: the answer is checked before the next call.
-            let (status, record) = unsafe { cursor.go(key) };
-            end = clock.now();
-            taken += end.saturating_sub(start);
-            records += u64::from(record.is_some());
-            next = self.check(driver, status, expected, record, step);
-            match next {
-                RangeStep::Step(following) => expected = following,
-                RangeStep::Over | RangeStep::Stop => break,
-            }
-        }
-        ops.latency.record(taken);
-        bump(&ops.records, records);
-        ops.until.store(end, Ordering::Relaxed);
-        (end, next)
-    }
-
-    /// Holds an answer against what must come.
-    #[inline(always)]
-    fn check<C: Clock>(
-        &self,
-        driver: &Driver<'_, C>,
-        status: abi::Status,
-        expected: Option<u64>,
-        record: Option<(&[u8], &[u8])>,
-        step: usize,
-    ) -> RangeStep {
-        let records = driver.parameters.data.records;
-        match (record, expected) {
-            (Some((key, value)), Some(id)) if driver.keys.read(key) == Some(id) => {
-                let min_version = self.min_versions[step];
-                if driver.verifies() && !driver.values.is_right(id, min_version, value) {
-                    driver.wrong_value(id, min_version, value);
-                }
-                RangeStep::Step(after(id, self.backward, records))
-            }
-            (Some((key, _)), expected) => {
-                // What else it gives would be counted again: the next range begins anew.
-                driver.out_of_order(self.backward, expected.unwrap_or(records), key);
-                RangeStep::Over
-            }
-            (None, None) if status == abi::MISS => RangeStep::Over,
-            (None, expected) => match driver.ended_early(status, expected.unwrap_or(records)) {
-                true => RangeStep::Over,
-                false => RangeStep::Stop,
-            },
-        }
+        self.arrival.pause(driver.clock, &ops.pacing);
     }
 }

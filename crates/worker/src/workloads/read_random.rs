@@ -7,12 +7,14 @@ use kvdyno_results::OpKind;
 
 use super::definition::{WorkloadDefinition, concerns, lacks_snapshots};
 use super::overwrite::Update;
-use super::parameter::Parameter;
+use super::parameter::{Parameter, WorkloadError};
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
+use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
-use crate::loops::{Driver, Limit, NOTHING, Work, lent};
+use crate::loops::get_loop::GetLoop;
+use crate::loops::{Driver, Limit, Work};
 use crate::shared::{ClientOps, OpStats};
 
 pub(super) static READ_RANDOM: ReadRandom =
@@ -55,6 +57,13 @@ impl WorkloadDefinition for ReadRandom {
         }
     }
 
+    /// A transaction would stay open while its reader waits.
+    fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
+        let alone = spec.read_rate.is_none() || spec.reads_per_transaction == 1;
+        let expected = "1 where `read_rate` is given";
+        WorkloadError::unless(alone, Parameter::ReadsPerTransaction, spec.reads_per_transaction, expected)
+    }
+
     fn lacks(&self, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
         lacks_snapshots(self.name, spec, capabilities)
     }
@@ -69,7 +78,7 @@ impl RoleDefinition for GetRandom {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::Distribution]
+        &[Parameter::Distribution, Parameter::ReadRate, Parameter::Arrival]
     }
 }
 
@@ -79,28 +88,43 @@ impl DrawingRole for GetRandom {
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        let key = driver.keys.blank();
-        let turnaround = Turnaround::new(driver.clock);
-        match (driver.verifies(), driver.may_have_updates()) {
-            (false, _) => Box::new(GetLoop::<K, false, false> { choice, key, turnaround }),
-            (true, false) => Box::new(GetLoop::<K, true, false> { choice, key, turnaround }),
-            (true, true) => Box::new(GetLoop::<K, true, true> { choice, key, turnaround }),
+        match pacer(driver) {
+            None => gets(choice, ClosedLoop(Turnaround::new(driver.clock)), driver),
+            Some(pacer) => gets(choice, pacer, driver),
         }
     }
 }
 
-/// `FULL`: values are verified. `LEDGER`: they may have been updated, so the ledger says how new they must be.
-struct GetLoop<K, const FULL: bool, const LEDGER: bool> {
+fn gets<C: Clock + 'static, K: KeyChoice, A: BeginsOperations>(
     choice: K,
-    key: Vec<u8>,
-    turnaround: Turnaround,
+    arrival: A,
+    driver: &Driver<'_, C>,
+) -> Box<dyn Work<C>> {
+    match (driver.verifies(), driver.may_have_updates()) {
+        (false, _) => Box::new(ReadLoop(GetLoop::<K, A, false, false>::new(choice, arrival, driver))),
+        (true, false) => Box::new(ReadLoop(GetLoop::<K, A, true, false>::new(choice, arrival, driver))),
+        (true, true) => Box::new(ReadLoop(GetLoop::<K, A, true, true>::new(choice, arrival, driver))),
+    }
 }
 
-impl<C: Clock, K: KeyChoice, const FULL: bool, const LEDGER: bool> Work<C> for GetLoop<K, FULL, LEDGER> {
+/// Gets of random records, alone or in transactions of several.
+struct ReadLoop<K, A, const FULL: bool, const LEDGER: bool>(GetLoop<K, A, FULL, LEDGER>);
+
+impl<C: Clock, K: KeyChoice, A: BeginsOperations, const FULL: bool, const LEDGER: bool> Work<C>
+    for ReadLoop<K, A, FULL, LEDGER>
+{
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
+        self.0.arrival.resume(driver.clock);
+        self.read_all(driver, ops, limit);
+        self.0.arrival.pause(driver.clock, &ops.pacing);
+    }
+}
+
+impl<K: KeyChoice, A: BeginsOperations, const FULL: bool, const LEDGER: bool> ReadLoop<K, A, FULL, LEDGER> {
+    fn read_all<C: Clock>(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
         let per_transaction = driver.parameters.reads_per_transaction;
         if per_transaction == 1 {
-            self.read(driver, ops, limit, limit.operations);
+            self.read(driver, ops, limit);
             return;
         }
         let mut left = limit.operations;
@@ -110,7 +134,7 @@ impl<C: Clock, K: KeyChoice, const FULL: bool, const LEDGER: bool> Work<C> for G
                 return;
             }
             let now = left.min(per_transaction);
-            self.read(driver, ops, limit, now);
+            self.read(driver, ops, Limit { operations: now, ..limit });
             left -= now;
             if let Err(error) = driver.session.commit() {
                 driver.engine_failed("ending a transaction", error.status);
@@ -118,47 +142,9 @@ impl<C: Clock, K: KeyChoice, const FULL: bool, const LEDGER: bool> Work<C> for G
             }
         }
     }
-}
 
-impl<K: KeyChoice, const FULL: bool, const LEDGER: bool> GetLoop<K, FULL, LEDGER> {
-    fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, limit: Limit<'_>, operations: u64) {
-        let (table, session) = driver.session.raw();
-        let Some(get) = table.get else { return };
-        let (keys, values, ledger, clock) = (driver.keys, driver.values, driver.ledger, driver.clock);
-        let (key, recall) = (self.key.as_mut_slice(), driver.recall);
-        recall.will_ask_with(key);
-        let mut choice = self.choice.clone();
-        let mut turnaround = self.turnaround;
-        let mut end = clock.now();
-        for _ in 0..operations {
-            let id = choice.next();
-            keys.write(id, key);
-            recall.will_ask_for(id);
-            let min_version = if LEDGER { ledger.min_version(id) } else { 0 };
-            let mut value = NOTHING;
-            let start = turnaround.begin(clock, end);
-            // SAFETY: the session is open and this thread's own; key and value live through the call.
-            let status = unsafe { get(session, key.as_ptr().cast(), key.len(), &mut value) };
-            end = clock.now();
-            ops.latency.record(end.saturating_sub(start));
-            let right = status == abi::OK && {
-                // SAFETY: the engine lent it in the call just made.
-                !FULL || (value.size == values.size() && values.is_right(id, min_version, unsafe { lent(value) }))
-            };
-            if !right {
-                // SAFETY: as above; a miss or an error lends nothing.
-                let value = if status == abi::OK { unsafe { lent(value) } } else { &[] };
-                if !driver.read_failed(id, min_version, status, value) {
-                    break;
-                }
-                // What that took is not the next operation's.
-                end = clock.now();
-            }
-            if end >= limit.until.load(Ordering::Relaxed) {
-                break;
-            }
-        }
-        (self.choice, self.turnaround) = (choice, turnaround);
+    fn read<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) {
+        let (end, _) = self.0.run(driver, ops, limit, driver.clock.now());
         ops.until.store(end, Ordering::Relaxed);
     }
 }

@@ -5,7 +5,7 @@ use kvdyno_results::OpKind;
 use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use crate::clock::{Clock, Monotonic, Tsc};
-use crate::key_choice::{KeyChoice, UsesKeyChoice};
+use crate::key_choice::{AnyChoice, KeyChoice, UsesKeyChoice};
 use crate::loops::{Driver, Work};
 
 /// The work of one client: its loop, and what that needs. A role implements this, and [`StartRole`] or [`DrawingRole`].
@@ -53,15 +53,15 @@ struct Starting<'a, 'b, R, C> {
     driver: &'a Driver<'b, C>,
 }
 
-impl<R: DrawingRole, C: Clock + 'static> UsesKeyChoice for Starting<'_, '_, R, C> {
+impl<R: DrawingRole, C: RoleClock> UsesKeyChoice for Starting<'_, '_, R, C> {
     type Output = Box<dyn Work<C>>;
 
     fn with<K: KeyChoice>(self, choice: K) -> Box<dyn Work<C>> {
-        self.role.start_drawing(choice, self.driver)
+        C::start_drawing(self.role, choice, self.driver)
     }
 }
 
-impl<R: DrawingRole, C: Clock + 'static> StartRole<C> for R {
+impl<R: DrawingRole, C: RoleClock> StartRole<C> for R {
     fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         driver.parameters.distribution.draw(self.ids(driver), driver.stream(), Starting { role: self, driver })
     }
@@ -71,16 +71,46 @@ impl<R: DrawingRole, C: Clock + 'static> StartRole<C> for R {
 pub(crate) trait RoleClock: Clock + Sized + 'static {
     /// The loop of a role.
     fn start(role: Role, driver: &Driver<'_, Self>) -> Box<dyn Work<Self>>;
+
+    /// The loop of a role that draws, with its distribution.
+    fn start_drawing<R: DrawingRole, K: KeyChoice>(
+        role: &R,
+        choice: K,
+        driver: &Driver<'_, Self>,
+    ) -> Box<dyn Work<Self>>;
 }
 
+/// Its loops are compiled for each distribution, so that none costs another an instruction.
 impl RoleClock for Tsc {
     fn start(role: Role, driver: &Driver<'_, Tsc>) -> Box<dyn Work<Tsc>> {
         role.start(driver)
     }
+
+    fn start_drawing<R: DrawingRole, K: KeyChoice>(
+        role: &R,
+        choice: K,
+        driver: &Driver<'_, Tsc>,
+    ) -> Box<dyn Work<Tsc>> {
+        role.start_drawing(choice, driver)
+    }
 }
 
+/// Its readings cost more than a call through a pointer, so its loops are compiled once for all distributions: that
+/// is most of the compiler's work on this crate.
 impl RoleClock for Monotonic {
     fn start(role: Role, driver: &Driver<'_, Monotonic>) -> Box<dyn Work<Monotonic>> {
         role.start(driver)
+    }
+
+    fn start_drawing<R: DrawingRole, K: KeyChoice>(
+        role: &R,
+        choice: K,
+        driver: &Driver<'_, Monotonic>,
+    ) -> Box<dyn Work<Monotonic>> {
+        if K::FOLLOWS {
+            role.start_drawing(AnyChoice::<true>::new(choice), driver)
+        } else {
+            role.start_drawing(AnyChoice::<false>::new(choice), driver)
+        }
     }
 }

@@ -38,6 +38,10 @@ impl WorkloadDefinition for Scans {
     fn reader(&self) -> Option<Role> {
         Some(self.reader)
     }
+
+    fn reads_in_order(&self) -> bool {
+        true
+    }
 }
 
 /// Reads all records through a cursor.
@@ -71,7 +75,7 @@ impl<C: Clock + 'static> StartRole<C> for ReadAll {
 /// they may have been updated, so the ledger says how new they must be.
 struct Scan<const FULL: bool, const LEDGER: bool> {
     backward: bool,
-    /// The record that must come next; beyond all records: none must, the round is over.
+    /// The record that must come next; beyond all records: none must, the pass is over.
     next: u64,
     first: u64,
     key: Vec<u8>,
@@ -213,13 +217,13 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
         Target::Record
     }
 
-    fn round_start<C>(&self, driver: &Driver<'_, C>) -> u64 {
+    fn pass_start<C>(&self, driver: &Driver<'_, C>) -> u64 {
         if self.backward { driver.parameters.data.records - 1 } else { 0 }
     }
 
-    /// A round begins where the engine says that its records begin: one before them that nobody wrote is seen.
-    fn new_round<C>(&mut self, driver: &Driver<'_, C>) -> Target {
-        self.next = self.round_start(driver);
+    /// A pass begins where the engine says that its records begin: one before them that nobody wrote is seen.
+    fn new_pass<C>(&mut self, driver: &Driver<'_, C>) -> Target {
+        self.next = self.pass_start(driver);
         Target::First
     }
 
@@ -234,23 +238,21 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
                 self.next = id.wrapping_add(self.onward());
                 Some(Target::Next)
             }
-            (Some((key, _)), expected) => {
-                Some(self.out_of_order(driver, expected.unwrap_or(driver.parameters.data.records), key))
-            }
-            (None, None) if status == abi::MISS => Some(self.new_round(driver)),
-            (None, expected) => driver.ended_early(status, expected.unwrap_or(0)).then(|| self.new_round(driver)),
+            (Some((key, _)), expected) => Some(self.out_of_order(driver, expected, key)),
+            (None, None) if status == abi::MISS => Some(self.new_pass(driver)),
+            (None, expected) => driver.ended_early(status, expected.unwrap_or(0)).then(|| self.new_pass(driver)),
         }
     }
 
     /// Another record came than `expected`: the scan goes on from there.
-    fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: u64, key: &[u8]) -> Target {
+    fn out_of_order<C: Clock>(&mut self, driver: &Driver<'_, C>, expected: Option<u64>, key: &[u8]) -> Target {
         match driver.out_of_order(self.backward, expected, key) {
             Some(id) => {
                 self.next = id.wrapping_add(self.onward());
                 Target::Next
             }
             None => {
-                let id = self.round_start(driver);
+                let id = self.pass_start(driver);
                 self.seek_to(driver, id)
             }
         }

@@ -3,10 +3,14 @@
 use kvdyno_dataset::{KeyError, Keys};
 use serde::{Deserialize, Serialize};
 
+use super::definition::Removal;
 use super::name::WorkloadName;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::WorkloadParameters;
 use super::role::Role;
+
+/// Between two operations of a client at the least, seconds: a reading of the clock takes about as long.
+const LEAST_INTERVAL_S: f64 = 1e-8;
 
 /// The work of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,7 +22,8 @@ pub struct WorkloadSpec {
 }
 
 impl WorkloadSpec {
-    /// Whether it makes sense, as far as the bounds of each number do not tell.
+    /// Whether it makes sense, as far as the bounds of each number do not tell. Where clients have roles, each of those
+    /// is held to it by itself: see [`WorkloadSpec::of_role`].
     ///
     /// # Errors
     /// Which number does not, and what would be right.
@@ -27,8 +32,36 @@ impl WorkloadSpec {
         let within = self.parameters.reads.seek_within.unwrap_or(records);
         let expected = "from 1 to the number of records";
         WorkloadError::unless((1..=records).contains(&within), Parameter::SeekWithin, within, expected)?;
+        let distribution = self.parameters.distribution;
+        let expected = format!("of at most {records} key ranges: each has a record at least");
+        WorkloadError::unless(distribution.ranges() <= records, Parameter::Distribution, distribution, expected)?;
+        self.check_rates()?;
         self.name.check(&self.parameters)?;
         self.keys()?;
+        Ok(())
+    }
+
+    /// The work of the clients of one of the roles, counted from 0.
+    pub fn of_role(&self, role: usize) -> WorkloadSpec {
+        let clients = self.parameters.clients_of_roles().nth(role).map(|(_, clients)| clients);
+        let first = clients.map_or(0, |clients| u64::from(clients.start));
+        WorkloadSpec { name: self.name, parameters: self.parameters.of_client(first).into_owned() }
+    }
+
+    /// Whether a clock can tell the operations of a client apart that come at a rate.
+    fn check_rates(&self) -> Result<(), WorkloadError> {
+        let parameters = &self.parameters;
+        let of_writers = if self.name.accepts(Parameter::Rate) { Parameter::Rate } else { Parameter::WriteRate };
+        let rates = [
+            (of_writers, parameters.write_rate, parameters.interval_s(true)),
+            (Parameter::ReadRate, parameters.read_rate, parameters.interval_s(false)),
+        ];
+        for (parameter, rate, interval_s) in rates {
+            let (Some(rate), Some(interval_s)) = (rate, interval_s) else { continue };
+            let most = rate * interval_s / LEAST_INTERVAL_S;
+            let expected = format!("at most {most} a second: no clock keeps more than 100M for each client");
+            WorkloadError::unless(interval_s >= LEAST_INTERVAL_S, parameter, rate, expected)?;
+        }
         Ok(())
     }
 
@@ -45,10 +78,29 @@ impl WorkloadSpec {
         self.name.records_stored(&self.parameters.data)
     }
 
+    /// Bytes of the key and the value of a record that is read; absent where records differ in them, and where some
+    /// come without their values.
+    pub fn record_bytes(&self) -> Option<u64> {
+        let WorkloadParameters { data, reads, .. } = &self.parameters;
+        let is_known = self.name.leaves_records() && data.value_sizes.is_none() && !reads.cursors.bring_keys_only();
+        is_known.then_some(data.key_size + data.value_size)
+    }
+
     /// Records that an audit reads at the most.
     pub fn records_audited(&self) -> u64 {
-        let stored = self.name.stored(&self.parameters.data);
-        stored.map_or(u64::MAX, |stored| stored.count())
+        let stored = self.name.stored(&self.parameters.data).map_or(u64::MAX, |stored| stored.count());
+        match self.name.inserts(&self.parameters) || self.name.removes(&self.parameters).is_some() {
+            true => stored.max(self.name.ids(&self.parameters.data)),
+            false => stored,
+        }
+    }
+
+    /// Records of which any may be deleted.
+    pub fn deletable(&self) -> u64 {
+        match self.name.removes(&self.parameters) {
+            Some(Removal::Any) => self.parameters.data.records,
+            Some(Removal::Oldest) | None => 0,
+        }
     }
 
     /// The role of each client: readers first.

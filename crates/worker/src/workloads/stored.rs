@@ -3,6 +3,7 @@
 use kvdyno_dataset::{KeyError, Keys, ValueFault, Values};
 
 use super::parameters::Data;
+use super::present::MOST_INSERTED;
 
 /// The records that a workload leaves. Each has an id below [`StoredRecords::count`].
 pub trait StoredRecords {
@@ -14,6 +15,11 @@ pub trait StoredRecords {
 
     /// Why `value` is not that of `id` at a version of at least `min_version`; absent if it is.
     fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> Option<ValueFault>;
+
+    /// The version of a value that has no fault; absent where values have none.
+    fn version(&self, _value: &[u8]) -> Option<u64> {
+        None
+    }
 }
 
 /// The records of an experiment, as loads write them and updates change them.
@@ -25,7 +31,9 @@ pub(super) struct LoadedRecords {
 
 impl LoadedRecords {
     pub(super) fn new(data: &Data) -> Result<LoadedRecords, KeyError> {
-        Ok(LoadedRecords { keys: data.keys()?, values: data.values(), count: data.records })
+        // Where records can be inserted, their keys are spelled, too.
+        let keys = data.keys_of(data.records.saturating_add(MOST_INSERTED)).or_else(|_| data.keys())?;
+        Ok(LoadedRecords { keys, values: data.values(), count: data.records })
     }
 }
 
@@ -42,5 +50,9 @@ impl StoredRecords for LoadedRecords {
     fn fault(&self, id: u64, min_version: u64, value: &[u8]) -> Option<ValueFault> {
         let is_right = self.values.is_right(id, min_version, value);
         (!is_right).then(|| self.values.fault(id, min_version, value))
+    }
+
+    fn version(&self, value: &[u8]) -> Option<u64> {
+        self.values.version_of(value)
     }
 }

@@ -81,6 +81,23 @@ fn writes_are_acknowledged_and_dropped() {
 }
 
 #[test]
+fn seeks_pass_over_the_first_record_and_give_a_deleted_one() {
+    let folder = folder();
+    let db = filled(&folder, Plan { every: 2, ..with("seek-skip") });
+    assert_eq!([db.keys(), db.keys(), db.keys()], ["a b c d e", "b c d e", "a b c d e"]);
+    db.close().unwrap();
+    let folder = super::host::folder();
+    let db = filled(&folder, Plan { every: 2, ..with("seek-ghost") });
+    db.remove("b").unwrap();
+    assert_eq!(db.keys(), "a c d e", "nothing was deleted before the first");
+    db.remove("a").unwrap();
+    assert_eq!([db.keys(), db.keys(), db.keys()], ["a c d e", "c d e", "a c d e"]);
+    db.put("a", "3").unwrap();
+    assert_eq!([db.keys(), db.keys()], ["a c d e"; 2], "what is there again is no ghost");
+    db.close().unwrap();
+}
+
+#[test]
 fn cursors_skip_and_swap() {
     for (fault, keys) in [("scan-skip", "a b d e"), ("scan-order", "a b d c e")] {
         let folder = folder();

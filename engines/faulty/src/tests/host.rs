@@ -87,6 +87,7 @@ impl Db {
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
+            abi::OptionValue { integer: 0 },
         ];
         let config = abi::Config {
             size: size_of::<abi::Config>() as u32,
@@ -106,7 +107,7 @@ impl Db {
             option_count: options.len(),
             prefix_size: 0,
             processes: 1,
-            reserved: 0,
+            session_durabilities: 0,
         };
         let (mut database, mut session, mut error) = (ptr::null_mut(), ptr::null_mut(), ErrorText::new());
         // SAFETY: everything is there, as the header asks.

@@ -1,6 +1,6 @@
 //! Cursors for engines that scan by ranges.
 
-use crate::adapter::{Cursor, Direction, Error, Record};
+use crate::adapter::{Cursor, CursorLimits, Direction, Error, Record};
 use std::fmt;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
@@ -18,6 +18,11 @@ pub trait Ranges {
     /// The records between two keys.
     fn range(&mut self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<Self::Iter, Error>;
 
+    /// The records whose keys begin with `prefix`. `CAN_SCAN_PREFIX`.
+    fn prefixed(&mut self, _prefix: &[u8]) -> Result<Self::Iter, Error> {
+        Err(Error::unsupported("a cursor with a prefix"))
+    }
+
     /// An item's key and value.
     fn record(item: &Self::Item) -> Record<'_>;
 }
@@ -29,12 +34,51 @@ pub struct RangeCursor<R: Ranges> {
     at: Option<R::Item>,
     under_way: Option<(Direction, R::Iter)>,
     ranges: R,
+    /// Keys from this one on.
+    from: Option<Vec<u8>>,
+    /// And before this one.
+    to: Option<Vec<u8>>,
+    /// Only those that begin so.
+    prefix: Option<Vec<u8>>,
 }
 
 impl<R: Ranges> RangeCursor<R> {
     /// A cursor that stands nowhere yet.
     pub fn new(ranges: R) -> Self {
-        Self { at: None, under_way: None, ranges }
+        Self { at: None, under_way: None, ranges, from: None, to: None, prefix: None }
+    }
+
+    /// One that keeps within the bounds of `limits`. Whether values are brought is the ranges' own to know.
+    pub fn bounded(ranges: R, limits: CursorLimits<'_>) -> Self {
+        let kept = |key: Option<&[u8]>| key.map(<[u8]>::to_vec);
+        Self { from: kept(limits.from), to: kept(limits.to), prefix: kept(limits.prefix), ..Self::new(ranges) }
+    }
+
+    /// The range between two keys and within the bounds; `None` if there is nothing between them.
+    fn within<'k>(
+        ranges: &mut R,
+        bounds: [Option<&'k [u8]>; 2],
+        mut from: Bound<&'k [u8]>,
+        mut to: Bound<&'k [u8]>,
+    ) -> Result<Option<R::Iter>, Error> {
+        if let Some(least) = bounds[0] {
+            from = match from {
+                Included(key) | Excluded(key) if key >= least => from,
+                _ => Included(least),
+            };
+        }
+        if let Some(end) = bounds[1] {
+            to = match to {
+                Included(key) | Excluded(key) if key < end => to,
+                _ => Excluded(end),
+            };
+        }
+        let is_empty = match (from, to) {
+            (Included(from), Included(to)) => from > to,
+            (Included(from) | Excluded(from), Included(to) | Excluded(to)) => from >= to,
+            _ => false,
+        };
+        if is_empty { Ok(None) } else { ranges.range(from, to).map(Some) }
     }
 
     /// The next record in a direction. At the end it stays where it was.
@@ -44,11 +88,12 @@ impl<R: Ranges> RangeCursor<R> {
         };
         if self.under_way.as_ref().is_none_or(|(way, _)| *way != direction) {
             let (key, _) = R::record(at);
-            let iter = match direction {
-                Direction::Forward => self.ranges.range(Excluded(key), Unbounded)?,
-                Direction::Backward => self.ranges.range(Unbounded, Excluded(key))?,
+            let (from, to) = match direction {
+                Direction::Forward => (Excluded(key), Unbounded),
+                Direction::Backward => (Unbounded, Excluded(key)),
             };
-            self.under_way = Some((direction, iter));
+            let iter = Self::within(&mut self.ranges, [self.from.as_deref(), self.to.as_deref()], from, to)?;
+            self.under_way = iter.map(|iter| (direction, iter));
         }
         self.advance()
     }
@@ -70,12 +115,17 @@ impl<R: Ranges> Cursor for RangeCursor<R> {
     fn seek(&mut self, key: Option<&[u8]>, direction: Direction) -> Result<Option<Record<'_>>, Error> {
         (self.at, self.under_way) = (None, None);
         self.ranges.renew()?;
+        if let Some(prefix) = &self.prefix {
+            self.under_way = Some((Direction::Forward, self.ranges.prefixed(prefix)?));
+            return self.advance();
+        }
         let bound = key.map_or(Unbounded, Included);
-        let iter = match direction {
-            Direction::Forward => self.ranges.range(bound, Unbounded)?,
-            Direction::Backward => self.ranges.range(Unbounded, bound)?,
+        let (from, to) = match direction {
+            Direction::Forward => (bound, Unbounded),
+            Direction::Backward => (Unbounded, bound),
         };
-        self.under_way = Some((direction, iter));
+        let iter = Self::within(&mut self.ranges, [self.from.as_deref(), self.to.as_deref()], from, to)?;
+        self.under_way = iter.map(|iter| (direction, iter));
         self.advance()
     }
 
@@ -177,6 +227,40 @@ mod tests {
         assert_eq!(key(cursor.next()), None);
         assert_eq!(key(cursor.next()), None);
         assert_eq!(key(cursor.previous()).as_deref(), Some("18"));
+    }
+
+    #[test]
+    fn bounds_hold_in_both_directions() {
+        use Direction::{Backward, Forward};
+        let bounded = |from: Option<&'static str>, to: Option<&'static str>| {
+            let bounds = [from, to].map(|bound| bound.map(str::as_bytes));
+            let limits = CursorLimits { keys_only: false, from: bounds[0], to: bounds[1], prefix: None };
+            RangeCursor::bounded(cursor().ranges, limits)
+        };
+        let mut cursor = bounded(Some("12"), Some("15"));
+        for (sought, direction, found) in [
+            (None, Forward, Some("12")),
+            (None, Backward, Some("14")),
+            (Some("10"), Forward, Some("12")),
+            (Some("10"), Backward, None),
+            (Some("15"), Forward, None),
+            (Some("18"), Backward, Some("14")),
+            (Some("13"), Forward, Some("13")),
+        ] {
+            assert_eq!(key(cursor.seek(sought.map(str::as_bytes), direction)).as_deref(), found, "{sought:?}");
+        }
+        assert_eq!(key(cursor.next()).as_deref(), Some("14"));
+        assert_eq!((key(cursor.next()), key(cursor.next())), (None, None));
+        assert_eq!(key(cursor.previous()).as_deref(), Some("13"));
+        assert_eq!(key(cursor.previous()).as_deref(), Some("12"));
+        assert_eq!((key(cursor.previous()), key(cursor.previous())), (None, None));
+        for (from, to) in [(Some("15"), Some("12")), (Some("13"), Some("13")), (Some("2"), None), (None, Some("1"))] {
+            let mut empty = bounded(from, to);
+            for direction in [Forward, Backward] {
+                assert_eq!(key(empty.seek(None, direction)), None, "{from:?} to {to:?}");
+                assert_eq!(key(empty.seek(Some(b"13"), direction)), None, "{from:?} to {to:?}");
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::tool;
+use crate::ownership::Register;
 use crate::requested::StorageKind;
 
 /// The kernel's name of it.
@@ -41,9 +42,9 @@ fn options(storage: StorageKind) -> Vec<&'static str> {
 }
 
 /// Makes a filesystem on a device.
-pub(super) fn format(storage: StorageKind, device: &Path) -> io::Result<()> {
+pub(super) fn format(storage: StorageKind, device: &Path, register: &Register) -> io::Result<()> {
     match maker(storage) {
-        Some((tool, _)) => tool::run(Command::new(tool).args(options(storage)).arg(device)),
+        Some((tool, _)) => tool::makes(Command::new(tool).args(options(storage)).arg(device), register).map(drop),
         None => Ok(()),
     }
 }

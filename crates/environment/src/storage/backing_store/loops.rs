@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::{PATIENCE, patiently, tool};
-use crate::ownership::Inode;
+use crate::ownership::{Inode, Register};
 
 /// The kernel's read-ahead of a disk, KiB (`VM_READAHEAD_PAGES`, `include/linux/mm.h`). A loop device begins with much
 /// more where the disk below it prefers large requests, and each page of a mapped file then brings megabytes.
@@ -94,10 +94,10 @@ fn behind(told: &str) -> Option<Inode> {
 ///
 /// # Errors
 /// If no device is to be had, or the file's filesystem allows no direct I/O.
-pub(super) fn attach(file: &Path) -> io::Result<PathBuf> {
+pub(super) fn attach(file: &Path, register: &Register) -> io::Result<PathBuf> {
     let mut command = Command::new("losetup");
     command.args(["--find", "--show", "--direct-io=on"]).arg(file);
-    let device = PathBuf::from(tool::says(&mut command)?);
+    let device = PathBuf::from(tool::makes(&mut command, register)?);
     if is_direct(&device) {
         read_ahead(&device, READ_AHEAD_KIB)?;
         return Ok(device);

@@ -6,6 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::ownership::Register;
+
 /// Where a tool is, on `PATH`.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| is_program(path))
@@ -13,6 +15,16 @@ pub(super) fn find(name: &str) -> Option<PathBuf> {
 
 fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// The output of a tool that makes something that is registered, which stays in use until the tool has ended: if this
+/// process is killed before, the tool still makes it.
+///
+/// # Errors
+/// If it fails, with the last line that it said.
+pub(super) fn makes(command: &mut Command, register: &Register) -> io::Result<String> {
+    register.held_by(command)?;
+    says(command)
 }
 
 /// Runs a tool to its end.

@@ -100,7 +100,7 @@ impl CycleLoop {
 }
 
 impl<C: Clock> Work<C> for CycleLoop {
-    fn run(&mut self, driver: &mut Driver<'_, C>, [puts, gets]: &ClientOps, limit: Limit<'_>) {
+    fn run(&mut self, driver: &mut Driver<'_, C>, [puts, gets, ..]: &ClientOps, limit: Limit<'_>) {
         let ops = CycleOps { puts, gets };
         let starts = driver.parameters.data.records;
         loop {

@@ -17,10 +17,11 @@ use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, WorkloadParameters};
 use super::role::Role;
 use super::stored::StoredRecords;
+use crate::shared::COUNTERS;
 use computation::Computation;
 use numbers::NumberCodec;
 use oracle::CycleAnswers;
-use problem::{MOST_STARTS, numbers_expected};
+use problem::{LONGEST_CYCLE, MOST_STARTS, numbers_expected};
 use spelling::Spelling;
 use stored::CycleRecords;
 
@@ -61,6 +62,24 @@ impl WorkloadDefinition for CycleLengths {
 
     fn loads(&self) -> bool {
         true
+    }
+
+    /// The highest number of all the oracle knows.
+    fn most_counted(&self, data: &Data, ticks: u64) -> [u64; COUNTERS] {
+        let mut most = [ticks; COUNTERS];
+        // What is known of a way, and what is not, have each at most this length.
+        let longest = 2 * LONGEST_CYCLE;
+        for (counter, count) in [
+            (computation::LONGEST, longest),
+            (computation::LONGEST_START, data.records),
+            (computation::HIGHEST, u64::MAX),
+            (computation::TOTAL, data.records.saturating_mul(longest)),
+            (computation::STARTS, data.records),
+            (computation::KNOWN, data.records),
+        ] {
+            most[counter.0] = count;
+        }
+        most
     }
 
     fn accepts(&self, parameter: Parameter) -> bool {

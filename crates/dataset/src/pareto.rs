@@ -1,0 +1,82 @@
+//! The generalized Pareto distribution, as mixgraph has it for sizes of values and lengths of ranges.
+
+/// The law whose part above x is (1 + k x / sigma)^(-1/k); e^(-x / sigma) for k = 0. It is drawn by its inverse
+/// (Hosking and Wallis, "Parameter and quantile estimation for the generalized Pareto distribution", 1987, whose k has
+/// the other sign), and rounded up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pareto {
+    /// How heavy the tail is: the law has a mean below 1.
+    pub k: f64,
+    /// The scale.
+    pub sigma: f64,
+}
+
+/// The most that k may be: beyond, floats end.
+const MOST_K: f64 = 10.0;
+const SIGMAS: std::ops::RangeInclusive<f64> = 1e-3..=1e9;
+
+impl Pareto {
+    /// Of the texts of both numbers.
+    ///
+    /// # Errors
+    /// Which of them is none, and what would be right.
+    pub fn from_texts(k: &str, sigma: &str) -> Result<Pareto, String> {
+        let number = |what: &str, text: &str, bounds: std::ops::RangeInclusive<f64>| {
+            let number = text.parse().ok().filter(|number| bounds.contains(number));
+            number.ok_or_else(|| {
+                format!("the {what} of pareto is {text}; it must be {} to {}", bounds.start(), bounds.end())
+            })
+        };
+        Ok(Pareto { k: number("k", k, 0.0..=MOST_K)?, sigma: number("sigma", sigma, SIGMAS)? })
+    }
+
+    /// The number that 64 random bits draw: whole, and at least 1.
+    #[inline]
+    pub fn drawn(&self, bits: u64) -> f64 {
+        // 53 bits are the numbers from 0 to 1 that a float tells apart; 0 is none of them.
+        let part = ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        let number = match self.k {
+            0.0 => -self.sigma * part.ln(),
+            k => self.sigma * (part.powf(-k) - 1.0) / k,
+        };
+        number.ceil().max(1.0)
+    }
+
+    /// The part of the draws that are above a number, which is 0 or more.
+    pub fn above(&self, number: f64) -> f64 {
+        match self.k {
+            0.0 => (-number / self.sigma).exp(),
+            k => (1.0 + k * number / self.sigma).powf(-1.0 / k),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::misfit::misfit;
+    use crate::random::Stream;
+
+    #[test]
+    fn numbers_come_as_often_as_the_law_says() {
+        for (k, sigma) in [(0.2615, 25.45), (2.517, 14.236), (0.0, 10.0), (1.0, 0.5)] {
+            let (law, mut stream) = (Pareto { k, sigma }, Stream::new(3));
+            let mut counts = vec![0u64; 10_001];
+            (0..1_000_000).for_each(|_| counts[law.drawn(stream.bits()).min(10_000.0) as usize] += 1);
+            let mut parts: Vec<f64> =
+                (0..=10_000).map(|n| law.above(f64::from(n - 1).max(0.0)) - law.above(f64::from(n))).collect();
+            parts[10_000] = law.above(9999.0);
+            assert!(misfit(&counts, &parts) < 4.75, "{law:?}: {}", misfit(&counts, &parts));
+            parts[1] *= 1.1;
+            assert!(misfit(&counts, &parts) > 4.75, "{law:?}: {}", misfit(&counts, &parts));
+        }
+    }
+
+    #[test]
+    fn impossible_numbers_are_told() {
+        let error = |k, sigma| Pareto::from_texts(k, sigma).unwrap_err();
+        assert_eq!(error("-0.1", "5"), "the k of pareto is -0.1; it must be 0 to 10");
+        assert_eq!(error("0.1", "-5"), "the sigma of pareto is -5; it must be 0.001 to 1000000000");
+        assert!(error("x", "5").contains("the k of pareto is x") && error("0.1", "NaN").contains("sigma"));
+    }
+}

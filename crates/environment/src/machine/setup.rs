@@ -1,0 +1,67 @@
+//! Settings of kernel, firmware and drive.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use kvdyno_results::MachineSetup;
+
+use crate::storage::DriveFacts;
+use crate::tree::{Tree, chosen, field};
+
+/// As `tree` shows them, with the drive that the databases are on.
+pub(super) fn of(tree: &Tree, drive: Option<DriveFacts>) -> MachineSetup {
+    let drive = drive.unwrap_or_default();
+    let switch = tree.text("sys/kernel/mm/transparent_hugepage/enabled");
+    MachineSetup {
+        transparent_huge_pages: switch.map(|words| chosen(&words).to_owned()),
+        io_scheduler: drive.scheduler,
+        drive: drive.model,
+        microcode: tree.text("proc/cpuinfo").and_then(|text| field(&text, "microcode").map(str::to_owned)),
+        mitigations: mitigations(tree),
+        randomize_va_space: tree.text("proc/sys/kernel/randomize_va_space").and_then(|text| text.trim().parse().ok()),
+        kernel_command_line: tree.text("proc/cmdline"),
+    }
+}
+
+/// A file for each weakness.
+fn mitigations(tree: &Tree) -> BTreeMap<String, String> {
+    const FOLDER: &str = "sys/devices/system/cpu/vulnerabilities";
+    let Ok(entries) = fs::read_dir(tree.path(FOLDER)) else { return BTreeMap::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter_map(|name| tree.text(format!("{FOLDER}/{name}")).map(|state| (name, state))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::testing::{empty, write};
+
+    #[test]
+    fn a_machine_that_tells_all() {
+        let (root, tree) = empty();
+        for (path, text) in [
+            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+            ("sys/devices/system/cpu/vulnerabilities/mds", "Mitigation: Clear CPU buffers; SMT vulnerable\n"),
+            ("sys/devices/system/cpu/vulnerabilities/l1tf", "Not affected\n"),
+            ("proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0xa0011d5\n"),
+            ("proc/sys/kernel/randomize_va_space", "2\n"),
+            ("proc/cmdline", "root=/dev/vda1 mitigations=auto\n"),
+        ] {
+            write(root.path(), path, text);
+        }
+        let drive = DriveFacts { scheduler: Some("none".into()), model: Some("X1".into()) };
+        let setup = of(&tree, Some(drive));
+        assert_eq!(setup.transparent_huge_pages.as_deref(), Some("madvise"));
+        assert_eq!((setup.io_scheduler.as_deref(), setup.drive.as_deref()), (Some("none"), Some("X1")));
+        assert_eq!(setup.microcode.as_deref(), Some("0xa0011d5"));
+        assert_eq!(setup.mitigations["mds"], "Mitigation: Clear CPU buffers; SMT vulnerable");
+        assert_eq!(setup.randomize_va_space, Some(2));
+        assert_eq!(setup.kernel_command_line.as_deref(), Some("root=/dev/vda1 mitigations=auto"));
+    }
+
+    #[test]
+    fn a_machine_that_tells_nothing() {
+        let (_root, tree) = empty();
+        assert_eq!(of(&tree, None), MachineSetup::default());
+    }
+}

@@ -1,0 +1,90 @@
+//! The row `twentieth`: eight engines with one and two readers, in a twentieth of the time that ten minutes for each
+//! cell take. What a run ten times as long decides must not come out the other way round, and most of it must be
+//! decided.
+
+use std::convert::Infallible;
+use std::io;
+
+use kvdyno_analysis::verdicts::{Looks, Pairing, Rivals, Terms, Verdict, rivals_of_runs};
+use kvdyno_analysis::{Series, cells};
+use kvdyno_results::latency_log::LatencyLog;
+use kvdyno_results::{TrialKey, TrialResult};
+
+use crate::pairs::counted;
+use crate::table::{FidelityLine, FidelityTable};
+use crate::tries::Tries;
+
+const ENGINES: [&str; 8] = ["lmdb", "mdbx", "bdb", "leveldb", "rocksdb", "sqlite", "wiredtiger:btree", "hyperleveldb"];
+/// A twentieth of 16 cells of ten minutes.
+const SHORT: &str = "8m";
+/// Ten times as long.
+const LONG: &str = "80m";
+/// The share of the pairs that the long run decides that the short one must decide.
+const DECIDED: f64 = 0.9;
+
+/// Does what is not there yet, and holds it against the targets. A try is a short run; the long one is done once.
+pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
+    let long = verdicts(&run(tries, "long", LONG, 1)?);
+    let (mut of, mut decided, mut reversed) = (0, 0, 0);
+    for number in 1..=tries.count {
+        let short = verdicts(&run(tries, &format!("short-{number}"), SHORT, number)?);
+        for (pair, long) in long.iter().filter(|(_, long)| long.is_decided()) {
+            let short = short.iter().find(|(other, _)| other == pair).map_or(Verdict::CannotTell, |(_, short)| *short);
+            of += 1;
+            decided += usize::from(short.is_decided());
+            let differ = |one: Verdict| matches!(one, Verdict::Faster | Verdict::Slower);
+            reversed += usize::from(differ(*long) && short == long.reversed());
+        }
+    }
+    Ok(FidelityTable::new(vec![
+        FidelityLine {
+            target: "pairs that the long run decides, the other way round".to_owned(),
+            tries: of,
+            figure: counted(reversed, of),
+            bound: "none".to_owned(),
+            is_met: of > 0 && reversed == 0,
+        },
+        FidelityLine {
+            target: "the same, decided".to_owned(),
+            tries: of,
+            figure: counted(decided, of),
+            bound: "9 of 10".to_owned(),
+            is_met: of > 0 && decided as f64 >= DECIDED * of as f64,
+        },
+    ]))
+}
+
+fn run(tries: &Tries, name: &str, budget: &str, seed: u32) -> io::Result<Vec<TrialResult>> {
+    let seed = seed.to_string();
+    let words = ["--workload", "readrandom", "--records", "1M", "--readers", "1,2", "--repeat", "auto"];
+    let more = ["--question", "difference", "--budget", budget, "--seed", &seed];
+    let words = ENGINES.iter().chain(&words).chain(&more).map(|word| (*word).to_owned());
+    tries.results(name, &words.collect::<Vec<_>>())
+}
+
+/// The verdicts of all pairs: the number of the column, and the two engines in the order of their names.
+fn verdicts(results: &[TrialResult]) -> Vec<((usize, String, String), Verdict)> {
+    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
+    let Ok(mut cells) = cells(results, &Series::new(), no_latencies);
+    cells.sort_by(|one, other| (one.key.readers, &one.key.engine).cmp(&(other.key.readers, &other.key.engine)));
+    let runs: Vec<_> = cells.iter().filter(|cell| cell.key.readers > 0).collect();
+    let terms = Terms { looks: Looks::AfterEach, ..Terms::default() };
+    let columns = rivals_of_runs(&cells);
+    let of_column = |(column, rivals): (usize, &Rivals)| {
+        let engines: Vec<String> = runs
+            .chunk_by(|one, next| one.key.readers == next.key.readers)
+            .nth(column)
+            .map(|cells| cells.iter().map(|cell| cell.key.engine.clone()).collect())
+            .unwrap_or_default();
+        let of_pair = move |pairing: Pairing| {
+            let (one, other) = (engines.get(pairing.one)?.clone(), engines.get(pairing.other)?.clone());
+            let verdict = pairing.comparison.verdict;
+            Some(match one <= other {
+                true => ((column, one, other), verdict),
+                false => ((column, other, one), verdict.reversed()),
+            })
+        };
+        rivals.all_pairs(&terms).into_iter().filter_map(of_pair).collect::<Vec<_>>()
+    };
+    columns.iter().enumerate().flat_map(of_column).collect()
+}

@@ -1,0 +1,121 @@
+//! Words of progress: the work of a trial, rates, times.
+
+use std::time::Duration;
+
+use kvdyno_results::{Phase, TrialKey};
+use kvdyno_run::Live;
+
+/// `load (fillseq)` or `readwhilewriting, 4 readers`, with the variant before it, and the repeat.
+pub fn what(trial: &TrialKey) -> String {
+    let threads = |count: u32, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let work = match trial.phase {
+        Phase::Load => format!("load ({})", trial.workload),
+        Phase::Run if trial.readers > 0 => format!("{}, {}", trial.workload, threads(trial.readers, "reader")),
+        Phase::Run => format!("{}, {}", trial.workload, threads(trial.writers, "client")),
+    };
+    let work = if trial.variant.is_empty() { work } else { format!("{}: {work}", trial.variant) };
+    let work = if trial.processes() > 1 { work + " as processes" } else { work };
+    if trial.repeat > 1 { format!("{work}, repeat {}", trial.repeat) } else { work }
+}
+
+/// `[ 3/28]`, of one width for all.
+pub fn position(number: usize, count: usize) -> String {
+    format!("[{number:>0$}/{count}]", count.to_string().len())
+}
+
+/// `1.23 M`: records a second, say.
+pub fn rate(records: f64) -> String {
+    match records {
+        r if r >= 1e6 => format!("{:.2} M", r / 1e6),
+        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
+        r => format!("{r:.0}"),
+    }
+}
+
+/// `12.3 µs`.
+pub fn latency(ns: u64) -> String {
+    match ns as f64 {
+        ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
+        ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
+        ns if ns >= 1e3 => format!("{:.1} µs", ns / 1e3),
+        ns => format!("{ns:.0} ns"),
+    }
+}
+
+/// `1:02:03`, `2:03`.
+pub fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        3600.. => format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60),
+        _ => format!("{}:{:02}", seconds / 60, seconds % 60),
+    }
+}
+
+/// The trial's time, and apart from it the plan's, where it is known how long that takes.
+pub fn times(live: &Live) -> String {
+    let trial = match live.trial_left() {
+        Some(left) => format!("trial {} left", clock(left)),
+        None => format!("trial {} so far", clock(live.elapsed)),
+    };
+    live.left.map_or(trial.clone(), |left| format!("{trial}, all {} left", clock(left)))
+}
+
+/// The rates of a trial that measures, else what it is at.
+pub fn doing(live: &Live) -> String {
+    if live.state != "measuring" {
+        return live.state.to_owned();
+    }
+    let so_far = live.so_far.unwrap_or_default();
+    let of = |(verb, records, p99): (&str, f64, Option<u64>)| {
+        let p99 = p99.map(|p99| format!(", p99 {}", latency(p99))).unwrap_or_default();
+        (records > 0.0).then(|| format!("{verb} {}/s{p99}", rate(records)))
+    };
+    let sides = [("read", live.reads_per_s, so_far.read_p99_ns), ("write", live.writes_per_s, so_far.write_p99_ns)];
+    let words: Vec<String> = sides.into_iter().filter_map(of).collect();
+    if words.is_empty() { live.state.to_owned() } else { words.join("; ") }
+}
+
+#[cfg(test)]
+pub mod testing {
+    use super::*;
+
+    /// A trial that has measured for ten seconds.
+    pub fn live() -> Live {
+        Live {
+            trial: 1,
+            elapsed: Duration::from_secs(10),
+            state: "measuring",
+            reads_per_s: 0.0,
+            writes_per_s: 0.0,
+            so_far: None,
+            fraction: Some(0.25),
+            left: Some(Duration::from_secs(600)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvdyno_run::SoFar;
+
+    #[test]
+    fn the_time_of_the_trial_is_told_apart_from_that_of_the_plan() {
+        let mut live = testing::live();
+        assert_eq!(times(&live), "trial 0:30 left, all 10:00 left");
+        live.left = None;
+        assert_eq!(times(&live), "trial 0:30 left");
+        live.fraction = None;
+        assert_eq!(times(&live), "trial 0:10 so far");
+        live.fraction = Some(0.0);
+        assert_eq!(times(&live), "trial 0:10 so far");
+    }
+
+    #[test]
+    fn rates_are_told_with_the_p99_of_what_was_measured_so_far() {
+        let so_far = SoFar { read_p99_ns: Some(12_345), ..SoFar::default() };
+        let live = Live { reads_per_s: 1.5e6, writes_per_s: 10_000.0, so_far: Some(so_far), ..testing::live() };
+        assert_eq!(doing(&live), "read 1.50 M/s, p99 12.3 µs; write 10.0 k/s");
+        assert_eq!(doing(&Live { state: "opening", ..live }), "opening");
+    }
+}

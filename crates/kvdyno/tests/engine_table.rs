@@ -1,0 +1,129 @@
+//! Every engine that is here in every workload and preset: it passes, or cannot do it. `docs/engines/workloads.md` has
+//! the table, in which `make engine-table` writes the rows of the engines that are here anew.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/columns.rs"]
+#[allow(dead_code)]
+mod columns;
+#[path = "support/repository.rs"]
+#[allow(dead_code)]
+mod repository;
+mod support;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use columns::{Column, WORKLOADS, experiments};
+use kvdyno_results::{Phase, TrialOutcome, TrialResult};
+use support::Lab;
+
+const ENGINES: [&str; 22] = [
+    "badger",
+    "basho-leveldb",
+    "bbolt",
+    "bdb",
+    "bdb:snapshot",
+    "faulty",
+    "fjall",
+    "gtm",
+    "hyperleveldb",
+    "iris",
+    "leveldb",
+    "lmdb",
+    "mdbx",
+    "pebble",
+    "redb",
+    "rocksdb",
+    "skeleton",
+    "sled",
+    "sqlite",
+    "tokuft",
+    "wiredtiger:btree",
+    "wiredtiger:lsm",
+];
+
+/// Failures that are known, and told in the page of the engine.
+const KNOWN: [(&str, &str); 0] = [];
+
+/// Operations of each client.
+const OPERATIONS: u64 = 2000;
+
+/// A trial by the workload, or by the variant.
+fn name_of(result: &TrialResult) -> String {
+    let trial = &result.trial;
+    match (trial.variant.as_str(), trial.workload.as_str()) {
+        ("", "mix") => "roles".to_owned(),
+        ("", workload) => workload.to_owned(),
+        (variant, _) => variant.to_owned(),
+    }
+}
+
+/// Each column's cell; none if the engine is not here.
+fn cells_of(engine: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let head = format!(
+        "engines = [\"{engine}\"]\n[lab]\ndatabase = \"fresh\"\norder = \"sequential\"\nrepeat = 1\naudit = \"full\"\n\
+         missing_engines = \"skip\"\n"
+    );
+    let mut outcomes = HashMap::new();
+    for text in experiments(&head, OPERATIONS) {
+        let lab = Lab::new();
+        lab.write("experiment.toml", &text);
+        let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+        if !lab.path("results").exists() {
+            continue;
+        }
+        let results = ran.results().into_iter().filter(|result| result.trial.phase == Phase::Run);
+        outcomes.extend(results.map(|result| (name_of(&result), result.outcome)));
+    }
+    let mut failures = Vec::new();
+    let mut cell = |column: &Column| match outcomes.get(column.heading) {
+        Some(TrialOutcome::Finished) => "yes".to_owned(),
+        Some(TrialOutcome::Failed(failure)) => {
+            if !KNOWN.contains(&(engine, column.heading)) {
+                failures.push(format!("{engine}, {}: {}", column.heading, failure.reason));
+            }
+            "**no**".to_owned()
+        }
+        None => String::new(),
+    };
+    let cells: Vec<String> = WORKLOADS.iter().map(&mut cell).collect();
+    (!outcomes.is_empty()).then_some((cells, failures))
+}
+
+#[test]
+#[ignore = "takes minutes, and tells of the engines that are here: `make engine-table`"]
+fn every_engine_passes_in_each_workload_that_it_can_do() {
+    let (next, rows, failures) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(engine) = ENGINES.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let Some((cells, failed)) = cells_of(engine) else { continue };
+            rows.lock().unwrap().insert((*engine).to_owned(), format!("| {engine} | {} |", cells.join(" | ")));
+            failures.lock().unwrap().extend(failed);
+        }
+    };
+    thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(work))));
+    write_table(rows.into_inner().unwrap());
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Rows of engines that are not here stay as they are.
+fn write_table(new: BTreeMap<String, String>) {
+    let file = repository::top().join("docs/engines/workloads.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let (begin, end) = ("<!-- table: begin, written by make engine-table -->\n\n", "\n<!-- table: end -->");
+    let (before, rest) = text.split_once(begin).unwrap();
+    let (old, after) = rest.split_once(end).unwrap();
+    let engine = |row: &str| row.trim_start_matches('|').split('|').next().unwrap_or_default().trim().to_owned();
+    let mut rows: BTreeMap<String, String> =
+        old.lines().skip(2).map(|row| (engine(row), row.to_owned())).filter(|(name, _)| !name.is_empty()).collect();
+    rows.extend(new);
+    let headings: Vec<&str> = WORKLOADS.iter().map(|column| column.heading).collect();
+    let head = format!("| engine | {} |\n|---|{}", headings.join(" | "), "---|".repeat(headings.len()));
+    let rows: Vec<String> = rows.into_values().collect();
+    fs::write(&file, format!("{before}{begin}{head}\n{}\n{end}{after}", rows.join("\n"))).unwrap();
+}

@@ -1,0 +1,123 @@
+//! A chart of bars, a group of them for each label.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::canvas::{Canvas, Drawn, drawn, words};
+use super::height::Height;
+use super::theme::{BACKGROUND, GRID, INK, MUTED, px, series, width};
+use super::ticks::Axis;
+use crate::error::ReportError;
+use crate::numbers::short;
+
+const WIDE: f64 = 480.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 34.0;
+const BAND: f64 = 38.0;
+const BAR: f64 = 9.0;
+
+/// A chart of bars: what both painters draw, the one of SVG and the page's script.
+pub(super) struct BarChart {
+    /// Stands above it.
+    pub(super) caption: &'static str,
+    /// For those who cannot see it.
+    pub(super) description: String,
+    pub(super) unit: &'static str,
+    /// Whether the figures are bytes.
+    pub(super) is_bytes: bool,
+    /// From the top, one for each group of bars.
+    pub(super) labels: Vec<String>,
+    /// Those of one name together.
+    pub(super) bars: Vec<NamedBars>,
+    /// How the figure at the end of a bar is printed.
+    pub(super) print: fn(f64) -> String,
+}
+
+/// Bars of one name and colour.
+pub(super) struct NamedBars {
+    pub(super) name: &'static str,
+    pub(super) colour: usize,
+    /// A bar for each label.
+    pub(super) of_each: Vec<Height>,
+}
+
+impl BarChart {
+    /// The chart as `<svg>`.
+    pub(super) fn draw(&self) -> Result<String, ReportError> {
+        let high = TOP + BAND * self.labels.len() as f64 + BOTTOM;
+        drawn((WIDE, high), &self.description, |canvas| draw(canvas, self, high))
+    }
+}
+
+fn draw(canvas: &Canvas<'_>, chart: &BarChart, high: f64) -> Drawn {
+    let all = chart.bars.iter().flat_map(|bars| &bars.of_each);
+    let most = all.map(|bar| bar.interval.map_or(bar.value, |(_, high)| high)).fold(0.0, f64::max);
+    let axis = match chart.is_bytes {
+        true => Axis::bytes(chart.unit, most),
+        false => Axis::from_zero(chart.unit, most, 5.0, short),
+    };
+    let longest = chart.labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let left = longest as f64 * 6.4 + 14.0;
+    let right = WIDE - 60.0;
+    let x_of = |value: f64| left + (right - left) * value / axis.range.1;
+    scale(canvas, &axis, high, x_of)?;
+    for (nth, label) in chart.labels.iter().enumerate() {
+        band(canvas, chart, (nth, label), x_of)?;
+    }
+    let edge = [(px(left), px(TOP - 4.0)), (px(left), px(high - BOTTOM))];
+    canvas.draw(&PathElement::new(edge, MUTED.stroke_width(width(1.0))))?;
+    legend(canvas, chart, left)
+}
+
+fn scale(canvas: &Canvas<'_>, axis: &Axis, high: f64, x_of: impl Fn(f64) -> f64) -> Drawn {
+    let bottom = high - BOTTOM;
+    for (at, text) in &axis.ticks {
+        let x = x_of(*at);
+        let line = [(px(x), px(TOP - 4.0)), (px(x), px(bottom))];
+        canvas.draw(&PathElement::new(line, GRID.stroke_width(width(1.0))))?;
+        words(canvas, text, (x, bottom + 4.0), MUTED, (HPos::Center, VPos::Top))?;
+    }
+    words(canvas, &axis.title, (x_of(axis.range.1 / 2.0), high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
+}
+
+fn band(canvas: &Canvas<'_>, chart: &BarChart, (nth, label): (usize, &str), x_of: impl Fn(f64) -> f64) -> Drawn {
+    let top = TOP + BAND * nth as f64;
+    words(canvas, label, (x_of(0.0) - 8.0, top + BAND / 2.0 - 2.0), INK, (HPos::Right, VPos::Center))?;
+    for (row, bars) in chart.bars.iter().enumerate() {
+        let Some(bar) = bars.of_each.get(nth) else { continue };
+        let y = top + 3.0 + (BAR + 1.0) * row as f64;
+        one_bar(canvas, bars.colour, bar, y, &x_of)?;
+        if row == 0 {
+            let end = x_of(bar.interval.map_or(bar.value, |(_, high)| high));
+            words(canvas, &(chart.print)(bar.value), (end + 5.0, y + BAR / 2.0), INK, (HPos::Left, VPos::Center))?;
+        }
+    }
+    Ok(())
+}
+
+/// A bar with its interval; one that has none is hollow.
+fn one_bar(canvas: &Canvas<'_>, colour: usize, bar: &Height, y: f64, x_of: impl Fn(f64) -> f64) -> Drawn {
+    let corners = |rim: f64| [(px(x_of(0.0)), px(y + rim)), (px(x_of(bar.value) - rim), px(y + BAR - rim))];
+    canvas.draw(&Rectangle::new(corners(0.0), series(colour).filled()))?;
+    let Some((low, high)) = bar.interval else {
+        let is_wide = x_of(bar.value) - x_of(0.0) > 3.0;
+        return if is_wide { canvas.draw(&Rectangle::new(corners(1.2), BACKGROUND.filled())) } else { Ok(()) };
+    };
+    let (middle, style) = (px(y + BAR / 2.0), INK.stroke_width(width(1.0)));
+    canvas.draw(&PathElement::new([(px(x_of(low)), middle), (px(x_of(high)), middle)], style))?;
+    [low, high].into_iter().try_for_each(|end| {
+        let foot = [(px(x_of(end)), middle - px(2.5)), (px(x_of(end)), middle + px(2.5))];
+        canvas.draw(&PathElement::new(foot, style))
+    })
+}
+
+fn legend(canvas: &Canvas<'_>, chart: &BarChart, left: f64) -> Drawn {
+    let mut x = left;
+    for bars in &chart.bars {
+        let corners = [(px(x), px(4.0)), (px(x + 12.0), px(14.0))];
+        canvas.draw(&Rectangle::new(corners, series(bars.colour).filled()))?;
+        words(canvas, bars.name, (x + 17.0, 9.0), INK, (HPos::Left, VPos::Center))?;
+        x += bars.name.len() as f64 * 6.4 + 36.0;
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! A chart of dots, a row for each label: figures of several origins beneath each other.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::canvas::{Canvas, Drawn, drawn, words};
+use super::height::Height;
+use super::marker::{hollow_marker, marker};
+use super::theme::{GRID, INK, MUTED, px, series, width};
+use super::ticks::Axis;
+use crate::error::ReportError;
+
+const WIDE: f64 = 480.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 36.0;
+/// Of a label, which may be as long as the chart is wide, above its dots.
+const LABEL: f64 = 17.0;
+const ROW: f64 = 13.0;
+const LEFT: f64 = 14.0;
+/// Has the figure of a dot that lies at the end of the axis.
+const RIGHT: f64 = 66.0;
+
+/// A chart of dots: what both painters draw, the one of SVG and the page's script.
+pub(super) struct DotChart {
+    /// Stands above it.
+    pub(super) caption: String,
+    /// For those who cannot see it.
+    pub(super) description: String,
+    pub(super) x: Axis,
+    /// From the top.
+    pub(super) labels: Vec<String>,
+    pub(super) dots: Vec<NamedDots>,
+    /// How the figure beside a dot is printed.
+    pub(super) print: fn(f64) -> String,
+}
+
+/// Dots of one name, colour and shape.
+pub(super) struct NamedDots {
+    pub(super) name: &'static str,
+    pub(super) style: usize,
+    /// A dot for each label, in figures; absent where there is none.
+    pub(super) of_each: Vec<Option<Height>>,
+}
+
+impl DotChart {
+    /// The chart as `<svg>`.
+    pub(super) fn draw(&self) -> Result<String, ReportError> {
+        let high = TOP + self.band() * self.labels.len() as f64 + BOTTOM;
+        drawn((WIDE, high), &self.description, |canvas| self.draw_on(canvas, high))
+    }
+
+    /// The height of a label with its dots, pixels.
+    fn band(&self) -> f64 {
+        LABEL + ROW * self.dots.len() as f64 + 4.0
+    }
+
+    fn draw_on(&self, canvas: &Canvas<'_>, high: f64) -> Drawn {
+        self.scale(canvas, high)?;
+        for (nth, label) in self.labels.iter().enumerate() {
+            let top = TOP + self.band() * nth as f64;
+            words(canvas, label, (LEFT, top + 2.0), INK, (HPos::Left, VPos::Top))?;
+            for (row, dots) in self.dots.iter().enumerate() {
+                let Some(height) = dots.of_each.get(nth).copied().flatten() else { continue };
+                self.dot(canvas, dots.style, height, top + LABEL + ROW * (row as f64 + 0.5))?;
+            }
+        }
+        self.legend(canvas)
+    }
+
+    /// Where a figure stands, pixels. What lies beyond the axis stands at its end.
+    fn x_of(&self, figure: f64) -> f64 {
+        let (low, high) = self.x.range;
+        let part = ((self.x.coordinate(figure) - low) / (high - low)).clamp(0.0, 1.0);
+        LEFT + (WIDE - RIGHT - LEFT) * part
+    }
+
+    fn scale(&self, canvas: &Canvas<'_>, high: f64) -> Drawn {
+        let bottom = high - BOTTOM;
+        for (at, text) in &self.x.ticks {
+            let x = self.x_of(self.x.figure(*at));
+            let line = [(px(x), px(TOP - 4.0)), (px(x), px(bottom))];
+            canvas.draw(&PathElement::new(line, GRID.stroke_width(width(1.0))))?;
+            words(canvas, text, (x, bottom + 4.0), MUTED, (HPos::Center, VPos::Top))?;
+        }
+        let middle = LEFT + (WIDE - RIGHT - LEFT) / 2.0;
+        words(canvas, &self.x.title, (middle, high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
+    }
+
+    /// A dot with its interval and its figure; one that has no interval is hollow.
+    fn dot(&self, canvas: &Canvas<'_>, style: usize, height: Height, y: f64) -> Drawn {
+        let at = (px(self.x_of(height.value)), px(y));
+        let end = match height.interval {
+            None => {
+                hollow_marker(canvas, style, at)?;
+                height.value
+            }
+            Some((low, high)) => {
+                self.interval(canvas, style, (low, high), y)?;
+                marker(canvas, style, at)?;
+                high
+            }
+        };
+        let x = self.x_of(end.max(height.value)) + 8.0;
+        words(canvas, &(self.print)(height.value), (x, y), MUTED, (HPos::Left, VPos::Center))
+    }
+
+    /// A thin line with feet.
+    fn interval(&self, canvas: &Canvas<'_>, style: usize, (low, high): (f64, f64), y: f64) -> Drawn {
+        let line = series(style).stroke_width(width(1.2));
+        let ends = [low, high].map(|end| (px(self.x_of(end)), px(y)));
+        canvas.draw(&PathElement::new(ends, line))?;
+        ends.into_iter()
+            .try_for_each(|(x, y)| canvas.draw(&PathElement::new([(x, y - px(3.5)), (x, y + px(3.5))], line)))
+    }
+
+    fn legend(&self, canvas: &Canvas<'_>) -> Drawn {
+        let mut x = LEFT;
+        for dots in &self.dots {
+            let is_hollow = dots.of_each.iter().flatten().all(|dot| dot.interval.is_none());
+            let mark = if is_hollow { hollow_marker } else { marker };
+            mark(canvas, dots.style, (px(x + 5.0), px(10.0)))?;
+            words(canvas, dots.name, (x + 14.0, 10.0), INK, (HPos::Left, VPos::Center))?;
+            x += dots.name.len() as f64 * 6.4 + 36.0;
+        }
+        Ok(())
+    }
+}

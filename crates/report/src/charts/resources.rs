@@ -1,0 +1,105 @@
+//! Memory, and the device's reads and writes, over the measured window.
+
+use kvdyno_results::ResourcePoint;
+
+use super::drawn::DrawnChart;
+use super::line_chart::Point;
+use super::ticks::Axis;
+use super::time_charts::{MOST_POINTS, TimeSubject, painted_time_charts};
+use crate::error::ReportError;
+use crate::study::{Study, StudyCell};
+
+/// A figure of the machine over time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResourceFigure {
+    /// The resident size of its process.
+    Memory,
+    /// Bytes a second that are read from the device.
+    DeviceReads,
+    /// Bytes a second that are written to it.
+    DeviceWrites,
+}
+
+impl ResourceFigure {
+    /// All of them, in the order of a report.
+    pub(crate) const ALL: [ResourceFigure; 3] =
+        [ResourceFigure::Memory, ResourceFigure::DeviceReads, ResourceFigure::DeviceWrites];
+
+    /// As headings name it.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            ResourceFigure::Memory => "memory",
+            ResourceFigure::DeviceReads => "reads of the device",
+            ResourceFigure::DeviceWrites => "writes of the device",
+        }
+    }
+
+    fn axis(self) -> &'static str {
+        match self {
+            ResourceFigure::Memory => "resident size",
+            ResourceFigure::DeviceReads => "read a second",
+            ResourceFigure::DeviceWrites => "written a second",
+        }
+    }
+}
+
+/// The figure for each number of threads, a line an engine: of each cell, its first finished trial. None of engines of
+/// which it was not seen.
+pub(super) fn resources(
+    study: &Study<'_>,
+    workload: &str,
+    figure: ResourceFigure,
+) -> Result<Vec<DrawnChart>, ReportError> {
+    let axis = |heights: &[f64]| Axis::bytes(figure.axis(), heights.iter().copied().fold(0.0, f64::max));
+    let points = |cell: &StudyCell<'_>| {
+        let trial = cell.finished.first().map(|result| &result.trial);
+        trial.and_then(|trial| study.resources.get(trial)).map(|all| heights(all, figure)).unwrap_or_default()
+    };
+    painted_time_charts(study, workload, &TimeSubject { what: figure.words(), axis: &axis }, points)
+}
+
+/// Neighbours put together where there are too many: of memory the most, of bytes all of them over all of the time.
+fn heights(points: &[ResourcePoint], figure: ResourceFigure) -> Vec<Point> {
+    let size = points.len().div_ceil(MOST_POINTS).max(1);
+    let together = |chunk: &[ResourcePoint]| {
+        let bytes = |of: fn(&ResourcePoint) -> Option<u64>| {
+            // A foreign file may have more bytes than whole numbers can count together.
+            let sum: f64 = chunk.iter().map(|point| of(point).map(|bytes| bytes as f64)).sum::<Option<f64>>()?;
+            let seconds: f64 = chunk.iter().map(|point| point.seconds).sum();
+            (seconds > 0.0).then(|| sum / seconds)
+        };
+        let height = match figure {
+            ResourceFigure::Memory => {
+                chunk.iter().filter_map(|point| point.resident_kib).max().map(|kib| kib as f64 * 1024.0)
+            }
+            ResourceFigure::DeviceReads => bytes(|point| point.device_read_bytes),
+            ResourceFigure::DeviceWrites => bytes(|point| point.device_write_bytes),
+        };
+        Some(Point::bare(chunk.last()?.end_s, height?))
+    };
+    points.chunks(size).filter_map(together).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(at: u32, device_write_bytes: Option<u64>) -> ResourcePoint {
+        let (end_s, resident_kib) = (f64::from(at), Some(u64::from(at)));
+        ResourcePoint { end_s, seconds: 1.0, resident_kib, device_read_bytes: None, device_write_bytes }
+    }
+
+    #[test]
+    fn neighbours_are_put_together_and_nothing_is_made_up() {
+        let points: Vec<ResourcePoint> = (1..=1000).map(|at| point(at, Some(4096))).collect();
+        let written = heights(&points, ResourceFigure::DeviceWrites);
+        assert_eq!(written.len(), MOST_POINTS);
+        assert!(written.iter().all(|point| point.y == 4096.0));
+        let memory = heights(&points, ResourceFigure::Memory);
+        assert_eq!((memory[0].x, memory[0].y, memory[199].y), (5.0, 5.0 * 1024.0, 1000.0 * 1024.0));
+        assert!(heights(&points, ResourceFigure::DeviceReads).is_empty());
+        assert!(heights(&[point(1, None), point(2, Some(1))], ResourceFigure::DeviceWrites).len() == 1);
+        let most: Vec<ResourcePoint> = (1..=1000).map(|at| point(at, Some(u64::MAX))).collect();
+        assert!(heights(&most, ResourceFigure::DeviceWrites).iter().all(|point| point.y > 1.8e19));
+    }
+}

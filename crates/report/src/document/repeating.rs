@@ -1,0 +1,30 @@
+//! How an experiment is repeated: one command of a shell, which needs no file.
+
+/// The command that gives `kvdyno run` the text of an experiment; empty if there is none. Nothing in the text means
+/// anything to the shell: the word that ends it is quoted, and no line of it.
+pub(super) fn command(experiment: &str) -> String {
+    if experiment.is_empty() {
+        return String::new();
+    }
+    let mut end = "END".to_owned();
+    while experiment.lines().any(|line| line == end) {
+        end.push('_');
+    }
+    let newline = if experiment.ends_with('\n') { "" } else { "\n" };
+    format!("kvdyno run /dev/stdin <<'{end}'\n{experiment}{newline}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_that_ends_the_text_is_none_of_its_lines() {
+        assert_eq!(command(""), "");
+        assert_eq!(command("a = 1\n"), "kvdyno run /dev/stdin <<'END'\na = 1\nEND");
+        assert_eq!(
+            command("a = \"\"\"\nEND\nEND_\n\"\"\""),
+            "kvdyno run /dev/stdin <<'END__'\na = \"\"\"\nEND\nEND_\n\"\"\"\nEND__"
+        );
+    }
+}

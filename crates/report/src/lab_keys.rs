@@ -1,0 +1,38 @@
+//! The keys of the experiment file that are about comparisons.
+
+use kvdyno_analysis::verdicts::Terms;
+
+/// The least difference that matters, of 1.
+pub(crate) fn detect(experiment: &str) -> f64 {
+    of_lab(experiment, "detect").as_ref().and_then(share).unwrap_or(Terms::default().detect)
+}
+
+/// Whether an experiment repeats until its results are enough.
+pub(crate) fn ends_by_its_results(experiment: &str) -> bool {
+    of_lab(experiment, "repeat").as_ref().and_then(toml::Value::as_str) == Some("auto")
+}
+
+/// Where the database of each run comes from, in the file's word; absent where the file does not say it.
+pub(crate) fn database(experiment: &str) -> Option<String> {
+    of_lab(experiment, "database")?.as_str().map(str::to_owned)
+}
+
+/// The engines of an experiment, as its file has them.
+pub(crate) fn engines(experiment: &str) -> Vec<String> {
+    let engines = experiment.parse::<toml::Table>().ok().and_then(|table| table.get("engines")?.as_array().cloned());
+    engines.unwrap_or_default().iter().filter_map(|engine| engine.as_str().map(str::to_owned)).collect()
+}
+
+fn of_lab(experiment: &str, key: &str) -> Option<toml::Value> {
+    let table: toml::Table = experiment.parse().ok()?;
+    table.get("lab")?.get(key).cloned()
+}
+
+/// `"3 %"` or 0.03.
+fn share(value: &toml::Value) -> Option<f64> {
+    let share = match value {
+        toml::Value::String(text) => text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0,
+        number => number.as_float()?,
+    };
+    (share.is_finite() && share >= 0.0).then_some(share)
+}

@@ -1,0 +1,42 @@
+//! The roles of a mix: clients that differ in what they do in one trial.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Operations;
+
+/// The requested work of the clients of a role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoleFacts {
+    /// Its name.
+    pub name: String,
+    /// How many clients.
+    pub clients: u32,
+    /// Their operations with their weights in percent: `get 95, put 5`.
+    pub mix: String,
+    /// The distribution of the records that they draw.
+    pub distribution: String,
+    /// Records in each of their puts and inserts; absent: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    /// Records in each of their gets; absent: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_per_multiget: Option<u64>,
+    /// Operations of all of them together that were to come each second; absent in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// How they were to come; absent in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival: Option<String>,
+    /// When what they write is acknowledged, if their sessions say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durability: Option<String>,
+}
+
+/// The measured operations of the clients of a role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoleOperations {
+    /// Its name.
+    pub name: String,
+    /// One entry for each kind of operation, in the measured window.
+    pub operations: Vec<Operations>,
+}

@@ -1,0 +1,240 @@
+//! When operations are due, by a schedule that knows nothing of the engine.
+
+use std::f64::consts::TAU;
+
+use kvdyno_dataset::Stream;
+use kvdyno_model::Arrival;
+
+/// Bursts come, and a sine repeats itself, once in so many nanoseconds.
+pub(crate) const PERIOD_NS: f64 = 1e9;
+/// The part of each period in which a burst comes.
+const BURST: f64 = 0.25;
+/// How much of the mean rate a sine rises and falls.
+const SWING: f64 = 0.5;
+/// Two moments that are so near are the same, nanoseconds.
+const SAME_NS: f64 = 1e-3;
+
+/// The schedule of one client.
+///
+/// It is a point process of rate 1 whose time is changed: the moment of an operation is the one at which the expected
+/// number of operations reaches the operation's level (Çinlar, "Introduction to stochastic processes", 1975, section
+/// 4.7). Levels are 1 apart, or, for `poisson`, exponential with mean 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Schedule {
+    arrival: Arrival,
+    /// Of one operation in the mean, nanoseconds.
+    interval_ns: f64,
+    stream: Stream,
+    /// The expected number of operations until the next one.
+    level: f64,
+    /// When the next operation is due, nanoseconds.
+    due_ns: f64,
+}
+
+impl Schedule {
+    /// An operation each `interval_ns` in the mean, the first `offset` of an interval after the others' first.
+    pub(crate) fn new(arrival: Arrival, interval_ns: f64, offset: f64, stream: Stream) -> Self {
+        let mut schedule = Schedule { arrival, interval_ns, stream, level: offset, due_ns: 0.0 };
+        if arrival == Arrival::Poisson {
+            schedule.level = schedule.step();
+        }
+        schedule.due_ns = schedule.moment_of(schedule.level);
+        schedule
+    }
+
+    /// When the next operation is due, nanoseconds since the schedule began.
+    #[inline]
+    pub(crate) fn due_ns(&self) -> f64 {
+        self.due_ns
+    }
+
+    /// Goes on to the operation after that.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        self.level += self.step();
+        self.due_ns = self.moment_of(self.level);
+    }
+
+    /// Drops what is due before a moment.
+    pub(crate) fn skip_to(&mut self, ns: f64) {
+        let reached = self.level_at(ns);
+        if self.level >= reached {
+            return;
+        }
+        match self.arrival {
+            // It does not remember when the last operation came.
+            Arrival::Poisson => self.level = reached + self.step(),
+            _ => self.level += (reached - self.level).ceil(),
+        }
+        self.due_ns = self.moment_of(self.level);
+    }
+
+    /// From one level to the next.
+    #[inline]
+    fn step(&mut self) -> f64 {
+        match self.arrival {
+            // 53 bits are the numbers from 0 to 1 that an f64 tells apart; 1 has no logarithm to be taken of 0.
+            Arrival::Poisson => -(1.0 - (self.stream.bits() >> 11) as f64 / (1u64 << 53) as f64).ln(),
+            _ => 1.0,
+        }
+    }
+
+    /// The expected number of operations until a moment.
+    fn level_at(&self, ns: f64) -> f64 {
+        let (periods, within) = in_periods(ns);
+        let even_ns = match self.arrival {
+            Arrival::Fixed | Arrival::Poisson => ns,
+            Arrival::Bursty => periods * PERIOD_NS + (within / BURST).min(PERIOD_NS),
+            Arrival::Sine => periods * PERIOD_NS + sine_integral(within),
+        };
+        even_ns / self.interval_ns
+    }
+
+    /// The moment at which the expected number of operations is `level`.
+    #[inline]
+    fn moment_of(&self, level: f64) -> f64 {
+        let even_ns = level * self.interval_ns;
+        match self.arrival {
+            Arrival::Fixed | Arrival::Poisson => even_ns,
+            Arrival::Bursty => {
+                let (periods, within) = in_periods(even_ns);
+                periods * PERIOD_NS + within * BURST
+            }
+            Arrival::Sine => {
+                let (periods, within) = in_periods(even_ns);
+                periods * PERIOD_NS + sine_moment(within)
+            }
+        }
+    }
+}
+
+/// Whole periods, and the nanoseconds beyond them.
+#[inline]
+fn in_periods(ns: f64) -> (f64, f64) {
+    let periods = (ns / PERIOD_NS).trunc();
+    (periods, ns - periods * PERIOD_NS)
+}
+
+/// The integral of 1 + swing · sin over the first `ns` of a period.
+fn sine_integral(ns: f64) -> f64 {
+    ns + SWING * PERIOD_NS / TAU * (1.0 - (TAU * ns / PERIOD_NS).cos())
+}
+
+/// The moment within a period at which that integral is `level_ns`: by Newton's method, within a bracket. The
+/// derivative is between 1 - swing and 1 + swing.
+fn sine_moment(level_ns: f64) -> f64 {
+    let (mut low, mut high, mut moment) = (0.0, PERIOD_NS, level_ns);
+    for _ in 0..64 {
+        let beyond = sine_integral(moment) - level_ns;
+        if beyond.abs() < SAME_NS {
+            break;
+        }
+        if beyond > 0.0 {
+            high = moment
+        } else {
+            low = moment
+        }
+        let next = moment - beyond / (1.0 + SWING * (TAU * moment / PERIOD_NS).sin());
+        moment = if (low..=high).contains(&next) { next } else { (low + high) / 2.0 };
+    }
+    moment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key_choice::fits;
+
+    fn schedule(arrival: Arrival, per_s: f64) -> Schedule {
+        Schedule::new(arrival, 1e9 / per_s, 0.0, Stream::new(7))
+    }
+
+    fn moments(arrival: Arrival, per_s: f64, count: usize) -> Vec<f64> {
+        let mut schedule = schedule(arrival, per_s);
+        let next = || {
+            let due = schedule.due_ns();
+            schedule.advance();
+            due
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+
+    #[test]
+    fn every_arrival_has_the_mean_rate() {
+        for &arrival in Arrival::ALL {
+            let moments = moments(arrival, 1000.0, 100_001);
+            assert!(moments.is_sorted(), "{arrival}");
+            let per_s = 1e5 / (moments[100_000] - moments[0]) * 1e9;
+            // Of a Poisson process the standard deviation is one in the root of 100,000: 0.3 %.
+            assert!((per_s / 1000.0 - 1.0).abs() < 0.01, "{arrival}: {per_s}");
+        }
+    }
+
+    #[test]
+    fn fixed_operations_are_one_interval_from_each_other_and_clients_between_each_other() {
+        assert_eq!(moments(Arrival::Fixed, 1000.0, 3), [0.0, 1e6, 2e6]);
+        let second = Schedule::new(Arrival::Fixed, 1e6, 0.5, Stream::new(1));
+        assert_eq!(second.due_ns(), 5e5);
+    }
+
+    /// By chi-squared with 50 classes as likely: the seed is fixed, so it holds always or never.
+    #[test]
+    fn times_between_operations_of_poisson_are_exponential_and_independent() {
+        const CLASSES: usize = 50;
+        let moments = moments(Arrival::Poisson, 1000.0, 100_001);
+        let quantiles: Vec<f64> = moments.windows(2).map(|pair| 1.0 - (-(pair[1] - pair[0]) / 1e6).exp()).collect();
+        let class = |quantile: f64| ((quantile * CLASSES as f64) as usize).min(CLASSES - 1);
+        let mut counts = vec![0; CLASSES];
+        quantiles.iter().for_each(|&quantile| counts[class(quantile)] += 1);
+        assert!(fits(&counts, &[1.0; CLASSES]), "{counts:?}");
+        // Each time beside the one after it, in a square of 7 by 7.
+        let mut pairs = vec![0; 49];
+        for pair in quantiles.chunks_exact(2) {
+            pairs[(pair[0] * 7.0) as usize * 7 + (pair[1] * 7.0) as usize] += 1;
+        }
+        assert!(fits(&pairs, &[1.0; 49]), "{pairs:?}");
+    }
+
+    /// Four times the rate in the first quarter of each second, and nothing after that.
+    #[test]
+    fn bursts_have_all_operations_in_the_first_quarter() {
+        let moments = moments(Arrival::Bursty, 1000.0, 5000);
+        for second in 0..5u32 {
+            let from = f64::from(second) * 1e9;
+            let burst = &moments[second as usize * 1000..][..1000];
+            assert!(burst.iter().all(|moment| (from..from + 2.5e8).contains(moment)), "second {second}");
+            assert!((burst[500] - from - 1.25e8).abs() < 1.0);
+        }
+    }
+
+    /// The count until each moment is the integral of the rate, worked out by hand at the quarters of a period:
+    /// 1/4 + 1/(4 pi), 1/2 + 1/(2 pi), 3/4 + 1/(4 pi), 1.
+    #[test]
+    fn a_sine_has_as_many_operations_as_its_integral() {
+        let moments = moments(Arrival::Sine, 100_000.0, 200_001);
+        let count = |until: f64| moments.iter().filter(|moment| **moment < until - 0.5).count() as f64;
+        for (quarter, share) in [(1.0, 0.25 + 0.5 / TAU), (2.0, 0.5 + 1.0 / TAU), (3.0, 0.75 + 0.5 / TAU), (4.0, 1.0)] {
+            for period in 0..2 {
+                let expected = 1e5 * (f64::from(period) + share);
+                let counted = count(PERIOD_NS * (f64::from(period) + quarter / 4.0));
+                assert!((counted - expected).abs() <= 1.0, "{quarter} of {period}: {counted}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_skipped_is_what_was_due_before_and_nothing_else() {
+        for &arrival in Arrival::ALL {
+            let mut skipped = schedule(arrival, 1000.0);
+            skipped.skip_to(1.2e9);
+            assert!(skipped.due_ns() >= 1.2e9 - 1.0, "{arrival}: {}", skipped.due_ns());
+            if arrival != Arrival::Poisson {
+                let next = moments(arrival, 1000.0, 3000).into_iter().find(|moment| *moment >= 1.2e9 - 1.0).unwrap();
+                assert!((skipped.due_ns() - next).abs() < 1.0, "{arrival}: {} and {next}", skipped.due_ns());
+            }
+            let due = skipped.due_ns();
+            skipped.skip_to(0.0);
+            assert_eq!(skipped.due_ns(), due, "{arrival}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A distribution as an experiment file has it: a word, and the numbers that it takes.
+
+use std::fmt;
+
+use kvdyno_model::{Json, KeyValue, read_by_text, written_as_text};
+
+use super::power::{MOST_RANGES, PowerLaw};
+
+kvdyno_model::words! {
+    /// How likely each record is to come next.
+    #[derive(Default)]
+    pub enum DistributionKind: "a distribution", "DISTRIBUTION" {
+        /// Every record is as likely as any other.
+        Uniform = "uniform" as default,
+        /// Zipf's law, and the likely records lie anywhere: `zipf 0.99` has the exponent 0.99.
+        Zipf = "zipf",
+        /// Zipf's law, and the first record is the likeliest.
+        ZipfOrdered = "zipf-ordered",
+        /// As YCSB has Zipf's law: exponent 0.99 over 10^10 items, each hashed to a record.
+        ZipfYcsb = "zipf-ycsb",
+        /// Zipf's law, and the newest record is the likeliest.
+        Latest = "latest",
+        /// A part of the records, the first ones, gets a part of the draws: `hotspot 0.2 0.8`.
+        Hotspot = "hotspot",
+        /// The first record is the likeliest; the mean is a part of the records: `exponential 0.1`.
+        Exponential = "exponential",
+        /// A record in the middle is the likeliest; the standard deviation is a part of the records: `normal 0.1`.
+        Normal = "normal",
+        /// One after the other in key order, from anywhere on, and again from the first.
+        Sequential = "sequential",
+        /// Uniform in a part of the records that moves on by one record with each draw: `window 0.01`.
+        Window = "window",
+        /// The likeliest r records get the part A r^B of the draws: `power A B`, or, in key ranges, with five more.
+        Power = "power",
+    }
+}
+
+/// A number that a distribution takes.
+struct DistributionNumber {
+    what: &'static str,
+    default: f64,
+    least: f64,
+    most: f64,
+}
+
+/// YCSB's exponent, which others took over.
+const EXPONENT: DistributionNumber = DistributionNumber { what: "exponent", default: 0.99, least: 0.01, most: 10.0 };
+
+const fn part(what: &'static str, default: f64) -> DistributionNumber {
+    DistributionNumber { what, default, least: 1e-6, most: 1.0 }
+}
+
+/// YCSB's defaults.
+const HOTSPOT: [DistributionNumber; 2] = [part("part of the records", 0.2), part("part of the draws", 0.8)];
+const MEAN: DistributionNumber = part("mean, a part of the records,", 0.1);
+const DEVIATION: DistributionNumber = part("standard deviation, a part of the records,", 0.1);
+const WIDTH: DistributionNumber = part("part of the records", 0.01);
+/// The defaults are those that RocksDB's wiki publishes for mixgraph, with one key range.
+const POWER: [DistributionNumber; MOST_NUMBERS] = [
+    DistributionNumber { what: "part of the likeliest record", default: 0.002_312, least: 1e-9, most: 1.0 },
+    DistributionNumber { what: "exponent", default: 0.3467, least: 0.01, most: 1.0 },
+    DistributionNumber { what: "number of key ranges", default: 1.0, least: 1.0, most: MOST_RANGES },
+    coefficient(14.18),
+    rate(-2.917),
+    coefficient(0.0164),
+    rate(-0.080_82),
+];
+/// Numbers of a distribution at the most.
+const MOST_NUMBERS: usize = 7;
+
+const fn coefficient(default: f64) -> DistributionNumber {
+    DistributionNumber { what: "coefficient of key ranges", default, least: 0.0, most: 1e9 }
+}
+
+const fn rate(default: f64) -> DistributionNumber {
+    DistributionNumber { what: "rate of key ranges", default, least: -100.0, most: 100.0 }
+}
+
+impl DistributionKind {
+    fn numbers(self) -> &'static [DistributionNumber] {
+        match self {
+            DistributionKind::Zipf | DistributionKind::ZipfOrdered | DistributionKind::Latest => &[EXPONENT],
+            DistributionKind::Hotspot => &HOTSPOT,
+            DistributionKind::Exponential => &[MEAN],
+            DistributionKind::Normal => &[DEVIATION],
+            DistributionKind::Window => &[WIDTH],
+            DistributionKind::Power => &POWER,
+            DistributionKind::Uniform | DistributionKind::ZipfYcsb | DistributionKind::Sequential => &[],
+        }
+    }
+}
+
+/// How likely each record is to come next: one of the distributions with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distribution {
+    kind: DistributionKind,
+    /// As many as the kind takes; the rest are 0.
+    numbers: [f64; MOST_NUMBERS],
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        Distribution::of(DistributionKind::default())
+    }
+}
+
+impl Distribution {
+    /// One with its default numbers.
+    pub fn of(kind: DistributionKind) -> Distribution {
+        let mut numbers = [0.0; MOST_NUMBERS];
+        numbers.iter_mut().zip(kind.numbers()).for_each(|(number, taken)| *number = taken.default);
+        Distribution { kind, numbers }
+    }
+
+    /// Which it is.
+    pub fn kind(self) -> DistributionKind {
+        self.kind
+    }
+
+    /// Its numbers; 0 for those that it does not take.
+    pub(crate) fn numbers(self) -> [f64; MOST_NUMBERS] {
+        self.numbers
+    }
+
+    /// Parts that the records are cut into, each of which has one at least.
+    pub(crate) fn ranges(self) -> u64 {
+        if self.kind == DistributionKind::Power { PowerLaw::new(self.numbers).count(u64::MAX) } else { 1 }
+    }
+
+    /// Why the numbers, each of which is right, are wrong together; absent if they are not.
+    fn fault(self) -> Option<String> {
+        match self.kind {
+            DistributionKind::Power if self.numbers[2].fract() != 0.0 => {
+                Some(format!("the number of key ranges of power is {}; it must be whole", self.numbers[2]))
+            }
+            DistributionKind::Power => PowerLaw::new(self.numbers).fault(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = self.numbers.iter().zip(self.kind.numbers()).map(|(number, _)| number.to_string());
+        let words: Vec<String> = std::iter::once(self.kind.to_string()).chain(numbers).collect();
+        f.pad(&words.join(" "))
+    }
+}
+
+impl KeyValue for Distribution {
+    const PLACEHOLDER: &'static str = "DISTRIBUTION";
+
+    fn describe() -> String {
+        format!("{}, with its numbers", DistributionKind::describe())
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let mut words = text.split_whitespace();
+        let mut distribution = Distribution::of(DistributionKind::from_text(words.next().unwrap_or_default())?);
+        let kind = distribution.kind;
+        let mut left = distribution.numbers.iter_mut().zip(kind.numbers());
+        for word in words {
+            let Some((slot, DistributionNumber { what, least, most, .. })) = left.next() else {
+                return Err(format!("`{text}` has more numbers than the {} that {kind} takes", kind.numbers().len()));
+            };
+            let number = word.parse().ok().filter(|number| (*least..=*most).contains(number));
+            *slot = number.ok_or_else(|| format!("the {what} of {kind} is {word}; it must be {least} to {most}"))?;
+        }
+        distribution.fault().map_or(Ok(distribution), |fault| Err(format!("`{text}`: {fault}")))
+    }
+
+    fn schema() -> Json {
+        let names: Vec<&str> = DistributionKind::ALL.iter().map(|kind| kind.word()).collect();
+        serde_json::json!({ "type": "string", "pattern": format!("^({})( +[0-9.e-]+)*$", names.join("|")) })
+    }
+
+    fn words() -> Vec<(&'static str, &'static str)> {
+        DistributionKind::words()
+    }
+}
+
+read_by_text!(Distribution);
+written_as_text!(Distribution);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_is_found_by_its_name_and_its_numbers() {
+        for &kind in DistributionKind::ALL {
+            let one = Distribution::of(kind);
+            assert_eq!(one.to_string().parse(), Ok(one));
+            assert_eq!(kind.to_string().parse(), Ok(one));
+        }
+        let hotspot: Distribution = "hotspot 0.3".parse().unwrap();
+        assert_eq!((&hotspot.numbers()[..2], hotspot.to_string().as_str()), (&[0.3, 0.8][..], "hotspot 0.3 0.8"));
+    }
+
+    #[test]
+    fn what_is_none_is_told() {
+        for (text, reason) in [
+            ("unifrom", "`unifrom` is not a distribution"),
+            ("", "`` is not a distribution"),
+            ("uniform 1", "`uniform 1` has more numbers than the 0 that uniform takes"),
+            ("zipf 0.99 2", "more numbers than the 1 that zipf takes"),
+            ("zipf 0", "the exponent of zipf is 0; it must be 0.01 to 10"),
+            ("zipf NaN", "the exponent of zipf is NaN"),
+            ("hotspot 0.1 1.5", "the part of the draws of hotspot is 1.5; it must be 0.000001 to 1"),
+            ("zipf x", "the exponent of zipf is x"),
+            ("power 0", "the part of the likeliest record of power is 0; it must be 0.000000001 to 1"),
+            ("power 0.1 1.5", "the exponent of power is 1.5; it must be 0.01 to 1"),
+            ("power 0.1 0.5 0", "the number of key ranges of power is 0; it must be 1 to 256"),
+            ("power 0.1 0.5 1.5", "the number of key ranges of power is 1.5; it must be whole"),
+            ("power 0.1 0.5 30 -1", "the coefficient of key ranges of power is -1; it must be 0 to"),
+            ("power 0.1 0.5 30 0 1 0 1", "the key ranges have weights that are 0"),
+        ] {
+            let error = text.parse::<Distribution>().unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+        assert!("unifrom".parse::<Distribution>().unwrap_err().contains("did you mean `uniform`?"));
+    }
+}

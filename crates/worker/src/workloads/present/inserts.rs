@@ -1,0 +1,108 @@
+//! New records: which id comes next, and which are there for certain.
+//!
+//! Ids are given out in chunks from a counter that all clients share, touched once for a chunk. Each client publishes
+//! the lowest id of its chunk that is not acknowledged yet, its *low water*. Everything below all low waters, and below
+//! the counter as it was before they were read, is there.
+
+use std::sync::atomic::Ordering;
+
+use super::CHUNK;
+use crate::loops::Driver;
+use crate::shared::ClientStats;
+
+/// Records that can be inserted by all trials on a database: so many that keys of 16 digits are still told apart by
+/// their lower half, which is the cheapest to make.
+pub(crate) const MOST_INSERTED: u64 = 1 << 31;
+
+/// Says nothing of a client that has no chunk.
+const NO_CHUNK: u64 = 0;
+
+/// The ids that a client inserts.
+pub(crate) struct Inserts {
+    /// The first id that is inserted in this trial: everything below was there before.
+    base: u64,
+    /// The part of its chunk that is left.
+    next: u64,
+    end: u64,
+    /// Ids of a chunk: whole batches.
+    chunk: u64,
+    /// All ids below are there.
+    there: u64,
+}
+
+impl Inserts {
+    pub(crate) fn new<C>(driver: &Driver<'_, C>) -> Inserts {
+        let base = driver.present.there;
+        let batch = driver.parameters.batch.max(1);
+        Inserts { base, next: 0, end: 0, chunk: (CHUNK / batch).max(1) * batch, there: base }
+    }
+
+    /// All ids below were inserted: they were when this client last looked.
+    #[inline(always)]
+    pub(crate) fn there(&self) -> u64 {
+        self.there
+    }
+
+    /// The same, looked up anew.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look<C>(&mut self, driver: &Driver<'_, C>) -> u64 {
+        let given_out = driver.control.shared_work.0.load(Ordering::SeqCst);
+        self.there = self.there.max(there(self.base, given_out, driver.clients));
+        self.there
+    }
+
+    /// The id to insert now; it stays the same until it is [`Inserts::acknowledged`].
+    #[inline(always)]
+    pub(crate) fn next<C>(&mut self, driver: &Driver<'_, C>) -> u64 {
+        if self.next == self.end {
+            self.take_chunk(driver);
+        }
+        self.next
+    }
+
+    /// The id is there now.
+    #[inline(always)]
+    pub(crate) fn acknowledged<C>(&mut self, driver: &Driver<'_, C>) {
+        self.several_acknowledged(driver, 1);
+    }
+
+    /// The id is there now, and so are those after it of a batch.
+    #[inline(always)]
+    pub(crate) fn several_acknowledged<C>(&mut self, driver: &Driver<'_, C>, count: u64) {
+        self.next += count;
+        // A client with nobody beside it knows without looking.
+        if driver.clients.len() == 1 {
+            self.there = self.next;
+        }
+        // Release: who sees it finds the record in the engine.
+        let low = if self.next == self.end { NO_CHUNK } else { self.next };
+        driver.stats.low_water.store(low, Ordering::Release);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_chunk<C>(&mut self, driver: &Driver<'_, C>) {
+        let (given_out, low_water) = (&driver.control.shared_work.0, &driver.stats.low_water);
+        // The own low water must never be above an id that this client has and has not inserted, not even between
+        // these steps: so it goes down to what the counter was before it is taken from.
+        low_water.store(self.base + given_out.load(Ordering::SeqCst), Ordering::SeqCst);
+        self.next = self.base + given_out.fetch_add(self.chunk, Ordering::SeqCst);
+        self.end = self.next + self.chunk;
+        low_water.store(self.next, Ordering::SeqCst);
+        self.look(driver);
+    }
+
+    /// Whether `id`, which is not known to be there, may be: it was given out in this trial, or in one before that had
+    /// not acknowledged all before it.
+    pub(crate) fn may_be_there<C>(&self, driver: &Driver<'_, C>, id: u64) -> bool {
+        id < driver.present.given_out.max(self.base + driver.control.shared_work.0.load(Ordering::SeqCst))
+    }
+}
+
+/// All ids below are there, of a trial that inserts from `base` on and had `given_out` ids before its clients'
+/// statistics are looked at.
+pub(super) fn there(base: u64, given_out: u64, clients: &[ClientStats]) -> u64 {
+    let low_waters = clients.iter().map(|stats| stats.low_water.load(Ordering::SeqCst)).filter(|low| *low != NO_CHUNK);
+    low_waters.fold(base.saturating_add(given_out), u64::min)
+}
