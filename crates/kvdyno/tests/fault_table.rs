@@ -1,13 +1,10 @@
 //! Every fault in every workload that can meet it: caught, and in no other a false alarm. `docs/faults.md` has the
-//! table, written by this test with `UPDATE_DOCS=1`.
+//! table, written by this test with `KVDYNO_REGENERATE=run`.
 
 #![allow(clippy::unwrap_used)]
 
 #[path = "support/columns.rs"]
 mod columns;
-#[path = "support/repository.rs"]
-#[allow(dead_code)]
-mod repository;
 mod support;
 
 use std::fs;
@@ -125,14 +122,14 @@ fn every_fault_is_caught_in_each_workload_that_can_meet_it() {
     let headings: Vec<&str> = WORKLOADS.iter().map(|column| column.heading).collect();
     let head = format!("| fault | {} |\n|---|{}\n", headings.join(" | "), "---|".repeat(headings.len()));
     let table = format!("{head}{}", rows.into_inner().unwrap().concat());
-    let file = repository::top().join("docs/faults.md");
+    let file = kvdyno_gates::repository::top().join("docs/faults.md");
     let text = fs::read_to_string(&file).unwrap();
     let (begin, end) = ("<!-- table: begin, written by a test -->\n\n", "\n<!-- table: end -->");
     let (before, rest) = text.split_once(begin).unwrap();
     let (old, after) = rest.split_once(end).unwrap();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    if std::env::var_os("KVDYNO_REGENERATE").is_some() {
         fs::write(&file, format!("{before}{begin}{table}{end}{after}")).unwrap();
     } else {
-        assert_eq!(old, table, "docs/faults.md; UPDATE_DOCS=1 writes it");
+        assert_eq!(old, table, "docs/faults.md; KVDYNO_REGENERATE=run writes it");
     }
 }

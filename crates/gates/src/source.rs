@@ -1,7 +1,7 @@
 //! Source text of Rust, C, C++ and Go, taken apart as far as a vocabulary needs it: identifiers, comments and the types
 //! that are defined. Strings and characters are neither.
 
-use super::repository::File;
+use crate::repository::File;
 
 /// A piece of source.
 #[derive(Debug, PartialEq)]
