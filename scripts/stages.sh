@@ -38,7 +38,7 @@ judge() {
 }
 
 for stage in "$@"; do
-    name=${stage%[!&]}
+    name=${stage%[&!]}
     if [ -n "$ended" ]; then
         unmade+=("$name")
     elif [ "$stage" = "$name&" ]; then

@@ -1,6 +1,6 @@
-//! `kvdyno-gates [ARGUMENT…]`: runs all tests with `cargo nextest run`, or those that further arguments of it select,
-//! then each that failed once more, alone. One that then passes is flaky: it is named with the output of its failure,
-//! and [`MOST_FLAKY`] of them are let pass.
+//! `kvdyno-gates [ARGUMENT…]`: runs all tests with `cargo nextest run`, with further arguments of the build such as
+//! `--features NAME`, then each that failed once more, alone. One that then passes is flaky: it is named with the output
+//! of its failure, and [`MOST_FLAKY`] of them are let pass.
 //!
 //! It ends with the names of what failed, their messages, and the command that runs each alone. The names are also left
 //! in `target/gate/tests.failed` and `tests.flaky`, a line each, for `scripts/stages.sh`.
@@ -47,22 +47,23 @@ fn main() -> ExitCode {
 fn run(arguments: &[String]) -> Fallible<bool> {
     let top = repository::top();
     let first = failing(&top, "default", arguments)?;
-    let still = if first.is_empty() || first.len() > MOST_RUN_AGAIN { first.clone() } else { again(&top, &first)? };
+    let still =
+        if first.is_empty() || first.len() > MOST_RUN_AGAIN { first.clone() } else { again(&top, arguments, &first)? };
     let failed = |failure: &&TestFailure| still.iter().any(|one| one.to_string() == failure.to_string());
     let (failed, flaky): (Vec<&TestFailure>, Vec<&TestFailure>) = first.iter().partition(failed);
 
     let folder = top.join("target/gate");
     fs::create_dir_all(&folder)?;
-    leave(&folder.join("tests.flaky"), &flaky)?;
-    leave(&folder.join("tests.failed"), &failed)?;
+    leave(&folder.join("tests.flaky"), &flaky, arguments)?;
+    leave(&folder.join("tests.failed"), &failed, arguments)?;
     let mut out = io::stdout().lock();
     for failure in &flaky {
         writeln!(out, "\n---- flaky: {failure}\nIt failed, and passed when it ran alone.")?;
-        tell(&mut out, failure)?;
+        tell(&mut out, failure, arguments)?;
     }
     for failure in &failed {
         writeln!(out, "\n---- failed: {failure}")?;
-        tell(&mut out, failure)?;
+        tell(&mut out, failure, arguments)?;
     }
     writeln!(out, "\n{} tests failed, {} are flaky", failed.len(), flaky.len())?;
     for failure in &failed {
@@ -101,12 +102,12 @@ fn report_of(top: &Path, profile: &str) -> PathBuf {
 }
 
 /// Those of `failed` that fail again when each runs alone.
-fn again(top: &Path, failed: &[TestFailure]) -> Fallible<Vec<TestFailure>> {
+fn again(top: &Path, arguments: &[String], failed: &[TestFailure]) -> Fallible<Vec<TestFailure>> {
     let filter: Vec<String> = failed.iter().map(TestFailure::filter).collect();
-    failing(top, "again", &["-E".to_owned(), filter.join(" | ")])
+    failing(top, "again", &[arguments, &["-E".to_owned(), filter.join(" | ")]].concat())
 }
 
-fn tell(out: &mut impl Write, failure: &TestFailure) -> io::Result<()> {
+fn tell(out: &mut impl Write, failure: &TestFailure, arguments: &[String]) -> io::Result<()> {
     let lines: Vec<&str> = failure.output.lines().collect();
     writeln!(out, "{}", failure.message)?;
     if lines.len() > LINES {
@@ -115,15 +116,17 @@ fn tell(out: &mut impl Write, failure: &TestFailure) -> io::Result<()> {
     for line in &lines[lines.len().saturating_sub(LINES)..] {
         writeln!(out, "{line}")?;
     }
-    writeln!(out, "alone: {}", command(failure))
+    writeln!(out, "alone: {}", command(failure, arguments))
 }
 
 /// The command that runs this test alone.
-fn command(failure: &TestFailure) -> String {
-    format!("target/tools/cargo-nextest nextest run {} -E '{}'", BUILT.join(" "), failure.filter())
+fn command(failure: &TestFailure, arguments: &[String]) -> String {
+    let built = [&BUILT.map(str::to_owned), arguments].concat().join(" ");
+    format!("target/tools/cargo-nextest nextest run {built} -E '{}'", failure.filter())
 }
 
-fn leave(file: &Path, failures: &[&TestFailure]) -> io::Result<()> {
-    let lines: Vec<String> = failures.iter().map(|failure| format!("{failure}\t{}\n", command(failure))).collect();
+fn leave(file: &Path, failures: &[&TestFailure], arguments: &[String]) -> io::Result<()> {
+    let lines: Vec<String> =
+        failures.iter().map(|failure| format!("{failure}\t{}\n", command(failure, arguments))).collect();
     fs::write(file, lines.concat())
 }
