@@ -73,7 +73,7 @@ fn a_segmentation_fault_in_a_write_of_the_run() {
 
 #[test]
 fn a_segmentation_fault_in_the_warm_up() {
-    let warming = faulty("segv-get").milliseconds(200).with("warmup", "200ms");
+    let warming = faulty("segv-get").fault("segv-get", 1).milliseconds(200).with("warmup", "200ms");
     fails_in_the_run(warming, "crashed", "signal 11 (SIGSEGV) while warming up");
 }
 

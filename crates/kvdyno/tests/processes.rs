@@ -57,7 +57,8 @@ fn they_give_what_threads_give() {
 /// Every read beside a writer is held against what that writer's process had acknowledged.
 #[test]
 fn what_a_writer_acknowledged_is_read_by_other_processes() {
-    let ran = processes(["lmdb", "bdb", "bdb:snapshot", "faulty"]).workload("readwhilewriting,overwrite").run();
+    let engines = processes(["lmdb", "bdb", "bdb:snapshot", "faulty"]).workload("readwhilewriting,overwrite");
+    let ran = engines.milliseconds(500).run();
     ran.is_clean();
     for result in ran.results().iter().filter(|result| result.trial.workload == "readwhilewriting") {
         assert!(result.reads_per_s() > 0.0 && result.writes_per_s() > 0.0, "{:?}", result.trial);
@@ -74,7 +75,8 @@ fn at_every_durability() {
 
 #[test]
 fn a_stale_value_is_told_whichever_process_wrote_the_newer_one() {
-    let ran = processes(["faulty"]).workload("readwhilewriting").milliseconds(300).with("records", 50);
+    // The writer comes to every record before the readers are through.
+    let ran = processes(["faulty"]).workload("readwhilewriting").operations(100_000).with("records", 50);
     fails(ran.fault("old-value", 100), "wrong-answer", "had been acknowledged");
 }
 
@@ -112,16 +114,19 @@ fn an_engine_without_threads_gets_processes() {
 
 #[test]
 fn the_account_is_the_sum_over_all_of_them() {
-    let ran = processes(["lmdb"]).workload("readwhilewriting").milliseconds(500).run();
+    let ran = processes(["lmdb"]).workload("readwhilewriting").milliseconds(1000).run();
     let trial = ran.trial("lmdb", "readwhilewriting");
     let (result, mut parts) = (&trial.result, Vec::new());
     for number in 1..=3 {
         let report: serde_json::Value = serde_json::from_str(&trial.file(&format!("worker-{number}.json"))).unwrap();
-        parts.push(report["window"]["user_s"].as_f64().unwrap());
+        parts.push(["user_s", "sys_s"].map(|figure| report["window"][figure].as_f64().unwrap()));
     }
     let window = result.window.as_ref().unwrap();
-    assert!((window.user_s - parts.iter().sum::<f64>()).abs() < 1e-9 && parts.iter().all(|part| *part > 0.0));
-    assert!(result.os.user_s >= window.user_s && result.os.wall_s >= 0.5, "{:?}", result.os);
+    let sum: f64 = parts.iter().map(|[user_s, _]| user_s).sum();
+    assert!((window.user_s - sum).abs() < 1e-9, "{} is not the sum of {parts:?}", window.user_s);
+    // The kernel tells user's and system's time apart by samples, and of little time may have none of either.
+    assert!(parts.iter().all(|[user_s, sys_s]| user_s + sys_s > 0.0), "{parts:?}");
+    assert!(result.os.user_s >= window.user_s && result.os.wall_s >= 1.0, "{:?}", result.os);
     let together = result.os.peak_pss_kib.unwrap();
     assert!(together < result.os.peak_rss_kib && together > result.os.peak_rss_kib / 3, "{:?}", result.os);
     assert_eq!(result.total_kib(), result.space.db_kib.max(together));
@@ -194,7 +199,8 @@ fn one_crashes() {
 
 #[test]
 fn the_writer_crashes() {
-    let writing = faulty("segv-put").workload("readwhilewriting").milliseconds(200).option("faulty.after=0");
+    // The crash ends it.
+    let writing = faulty("segv-put").workload("readwhilewriting").milliseconds(600_000).option("faulty.after=0");
     // Puts of the load are not hit: it has 2000, in its own process.
     fails(writing.fault("segv-put", 2001), "crashed", "in process 3 of 3, a writer");
 }

@@ -48,8 +48,8 @@ pub struct Together {
     pub sound: &'static str,
     /// More keys of the lab.
     pub keys: &'static str,
-    workload: String,
-    cases: Vec<Case>,
+    pub workload: String,
+    pub cases: Vec<Case>,
 }
 
 impl Together {
