@@ -109,9 +109,9 @@ fn what_a_killed_run_leaves_behind_is_found_and_removed() {
     let text =
         format!("{LARGE}\n[environment]\nstorage = \"ext4\"\n").replace("    environment.memory = \"64MiB\"\n", "");
     let text = text.replace("[environment]\n", "[environment]\nmemory = \"64MiB\"\n").replace("80_000", "2_000");
-    let text = text.replace("duration = \"2s\"", "duration = \"5s\"");
+    let text = text.replace("duration = \"2s\"", "duration = \"8s\"");
     lab.write("experiment.toml", &text);
-    let running = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker().after(100);
+    let running = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker();
     let pid = running.pid();
     let of_this_run = || groups_of(pid);
     assert_eq!(of_this_run().len(), 1);

@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, dead_code, unused_imports)]
 
 mod hlog;
+pub mod hostile;
 mod machine;
 mod outcome;
 mod running;
@@ -28,7 +29,7 @@ use tempfile::TempDir;
 pub use hlog::interval_log;
 pub use machine::{LoopDevice, leftovers, may_set_the_environment};
 pub use outcome::{EndedTrial, Ran, squeezed};
-pub use running::{RunningKvdyno, eventually};
+pub use running::{HANG, NEVER, RunningKvdyno, eventually, side_by_side};
 pub use small_filesystem::SmallFilesystem;
 
 /// A folder of its own, in which commands run. Its results go to `results` below it.
