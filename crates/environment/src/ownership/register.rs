@@ -321,16 +321,18 @@ impl ReadRegister {
         if !facts.is_file() || facts.uid() != user || facts.len() > MOST_BYTES {
             return Ok(None);
         }
-        let is_locked = file.try_lock().is_err();
         let mut text = String::new();
-        (&file).take(MOST_BYTES).read_to_string(&mut text)?;
+        let is_locked = file.try_lock().is_err();
+        let read = (&file).take(MOST_BYTES).read_to_string(&mut text);
+        let lock = (!is_locked).then(|| LockedFile::of(file));
+        read?;
         let Some((maker, things)) = parse(&text) else { return Ok(None) };
         // The lock tells of a process that has another number here too, as that of a container, and of its tools.
-        let is_in_use = is_locked || maker.is_alive();
+        let lock = lock.filter(|_| !maker.is_alive());
         // Nothing outlives the system's start but folders.
         let outlives = |thing: &Thing| maker.is_of_this_boot() || matches!(thing, Thing::Folder { .. });
         let things = things.into_values().filter(outlives).collect();
-        Ok(Some(ReadRegister { maker, things, path: path.to_owned(), lock: (!is_in_use).then(|| LockedFile::of(file)) }))
+        Ok(Some(ReadRegister { maker, things, path: path.to_owned(), lock }))
     }
 
     /// Whether its process is no more, and nobody else goes by it just now.
