@@ -11,7 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::memory::{self, LeftoverGroup};
-use crate::ownership::{self, Inode, PLACE, ReadRegister, Register, RegisterFolder, RunName, Thing, is_still};
+use crate::ownership::{
+    self, FOLDER_VARIABLE, Inode, ReadRegister, Register, RegisterFolder, RunName, Thing, is_still,
+};
 use crate::storage::backing_store::{self, LeftoverStorage};
 
 /// How long one thing may take to be looked at or removed: what hangs (a network's filesystem, a broken disk) is left.
@@ -135,10 +137,10 @@ fn lookalikes(registered: &HashSet<PathBuf>, folders: &[RegisterFolder]) -> Vec<
     let groups = memory::lookalikes().into_iter();
     let groups = groups.map(|path| (format!("the control group {}", path.display()), path));
     let all = groups.chain(backing_store::lookalikes()).filter(|(_, path)| !registered.contains(path));
-    let places: Vec<_> = folders.iter().map(|folder| folder.path.display().to_string()).collect();
+    let paths: Vec<_> = folders.iter().map(|folder| folder.path.display().to_string()).collect();
     let why = format!(
-        "no register in {} has it: another user's kvdyno, one with another {PLACE}, or another program made it",
-        places.join(" or ")
+        "no register in {} has it: another user's kvdyno, one with another {FOLDER_VARIABLE}, or another program made it",
+        paths.join(" or ")
     );
     all.map(|(what, _)| Kept { what, why: why.clone() }).collect()
 }

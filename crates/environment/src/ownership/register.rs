@@ -25,7 +25,7 @@ use super::{Inode, LockedFile, Maker, RunName, Thing};
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The variable that names a folder for registers in place of the user's own.
-pub(crate) const PLACE: &str = "KVDYNO_REGISTER";
+pub(crate) const FOLDER_VARIABLE: &str = "KVDYNO_REGISTER";
 
 /// How long a resumed run waits for a `kvdyno clean` that goes by what it left, or a tool that it had started.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -235,7 +235,7 @@ pub struct RegisterFolder {
 /// The folders in which registers can be, the best first: the one that `KVDYNO_REGISTER` names, or those of this user.
 /// Those are in the user's own system folder (`/run/user/UID`) where there is one.
 pub fn register_folders() -> Vec<RegisterFolder> {
-    folders(env::var_os(PLACE).filter(|place| !place.is_empty()).map(PathBuf::from))
+    folders(env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from))
 }
 
 fn folders(chosen: Option<PathBuf>) -> Vec<RegisterFolder> {
