@@ -139,7 +139,8 @@ fn lookalikes(registered: &HashSet<PathBuf>, folders: &[RegisterFolder]) -> Vec<
     let all = groups.chain(backing_store::lookalikes()).filter(|(_, path)| !registered.contains(path));
     let paths: Vec<_> = folders.iter().map(|folder| folder.path.display().to_string()).collect();
     let why = format!(
-        "no register in {} has it: another user's kvdyno, one with another {FOLDER_VARIABLE}, or another program made it",
+        "no register in {} has it: another user's kvdyno, one with another {FOLDER_VARIABLE}, or another program made \
+         it",
         paths.join(" or ")
     );
     all.map(|(what, _)| Kept { what, why: why.clone() }).collect()
