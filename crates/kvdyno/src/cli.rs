@@ -226,7 +226,8 @@ pub struct EraseArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "What belongs to a run in progress is left alone. The files of a database stay in its results \
-                        folder: the run can be resumed.")]
+                        folder: the run can be resumed. Of what was made with KVDYNO_REGISTER=FOLDER it knows with the \
+                        same variable.")]
 pub struct CleanArguments {
     /// Say what there is, and remove nothing
     #[arg(long)]

@@ -11,7 +11,7 @@ use kvdyno_model::Design;
 use kvdyno_results::{DesignFacts, Phase};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::{Comparison, EndedTrial, Lab, Ran, eventually, leftovers};
+use support::{Comparison, EndedTrial, Lab, Ran, eventually};
 
 /// Short slices of one reader on small databases.
 fn readers<const N: usize>(engines: [&str; N]) -> Comparison {
@@ -133,7 +133,6 @@ fn a_run_repeats_until_its_comparisons_are_decided_and_remembers_that() {
 /// Its workers stand frozen in their groups, and nobody is left who would end them.
 #[test]
 fn what_was_frozen_when_the_lab_and_its_keepers_were_killed_is_cleaned_up() {
-    let _one_at_a_time = leftovers();
     let lab = Lab::new();
     let comparison = lab.compare(["lmdb", "leveldb", "rocksdb"]).workload("readrandom").with("duration", "20s");
     let running = comparison.start();

@@ -6,7 +6,7 @@ mod support;
 
 use std::fs;
 
-use support::{Lab, Ran};
+use support::{Lab, Ran, may_mount};
 
 /// The checks that hold an engine against what the system refuses and what sessions leave.
 const NEW: &str = "write-refused,close-refused,filesystem-full,read-refused,sessions-come-and-go";
@@ -27,15 +27,11 @@ fn fails(option: &str, name: &str, words: &str) {
     assert!(line.contains("FAILED") && line.contains(words), "it should say `{words}`:\n{}", ran.stdout);
 }
 
-/// `filesystem-full` does not apply where nothing may be mounted.
-fn may_mount() -> bool {
-    std::env::var_os("KVDYNO_TEST_MOUNT").is_some_and(|value| value == "run")
-}
-
 #[test]
 fn a_sound_engine_passes_the_checks_of_what_the_system_refuses() {
     let ran = check(&Lab::new(), NEW, &[]);
     ran.exits(0);
+    // `filesystem-full` does not apply where nothing may be mounted.
     let applies = if may_mount() { 5 } else { 4 };
     let passed = ran.stdout.lines().filter(|line| line.contains(" passed")).count();
     assert!(passed > applies, "with the line that counts them there should be more than {applies}:\n{}", ran.stdout);
