@@ -10,9 +10,8 @@ mod columns;
 mod repository;
 mod support;
 
-use std::fs;
 use std::path::PathBuf;
-use std::thread;
+use std::{fs, panic, thread};
 
 use Does::{
     Deletes, DeletesRanges, Ends, Front, HasBounds, InsertsIfAbsent, Looks, Reads, ReadsAgain, Rereads, Seeks, Steps,
@@ -83,21 +82,30 @@ const OF_MEETINGS: [&str; 3] = ["dirty-read", "lost-update", "unrepeated-read"];
 /// Operations of each client.
 const OPERATIONS: u64 = 8000;
 
-/// The runs of all workloads, each on a database of its own, with a fault that strikes at each 97th operation that it
+/// The runs of all workloads, each on a database as it was loaded, with a fault that strikes at each 97th operation that it
 /// can hit. Of writes it leaves as many alone as the load has. Where transactions have to meet, it strikes each time.
 fn results_with(fault: &str) -> Vec<TrialResult> {
     let audit = if OF_READS.contains(&fault) { "off" } else { "sample" };
     let (every, after) =
         if OF_MEETINGS.contains(&fault) { (1, 0) } else { (97, if fault == "dropped-write" { RECORDS } else { 0 }) };
-    let head = format!(
-        "engines = [\"faulty\"]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = {every}, \
+    let head = |database: &str, durability: &str| {
+        format!(
+            "engines = [\"faulty\"]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = {every}, \
          after = {after}, transactions = true, concurrent = true }}\n\
-         [lab]\ndatabase = \"fresh\"\norder = \"sequential\"\nrepeat = 1\naudit = \"{audit}\"\n"
-    );
+         [settings]\ndurability = \"{durability}\"\n\
+         [lab]\ndatabase = \"{database}\"\norder = \"sequential\"\nrepeat = 1\naudit = \"{audit}\"\n"
+        )
+    };
+    // A variant has one run on a load of its own anyway; what processes share is the log.
+    let [named, _] = experiments(&head("snapshot", "none"), OPERATIONS);
+    let [_, mixes] = experiments(&head("kept", "process"), OPERATIONS);
     // They mostly wait for processes to begin and end.
     thread::scope(|scope| {
-        let running = experiments(&head, OPERATIONS).map(|text| scope.spawn(move || results_of(&text, fault)));
-        running.into_iter().flat_map(|results| results.join().unwrap()).collect()
+        let running = [named, mixes].map(|text| scope.spawn(move || results_of(&text, fault)));
+        running
+            .into_iter()
+            .flat_map(|results| results.join().unwrap_or_else(|cause| panic::resume_unwind(cause)))
+            .collect()
     })
 }
 

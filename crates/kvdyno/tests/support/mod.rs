@@ -12,6 +12,7 @@
 mod hlog;
 mod machine;
 mod outcome;
+mod prepared;
 mod running;
 mod small_filesystem;
 
