@@ -367,7 +367,7 @@ fn a_loop_device_whose_file_was_removed_is_given_back_by_the_resumed_run() {
     }
     let lab = Lab::new();
     let text = file("storage = \"ext4\"\nstorage_size = \"128MiB\"");
-    lab.write("experiment.toml", &text.replace("operations = 3000", "duration = \"1s\""));
+    lab.write("experiment.toml", &text.replace("operations = 3000", "duration = \"3s\""));
     let killed = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker().killed();
     killed.lab.has_no_workers();
     let point = image(&lab).with_file_name("kvdyno-storage");

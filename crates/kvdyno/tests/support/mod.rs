@@ -13,6 +13,7 @@ mod hlog;
 pub mod hostile;
 mod machine;
 mod outcome;
+mod prepared;
 #[path = "../../../environment/tests/rights/mod.rs"]
 mod rights;
 mod running;

@@ -98,6 +98,18 @@ impl RunningKvdyno {
         self.ends()
     }
 
+    /// SIGSTOP: it stays as it is until it is [continued](RunningKvdyno::continued).
+    pub fn stopped(self) -> Self {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+        self
+    }
+
+    /// SIGCONT.
+    pub fn continued(self) -> Self {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+        self
+    }
+
     /// SIGINT, as by Ctrl-C.
     pub fn interrupted(self) -> Self {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
