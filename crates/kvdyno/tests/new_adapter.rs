@@ -180,7 +180,7 @@ fn an_engine_may_read_where_an_empty_value_lies() {
     let lab = Lab::new();
     build_skeleton(&lab, reading, IN_C);
     lab.run(["engines", "check", "./libmine.so", "--only", "empty-value,value-sizes"]).exits(0);
-    let one_by_one = ["--workload", "overwrite,mix", "--mix", "get 30, put 30, insert 20, update 20", "--batch", "1"];
+    let one_by_one = ["--workload", "overwrite,mix", "--mix", "get 40, put 40, insert 20", "--batch", "1"];
     for (folder, more) in [("single", &one_by_one[..]), ("batch", &["--workload", "overwrite", "--batch", "10"])] {
         let common = ["compare", "./libmine.so", "--records", "1000", "--value-size", "0", "--operations", "100"];
         lab.run_with(&[&common, more, &["--out", folder]].concat()).exits(0);

@@ -127,11 +127,7 @@ unsafe extern "C" fn put(
     unsafe { is_readable(value) }
 }
 
-unsafe extern "C" fn write(
-    _session: *mut abi::Session,
-    entries: *const abi::BatchEntry,
-    count: usize,
-) -> abi::Status {
+unsafe extern "C" fn write(_session: *mut abi::Session, entries: *const abi::BatchEntry, count: usize) -> abi::Status {
     let entries = unsafe { slice::from_raw_parts(entries, count) };
     let [put, deletion] = entries else { return abi::ERROR };
     if deletion.value.data.is_null() { unsafe { is_readable(put.value.data) } } else { abi::ERROR }
