@@ -6,8 +6,10 @@
 
 pub mod adapter;
 pub mod build;
+mod bytes;
 mod types;
 
+pub use bytes::address;
 pub use types::*;
 
 /// All that an adapter needs: `use kvdyno_abi::prelude::*`. The crate itself has the header's types, some of which are

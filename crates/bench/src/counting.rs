@@ -40,6 +40,11 @@ impl Beside {
     pub fn above(&self) -> f64 {
         self.ours - self.bare
     }
+
+    /// Ours over the bare loop's.
+    pub fn ratio(&self) -> f64 {
+        self.ours / self.bare
+    }
 }
 
 /// A program whose cost is a matter of how many operations it is asked for.

@@ -229,8 +229,6 @@ unsafe fn lent<'a>(bytes: abi::Bytes) -> &'a [u8] {
     }
 }
 
-const NOTHING: abi::Bytes = abi::Bytes { data: ptr::null(), size: 0 };
-
 impl<'db> Session<'db> {
     /// Whether the engine has a capability, `abi::CAN_…`.
     pub fn can(&self, capability: u64) -> bool {
@@ -292,10 +290,10 @@ impl<'db> Session<'db> {
     /// # Errors
     /// The engine's error.
     pub fn get(&mut self, key: &[u8]) -> Result<Answer<&[u8]>, EngineError> {
-        let mut value = NOTHING;
+        let mut value = abi::Bytes::NONE;
         let call = self.table.get.ok_or_else(|| missing("get"))?;
         // SAFETY: the session is open, the key is readable.
-        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len(), &mut value) };
+        let status = unsafe { call(self.handle, abi::address(key), key.len(), &mut value) };
         // SAFETY: the loan stands until the next call, which needs `&mut self`.
         self.answered(status, || unsafe { lent(value) })
     }
@@ -307,7 +305,7 @@ impl<'db> Session<'db> {
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
         let call = self.table.put.ok_or_else(|| missing("put"))?;
         // SAFETY: the session is open, key and value are readable.
-        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) };
+        let status = unsafe { call(self.handle, abi::address(key), key.len(), abi::address(value), value.len()) };
         self.ended(status)
     }
 
@@ -318,7 +316,7 @@ impl<'db> Session<'db> {
     pub fn delete(&mut self, key: &[u8]) -> Result<Answer<()>, EngineError> {
         let call = self.table.remove.ok_or_else(|| missing("delete"))?;
         // SAFETY: the session is open, the key is readable.
-        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len()) };
+        let status = unsafe { call(self.handle, abi::address(key), key.len()) };
         self.answered(status, || ())
     }
 
@@ -329,7 +327,7 @@ impl<'db> Session<'db> {
     pub fn contains(&mut self, key: &[u8]) -> Result<bool, EngineError> {
         let call = self.table.contains.ok_or_else(|| missing("contains"))?;
         // SAFETY: the session is open, the key is readable.
-        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len()) };
+        let status = unsafe { call(self.handle, abi::address(key), key.len()) };
         self.answered(status, || ()).map(|answer| answer == Answer::Hit(()))
     }
 
@@ -340,7 +338,7 @@ impl<'db> Session<'db> {
     pub fn insert_if_absent(&mut self, key: &[u8], value: &[u8]) -> Result<bool, EngineError> {
         let call = self.table.insert_if_absent.ok_or_else(|| missing("insert-if-absent"))?;
         // SAFETY: the session is open, key and value are readable.
-        let status = unsafe { call(self.handle, key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) };
+        let status = unsafe { call(self.handle, abi::address(key), key.len(), abi::address(value), value.len()) };
         match status {
             abi::EXISTS => Ok(false),
             status => self.ended(status).map(|()| true),
@@ -354,7 +352,7 @@ impl<'db> Session<'db> {
     pub fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), EngineError> {
         let call = self.table.delete_range.ok_or_else(|| missing("range delete"))?;
         // SAFETY: the session is open, both keys are readable.
-        let status = unsafe { call(self.handle, from.as_ptr().cast(), from.len(), to.as_ptr().cast(), to.len()) };
+        let status = unsafe { call(self.handle, abi::address(from), from.len(), abi::address(to), to.len()) };
         self.ended(status)
     }
 
@@ -363,14 +361,13 @@ impl<'db> Session<'db> {
     /// # Errors
     /// The engine's error.
     pub fn write(&mut self, steps: &[(&[u8], Option<&[u8]>)]) -> Result<(), EngineError> {
-        let bytes = |slice: &[u8]| abi::Bytes { data: slice.as_ptr().cast(), size: slice.len() };
         let steps: Vec<abi::BatchEntry> = steps
             .iter()
             .map(|(key, value)| abi::BatchEntry {
                 kind: if value.is_some() { abi::PUT } else { abi::DELETE },
                 reserved: 0,
-                key: bytes(key),
-                value: value.map_or(NOTHING, bytes),
+                key: abi::Bytes::of(key),
+                value: value.map_or(abi::Bytes::NONE, abi::Bytes::of),
             })
             .collect();
         let call = self.table.write.ok_or_else(|| missing("write"))?;
@@ -384,9 +381,8 @@ impl<'db> Session<'db> {
     /// # Errors
     /// The engine's error, for the whole or for one key.
     pub fn multi_get(&mut self, keys: &[&[u8]]) -> Result<Vec<Answer<&[u8]>>, EngineError> {
-        let wanted: Vec<abi::Bytes> =
-            keys.iter().map(|key| abi::Bytes { data: key.as_ptr().cast(), size: key.len() }).collect();
-        let mut values = vec![NOTHING; keys.len()];
+        let wanted: Vec<abi::Bytes> = keys.iter().map(|key| abi::Bytes::of(key)).collect();
+        let mut values = vec![abi::Bytes::NONE; keys.len()];
         let mut statuses = vec![abi::ERROR; keys.len()];
         let call = self.table.multi_get.ok_or_else(|| missing("multi-get"))?;
         // SAFETY: the session is open; keys, values and statuses have `keys.len()` elements each.
@@ -420,7 +416,7 @@ impl<'db> Session<'db> {
                     None => abi::MISS,
                     Some(new) => {
                         context.value = new;
-                        *value = abi::Bytes { data: context.value.as_ptr().cast(), size: context.value.len() };
+                        *value = abi::Bytes::of(&context.value);
                         abi::OK
                     }
                 }
@@ -430,7 +426,7 @@ impl<'db> Session<'db> {
         let call = self.table.read_modify_write.ok_or_else(|| missing("read-modify-write"))?;
         // SAFETY: the session is open; the context outlives the call.
         let status =
-            unsafe { call(self.handle, key.as_ptr().cast(), key.len(), update, ptr::from_mut(&mut context).cast()) };
+            unsafe { call(self.handle, abi::address(key), key.len(), update, ptr::from_mut(&mut context).cast()) };
         match status {
             abi::MISS => Ok(()),
             status => self.ended(status),

@@ -65,6 +65,23 @@ fn more_than_two_have_slices_in_turn_and_the_writers_are_audited() {
     }
 }
 
+/// CPU time would call the one faster that does less in a second.
+#[test]
+fn two_different_engines_are_no_duet_that_nobody_asked_for() {
+    let ran = readers(["lmdb", "synthetic"]).run();
+    ran.exits(0);
+    for engine in ["lmdb", "synthetic"] {
+        let trial = finished(&ran, engine);
+        let facts = design(&trial);
+        assert_eq!((facts.design, facts.duet), (Design::Slices, None));
+        assert!(
+            facts.why.starts_with("no duet: ")
+                && facts.why.ends_with(" are different engines, and CPU time is no rate")
+        );
+    }
+    assert!(!ran.stdout.contains("CPU time per operation"), "{}", ran.stdout);
+}
+
 #[test]
 fn turns_are_whole_trials() {
     let ran = readers(["lmdb", "leveldb"]).with("design", "turns").run();

@@ -164,6 +164,29 @@ fn an_engine_can_be_given_another_name() {
     compare(&lab, &["my engine=./libmine.so"]).exits(2).says("NAME=ENGINE");
 }
 
+/// A skeleton that reads the first byte of every key and value that it is to write, as engines do, empty ones too.
+fn reading(text: String) -> String {
+    let write = "    int failed = count ? toy_write";
+    assert!(text.contains(write));
+    let read = "    for (size_t at = 0; at < count; at++)
+        if (entries[at].kind == KVDYNO_PUT)
+            (void)(*(const volatile char *)entries[at].key.data + *(const volatile char *)entries[at].value.data);
+";
+    text.replace(write, &format!("{read}{write}"))
+}
+
+#[test]
+fn an_engine_may_read_where_an_empty_value_lies() {
+    let lab = Lab::new();
+    build_skeleton(&lab, reading, IN_C);
+    lab.run(["engines", "check", "./libmine.so", "--only", "empty-value,value-sizes"]).exits(0);
+    let one_by_one = ["--workload", "overwrite,mix", "--mix", "get 40, put 40, insert 20", "--batch", "1"];
+    for (folder, more) in [("single", &one_by_one[..]), ("batch", &["--workload", "overwrite", "--batch", "10"])] {
+        let common = ["compare", "./libmine.so", "--records", "1000", "--value-size", "0", "--operations", "100"];
+        lab.run_with(&[&common, more, &["--out", folder]].concat()).exits(0);
+    }
+}
+
 #[test]
 fn an_option_count_that_is_one_too_high_is_named() {
     let lab = Lab::new();

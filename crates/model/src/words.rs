@@ -128,9 +128,9 @@ words! {
     /// The design of a comparison: how trials that are compared are measured beside each other.
     #[derive(Default)]
     pub enum Design: "a design", "DESIGN" {
-        /// The narrowest that the work allows.
+        /// The narrowest that the work allows; a duet only of setups of one engine.
         Auto = "auto" as default,
-        /// Two at once on the same processors, by processor time.
+        /// Two at once on the same processors, by CPU time per operation.
         Duet = "duet",
         /// All open at once, one at work at a time, in slices of a fraction of a second in random order.
         Slices = "slices",

@@ -14,7 +14,7 @@ use kvdyno_results::{LeftOut, Phase};
 
 use crate::backing_store;
 use crate::copies::use_copies;
-use crate::design::{DesignMachine, step_design};
+use crate::design::{DesignMachine, EngineIdentity, step_design};
 use crate::environment::Environment;
 use crate::plan::Plan;
 use inserts::check_inserts;
@@ -77,7 +77,8 @@ fn check_designs(variants: &[CheckedVariant], plan: &Plan) -> Result<(), FileErr
     for step in steps {
         let (variant, step) = (step[0].variant, step.iter().collect::<Vec<_>>());
         let one = &variants[variant].variant;
-        step_design(&one.experiment, &step, &machines[variant]).map_err(|error| one.error(error))?;
+        let engines: Vec<EngineIdentity<'_>> = variants[variant].setups.iter().map(Setup::engine).collect();
+        step_design(&one.experiment, &step, &engines, &machines[variant]).map_err(|error| one.error(error))?;
     }
     Ok(())
 }

@@ -2,7 +2,9 @@
 //!
 //! - *Duet*: two at once, client i of both on one processor, compared by processor time. Both have the same share of
 //!   whatever disturbs the machine. Right for clients that hardly sleep; a background thread's time counts in. Between
-//!   duets each has slices by itself, for its rates and latencies, and to hold the duet against.
+//!   duets each has slices by itself, for its rates and latencies, and to hold the duet against. CPU time is no rate:
+//!   of two engines the one that takes more of it may do more a second, by threads of its own. So nobody gets a duet of
+//!   different engines who does not ask for it.
 //! - *Slices*: all are open, one at a time works for a fraction of a second, in random order; the others are frozen.
 //!   A drift of the machine falls on all. For what depends on processor and memory, not on storage.
 //! - *Turns*: one after the other, whole. For everything.
@@ -47,6 +49,15 @@ impl StepDesign {
     }
 }
 
+/// The engine of a setup: what two versions, builds or settings of one engine have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineIdentity<'a> {
+    /// As its adapter calls it.
+    pub name: &'a str,
+    /// The preset, which may be an engine of its own: `wiredtiger:lsm`.
+    pub preset: Option<&'a str>,
+}
+
 /// The machine, as far as a design depends on it.
 #[derive(Clone, Debug)]
 pub struct DesignMachine {
@@ -86,13 +97,14 @@ impl Slicing {
     }
 }
 
-/// The design for the trials of one step; the experiment is that of their variant.
+/// The design for the trials of one step; the experiment is that of their variant, and so are `engines`, in its order.
 ///
 /// # Errors
 /// If one is requested that the work does not allow.
 pub fn step_design(
     experiment: &Experiment,
     step: &[&PlannedTrial],
+    engines: &[EngineIdentity<'_>],
     machine: &DesignMachine,
 ) -> Result<StepDesign, FileError> {
     let together = against_slices(experiment, step, machine);
@@ -112,7 +124,7 @@ pub fn step_design(
             None => step_design(Design::Duet, "it was requested", cpus()),
         },
         (Design::Auto, Some(why)) => step_design(Design::Turns, &why, Vec::new()),
-        (Design::Auto, None) => match duet() {
+        (Design::Auto, None) => match duet().or_else(|| against_cpu_time(step, engines)) {
             Some(why) => step_design(Design::Slices, &format!("no duet: {why}"), Vec::new()),
             None => step_design(Design::Auto, "", cpus()),
         },
@@ -188,6 +200,14 @@ fn against_duet(step: &[&PlannedTrial], machine: &DesignMachine) -> Option<Strin
     reasons.into_iter().find_map(|(holds, why)| holds.then_some(why))
 }
 
+/// Why CPU time does not tell which of the setups of a step is faster; `None` if all are of one engine.
+fn against_cpu_time(step: &[&PlannedTrial], engines: &[EngineIdentity<'_>]) -> Option<String> {
+    let of = |trial: &PlannedTrial| engines.get(trial.engine);
+    let pair = step.windows(2).find(|pair| of(pair[0]).is_none() || of(pair[0]) != of(pair[1]))?;
+    let [one, other] = [pair[0], pair[1]].map(|trial| trial.key.engine.as_str());
+    Some(format!("{one} and {other} are different engines, and CPU time is no rate"))
+}
+
 fn clients(step: &[&PlannedTrial]) -> usize {
     step.iter().map(|trial| trial.workload.roles().len()).max().unwrap_or(0)
 }
@@ -230,11 +250,20 @@ mod tests {
         DesignMachine { cpus: vec![0, 1], memory: 16 << 30 }
     }
 
+    fn engine<'a>(name: &'a str, preset: Option<&'a str>) -> EngineIdentity<'a> {
+        EngineIdentity { name, preset }
+    }
+
+    /// Of setups that are all of one engine.
     fn design_of(text: &str) -> Result<StepDesign, FileError> {
+        design_with(text, &[engine("a", None); 3])
+    }
+
+    fn design_with(text: &str, engines: &[EngineIdentity<'_>]) -> Result<StepDesign, FileError> {
         let experiment = Experiment::parse(text).unwrap();
         let plan = Plan::of(&experiment.variants().unwrap());
         let step: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.section == Some(0)).collect();
-        step_design(&experiment, &step, &machine())
+        step_design(&experiment, &step, engines, &machine())
     }
 
     fn run(engines: &str, rest: &str) -> String {
@@ -252,6 +281,22 @@ mod tests {
         let many = "[[run]]\nworkload = \"readrandom\"\nreaders = [4]";
         let many = design_of(&run("\"a\", \"b\"", many)).unwrap();
         assert_eq!((many.design, many.why.as_str()), (Design::Slices, "no duet: 4 clients on 2 processors"));
+    }
+
+    #[test]
+    fn different_engines_are_a_duet_only_on_request() {
+        let (lmdb, rocksdb) = (engine("lmdb", None), engine("rocksdb", None));
+        let (btree, lsm) = (engine("wiredtiger", Some("btree")), engine("wiredtiger", Some("lsm")));
+        let two = run("\"a\", \"b\"", READERS);
+        for engines in [&[lmdb, rocksdb][..], &[btree, lsm], &[btree, engine("wiredtiger", None)], &[]] {
+            let design = design_with(&two, engines).unwrap();
+            let why = "no duet: a and b are different engines, and CPU time is no rate";
+            assert_eq!((design.design, design.why.as_str(), design.cpus.len()), (Design::Slices, why, 0));
+        }
+        // As `kvdyno diff` names two builds or settings: setups of one engine.
+        assert_eq!(design_with(&two, &[lsm, lsm]).unwrap().design, Design::Auto);
+        let requested = run("\"a\", \"b\"", &format!("{READERS}\n[lab]\ndesign = \"duet\""));
+        assert_eq!(design_with(&requested, &[lmdb, rocksdb]).unwrap().design, Design::Duet);
     }
 
     #[test]

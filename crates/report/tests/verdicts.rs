@@ -6,7 +6,7 @@ mod support;
 
 use kvdyno_report::{Format, Paper, Screen, against, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{SeriesPoint, TrialResult};
+use kvdyno_results::{DesignFacts, DuetFacts, OpKind, SeriesPoint, TrialResult};
 use serde_json::Value;
 
 /// The made-up experiment, its results changed.
@@ -109,13 +109,59 @@ fn csv_has_a_row_for_each_pair() {
     write_page(&results).unwrap();
     let csv = std::fs::read_to_string(folder.path().join("report/verdicts.csv")).unwrap();
     let mut lines = csv.lines();
-    let head = "work,one,other,verdict,why,ratio,low,high,differs,repeats,detect,looks,neighbours,pairs,\
+    let head = "work,one,other,verdict,figure,why,ratio,low,high,differs,repeats,detect,looks,neighbours,pairs,\
                 bias,by_slices,not_steady";
     assert_eq!(lines.next().unwrap(), head);
     let first = lines.next().unwrap();
-    assert!(first.starts_with("Load: fillseq,lmdb,wiredtiger:btree,faster,,1.9"), "{first}");
+    assert!(first.starts_with("Load: fillseq,lmdb,wiredtiger:btree,faster,rate,,1.9"), "{first}");
     assert!(first.ends_with(",true,3,0.03,once,true,5,,false,"), "{first}");
     assert_eq!(lines.count() + 1, json(&results)["verdicts"].as_array().unwrap().len());
+}
+
+/// LMDB and RocksDB with one reader, as a duet.
+fn a_duet() -> (tempfile::TempDir, ResultsFolder) {
+    let (folder, results) = changed(4, |result| {
+        let rate = result.operations.iter().find(|one| one.kind == OpKind::Get).map(|one| one.records_per_s);
+        let duet = rate.map(|rate| DuetFacts { operations: rate as u64, cpu_s: 1.0, client_cpu_s: 1.0 });
+        result.design =
+            duet.map(|duet| DesignFacts { duet: Some(duet), slices: 10, slept: Some(0.0), ..DesignFacts::default() });
+    });
+    for result in results.results().unwrap() {
+        let is_of_two = ["lmdb", "rocksdb"].contains(&result.trial.engine.as_str());
+        if !is_of_two || result.trial.readers > 1 {
+            std::fs::remove_dir_all(results.trial_folder(&result.trial)).unwrap();
+        }
+    }
+    (folder, results)
+}
+
+/// What a duet compares is no speed: its verdict says so wherever it stands.
+#[test]
+fn a_duets_verdict_names_cpu_time_in_every_format() {
+    let (folder, results) = a_duet();
+    let work = "readwhilewriting, 1 reader, 1 writer";
+    let sentence = "rocksdb uses 3.0";
+    let rest = " times as much CPU time per operation as lmdb";
+    for text in [render(&results, Format::Table).unwrap(), render(&results, Format::Markdown).unwrap()] {
+        assert!(text.contains(&format!("{work}, by CPU time per operation")), "{text}");
+        assert!(text.contains(sentence) && text.contains(rest) && text.contains("It is no rate"), "{text}");
+        assert!(!text.contains("lmdb reads"), "{text}");
+        assert!(text.contains("lmdb loads"), "loads are compared by their rates: {text}");
+    }
+    let document = json(&results);
+    let verdicts = document["verdicts"].as_array().unwrap();
+    let of = |all: &[Value]| all.iter().find(|one| one["work"] == work).cloned().unwrap();
+    let pair = of(verdicts);
+    assert_eq!((&pair["figure"], &pair["verdict"]), (&"CPU time per operation".into(), &"faster".into()));
+    assert!(pair["sentence"].as_str().unwrap().contains(rest), "{pair}");
+    assert!(pair["ratio"].as_f64().unwrap() > 2.9, "{pair}");
+    assert_eq!(of(document["rankings"].as_array().unwrap())["figure"], "CPU time per operation");
+    let load = verdicts.iter().find(|one| one["work"] != work).unwrap();
+    assert_eq!(load["figure"], "rate");
+    let page = std::fs::read_to_string(write_page(&results).unwrap()).unwrap();
+    assert!(page.contains(rest) && page.contains(&format!("{work}, by CPU time per operation")));
+    let csv = std::fs::read_to_string(folder.path().join("report/verdicts.csv")).unwrap();
+    assert!(csv.lines().any(|line| line.contains(",lmdb,rocksdb,faster,CPU time per operation,,3.0")), "{csv}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Damaged results folders.
 
 use std::fs;
+use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::symlink;
@@ -8,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kvdyno_dataset::{Stream, subseed};
-use kvdyno_results::folder::ResultsFolder;
-use kvdyno_torment::inputs;
+use kvdyno_report::{Format, Rendered, ReportError, Screen, report};
+use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_torment::mutation::mutated;
 
 use crate::sampled;
@@ -30,6 +31,21 @@ const TEMPLATE: &str = "engines = [\"faulty\", \"skeleton\"]\n[data]\nrecords = 
     [[run]]\nworkload = \"mix\"\nreaders = [1]\nduration = \"250ms\"\nwarmup = \"0s\"\n\
     [[run.role]]\nname = \"visitors\"\nmix = \"get 95, put 5\"\n[[run.role]]\nmix = \"delete 50, put 50\"\n";
 
+/// A results folder, reported in every format and as a page. Whether there was a report, exit code 0; if not, it was
+/// the folder's fault, exit code 2.
+///
+/// # Panics
+/// If anything else went wrong: the program would end with exit code 1.
+fn is_reported(results: &ResultsFolder) -> bool {
+    Format::ALL.into_iter().all(|format| match report(results, format, Screen::default(), &results.report_folder()) {
+        Ok(Rendered { page: Err(error), .. }) => panic!("exit code 1: {error}"),
+        Ok(rendered) => !black_box(rendered).text.is_empty(),
+        Err(ReportError::Read(ReadError::Io { path, cause })) => panic!("exit code 1: {}: {cause}", path.display()),
+        Err(ReportError::Read(_)) => false,
+        Err(error) => panic!("exit code 1: {error}"),
+    })
+}
+
 /// The reader's side: damages a copy of the folder `template`, reports it, and mends the copy.
 ///
 /// # Errors
@@ -40,7 +56,7 @@ pub fn read(template: &Path, seed: u64, numbers: Range<u64>) -> io::Result<()> {
     copy_all(template, copy.path(), &files)?;
     supervised::tell(numbers, |number| {
         let damaged = damage(template, copy.path(), &files, seed, number)?;
-        let taken = inputs::results_folder(&ResultsFolder::at(copy.path()));
+        let taken = is_reported(&ResultsFolder::at(copy.path()));
         mend(template, copy.path(), &damaged)?;
         Ok(taken)
     })

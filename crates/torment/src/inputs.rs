@@ -6,8 +6,6 @@ use std::hint::black_box;
 use kvdyno_dataset::ValueSizes;
 use kvdyno_experiment::Experiment;
 use kvdyno_plan::check_alone;
-use kvdyno_report::{Format, Rendered, ReportError, Screen, report};
-use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{Latency, ResourcePoint, SavedPlan, SeriesPoint, TrialResult, latency_log};
 
 /// An experiment file, as far as it is checked without asking an engine.
@@ -85,19 +83,4 @@ pub fn value_sizes(bytes: &[u8]) -> bool {
         assert!(sizes.drawn(bits) <= largest, "a size is drawn that is larger than the largest");
     }
     true
-}
-
-/// A results folder, reported in every format and as a page. Whether there was a report, exit code 0; if not, it was
-/// the folder's fault, exit code 2.
-///
-/// # Panics
-/// If anything else went wrong: the program would end with exit code 1.
-pub fn results_folder(results: &ResultsFolder) -> bool {
-    Format::ALL.into_iter().all(|format| match report(results, format, Screen::default(), &results.report_folder()) {
-        Ok(Rendered { page: Err(error), .. }) => panic!("exit code 1: {error}"),
-        Ok(rendered) => !black_box(rendered).text.is_empty(),
-        Err(ReportError::Read(ReadError::Io { path, cause })) => panic!("exit code 1: {}: {cause}", path.display()),
-        Err(ReportError::Read(_)) => false,
-        Err(error) => panic!("exit code 1: {error}"),
-    })
 }

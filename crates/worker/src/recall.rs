@@ -30,7 +30,7 @@ impl<'a> RecallContext<'a> {
         RecallContext {
             keys,
             values,
-            value: vec![0; values.largest()].into(),
+            value: values.blank(1).into(),
             loaded: if ledger.is_none() { all_loaded(values, records) } else { Vec::new() },
             ledger,
             key_buffer: Cell::new(ptr::null()),

@@ -7,7 +7,7 @@
 //! difference that matters, the slices decide.
 
 use super::trimmed::TrimmedMean;
-use super::verdict::{MISS, PairedRatio, PairedRatios, Terms};
+use super::verdict::{MISS, PairedRatio, PairedRatios, Terms, VerdictFigure};
 
 /// The bias of a duet in some repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +42,8 @@ impl PairedRatios {
     pub(super) fn by_slices(&self) -> PairedRatios {
         let by_slices =
             |ratio: &PairedRatio| Some(PairedRatio { log_ratio: ratio.by_slices?, by_slices: None, ..*ratio });
-        PairedRatios { ratios: self.ratios.iter().filter_map(by_slices).collect(), unsure: self.unsure }
+        let ratios = self.ratios.iter().filter_map(by_slices).collect();
+        PairedRatios { ratios, unsure: self.unsure, figure: VerdictFigure::Rate }
     }
 }
 
@@ -58,7 +59,8 @@ mod tests {
             let log_ratio = duet + 0.002 * off;
             PairedRatio { repeat, log_ratio, by_slices: Some(log_ratio + difference + noise * off), round: None }
         };
-        PairedRatios { ratios: (1..).zip(&up_and_down).map(ratio).collect(), unsure: None }
+        let ratios = (1..).zip(&up_and_down).map(ratio).collect();
+        PairedRatios { ratios, unsure: None, figure: VerdictFigure::CpuTime }
     }
 
     #[test]
@@ -67,6 +69,7 @@ mod tests {
         assert_eq!(DuetBias::of(&pair, &Terms::default()), DuetBias::Unseen);
         let comparison = compare(&pair, &Terms::default());
         assert_eq!((comparison.verdict, comparison.by_slices, comparison.bias), (Verdict::Faster, false, None));
+        assert_eq!(comparison.figure, VerdictFigure::CpuTime);
     }
 
     #[test]
@@ -88,6 +91,7 @@ mod tests {
     fn where_both_disagree_slices_decide() {
         let comparison = compare(&pair(0.0, -0.2, 0.01), &Terms::default());
         assert_eq!((comparison.verdict, comparison.by_slices), (Verdict::Slower, true));
+        assert_eq!(comparison.figure, VerdictFigure::Rate);
         assert!((comparison.ratio.unwrap().ln() + 0.2).abs() < 0.01);
     }
 }

@@ -59,7 +59,7 @@ impl PairedRatios {
             Looks::Once if merged.len() < looks.fewest() || in_rounds < self.ratios.len() => self.ratios.clone(),
             _ => merged,
         };
-        PairedRatios { ratios, unsure: self.unsure }
+        PairedRatios { ratios, ..*self }
     }
 
     /// The ratios of each complete round; `None` where nobody crosses over.
@@ -114,7 +114,7 @@ mod tests {
             let log_ratio = truth + layout + noise;
             PairedRatio { repeat: *repeat, log_ratio, by_slices: None, round: rounds.get(repeat).copied() }
         };
-        PairedRatios { ratios: copies.iter().map(ratio).collect(), unsure: None }
+        PairedRatios { ratios: copies.iter().map(ratio).collect(), ..PairedRatios::default() }
     }
 
     const STOPPED: Terms = Terms { detect: 0.01, looks: Looks::AfterEach };

@@ -10,7 +10,7 @@
 
 use super::bias::DuetBias;
 use super::trimmed::TrimmedMean;
-use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict};
+use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict, VerdictFigure};
 
 /// A pair by itself.
 pub fn compare(pair: &PairedRatios, terms: &Terms) -> Comparison {
@@ -47,6 +47,8 @@ pub(super) struct Unjudged {
     pub(super) bias: Option<f64>,
     /// Slices decide.
     pub(super) by_slices: bool,
+    /// What the figures are.
+    pub(super) figure: VerdictFigure,
 }
 
 impl Unjudged {
@@ -59,6 +61,7 @@ impl Unjudged {
             values: pair.ratios.len(),
             bias: None,
             by_slices: false,
+            figure: pair.figure,
         }
     }
 
@@ -146,6 +149,7 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
     Comparison {
         verdict,
         unsure,
+        figure: one.figure,
         ratio: middle.map(|middle| middle.value).or(one.only).map(f64::exp),
         low: ends.map(|(low, _)| low.exp()),
         high: ends.map(|(_, high)| high.exp()),

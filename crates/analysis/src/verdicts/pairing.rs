@@ -2,41 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_results::{DuetFacts, Side, TrialResult};
+use kvdyno_results::{Side, TrialResult};
 
 use super::rivals::MeasuredCell;
-use super::verdict::{PairedRatios, Unsure};
+use super::verdict::{PairedRatios, Unsure, VerdictFigure};
 use crate::Cell;
 use crate::interference::is_too_much;
 
-/// The figure of a trial that comparisons are made by: records a second of the side that the workload is about, which
-/// is what it reads where it reads; of a duet, the operations for each CPU second of it, which are the narrower figure.
-/// Absent if the trial failed or did nothing. No other function chooses it.
-pub fn compared_figure(result: &TrialResult) -> Option<f64> {
-    match duet(result) {
-        Some(duet) => duet.operations_per_cpu_s().filter(|_| result.is_finished()),
-        None => rate_by_itself(result),
-    }
+/// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if its clients
+/// slept longer than CPU time can leave out.
+fn by_cpu_time(result: &TrialResult) -> Option<f64> {
+    let design = result.design.as_ref().filter(|design| result.is_finished() && design.overslept().is_none())?;
+    design.duet?.operations_per_cpu_s()
 }
 
-fn duet(result: &TrialResult) -> Option<DuetFacts> {
-    result.design.as_ref().and_then(|design| design.duet)
-}
-
-/// Records a second, of a duet's trial those of its slices.
+/// Records a second of the side that the workload is about, which is what it reads where it reads; of a duet's trial
+/// those of its slices. Absent if the trial failed or did nothing.
 fn rate_by_itself(result: &TrialResult) -> Option<f64> {
     let reads = result.operations.iter().any(|operations| operations.side() == Side::Reads);
     let rate = result.rate(if reads { Side::Reads } else { Side::Writes });
     (result.is_finished() && rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// A cell as comparisons see it, by [`compared_figure`].
+/// A cell as comparisons see it: by CPU time, the narrower figure, if every trial has it, else by the rates of all. No
+/// other function chooses the figure.
 pub fn measured(cell: &Cell<'_>) -> MeasuredCell {
-    let of_duets = measured_by(cell, &|result| duet(result).and_then(|_| rate_by_itself(result)));
-    MeasuredCell { by_slices: of_duets.figures, ..measured_by(cell, &compared_figure) }
+    let by_rate = measured_by(cell, &rate_by_itself);
+    let by_cpu_time = measured_by(cell, &by_cpu_time);
+    match !by_cpu_time.figures.is_empty() && by_cpu_time.figures.len() == cell.finished.len() {
+        true => MeasuredCell { figure: VerdictFigure::CpuTime, rates: by_rate.figures, ..by_cpu_time },
+        false => by_rate,
+    }
 }
 
-/// The ratios of two cells, by [`compared_figure`].
+/// The ratios of two cells as [`measured`] sees them.
 pub fn paired(one: &Cell<'_>, other: &Cell<'_>) -> PairedRatios {
     measured(one).over(&measured(other))
 }
@@ -53,11 +52,8 @@ pub fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>
     let too_much = |result: &&&TrialResult| is_too_much(result);
     MeasuredCell {
         figures,
-        by_slices: BTreeMap::new(),
-        overslept: cell.finished.iter().any(|result| {
-            let design = result.design.as_ref();
-            design.is_some_and(|facts| facts.overslept().is_some())
-        }),
+        figure: VerdictFigure::Rate,
+        rates: BTreeMap::new(),
         copies: cell.finished.iter().filter_map(|result| Some((result.trial.repeat, result.copied_from?))).collect(),
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
         with_interference: cell.finished.iter().filter(too_much).map(|result| result.trial.repeat).collect(),
@@ -83,9 +79,9 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 mod tests {
     use kvdyno_model::Design;
     use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{Audit, AuditFacts, DesignFacts, ReadBack, TrialKey};
+    use kvdyno_results::{Audit, AuditFacts, DesignFacts, DuetFacts, ReadBack, TrialKey};
 
-    use super::super::{Terms, Verdict, compare};
+    use super::super::{Rivals, Terms, Verdict, compare};
     use super::*;
     use crate::Series;
     use crate::testing::{failed, result};
@@ -177,8 +173,26 @@ mod tests {
     fn a_duet_that_slices_contradict_is_decided_by_them() {
         let contradicted = compare(&of(&duets((1e6, 1e6), (1e6, 8e5), 0.0)), &Terms::default());
         assert_eq!((contradicted.verdict, contradicted.by_slices), (Verdict::Faster, true));
+        assert_eq!(contradicted.figure, VerdictFigure::Rate);
         let agreed = compare(&of(&duets((1e6, 8e5), (1e6, 8e5), 0.0)), &Terms::default());
         assert_eq!((agreed.verdict, agreed.by_slices), (Verdict::Faster, false));
+        assert_eq!(agreed.figure, VerdictFigure::CpuTime);
+    }
+
+    /// As where one of two ran again by itself: operations for each CPU second are not held against a rate.
+    #[test]
+    fn a_repeat_that_was_no_duet_makes_rates_of_all() {
+        let mut results = duets((1e6, 1e6), (1e6, 5e5), 0.0);
+        let design = results.iter_mut().find(|result| result.trial.repeat == 3).unwrap().design.as_mut().unwrap();
+        (design.design, design.duet) = (Design::Turns, None);
+        let ratios = of(&results);
+        assert_eq!((ratios.figure, ratios.ratios.len()), (VerdictFigure::Rate, 5));
+        assert!(ratios.ratios.iter().all(|pair| (pair.log_ratio - 2f64.ln()).abs() < 0.01), "{ratios:?}");
+        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+        let cells = crate::cells(&results, &Series::new(), none).unwrap();
+        let rivals = Rivals::of(cells.iter().map(measured).collect());
+        assert!(rivals.cells.iter().all(|cell| cell.figure == VerdictFigure::Rate));
+        assert_eq!(rivals.neighbours(&Terms::default())[0].comparison.figure, VerdictFigure::Rate);
     }
 
     /// Also where the difference is too small for a bias to be seen.
@@ -188,6 +202,7 @@ mod tests {
             |slept| compare(&of(&duets((1e6, 1e6), (1e6, 9.6e5), slept)), &Terms { detect: 0.05, ..Terms::default() });
         assert_eq!(comparison(0.005).ratio.map(|ratio| (100.0 * ratio).round()), Some(100.0));
         assert_eq!(comparison(0.02).ratio.map(|ratio| (100.0 * ratio).round()), Some(104.0));
+        assert_eq!((comparison(0.005).figure, comparison(0.02).figure), (VerdictFigure::CpuTime, VerdictFigure::Rate));
     }
 
     #[test]
@@ -199,9 +214,9 @@ mod tests {
             ..both.operations[0].clone()
         };
         both.operations.insert(0, writes.clone());
-        assert_eq!(compared_figure(&both), Some(100.0));
+        assert_eq!(rate_by_itself(&both), Some(100.0));
         both.operations = vec![writes];
-        assert_eq!(compared_figure(&both), Some(7.0));
-        assert_eq!(compared_figure(&failed("lmdb", 1, 1)), None);
+        assert_eq!(rate_by_itself(&both), Some(7.0));
+        assert_eq!(rate_by_itself(&failed("lmdb", 1, 1)), None);
     }
 }

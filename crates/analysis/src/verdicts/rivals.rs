@@ -8,17 +8,18 @@ use super::crossing::rounds;
 use super::family::{compare, compare_family};
 use super::level::Looks;
 use super::trimmed::TrimmedMean;
-use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
+use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict, VerdictFigure};
 
 /// A cell as comparisons see it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredCell {
-    /// The compared figure of each finished trial, by its repeat; above 0.
+    /// The compared figure of each finished trial, by its repeat; above 0. Of CPU time it is operations for each CPU
+    /// second: the higher is the better in either.
     pub figures: BTreeMap<u32, f64>,
-    /// Of duets the rate of each by itself, by its repeat.
-    pub by_slices: BTreeMap<u32, f64>,
-    /// In a duet its clients slept longer than CPU time can leave out: then slices are compared.
-    pub overslept: bool,
+    /// What the figures are.
+    pub figure: VerdictFigure,
+    /// Where they are of CPU time the rate of each trial by itself, by its repeat.
+    pub rates: BTreeMap<u32, f64>,
     /// The copy of a loaded database that each trial had, by its repeat.
     pub copies: BTreeMap<u32, DatabaseCopy>,
     /// Whether the engine keeps nothing, by its own declaration.
@@ -63,9 +64,26 @@ pub struct RivalsVerdicts {
 }
 
 impl MeasuredCell {
-    /// Its ratios to another.
+    /// The same by rates, whatever its own figures are.
+    #[must_use]
+    pub fn as_rates(&self) -> MeasuredCell {
+        match self.figure {
+            VerdictFigure::Rate => self.clone(),
+            VerdictFigure::CpuTime => MeasuredCell {
+                figures: self.rates.clone(),
+                figure: VerdictFigure::Rate,
+                rates: BTreeMap::new(),
+                ..self.clone()
+            },
+        }
+    }
+
+    /// Its ratios to another: by CPU time where both have that, else by rates.
     pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
-        let by_slices = |repeat: &u32| Some((self.by_slices.get(repeat)? / other.by_slices.get(repeat)?).ln());
+        if self.figure != other.figure {
+            return self.as_rates().over(&other.as_rates());
+        }
+        let by_slices = |repeat: &u32| Some((self.rates.get(repeat)? / other.rates.get(repeat)?).ln());
         let both = |repeat: &u32| Some((*self.copies.get(repeat)?, *other.copies.get(repeat)?));
         let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat));
         let of_one_load = |repeat: &u32| Some((*repeat, both(repeat).filter(|(one, other)| one.load == other.load)?));
@@ -73,10 +91,7 @@ impl MeasuredCell {
         let ratio = |(repeat, figure): (&u32, &f64)| {
             let log_ratio = (figure / other.figures.get(repeat)?).ln();
             let round = rounds.get(repeat).copied();
-            Some(match by_slices(repeat).filter(|_| self.overslept || other.overslept) {
-                Some(log_ratio) => PairedRatio { repeat: *repeat, log_ratio, by_slices: None, round },
-                None => PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), round },
-            })
+            Some(PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), round })
         };
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
         let unsure = self.unsure.or(other.unsure);
@@ -85,7 +100,7 @@ impl MeasuredCell {
             |pair: &&PairedRatio| [self, other].iter().any(|cell| cell.with_interference.contains(&pair.repeat));
         let suffering = ratios.iter().filter(suffers).count();
         let interference = (suffering > 0 && 2 * suffering >= ratios.len()).then_some(Unsure::Interference);
-        PairedRatios { ratios, unsure: unsure.or(kept).or(interference) }
+        PairedRatios { ratios, unsure: unsure.or(kept).or(interference), figure: self.figure }
     }
 
     /// The reason why nothing may be said of it, if more repeats do not mend that.
@@ -117,6 +132,12 @@ impl MeasuredCell {
 }
 
 impl Rivals {
+    /// Setups that are compared by one figure: by rates, unless all of them have CPU time.
+    pub fn of(cells: Vec<MeasuredCell>) -> Rivals {
+        let has_rates = cells.iter().any(|cell| cell.figure == VerdictFigure::Rate && !cell.figures.is_empty());
+        Rivals { cells: if has_rates { cells.iter().map(MeasuredCell::as_rates).collect() } else { cells } }
+    }
+
     /// Those of which something can be said, the highest first.
     pub fn order(&self) -> Vec<usize> {
         let mut order = self.with_figures();

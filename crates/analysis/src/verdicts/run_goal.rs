@@ -7,7 +7,7 @@ use kvdyno_results::{Phase, TrialKey, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, enough};
 use super::pairing::measured;
-use super::rivals::Rivals;
+use super::rivals::{MeasuredCell, Rivals};
 use crate::{Cell, CellKey, Series, cells};
 
 /// The setups that did the same work in the runs of these trials. Loads are not in them: what decides a load takes many
@@ -18,16 +18,16 @@ pub fn rivals_of_runs(cells: &[Cell<'_>]) -> Vec<Rivals> {
 
 /// The same, each with its step.
 fn rivals_of_steps(cells: &[Cell<'_>]) -> Vec<(WorkKey, Rivals)> {
-    let mut groups: Vec<(WorkKey, Rivals)> = Vec::new();
+    let mut groups: Vec<(WorkKey, Vec<MeasuredCell>)> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {
         let step = step(&cell.key);
         match groups.iter_mut().find(|(other, _)| *other == step) {
-            Some((_, rivals)) => rivals.cells.push(measured(cell)),
-            None => groups.push((step, Rivals { cells: vec![measured(cell)] })),
+            Some((_, rivals)) => rivals.push(measured(cell)),
+            None => groups.push((step, vec![measured(cell)])),
         }
     }
-    groups.retain(|(_, rivals)| rivals.cells.len() > 1);
-    groups
+    groups.retain(|(_, rivals)| rivals.len() > 1);
+    groups.into_iter().map(|(step, rivals)| (step, Rivals::of(rivals))).collect()
 }
 
 /// The step of a cell.

@@ -8,7 +8,7 @@ use super::family::{Unjudged, judge_family};
 use super::level::{Looks, MOST_LOOKS};
 use super::rivals::MeasuredCell;
 use super::trimmed::TrimmedMean;
-use super::verdict::{Comparison, Terms, Unsure};
+use super::verdict::{Comparison, Terms, Unsure, VerdictFigure};
 
 /// All that a comparison of a cell with its counterpart of another run is made from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,11 +19,16 @@ pub struct UnpairedFigures {
     pub other: Vec<f64>,
     /// A reason why nothing may be said, whatever the figures are.
     pub unsure: Option<Unsure>,
+    /// What all of them are.
+    pub figure: VerdictFigure,
 }
 
 impl MeasuredCell {
     /// Its figures beside those of another that was not measured together with it.
     pub fn unpaired_over(&self, other: &MeasuredCell) -> UnpairedFigures {
+        if self.figure != other.figure {
+            return self.as_rates().unpaired_over(&other.as_rates());
+        }
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
         let suffers = |cell: &MeasuredCell| {
             let suffering = cell.figures.keys().filter(|repeat| cell.with_interference.contains(repeat)).count();
@@ -31,7 +36,7 @@ impl MeasuredCell {
         };
         let interference = (suffers(self) || suffers(other)).then_some(Unsure::Interference);
         let unsure = self.unsure.or(other.unsure).or(kept).or(interference);
-        UnpairedFigures { one: self.logs(), other: other.logs(), unsure }
+        UnpairedFigures { one: self.logs(), other: other.logs(), unsure, figure: self.figure }
     }
 }
 
@@ -71,6 +76,7 @@ pub fn compare_unpaired(family: &[UnpairedFigures], terms: &Terms) -> Vec<Compar
         values: cell.repeats(),
         bias: None,
         by_slices: false,
+        figure: cell.figure,
     };
     judge_family(&family.iter().map(unjudged).collect::<Vec<_>>(), terms)
 }
@@ -89,7 +95,7 @@ mod tests {
     use crate::random::normal;
 
     fn of(one: &[f64], other: &[f64]) -> Comparison {
-        let figures = UnpairedFigures { one: one.to_vec(), other: other.to_vec(), unsure: None };
+        let figures = UnpairedFigures { one: one.to_vec(), other: other.to_vec(), ..UnpairedFigures::default() };
         compare_unpaired(&[figures], &Terms::default()).remove(0)
     }
 

@@ -28,6 +28,17 @@ pub enum Verdict {
     CannotTell,
 }
 
+/// The figure that two setups were compared by. Of either the higher is the faster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VerdictFigure {
+    /// What each does in a second of the clock.
+    #[default]
+    Rate,
+    /// Of a duet: the CPU time of the worker for an operation, whose reciprocal the ratio is of. It is no rate: who
+    /// takes more of it may do more in a second, by threads of the engine's own.
+    CpuTime,
+}
+
 /// The reason why a comparison cannot tell. Its `Display` is a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsure {
@@ -86,6 +97,8 @@ pub struct PairedRatios {
     pub ratios: Vec<PairedRatio>,
     /// A reason why nothing may be said, whatever the ratios are.
     pub unsure: Option<Unsure>,
+    /// The figure that all of them are of.
+    pub figure: VerdictFigure,
 }
 
 /// The terms of a comparison.
@@ -105,7 +118,10 @@ pub struct Comparison {
     /// Why it cannot tell; absent where it can.
     #[serde(rename = "why")]
     pub unsure: Option<Unsure>,
-    /// The first one's figure over the second one's; absent if nothing was measured.
+    /// The figure that both were compared by.
+    pub figure: VerdictFigure,
+    /// The first one's figure over the second one's, of CPU time its reciprocal's, operations for each CPU second;
+    /// absent if nothing was measured.
     pub ratio: Option<f64>,
     /// The lower end of the ratio's interval; absent if there is none.
     pub low: Option<f64>,
@@ -180,6 +196,28 @@ impl Serialize for Verdict {
     }
 }
 
+impl VerdictFigure {
+    /// Its words.
+    pub fn name(self) -> &'static str {
+        match self {
+            VerdictFigure::Rate => "rate",
+            VerdictFigure::CpuTime => "CPU time per operation",
+        }
+    }
+}
+
+impl fmt::Display for VerdictFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for VerdictFigure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
@@ -224,7 +262,7 @@ impl PairedRatios {
             by_slices: None,
             round: None,
         });
-        PairedRatios { ratios: ratios.collect(), unsure: None }
+        PairedRatios { ratios: ratios.collect(), ..PairedRatios::default() }
     }
 
     /// Their middle; absent where there are too few for an interval. Where one looks after each repeat, those after the

@@ -5,7 +5,7 @@ use std::{mem, ptr};
 use kvdyno_abi as abi;
 use kvdyno_abi::adapter::CursorLimits;
 
-use super::{Answer, NOTHING, Session, lent, missing};
+use super::{Answer, Session, lent, missing};
 use crate::error::EngineError;
 
 impl<'db> Session<'db> {
@@ -30,8 +30,7 @@ impl<'db> Session<'db> {
         let mut handle = ptr::null_mut();
         let call =
             self.table.cursor_open_with.ok_or_else(|| missing("cursors with bounds, by prefix or of keys alone"))?;
-        let bound =
-            |key: Option<&[u8]>| key.map_or(NOTHING, |key| abi::Bytes { data: key.as_ptr().cast(), size: key.len() });
+        let bound = |key: Option<&[u8]>| key.map_or(abi::Bytes::NONE, abi::Bytes::of);
         let options = abi::CursorOptions {
             size: mem::size_of::<abi::CursorOptions>() as u32,
             keys_only: limits.keys_only.into(),
@@ -62,8 +61,8 @@ impl Cursor<'_, '_> {
     /// # Errors
     /// The engine's error.
     pub fn seek(&mut self, key: Option<&[u8]>, direction: u32) -> Result<Answer<Record<'_>>, EngineError> {
-        let (mut at, mut value) = (NOTHING, NOTHING);
-        let (data, size) = key.map_or((ptr::null(), 0), |key| (key.as_ptr().cast(), key.len()));
+        let (mut at, mut value) = (abi::Bytes::NONE, abi::Bytes::NONE);
+        let abi::Bytes { data, size } = key.map_or(abi::Bytes::NONE, abi::Bytes::of);
         let call = self.session.table.cursor_seek.ok_or_else(|| missing("scans"))?;
         // SAFETY: the cursor is open, the key is readable or NULL.
         let status = unsafe { call(self.handle, data, size, direction, &mut at, &mut value) };
@@ -90,7 +89,7 @@ impl Cursor<'_, '_> {
 
     #[inline]
     fn step(&mut self, call: Option<abi::CursorStepFn>) -> Result<Answer<Record<'_>>, EngineError> {
-        let (mut at, mut value) = (NOTHING, NOTHING);
+        let (mut at, mut value) = (abi::Bytes::NONE, abi::Bytes::NONE);
         let call = call.ok_or_else(|| missing("scans"))?;
         // SAFETY: the cursor is open.
         let status = unsafe { call(self.handle, &mut at, &mut value) };

@@ -1,4 +1,4 @@
-//! The order of transactions, which the host watches.
+//! The order of transactions, which the host watches, and the addresses of what is empty.
 
 use super::*;
 use abi::adapter::{self, Config, Description, Engine, Error, Listing, NoCursor, Transaction, bits};
@@ -63,8 +63,12 @@ static TABLE: abi::Engine = adapter::table::<Empty>();
 
 /// The calls that reach the engine.
 fn calls_of(work: impl FnOnce(&mut Session<'_>)) -> Vec<&'static str> {
+    calls_of_table(&TABLE, work)
+}
+
+fn calls_of_table(table: &'static abi::Engine, work: impl FnOnce(&mut Session<'_>)) -> Vec<&'static str> {
     let handle = Box::into_raw(Box::new(Empty)).cast();
-    let database = Database { table: &TABLE, handle, thread: thread::current().id(), sessions: AtomicU32::new(0) };
+    let database = Database { table, handle, thread: thread::current().id(), sessions: AtomicU32::new(0) };
     let host = Host { size: 0, reserved: 0, context: ptr::null_mut(), recall: None };
     // SAFETY: the host outlives the session, and is never called.
     let mut session = unsafe { database.session(&host) }.unwrap();
@@ -104,4 +108,67 @@ fn a_conflict_ends_a_transaction_which_may_be_aborted_all_the_same() {
 #[test]
 fn a_session_that_is_dropped_within_a_transaction_aborts_it() {
     assert_eq!(calls_of(|session| session.begin(abi::READ_WRITE).unwrap()), ["begin", "abort"]);
+}
+
+/// Reads the first byte of what it is given, as an engine may. An address of Rust's for nothing ends the test.
+unsafe fn is_readable(data: *const c_void) -> abi::Status {
+    // SAFETY: that is what is tested.
+    let byte = unsafe { data.cast::<u8>().read_volatile() };
+    if byte == 0 { abi::OK } else { abi::ERROR }
+}
+
+unsafe extern "C" fn put(
+    _session: *mut abi::Session,
+    _key: *const c_void,
+    _key_size: usize,
+    value: *const c_void,
+    _value_size: usize,
+) -> abi::Status {
+    unsafe { is_readable(value) }
+}
+
+unsafe extern "C" fn write(_session: *mut abi::Session, entries: *const abi::BatchEntry, count: usize) -> abi::Status {
+    let entries = unsafe { slice::from_raw_parts(entries, count) };
+    let [put, deletion] = entries else { return abi::ERROR };
+    if deletion.value.data.is_null() { unsafe { is_readable(put.value.data) } } else { abi::ERROR }
+}
+
+unsafe extern "C" fn remove(_session: *mut abi::Session, key: *const c_void, _key_size: usize) -> abi::Status {
+    unsafe { is_readable(key) }
+}
+
+unsafe extern "C" fn read_modify_write(
+    _session: *mut abi::Session,
+    _key: *const c_void,
+    _key_size: usize,
+    update: abi::UpdateFn,
+    context: *mut c_void,
+) -> abi::Status {
+    let mut value = abi::Bytes::NONE;
+    unsafe {
+        assert_eq!(update(context, abi::Bytes::NONE, &mut value), abi::OK);
+        is_readable(value.data)
+    }
+}
+
+static READING: abi::Engine = abi::Engine {
+    put: Some(put),
+    insert_if_absent: Some(put),
+    write: Some(write),
+    remove: Some(remove),
+    contains: Some(remove),
+    read_modify_write: Some(read_modify_write),
+    ..adapter::table::<Empty>()
+};
+
+#[test]
+fn empty_keys_and_values_lie_where_an_engine_can_read() {
+    calls_of_table(&READING, |session| {
+        session.put(b"key", b"").unwrap();
+        session.insert_if_absent(b"key", b"").unwrap();
+        session.write(&[(b"key", Some(b"")), (b"key", None)]).unwrap();
+        session.delete(b"").unwrap();
+        session.contains(b"").unwrap();
+        session.read_modify_write(b"key", |_| Some(Vec::new())).unwrap();
+    });
 }

@@ -13,6 +13,7 @@ use super::matrix::engine_key;
 use crate::capabilities::cannot_run;
 use crate::clients::check_clients;
 use crate::copies::{CopyFacts, FileFormat};
+use crate::design::EngineIdentity;
 use crate::environment::check_memory;
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
@@ -69,6 +70,11 @@ impl Setup {
     /// That on which copies of its databases depend.
     pub(super) fn copy_facts(&self) -> CopyFacts<'_> {
         CopyFacts { label: &self.label, format: &self.format, bound: self.bound }
+    }
+
+    /// Its engine, which other setups may have too.
+    pub fn engine(&self) -> EngineIdentity<'_> {
+        EngineIdentity { name: &self.format.name, preset: self.preset.as_deref() }
     }
 
     /// The account of the engine in the result of a trial.

@@ -11,7 +11,8 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
-    Comparison, Looks, MeasuredCell, Terms, Unsure, Verdict, compare_family, compare_unpaired, counterparts, measured,
+    Comparison, Looks, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, compare_family, compare_unpaired,
+    counterparts, measured,
 };
 use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, steadiness};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
@@ -313,6 +314,10 @@ fn diff_cells(
 ) -> Vec<DiffCell> {
     let cell = |((before, after), comparison): (&Counterparts<'_, '_>, Comparison)| {
         let looks = comparison.looks;
+        let figures = |cell: &Cell<'_>| match comparison.figure {
+            VerdictFigure::Rate => measured(cell).as_rates(),
+            VerdictFigure::CpuTime => measured(cell),
+        };
         let same_name = before.key.engine == after.key.engine;
         let side = |cell: &Cell<'_>, (folder, series): (&str, &Series)| DiffSide {
             name: if same_name {
@@ -322,14 +327,13 @@ fn diff_cells(
             },
             engine: cell.finished.first().or(cell.failed.first()).map(|result| result.engine.clone()),
             started: cell.finished.first().map(|result| result.started),
-            figure: measured(cell).middle(),
-            half_width: MeasuredCell::half_width(&measured(cell), looks),
+            figure: figures(cell).middle(),
+            half_width: MeasuredCell::half_width(&figures(cell), looks),
             is_unsteady: steadiness(&cell.finished, series, terms.detect)
                 .is_some_and(|it| matches!(it.steadiness, Steadiness::NotSteady(_))),
         };
         let trials = || before.finished.iter().chain(&after.finished);
         let reads = trials().any(|result| result.rate(Side::Reads) > 0.0);
-        let duet = trials().any(|result| result.design.as_ref().is_some_and(|design| design.duet.is_some()));
         DiffCell {
             work: work(&before.key),
             before: side(before, sources[0]),
@@ -339,7 +343,10 @@ fn diff_cells(
                 (Phase::Run, true) => "read",
                 (Phase::Run, false) => "write",
             },
-            unit: if duet { "operations per CPU second" } else { "records/s" },
+            unit: match comparison.figure {
+                VerdictFigure::Rate => "records/s",
+                VerdictFigure::CpuTime => "operations per CPU second",
+            },
             comparison,
         }
     };

@@ -49,11 +49,12 @@ pub(super) fn verdict_rows(pairs: &[PairSummary]) -> Result<Vec<Vec<Value>>, Rep
 }
 
 /// The columns of `verdicts.csv`, named as in JSON.
-pub(super) const VERDICTS: [&str; 17] = [
+pub(super) const VERDICTS: [&str; 18] = [
     "work",
     "one",
     "other",
     "verdict",
+    "figure",
     "why",
     "ratio",
     "low",

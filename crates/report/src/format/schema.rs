@@ -40,7 +40,11 @@ fn definitions() -> Value {
         vec![
             ("verdict", one_of(&["faster", "slower", "same", "cannot tell"])),
             ("why", or_null(string("Why it cannot tell."))),
-            ("ratio", or_null(number("The first's figure over the second's."))),
+            ("figure", one_of(&["rate", "CPU time per operation"])),
+            (
+                "ratio",
+                or_null(number("Rates: the first's over the second's; CPU time: the second's over the first's.")),
+            ),
             ("low", or_null(number("The lower end of its 95 % interval."))),
             ("high", or_null(number("The upper end."))),
             ("differs", boolean("Whether the interval excludes 1.")),
@@ -78,6 +82,7 @@ fn definitions() -> Value {
         "ranking": object(vec![
             ("work", string("Workload and clients.")),
             ("order", list("Labels of setups, the highest first.", string(""))),
+            ("figure", one_of(&["rate", "CPU time per operation"])),
             ("verdicts", list("Of each and the next.", string(""))),
             ("left_out", list("Those of which nothing is said, and why.", json!({
                 "type": "array", "prefixItems": [string("Its label."), string("Why.")], "items": false,

@@ -85,7 +85,7 @@ fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> V
 /// The mark of each rival: the highest has its star only where it is faster than every other.
 fn emphasis(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Vec<Emphasis> {
     let figure = |result: &TrialResult| result.is_finished().then(|| result.rate(side)).filter(|rate| *rate > 0.0);
-    let rivals = Rivals { cells: cells.iter().map(|cell| measured_by(cell, &figure)).collect() };
+    let rivals = Rivals::of(cells.iter().map(|cell| measured_by(cell, &figure)).collect());
     let highest = rivals.highest(&terms(study));
     let mut all = vec![Emphasis::Plain; cells.len()];
     for pairing in &highest {

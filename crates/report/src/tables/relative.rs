@@ -1,6 +1,6 @@
 //! Variants that ask for the same work, one over the other.
 
-use kvdyno_analysis::verdicts::{Comparison, PairedRatios, Terms, Verdict, compare_family, paired};
+use kvdyno_analysis::verdicts::{Comparison, PairedRatios, Terms, Verdict, compare_family, measured};
 use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
@@ -64,7 +64,8 @@ pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
 
 /// The rates of one variant over those of the first.
 fn family(pairs: Vec<(&VariantCell<'_, '_>, &VariantCell<'_, '_>)>, terms: &Terms) -> Vec<Relative> {
-    let ratios: Vec<PairedRatios> = pairs.iter().map(|(below, above)| paired(above.cell, below.cell)).collect();
+    let rates = |cell: &VariantCell<'_, '_>| measured(cell.cell).as_rates();
+    let ratios: Vec<PairedRatios> = pairs.iter().map(|(below, above)| rates(above).over(&rates(below))).collect();
     let comparisons = compare_family(&ratios, terms);
     pairs.iter().zip(comparisons).map(|((below, above), comparison)| above.over(below, comparison)).collect()
 }

@@ -1,6 +1,6 @@
 //! Setups that are compared with each other.
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Rivals, RivalsVerdicts, Terms, Unsure, measured};
+use kvdyno_analysis::verdicts::{Looks, Pairing, Rivals, RivalsVerdicts, Terms, Unsure, VerdictFigure, measured};
 use kvdyno_results::{Phase, Side};
 
 use super::sentences::{reservations, sentence};
@@ -30,7 +30,7 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
         |cell: &'c StudyCell<'r>| (cell.key.phase, cell.label.workload.as_str(), (cell.key.readers, cell.key.writers));
     let group = |wanted| {
         let same: Vec<&StudyCell<'r>> = cells.iter().copied().filter(|cell| work(cell) == wanted).collect();
-        let rivals = Rivals { cells: same.iter().map(|cell| measured(cell)).collect() };
+        let rivals = Rivals::of(same.iter().map(|cell| measured(cell)).collect());
         let reads = same.iter().any(|cell| cell.reads_per_s.is_some());
         let side = if reads { Side::Reads } else { Side::Writes };
         VerdictGroup { verdicts: rivals.verdicts(&terms(study)), cells: same, side }
@@ -80,6 +80,23 @@ impl VerdictGroup<'_, '_> {
         match first.key.phase {
             Phase::Load => format!("Load: {}", first.label.workload),
             Phase::Run => format!("{}, {}", first.label.workload, threads(first.key.readers, first.key.writers)),
+        }
+    }
+
+    /// The figure of its verdicts: CPU time if any of them is of that.
+    pub(crate) fn figure(&self) -> VerdictFigure {
+        let of_cpu_time = |pairing: &Pairing| pairing.comparison.figure == VerdictFigure::CpuTime;
+        match self.verdicts.neighbours.iter().any(of_cpu_time) {
+            true => VerdictFigure::CpuTime,
+            false => VerdictFigure::Rate,
+        }
+    }
+
+    /// The title over verdicts, which names a figure that is no rate: `readrandom, 1 reader, by CPU time per operation`.
+    pub(crate) fn heading(&self) -> String {
+        match self.figure() {
+            VerdictFigure::Rate => self.title(),
+            figure @ VerdictFigure::CpuTime => format!("{}, by {figure}", self.title()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The section of verdicts: for each group its order in one line, and its pairs in sentences.
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Terms, Unsure, Verdict};
+use kvdyno_analysis::verdicts::{Looks, Pairing, Terms, Unsure, Verdict, VerdictFigure};
 
 use super::groups::{VerdictGroup, groups, terms};
 use super::sentences::per_cent;
@@ -36,6 +36,10 @@ pub(crate) fn verdicts<'a>(study: &Study<'_>) -> Option<Section<'a>> {
     Some(Section { names_tables: false, ..Section::new("verdicts", "Verdicts", blocks) })
 }
 
+/// What a duet tells, and what not.
+const CPU_TIME: &str = "CPU time per operation is what two used that worked at once on the same processors, with the \
+                        engine's own threads. It is no rate: rates, of each by itself, are in the tables.";
+
 const ONE_REPEAT: &str = "Cannot tell: one repeat says nothing of how far another would come out. Three repeats and \
                           more give verdicts.";
 
@@ -49,7 +53,7 @@ fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let pairs = &group.verdicts.neighbours;
     let sentences = pairs.iter().map(|pairing| group.sentence(pairing));
     let lead = if pairs.len() > 1 { order(group) } else { String::new() };
-    Paragraph { lead, ..Paragraph::of_lines(group.title(), sentences.chain(left_out(group)).collect()) }
+    Paragraph { lead, ..Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect()) }
 }
 
 /// How far the highest is from the next and from the last.
@@ -59,7 +63,7 @@ fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let of_ends = |pairing: &&Pairing| Some((&pairing.one, &pairing.other)) == ends;
     let far = verdicts.all.iter().find(of_ends).filter(|_| verdicts.neighbours.len() > 1);
     let sentences = verdicts.neighbours.first().into_iter().chain(far).map(|pairing| group.sentence(pairing));
-    Paragraph::of_lines(group.title(), sentences.chain(left_out(group)).collect())
+    Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect())
 }
 
 /// The setups of which nothing is said, a line for each reason.
@@ -74,7 +78,7 @@ fn left_out(group: &VerdictGroup<'_, '_>) -> Vec<String> {
 
 /// The order of each group, a line each.
 fn orders(groups: &[VerdictGroup<'_, '_>]) -> Paragraph {
-    let line = |group: &VerdictGroup<'_, '_>| format!("{}: {}", group.title(), order(group));
+    let line = |group: &VerdictGroup<'_, '_>| format!("{}: {}", group.heading(), order(group));
     let groups = groups.iter().filter(|group| !group.verdicts.order.is_empty());
     Paragraph::of_lines(String::new(), groups.map(line).collect())
 }
@@ -104,8 +108,10 @@ fn sign(verdict: Verdict) -> &'static str {
 fn legend(groups: &[VerdictGroup<'_, '_>], terms: &Terms, has_ends: bool) -> String {
     let many = groups.iter().any(|group| group.verdicts.neighbours.len() > 1);
     let detect = per_cent(terms.detect);
+    let of_cpu_time = groups.iter().any(|group| group.figure() == VerdictFigure::CpuTime);
     let is_unsteady = groups.iter().flat_map(|group| &group.cells).any(|cell| cell.is_unsteady());
     [
+        of_cpu_time.then(|| CPU_TIME.to_owned()),
         many.then(|| format!("> faster; ≈ the same within {detect} %; ? cannot tell.")),
         Some(
             "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned(),

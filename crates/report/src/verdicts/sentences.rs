@@ -1,12 +1,16 @@
 //! A comparison in a sentence.
 
-use kvdyno_analysis::verdicts::{Comparison, Verdict};
+use kvdyno_analysis::verdicts::{Comparison, Verdict, VerdictFigure};
 
 /// From this ratio on it is a number of times, below it per cent.
 const TIMES: f64 = 1.5;
 
-/// `lmdb reads 4.21 times as fast as bdb (3.9 to 4.6), 5 repeats`. `verb` is what both do: `read`.
+/// `lmdb reads 4.21 times as fast as bdb (3.9 to 4.6), 5 repeats`. `verb` is what both do: `read`. Where CPU time was
+/// compared the sentence is of that.
 pub(crate) fn sentence(verb: &str, (one, other): (&str, &str), comparison: &Comparison) -> String {
+    if comparison.figure == VerdictFigure::CpuTime {
+        return cost((one, other), comparison);
+    }
     let repeats = repeats(comparison.repeats);
     match comparison.verdict {
         Verdict::Slower => sentence(verb, (other, one), &comparison.reversed()),
@@ -25,18 +29,80 @@ pub(crate) fn sentence(verb: &str, (one, other): (&str, &str), comparison: &Comp
             format!("{one} and {other} {verb} the same within {detect} %{small}{}, {repeats}", bracket(comparison, 1.0))
         }
         Verdict::CannotTell => {
-            let why = comparison.unsure.map_or(String::new(), |why| why.to_string());
-            let why = if comparison.repeats == 1 && why == repeats { String::new() } else { format!(": {why}") };
-            format!("cannot tell: {one} and {other}{}{}, {repeats}{why}", distance(comparison), interval(comparison))
+            let (distance, interval, why) = (distance(comparison), interval(comparison), because(comparison));
+            format!("cannot tell: {one} and {other}{distance}{interval}, {repeats}{why}")
         }
+    }
+}
+
+/// `lmdb uses 38 % less CPU time per operation than bdb (-40 % to -36 %), 5 repeats`. The ratio of a comparison is that
+/// of operations for each CPU second: above 1 the first uses less.
+fn cost((one, other): (&str, &str), comparison: &Comparison) -> String {
+    let figure = VerdictFigure::CpuTime;
+    let (repeats, of_cost) = (repeats(comparison.repeats), comparison.reversed());
+    match comparison.verdict {
+        Verdict::Slower => cost((other, one), &of_cost),
+        Verdict::Faster => match comparison.ratio.unwrap_or(1.0) {
+            ratio if ratio >= TIMES => format!("{}, {repeats}", dearer((other, one), comparison)),
+            _ => format!("{}, {repeats}", more_or_less((one, other), &of_cost)),
+        },
+        Verdict::Same => {
+            let detect = per_cent(comparison.detect);
+            let small = match comparison.ratio.unwrap_or(1.0) {
+                ratio if comparison.differs && ratio >= 1.0 => format!(": {one} uses {} % less", less(ratio.recip())),
+                ratio if comparison.differs => format!(": {other} uses {} % less", less(ratio)),
+                _ => String::new(),
+            };
+            let bracket = bracket(&of_cost, 1.0);
+            format!("{one} and {other} use the same {figure} within {detect} %{small}{bracket}, {repeats}")
+        }
+        Verdict::CannotTell => {
+            let (distance, interval, why) = (distance(comparison), interval(&of_cost), because(comparison));
+            format!("cannot tell by {figure}: {one} and {other}{distance}{interval}, {repeats}{why}")
+        }
+    }
+}
+
+/// `bdb uses 4.21 times as much CPU time per operation as lmdb (3.9 to 4.6)`.
+fn dearer((one, other): (&str, &str), of_cost: &Comparison) -> String {
+    let ratio = of_cost.ratio.unwrap_or(1.0);
+    let figure = VerdictFigure::CpuTime;
+    format!("{one} uses {} times as much {figure} as {other}{}", times(ratio), bracket(of_cost, ratio))
+}
+
+/// `lmdb uses 38 % less CPU time per operation than bdb (-40 % to -36 %)`.
+fn more_or_less((one, other): (&str, &str), of_cost: &Comparison) -> String {
+    let ratio = of_cost.ratio.unwrap_or(1.0);
+    let how = match ratio < 1.0 {
+        true => format!("{} % less", less(ratio)),
+        false => format!("{} % more", per_cent(ratio - 1.0)),
+    };
+    format!("{one} uses {how} {} than {other}{}", VerdictFigure::CpuTime, bracket(of_cost, ratio))
+}
+
+/// Per cent by which a part of 1 is less than that; of very little the digits that tell it from nothing.
+fn less(part: f64) -> String {
+    match part {
+        part if part < 0.001 => "over 99.9".to_owned(),
+        part if part < 0.01 => format!("{:.1}", 100.0 * (1.0 - part)),
+        part => per_cent(1.0 - part),
     }
 }
 
 /// The same about the first of the two, which came of a change of the second: `lmdb@new reads 3.2 % slower than lmdb`.
 pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comparison: &Comparison) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
-    if comparison.verdict != Verdict::Slower {
-        return sentence(verb, (after, before), comparison);
+    match (comparison.figure, comparison.verdict) {
+        (VerdictFigure::CpuTime, Verdict::Faster | Verdict::Slower) => {
+            let of_cost = comparison.reversed();
+            let said = match ratio.recip() >= TIMES {
+                true => dearer((after, before), &of_cost),
+                false => more_or_less((after, before), &of_cost),
+            };
+            return format!("{said}, {}", repeats(comparison.repeats));
+        }
+        (VerdictFigure::Rate, Verdict::Slower) => {}
+        _ => return sentence(verb, (after, before), comparison),
     }
     let how = match ratio.recip() >= TIMES {
         true => format!("{} times as slow as", times(ratio.recip())),
@@ -63,6 +129,12 @@ pub(crate) fn reservations(comparison: &Comparison, unsteady: &[&str]) -> String
         _ => "; neither was steady".to_owned(),
     };
     bias + &unsteady
+}
+
+/// `: the interval is too wide`; nothing where the number of repeats says it.
+fn because(comparison: &Comparison) -> String {
+    let why = comparison.unsure.map_or(String::new(), |why| why.to_string());
+    if comparison.repeats == 1 && why == repeats(1) { String::new() } else { format!(": {why}") }
 }
 
 /// The side to which a difference lies that does not matter.
@@ -159,6 +231,46 @@ mod tests {
         assert_eq!(said(0.9f64.ln()), "new reads 10 % slower than old (-11 % to -9.1 %), 5 repeats");
         assert_eq!(said(0.25f64.ln()), "new reads 4.00 times as slow as old (3.96 to 4.04), 5 repeats");
         assert!(said(1.2f64.ln()).starts_with("new reads 20 % faster than old"));
+    }
+
+    /// Of a duet: operations for each CPU second, the first over the second.
+    fn by_cpu_time(log_ratios: &[f64]) -> Comparison {
+        let ratios = PairedRatios { figure: VerdictFigure::CpuTime, ..PairedRatios::of(log_ratios) };
+        compare(&ratios, &Terms::default())
+    }
+
+    #[test]
+    fn a_duets_sentence_is_about_cpu_time_and_never_about_speed() {
+        let off = |ratio: f64| [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| ratio.ln() + off);
+        let said = |log_ratios: &[f64]| sentence("read", ("lmdb", "bdb"), &by_cpu_time(log_ratios));
+        let less = "lmdb uses 20 % less CPU time per operation than bdb (-21 % to -19 %), 5 repeats";
+        assert_eq!(said(&off(1.25)), less);
+        let reversed = "bdb uses 20 % less CPU time per operation than lmdb (-21 % to -19 %), 5 repeats";
+        assert_eq!(said(&off(0.8)), reversed);
+        let times = "bdb uses 4.20 times as much CPU time per operation as lmdb (4.16 to 4.24), 5 repeats";
+        assert_eq!(said(&off(4.2)), times);
+        let same = "lmdb and bdb use the same CPU time per operation within 3 % (-1 % to +1 %), 5 repeats";
+        assert_eq!(said(&off(1.0)), same);
+        let small = "lmdb and bdb use the same CPU time per operation within 3 %: bdb uses 1.5 % less \
+                     (+0.5 % to +2.5 %), 5 repeats";
+        assert_eq!(said(&off(0.985)), small);
+        let wide = "cannot tell by CPU time per operation: lmdb and bdb, 3.7 % apart, interval -13 % to +6.6 %, \
+                    3 repeats: the interval is too wide";
+        assert_eq!(said(&[0.0, 0.03, 0.08]), wide);
+        assert_eq!(said(&[0.03]), "cannot tell by CPU time per operation: lmdb and bdb, 3 % apart, one repeat");
+    }
+
+    #[test]
+    fn a_change_of_cpu_time_is_more_or_less_of_it() {
+        let said = |ratio: f64| {
+            let log_ratios = [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| ratio.ln() + off);
+            sentence_of_change("read", ("new", "old"), &by_cpu_time(&log_ratios))
+        };
+        assert_eq!(said(0.9), "new uses 11 % more CPU time per operation than old (+10 % to +12 %), 5 repeats");
+        assert_eq!(said(0.25), "new uses 4.00 times as much CPU time per operation as old (3.96 to 4.04), 5 repeats");
+        assert_eq!(said(4.0), "new uses 75 % less CPU time per operation than old (-75 % to -75 %), 5 repeats");
+        assert!(said(500.0).starts_with("new uses 99.8 % less CPU time per operation than old"));
+        assert!(said(1.0).starts_with("new and old use the same CPU time per operation within 3 %"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Verdicts for programs.
 
 use kvdyno_analysis::CellKey;
-use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure};
+use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure, VerdictFigure};
 use serde::Serialize;
 
 use super::groups::{VerdictGroup, groups};
@@ -14,6 +14,8 @@ pub(crate) struct RankingSummary {
     work: String,
     /// Labels of setups, the highest first.
     order: Vec<String>,
+    /// The figure by which: `rate` or `CPU time per operation`.
+    figure: VerdictFigure,
     /// Of each and the next: `faster`, `same`, `cannot tell`.
     verdicts: Vec<&'static str>,
     /// Labels of those of which nothing is said, with the reason.
@@ -52,6 +54,7 @@ const HOLM: &str = "Holm";
 pub(crate) fn rankings(study: &Study<'_>) -> Vec<RankingSummary> {
     let ranking = |group: &VerdictGroup<'_, '_>| RankingSummary {
         work: group.title(),
+        figure: group.figure(),
         order: group.verdicts.order.iter().map(|index| group.name(*index).to_owned()).collect(),
         verdicts: group.verdicts.neighbours.iter().map(|pairing| pairing.comparison.verdict.name()).collect(),
         left_out: group.verdicts.left_out.iter().map(|(index, why)| (group.name(*index).to_owned(), *why)).collect(),

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use kvdyno_model::Design;
-use kvdyno_plan::PlannedTrial;
-use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
+use kvdyno_plan::design::{DesignMachine, EngineIdentity, StepDesign, step_design};
+use kvdyno_plan::{PlannedTrial, Setup};
 use kvdyno_results::{
     DatabaseCopy, DesignFacts, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult, WorkKey,
 };
@@ -119,7 +119,8 @@ impl<'a> Runner<'a> {
         }
         let variant = self.variant(first);
         let machine = DesignMachine::of(&variant.environment);
-        let design = step_design(&variant.variant.experiment, trials, &machine)
+        let engines: Vec<EngineIdentity<'_>> = variant.setups.iter().map(Setup::engine).collect();
+        let design = step_design(&variant.variant.experiment, trials, &engines, &machine)
             // It was checked with all setups; those that are left may not be enough for it.
             .unwrap_or_else(|refused| StepDesign::turns(&refused.message));
         match (design.design, self.design_before(first)) {

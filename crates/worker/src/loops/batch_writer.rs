@@ -44,7 +44,7 @@ pub(crate) struct BatchWriter<I> {
 impl<I: Iterator<Item = u64>> BatchWriter<I> {
     pub(crate) fn new<C: Clock>(ids: I, versions: Versions, driver: &Driver<'_, C>) -> Self {
         let batch = driver.parameters.batch as usize;
-        let (mut keys, mut values) = (driver.keys.blank().repeat(batch), vec![0; driver.values.largest() * batch]);
+        let (mut keys, mut values) = (driver.keys.blank().repeat(batch), driver.values.blank(batch));
         let part = |buffer: &mut [u8], size: usize, index: usize| abi::Bytes {
             data: buffer[index * size..][..size].as_mut_ptr().cast_const().cast(),
             size,

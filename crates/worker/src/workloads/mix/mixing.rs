@@ -113,7 +113,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
             until_look: 0,
             own: OwnIds::of(driver),
             key: driver.keys.blank(),
-            value: vec![0; driver.values.largest()],
+            value: driver.values.blank(1),
             value_size: 0,
             version: driver.stats.version.load(Ordering::Relaxed),
             ranges: RangeReader::new(false, driver),

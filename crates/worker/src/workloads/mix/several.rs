@@ -43,7 +43,7 @@ pub(super) fn multiget_of(parameters: &WorkloadParameters) -> usize {
 impl Several {
     pub(super) fn new<C>(driver: &Driver<'_, C>) -> Several {
         let (batch, gets) = (batch_of(driver.parameters), multiget_of(driver.parameters));
-        let (mut keys, mut values) = (driver.keys.blank().repeat(batch), vec![0; driver.values.largest() * batch]);
+        let (mut keys, mut values) = (driver.keys.blank().repeat(batch), driver.values.blank(batch));
         let part = |buffer: &mut [u8], size: usize, index: usize| abi::Bytes {
             data: buffer[index * size..][..size].as_mut_ptr().cast_const().cast(),
             size,

@@ -45,7 +45,7 @@ impl<K: KeyChoice, A: BeginsOperations> Transferring<K, A> {
             choice,
             arrival,
             keys: [driver.keys.blank(), driver.keys.blank()],
-            value: vec![0; driver.values.largest()],
+            value: driver.values.blank(1),
             summed: SummedIds::of(driver.parameters.data.records),
             committed: OwnCommits::default(),
             serial: 0,
