@@ -93,7 +93,7 @@ pub static WORKLOADS: [Column; 38] = [
     column("ycsb-d", "workload = \"ycsb-d\"\noperations = 60000", &[Looks, Reads, Writes]),
     column(
         "ycsb-e",
-        "workload = \"ycsb-e\"\ndistribution = \"latest\"\noperations = 20000",
+        "workload = \"ycsb-e\"\ndistribution = \"latest\"\noperations = 40000",
         &[Reads, Writes, Steps, Seeks, Ends],
     ),
     column("ycsb-f", "workload = \"ycsb-f\"\ndistribution = \"uniform\"", &[Looks, Reads, Rereads, Writes]),
@@ -106,6 +106,7 @@ pub static WORKLOADS: [Column; 38] = [
         "roles",
         // The first role's operations end the trial, whatever the other has done by then: all that counts is in it.
         "workload = \"mix\"\n[[run.role]]\nmix = \"get 40, put 40, range 15, insert 5\"\n\
+         distribution = \"latest\"\n\
          [[run.role]]\nmix = \"range 80, insert 20\"\nrate = 20000\n",
         &[Looks, Reads, Rereads, Writes, Steps, Seeks, Ends],
     ),
