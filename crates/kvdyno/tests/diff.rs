@@ -231,7 +231,7 @@ fn of_several_cells_worse_comes_before_cannot_tell() {
             change.0.say_interference(folder, &["41.0 % of CPU time was stolen by the hypervisor"], scans);
         }
         let ran = change.0.run(["diff", "before", "after"]);
-        ["before", "after"].map(|folder| fs::remove_dir_all(change.0.path(folder)).unwrap());
+        ["before", "after"].iter().for_each(|folder| fs::remove_dir_all(change.0.path(folder)).unwrap());
         ran
     };
     let both = of("readrandom,readseq");

@@ -65,7 +65,8 @@ rows! {
     dirty_read: "dirty-read", "a transaction reads what another has not committed", [&[Transacts]];
     lost_update: "lost-update", "a transaction commits over another's since it read", [&[Transacts]];
     unrepeated_read: "unrepeated-read", "a transaction sees another's commit when it reads again", [&[ReadsAgain]];
-    lost_atomic_update: "lost-atomic-update", "an update by one call is built on the value before the newest", [&[UpdatesAtOnce]];
+    lost_atomic_update: "lost-atomic-update", "an update by one call is built on the value before the newest",
+        [&[UpdatesAtOnce]];
     none: "none", "nothing", [];
 }
 
@@ -79,8 +80,9 @@ const OF_MEETINGS: [&str; 3] = ["dirty-read", "lost-update", "unrepeated-read"];
 /// Operations of each client.
 const OPERATIONS: u64 = 8000;
 
-/// The runs of all workloads, each on a database as it was loaded, with a fault that strikes at each 97th operation that it
-/// can hit. Of writes it leaves as many alone as the load has. Where transactions have to meet, it strikes each time.
+/// The runs of all workloads, each on a database as it was loaded, with a fault that strikes at each 97th operation
+/// that it can hit. Of writes it leaves as many alone as the load has. Where transactions have to meet, it strikes each
+/// time.
 fn results_with(fault: &str) -> Vec<TrialResult> {
     let audit = if OF_READS.contains(&fault) { "off" } else { "sample" };
     let (every, after) =
