@@ -161,7 +161,7 @@ fn a_known_failure_is_told_and_decides_nothing_and_one_that_passes_is_told_too()
 
 #[test]
 fn engines_side_by_side_are_told_one_after_the_other() {
-    let lab = Lab::new();
+    let lab = Lab::with_null();
     let ran =
         lab.run_with(&["engines", "check", "faulty", "null", "synthetic", "--only", "create,probe", "--jobs", "3"]);
     ran.exits(0);
