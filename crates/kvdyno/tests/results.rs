@@ -102,7 +102,7 @@ fn slow_operations_show_in_the_percentiles() {
     let result = ran.is_clean().trials("faulty", "readrandom").remove(0).result;
     let latency = &operations(&result, "get").latency;
     assert!(latency.at(Percentile::P50) < 1_000_000, "{latency:?}");
-    // A sleep lasts as long as was asked, and longer where many want the processor; a thousand times as long it does not.
+    // A sleep lasts as long as was asked, and longer where many want the processor, but not a thousand times as long.
     assert!(latency.at(Percentile::P99_9) >= 50_000_000 && latency.max_ns < 50_000_000_000, "{latency:?}");
 }
 
