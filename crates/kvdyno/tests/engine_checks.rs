@@ -88,8 +88,8 @@ fn a_failure_names_its_rule_the_command_that_runs_it_alone_and_its_log() {
     for words in [
         "kvdyno.h: what was answered with OK is there, and is read.",
         "Seed 7; kills in each check that kills: 5.",
-        "alone:    kvdyno engines check faulty --option fault=abort-get --option every=1 --timeout 1m --kills 5 --seed 7 \
-         --only get-after-put",
+        "alone:    kvdyno engines check faulty --option fault=abort-get --option every=1 --timeout 1m --kills 5 \
+         --seed 7 --only get-after-put",
         "Repeated alone, with the same seed:\n  faulty get-after-put: failed again",
         &format!("log:      {}", log.display()),
     ] {
