@@ -161,7 +161,11 @@ fn the_document_has_these_rows_and_columns() {
     let mut lines = table.lines();
     assert_eq!(lines.next(), Some(&*heading()), "docs/faults.md; KVDYNO_REGENERATE=run writes it");
     let words: Vec<&str> = lines.skip(1).map(|line| line.split('|').nth(1).unwrap().trim()).collect();
-    assert_eq!(words, ROWS.iter().map(|row| row.words).collect::<Vec<_>>(), "docs/faults.md; KVDYNO_REGENERATE=run writes it");
+    assert_eq!(
+        words,
+        ROWS.iter().map(|row| row.words).collect::<Vec<_>>(),
+        "docs/faults.md; KVDYNO_REGENERATE=run writes it"
+    );
 }
 
 fn heading() -> String {
