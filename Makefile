@@ -121,6 +121,9 @@ mend: tools format
 	target/tools/cargo-insta insta accept
 	git --no-pager diff --stat
 
+# Properties are held for the same cases each time; `make torment` draws new ones.
+check tests: export PROPTEST_RNG_SEED ?= 1
+
 # Tests that mount a small filesystem need root; tests of the environment need root, loop devices, and control groups
 # that limit memory.
 tests: export KVDYNO_TEST_MOUNT ?= $(if $(filter 0,$(shell id -u)),run,skip)
@@ -217,6 +220,9 @@ KILLS ?= 1000
 FILES ?= 1000000
 FOLDERS ?= 10000
 torment: build
+	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "properties: PROPTEST_RNG_SEED=$$seed"; \
+		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=4096 \
+		$(CARGO) test --release --locked --workspace --exclude kvdyno-fuzz --lib
 	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) \
 		--kvdyno target/release/kvdyno --document docs/reliability.md
 
