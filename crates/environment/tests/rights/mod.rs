@@ -1,4 +1,4 @@
-//! What tests may do to the machine: what needs root's rights is passed over without them, and named.
+//! The rights of tests over the machine: what needs root is passed over without them, and named.
 
 // Each test binary uses some of this.
 #![allow(clippy::unwrap_used, dead_code)]

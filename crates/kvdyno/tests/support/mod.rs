@@ -49,7 +49,7 @@ struct LabFolders {
     register: Rc<LabRegister>,
 }
 
-/// What is beside a lab: the register of what its commands make (`KVDYNO_REGISTER`). Nobody else's `kvdyno clean` knows
+/// The register of what the commands of a lab make (`KVDYNO_REGISTER`). Nobody else's `kvdyno clean` knows
 /// it, and its own knows no other.
 struct LabRegister(TempDir);
 
