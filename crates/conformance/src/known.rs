@@ -1,4 +1,4 @@
-//! What is known of engines of others: checks that they fail for a reason of their own, and checks that take them long.
+//! Known behaviour of engines of others: checks that they fail for a reason of their own, and checks that take long.
 //! It stands in one list, `engines/known-failures.toml`, with the versions of which it was seen and the reason.
 
 use std::sync::LazyLock;
@@ -27,7 +27,7 @@ pub struct KnownFailure {
     pub version: String,
     /// The checks.
     pub checks: Vec<String>,
-    /// What the engine does.
+    /// The behaviour of the engine that makes it so.
     pub reason: String,
     /// How long such a check may take at most, where it fails by never ending.
     pub timeout: Option<TimeSpan<1>>,
@@ -43,7 +43,7 @@ pub struct SlowCheck {
     pub version: String,
     /// The checks.
     pub checks: Vec<String>,
-    /// What the engine does.
+    /// The behaviour of the engine that makes it so.
     pub reason: String,
     /// How long such a check may take at least.
     pub timeout: TimeSpan<1>,
@@ -67,7 +67,7 @@ impl KnownOfEngines {
         self.failure.iter().filter(of).find(|entry| entry.checks.iter().any(|name| name == check))
     }
 
-    /// What makes a check slow in this engine.
+    /// The reason why a check is slow in this engine.
     pub fn slow(&self, engine: &EngineName, version: &str, check: &str) -> Option<&SlowCheck> {
         let of = |entry: &&SlowCheck| is_meant(&entry.engine, &entry.version, engine, version);
         self.slow.iter().filter(of).find(|entry| entry.checks.iter().any(|name| name == check))
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// What is known of engines of others is told; an engine of ours that fails has a defect, which is mended.
+    /// Known failures of engines of others are told; an engine of ours that fails has a defect, which is mended.
     #[test]
     fn no_engine_of_ours_is_excused() {
         let list = KnownOfEngines::list().unwrap();

@@ -1,6 +1,6 @@
 //! `kvdyno-gates [ARGUMENT…]`: runs all tests with `cargo nextest run`, with further arguments of the build such as
-//! `--features NAME`, then each that failed once more, alone. One that then passes is flaky: it is named with the output
-//! of its failure, and [`MOST_FLAKY`] of them are let pass.
+//! `--features NAME`, then each that failed once more, alone. One that then passes is flaky: it is named with the
+//! output of its failure, and [`MOST_FLAKY`] of them are let pass.
 //!
 //! It ends with the names of what failed, their messages, and the command that runs each alone. The names are also left
 //! in `target/gate/tests.failed` and `tests.flaky`, a line each, for `scripts/stages.sh`.
@@ -23,7 +23,7 @@ const MOST_RUN_AGAIN: usize = 40;
 /// Lines of a test's output that are shown at the end, the last ones.
 const LINES: usize = 40;
 
-/// What is built for tests is the same for any selection of them.
+/// The arguments of the build, which is the same for any selection of them.
 const BUILT: [&str; 3] = ["--release", "--locked", "--workspace"];
 
 /// The status by which the runner says that a test failed; any other means that tests could not be run.
@@ -85,15 +85,15 @@ fn failing(top: &Path, profile: &str, arguments: &[String]) -> Fallible<Vec<Test
     let mut command = Command::new(&runner);
     command.args(["nextest", "run", "--profile", profile]).args(BUILT).args(arguments).current_dir(top);
     let status = command.status().map_err(|error| format!("{} (scripts/tools.sh): {error}", runner.display()))?;
-    let found = match fs::read_to_string(&report) {
+    let read = match fs::read_to_string(&report) {
         Ok(text) => failures(&text).map_err(|error| format!("{}: {error}", report.display()))?,
         Err(error) if status.success() => return Err(format!("{}: {error}", report.display()).into()),
         Err(_) => Vec::new(),
     };
     match status.code() {
-        Some(0) if found.is_empty() => Ok(found),
-        Some(TESTS_FAILED) if !found.is_empty() => Ok(found),
-        _ => Err(format!("the tests were not run to their end: {status}, {} failures", found.len()).into()),
+        Some(0) if read.is_empty() => Ok(read),
+        Some(TESTS_FAILED) if !read.is_empty() => Ok(read),
+        _ => Err(format!("the tests were not run to their end: {status}, {} failures", read.len()).into()),
     }
 }
 

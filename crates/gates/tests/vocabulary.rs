@@ -26,7 +26,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("board boards", "shared memory"),
     ("lane lanes", "statistics of a thread"),
     ("tally tallies", "counters"),
-    ("gate gates", "barrier"),
     ("floor floors", "minimum version"),
     ("room rooms", "what it is: capacity, buffer, width"),
     ("errand errands", "task"),
@@ -70,8 +69,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("seek_nexts", "", "db_bench's option of this name, and what it counts"),
     ("found", "engines/", "whether a get found its key; iterators and APIs of engines say so too"),
     ("found", "crates/abi/", "whether a get found its key: a parameter of the ABI"),
-    ("gates", "crates/gates/", "`make gates`, which a change passes before anything is built"),
-    ("kvdyno_gates", "", "the crate of that name"),
+    ("scripts_stages", "", "the stages of `make test` and of CI"),
     ("floor", "crates/plan/src/fit/", "f64::floor"),
     ("floor", "crates/report/", "f64::floor"),
 ];

@@ -343,9 +343,9 @@ fn a_workers_current_folder_is_its_trials_own_and_is_removed() {
     let folder = |pid: &i32| fs::read_link(format!("/proc/{pid}/cwd")).ok();
     let is_its_own = |folder: PathBuf| folder.starts_with(lab.path("results/trials")) && folder.ends_with("work");
     let running = running.has_records(1);
-    let found = || lab.worker_pids().into_iter().find(|pid| folder(pid).is_some_and(is_its_own));
-    eventually("a worker in a folder of its own", || found().is_some());
-    kill_process(Pid::from_raw(found().unwrap()).unwrap(), Signal::KILL).unwrap();
+    let worker = || lab.worker_pids().into_iter().find(|pid| folder(pid).is_some_and(is_its_own));
+    eventually("a worker in a folder of its own", || worker().is_some());
+    kill_process(Pid::from_raw(worker().unwrap()).unwrap(), Signal::KILL).unwrap();
     running.ends().exits(1).is_whole();
     let left =
         fs::read_dir(lab.path("results/trials")).unwrap().flatten().filter(|trial| trial.path().join("work").exists());

@@ -30,11 +30,11 @@ fn operations<'a>(result: &'a TrialResult, kind: &str) -> &'a Operations {
 }
 
 /// How long the runs of the figures that agree measure.
-const ASKED_MS: u64 = 600;
+const REQUESTED_MS: u64 = 600;
 
 #[test]
 fn figures_agree_with_each_other() {
-    let ran = comparison().milliseconds(ASKED_MS).workload("readwhilewriting,overwrite").run();
+    let ran = comparison().milliseconds(REQUESTED_MS).workload("readwhilewriting,overwrite").run();
     ran.is_clean();
     for result in ran.results() {
         cpu_is_user_and_system_over_wall(&result);
@@ -59,7 +59,7 @@ fn cpu_is_user_and_system_over_wall(result: &TrialResult) {
 #[track_caller]
 fn rates_are_operations_over_the_window(result: &TrialResult) {
     let window = result.window.as_ref().unwrap().seconds;
-    let shortest = if result.trial.phase == Phase::Run { ASKED_MS as f64 / 1000.0 } else { window };
+    let shortest = if result.trial.phase == Phase::Run { REQUESTED_MS as f64 / 1000.0 } else { window };
     assert!(!result.operations.is_empty());
     for o in &result.operations {
         let seconds = o.operations as f64 / o.operations_per_s;

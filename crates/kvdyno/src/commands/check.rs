@@ -19,7 +19,7 @@ use kvdyno_engine::inspect::Request;
 use kvdyno_environment::ownership::OwnedFolder;
 use kvdyno_plan::inspection;
 
-use self::engine_checks::{EngineChecks, Standing};
+use self::engine_checks::{CheckStanding, EngineChecks};
 use super::engines::{EngineSearch, find, left_out};
 use crate::cli::CheckArguments;
 use crate::error::Error;
@@ -66,12 +66,12 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
         print(&repeated)?;
     }
     let outcomes = || columns.iter().flat_map(|column| column.outcomes.iter().map(move |one| (column, one)));
-    let named = |standing: fn(&Standing<'_>) -> bool| -> Vec<String> {
+    let named = |standing: fn(&CheckStanding<'_>) -> bool| -> Vec<String> {
         let meant = outcomes().filter(|(column, one)| standing(&column.standing(one)));
         meant.map(|(column, one)| format!("{} {}", column.name, one.check.name)).collect()
     };
-    let failed = named(|standing| matches!(standing, Standing::Failed(_)));
-    let flaky = named(|standing| matches!(standing, Standing::Flaky(_)));
+    let failed = named(|standing| matches!(standing, CheckStanding::Failed(_)));
+    let flaky = named(|standing| matches!(standing, CheckStanding::Flaky(_)));
     let kept = !failed.is_empty() || !flaky.is_empty() || arguments.logs.is_some();
     if kept {
         let folder = if arguments.logs.is_none() { unasked.keep() } else { logs };
@@ -95,7 +95,7 @@ fn any_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 16) % 1_000_000_000
 }
 
-/// What failed is named, and so is what is flaky, be it so little that it may be.
+/// Names of checks that failed are told, and so is what is flaky, be it so little that it may be.
 fn decided(failed: &[String], flaky: &[String], may_be_flaky: usize) -> Result<(), Error> {
     let told = |names: &[String], one: &str, more: &str| match names {
         [] => None,
@@ -112,7 +112,7 @@ fn decided(failed: &[String], flaky: &[String], may_be_flaky: usize) -> Result<(
     Err(Error::Checks(parts.join("; ")))
 }
 
-/// What the checks of all engines have in common.
+/// The parts that the checks of all engines have in common.
 #[derive(Clone, Copy)]
 struct CheckPlan<'p> {
     arguments: &'p CheckArguments,

@@ -68,8 +68,8 @@ impl Together {
     pub fn that_return(mut self) -> Vec<Together> {
         let cases = std::mem::take(&mut self.cases).into_iter().filter(|case| !case.hangs());
         let (may_hang, others): (Vec<Case>, _) = cases.partition(|case| case.fails.contains(&Hung));
-        let apart: Vec<Together> = may_hang.into_iter().map(|case| self.with(vec![case])).collect();
-        apart.into_iter().chain((!others.is_empty()).then(|| self.with(others))).collect()
+        let alone: Vec<Together> = may_hang.into_iter().map(|case| self.with(vec![case])).collect();
+        alone.into_iter().chain((!others.is_empty()).then(|| self.with(others))).collect()
     }
 
     /// Those that are certain to hang, each in a lab of its own.

@@ -19,9 +19,9 @@ pub(super) struct EngineChecks<'a> {
     pub again: Vec<CheckOutcome>,
 }
 
-/// What an outcome decides.
+/// The weight of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Standing<'c> {
+pub(super) enum CheckStanding<'c> {
     /// Nothing is wrong.
     Sound,
     /// It failed in this way, and in this way again if it was run again.
@@ -35,16 +35,16 @@ pub(super) enum Standing<'c> {
 }
 
 impl EngineChecks<'_> {
-    pub fn standing<'c>(&'c self, outcome: &'c CheckOutcome) -> Standing<'c> {
+    pub fn standing<'c>(&'c self, outcome: &'c CheckOutcome) -> CheckStanding<'c> {
         let known = self.known.get(outcome.check.name);
         match (&outcome.verdict, known) {
-            (CheckVerdict::Failed(how), Some(reason)) => Standing::Known(how, reason),
+            (CheckVerdict::Failed(how), Some(reason)) => CheckStanding::Known(how, reason),
             (CheckVerdict::Failed(how), None) => match self.again(outcome) {
-                Some(again) if again.verdict == CheckVerdict::Passed => Standing::Flaky(how),
-                _ => Standing::Failed(how),
+                Some(again) if again.verdict == CheckVerdict::Passed => CheckStanding::Flaky(how),
+                _ => CheckStanding::Failed(how),
             },
-            (CheckVerdict::Passed, Some(reason)) => Standing::KnownPassed(reason),
-            _ => Standing::Sound,
+            (CheckVerdict::Passed, Some(reason)) => CheckStanding::KnownPassed(reason),
+            _ => CheckStanding::Sound,
         }
     }
 
@@ -57,6 +57,6 @@ impl EngineChecks<'_> {
     /// run, since no later pass makes up for those.
     pub fn may_be_flaky(&self, outcome: &CheckOutcome) -> bool {
         let all_were_run = !self.outcomes.iter().any(|other| matches!(other.verdict, CheckVerdict::NotRun(_)));
-        all_were_run && matches!(self.standing(outcome), Standing::Failed(_))
+        all_were_run && matches!(self.standing(outcome), CheckStanding::Failed(_))
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kvdyno_conformance::{CheckOutcome, CheckVerdict, checks};
 
-use super::engine_checks::{EngineChecks, Standing};
+use super::engine_checks::{CheckStanding, EngineChecks};
 
 /// The outcome of a check; a failure with the rule that it rests on and what to do next. Checks that were not run have
 /// no row: the summary counts them, and the failure before them says why.
@@ -13,27 +13,27 @@ pub(super) fn row(column: &EngineChecks<'_>, outcome: &CheckOutcome) -> String {
     let remark = outcome.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
     match (column.standing(outcome), &outcome.verdict) {
         (_, CheckVerdict::NotRun(_)) => String::new(),
-        (Standing::KnownPassed(reason), _) => {
+        (CheckStanding::KnownPassed(reason), _) => {
             format!(
                 "  {name:<24} passed, though it is known to fail{}{remark}\n      reason:   {reason}\n",
                 took(outcome)
             )
         }
-        (Standing::Known(how, reason), _) => {
+        (CheckStanding::Known(how, reason), _) => {
             format!("  {name:<24} known to fail: {how}{remark}\n      reason:   {reason}\n")
         }
-        (Standing::Failed(_) | Standing::Flaky(_), verdict) => format!(
+        (CheckStanding::Failed(_) | CheckStanding::Flaky(_), verdict) => format!(
             "  {name:<24} {verdict}{remark}\n      kvdyno.h: {}\n      alone:    {} {name}\n      log:      {}\n",
             outcome.check.rule,
             column.alone,
             outcome.log.display()
         ),
-        (Standing::Sound, CheckVerdict::Passed) => format!("  {name:<24} passed{}{remark}\n", took(outcome)),
-        (Standing::Sound, verdict) => format!("  {name:<24} {verdict}{remark}\n"),
+        (CheckStanding::Sound, CheckVerdict::Passed) => format!("  {name:<24} passed{}{remark}\n", took(outcome)),
+        (CheckStanding::Sound, verdict) => format!("  {name:<24} {verdict}{remark}\n"),
     }
 }
 
-/// What takes so long is told how long it took.
+/// A check that takes so long is shown with its time.
 const LONG: Duration = Duration::from_secs(5);
 
 fn took(outcome: &CheckOutcome) -> String {
@@ -72,15 +72,15 @@ pub(super) fn summary(column: &EngineChecks<'_>) -> String {
 pub(super) fn summary_of(column: &EngineChecks<'_>, outcomes: &[CheckOutcome]) -> String {
     let verdicts = |wanted: fn(&CheckVerdict) -> bool| outcomes.iter().filter(|one| wanted(&one.verdict)).count();
     let standings =
-        |wanted: fn(&Standing<'_>) -> bool| outcomes.iter().filter(|one| wanted(&column.standing(one))).count();
+        |wanted: fn(&CheckStanding<'_>) -> bool| outcomes.iter().filter(|one| wanted(&column.standing(one))).count();
     let if_any = |number: usize, what: &str| if number == 0 { String::new() } else { format!(", {number} {what}") };
     format!(
         "{} passed, {} failed, {} not applicable{}{}{}",
         verdicts(|verdict| *verdict == CheckVerdict::Passed),
-        standings(|standing| matches!(standing, Standing::Failed(_))),
+        standings(|standing| matches!(standing, CheckStanding::Failed(_))),
         verdicts(|verdict| matches!(verdict, CheckVerdict::NotApplicable(_))),
-        if_any(standings(|standing| matches!(standing, Standing::Known(..))), "known to fail"),
-        if_any(standings(|standing| matches!(standing, Standing::Flaky(_))), "flaky"),
+        if_any(standings(|standing| matches!(standing, CheckStanding::Known(..))), "known to fail"),
+        if_any(standings(|standing| matches!(standing, CheckStanding::Flaky(_))), "flaky"),
         if_any(verdicts(|verdict| matches!(verdict, CheckVerdict::NotRun(_))), "not run: no database can be made"),
     )
 }
@@ -112,13 +112,13 @@ fn verdict_of<'c>(column: &'c EngineChecks<'_>, check: &str) -> Option<&'c Check
     column.outcomes.iter().find(|outcome| outcome.check.name == check).map(|outcome| &outcome.verdict)
 }
 
-fn told(standing: Standing<'_>) -> Option<String> {
+fn told(standing: CheckStanding<'_>) -> Option<String> {
     match standing {
-        Standing::Sound => None,
-        Standing::Failed(how) => Some(how.to_owned()),
-        Standing::Flaky(how) => Some(format!("{how}; repeated it passed")),
-        Standing::Known(how, reason) => Some(format!("{how} (known: {reason})")),
-        Standing::KnownPassed(reason) => Some(format!("passed, though it is known to fail: {reason}")),
+        CheckStanding::Sound => None,
+        CheckStanding::Failed(how) => Some(how.to_owned()),
+        CheckStanding::Flaky(how) => Some(format!("{how}; repeated it passed")),
+        CheckStanding::Known(how, reason) => Some(format!("{how} (known: {reason})")),
+        CheckStanding::KnownPassed(reason) => Some(format!("passed, though it is known to fail: {reason}")),
     }
 }
 
@@ -218,7 +218,10 @@ mod tests {
         assert!(engine.outcomes.iter().all(|outcome| engine.may_be_flaky(outcome)));
         engine.again = vec![outcome(0, CheckVerdict::Passed), outcome(1, failed("gone")), outcome(2, failed("lost"))];
         let standings: Vec<_> = engine.outcomes.iter().map(|outcome| engine.standing(outcome)).collect();
-        assert_eq!(standings, [Standing::Flaky("lost"), Standing::Failed("gone"), Standing::Failed("gone")]);
+        assert_eq!(
+            standings,
+            [CheckStanding::Flaky("lost"), CheckStanding::Failed("gone"), CheckStanding::Failed("gone")]
+        );
         assert_eq!(summary(&engine), "0 passed, 2 failed, 0 not applicable, 1 flaky");
         let words: Vec<String> = engine.again.iter().map(|again| repeated(&engine, again)).collect();
         assert!(words[0].contains("flaky") && words[0].contains("first:    lost\n"), "{words:?}");
