@@ -33,10 +33,10 @@ C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/a
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-tests adapters demo gates mend check test format lint-rust lint-c tree clippy doc written tests \
-	doctests driver tools stated-rust deny fuzz torment slowed fidelity bench bench-page page-driver engines \
-	test-engines check-engines test-numa test-hlog test-exports test-outside test-page \
-	picture gallery diff-check sanitize engine-table docs-tables install clean
+.PHONY: help setup build build-tests adapters demo gates mend check test format lint-rust lint-c tree clippy doc \
+	written tests doctests driver tools stated-rust deny fuzz torment slowed fidelity bench bench-page page-driver \
+	engines test-engines check-engines test-numa test-hlog test-exports test-outside test-page picture gallery \
+	diff-check sanitize engine-table docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
