@@ -202,8 +202,11 @@ fn against_duet(step: &[&PlannedTrial], machine: &DesignMachine) -> Option<Strin
 
 /// Why CPU time does not tell which of the setups of a step is faster; `None` if all are of one engine.
 fn against_cpu_time(step: &[&PlannedTrial], engines: &[EngineIdentity<'_>]) -> Option<String> {
+    // In the experiment's order, and not in that of their turns, which is another in each repeat.
+    let mut trials = step.to_vec();
+    trials.sort_by_key(|trial| trial.engine);
     let of = |trial: &PlannedTrial| engines.get(trial.engine);
-    let pair = step.windows(2).find(|pair| of(pair[0]).is_none() || of(pair[0]) != of(pair[1]))?;
+    let pair = trials.windows(2).find(|pair| of(pair[0]).is_none() || of(pair[0]) != of(pair[1]))?;
     let [one, other] = [pair[0], pair[1]].map(|trial| trial.key.engine.as_str());
     Some(format!("{one} and {other} are different engines, and CPU time is no rate"))
 }
