@@ -1,6 +1,8 @@
 //! Source text of Rust, C, C++ and Go, taken apart as far as a vocabulary needs it: identifiers, comments and the types
 //! that are defined. Strings and characters are neither.
 
+#![allow(clippy::unwrap_used, reason = "what is taken apart is not empty")]
+
 use crate::repository::File;
 
 /// A piece of source.

@@ -54,7 +54,7 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     let unasked = tempfile::Builder::new().prefix("kvdyno-logs-").tempdir_in(&dir).map_err(cannot())?;
     let logs = arguments.logs.clone().unwrap_or_else(|| unasked.path().to_owned());
     let is_table = arguments.format == "table";
-    if is_table {
+    if is_table && !subjects.is_empty() {
         print(&format!("{}\n\n", said_of(effort)))?;
     }
     let plan = CheckPlan { arguments: &arguments, list, effort, folder: folder.path(), logs: &logs };
