@@ -102,7 +102,7 @@ tree:
 	$(CARGO) test --release --locked -p kvdyno-gates --no-fail-fast
 
 clippy:
-	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --release --locked --workspace --all-targets --keep-going -- -D warnings
 
 doc:
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \

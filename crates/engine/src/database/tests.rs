@@ -124,16 +124,22 @@ unsafe extern "C" fn put(
     value: *const c_void,
     _value_size: usize,
 ) -> abi::Status {
+    // SAFETY: that is what is tested.
     unsafe { is_readable(value) }
 }
 
 unsafe extern "C" fn write(_session: *mut abi::Session, entries: *const abi::BatchEntry, count: usize) -> abi::Status {
+    // SAFETY: the host gives so many entries.
     let entries = unsafe { slice::from_raw_parts(entries, count) };
-    let [put, deletion] = entries else { return abi::ERROR };
-    if deletion.value.data.is_null() { unsafe { is_readable(put.value.data) } } else { abi::ERROR }
+    match entries {
+        // SAFETY: that is what is tested.
+        [put, deletion] if deletion.value.data.is_null() => unsafe { is_readable(put.value.data) },
+        _ => abi::ERROR,
+    }
 }
 
 unsafe extern "C" fn remove(_session: *mut abi::Session, key: *const c_void, _key_size: usize) -> abi::Status {
+    // SAFETY: that is what is tested.
     unsafe { is_readable(key) }
 }
 
@@ -145,6 +151,7 @@ unsafe extern "C" fn read_modify_write(
     context: *mut c_void,
 ) -> abi::Status {
     let mut value = abi::Bytes::NONE;
+    // SAFETY: the host's function gets its own context; whether the value can be read is what is tested.
     unsafe {
         assert_eq!(update(context, abi::Bytes::NONE, &mut value), abi::OK);
         is_readable(value.data)

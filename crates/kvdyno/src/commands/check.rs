@@ -185,7 +185,7 @@ fn run_all(columns: &mut [EngineChecks<'_>], jobs: u32, is_table: bool) -> Resul
         }
     };
     let done = thread::scope(|scope| {
-        let started: Vec<_> = (0..jobs).map(|_| scope.spawn(&work)).collect();
+        let started: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
         let joined = started
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread of it panicked"))));
