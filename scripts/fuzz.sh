@@ -4,8 +4,8 @@
 #     fuzz.sh SECONDS [TARGET…]
 #     fuzz.sh merge [TARGET…]
 #
-# Coverage is counted by the compiler's own pass, so that it works with the Rust that everything is built with; there are
-# no sanitizers. The project's own code asserts what it can; what others wrote is as users have it, where a sum that
+# Coverage is counted by the compiler's own pass, so that it works with the Rust that everything is built with; there
+# are no sanitizers. The project's own code asserts what it can; what others wrote is as users have it, where a sum that
 # overflows wraps. An input that brings a target down is left in target/fuzz/found, and its path printed.
 #
 # A run begins with the project's own files in tests/inputs and with tests/corpus/TARGET.tar.gz, and what it draws

@@ -34,11 +34,12 @@ struct Held {
     what: &'static str,
     counted: f64,
     limit: f64,
-    unit: Unit,
+    unit: LimitUnit,
 }
 
+/// The unit of both.
 #[derive(Clone, Copy, Debug)]
-enum Unit {
+enum LimitUnit {
     /// Instructions.
     Instructions,
     /// Instructions over those of another program.
@@ -49,18 +50,18 @@ impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Held { what, counted, limit, unit } = self;
         match unit {
-            Unit::Instructions => write!(f, "{what:<58} {counted:8.1} of at most {limit:.0} instructions"),
-            Unit::Ratio => write!(f, "{what:<58} {counted:8.3} times as many, of at most {limit:.2}"),
+            LimitUnit::Instructions => write!(f, "{what:<58} {counted:8.1} of at most {limit:.0} instructions"),
+            LimitUnit::Ratio => write!(f, "{what:<58} {counted:8.3} times as many, of at most {limit:.2}"),
         }
     }
 }
 
 impl Held {
     const fn new(what: &'static str, counted: f64, limit: f64) -> Held {
-        Held { what, counted, limit, unit: Unit::Instructions }
+        Held { what, counted, limit, unit: LimitUnit::Instructions }
     }
 
-    /// What is no number is above any limit.
+    /// Whether it is within the limit; no number is not.
     fn is_kept(&self) -> bool {
         self.counted <= self.limit
     }
@@ -91,7 +92,7 @@ fn held(costs: &Costs) -> [Held; 11] {
         Held::new("null get", costs.null, NULL_GET),
         Held::new("null get in a batch of ten", costs.null_batch, NULL_BATCH_GET),
         Held {
-            unit: Unit::Ratio,
+            unit: LimitUnit::Ratio,
             ..Held::new("bdb 3n+1 over the bare program, a starting point", costs.start.ratio(), START_OVER_BARE)
         },
     ]

@@ -126,13 +126,13 @@ impl Values {
         self.varied.as_ref().map_or(self.size, |varied| varied.largest())
     }
 
-    /// Room for `count` values, one after the other, for [`Values::write`] to write into. It lies where it can be read
-    /// even if they are empty: engines are given its address.
+    /// A buffer for `count` values, one after the other, for [`Values::write`] to write into. It lies where it can be
+    /// read even if they are empty: engines are given its address.
     pub fn blank(&self, count: usize) -> Vec<u8> {
         let size = self.largest() * count;
-        let mut room = vec![0; size.max(1)];
-        room.truncate(size);
-        room
+        let mut buffer = vec![0; size.max(1)];
+        buffer.truncate(size);
+        buffer
     }
 
     /// Bytes of the value of `id` at `version`.
@@ -430,12 +430,12 @@ mod tests {
 
     /// Rust's own address of nothing cannot be read, and would end the test.
     #[test]
-    fn room_for_values_can_be_read_even_if_they_are_empty() {
+    fn a_buffer_of_values_can_be_read_even_if_they_are_empty() {
         for (size, count) in [(0, 1), (0, 7), (5, 0), (5, 3)] {
-            let room = Values::new(size, 0.5, 1).blank(count);
-            assert_eq!(room.len(), size as usize * count);
+            let buffer = Values::new(size, 0.5, 1).blank(count);
+            assert_eq!(buffer.len(), size as usize * count);
             // SAFETY: that is what is tested.
-            assert_eq!(unsafe { room.as_ptr().read_volatile() }, 0);
+            assert_eq!(unsafe { buffer.as_ptr().read_volatile() }, 0);
         }
     }
 

@@ -81,7 +81,7 @@ fn a_slower_build_is_worse_and_the_other_way_round_better() {
     let change = SlowLab::new();
     let worse = change.diff(&change.setup("old"), &change.setup("new"), &[]);
     worse.exits(3).says("1 cell is worse");
-    assert!(worse.stdout.contains("lmdb@new reads") && worse.stdout.contains("slow"), "{}", worse.stdout);
+    assert!(worse.stdout.contains("1 reader: lmdb@new ") && worse.stdout.contains(": worse"), "{}", worse.stdout);
     assert!(worse.stdout.contains(&change.path("new").display().to_string()), "{}", worse.stdout);
     // Its results are those of a run, and it goes on as one: there is nothing left to measure.
     let before = change.0.result_files();
@@ -99,7 +99,7 @@ fn one_library_against_itself_is_the_same() {
     let change = SlowLab::new();
     let ran = change.diff("lmdb", &change.setup("old"), &["--detect", "100%"]);
     ran.exits(0);
-    assert!(ran.stdout.contains("the same within 100 %"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("within 100 %") && ran.stdout.contains(": the same\n"), "{}", ran.stdout);
 }
 
 #[test]
@@ -235,5 +235,9 @@ fn two_settings_have_a_verdict() {
     of("5000", "20000").exits(3).says("1 cell is worse");
     let better = of("20000", "5000");
     better.exits(0);
-    assert!(better.stdout.contains("synthetic@new reads"), "{}", better.stdout);
+    assert!(
+        better.stdout.contains("1 reader: synthetic@new ") && better.stdout.contains(": better"),
+        "{}",
+        better.stdout
+    );
 }

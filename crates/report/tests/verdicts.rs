@@ -136,7 +136,7 @@ fn a_duet() -> (tempfile::TempDir, ResultsFolder) {
     (folder, results)
 }
 
-/// What a duet compares is no speed: its verdict says so wherever it stands.
+/// A duet compares no speeds: its verdict says so wherever it stands.
 #[test]
 fn a_duets_verdict_names_cpu_time_in_every_format() {
     let (folder, results) = a_duet();

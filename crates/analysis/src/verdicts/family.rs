@@ -47,7 +47,7 @@ pub(super) struct Unjudged {
     pub(super) bias: Option<f64>,
     /// Slices decide.
     pub(super) by_slices: bool,
-    /// What the figures are.
+    /// The figure that they are of.
     pub(super) figure: VerdictFigure,
 }
 

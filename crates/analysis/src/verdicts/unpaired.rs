@@ -19,7 +19,7 @@ pub struct UnpairedFigures {
     pub other: Vec<f64>,
     /// A reason why nothing may be said, whatever the figures are.
     pub unsure: Option<Unsure>,
-    /// What all of them are.
+    /// The figure that they are of.
     pub figure: VerdictFigure,
 }
 

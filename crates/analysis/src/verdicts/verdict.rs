@@ -28,10 +28,10 @@ pub enum Verdict {
     CannotTell,
 }
 
-/// The figure that two setups were compared by. Of either the higher is the faster.
+/// The figure that two setups were compared by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictFigure {
-    /// What each does in a second of the clock.
+    /// The work of each in a second of the clock.
     #[default]
     Rate,
     /// Of a duet: the CPU time of the worker for an operation, whose reciprocal the ratio is of. It is no rate: who
