@@ -1,8 +1,9 @@
 # make demo    installs what is missing, builds, and compares every engine on a million records
-# make check   formatting, lints and the tests of the parts: two minutes in a warm tree, nothing is installed
-# make test    the same set-up, then all tests, formatting, lints and documentation
-# make format  formats Rust and C
-# make fuzz    the readers of foreign input under a fuzzer, SECONDS=60 each
+# make gates   all that is told without running kvdyno: formatting, lints, documentation, what files say of each other
+# make mend    repairs what a command can repair: formatting, pages that are written, snapshots; see it in `git diff`
+# make check   the gates and the tests of the parts; nothing is installed
+# make test    the same set-up, then the gates and all tests; what failed is named at the end
+# make fuzz    the readers of foreign input under a fuzzer, SECONDS=15 each
 # make torment kills, mutated experiment files and damaged results by the thousand: docs/reliability.md
 # make fidelity  whether the figures are right, against engines whose truth is known, ROW=accuracy: docs/fidelity.md
 # make deny    licences and sources of the dependencies
@@ -18,7 +19,6 @@
 # make diff-check  whether `kvdyno diff` finds a slow-down of BURN=100 ns a get, and passes without it
 # make test-hlog  whether HdrHistogram's readers in Python, JavaScript and Java take a run's latencies
 # make test-exports  whether pandas, LibreOffice and Prometheus's parser take what is exported (brings LibreOffice)
-# make test-parquet  the export that default builds leave out: lints and tests with the feature `parquet`
 # make test-page  drives Chromium over the page of made-up results, of 3 and of 22 engines (brings Chromium and npm)
 # make picture  takes the README's picture of the page of the last `make demo` (brings Chromium and npm)
 # make gallery FROM="FOLDER…"  docs/gallery, from results of the published experiments: see scripts/gallery.sh
@@ -26,14 +26,17 @@
 
 CARGO ?= cargo
 ENGINES = target/release/engines
+# `kvdyno report --parquet`, which default builds leave out.
+TESTED_FEATURES = --features kvdyno/parquet
 RUST_ADAPTERS = null faulty synthetic
 C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/abi/include/kvdyno.h
 DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build adapters demo check test lint lint-c format doc stated-rust deny fuzz torment slowed fidelity \
-	bench bench-page page-driver engines test-engines check-tested check-descendants test-numa test-hlog test-exports \
-	test-parquet test-outside test-page picture gallery diff-check sanitize engine-table docs-tables install clean
+.PHONY: help setup build build-tests adapters demo gates mend check test format lint-rust lint-c tree clippy doc \
+	written tests doctests driver tools stated-rust deny fuzz torment slowed fidelity bench bench-page page-driver \
+	engines test-engines check-engines test-numa test-hlog test-exports test-outside test-page picture gallery \
+	diff-check sanitize engine-table docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -41,11 +44,19 @@ help:
 setup:
 	@scripts/setup.sh
 
-build: adapters
+build:
 	$(CARGO) build --release --locked
+	$(MAKE) adapters
+
+# All that is tested, and the tests, in one build: one set of features, so that nothing is compiled twice.
+build-tests: tools
+	$(CARGO) build --release --locked --workspace --all-targets $(TESTED_FEATURES)
+	$(MAKE) adapters
+
+# What needs a build makes it; the stages of `make test` and of CI have `build-tests` before.
+BUILT ?= build
 
 adapters:
-	$(CARGO) build --release --locked $(RUST_ADAPTERS:%=-p kvdyno-engine-%)
 	@mkdir -p $(ENGINES)
 	@for name in $(RUST_ADAPTERS); do cp -u target/release/libkvdyno_$$name.so $(ENGINES)/ || exit 1; done
 	$(MAKE) -C engines OUT=$(CURDIR)/$(ENGINES)
@@ -55,19 +66,83 @@ demo: setup
 	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 4 --duration 500ms --warmup 200ms \
 		--name demo
 
-# Tests that mount a small filesystem need root.
-test: export KVDYNO_TEST_MOUNT ?= $(if $(filter 0,$(shell id -u)),run,skip)
-# Tests of the environment need root, loop devices, and control groups that limit memory.
-test: export KVDYNO_TEST_ENVIRONMENT ?= $(shell scripts/can-set-environment.sh && echo run || echo skip)
-test: setup
+# ---- the gate: each line of these is a target below
+
+GATES = lint-rust lint-c tree clippy doc
+TESTS = build-tests! written tests doctests driver
+
+gates:
+	@scripts/stages.sh $(GATES) build-tests! written
+
+test: export BUILT =
+test:
+	@scripts/stages.sh setup! $(GATES) $(TESTS)
+
+# What is told in a few minutes. The tests of the binary, of adapters and of the environment are those of `make test`.
+check:
+	@scripts/stages.sh $(GATES)
+	$(CARGO) test --release --locked --workspace --exclude kvdyno-fuzz --lib --bins
+
+format:
+	$(CARGO) fmt --all
+	$(CLANG_FORMAT) --style=file -i $(C_FILES)
+
+lint-rust:
+	$(CARGO) fmt --all --check
+
+C_FILES = $(wildcard crates/*/include/*.h crates/*/src/*.c scripts/*/*.c \
+	$(foreach at,*/* */*/* */*/*/*,engines/$(at).[ch]))
+CLANG_FORMAT ?= clang-format-19
+lint-c:
+	@command -v $(CLANG_FORMAT) >/dev/null || { echo "there is no $(CLANG_FORMAT); scripts/setup.sh has it"; exit 1; }
+	$(CLANG_FORMAT) --style=file --dry-run --Werror $(C_FILES)
+
+# What the files say of themselves and of each other: nothing of the workspace is built for it.
+tree:
+	$(CARGO) test --release --locked -p kvdyno-gates --no-fail-fast
+
+clippy:
+	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
+		$(CARGO) doc --release --locked --workspace --no-deps --document-private-items
+
+# The tests that hold pages, schemas, snapshots and the header against what they are made from.
+WRITTEN = --test layout --test generated --test columns --test schema --test formats --test screens --test verdicts \
+	--test cycles --test engine_settings -E 'not binary_id(kvdyno::cycles)'
+NEXTEST = target/tools/cargo-nextest nextest
+written:
+	$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(WRITTEN)
+
+mend: tools format
+	KVDYNO_REGENERATE=run INSTA_UPDATE=new INSTA_FORCE_PASS=1 \
+		$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(WRITTEN) --test environment --test bad_input
+	target/tools/cargo-insta insta accept
+	git --no-pager diff --stat
+
+# Properties are held for the same cases each time; `make torment` draws new ones.
+check tests: export PROPTEST_RNG_SEED ?= 1
+
+# Tests that mount a small filesystem need root; tests of the environment need root, loop devices, and control groups
+# that limit memory.
+tests: export KVDYNO_TEST_MOUNT ?= $(if $(filter 0,$(shell id -u)),run,skip)
+tests: export KVDYNO_TEST_ENVIRONMENT ?= $(shell scripts/can-set-environment.sh && echo run || echo skip)
+tests:
 	@echo "tests that mount: $$KVDYNO_TEST_MOUNT; that make loop devices and control groups: $$KVDYNO_TEST_ENVIRONMENT"
-	$(MAKE) build
-	$(MAKE) lint
-	$(MAKE) doc
-	$(CARGO) test --release --locked --workspace
-	$(MAKE) test-parquet
+	target/release/kvdyno-gates $(TESTED_FEATURES)
+
+doctests:
+	$(CARGO) test --release --locked --workspace $(TESTED_FEATURES) --doc --no-fail-fast
+
+driver:
 	target/release/kvdyno-bench --check
-	target/release/kvdyno-bench adapters lmdb leveldb rocksdb bdb wiredtiger
+
+# Built, at the versions that scripts/tools.txt pins.
+tools:
+	@scripts/tools.sh target/tools
+
+# ---- more checks
 
 # A slow-down that is there, and none.
 BURN ?= 100
@@ -84,10 +159,6 @@ test-exports: setup
 	WITH_OFFICE=yes scripts/setup.sh
 	$(MAKE) build
 	scripts/exports.sh
-
-test-parquet:
-	$(CARGO) clippy --release --locked -p kvdyno-report -p kvdyno --features parquet --all-targets -- -D warnings
-	$(CARGO) test --release --locked -p kvdyno-report --features parquet --test exports
 
 # The page in a browser. What npm brings is pinned by a lock file, and lies in target/.
 TEST_PAGE = $(CURDIR)/target/test-page
@@ -129,45 +200,18 @@ test-outside: build
 	cd engines/go && CGO_CFLAGS="-O2 -I$(CURDIR)/crates/abi/include" go test -count=1 ./...
 	scripts/outside.sh
 
-# What is told in two minutes. The tests of the binary, of adapters and of the environment are those of `make test`.
-check: lint
-	$(CARGO) test --release --locked --workspace --exclude kvdyno-fuzz --lib --bins
-	$(CARGO) test --release --locked -p kvdyno --test documents --test vocabulary --test widths --test versions
-
-lint: lint-c
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
-
-C_FILES = $(wildcard crates/*/include/*.h crates/*/src/*.c scripts/*/*.c \
-	$(foreach at,*/* */*/* */*/*/*,engines/$(at).[ch]))
-CLANG_FORMAT ?= clang-format-19
-lint-c:
-	@command -v $(CLANG_FORMAT) >/dev/null || { echo "there is no $(CLANG_FORMAT); scripts/setup.sh has it"; exit 1; }
-	$(CLANG_FORMAT) --style=file --dry-run --Werror $(C_FILES)
-
-format:
-	$(CARGO) fmt --all
-	$(CLANG_FORMAT) --style=file -i $(C_FILES)
-
-doc:
-	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
-		$(CARGO) doc --release --locked --workspace --no-deps --document-private-items
-
 # Whether the compiler is the one that `rust-version` states: CI builds with no other, so that the statement is true.
 stated-rust:
 	@stated=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); rustc --version | grep -q "^rustc $$stated\." || \
 		{ echo "Cargo.toml states Rust $$stated, but this is $$(rustc --version)"; exit 1; }
 
-# A tool of its own, pinned and kept. Advisories are left out: they need a database from the network, so that the same
-# tree would pass today and fail tomorrow.
-CARGO_DENY = target/tools/bin/cargo-deny
-$(CARGO_DENY): scripts/deny.sh
-	scripts/deny.sh target/tools
-deny: $(CARGO_DENY)
-	$(CARGO_DENY) --locked --all-features check bans licenses sources
+# Advisories are left out: they need a database from the network, so that the same tree would pass today and fail
+# tomorrow.
+deny: tools
+	target/tools/cargo-deny --locked --all-features check bans licenses sources
 
-# The length of each target's run, in seconds.
-SECONDS ?= 60
+# The length of each target's run, in seconds: an hour before a release, with SEED=new.
+SECONDS ?= 15
 fuzz:
 	scripts/fuzz.sh $(SECONDS)
 
@@ -176,14 +220,16 @@ KILLS ?= 1000
 FILES ?= 1000000
 FOLDERS ?= 10000
 torment: build
+	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "properties: PROPTEST_RNG_SEED=$$seed"; \
+		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=4096 \
+		$(CARGO) test --release --locked --workspace --exclude kvdyno-fuzz --lib
 	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) \
 		--kvdyno target/release/kvdyno --document docs/reliability.md
 
 # Adapters that make others slower, outside of where adapters are looked for: docs/engines/slow.md.
 SLOWED = lmdb rocksdb
 SLOWED_ENGINES = target/release/slow
-slowed: build
-	$(CARGO) build --release --locked -p kvdyno-engine-slow
+slowed: $(BUILT)
 	@mkdir -p $(SLOWED_ENGINES)
 	@for name in $(SLOWED); do \
 		cp -u target/release/libkvdyno_slow.so $(SLOWED_ENGINES)/libkvdyno_slow-$$name.so || exit 1; done
@@ -202,28 +248,24 @@ bench: setup
 		>/dev/null; then $(MAKE) bench-page; \
 		else echo "the page is not measured: that takes Chromium and npm"; fi
 
-# Engines that CI brings through every client, and checks, beside those that `make test` has.
-TESTED = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite redb fjall bbolt gtm
-# Descendants of LevelDB: what they fail by themselves is told in docs/engines/hyperleveldb.md and basho-leveldb.md. A
-# close of theirs that is refused does not end, so that check takes all of its time.
-DESCENDANTS = hyperleveldb basho-leveldb
-DESCENDANTS_KNOWN = open-and-close,write-refused,close-refused,filesystem-full
-test-engines: export XDG_DATA_HOME = $(CURDIR)/target/data
+# Engines of others that CI checks: those of the distribution, and some that it brings through every client. What they
+# are known to fail is in engines/known-failures.toml.
+PACKAGED = leveldb rocksdb rocksdb:pfx bdb wiredtiger:btree wiredtiger:lsm
+BROUGHT = rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite redb fjall bbolt gtm hyperleveldb basho-leveldb
+# Those whose adapters are in C, which callgrind can count.
+COUNTED = lmdb leveldb rocksdb bdb wiredtiger hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx \
+	sqlite
 test-engines: setup
-	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
-	target/release/kvdyno engines install $(TESTED) $(DESCENDANTS)
-	@# Side by side, because much of it is waiting.
-	$(MAKE) -j2 --output-sync=target check-tested check-descendants
-	target/release/kvdyno-bench adapters hyperleveldb basho-leveldb rocksdb@5.7.3 rocksdb@8.5.4 lmdb@0.9.90 mdbx sqlite
+	$(MAKE) check-engines
 
-check-tested check-descendants: export XDG_DATA_HOME = $(CURDIR)/target/data
-check-tested:
-	target/release/kvdyno engines check $(TESTED) --timeout 180s
-check-descendants:
-	target/release/kvdyno engines check $(DESCENDANTS) --known $(DESCENDANTS_KNOWN),many-sessions --timeout 60s
-	@# Writers of these wait without sleeping, for minutes where there are few processors.
-	target/release/kvdyno engines check $(DESCENDANTS) --only many-sessions --timeout 600s
+check-engines: export XDG_DATA_HOME = $(CURDIR)/target/data
+check-engines:
+	WITH_CLIENTS=yes scripts/setup.sh
+	target/release/kvdyno engines install $(BROUGHT)
+	@# Side by side, because much of it is waiting.
+	target/release/kvdyno engines check $(PACKAGED) $(BROUGHT) --kills 5 --flaky 2 --jobs 3 --timeout 180s
+	target/release/kvdyno-bench adapters $(COUNTED)
 
 # Policies and processors, as a machine of four NUMA nodes with SMT finds them: tests/numa/README.md.
 NUMA_GUEST = $(CURDIR)/target/numa

@@ -9,6 +9,8 @@ cd "$(dirname "$0")/.."
 least_rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 packages="gcc g++ make valgrind e2fsprogs xfsprogs btrfs-progs clang-format-19"
 packages="$packages liblmdb-dev librocksdb-dev libleveldb-dev libdb5.3-dev libwiredtiger-dev libjemalloc2"
+# It fetches the gate's tools (scripts/tools.sh).
+python3 -m pip --version >/dev/null 2>&1 || packages="$packages python3-pip"
 
 # WITH_CLIENTS=yes: also the package clients that `kvdyno engines install` calls, and what builds with them. A client
 # that is there already, from wherever, stays.
@@ -17,7 +19,6 @@ if [ "${WITH_CLIENTS:-no}" = yes ]; then
     command -v npm >/dev/null 2>&1 || packages="$packages npm"
     command -v mvn >/dev/null 2>&1 || packages="$packages maven"
     command -v go >/dev/null 2>&1 || packages="$packages golang-go"
-    python3 -m pip --version >/dev/null 2>&1 || packages="$packages python3-pip"
 fi
 
 # WITH_GUEST=yes: also what boots the machine of four NUMA nodes (tests/numa).

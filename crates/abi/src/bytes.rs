@@ -15,7 +15,7 @@ pub fn address(bytes: &[u8]) -> *const c_void {
 }
 
 impl Bytes {
-    /// Bytes that are not given.
+    /// No bytes: a value or key that was not given.
     pub const NONE: Bytes = Bytes { data: ptr::null(), size: 0 };
 
     /// A key or a value of the host's, at a readable address.

@@ -61,7 +61,7 @@ impl Held {
         Held { what, counted, limit, unit: LimitUnit::Instructions }
     }
 
-    /// Whether it is within the limit; no number is not.
+    /// A figure that is no number is above any limit.
     fn is_kept(&self) -> bool {
         self.counted <= self.limit
     }

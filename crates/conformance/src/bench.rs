@@ -7,9 +7,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use kvdyno_dataset::Stream;
 use kvdyno_engine::{
     AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, LabSettings, Session, abi,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::finding::{During, Finding};
 use crate::records::Records;
@@ -17,6 +19,17 @@ use crate::subject::Subject;
 
 /// Makes the command that starts this program again and brings it to call [`crate::child()`] with this text.
 pub type Relaunch = fn(&str) -> io::Result<Command>;
+
+/// The pains that a check takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effort {
+    /// How long it may take: one that takes longer hangs.
+    pub patience: Duration,
+    /// How often it kills a process that writes, if that is what it does.
+    pub kills: u32,
+    /// Its random moments come from this.
+    pub seed: u64,
+}
 
 /// The engine that is checked, and a folder of the check's own.
 #[derive(Debug)]
@@ -29,11 +42,13 @@ pub struct Bench {
     pub folder: PathBuf,
     /// The check's log: all that its processes print.
     pub(crate) log: PathBuf,
-    /// How long the check may take.
-    pub patience: Duration,
+    /// The pains that the check takes; its seed is no other check's.
+    pub effort: Effort,
     pub(crate) relaunch: Relaunch,
     locations: AtomicU32,
 }
+
+const LONGEST_SPELL: Duration = Duration::from_secs(30);
 
 /// How a line of the log begins that says what a check does next, rather than what the engine printed.
 pub(crate) const STEP_MARK: &str = "kvdyno: ";
@@ -51,14 +66,14 @@ impl Bench {
         subject: Subject,
         folder: PathBuf,
         log: PathBuf,
-        patience: Duration,
+        effort: Effort,
         relaunch: Relaunch,
     ) -> Result<Bench, Finding> {
         let choice = subject.choose()?;
         if choice.adapter().table().destroy.is_some() {
             fs::write(folder.join(DESTROYS), "")?;
         }
-        Ok(Bench { choice, subject, folder, log, patience, relaunch, locations: AtomicU32::new(0) })
+        Ok(Bench { choice, subject, folder, log, effort, relaunch, locations: AtomicU32::new(0) })
     }
 
     /// The adapter.
@@ -82,9 +97,14 @@ impl Bench {
     }
 
     /// How long a check may go on with what it does as often as it can: half of its time, the rest is for a machine
-    /// that is busy.
+    /// that is busy. More than half a minute finds out no more: a longer time is for slower machines and engines.
     pub fn spell(&self) -> Duration {
-        self.patience / 2
+        (self.effort.patience / 2).min(LONGEST_SPELL)
+    }
+
+    /// The moments at which the check does what it does at random: with the same seed the same.
+    pub(crate) fn moments(&self) -> Stream {
+        Stream::new(self.effort.seed)
     }
 
     /// Notes what is done next, for the case that it is the last that was heard of the process.

@@ -10,7 +10,7 @@ use kvdyno_environment::process::{self, Exit, WorkerProcess};
 use kvdyno_model::TimeSpan;
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Bench, Relaunch, STEP, STEP_MARK};
+use crate::bench::{Bench, Effort, Relaunch, STEP, STEP_MARK};
 use crate::finding::{CheckVerdict, Finding, wrong};
 use crate::reader::ReaderTask;
 use crate::refused::RefusedTask;
@@ -25,8 +25,7 @@ pub(crate) struct Task {
     pub folder: PathBuf,
     /// The file to whose end goes all that the check's processes print.
     pub log: PathBuf,
-    /// How long the check may take.
-    pub patience: Duration,
+    pub effort: Effort,
     pub kind: TaskKind,
 }
 
@@ -54,7 +53,7 @@ pub(crate) const VERDICT: &str = "verdict.json";
 impl Task {
     /// The bench of this process, which does it.
     pub fn bench(&self, relaunch: Relaunch) -> Result<Bench, Finding> {
-        Bench::new(self.subject.clone(), self.folder.clone(), self.log.clone(), self.patience, relaunch)
+        Bench::new(self.subject.clone(), self.folder.clone(), self.log.clone(), self.effort, relaunch)
     }
 
     /// Starts a process for it, whose folder is made.
@@ -168,7 +167,7 @@ impl Running {
 /// Starts a process in a folder of its own beside the check's databases.
 pub(crate) fn start(bench: &Bench, name: &str, kind: TaskKind) -> Result<Running, Finding> {
     let (subject, folder, log) = (bench.subject.clone(), bench.folder.join(name), bench.log.clone());
-    let task = Task { subject, folder, log, patience: bench.patience, kind };
+    let task = Task { subject, folder, log, effort: bench.effort, kind };
     Ok(task.start(bench.relaunch)?)
 }
 

@@ -1,12 +1,14 @@
 //! Runs the checks, each in a process of its own.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bench::Relaunch;
-use crate::bench::{DATABASE, DESTROYS, REMARK};
+use kvdyno_dataset::subseed;
+
+use crate::bench::{DATABASE, DESTROYS, Effort, REMARK, Relaunch};
 use crate::check::Check;
 use crate::checks::checks;
 use crate::finding::CheckVerdict;
@@ -24,8 +26,10 @@ pub struct Suite {
     pub logs: PathBuf,
     /// How this program is started again.
     pub relaunch: Relaunch,
-    /// How long one check may take: one that takes longer hangs.
-    pub patience: Duration,
+    /// The pains that each check takes.
+    pub effort: Effort,
+    /// Checks that have another time than the rest.
+    pub patience: HashMap<&'static str, Duration>,
     /// Only the checks of these names; none: all of them.
     pub only: Vec<String>,
 }
@@ -60,7 +64,7 @@ impl Suite {
         let mut outcomes: Vec<CheckOutcome> = Vec::new();
         let mut shut = false;
         for check in checks().iter().filter(|check| wanted(check) || check.name == FIRST_OF_ALL) {
-            let outcome = if shut { self.not_run(check) } else { self.run_one(check)? };
+            let outcome = if shut { self.not_run(check) } else { self.run_one(check, self.log(check))? };
             let failed = matches!(outcome.verdict, CheckVerdict::Failed(_));
             if wanted(check) || failed {
                 each(&outcome);
@@ -69,6 +73,14 @@ impl Suite {
             shut |= failed && check.name == FIRST_OF_ALL;
         }
         Ok(outcomes)
+    }
+
+    /// Runs a check once more, with the same seed and a log of its own.
+    ///
+    /// # Errors
+    /// As [`Suite::run`].
+    pub fn repeat(&self, check: &'static Check) -> io::Result<CheckOutcome> {
+        self.run_one(check, self.logs.join(format!("{}-again.log", check.name)))
     }
 
     fn not_run(&self, check: &'static Check) -> CheckOutcome {
@@ -80,26 +92,33 @@ impl Suite {
         self.logs.join(format!("{}.log", check.name))
     }
 
-    fn run_one(&self, check: &'static Check) -> io::Result<CheckOutcome> {
+    fn run_one(&self, check: &'static Check, log: PathBuf) -> io::Result<CheckOutcome> {
         let started = Instant::now();
-        let (folder, log) = (self.folder.join(check.name), self.log(check));
+        let (folder, effort) = (self.folder.join(check.name), self.effort_of(check));
         fs::write(&log, format!("{}: {}\n", check.name, check.what))?;
-        let task = self.task(folder.clone(), &log, TaskKind::Check(check.name.to_owned()));
-        let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
+        let task = self.task(folder.clone(), &log, effort, TaskKind::Check(check.name.to_owned()));
+        let verdict = task.start(self.relaunch)?.verdict(effort.patience)?;
         let remark = fs::read_to_string(folder.join(REMARK)).ok();
-        let cleaned = self.destroy(&folder, &log)?;
+        let cleaned = self.destroy(&folder, &log, effort)?;
         let verdict = if verdict == CheckVerdict::Passed { cleaned } else { verdict };
         fs::remove_dir_all(&folder)?;
         writeln!(fs::File::options().append(true).open(&log)?, "{}: {verdict}", check.name)?;
         Ok(CheckOutcome { check, verdict, remark, log, took: started.elapsed() })
     }
 
-    fn task(&self, folder: PathBuf, log: &Path, kind: TaskKind) -> Task {
-        Task { subject: self.subject.clone(), folder, log: log.to_owned(), patience: self.patience, kind }
+    /// A check has the same moments alone as among others: they come from the seed and its name.
+    fn effort_of(&self, check: &Check) -> Effort {
+        let name: Vec<u64> = check.name.bytes().map(u64::from).collect();
+        let patience = self.patience.get(check.name).copied().unwrap_or(self.effort.patience);
+        Effort { patience, seed: subseed(self.effort.seed, &name), ..self.effort }
+    }
+
+    fn task(&self, folder: PathBuf, log: &Path, effort: Effort, kind: TaskKind) -> Task {
+        Task { subject: self.subject.clone(), folder, log: log.to_owned(), effort, kind }
     }
 
     /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.
-    fn destroy(&self, folder: &Path, log: &Path) -> io::Result<CheckVerdict> {
+    fn destroy(&self, folder: &Path, log: &Path, effort: Effort) -> io::Result<CheckVerdict> {
         if !folder.join(DESTROYS).exists() {
             return Ok(CheckVerdict::Passed);
         }
@@ -107,8 +126,9 @@ impl Suite {
             let database = entry?.path();
             let is_one = database.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DATABASE));
             if is_one && database.is_dir() {
-                let task = self.task(folder.join(format!("destroying-{number}")), log, TaskKind::Destroy(database));
-                let verdict = task.start(self.relaunch)?.verdict(self.patience)?;
+                let folder = folder.join(format!("destroying-{number}"));
+                let task = self.task(folder, log, effort, TaskKind::Destroy(database));
+                let verdict = task.start(self.relaunch)?.verdict(effort.patience)?;
                 if verdict != CheckVerdict::Passed {
                     return Ok(verdict);
                 }

@@ -32,7 +32,7 @@ pub struct Values {
     /// 0 where sizes are drawn, so that no value has it and the loops made for one size leave them alone.
     size: usize,
     layout: Layout,
-    /// The filler before `w` is XORed over it, with room for a last whole block.
+    /// The filler before `w` is XORed over it, with buffer for a last whole block.
     template: Vec<u8>,
     id_key: u64,
     version_key: u64,
@@ -334,7 +334,7 @@ impl Values {
         Some(u64::from_le_bytes(bytes))
     }
 
-    /// The part of a version that a value has room for.
+    /// The part of a version that a value has buffer for.
     #[inline(always)]
     fn carried(&self, version: u64) -> u64 {
         match self.layout {
@@ -430,7 +430,7 @@ mod tests {
 
     /// Rust's own address of nothing cannot be read, and would end the test.
     #[test]
-    fn a_buffer_of_values_can_be_read_even_if_they_are_empty() {
+    fn the_buffer_for_values_can_be_read_even_if_they_are_empty() {
         for (size, count) in [(0, 1), (0, 7), (5, 0), (5, 3)] {
             let buffer = Values::new(size, 0.5, 1).blank(count);
             assert_eq!(buffer.len(), size as usize * count);

@@ -174,10 +174,13 @@ mod keeping {
         let _ = set_parent_process_death_signal(None);
         // SAFETY: the three are open, and nothing here closes them.
         let [says, end, lab] = [fds.says, fds.end, fds.lab].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
+        // While it lives: of a process that has ended the kernel opens this to root alone.
+        let accounts = open_accounts(child);
         // If nobody reads any more, there is nobody to be told.
         let _ = rustix::io::write(says, &child.as_raw_pid().to_ne_bytes());
         if wait_for(child, end, lab) {
-            let io = io_of(child);
+            let mut io = [0; IO];
+            read(accounts, &mut io);
             let (status, usage) = reap(child);
             let survivors = end_rest();
             let _ = rustix::io::write(says, &encoded(status, survivors, &usage, &io));
@@ -264,7 +267,10 @@ mod keeping {
             return false;
         }
         let mut text = [0; 4096];
-        let size = read_file(c"/proc/thread-self/children", &mut text);
+        let fd = open(c"/proc/thread-self/children");
+        let size = read(fd, &mut text);
+        // SAFETY: the descriptor is this function's own; of one that is none the kernel says so.
+        unsafe { libc::close(fd) };
         // The last may be cut off: a later look has it.
         let whole = if size < text.len() { size } else { text[..size].iter().rposition(|b| *b == b' ').unwrap_or(0) };
         let mut number = 0;
@@ -286,7 +292,8 @@ mod keeping {
         let _ = poll(&mut [], Some(&millisecond));
     }
 
-    fn io_of(child: Pid) -> [u8; IO] {
+    /// The descriptor of the child's `/proc/PID/io`; negative if there is none. It goes with this process.
+    fn open_accounts(child: Pid) -> RawFd {
         // "/proc/", ten digits, "/io" and a zero.
         let mut path = [0; 20];
         let mut digits = [0; 10];
@@ -300,25 +307,19 @@ mod keeping {
         path[..6].copy_from_slice(b"/proc/");
         path[6..6 + number.len()].copy_from_slice(number);
         path[6 + number.len()..][..3].copy_from_slice(b"/io");
-        let mut io = [0; IO];
-        if let Ok(path) = std::ffi::CStr::from_bytes_until_nul(&path) {
-            read_file(path, &mut io);
-        }
-        io
+        std::ffi::CStr::from_bytes_until_nul(&path).map_or(-1, open)
     }
 
-    /// How much of it was read.
-    fn read_file(path: &std::ffi::CStr, buffer: &mut [u8]) -> usize {
-        // SAFETY: the path ends with a zero, the buffer is as long as said, and the descriptor is this function's own.
-        unsafe {
-            let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-            if fd < 0 {
-                return 0;
-            }
-            let size = libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len());
-            libc::close(fd);
-            usize::try_from(size).unwrap_or(0)
-        }
+    fn open(path: &std::ffi::CStr) -> RawFd {
+        // SAFETY: the path ends with a zero.
+        unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }
+    }
+
+    /// How much was read; nothing of a descriptor that is none.
+    fn read(fd: RawFd, buffer: &mut [u8]) -> usize {
+        // SAFETY: the buffer is as long as said.
+        let size = unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) };
+        usize::try_from(size).unwrap_or(0)
     }
 
     fn block_signals() {

@@ -11,7 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::memory::{self, LeftoverGroup};
-use crate::ownership::{self, Inode, ReadRegister, Register, RunName, Thing, is_still, register_folders};
+use crate::ownership::{
+    self, FOLDER_VARIABLE, Inode, ReadRegister, Register, RegisterFolder, RunName, Thing, is_still,
+};
 use crate::storage::backing_store::{self, LeftoverStorage};
 
 /// How long one thing may take to be looked at or removed: what hangs (a network's filesystem, a broken disk) is left.
@@ -57,11 +59,11 @@ pub fn resumed(run: RunName) -> io::Result<Register> {
     Ok(register)
 }
 
-/// All that this user's processes left, and what is left alone.
-pub fn leftovers() -> (Vec<LeftoversOfProcess>, Vec<Kept>) {
+/// All that processes left whose registers are in these folders, and what is left alone.
+pub fn leftovers(folders: &[RegisterFolder]) -> (Vec<LeftoversOfProcess>, Vec<Kept>) {
     let (mut left, mut kept) = (Vec::new(), Vec::new());
     let mut registered = HashSet::new();
-    for folder in register_folders() {
+    for folder in folders {
         let registers = folder.registers().unwrap_or_else(|cause| {
             kept.push(Kept { what: format!("what stands in {}", folder.path.display()), why: cause.to_string() });
             Vec::new()
@@ -74,7 +76,7 @@ pub fn leftovers() -> (Vec<LeftoversOfProcess>, Vec<Kept>) {
             }
         }
     }
-    kept.extend(lookalikes(&registered));
+    kept.extend(lookalikes(&registered, folders));
     (left, kept)
 }
 
@@ -131,12 +133,17 @@ fn in_use(register: &ReadRegister) -> impl Iterator<Item = Kept> {
     })
 }
 
-fn lookalikes(registered: &HashSet<PathBuf>) -> Vec<Kept> {
+fn lookalikes(registered: &HashSet<PathBuf>, folders: &[RegisterFolder]) -> Vec<Kept> {
     let groups = memory::lookalikes().into_iter();
     let groups = groups.map(|path| (format!("the control group {}", path.display()), path));
     let all = groups.chain(backing_store::lookalikes()).filter(|(_, path)| !registered.contains(path));
-    let why = "no register of this user has it: another user's kvdyno or another program made it";
-    all.map(|(what, _)| Kept { what, why: why.to_owned() }).collect()
+    let paths: Vec<_> = folders.iter().map(|folder| folder.path.display().to_string()).collect();
+    let why = format!(
+        "no register in {} has it: another user's kvdyno, one with another {FOLDER_VARIABLE}, or another program made \
+         it",
+        paths.join(" or ")
+    );
+    all.map(|(what, _)| Kept { what, why: why.clone() }).collect()
 }
 
 impl Leftover {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::ownership::{Maker, RunName};
+use crate::ownership::{LockedFile, Maker, RunName};
 
 /// The file in the folder that bears the lock. It stays when the lock goes: removing it would let two in.
 const NAME: &str = ".lock";
@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 4096;
 /// holder, so that the folder is known as its run's when that is resumed, and the holder is named to others.
 #[derive(Debug)]
 pub struct FolderLock {
-    _file: File,
+    _file: LockedFile,
     path: PathBuf,
     maker: Maker,
 }
@@ -111,7 +111,7 @@ impl FolderLock {
             Ok(maker)
         };
         let maker = signed().map_err(failed(path))?;
-        Ok(Self { _file: file, path: path.join(NAME), maker })
+        Ok(Self { _file: LockedFile::of(file), path: path.join(NAME), maker })
     }
 
     /// The run whose folder it is.

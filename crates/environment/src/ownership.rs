@@ -7,12 +7,15 @@
 //! and devices.
 
 pub(crate) mod folder;
+mod locked;
 mod maker;
 mod register;
 mod thing;
 
 pub use folder::OwnedFolder;
+pub(crate) use locked::LockedFile;
 pub use maker::{Maker, RunName};
+pub(crate) use register::FOLDER_VARIABLE;
 pub use register::{ReadRegister, Register, RegisterFolder, register_folders};
 pub(crate) use thing::is_still;
 pub use thing::{Below, Inode, Thing};

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kvdyno_environment::leftovers::leftovers;
-use kvdyno_environment::ownership::OwnedFolder;
-use rustix::process::{Pid, Signal, kill_process};
+use kvdyno_environment::ownership::{OwnedFolder, RegisterFolder};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 mod helper_process;
 
@@ -24,27 +24,28 @@ fn maker() {
 
 #[test]
 fn a_temporary_folder_is_left_over_when_its_maker_is_dead_and_not_before() {
-    let parent = tempfile::tempdir().unwrap();
-    let mut helper = helper_process::start("maker", parent.path().to_str().unwrap(), |_| {});
+    let (parent, registers) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut helper = helper_process::start("maker", parent.path().to_str().unwrap(), |command| {
+        command.env("KVDYNO_REGISTER", registers.path());
+    });
     let folder = PathBuf::from(helper.hear("made"));
     let shown = format!("the folder {}", folder.display());
+    let registers = [RegisterFolder { path: registers.path().to_owned(), user: geteuid().as_raw() }];
     let is_left = || {
-        let (left, kept) = leftovers();
-        let things = left.iter().flat_map(|one| &one.things);
+        let (left, kept) = leftovers(&registers);
+        let things: Vec<String> = left.iter().flat_map(|one| &one.things).map(ToString::to_string).collect();
         let is_kept = kept.iter().any(|one| one.what == shown && one.why.contains("works with it"));
-        (things.filter(|thing| thing.to_string() == shown).count(), is_kept)
+        (things, is_kept)
     };
-    assert_eq!(is_left(), (0, true));
+    assert_eq!(is_left(), (vec![], true));
 
     kill_process(Pid::from_child(&helper.process), Signal::KILL).unwrap();
     helper.process.wait().unwrap();
-    // Whoever cleans up at the same time goes by the same register, or has been quicker.
-    while folder.exists() {
-        for one in leftovers().0 {
-            for thing in one.things.iter().filter(|thing| thing.to_string() == shown) {
-                thing.remove().unwrap();
-            }
-        }
+    assert_eq!(is_left(), (vec![shown.clone()], false));
+    for one in leftovers(&registers).0 {
+        one.things.iter().for_each(|thing| thing.remove().unwrap());
+        one.close().unwrap();
     }
-    assert_eq!(is_left(), (0, false));
+    assert!(!folder.exists());
+    assert_eq!(is_left(), (vec![], false));
 }

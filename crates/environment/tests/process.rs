@@ -158,6 +158,15 @@ mod below_a_big_parent {
 
     const HELD_MB: usize = 500;
 
+    /// A worker that lives until it was looked at, however late that is, and has begun its work by then.
+    fn run_looked_at() -> Finished {
+        let mut worker = spawn(sh("echo ready; read line").stdin(Stdio::piped()).stdout(Stdio::piped())).unwrap();
+        assert_eq!(first_line(&mut worker), "ready");
+        assert!(!worker.wait_event(Duration::ZERO).unwrap());
+        drop(worker.stdin.take());
+        finish(&mut worker)
+    }
+
     #[test]
     #[ignore = "started by a test as a process of its own"]
     fn big_parent() {
@@ -166,7 +175,7 @@ mod below_a_big_parent {
         held.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
         std::hint::black_box(&mut held);
 
-        let small = run(&mut sh("exec sleep 0.3"));
+        let small = run_looked_at();
         say("small", format!("{} {}", small.os.peak_rss_kib, small.peak_rss_exact));
         let mut dd = Command::new("dd");
         dd.args(["if=/dev/zero", "of=/dev/null", "count=1", "bs=600M"]).stderr(Stdio::null());
@@ -175,7 +184,7 @@ mod below_a_big_parent {
         std::hint::black_box(&mut held);
 
         drop(held);
-        let after = run(&mut sh("exec sleep 0.3"));
+        let after = run_looked_at();
         say("after", format!("{} {}", after.os.peak_rss_kib, after.peak_rss_exact));
     }
 

@@ -11,6 +11,8 @@ use std::process::Command;
 
 use kvdyno_environment::storage::{CopyWay, DeviceCounters, allocated_kib, copy_tree, filesystem, free_bytes, settle};
 
+mod rights;
+
 #[test]
 fn settled_writes_reach_the_device() {
     // Not in `/tmp`, which may be memory.
@@ -31,10 +33,9 @@ fn settled_writes_reach_the_device() {
 struct Btrfs(tempfile::TempDir);
 
 impl Btrfs {
-    /// `None` where `KVDYNO_TEST_ENVIRONMENT=skip` says that it cannot be had.
+    /// `None` where it cannot be had.
     fn mount() -> Option<Btrfs> {
-        if std::env::var_os("KVDYNO_TEST_ENVIRONMENT").is_some_and(|how| how == "skip") {
-            eprintln!("skipped: KVDYNO_TEST_ENVIRONMENT=skip");
+        if !rights::may_set_the_environment() {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use std::thread;
 
 use kvdyno_engine::installed::{InstallNote, NOTE};
 use kvdyno_environment::leftovers::leftovers;
-use kvdyno_environment::ownership::OwnedFolder;
+use kvdyno_environment::ownership::{OwnedFolder, register_folders};
 
 use crate::error::InstallError;
 use crate::recipe::{EngineVersion, Recipe};
@@ -196,7 +196,7 @@ impl Staging {
 
 /// Removes what processes left in `root` that are no more.
 fn sweep(root: &Path) {
-    let (left, _) = leftovers();
+    let (left, _) = leftovers(&register_folders());
     for one in left.iter().flat_map(|left| &left.things).filter(|one| one.is_folder_in(root)) {
         // What stays is in the way of nobody, and `kvdyno clean` says why.
         let _ = one.remove();

@@ -1,5 +1,6 @@
 //! The command line: commands and flags, with their help.
 
+mod check_arguments;
 mod key_flags;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use kvdyno_report::{DiffFormat, Format, Paper};
 
 use crate::progress::MetricsTarget;
 
+pub use check_arguments::CheckArguments;
 pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
 
 /// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
@@ -226,7 +228,8 @@ pub struct EraseArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "What belongs to a run in progress is left alone. The files of a database stay in its results \
-                        folder: the run can be resumed.")]
+                        folder: the run can be resumed. Of what was made with KVDYNO_REGISTER=FOLDER it knows with the \
+                        same variable.")]
 pub struct CleanArguments {
     /// Say what there is, and remove nothing
     #[arg(long)]
@@ -378,52 +381,6 @@ pub struct InstallArguments {
     /// The folder with include/ and lib/ of an engine that you built yourself
     #[arg(long, value_name = "PREFIX", conflicts_with = "all")]
     pub library: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Each check runs in a process of its own, on small databases that it removes. Exit code 1: one failed.
-
-Examples:
-  kvdyno engines check                                    what is checked
-  kvdyno engines check ./libmine.so                       your own adapter
-  kvdyno engines check rocksdb --only kill-commit,miss    two of the checks
-  kvdyno engines check lmdb rocksdb --format md           a table of checks and engines for a page"
-)]
-pub struct CheckArguments {
-    /// Engines: a name, NAME:PRESET, or the path of an adapter
-    #[arg(value_name = "ENGINE")]
-    pub engines: Vec<String>,
-    /// Only these checks
-    #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
-    pub only: Vec<String>,
-    /// Checks that fail for a known reason in the engine itself: they are run and shown, and decide nothing
-    #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
-    pub known: Vec<String>,
-    /// An option that the checks open databases with, for all engines given
-    #[arg(long, value_name = "OPTION=VALUE")]
-    pub option: Vec<String>,
-    /// The library that the adapter loads instead of the system's
-    #[arg(long, value_name = "PATH")]
-    pub library: Option<PathBuf>,
-    /// Where the checks' databases go [default: the folder for temporary files]
-    #[arg(long, value_name = "FOLDER")]
-    pub dir: Option<PathBuf>,
-    /// Keep the log of every check there, all that its processes print [default: with the databases, if a check fails]
-    #[arg(long, value_name = "FOLDER")]
-    pub logs: Option<PathBuf>,
-    /// How long a check may take: one that takes longer hangs
-    #[arg(long, default_value = "60s", value_name = "TIME")]
-    pub timeout: TimeSpan<1>,
-    /// Leave out engines that are not here, and say so
-    #[arg(long)]
-    pub skip_missing: bool,
-    /// How the outcome is printed: table or md
-    #[arg(long, default_value = "table", value_parser = ["table", "md"], value_name = "FORMAT")]
-    pub format: String,
-    /// Run one check (started by `check` itself)
-    #[arg(long, hide = true, exclusive = true, value_name = "TASK")]
-    pub child: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -64,9 +64,9 @@ pub enum Error {
         /// Of how many.
         ended: usize,
     },
-    /// Adapters failed checks; which and how was printed.
-    #[error("{0} checks failed")]
-    Checks(usize),
+    /// Adapters failed checks, these; how was printed.
+    #[error("{0}")]
+    Checks(String),
     /// A check could not be run.
     #[error(transparent)]
     Child(#[from] kvdyno_conformance::ChildError),

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use support::{Lab, LoopDevice, Ran, RunningKvdyno, eventually, leftovers, may_set_the_environment};
+use support::{Lab, LoopDevice, Ran, RunningKvdyno, eventually, may_set_the_environment};
 
 /// An experiment of a load and a run on LMDB, small and quick, on what `environment` says.
 fn file(environment: &str) -> String {
@@ -309,7 +309,6 @@ fn killed_it_goes_on_where_it_was() {
     if !may_set_the_environment() {
         return;
     }
-    let _leftovers = leftovers();
     for milliseconds in [0, 60, 150, 300, 600] {
         let lab = Lab::new();
         let text = file("storage = \"ext4-nojournal\"\nstorage_size = \"128MiB\"")
@@ -336,7 +335,6 @@ fn a_tool_that_outlives_its_run_makes_nothing_that_is_forgotten() {
     if !may_set_the_environment() {
         return;
     }
-    let _leftovers = leftovers();
     let lab = Lab::new();
     lab.write("experiment.toml", &file("storage = \"ext4\"\nstorage_size = \"128MiB\""));
     let here = lab.path("").canonicalize().unwrap();
@@ -367,10 +365,9 @@ fn a_loop_device_whose_file_was_removed_is_given_back_by_the_resumed_run() {
     if !may_set_the_environment() {
         return;
     }
-    let _leftovers = leftovers();
     let lab = Lab::new();
     let text = file("storage = \"ext4\"\nstorage_size = \"128MiB\"");
-    lab.write("experiment.toml", &text.replace("operations = 3000", "duration = \"1s\""));
+    lab.write("experiment.toml", &text.replace("operations = 3000", "duration = \"3s\""));
     let killed = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker().killed();
     killed.lab.has_no_workers();
     let point = image(&lab).with_file_name("kvdyno-storage");
@@ -398,9 +395,9 @@ fn interrupted_it_gives_back_what_it_made() {
     assert!(image(&lab).is_file());
 }
 
-/// Removes what is left over of this lab, and perhaps of others.
+/// Removes what is left over of this lab.
 fn cleaned(lab: &Lab) {
-    eventually("a clean machine", || {
+    eventually("a clean lab", || {
         lab.run(["clean"]);
         lab.mounts_and_loops().is_empty()
     });

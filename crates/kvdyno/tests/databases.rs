@@ -3,7 +3,7 @@
 mod support;
 
 use kvdyno_results::Phase;
-use support::{Comparison, EndedTrial, Lab, Ran};
+use support::{Comparison, EndedTrial, Lab, Ran, RunningKvdyno};
 
 /// Two runs that write, a tenth of a second each, on one engine.
 fn writers(database: &str) -> Comparison {
@@ -83,8 +83,14 @@ fn builds_of_one_engine_share_their_loads_in_a_diff() {
 #[test]
 fn nothing_is_left_where_fewer_repeats_were_enough() {
     let lab = Lab::new();
-    let words = ["--records", "2000", "--duration", "100ms", "--warmup", "0s", "--detect", "90%", "--out", "results"];
-    let ran = lab.run_with(&[&["diff", "lmdb", "lmdb"][..], &words].concat());
+    let words = ["--records", "2000", "--duration", "100ms", "--warmup", "0s", "--detect", "100%", "--out", "results"];
+    let mut command = lab.kvdyno();
+    command.args(["diff", "lmdb", "lmdb"]).args(words);
+    // Two loads, and what nobody disturbed of six repeats.
+    RunningKvdyno::start(lab.clone(), command).has_records(2 + 6 * 2).killed();
+    lab.has_no_workers().has_only_repeats(6);
+    lab.undisturbed("results");
+    let ran = lab.run(["diff", "--resume", "results"]);
     ran.exits(0);
     assert_eq!(loads(&ran), 2);
     assert_eq!(ran.results().iter().map(|result| result.trial.repeat).max(), Some(6));

@@ -6,7 +6,7 @@ mod support;
 
 use std::fs;
 
-use support::{Lab, Ran};
+use support::{Lab, Ran, may_mount};
 
 /// The checks that hold an engine against what the system refuses and what sessions leave.
 const NEW: &str = "write-refused,close-refused,filesystem-full,read-refused,sessions-come-and-go";
@@ -27,15 +27,11 @@ fn fails(option: &str, name: &str, words: &str) {
     assert!(line.contains("FAILED") && line.contains(words), "it should say `{words}`:\n{}", ran.stdout);
 }
 
-/// `filesystem-full` does not apply where nothing may be mounted.
-fn may_mount() -> bool {
-    std::env::var_os("KVDYNO_TEST_MOUNT").is_some_and(|value| value == "run")
-}
-
 #[test]
 fn a_sound_engine_passes_the_checks_of_what_the_system_refuses() {
     let ran = check(&Lab::new(), NEW, &[]);
     ran.exits(0);
+    // `filesystem-full` does not apply where nothing may be mounted.
     let applies = if may_mount() { 5 } else { 4 };
     let passed = ran.stdout.lines().filter(|line| line.contains(" passed")).count();
     assert!(passed > applies, "with the line that counts them there should be more than {applies}:\n{}", ran.stdout);
@@ -85,12 +81,16 @@ fn where_no_database_can_be_made_that_is_told_once_and_the_rest_is_not_run() {
 #[test]
 fn a_failure_names_its_rule_the_command_that_runs_it_alone_and_its_log() {
     let lab = Lab::new();
-    let ran = check(&lab, "get-after-put", &["--option", "fault=abort-get", "--option", "every=1"]);
-    ran.exits(1);
+    let options = ["--option", "fault=abort-get", "--option", "every=1", "--seed", "7", "--kills", "5"];
+    let ran = check(&lab, "get-after-put", &options);
+    ran.exits(1).says("1 check failed: faulty get-after-put");
     let log = lab.path("logs/faulty/get-after-put.log");
     for words in [
         "kvdyno.h: what was answered with OK is there, and is read.",
-        "alone:    kvdyno engines check faulty --option fault=abort-get --option every=1 --only get-after-put",
+        "Seed 7; kills in each check that kills: 5.",
+        "alone:    kvdyno engines check faulty --option fault=abort-get --option every=1 --timeout 1m --kills 5 \
+         --seed 7 --only get-after-put",
+        "Repeated alone, with the same seed:\n  faulty get-after-put: failed again",
         &format!("log:      {}", log.display()),
     ] {
         assert!(ran.stdout.contains(words), "it should say `{words}`:\n{}", ran.stdout);
@@ -107,18 +107,74 @@ fn a_log_has_all_that_an_engine_printed() {
     assert!(said.matches(line).count() > 1_000, "{} lines", said.matches(line).count());
 }
 
-#[test]
-fn a_kill_check_kills_thirty_times() {
+/// How long after a write each kill came, in µs, by the log of a run with these flags.
+fn kills(more: &[&str]) -> Vec<u64> {
     let lab = Lab::new();
-    check(&lab, "kill-process", &["--timeout", "10m"]).exits(0);
+    let flags = [&["--timeout", "10m"], more].concat();
+    check(&lab, "kill-process", &flags).exits(0);
     let log = fs::read_to_string(lab.path("logs/faulty/kill-process.log")).unwrap();
-    assert_eq!(log.matches("kvdyno: opening the database whose process was killed").count(), 30, "{log}");
+    let moment = |line: &str| line.strip_prefix("kvdyno: killing it ")?.split_whitespace().next()?.parse().ok();
+    let moments: Vec<u64> = log.lines().filter_map(moment).collect();
+    assert_eq!(log.matches("kvdyno: opening the database whose process was killed").count(), moments.len(), "{log}");
+    moments
+}
+
+#[test]
+fn a_kill_check_kills_thirty_times_or_as_often_as_it_is_told() {
+    assert_eq!(kills(&[]).len(), 30);
+    assert_eq!(kills(&["--kills", "2"]).len(), 2);
+}
+
+#[test]
+fn a_seed_gives_the_same_moments_again_and_another_seed_others() {
+    let of = |seed| kills(&["--kills", "4", "--seed", seed]);
+    let moments = of("7");
+    assert_eq!(moments.len(), 4);
+    assert_eq!(of("7"), moments);
+    assert_ne!(of("8"), moments);
+}
+
+#[test]
+fn without_a_seed_every_run_has_another_and_names_it() {
+    let seed = || {
+        let ran = check(&Lab::new(), "miss", &[]);
+        ran.exits(0);
+        let words = ran.stdout.strip_prefix("Seed ").unwrap().split(';').next().unwrap();
+        words.parse::<u64>().unwrap()
+    };
+    assert_ne!(seed(), seed());
+}
+
+#[test]
+fn a_known_failure_is_told_and_decides_nothing_and_one_that_passes_is_told_too() {
+    let options = ["--option", "fault=abort-get", "--option", "every=1", "--known", "get-after-put"];
+    let ran = check(&Lab::new(), "get-after-put,create", &options);
+    ran.exits(0);
+    assert!(ran.stdout.contains("get-after-put            known to fail: the process ended"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 passed, 0 failed, 0 not applicable, 1 known to fail"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("FAILED") && !ran.stdout.contains("Repeated"), "{}", ran.stdout);
+
+    let ran = check(&Lab::new(), "miss", &["--known", "miss"]);
+    ran.exits(0);
+    assert!(ran.stdout.contains("passed, though it is known to fail"), "{}", ran.stdout);
+}
+
+#[test]
+fn engines_side_by_side_are_told_one_after_the_other() {
+    let lab = Lab::with_null();
+    let ran =
+        lab.run_with(&["engines", "check", "faulty", "null", "synthetic", "--only", "create,probe", "--jobs", "3"]);
+    ran.exits(0);
+    for name in ["faulty", "null", "synthetic"] {
+        let rows = format!("{name}\n  probe                    passed\n  create                   passed\n2 passed");
+        assert!(ran.stdout.contains(&rows), "{name}:\n{}", ran.stdout);
+    }
 }
 
 #[test]
 fn a_short_timeout_does_not_fail_an_engine_that_is_only_slow() {
-    // 1,000 openings would take 50 s.
-    let ran = check(&Lab::new(), "open-and-close", &["--option", "fault=slow-open", "--timeout", "12s"]);
+    // 1,000 openings would take 50 s. It goes on for half of the time; the rest is for a machine that is busy.
+    let ran = check(&Lab::new(), "open-and-close", &["--option", "fault=slow-open", "--timeout", "30s"]);
     ran.exits(0);
     assert!(ran.stdout.contains("openings and closings in"), "{}", ran.stdout);
 }

@@ -6,9 +6,6 @@
 #[path = "support/columns.rs"]
 #[allow(dead_code)]
 mod columns;
-#[path = "support/repository.rs"]
-#[allow(dead_code)]
-mod repository;
 mod support;
 
 use std::collections::{BTreeMap, HashMap};
@@ -113,7 +110,7 @@ fn every_engine_passes_in_each_workload_that_it_can_do() {
 
 /// Rows of engines that are not here stay as they are.
 fn write_table(new: BTreeMap<String, String>) {
-    let file = repository::top().join("docs/engines/workloads.md");
+    let file = kvdyno_gates::repository::top().join("docs/engines/workloads.md");
     let text = fs::read_to_string(&file).unwrap();
     let (begin, end) = ("<!-- table: begin, written by make engine-table -->\n\n", "\n<!-- table: end -->");
     let (before, rest) = text.split_once(begin).unwrap();

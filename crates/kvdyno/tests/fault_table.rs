@@ -1,19 +1,14 @@
-//! Every fault in every workload that can meet it: caught, and in no other a false alarm. `docs/faults.md` has the
-//! table, written by this test with `UPDATE_DOCS=1`.
+//! Every fault in every workload that can meet it: caught, and in no other a false alarm. Each fault is a test of its
+//! own. `docs/faults.md` has the table, of which each writes its row with `KVDYNO_REGENERATE=run`.
 
 #![allow(clippy::unwrap_used)]
 
 #[path = "support/columns.rs"]
 mod columns;
-#[path = "support/repository.rs"]
-#[allow(dead_code)]
-mod repository;
 mod support;
 
-use std::fs;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::path::PathBuf;
+use std::{fs, panic, thread};
 
 use Does::{
     Deletes, DeletesRanges, Ends, Front, HasBounds, InsertsIfAbsent, Looks, Reads, ReadsAgain, Rereads, Seeks, Steps,
@@ -24,36 +19,56 @@ use kvdyno_results::{Phase, TrialOutcome, TrialResult};
 use support::Lab;
 
 /// A row: the fault, its description, and what a workload must do to meet it: all of one of these.
-const FAULTS: [(&str, &str, &[&[Does]]); 28] = [
-    ("other-key", "a read gives the value of another record", &[&[Reads]]),
-    ("flipped-bit", "a read gives a value with one bit changed", &[&[Reads]]),
-    ("short-value", "a read gives a value without its last byte", &[&[Reads]]),
-    ("long-value", "a read gives a value with a byte more", &[&[Reads]]),
-    ("torn-value", "a read gives halves of two values", &[&[Reads]]),
-    ("old-value", "a read gives the value before the newest", &[&[Rereads]]),
-    ("missing", "a read does not find a record that is there", &[&[Looks]]),
-    ("dropped-write", "a put, an insert or a delete is acknowledged and not done", &[&[Writes]]),
-    ("undone-delete", "a delete is acknowledged and not done", &[&[Deletes]]),
-    ("ghost", "a record that was deleted is there again later", &[&[Deletes]]),
-    ("blind-insert", "an insert-if-absent replaces what is there", &[&[InsertsIfAbsent]]),
-    ("refused-insert", "an insert-if-absent is refused, though nothing is there", &[&[InsertsIfAbsent]]),
-    ("long-range", "the deletion of a range takes the record after it, too", &[&[DeletesRanges]]),
-    ("half-range", "of the deletion of a range one half is seen before the other", &[&[DeletesRanges]]),
-    ("seek-skip", "a seek passes over the first record: a hole at the front", &[&[Seeks], &[Front]]),
-    ("seek-ghost", "a seek gives a record that was deleted", &[&[Seeks, Deletes], &[Front]]),
-    ("scan-skip", "a cursor passes over a record: a hole", &[&[Steps]]),
-    ("scan-order", "a cursor gives two records in the wrong order", &[&[Steps]]),
-    ("scan-twice", "a cursor gives a record twice", &[&[Steps]]),
-    ("scan-short", "a cursor ends before the last record", &[&[Steps]]),
-    ("unbounded", "a cursor goes beyond its bounds", &[&[HasBounds]]),
-    ("phantom", "before the first record and after the last stands another", &[&[Ends], &[Front]]),
-    ("half-transaction", "of a transaction one write of two is committed", &[&[WritesTwo]]),
-    ("dirty-read", "a transaction reads what another has not committed", &[&[Transacts]]),
-    ("lost-update", "a transaction commits over another's since it read", &[&[Transacts]]),
-    ("unrepeated-read", "a transaction sees another's commit when it reads again", &[&[ReadsAgain]]),
-    ("lost-atomic-update", "an update by one call is built on the value before the newest", &[&[UpdatesAtOnce]]),
-    ("none", "nothing", &[]),
-];
+struct Row {
+    fault: &'static str,
+    words: &'static str,
+    can_meet: &'static [&'static [Does]],
+}
+
+/// The rows, each with a test of its name.
+macro_rules! rows {
+    ($($test:ident: $fault:literal, $words:literal, $can_meet:expr;)*) => {
+        const ROWS: &[Row] = &[$(Row { fault: $fault, words: $words, can_meet: &$can_meet }),*];
+        $(
+            #[test]
+            fn $test() {
+                is_caught_where_it_can_be_met($fault);
+            }
+        )*
+    };
+}
+
+rows! {
+    other_key: "other-key", "a read gives the value of another record", [&[Reads]];
+    flipped_bit: "flipped-bit", "a read gives a value with one bit changed", [&[Reads]];
+    short_value: "short-value", "a read gives a value without its last byte", [&[Reads]];
+    long_value: "long-value", "a read gives a value with a byte more", [&[Reads]];
+    torn_value: "torn-value", "a read gives halves of two values", [&[Reads]];
+    old_value: "old-value", "a read gives the value before the newest", [&[Rereads]];
+    missing: "missing", "a read does not find a record that is there", [&[Looks]];
+    dropped_write: "dropped-write", "a put, an insert or a delete is acknowledged and not done", [&[Writes]];
+    undone_delete: "undone-delete", "a delete is acknowledged and not done", [&[Deletes]];
+    ghost: "ghost", "a record that was deleted is there again later", [&[Deletes]];
+    blind_insert: "blind-insert", "an insert-if-absent replaces what is there", [&[InsertsIfAbsent]];
+    refused_insert: "refused-insert", "an insert-if-absent is refused, though nothing is there", [&[InsertsIfAbsent]];
+    long_range: "long-range", "the deletion of a range takes the record after it, too", [&[DeletesRanges]];
+    half_range: "half-range", "of the deletion of a range one half is seen before the other", [&[DeletesRanges]];
+    seek_skip: "seek-skip", "a seek passes over the first record: a hole at the front", [&[Seeks], &[Front]];
+    seek_ghost: "seek-ghost", "a seek gives a record that was deleted", [&[Seeks, Deletes], &[Front]];
+    scan_skip: "scan-skip", "a cursor passes over a record: a hole", [&[Steps]];
+    scan_order: "scan-order", "a cursor gives two records in the wrong order", [&[Steps]];
+    scan_twice: "scan-twice", "a cursor gives a record twice", [&[Steps]];
+    scan_short: "scan-short", "a cursor ends before the last record", [&[Steps]];
+    unbounded: "unbounded", "a cursor goes beyond its bounds", [&[HasBounds]];
+    phantom: "phantom", "before the first record and after the last stands another", [&[Ends], &[Front]];
+    half_transaction: "half-transaction", "of a transaction one write of two is committed", [&[WritesTwo]];
+    dirty_read: "dirty-read", "a transaction reads what another has not committed", [&[Transacts]];
+    lost_update: "lost-update", "a transaction commits over another's since it read", [&[Transacts]];
+    unrepeated_read: "unrepeated-read", "a transaction sees another's commit when it reads again", [&[ReadsAgain]];
+    lost_atomic_update: "lost-atomic-update", "an update by one call is built on the value before the newest",
+        [&[UpdatesAtOnce]];
+    none: "none", "nothing", [];
+}
 
 /// Faults of reads alone: an audit, which reads as others do, would only meet them too.
 const OF_READS: [&str; 7] =
@@ -65,18 +80,32 @@ const OF_MEETINGS: [&str; 3] = ["dirty-read", "lost-update", "unrepeated-read"];
 /// Operations of each client.
 const OPERATIONS: u64 = 8000;
 
-/// The runs of all workloads, each on a database of its own, with a fault that strikes at each 97th operation that it
-/// can hit. Of writes it leaves as many alone as the load has. Where transactions have to meet, it strikes each time.
+/// The runs of all workloads, each on a database as it was loaded, with a fault that strikes at each 97th operation
+/// that it can hit. Of writes it leaves as many alone as the load has. Where transactions have to meet, it strikes each
+/// time.
 fn results_with(fault: &str) -> Vec<TrialResult> {
     let audit = if OF_READS.contains(&fault) { "off" } else { "sample" };
     let (every, after) =
         if OF_MEETINGS.contains(&fault) { (1, 0) } else { (97, if fault == "dropped-write" { RECORDS } else { 0 }) };
-    let head = format!(
-        "engines = [\"faulty\"]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = {every}, \
+    let head = |database: &str, durability: &str| {
+        format!(
+            "engines = [\"faulty\"]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = {every}, \
          after = {after}, transactions = true, concurrent = true }}\n\
-         [lab]\ndatabase = \"fresh\"\norder = \"sequential\"\nrepeat = 1\naudit = \"{audit}\"\n"
-    );
-    experiments(&head, OPERATIONS).iter().flat_map(|text| results_of(text, fault)).collect()
+         [settings]\ndurability = \"{durability}\"\n\
+         [lab]\ndatabase = \"{database}\"\norder = \"sequential\"\nrepeat = 1\naudit = \"{audit}\"\n"
+        )
+    };
+    // A variant has one run on a load of its own anyway; what processes share is the log.
+    let [named, _] = experiments(&head("snapshot", "none"), OPERATIONS);
+    let [_, mixes] = experiments(&head("kept", "process"), OPERATIONS);
+    // They mostly wait for processes to begin and end.
+    thread::scope(|scope| {
+        let running = [named, mixes].map(|text| scope.spawn(move || results_of(&text, fault)));
+        running
+            .into_iter()
+            .flat_map(|results| results.join().unwrap_or_else(|cause| panic::resume_unwind(cause)))
+            .collect()
+    })
 }
 
 fn results_of(text: &str, fault: &str) -> Vec<TrialResult> {
@@ -89,6 +118,7 @@ fn results_of(text: &str, fault: &str) -> Vec<TrialResult> {
     }
     ran.results().into_iter().filter(|result| result.trial.phase == Phase::Run).collect()
 }
+
 /// Who found it: `read` by the workload's own answers, `audit` by reading back.
 fn caught_by(result: &TrialResult) -> &'static str {
     let TrialOutcome::Failed(failure) = &result.outcome else { return "" };
@@ -99,40 +129,81 @@ fn caught_by(result: &TrialResult) -> &'static str {
     }
 }
 
-#[test]
-fn every_fault_is_caught_in_each_workload_that_can_meet_it() {
-    let (next, rows) = (AtomicUsize::new(0), Mutex::new(vec![String::new(); FAULTS.len()]));
-    let surprises = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((fault, words, can_meet)) = FAULTS.get(index) else { break };
-            let results = results_with(fault);
-            assert_eq!(results.len(), WORKLOADS.len(), "{fault}");
-            let cells: Vec<&str> = results.iter().map(caught_by).collect();
-            for (column, (cell, result)) in WORKLOADS.iter().zip(cells.iter().zip(&results)) {
-                if cell.is_empty() == column.can_meet(can_meet) {
-                    let finding = format!("{fault} in {}: {:?} {:?}", column.heading, result.outcome, result.answers);
-                    surprises.lock().unwrap().push(finding);
-                }
-            }
-            rows.lock().unwrap()[index] = format!("| {words} | {} |\n", cells.join(" | "));
+/// The fault is caught in each workload that can meet it, no other has a false alarm, and the document has its row.
+#[track_caller]
+fn is_caught_where_it_can_be_met(fault: &str) {
+    let row = ROWS.iter().find(|row| row.fault == fault).unwrap();
+    let results = results_with(fault);
+    assert_eq!(results.len(), WORKLOADS.len());
+    let cells: Vec<&str> = results.iter().map(caught_by).collect();
+    let mut surprises = Vec::new();
+    for (column, (cell, result)) in WORKLOADS.iter().zip(cells.iter().zip(&results)) {
+        if cell.is_empty() == column.can_meet(row.can_meet) {
+            surprises.push(format!("{fault} in {}: {:?} {:?}", column.heading, result.outcome, result.answers));
         }
-    };
-    thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(work))));
-    let surprises = surprises.into_inner().unwrap();
-    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
-    let headings: Vec<&str> = WORKLOADS.iter().map(|column| column.heading).collect();
-    let head = format!("| fault | {} |\n|---|{}\n", headings.join(" | "), "---|".repeat(headings.len()));
-    let table = format!("{head}{}", rows.into_inner().unwrap().concat());
-    let file = repository::top().join("docs/faults.md");
-    let text = fs::read_to_string(&file).unwrap();
-    let (begin, end) = ("<!-- table: begin, written by a test -->\n\n", "\n<!-- table: end -->");
-    let (before, rest) = text.split_once(begin).unwrap();
-    let (old, after) = rest.split_once(end).unwrap();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&file, format!("{before}{begin}{table}{end}{after}")).unwrap();
-    } else {
-        assert_eq!(old, table, "docs/faults.md; UPDATE_DOCS=1 writes it");
     }
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+    let line = format!("| {} | {} |", row.words, cells.join(" | "));
+    if std::env::var_os("KVDYNO_REGENERATE").is_some() {
+        return write_row(row.words, &line);
+    }
+    let text = document();
+    let (_, table, _) = parts(&text);
+    let old = table.lines().find(|old| begins_with(old, row.words)).unwrap_or("no row");
+    assert_eq!(old, line, "docs/faults.md; KVDYNO_REGENERATE=run writes it");
+}
+
+/// No row too many, and none out of its place.
+#[test]
+fn the_document_has_these_rows_and_columns() {
+    let text = document();
+    let (_, table, _) = parts(&text);
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some(&*heading()), "docs/faults.md; KVDYNO_REGENERATE=run writes it");
+    let words: Vec<&str> = lines.skip(1).map(|line| line.split('|').nth(1).unwrap().trim()).collect();
+    assert_eq!(
+        words,
+        ROWS.iter().map(|row| row.words).collect::<Vec<_>>(),
+        "docs/faults.md; KVDYNO_REGENERATE=run writes it"
+    );
+}
+
+fn heading() -> String {
+    format!("| fault | {} |", WORKLOADS.iter().map(|column| column.heading).collect::<Vec<_>>().join(" | "))
+}
+
+fn begins_with(line: &str, words: &str) -> bool {
+    line.strip_prefix("| ").and_then(|line| line.strip_prefix(words)).is_some_and(|line| line.starts_with(" |"))
+}
+
+fn file() -> PathBuf {
+    kvdyno_gates::repository::top().join("docs/faults.md")
+}
+
+fn document() -> String {
+    fs::read_to_string(file()).unwrap()
+}
+
+/// The document before its table, the table, and what follows.
+fn parts(text: &str) -> (&str, &str, &str) {
+    let (begin, end) = ("<!-- table: begin, written by a test -->\n\n", "\n<!-- table: end -->");
+    let table = text.find(begin).unwrap() + begin.len();
+    let (old, _) = text[table..].split_once(end).unwrap();
+    (&text[..table], old, &text[table + old.len()..])
+}
+
+/// Writes a row. The others, each of which a test writes that may be another process, stay.
+fn write_row(words: &str, line: &str) {
+    let turn = fs::File::create(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("faults.md.lock")).unwrap();
+    turn.lock().unwrap();
+    let text = document();
+    let (before, old, after) = parts(&text);
+    let rows = ROWS.iter().map(|row| match old.lines().find(|old| begins_with(old, row.words)) {
+        _ if row.words == words => line.to_owned(),
+        Some(old) => old.to_owned(),
+        None => format!("| {} |", row.words),
+    });
+    let ruler = format!("|---|{}", "---|".repeat(WORKLOADS.len()));
+    let table: String = [heading(), ruler].into_iter().chain(rows).map(|line| line + "\n").collect();
+    fs::write(file(), format!("{before}{table}{after}")).unwrap();
 }

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{Lab, Ran, leftovers, may_set_the_environment};
+use support::{Lab, Ran, may_set_the_environment};
 
 const MIB: u64 = 1 << 20;
 
@@ -36,9 +36,7 @@ fn a_database_of_five_times_the_memory_is_read_from_the_device() {
         return;
     }
     let lab = Lab::new();
-    let running = lab.write("experiment.toml", LARGE).start(["run", "experiment.toml", "--out", "results"]);
-    let pid = running.pid();
-    let ran = running.ends();
+    let ran = lab.write("experiment.toml", LARGE).run(["run", "experiment.toml", "--out", "results"]);
     ran.exits(0).is_clean().is_whole();
     for what in ["load", "readrandom"] {
         let result = ran.trial("lmdb", what).result;
@@ -55,7 +53,7 @@ fn a_database_of_five_times_the_memory_is_read_from_the_device() {
     if let Some(device) = result.os.device {
         assert!(device.read_bytes > 0, "{device:?}");
     }
-    assert_eq!(groups_of(pid), Vec::<PathBuf>::new());
+    assert_eq!(groups_of(&lab), Vec::<PathBuf>::new());
 }
 
 /// Not a crash of the engine's.
@@ -104,16 +102,14 @@ fn what_a_killed_run_leaves_behind_is_found_and_removed() {
     if !may_set_the_environment() {
         return;
     }
-    let _leftovers = leftovers();
     let lab = Lab::new();
     let text =
         format!("{LARGE}\n[environment]\nstorage = \"ext4\"\n").replace("    environment.memory = \"64MiB\"\n", "");
     let text = text.replace("[environment]\n", "[environment]\nmemory = \"64MiB\"\n").replace("80_000", "2_000");
-    let text = text.replace("duration = \"2s\"", "duration = \"5s\"");
+    let text = text.replace("duration = \"2s\"", "duration = \"8s\"");
     lab.write("experiment.toml", &text);
-    let running = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker().after(100);
-    let pid = running.pid();
-    let of_this_run = || groups_of(pid);
+    let running = lab.start(["run", "experiment.toml", "--out", "results"]).has_records(1).has_a_worker();
+    let of_this_run = || groups_of(&lab);
     assert_eq!(of_this_run().len(), 1);
     // A run in progress is left alone.
     lab.run(["clean"]).exits(0);
@@ -147,22 +143,21 @@ fn a_resumed_run_removes_the_groups_that_its_killed_makers_left() {
     if !may_set_the_environment() {
         return;
     }
-    let _leftovers = leftovers();
-    let killed = || {
-        let running = Lab::new().compare(["lmdb"]).workload("readrandom,overwrite").milliseconds(1000).start();
-        let running = running.has_records(1).has_a_worker();
-        let pid = running.pid();
-        (running.killed().lab.clone(), pid)
+    let killed = |lab: Lab| {
+        let running = lab.compare(["lmdb"]).workload("readrandom,overwrite").milliseconds(1000).start();
+        running.has_records(1).has_a_worker().killed();
+        lab
     };
-    let ((lab, pid), (_other, others_pid)) = (killed(), killed());
-    let [left] = &groups_of(pid)[..] else { panic!("{:?}", groups_of(pid)) };
-    let others = groups_of(others_pid);
+    let lab = killed(Lab::new());
+    let other = killed(lab.another());
+    let [left] = &groups_of(&lab)[..] else { panic!("{:?}", groups_of(&lab)) };
+    let others = groups_of(&other);
     assert_eq!(others.len(), 1);
     // Of the run's name, and in no register.
     let lookalike = left.with_file_name(format!("{}9", left.file_name().unwrap().to_string_lossy()));
     fs::create_dir(&lookalike).unwrap();
     let resumed = lab.resume();
-    let (after, others_after) = (groups_of(pid), groups_of(others_pid));
+    let (after, others_after) = (groups_of(&lab), groups_of(&other));
     fs::remove_dir(&lookalike).unwrap();
     lab.run(["clean"]);
     resumed.exits(0).is_clean();
@@ -195,16 +190,19 @@ fn as_nobody(lab: &Lab, arguments: &[&str]) -> String {
     fs::set_permissions(lab.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = std::process::Command::new(program);
     command.current_dir(lab.path("")).args(arguments).uid(65534).gid(65534);
+    command.env("KVDYNO_REGISTER", lab.path("register-of-nobody"));
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The groups of one run.
-fn groups_of(pid: u32) -> Vec<PathBuf> {
+/// The groups of a lab's only run, by the name that no other run has.
+fn groups_of(lab: &Lab) -> Vec<PathBuf> {
+    let token = fs::read_to_string(lab.path("results/.lock")).unwrap();
+    let token: serde_json::Value = serde_json::from_str(&token).unwrap();
+    let run = token["run"].as_str().unwrap();
     let mut own = groups(Path::new("/sys/fs/cgroup"));
-    let of_it = format!("-{pid}-");
-    own.retain(|group| group.file_name().unwrap().to_string_lossy().contains(&of_it));
+    own.retain(|group| group.file_name().unwrap().to_string_lossy().contains(run));
     own
 }
 

@@ -203,9 +203,9 @@ impl Lookalikes {
             fs::write(point.join("thesis.tex"), "years of work").unwrap();
             let name = format!("kvdyno-results-{number}/data/kvdyno-data.img");
             new.devices.push(LoopDevice::new(lab, &name, 1));
-            // Tests beside each other have groups of their own.
-            let maker = owner.map_or(999_999, |owner| 800_000 + owner);
-            let group = memory_groups().join(format!("kvdyno-{maker}-{number}"));
+            // No other test has a group of this name, in this program or in another that runs now.
+            let own = lab.path("").file_name().unwrap().to_string_lossy().into_owned();
+            let group = memory_groups().join(format!("kvdyno-{}{own}-{number}", std::process::id()));
             fs::create_dir(&group).unwrap();
             let mut sleep = Command::new("sleep");
             if let Some(owner) = owner {
@@ -289,7 +289,8 @@ fn none_is_harmed(owner: Option<u32>) {
     let cleaned = lab.run(["clean"]);
     assert_eq!(lookalikes.harmed(), 0, "{}", cleaned.stdout);
     for point in &lookalikes.points {
-        let line = format!("left the mount at {}: no register of this user has it", point.display());
+        let (point, register) = (point.display(), lab.register());
+        let line = format!("left the mount at {point}: no register in {} has it", register.display());
         assert!(cleaned.stdout.contains(&line), "{}", cleaned.stdout);
     }
     // Nor by a run in the midst of them.
@@ -317,7 +318,8 @@ fn on_storage(lab: &Lab, environment: &str) -> RunningKvdyno {
 fn as_nobody(lab: &Lab, argument: &str) -> String {
     fs::set_permissions(lab.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(copy(lab, "program"));
-    let output = command.current_dir("/").arg(argument).uid(NOBODY).gid(NOBODY).output().unwrap();
+    command.current_dir("/").arg(argument).uid(NOBODY).gid(NOBODY).env("KVDYNO_REGISTER", lab.path("his-register"));
+    let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -338,7 +340,7 @@ fn a_program_of_another_name_leaves_a_living_run_alone() {
     let copied = copy(&lab, "kvdyno-new");
     let running = on_storage(&lab, "storage = \"ext4\"\nstorage_size = \"128MiB\"\nmemory = \"128MiB\"");
     let running = running.has_records(1).has_a_worker();
-    let cleaned = Command::new(copied).arg("clean").output().unwrap();
+    let cleaned = Command::new(copied).arg("clean").env("KVDYNO_REGISTER", lab.register()).output().unwrap();
     let said = String::from_utf8_lossy(&cleaned.stdout).into_owned();
     assert!(said.contains(&format!("process {} works with it", running.pid())), "{said}");
     running.ends().exits(0).is_clean();

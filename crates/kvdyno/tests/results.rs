@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kvdyno_results::{Operations, Percentile, Phase, TrialResult};
+use kvdyno_results::{Operations, Percentile, Phase, SeriesPoint, TrialResult};
 use support::{Comparison, Lab, Ran, interval_log};
 
 /// The columns of `published/symas-2014-inmem-load.csv`, but for the first, which is the same in all of our rows.
@@ -29,9 +29,12 @@ fn operations<'a>(result: &'a TrialResult, kind: &str) -> &'a Operations {
     result.operations.iter().find(|operations| operations.kind.name() == kind).unwrap()
 }
 
+/// How long the runs of the figures that agree measure.
+const REQUESTED_MS: u64 = 600;
+
 #[test]
 fn figures_agree_with_each_other() {
-    let ran = comparison().milliseconds(600).workload("readwhilewriting,overwrite").run();
+    let ran = comparison().milliseconds(REQUESTED_MS).workload("readwhilewriting,overwrite").run();
     ran.is_clean();
     for result in ran.results() {
         cpu_is_user_and_system_over_wall(&result);
@@ -51,19 +54,17 @@ fn cpu_is_user_and_system_over_wall(result: &TrialResult) {
     assert!((exact - os.cpu_pct as f64).abs() <= rounding, "{exact}: {os:?}");
 }
 
-/// A thread's own time begins when it gets a CPU, the window when it might: on a busy machine somewhat earlier.
-const LATE_S: f64 = 0.06;
-
+/// The time of each client ends with its own last operation: after what was asked, and at the end of the window at the
+/// latest. A load's only writer has all of it.
 #[track_caller]
 fn rates_are_operations_over_the_window(result: &TrialResult) {
     let window = result.window.as_ref().unwrap().seconds;
+    let shortest = if result.trial.phase == Phase::Run { REQUESTED_MS as f64 / 1000.0 } else { window };
     assert!(!result.operations.is_empty());
-    // The window ends with the last thread's last operation, which may wait for the disk while the others are through.
-    let longest = result.operations.iter().map(|o| o.latency.max_ns).max().unwrap() as f64 / 1e9;
     for o in &result.operations {
         let seconds = o.operations as f64 / o.operations_per_s;
-        let tolerance = 0.05 * window + LATE_S + longest;
-        assert!((seconds - window).abs() <= tolerance, "{seconds}, {window}: {:?} {o:?}", result.trial);
+        let times = 0.95 * shortest..=1.05 * window;
+        assert!(times.contains(&seconds), "{seconds} s, not in {times:?}: {:?} {o:?}", result.trial);
         let batch = o.records as f64 / o.operations as f64;
         assert!((o.records_per_s - o.operations_per_s * batch).abs() <= 0.001 * o.records_per_s, "{o:?}");
     }
@@ -101,7 +102,8 @@ fn slow_operations_show_in_the_percentiles() {
     let result = ran.is_clean().trials("faulty", "readrandom").remove(0).result;
     let latency = &operations(&result, "get").latency;
     assert!(latency.at(Percentile::P50) < 1_000_000, "{latency:?}");
-    assert!(latency.at(Percentile::P99_9) >= 50_000_000 && latency.max_ns < 500_000_000, "{latency:?}");
+    // A sleep lasts as long as was asked, and longer where many want the processor, but not a thousand times as long.
+    assert!(latency.at(Percentile::P99_9) >= 50_000_000 && latency.max_ns < 50_000_000_000, "{latency:?}");
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn latency_logs_hold_every_operation() {
 /// Rows lie within the window, so they hold most operations and never more than all.
 #[test]
 fn time_series_add_up() {
-    let ran = comparison().milliseconds(500).workload("readwhilewriting").run();
+    let ran = comparison().milliseconds(1500).workload("readwhilewriting").run();
     for result in ran.is_clean().results() {
         let rows = ran.lab.folder().series(&result.trial).unwrap();
         for o in &result.operations {
@@ -129,8 +131,10 @@ fn time_series_add_up() {
                 assert!(operations as f64 >= 0.3 * o.operations as f64, "{operations}: {:?} {o:?}", result.trial);
             }
         }
+        // The parent notices the end of the window a little later, and nothing is counted after it.
         let window = result.window.unwrap().seconds;
-        assert!(rows.iter().all(|row| row.end_s <= window + 0.15), "{window}: {rows:?}");
+        let is_within = |row: &SeriesPoint| row.end_s - row.seconds <= window || row.operations == 0;
+        assert!(rows.iter().all(|row| is_within(row) && row.end_s <= result.os.wall_s), "{window}: {rows:?}");
     }
 }
 

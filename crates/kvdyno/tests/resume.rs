@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use kvdyno_results::Phase;
 use support::{Comparison, Lab, Ran, RunningKvdyno, eventually, same_but_for_audit};
 
 /// Two loads, then reads beside a writer and reads alone, in turns: six trials in about a second. By this seed LMDB
@@ -137,10 +138,10 @@ fn old_values_are_known_as_stale_after_a_resumption() {
     let loaded = Lab::new();
     comparison(&loaded).workload("readrandom").arguments(["--keep"]).run().exits(0);
     let lab = Lab::new();
-    // LMDB's updates are done and saved; the faulty engine is at work. In slices both would be saved at once.
-    let killed = comparison(&lab).milliseconds(500).with("design", "turns").start().has_records(3).killed();
+    // LMDB's updates are done and saved, its reads are not. In slices those of both engines would be saved at once.
+    let killed = comparison(&lab).milliseconds(800).with("design", "turns").start().has_records(3).killed();
     killed.lab.has_no_workers();
-    assert_eq!(lab.result_files().len(), 3);
+    assert!(!lab.result_files().contains_key(TRIALS[4]), "it was killed too late");
     let database =
         |lab: &Lab| lab.databases().into_iter().find(|folder| folder.to_string_lossy().contains("/lmdb-")).unwrap();
     exchange(&database(&loaded), &database(&lab));
@@ -161,14 +162,17 @@ fn exchange(from: &Path, to: &Path) {
 /// A database in which a trial was killed is not trusted; the others are.
 #[test]
 fn only_the_database_that_was_in_use_is_loaded_again() {
-    let slow = comparison(&Lab::new()).milliseconds(500).with("design", "turns");
+    let slow = comparison(&Lab::new()).milliseconds(800).with("design", "turns");
     let killed = slow.start().has_records(3).has_a_worker().after(50).killed();
-    assert_eq!(killed.lab.result_files().len(), 3);
+    let saved = killed.lab.result_files().len();
     goes_on_after(&killed);
-    let resumed = killed.lab.resume();
-    resumed.trial("faulty", "readwhilewriting").notes("the database was loaded again before this trial");
-    for (engine, workload) in [("lmdb", "readwhilewriting"), ("lmdb", "readrandom"), ("faulty", "readrandom")] {
-        assert!(resumed.trial(engine, workload).result.notes.is_empty(), "{engine} {workload}");
+    let runs = killed.lab.resume().results();
+    for (nth, run) in runs.iter().enumerate().filter(|(_, run)| run.trial.phase == Phase::Run) {
+        let notes = &run.notes;
+        match nth == saved {
+            true => assert!(notes.concat().contains("the database was loaded again before this trial"), "{notes:?}"),
+            false => assert!(notes.is_empty(), "{:?}: {notes:?}", run.trial),
+        }
     }
 }
 
@@ -201,7 +205,8 @@ fn a_failed_load_is_not_repeated() {
 #[test]
 fn interrupted_it_says_how_to_go_on() {
     for count in [0, 1, 3] {
-        let interrupted = begun().has_records(count).has_a_worker().after(20).interrupted().ends();
+        let begun = comparison(&Lab::new()).milliseconds(600).start().has_begun();
+        let interrupted = begun.has_records(count).has_a_worker().after(20).interrupted().ends();
         let folder = interrupted.lab.folder().root().canonicalize().unwrap();
         interrupted.exits(130).says(&format!("interrupted; go on with: kvdyno run --resume {}", folder.display()));
         assert!(interrupted.lab.clients().is_empty(), "it ends its worker before it ends");
@@ -216,9 +221,10 @@ fn interrupted_twice_it_ends_at_once() {
     let working = hanging.start().has_records(1).has_a_worker().after(200).interrupted();
     let working = working.after(500);
     assert!(!working.lab().clients().is_empty(), "the first lets the engine close its database");
+    // Who waited for the engine would wait for the minute of `lab.hang_timeout`.
     let since = std::time::Instant::now();
     let ended = working.interrupted().ends();
-    assert!(since.elapsed().as_secs() < 5);
+    assert!(since.elapsed().as_secs() < 40, "{}", ended.stderr);
     ended.exits(130).says("interrupted; go on with: kvdyno run --resume");
     assert!(ended.lab.clients().is_empty());
 }
@@ -227,11 +233,11 @@ fn interrupted_twice_it_ends_at_once() {
 
 #[test]
 fn two_runs_do_not_share_a_folder() {
-    let first = begun().has_a_worker();
+    let first = begun().has_a_worker().stopped();
     let second = first.lab().resume();
     second.exits(2).says(&format!("is in use by process {}; wait for it to end", first.pid()));
     let before = first.lab().result_files();
-    let ended = first.ends();
+    let ended = first.continued().ends();
     ended.is_clean();
     kept(&before, &ended.lab.result_files());
 }

@@ -26,8 +26,9 @@ fn count(role: &RoleOperations, kind: OpKind) -> u64 {
     role.operations.iter().filter(|of| of.kind == kind).map(|of| of.operations).sum()
 }
 
+/// Visitors come at a rate, for half a second: a report is done meanwhile.
 const VISITORS_AND_REPORTS: &str = "readers = [3]\noperations = 4000\nwarmup = \"0s\"\n\
-    [[run.role]]\nname = \"visitors\"\nmix = \"get 95, put 5\"\ndistribution = \"zipf\"\n\
+    [[run.role]]\nname = \"visitors\"\nmix = \"get 95, put 5\"\ndistribution = \"zipf\"\nrate = 24000\n\
     [[run.role]]\nname = \"reports\"\nclients = 2\nmix = \"range 100\"\nseek_nexts = 99\n";
 
 #[test]
@@ -75,7 +76,7 @@ fn a_reader_follows_what_others_insert_and_take() {
         only(&mixed(engine, latest), engine);
     }
     let queue = "readers = [1]\noperations = 20_000\nwarmup = \"0s\"\n[[run.role]]\nname = \"lookups\"\n\
-                 mix = \"get 100\"\n\
+                 mix = \"get 100\"\nrate = 40000\n\
         [[run.role]]\nname = \"queue\"\nclients = 2\nmix = \"insert 50, take 50\"\n";
     for engine in ["lmdb", "leveldb", "faulty"] {
         let result = only(&mixed(engine, queue), engine);
@@ -96,6 +97,24 @@ fn readers_find_what_writers_lost() {
     ran.exits(1).trials("bad", "mix").remove(0).failed("wrong-answer", "wrong");
 }
 
+/// So is one that strikes where only the second role steps, or only the second reads single records. The first, whose
+/// operations end the trial, comes at a rate that gives the second two seconds.
+#[test]
+fn what_goes_wrong_in_the_second_role_fails_the_trial() {
+    for (fault, mix) in [("scan-order", "range 100"), ("missing", "get 100")] {
+        let lab = Lab::new();
+        let text = format!(
+            "engines = [\"bad\"]\n[engine.bad]\nengine = \"faulty\"\noptions = {{ fault = \"{fault}\", every = 1 }}\n\
+             [data]\nrecords = 1000\n[lab]\naudit = \"off\"\n[[run]]\nworkload = \"mix\"\nreaders = [1]\n\
+             operations = 20\nwarmup = \"0s\"\n[[run.role]]\nmix = \"put 100\"\nrate = 10\narrival = \"fixed\"\n\
+             [[run.role]]\nmix = \"{mix}\"\nrate = 1000\n"
+        );
+        lab.write("experiment.toml", &text);
+        let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+        ran.exits(1).trials("bad", "mix").remove(0).failed("wrong-answer", "");
+    }
+}
+
 #[test]
 fn roles_work_as_processes() {
     let run = VISITORS_AND_REPORTS.replacen("readers", "clients = \"processes\"\nreaders", 1);
@@ -108,9 +127,11 @@ fn a_report_has_a_column_for_each_role() {
     let ran = mixed("lmdb", VISITORS_AND_REPORTS);
     ran.is_clean();
     let table = ran.lab.report("table");
-    for words in
-        ["visitors ops/s", "reports ops/s", "visitors: 3 x get 95, put 5, zipf 0.99; reports: 2 x range 100, uniform"]
-    {
+    for words in [
+        "visitors ops/s",
+        "reports ops/s",
+        "visitors: 3 x get 95, put 5, zipf 0.99, 24,000 a second; reports: 2 x range 100, uniform",
+    ] {
         assert!(table.contains(words), "{words}: {table}");
     }
 }

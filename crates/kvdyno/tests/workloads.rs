@@ -4,10 +4,11 @@
 
 mod support;
 
+use std::cell::Cell;
 use std::fs;
 
-use kvdyno_results::TrialResult;
-use support::{Comparison, Lab, Ran};
+use kvdyno_results::{Operations, TrialResult};
+use support::{Comparison, Lab, Ran, eventually};
 
 fn reads(ran: &Ran, engine: &str, workload: &str) -> u64 {
     let trial = ran.trial(engine, workload);
@@ -39,27 +40,37 @@ fn each_writer_of_an_overwrite_does_as_many_operations_as_asked() {
     assert_eq!(result.user_bytes_written, 2 * 777 * 116);
 }
 
+/// Longer, if the machine was busy when it was to end; a window that knows nothing of what was asked takes ten seconds.
 #[test]
 fn the_window_is_as_long_as_asked() {
     let ran =
         Lab::new().compare(["faulty"]).workload("readwhilewriting").milliseconds(400).with("warmup", "200ms").run();
     let window = ran.is_clean().trials("faulty", "readwhilewriting").remove(0).result.window.unwrap();
-    assert!((0.4..0.6).contains(&window.seconds), "{window:?}");
-    assert!((0.2..0.3).contains(&window.warmup_seconds), "{window:?}");
+    assert!((0.4..4.0).contains(&window.seconds), "{window:?}");
+    assert_eq!(window.warmup_seconds, 0.2);
+}
+
+/// Half a second at a thousand a second: as many operations as were due, less those that the result says were late.
+#[track_caller]
+fn comes_at_a_thousand_a_second(result: &TrialResult, operations: &Operations) {
+    let (done, seconds) = (operations.operations as f64, result.window.as_ref().unwrap().seconds);
+    let behind_s = operations.pacing.unwrap().behind_s;
+    let due = 0.9 * 1000.0 * (0.5 - behind_s)..=1.1 * 1000.0 * seconds + 2.0;
+    assert!(due.contains(&done), "{done} in {seconds} s, {behind_s} s behind");
 }
 
 /// A limit, not a wish: no more than was asked, and not much less.
 #[test]
 fn writes_keep_to_their_rate() {
     let limited = Lab::new().compare(["faulty", "lmdb"]).workload("readwhilewriting").milliseconds(500);
-    let ran = limited.with("write-rate", 1000).run();
+    // In slices what was late at the end of one is not due in the next.
+    let ran = limited.with("write-rate", 1000).with("design", "turns").run();
     for engine in ["faulty", "lmdb"] {
         let result = ran.is_clean().trials(engine, "readwhilewriting").remove(0).result;
-        assert!((500.0..1200.0).contains(&result.writes_per_s()), "{engine}: {}", result.writes_per_s());
-        assert!(result.reads_per_s() > 1200.0, "the reader is not held back");
         assert_eq!(result.workload.write_rate, Some(1000.0));
         let [gets, puts] = result.operations.as_slice() else { panic!("{:?}", result.operations) };
-        assert!(gets.pacing.is_none() && puts.pacing.is_some(), "{puts:?}");
+        comes_at_a_thousand_a_second(&result, puts);
+        assert!(gets.pacing.is_none() && gets.operations > 2 * puts.operations, "the reader is held back: {gets:?}");
     }
 }
 
@@ -82,13 +93,11 @@ fn reads_come_when_they_are_due_and_all_are_answered() {
     }
 }
 
-/// As many as were due, or fewer if the machine was slow.
 #[test]
 fn ranges_at_a_rate_are_no_more_than_were_due() {
     let open = Lab::new().compare(["faulty"]).workload("fwdrange").with("readers", 1).milliseconds(500);
     let result = open.with("read-rate", 1000).run().is_clean().trial("faulty", "fwdrange").result;
-    let (operations, seconds) = (result.operations[0].operations as f64, result.window.unwrap().seconds);
-    assert!((250.0..=1000.0 * seconds + 2.0).contains(&operations), "{operations} in {seconds} s");
+    comes_at_a_thousand_a_second(&result, &result.operations[0]);
 }
 
 /// More than any engine does, so the backlog grows, and report and result say so.
@@ -244,7 +253,7 @@ fn a_rate_of_writes_can_be_in_bytes() {
     let limited = Lab::new().compare(["faulty"]).workload("fwdrangewhilewriting").milliseconds(500);
     let result = limited.with("write-rate", "116KB/s").run().is_clean().trial("faulty", "fwdrangewhilewriting").result;
     assert_eq!(result.workload.write_rate, Some(1000.0));
-    assert!((500.0..1200.0).contains(&result.writes_per_s()), "{}", result.writes_per_s());
+    comes_at_a_thousand_a_second(&result, result.operations.iter().find(|o| o.writes()).unwrap());
 }
 
 /// CPU time and context switches within the measured part alone.
@@ -429,9 +438,14 @@ fn engines_take_turns_or_come_one_after_the_other() {
 fn one_after_the_other_there_is_one_database_at_a_time() {
     let slow =
         Lab::new().compare(["faulty", "lmdb"]).workload("readrandom").milliseconds(300).with("order", "sequential");
-    let at_lmdb = slow.start().has_records(3).has_a_worker().after(100);
-    assert_eq!(at_lmdb.lab().databases().len(), 1);
-    at_lmdb.ends().is_clean();
+    let running = slow.start();
+    let most = Cell::new(0);
+    eventually("all four trials", || {
+        most.set(most.get().max(running.lab().databases().len()));
+        running.lab().result_files().len() == 4
+    });
+    assert_eq!(most.get(), 1);
+    running.ends().is_clean();
 }
 
 // ---- memory

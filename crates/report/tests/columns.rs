@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-const BEGIN: &str = "<!-- columns: written by `UPDATE_DOCS=1 cargo test -p kvdyno-report --test columns` -->\n";
+const BEGIN: &str = "<!-- columns: written by `KVDYNO_REGENERATE=run cargo test -p kvdyno-report --test columns` -->\n";
 const END: &str = "<!-- end of columns -->\n";
 
 #[test]
@@ -15,12 +15,12 @@ fn the_documentation_lists_the_columns_as_they_are_declared() {
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
     let expected = format!("{before}{BEGIN}\n{}\n{END}{after}", kvdyno_report::column_reference());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    if std::env::var_os("KVDYNO_REGENERATE").is_some() {
         fs::write(&path, &expected).unwrap();
     }
     let now = fs::read_to_string(&path).unwrap();
     assert!(
         now == expected,
-        "docs/results.md is not up to date: UPDATE_DOCS=1 cargo test -p kvdyno-report --test columns"
+        "docs/results.md is not up to date: KVDYNO_REGENERATE=run cargo test -p kvdyno-report --test columns"
     );
 }

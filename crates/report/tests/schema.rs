@@ -9,11 +9,11 @@ use std::path::Path;
 fn the_documentation_has_the_schema_that_is_printed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/report.schema.json");
     let expected = format!("{:#}\n", kvdyno_report::schema());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    if std::env::var_os("KVDYNO_REGENERATE").is_some() {
         fs::write(&path, &expected).unwrap();
     }
     assert!(
         fs::read_to_string(&path).is_ok_and(|now| now == expected),
-        "docs/report.schema.json is not up to date: UPDATE_DOCS=1 cargo test -p kvdyno-report --test schema"
+        "docs/report.schema.json is not up to date: KVDYNO_REGENERATE=run cargo test -p kvdyno-report --test schema"
     );
 }

@@ -161,10 +161,6 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
         remark: String::new(),
         misses: Vec::new(),
     };
-    if arguments.without_clean {
-        line.remark = "left out by --without-clean".to_owned();
-        return Ok(line);
-    }
     let mut random = Stream::new(subseed(arguments.seed, &[3]));
     for run in 0..arguments.runs.div_ceil(10) {
         let lab = KilledRun::new(kvdyno, SORTS[(run % SORTS.len() as u64) as usize])?;
@@ -174,7 +170,7 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
         child.kill()?;
         child.wait()?;
         lab.waits_for_processes();
-        let cleaned = Command::new(kvdyno).arg("clean").stdin(Stdio::null()).output()?;
+        let cleaned = lab.command().arg("clean").stdin(Stdio::null()).output()?;
         if !cleaned.status.success() {
             line.misses.push(format!("clean: {}: {}", cleaned.status, String::from_utf8_lossy(&cleaned.stdout)));
         }
@@ -232,6 +228,13 @@ impl KilledRun {
         ResultsFolder::at(self.home.path().join("results"))
     }
 
+    /// The program in this folder. What it makes is in a register of its own: others may be at work on the machine.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.kvdyno);
+        command.current_dir(self.home.path()).env("KVDYNO_REGISTER", self.home.path().join("register"));
+        command
+    }
+
     /// Begins the run, or goes on with it.
     fn go_on(&self) -> io::Result<Child> {
         let arguments: &[&str] = match self.results().experiment_file().is_file() {
@@ -243,8 +246,8 @@ impl KilledRun {
             }
         };
         let log = fs::File::create(self.home.path().join("log"))?;
-        let mut command = Command::new(&self.kvdyno);
-        command.args(arguments).current_dir(self.home.path());
+        let mut command = self.command();
+        command.args(arguments);
         // A torment that is ended by a signal leaves no run that goes on without it.
         let follow = || {
             let ended = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));

@@ -41,9 +41,6 @@ struct TormentArguments {
     /// The program.
     #[arg(long, default_value = "target/release/kvdyno")]
     kvdyno: PathBuf,
-    /// Leaves `kvdyno clean` out: it is the machine's, and others may be at work there.
-    #[arg(long)]
-    without_clean: bool,
     /// The document that keeps the last run.
     #[arg(long)]
     document: Option<PathBuf>,

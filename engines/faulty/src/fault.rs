@@ -229,6 +229,14 @@ impl Faults {
         }
     }
 
+    /// Keeps a transaction open for a moment, if the fault needs two at once: how many processors there are, and how
+    /// busy they are, would decide whether they meet.
+    pub fn let_others_meet_it(&self) {
+        if matches!(self.fault, Fault::DirtyRead | Fault::LostUpdate | Fault::UnrepeatedRead) {
+            thread::sleep(Duration::from_micros(50));
+        }
+    }
+
     /// Operations that the fault could have hit, and those that it did hit.
     pub fn counts(&self) -> (u64, u64) {
         (self.seen.load(Relaxed), self.injected.load(Relaxed))

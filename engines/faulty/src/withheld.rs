@@ -46,6 +46,7 @@ impl FaultySession<'_> {
                     BatchEntry::Delete { key } => open.delete(key),
                 }
             }
+            self.db.faults.let_others_meet_it();
             return Ok(());
         }
         match self.db.faults.fault {
@@ -63,7 +64,11 @@ impl FaultySession<'_> {
         }
         let now = self.sees(key)?;
         Ok(match &mut self.open {
-            Some(open) => open.read(key, now, &self.db.faults, &self.db.uncommitted),
+            Some(open) => {
+                let value = open.read(key, now, &self.db.faults, &self.db.uncommitted);
+                self.db.faults.let_others_meet_it();
+                value
+            }
             None => now,
         })
     }

@@ -44,7 +44,9 @@ impl ServedTimes {
         if other.operations == 0 {
             return;
         }
-        for (from, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // Pages that no count was written to stay untouched: a session that served little is quickly added.
+        let counts = &other.counts[..=bucket(other.highest)];
+        for (from, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.counts[bucket((middle(from) + border).round() as u64)] += count;
         }
         self.operations += other.operations;

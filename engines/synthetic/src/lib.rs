@@ -40,6 +40,8 @@ struct Synthetic {
     /// The lock that sessions share where the cause is one.
     lock: Mutex<()>,
     sessions: AtomicU64,
+    /// The border of a call that a session found last, as the bits of a number.
+    border: AtomicU64,
     /// Of the sessions that have closed.
     account: Mutex<ServedAccount>,
     /// Absent if it reads and writes no more than it is asked to.
@@ -92,6 +94,7 @@ impl adapter::Engine for Synthetic {
             rate: Rate::begin(clock),
             lock: Mutex::new(()),
             sessions: AtomicU64::new(0),
+            border: AtomicU64::new(0),
             account: Mutex::new(ServedAccount::new()),
             amplifier: Amplifier::open(path, Factors::of(config)?).map_err(Error::new)?,
         })

@@ -47,7 +47,7 @@ pub(super) struct Unjudged {
     pub(super) bias: Option<f64>,
     /// Slices decide.
     pub(super) by_slices: bool,
-    /// The figure that they are of.
+    /// The meaning of the figures.
     pub(super) figure: VerdictFigure,
 }
 

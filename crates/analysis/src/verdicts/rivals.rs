@@ -16,7 +16,7 @@ pub struct MeasuredCell {
     /// The compared figure of each finished trial, by its repeat; above 0. Of CPU time it is operations for each CPU
     /// second: the higher is the better in either.
     pub figures: BTreeMap<u32, f64>,
-    /// The figure that they are of.
+    /// The meaning of the figures.
     pub figure: VerdictFigure,
     /// Where they are of CPU time the rate of each trial by itself, by its repeat.
     pub rates: BTreeMap<u32, f64>,

@@ -19,7 +19,7 @@ pub struct UnpairedFigures {
     pub other: Vec<f64>,
     /// A reason why nothing may be said, whatever the figures are.
     pub unsure: Option<Unsure>,
-    /// The figure that they are of.
+    /// The meaning of all of them.
     pub figure: VerdictFigure,
 }
 

@@ -31,7 +31,7 @@ pub enum Verdict {
 /// The figure that two setups were compared by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictFigure {
-    /// The work of each in a second of the clock.
+    /// Operations in a second of the clock.
     #[default]
     Rate,
     /// Of a duet: the CPU time of the worker for an operation, whose reciprocal the ratio is of. It is no rate: who

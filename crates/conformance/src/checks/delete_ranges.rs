@@ -1,7 +1,7 @@
 //! The deletion of ranges.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use kvdyno_dataset::Stream;
 use kvdyno_engine::{Answer, Session, abi};
@@ -234,7 +234,7 @@ fn seen_whole(bench: &Bench) -> Result<(), Finding> {
 /// Each range is put in one batch and then deleted.
 fn kill(bench: &Bench) -> Result<(), Finding> {
     let location = bench.location_with(&bench.choice, at(bench, surviving(bench)?)?)?;
-    let mut moments = Stream::new(now_ns());
+    let mut moments = bench.moments();
     let mut from = 1;
     many_times(bench, || {
         let writing = WriterTask { deletes: true, ..writing(bench, &location, from, 20, Until::Killed) };
@@ -245,11 +245,6 @@ fn kill(bench: &Bench) -> Result<(), Finding> {
         from = last + 2;
         Ok(())
     })
-}
-
-/// Differs from one check to the next.
-fn now_ns() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
 }
 
 fn whole_or_gone(bench: &Bench, session: &mut Session<'_>, writing: &WriterTask, last: u64) -> Result<(), Finding> {

@@ -1,9 +1,8 @@
 //! The records that are there after a close, and after a kill.
 
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use kvdyno_dataset::Stream;
 use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
 use kvdyno_environment::storage::{CopyWay, copy_tree};
 
@@ -186,7 +185,8 @@ pub(super) fn writing(
 pub(super) fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> Result<u64, Finding> {
     bench.step("another process opens the database and writes to it");
     let mut writer = start_writer(bench, "writer", writing.clone())?;
-    let patience = Instant::now() + bench.spell();
+    let patience = bench.effort.patience / 2;
+    let until = Instant::now() + patience;
     while acknowledged(&writing.acknowledged)? < enough {
         if !writer.is_running()? {
             return Err(match writer.verdict(Duration::ZERO)? {
@@ -195,13 +195,14 @@ pub(super) fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Du
             });
         }
         ensure!(
-            Instant::now() < patience,
+            Instant::now() < until,
             "in {} s a writer came only to write {} of {enough}",
-            bench.spell().as_secs(),
+            patience.as_secs(),
             acknowledged(&writing.acknowledged)?
         );
         thread::sleep(Duration::from_millis(1));
     }
+    bench.step(&format!("killing it {} µs after it was seen to have done write {enough}", pause.as_micros()));
     thread::sleep(pause);
     writer.kill()?;
     acknowledged(&writing.acknowledged)
@@ -259,8 +260,7 @@ pub(super) fn kill_in(
     level: Option<Durability>,
     group: u64,
 ) -> Result<(), Finding> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut moments = Stream::new(now.as_nanos() as u64);
+    let mut moments = bench.moments();
     let mut from = 1;
     many_times(bench, || {
         let writing = WriterTask { level, ..writing(bench, location, from, group, Until::Killed) };
@@ -274,15 +274,13 @@ pub(super) fn kill_in(
     })
 }
 
-/// Kills of a process, unless the check's time ends first: what goes wrong in one of ten is then found.
-const KILLS: u32 = 30;
-/// So many in any case.
+/// So many in any case, if as many were asked for.
 const LEAST_KILLS: u32 = 3;
 
-/// Kills a writer time and again.
+/// Kills a writer as often as was asked for, unless the check's time ends first.
 pub(super) fn many_times(bench: &Bench, mut kill: impl FnMut() -> Result<(), Finding>) -> Result<(), Finding> {
     let started = Instant::now();
-    for number in 0..KILLS {
+    for number in 0..bench.effort.kills {
         if number >= LEAST_KILLS && started.elapsed() > bench.spell() {
             bench.remark(&format!("killed {number} times in {} s", started.elapsed().as_secs()));
             break;

@@ -54,7 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
 const GROUPS: u64 = 100;
 /// The time that a process may take for its part: not all of the check's, so that it is told which process hangs.
 fn part(bench: &Bench) -> Duration {
-    bench.patience * 2 / 3
+    bench.effort.patience * 2 / 3
 }
 
 /// A location for a database that so many processes share.

@@ -83,7 +83,7 @@ fn close_refused(bench: &Bench) -> Result<(), Finding> {
 
 fn filesystem_full(bench: &Bench) -> Result<(), Finding> {
     bench.step("another process fills a small filesystem");
-    start(bench, "filling", TaskKind::Fill)?.passes(bench.patience * 3 / 4)
+    start(bench, "filling", TaskKind::Fill)?.passes(bench.effort.patience * 3 / 4)
 }
 
 /// The side of the process that has a small filesystem to itself, with those that it starts.
@@ -187,7 +187,7 @@ fn scanned(mut cursor: Cursor<'_, '_>) -> Result<u64, EngineError> {
 /// Writes where it is refused, and opens the database again where the close failed, each in a process of its own; what
 /// was told.
 fn in_processes(task: &RefusedTask, bench: &Bench, name: &str) -> Result<Told, Finding> {
-    let patience = bench.patience / 3;
+    let patience = bench.effort.patience / 3;
     bench.step("another process writes where nothing more can be written");
     start(bench, name, TaskKind::Refused(task.clone()))?.passes(patience)?;
     let told = Told::left(&task.told)?;

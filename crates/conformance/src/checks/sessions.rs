@@ -366,7 +366,7 @@ fn others_write(
         let mut held = || {
             gone.set(true);
             go.wait();
-            one = ended.recv_timeout(bench.patience / 6).is_ok();
+            one = ended.recv_timeout(bench.effort.patience / 6).is_ok();
         };
         let holder = hold(&mut session, &mut held);
         if !gone.get() {

@@ -3,12 +3,13 @@
 // Helpers of tests are tests: a failure there is a failed test. Each file of tests uses a part of them.
 #![allow(clippy::unwrap_used, dead_code)]
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use std::{env, io};
 
-use kvdyno_conformance::{CheckOutcome, CheckVerdict, Subject, Suite};
+use kvdyno_conformance::{CheckOutcome, CheckVerdict, Effort, Subject, Suite};
 
 /// The environment variable of the task for which a test process was started. Such a process runs only the test
 /// `child`, which hands the task on.
@@ -41,12 +42,18 @@ pub fn subject(name: &str) -> Subject {
     Subject { adapter, preset, options: Vec::new(), library: None }
 }
 
+/// Kills in a check that kills, as in the rest of what must pass before a change lands, and always at the same moments:
+/// `make docs-tables` has more, and others.
+const KILLS: u32 = 5;
+const SEED: u64 = 1;
+
 /// Runs the checks of these names, or all.
 pub fn run(subject: Subject, only: &[&str], patience: Duration) -> Vec<CheckOutcome> {
     let folder = tempfile::tempdir().unwrap();
     let only = only.iter().map(|name| (*name).to_owned()).collect();
     let (folder, logs) = (folder.path().to_owned(), folder.path().join("logs"));
-    let suite = Suite { subject, folder, logs, relaunch, patience, only };
+    let effort = Effort { patience, kills: KILLS, seed: SEED };
+    let suite = Suite { subject, folder, logs, relaunch, effort, patience: HashMap::new(), only };
     suite.run(|_| ()).unwrap()
 }
 

@@ -23,7 +23,10 @@ impl OwnedFolder {
     /// # Errors
     /// If it cannot be made, or not be registered.
     pub fn new(parent: &Path) -> io::Result<OwnedFolder> {
-        let register = Register::new(RunName::new()?)?;
+        OwnedFolder::noted_in(Register::new(RunName::new()?)?, parent)
+    }
+
+    fn noted_in(register: Register, parent: &Path) -> io::Result<OwnedFolder> {
         let path = parent.canonicalize()?.join(register.name(0));
         let told = |cause: io::Error| io::Error::new(cause.kind(), format!("cannot make {}: {cause}", path.display()));
         register.make_folder(&path).map_err(told)?;
@@ -66,13 +69,15 @@ mod tests {
 
     #[test]
     fn it_goes_with_everything_in_it() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = OwnedFolder::new(parent.path()).unwrap();
+        let (parent, registers) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let register = Register::below(registers.path(), RunName::new().unwrap()).unwrap();
+        let folder = OwnedFolder::noted_in(register, parent.path()).unwrap();
         fs::create_dir(folder.path().join("sub")).unwrap();
         fs::write(folder.path().join("sub/file"), "").unwrap();
         let path = folder.path().to_owned();
         drop(folder);
         assert!(!path.exists());
+        assert_eq!(fs::read_dir(registers.path()).unwrap().count(), 0, "nor is it registered");
     }
 
     #[test]

@@ -125,7 +125,9 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let pid = child.id();
         let maker = Maker { pid, started: started(pid).unwrap_or_default(), ..here() };
+        let since = std::time::Instant::now();
         while maker.is_alive() {
+            assert!(since.elapsed().as_secs() < 60, "`true` does not end");
             std::thread::yield_now();
         }
         child.wait().unwrap();

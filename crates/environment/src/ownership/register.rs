@@ -5,6 +5,7 @@
 //! of it.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::fd::IntoRawFd;
@@ -18,10 +19,13 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inode, Maker, RunName, Thing};
+use super::{Inode, LockedFile, Maker, RunName, Thing};
 
 /// No register comes near to it: a line of a thing has some two hundred bytes.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// The variable that names a folder for registers in place of the user's own.
+pub(crate) const FOLDER_VARIABLE: &str = "KVDYNO_REGISTER";
 
 /// How long a resumed run waits for a `kvdyno clean` that goes by what it left, or a tool that it had started.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -61,7 +65,8 @@ impl Register {
         Register::below(&own_folder()?, run)
     }
 
-    fn below(folder: &Path, run: RunName) -> io::Result<Register> {
+    /// A register in this folder, whose user alone can write to it.
+    pub(super) fn below(folder: &Path, run: RunName) -> io::Result<Register> {
         let maker = Maker::this_process(run)?;
         let path = folder.join(maker.name());
         let told = |cause: io::Error| io::Error::new(cause.kind(), format!("cannot make {}: {cause}", path.display()));
@@ -227,10 +232,18 @@ pub struct RegisterFolder {
     pub user: u32,
 }
 
-/// The folders in which this user's registers can be, the best first. Those of the user's own system folder
-/// (`/run/user/UID`) where there is one.
+/// The folders in which registers can be, the best first: the one that `KVDYNO_REGISTER` names, or those of this user.
+/// Those are in the user's own system folder (`/run/user/UID`) where there is one.
 pub fn register_folders() -> Vec<RegisterFolder> {
+    folders(env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from))
+}
+
+fn folders(chosen: Option<PathBuf>) -> Vec<RegisterFolder> {
     let user = rustix::process::geteuid().as_raw();
+    if let Some(path) = chosen {
+        // Where this process was started is where it is meant, whatever folder it goes to.
+        return vec![RegisterFolder { path: std::path::absolute(&path).unwrap_or(path), user }];
+    }
     let runtime = if user == 0 { "/run/kvdyno".to_owned() } else { format!("/run/user/{user}/kvdyno") };
     [runtime, format!("/tmp/kvdyno-{user}")].map(|path| RegisterFolder { path: path.into(), user }).to_vec()
 }
@@ -294,7 +307,7 @@ pub struct ReadRegister {
     pub things: Vec<Thing>,
     path: PathBuf,
     /// Held if its process is no more, so that nobody else goes by it too.
-    lock: Option<File>,
+    lock: Option<LockedFile>,
 }
 
 impl ReadRegister {
@@ -308,16 +321,18 @@ impl ReadRegister {
         if !facts.is_file() || facts.uid() != user || facts.len() > MOST_BYTES {
             return Ok(None);
         }
-        let is_locked = file.try_lock().is_err();
         let mut text = String::new();
-        (&file).take(MOST_BYTES).read_to_string(&mut text)?;
+        let is_locked = file.try_lock().is_err();
+        let read = (&file).take(MOST_BYTES).read_to_string(&mut text);
+        let lock = (!is_locked).then(|| LockedFile::of(file));
+        read?;
         let Some((maker, things)) = parse(&text) else { return Ok(None) };
         // The lock tells of a process that has another number here too, as that of a container, and of its tools.
-        let is_in_use = is_locked || maker.is_alive();
+        let lock = lock.filter(|_| !maker.is_alive());
         // Nothing outlives the system's start but folders.
         let outlives = |thing: &Thing| maker.is_of_this_boot() || matches!(thing, Thing::Folder { .. });
         let things = things.into_values().filter(outlives).collect();
-        Ok(Some(ReadRegister { maker, things, path: path.to_owned(), lock: (!is_in_use).then_some(file) }))
+        Ok(Some(ReadRegister { maker, things, path: path.to_owned(), lock }))
     }
 
     /// Whether its process is no more, and nobody else goes by it just now.
@@ -418,6 +433,14 @@ mod tests {
         register.make_folder(&folder.path().join("two")).unwrap();
         drop(register);
         assert_eq!(count(), 1);
+    }
+
+    #[test]
+    fn a_place_that_was_chosen_is_the_only_one() {
+        let paths = |chosen: Option<&str>| folders(chosen.map(PathBuf::from)).into_iter().map(|folder| folder.path);
+        assert_eq!(paths(Some("/my/own")).collect::<Vec<_>>(), [Path::new("/my/own")]);
+        assert_eq!(paths(Some("own")).collect::<Vec<_>>(), [env::current_dir().unwrap().join("own")]);
+        assert_eq!(paths(None).count(), 2);
     }
 
     #[test]

@@ -207,7 +207,7 @@ impl BackingStore {
             unmount(&self.canonical_point()?, PATIENCE)?;
         }
         while let Some(device) = loops::of(&self.image())? {
-            loops::detach(&device, PATIENCE)?;
+            loops::detach(&device, &self.image().canonicalize()?, PATIENCE)?;
         }
         // Without its parent it stays registered.
         self.canonical_point().map_or(Ok(()), |point| {
@@ -249,7 +249,7 @@ fn detach_registered(register: &Register, at: &Path) -> io::Result<()> {
         if let Thing::Storage { point, below: Below::Image { path, inode } } = thing
             && point == at
         {
-            loops::all_of(&path, inode)?.iter().try_for_each(|device| loops::detach(device, PATIENCE))?;
+            loops::all_of(&path, inode)?.iter().try_for_each(|device| loops::detach(device, &path, PATIENCE))?;
         }
     }
     Ok(())

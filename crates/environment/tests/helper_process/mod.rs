@@ -4,7 +4,8 @@
 #![allow(dead_code)]
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 const ARGUMENT: &str = "KVDYNO_HELPER";
@@ -15,7 +16,7 @@ pub const LONG: Duration = Duration::from_secs(60);
 /// A process that runs one ignored test. Dropping it kills it.
 pub struct HelperProcess {
     pub process: Child,
-    lines: BufReader<ChildStdout>,
+    lines: Receiver<String>,
 }
 
 /// Starts the ignored test `test` with `argument`; `prepare` may change the command first.
@@ -24,7 +25,10 @@ pub fn start(test: &str, argument: &str, prepare: impl FnOnce(&mut Command)) -> 
     command.args(["--exact", test, "--ignored", "--nocapture"]).env(ARGUMENT, argument).stdout(Stdio::piped());
     prepare(&mut command);
     let mut process = command.spawn().unwrap();
-    let lines = BufReader::new(process.stdout.take().unwrap());
+    let out = BufReader::new(process.stdout.take().unwrap());
+    let (said, lines) = channel();
+    // It ends with the helper, or with whoever listens to it.
+    std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
     HelperProcess { process, lines }
 }
 
@@ -42,11 +46,12 @@ pub fn say(word: &str, value: impl std::fmt::Display) {
 impl HelperProcess {
     /// The value that the helper says for `word`, skipping everything before.
     pub fn hear(&mut self, word: &str) -> String {
-        let mut line = String::new();
+        let until = Instant::now() + LONG;
         loop {
-            line.clear();
-            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the helper ended without saying {word}");
-            if let Some(value) = line.trim_end().strip_prefix(word).and_then(|rest| rest.strip_prefix('=')) {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left);
+            let line = line.unwrap_or_else(|why| panic!("the helper did not say {word}: {why}"));
+            if let Some(value) = line.strip_prefix(word).and_then(|rest| rest.strip_prefix('=')) {
                 return value.to_owned();
             }
         }

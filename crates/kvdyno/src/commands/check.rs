@@ -1,15 +1,25 @@
 //! `kvdyno engines check`: whether adapters keep what the ABI promises.
 
+mod engine_checks;
+mod page;
+
+use std::collections::HashMap;
 use std::env;
 use std::io;
+use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-use kvdyno_conformance::{CheckOutcome, CheckVerdict, Subject, Suite, checks, child};
+use kvdyno_conformance::{CheckOutcome, Effort, KnownOfEngines, Subject, Suite, checks, child};
+use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
 use kvdyno_environment::ownership::OwnedFolder;
 use kvdyno_plan::inspection;
 
+use self::engine_checks::{CheckStanding, EngineChecks};
 use super::engines::{EngineSearch, find, left_out};
 use crate::cli::CheckArguments;
 use crate::error::Error;
@@ -25,6 +35,10 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     }
     known(&arguments.only)?;
     known(&arguments.known)?;
+    let list = KnownOfEngines::list()
+        .map_err(|error| Error::io("cannot read the list of known failures")(io::Error::other(error.clone())))?;
+    let effort =
+        Effort { patience: arguments.timeout.0, kills: arguments.kills, seed: arguments.seed.unwrap_or_else(any_seed) };
     let mut subjects = Vec::new();
     let mut missing = Vec::new();
     for engine in &arguments.engines {
@@ -39,44 +53,169 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     // Its own folder: what nobody asked for goes with the program, and stays only if a check failed.
     let unasked = tempfile::Builder::new().prefix("kvdyno-logs-").tempdir_in(&dir).map_err(cannot())?;
     let logs = arguments.logs.clone().unwrap_or_else(|| unasked.path().to_owned());
-    let table = arguments.format == "table";
-    let mut columns = Vec::new();
-    for (name, version, subject) in subjects {
-        let suite = Suite {
-            subject,
-            folder: folder.path().to_owned(),
-            logs: logs.join(file_name(name)),
-            relaunch,
-            patience: arguments.timeout.0,
-            only: arguments.only.clone(),
-        };
-        if table {
-            print(&format!("{name}\n"))?;
-        }
-        // A closed pipe is noticed at the next thing printed outside.
-        let alone = alone(&arguments, name);
-        let row = |outcome: &CheckOutcome| {
-            if table {
-                print(&row(outcome, &alone)).unwrap_or_default()
-            }
-        };
-        let outcomes = suite.run(row).map_err(cannot())?;
-        print(&if table { format!("{}\n\n", summary(&outcomes)) } else { String::new() })?;
-        columns.push(EngineChecks { name, version, outcomes });
+    let is_table = arguments.format == "table";
+    if is_table && !subjects.is_empty() {
+        print(&format!("{}\n\n", said_of(effort)))?;
     }
-    let all = || columns.iter().flat_map(|column| &column.outcomes);
-    let kept = all().any(|outcome| failure(outcome).is_some()) || arguments.logs.is_some();
+    let plan = CheckPlan { arguments: &arguments, list, effort, folder: folder.path(), logs: &logs };
+    let of_engine = |(number, (name, version, subject))| plan.of_engine(number, name, version, subject);
+    let mut columns: Vec<EngineChecks<'_>> = subjects.into_iter().enumerate().map(of_engine).collect();
+    run_all(&mut columns, arguments.jobs, is_table)?;
+    let repeated = repeat_failed(&mut columns).map_err(cannot())?;
+    if is_table {
+        print(&repeated)?;
+    }
+    let outcomes = || columns.iter().flat_map(|column| column.outcomes.iter().map(move |one| (column, one)));
+    let named = |standing: fn(&CheckStanding<'_>) -> bool| -> Vec<String> {
+        let meant = outcomes().filter(|(column, one)| standing(&column.standing(one)));
+        meant.map(|(column, one)| format!("{} {}", column.name, one.check.name)).collect()
+    };
+    let failed = named(|standing| matches!(standing, CheckStanding::Failed(_)));
+    let flaky = named(|standing| matches!(standing, CheckStanding::Flaky(_)));
+    let kept = !failed.is_empty() || !flaky.is_empty() || arguments.logs.is_some();
     if kept {
         let folder = if arguments.logs.is_none() { unasked.keep() } else { logs };
-        print(&if table { format!("The log of each check: {}\n\n", folder.display()) } else { String::new() })?;
+        print(&if is_table { format!("The log of each check: {}\n\n", folder.display()) } else { String::new() })?;
     }
-    if !table {
-        print(&markdown(&columns))?;
+    if !is_table {
+        print(&format!("{}\n{}\n", page::markdown(&columns), said_of(effort)))?;
     }
     print(&left_out(&missing))?;
-    let decides = |outcome: &&CheckOutcome| !arguments.known.iter().any(|name| name == outcome.check.name);
-    let failed = all().filter(decides).filter(|outcome| failure(outcome).is_some()).count();
-    if failed == 0 { Ok(()) } else { Err(Error::Checks(failed)) }
+    decided(&failed, &flaky, arguments.flaky)
+}
+
+/// The seed and the kills, for who wants to have the same again.
+fn said_of(effort: Effort) -> String {
+    format!("Seed {}; kills in each check that kills: {}.", effort.seed, effort.kills)
+}
+
+/// Another seed each time, short enough to be typed.
+fn any_seed() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 16) % 1_000_000_000
+}
+
+/// Names of checks that failed are told, and so is what is flaky, be it so little that it may be.
+fn decided(failed: &[String], flaky: &[String], may_be_flaky: usize) -> Result<(), Error> {
+    let told = |names: &[String], one: &str, more: &str| match names {
+        [] => None,
+        [name] => Some(format!("1 check {one}: {name}")),
+        names => Some(format!("{} checks {more}: {}", names.len(), names.join(", "))),
+    };
+    let (failed, of_flaky) = (told(failed, "failed", "failed"), told(flaky, "is flaky", "are flaky"));
+    if failed.is_none() && flaky.len() <= may_be_flaky {
+        return print(&of_flaky.map(|words| format!("{words}\n")).unwrap_or_default());
+    }
+    let limit =
+        |words| if flaky.len() > may_be_flaky { format!("{words} (at most {may_be_flaky} may be)") } else { words };
+    let parts: Vec<String> = failed.into_iter().chain(of_flaky.map(limit)).collect();
+    Err(Error::Checks(parts.join("; ")))
+}
+
+/// The parts that the checks of all engines have in common.
+#[derive(Clone, Copy)]
+struct CheckPlan<'p> {
+    arguments: &'p CheckArguments,
+    list: &'p KnownOfEngines,
+    effort: Effort,
+    folder: &'p Path,
+    logs: &'p Path,
+}
+
+impl CheckPlan<'_> {
+    /// An engine's checks before any was run: its suite, and what is known of it.
+    fn of_engine<'a>(self, number: usize, name: &'a str, version: String, subject: Subject) -> EngineChecks<'a> {
+        let CheckPlan { arguments, list, effort, folder, logs } = self;
+        let engine = EngineName::parse(name);
+        let (mut patience, mut known) = (HashMap::<&'static str, Duration>::new(), HashMap::new());
+        for check in checks() {
+            if let Some(slow) = list.slow(&engine, &version, check.name) {
+                patience.insert(check.name, slow.timeout.0.max(effort.patience));
+            }
+            if let Some(failure) = list.failure(&engine, &version, check.name) {
+                known.insert(check.name, failure.reason.clone());
+                if let Some(timeout) = failure.timeout {
+                    patience.insert(check.name, timeout.0.min(effort.patience));
+                }
+            } else if arguments.known.iter().any(|name| name == check.name) {
+                known.insert(check.name, "so says --known".to_owned());
+            }
+        }
+        let suite = Suite {
+            subject,
+            folder: folder.join(number.to_string()),
+            logs: logs.join(file_name(name)),
+            relaunch,
+            effort,
+            patience,
+            only: arguments.only.clone(),
+        };
+        let alone = alone(arguments, effort.seed, name);
+        EngineChecks { name, version, suite, alone, known, outcomes: Vec::new(), again: Vec::new() }
+    }
+}
+
+/// Runs the suites, so many side by side. Of one alone each outcome is told as it comes, of several what came of an
+/// engine when it is done.
+fn run_all(columns: &mut [EngineChecks<'_>], jobs: u32, is_table: bool) -> Result<(), Error> {
+    let cannot = || Error::io("cannot run the checks");
+    let told = |text: &str| if is_table { print(text) } else { Ok(()) };
+    if jobs == 1 {
+        for column in columns {
+            told(&format!("{}\n", column.name))?;
+            // A closed pipe is noticed at the next thing printed outside.
+            let outcomes = column.suite.run(|outcome| told(&page::row(column, outcome)).unwrap_or_default());
+            column.outcomes = outcomes.map_err(cannot())?;
+            told(&format!("{}\n\n", page::summary(column)))?;
+        }
+        return Ok(());
+    }
+    let next = AtomicUsize::new(0);
+    let shared: &[EngineChecks<'_>] = columns;
+    let work = || -> io::Result<Vec<(usize, Vec<CheckOutcome>)>> {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(column) = shared.get(number) else { return Ok(done) };
+            let mut text = format!("{}\n", column.name);
+            let outcomes = column.suite.run(|outcome| text.push_str(&page::row(column, outcome)))?;
+            text.push_str(&format!("{}\n\n", page::summary_of(column, &outcomes)));
+            told(&text).unwrap_or_default();
+            done.push((number, outcomes));
+        }
+    };
+    let done = thread::scope(|scope| {
+        let started: Vec<_> = (0..jobs).map(|_| scope.spawn(&work)).collect();
+        let joined = started
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread of it panicked"))));
+        joined.collect::<io::Result<Vec<_>>>()
+    });
+    for (number, outcomes) in done.map_err(cannot())?.into_iter().flatten() {
+        columns[number].outcomes = outcomes;
+    }
+    Ok(())
+}
+
+/// So many failures of one engine are no matter of chance.
+const MOST_REPEATED: usize = 10;
+
+/// Runs again what failed, nothing else beside it, and tells what came of it.
+fn repeat_failed(columns: &mut [EngineChecks<'_>]) -> io::Result<String> {
+    let mut text = String::new();
+    for column in columns {
+        let failed: Vec<_> =
+            column.outcomes.iter().filter(|one| column.may_be_flaky(one)).map(|one| one.check).collect();
+        if failed.len() > MOST_REPEATED {
+            continue;
+        }
+        for check in failed {
+            let again = column.suite.repeat(check)?;
+            text.push_str(&page::repeated(column, &again));
+            column.again.push(again);
+        }
+    }
+    Ok(if text.is_empty() { text } else { format!("Repeated alone, with the same seed:\n{text}\n") })
 }
 
 /// This program again, for one check.
@@ -122,19 +261,12 @@ fn subject(arguments: &CheckArguments, engine: &str) -> Result<Option<(Subject, 
     Ok(Some((Subject { library: here.inspection.library, ..subject }, here.version)))
 }
 
-fn failure(outcome: &CheckOutcome) -> Option<&str> {
-    match &outcome.verdict {
-        CheckVerdict::Failed(how) => Some(how),
-        _ => None,
-    }
-}
-
-/// The command that runs one check of an engine alone, but for the check's name.
-fn alone(arguments: &CheckArguments, engine: &str) -> String {
+/// The command that runs one check of an engine alone, at the same moments, but for the check's name.
+fn alone(arguments: &CheckArguments, seed: u64, engine: &str) -> String {
     let mut words = vec!["kvdyno engines check".to_owned(), engine.to_owned()];
     words.extend(arguments.option.iter().map(|option| format!("--option {option}")));
     words.extend(arguments.library.iter().map(|library| format!("--library {}", library.display())));
-    words.push("--only".to_owned());
+    words.push(format!("--timeout {} --kills {} --seed {seed} --only", arguments.timeout, arguments.kills));
     words.join(" ")
 }
 
@@ -142,108 +274,4 @@ fn alone(arguments: &CheckArguments, engine: &str) -> String {
 fn file_name(engine: &str) -> String {
     let name = engine.rsplit('/').next().unwrap_or(engine);
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-@".contains(c) { c } else { '_' }).collect()
-}
-
-/// The outcome of a check; a failure with the rule that it rests on and what to do next. Checks that were not run have
-/// no row: the summary counts them, and the failure before them says why.
-fn row(outcome: &CheckOutcome, alone: &str) -> String {
-    let name = outcome.check.name;
-    let seconds = outcome.took.as_secs();
-    let remark = outcome.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
-    match &outcome.verdict {
-        CheckVerdict::NotRun(_) => String::new(),
-        CheckVerdict::Passed if seconds >= 5 => format!("  {name:<24} passed, in {seconds} s{remark}\n"),
-        CheckVerdict::Failed(_) => format!(
-            "  {name:<24} {}{remark}\n      kvdyno.h: {}\n      alone:    {alone} {name}\n      log:      {}\n",
-            outcome.verdict,
-            outcome.check.rule,
-            outcome.log.display()
-        ),
-        verdict => format!("  {name:<24} {verdict}{remark}\n"),
-    }
-}
-
-fn summary(outcomes: &[CheckOutcome]) -> String {
-    let count = |wanted: fn(&CheckVerdict) -> bool| outcomes.iter().filter(|outcome| wanted(&outcome.verdict)).count();
-    let not_run = match count(|verdict| matches!(verdict, CheckVerdict::NotRun(_))) {
-        0 => String::new(),
-        number => format!(", {number} not run: no database can be made"),
-    };
-    format!(
-        "{} passed, {} failed, {} not applicable{not_run}",
-        count(|verdict| *verdict == CheckVerdict::Passed),
-        count(|verdict| matches!(verdict, CheckVerdict::Failed(_))),
-        count(|verdict| matches!(verdict, CheckVerdict::NotApplicable(_))),
-    )
-}
-
-/// The outcomes of an engine's checks.
-struct EngineChecks<'a> {
-    name: &'a str,
-    version: String,
-    outcomes: Vec<CheckOutcome>,
-}
-
-/// A row for each check, a column for each engine; below it how checks failed.
-fn markdown(columns: &[EngineChecks<'_>]) -> String {
-    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
-    let mut text = format!("| check | {} | what must hold |\n", names.join(" | "));
-    text.push_str(&format!("| --- |{} --- |\n", " :-: |".repeat(columns.len())));
-    let Some(first) = columns.first() else { return text };
-    for (index, outcome) in first.outcomes.iter().enumerate() {
-        let cells: Vec<&str> = columns.iter().map(|column| sign(&column.outcomes[index].verdict)).collect();
-        text.push_str(&format!("| {} | {} | {} |\n", outcome.check.name, cells.join(" | "), outcome.check.what));
-    }
-    text.push('\n');
-    for EngineChecks { name, version, outcomes } in columns {
-        text.push_str(&format!("- {name} {version}: {}\n", summary(outcomes)));
-        for outcome in outcomes {
-            for word in failure(outcome).into_iter().chain(outcome.remark.as_deref()) {
-                text.push_str(&format!("  - {}: {word}\n", outcome.check.name));
-            }
-        }
-    }
-    text
-}
-
-fn sign(verdict: &CheckVerdict) -> &'static str {
-    match verdict {
-        CheckVerdict::Passed => "yes",
-        CheckVerdict::Failed(_) => "**no**",
-        CheckVerdict::NotApplicable(_) => "–",
-        CheckVerdict::NotRun(_) => "not run",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::PathBuf;
-    use std::time::Duration;
-
-    fn outcomes(verdicts: [CheckVerdict; 3]) -> Vec<CheckOutcome> {
-        let outcome =
-            |(check, verdict)| CheckOutcome { check, verdict, took: Duration::ZERO, remark: None, log: PathBuf::new() };
-        checks().iter().zip(verdicts).map(outcome).collect()
-    }
-
-    #[test]
-    fn a_page_has_a_row_for_each_check_a_column_for_each_engine_and_says_how_checks_failed_and_what_is_to_be_known() {
-        let (passed, not) = (CheckVerdict::Passed, CheckVerdict::NotApplicable("it has none".to_owned()));
-        let one = outcomes([passed.clone(), not.clone(), passed.clone()]);
-        let mut two = outcomes([passed, CheckVerdict::Failed("no end after 60s".to_owned()), not]);
-        two[2].remark = Some("3 rounds in 30 s".to_owned());
-        let column = |name, version: &str, outcomes| EngineChecks { name, version: version.to_owned(), outcomes };
-        let page = markdown(&[column("one", "1.2", one), column("two:x", "3", two)]);
-        let lines: Vec<&str> = page.lines().collect();
-        let [first, second, third, ..] = checks() else { panic!("no checks") };
-        assert_eq!(lines[..2], ["| check | one | two:x | what must hold |", "| --- | :-: | :-: | --- |"]);
-        assert_eq!(lines[2], format!("| {} | yes | yes | {} |", first.name, first.what));
-        assert_eq!(lines[3], format!("| {} | – | **no** | {} |", second.name, second.what));
-        let failure = format!("  - {}: no end after 60s", second.name);
-        let summaries =
-            ["- one 1.2: 2 passed, 0 failed, 1 not applicable", "- two:x 3: 1 passed, 1 failed, 1 not applicable"];
-        let remark = format!("  - {}: 3 rounds in 30 s", third.name);
-        assert_eq!(lines[6..], [summaries[0], summaries[1], &failure, &remark]);
-    }
 }

@@ -1,6 +1,7 @@
 //! `kvdyno clean`: removes what runs left behind that were killed.
 
 use kvdyno_environment::leftovers::{LeftoversOfProcess, leftovers};
+use kvdyno_environment::ownership::register_folders;
 
 use crate::cli::CleanArguments;
 use crate::error::Error;
@@ -8,7 +9,7 @@ use crate::output::print;
 
 /// Runs the command.
 pub fn run(arguments: &CleanArguments) -> Result<(), Error> {
-    let (all, kept) = leftovers();
+    let (all, kept) = leftovers(&register_folders());
     let count: usize = all.iter().map(|one| one.things.len()).sum();
     let mut failed = 0;
     for one in all {

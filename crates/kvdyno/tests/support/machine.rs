@@ -1,29 +1,11 @@
-//! Loop devices and mounts that a test makes, and whether it may.
+//! Loop devices and mounts that a test makes, and those that there are of its lab.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Lab;
-
-/// Whether tests may mount, and make loop devices and control groups. `KVDYNO_TEST_ENVIRONMENT=skip` says that they may
-/// not, as in a container that has none; else they must be root's.
-pub fn may_set_the_environment() -> bool {
-    let skips = std::env::var_os("KVDYNO_TEST_ENVIRONMENT").is_some_and(|how| how == "skip");
-    if skips {
-        eprintln!("skipped: KVDYNO_TEST_ENVIRONMENT=skip");
-    }
-    !skips
-}
-
-/// The leftovers of killed runs, for one test at a time: `clean` removes those of all of them. Who cleans holds this,
-/// and who looks at what a killed run left.
-pub fn leftovers() -> MutexGuard<'static, ()> {
-    static LEFTOVERS: Mutex<()> = Mutex::new(());
-    LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Lab {
     /// Mounts and loop devices that have to do with this lab.

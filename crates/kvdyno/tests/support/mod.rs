@@ -10,8 +10,12 @@
 #![allow(clippy::unwrap_used, dead_code, unused_imports)]
 
 mod hlog;
+pub mod hostile;
 mod machine;
 mod outcome;
+mod prepared;
+#[path = "../../../environment/tests/rights/mod.rs"]
+mod rights;
 mod running;
 mod small_filesystem;
 
@@ -21,17 +25,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use kvdyno_results::folder::ResultsFolder;
 use tempfile::TempDir;
 
 pub use hlog::interval_log;
-pub use machine::{LoopDevice, leftovers, may_set_the_environment};
+pub use machine::LoopDevice;
 pub use outcome::{EndedTrial, Ran, squeezed};
-pub use running::{RunningKvdyno, eventually};
+pub use rights::{is_root, may_mount, may_set_the_environment, pass_over};
+pub use running::{HANG, NEVER, RunningKvdyno, eventually, side_by_side};
 pub use small_filesystem::SmallFilesystem;
 
-/// A folder of its own, in which commands run. Its results go to `results` below it.
+/// A folder of its own, in which commands run, with a register of its own. Its results go to `results` below it.
 #[derive(Clone)]
 pub struct Lab(Rc<LabFolders>);
 
@@ -39,29 +46,79 @@ struct LabFolders {
     home: TempDir,
     /// `KVDYNO_ENGINES`.
     engines: OsString,
+    register: Rc<LabRegister>,
+}
+
+/// The register of what the commands of a lab make (`KVDYNO_REGISTER`). Nobody else's `kvdyno clean` knows
+/// it, and its own knows no other.
+struct LabRegister(TempDir);
+
+impl LabRegister {
+    fn new() -> Rc<LabRegister> {
+        Rc::new(LabRegister(TempDir::new().unwrap()))
+    }
+
+    /// A folder for `KVDYNO_ENGINES`: an adapter that cannot be loaded hides the one behind it.
+    fn without_null(&self) -> PathBuf {
+        let hiding = self.0.path().join("no-null");
+        fs::create_dir_all(&hiding).unwrap();
+        fs::write(hiding.join("libkvdyno_null.so"), "").unwrap();
+        hiding
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.0.path().join("register")
+    }
+
+    fn is_empty(&self) -> bool {
+        fs::read_dir(self.folder()).map_or(true, |registers| registers.count() == 0)
+    }
+
+    /// Removes what killed commands left, for nobody else will. What tools of theirs still make they must have made.
+    fn clean(&self) {
+        let since = Instant::now();
+        while !self.is_empty() && since.elapsed() < Duration::from_secs(20) {
+            let mut clean = Command::new(env!("CARGO_BIN_EXE_kvdyno"));
+            // Whether it did is seen below.
+            let _ = clean.arg("clean").env("KVDYNO_REGISTER", self.folder()).output();
+            thread::sleep(Duration::from_millis(10));
+        }
+        if !self.is_empty() {
+            eprintln!("something stays that stands in the register {}, which goes", self.folder().display());
+        }
+    }
+}
+
+impl Drop for LabFolders {
+    fn drop(&mut self) {
+        // Before the folder goes, in which something may be mounted.
+        self.register.clean();
+    }
 }
 
 impl Lab {
     /// With every adapter but a usable null engine: what the driver costs is then not measured, which takes a second.
     pub fn new() -> Lab {
-        Lab::in_folder(TempDir::new().unwrap(), false)
+        Lab::with_register(LabRegister::new(), false)
     }
 
     /// With the null engine too.
     pub fn with_null() -> Lab {
-        Lab::in_folder(TempDir::new().unwrap(), true)
+        Lab::with_register(LabRegister::new(), true)
     }
 
-    fn in_folder(home: TempDir, null: bool) -> Lab {
+    /// Another lab with the same register: what is left of one is known to the other.
+    pub fn another(&self) -> Lab {
+        Lab::with_register(Rc::clone(&self.0.register), false)
+    }
+
+    fn with_register(register: Rc<LabRegister>, null: bool) -> Lab {
         let mut folders = vec![adapters()];
         if !null {
-            // An adapter that cannot be loaded hides the one behind it.
-            let hiding = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-null");
-            fs::create_dir_all(&hiding).unwrap();
-            fs::write(hiding.join("libkvdyno_null.so"), "").unwrap();
-            folders.insert(0, hiding);
+            folders.insert(0, register.without_null());
         }
-        Lab(Rc::new(LabFolders { home, engines: std::env::join_paths(folders).unwrap() }))
+        let engines = std::env::join_paths(folders).unwrap();
+        Lab(Rc::new(LabFolders { home: TempDir::new().unwrap(), engines, register }))
     }
 
     /// A file or folder of the lab.
@@ -74,12 +131,18 @@ impl Lab {
         ResultsFolder::at(self.path("results"))
     }
 
+    /// The folder of the register of what its commands make; it is there once there was one.
+    pub fn register(&self) -> PathBuf {
+        self.0.register.folder()
+    }
+
     /// `kvdyno` in this folder, to be given arguments.
     pub fn kvdyno(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kvdyno"));
         command
             .current_dir(self.path(""))
             .env("KVDYNO_ENGINES", &self.0.engines)
+            .env("KVDYNO_REGISTER", self.register())
             .env("XDG_DATA_HOME", "/nowhere")
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C.UTF-8");

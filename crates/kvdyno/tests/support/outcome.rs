@@ -101,7 +101,8 @@ impl Ran {
 
     /// How many trials the plan has: every line of progress says so.
     fn planned(&self) -> u32 {
-        let line = self.stderr.lines().find(|line| line.starts_with('[')).expect("a trial that ended");
+        let line = self.stderr.lines().find(|line| line.starts_with('['));
+        let line = line.unwrap_or_else(|| panic!("no trial has ended; it said:\n{}", self.stderr));
         line.split_once('/').unwrap().1.split_once(']').unwrap().0.parse().unwrap()
     }
 

@@ -8,10 +8,26 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Lab, Ran};
+use super::{Comparison, Lab, Ran};
 
 /// No command of a test takes so long, on the slowest machine.
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_secs(600);
+
+/// No condition of a test takes so long to come about, on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A time in which nothing happens only in an engine that hangs: beside other suites a sound one may wait seconds for
+/// its disk. Who waits for it waits for many engines at once: [`side_by_side`].
+pub const HANG: &str = "30s";
+
+/// A limit that nothing exceeds within [`LONG`].
+pub const NEVER: &str = "1h";
+
+/// Runs all of them at the same time, each in a lab of its own.
+pub fn side_by_side<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<Ran> {
+    let running: Vec<RunningKvdyno> = comparisons.into_iter().map(Comparison::start).collect();
+    running.into_iter().map(RunningKvdyno::ends).collect()
+}
 
 /// A command under way.
 pub struct RunningKvdyno {
@@ -64,9 +80,9 @@ impl RunningKvdyno {
         self
     }
 
-    /// Waits until a worker is at work.
+    /// Waits until a worker is at work, and not one that reads back what another has written.
     pub fn has_a_worker(self) -> Self {
-        eventually("a worker", || !self.lab.clients().is_empty());
+        eventually("a worker", || self.lab.clients().iter().any(|line| !line.contains(" --audit ")));
         self
     }
 
@@ -80,6 +96,18 @@ impl RunningKvdyno {
     pub fn killed(mut self) -> Ran {
         self.child.kill().unwrap();
         self.ends()
+    }
+
+    /// SIGSTOP: it stays as it is until it is [continued](RunningKvdyno::continued).
+    pub fn stopped(self) -> Self {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+        self
+    }
+
+    /// SIGCONT.
+    pub fn continued(self) -> Self {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+        self
     }
 
     /// SIGINT, as by Ctrl-C.
@@ -151,7 +179,7 @@ impl Lab {
 pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let since = Instant::now();
     while !is_so() {
-        assert!(since.elapsed() < Duration::from_secs(30), "waited in vain for {what}");
+        assert!(since.elapsed() < PATIENCE, "waited in vain for {what}");
         sleep(Duration::from_millis(1));
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::Lab;
+use super::rights::may_mount;
 
 /// 128 MiB of memory as a filesystem, in a folder of a lab, for as long as this lives.
 pub struct SmallFilesystem {
@@ -13,9 +14,9 @@ pub struct SmallFilesystem {
 }
 
 impl SmallFilesystem {
-    /// `None` where `KVDYNO_TEST_MOUNT=skip` says that it cannot be had.
+    /// `None` where tests may not mount.
     pub fn mount(lab: &Lab, name: &'static str) -> Option<SmallFilesystem> {
-        if std::env::var_os("KVDYNO_TEST_MOUNT").is_some_and(|how| how == "skip") {
+        if !may_mount() {
             return None;
         }
         fs::create_dir(lab.path(name)).unwrap();

@@ -92,7 +92,7 @@ impl VerdictGroup<'_, '_> {
         }
     }
 
-    /// The title over verdicts, which names a figure that is no rate: `readseq, 1 reader, by CPU time per operation`.
+    /// The title over verdicts. It names a figure that is no rate: `readrandom, 1 reader, by CPU time per operation`.
     pub(crate) fn heading(&self) -> String {
         match self.figure() {
             VerdictFigure::Rate => self.title(),

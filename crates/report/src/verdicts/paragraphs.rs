@@ -36,7 +36,7 @@ pub(crate) fn verdicts<'a>(study: &Study<'_>) -> Option<Section<'a>> {
     Some(Section { names_tables: false, ..Section::new("verdicts", "Verdicts", blocks) })
 }
 
-/// The meaning of a duet's verdict.
+/// The meaning of a duet's figure.
 const CPU_TIME: &str = "CPU time per operation is what two used that worked at once on the same processors, with the \
                         engine's own threads. It is no rate: rates, of each by itself, are in the tables.";
 

@@ -83,9 +83,31 @@ impl Distribution {
         }
     }
 
+    /// The same for a user that is compiled for three types: uniform draws, and others through a pointer.
+    pub(crate) fn draw_with_few<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
+        match self.kind() {
+            DistributionKind::Uniform => user.with(Uniform::new(ids, stream)),
+            _ => self.draw(ids, stream, ThroughPointer(user)),
+        }
+    }
+
     /// Draws `count` of the ids `0..ids` by the random numbers of `seed`, and gives each to `see`.
     pub fn sample(self, ids: u64, seed: u64, count: u64, see: impl FnMut(u64)) {
         self.draw(ids, Stream::new(seed), Sample { count, see });
+    }
+}
+
+struct ThroughPointer<U>(U);
+
+impl<U: UsesKeyChoice> UsesKeyChoice for ThroughPointer<U> {
+    type Output = U::Output;
+
+    fn with<K: KeyChoice>(self, choice: K) -> U::Output {
+        if K::FOLLOWS {
+            self.0.with(AnyChoice::<true>::new(choice))
+        } else {
+            self.0.with(AnyChoice::<false>::new(choice))
+        }
     }
 }
 

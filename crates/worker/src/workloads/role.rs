@@ -45,6 +45,21 @@ pub(crate) trait DrawingRole {
 
     /// Its loop with a distribution.
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>>;
+
+    /// Its loop with the trial's distribution. A role whose operations cost much more than a draw overrides it with
+    /// [`start_with_few`].
+    fn start_with_distribution<C: RoleClock>(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>>
+    where
+        Self: Sized,
+    {
+        driver.parameters.distribution.draw(self.ids(driver), driver.stream(), Starting { role: self, driver })
+    }
+}
+
+/// The loop of a role with the trial's distribution, compiled for few types of distributions: the compiler's work on a
+/// large loop is most of its work on this crate.
+pub(crate) fn start_with_few<C: RoleClock>(role: &impl DrawingRole, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+    driver.parameters.distribution.draw_with_few(role.ids(driver), driver.stream(), Starting { role, driver })
 }
 
 /// A role that is about to get its distribution.
@@ -63,7 +78,7 @@ impl<R: DrawingRole, C: RoleClock> UsesKeyChoice for Starting<'_, '_, R, C> {
 
 impl<R: DrawingRole, C: RoleClock> StartRole<C> for R {
     fn start(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
-        driver.parameters.distribution.draw(self.ids(driver), driver.stream(), Starting { role: self, driver })
+        self.start_with_distribution(driver)
     }
 }
 
@@ -95,8 +110,7 @@ impl RoleClock for Tsc {
     }
 }
 
-/// Its readings cost more than a call through a pointer, so its loops are compiled once for all distributions: that
-/// is most of the compiler's work on this crate.
+/// Its readings cost more than a call through a pointer, so its loops are compiled once for all distributions.
 impl RoleClock for Monotonic {
     fn start(role: Role, driver: &Driver<'_, Monotonic>) -> Box<dyn Work<Monotonic>> {
         role.start(driver)

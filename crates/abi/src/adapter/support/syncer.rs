@@ -61,32 +61,32 @@ fn every(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use std::sync::mpsc::TryRecvError;
 
     #[test]
     fn it_syncs_until_it_is_stopped() {
-        let count = Arc::new(AtomicU32::new(0));
-        let counted = Arc::clone(&count);
-        let sync = move || {
-            counted.fetch_add(1, SeqCst);
+        let (synced, syncs) = mpsc::channel();
+        let syncer = Syncer::start(Duration::from_millis(1), move || {
+            synced.send(()).unwrap();
             Ok(())
-        };
-        let syncer = Syncer::start(Duration::from_millis(1), sync).unwrap();
-        while count.load(SeqCst) < 3 {
-            thread::sleep(Duration::from_millis(1));
-        }
-        syncer.stop().unwrap();
-        let stopped_at = count.load(SeqCst);
-        thread::sleep(Duration::from_millis(10));
-        assert_eq!(count.load(SeqCst), stopped_at);
+        });
+        (0..3).for_each(|_| syncs.recv().unwrap());
+        syncer.unwrap().stop().unwrap();
+        // After what it did before, it is gone: no sync can come any more.
+        while syncs.try_recv().is_ok() {}
+        assert_eq!(syncs.try_recv(), Err(TryRecvError::Disconnected));
     }
 
     #[test]
     fn an_error_ends_it_and_is_kept() {
-        let syncer = Syncer::start(Duration::ZERO, || Err(Error::new("the disk is gone"))).unwrap();
-        thread::sleep(Duration::from_millis(10));
-        assert_eq!(syncer.stop().unwrap_err().text(), "the disk is gone");
+        let (synced, syncs) = mpsc::channel();
+        let syncer = Syncer::start(Duration::ZERO, move || {
+            synced.send(()).unwrap();
+            Err(Error::new("the disk is gone"))
+        });
+        // Until what syncs is gone, though nobody has stopped it.
+        assert_eq!(syncs.iter().count(), 1);
+        assert_eq!(syncer.unwrap().stop().unwrap_err().text(), "the disk is gone");
     }
 
     #[test]

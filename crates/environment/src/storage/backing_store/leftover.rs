@@ -58,7 +58,7 @@ impl LeftoverStorage {
                 false => Ok(()),
             },
             LeftoverStorage::Loop { device, file, inode } => match loops::has(device, file, *inode)? {
-                true => loops::detach(device, PATIENCE),
+                true => loops::detach(device, file, PATIENCE),
                 false => Ok(()),
             },
         }

@@ -102,7 +102,7 @@ pub(super) fn attach(file: &Path, register: &Register) -> io::Result<PathBuf> {
         read_ahead(&device, READ_AHEAD_KIB)?;
         return Ok(device);
     }
-    detach(&device, PATIENCE)?;
+    detach(&device, &file.canonicalize()?, PATIENCE)?;
     Err(io::Error::other(format!(
         "the filesystem of {} allows no direct I/O on a loop file: its pages would be cached twice; choose another \
          lab.dir",
@@ -120,20 +120,22 @@ fn is_direct(device: &Path) -> bool {
     fs::read_to_string(Path::new("/sys/block").join(name).join("loop/dio")).is_ok_and(|text| text.trim() == "1")
 }
 
-/// Takes the file from its device.
+/// Takes a file, by its canonical path, from its device. Another program may give the device a file of its own as soon
+/// as it is free: no attempt may take that from it.
 ///
 /// # Errors
 /// If the device is still in use after a while.
-pub(super) fn detach(device: &Path, patience: Duration) -> io::Result<()> {
+pub(super) fn detach(device: &Path, file: &Path, patience: Duration) -> io::Result<()> {
+    let has_it = || all().iter().any(|one| one.device == device && one.is_named(file));
     patiently(patience, || {
-        if all().iter().all(|other| other.device != device) {
+        if !has_it() {
             return Ok(());
         }
         tool::run(Command::new("losetup").arg("--detach").arg(device))?;
         // A device in use is let go when its last user does.
-        match all().iter().all(|other| other.device != device) {
-            true => Ok(()),
-            false => Err(io::Error::other(format!("{} is still in use", device.display()))),
+        match has_it() {
+            true => Err(io::Error::other(format!("{} is still in use", device.display()))),
+            false => Ok(()),
         }
     })
 }

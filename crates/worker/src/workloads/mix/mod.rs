@@ -19,7 +19,7 @@ use super::parameters::{Data, Reads, WorkloadParameters};
 use super::present::MOST_INSERTED;
 use super::range_cursors::RangeCursors;
 use super::range_lengths::RangeLengths;
-use super::role::{DrawingRole, Role, RoleDefinition};
+use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
@@ -392,6 +392,10 @@ impl RoleDefinition for MixRole {
 impl DrawingRole for MixRole {
     fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
         driver.parameters.data.records
+    }
+
+    fn start_with_distribution<C: RoleClock>(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        start_with_few(self, driver)
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {

@@ -15,7 +15,7 @@ use super::counts::TrialCounts;
 use super::definition::{VersionsAdded, WorkloadDefinition, can, concerns};
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::WorkloadParameters;
-use super::role::{DrawingRole, Role, RoleDefinition};
+use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
 use crate::arrival::{ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
@@ -144,6 +144,10 @@ impl RoleDefinition for TransferRole {
 impl DrawingRole for TransferRole {
     fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
         driver.parameters.data.records
+    }
+
+    fn start_with_distribution<C: RoleClock>(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
+        start_with_few(self, driver)
     }
 
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {

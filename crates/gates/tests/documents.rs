@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/repository.rs"]
-mod repository;
-
 use std::path::{Component, Path, PathBuf};
 
-use repository::{File, files, top};
+use kvdyno_gates::repository::{File, files, top};
 
 /// Folders that begin a path in backticks.
 const FOLDERS: [&str; 7] = ["crates/", "docs/", "engines/", "experiments/", "published/", "scripts/", "tests/"];

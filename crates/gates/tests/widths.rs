@@ -2,10 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/repository.rs"]
-mod repository;
-
-use repository::{File, files};
+use kvdyno_gates::repository::{File, files};
 
 /// Columns, of characters.
 const WIDTH: usize = 120;

@@ -1,7 +1,9 @@
 //! Source text of Rust, C, C++ and Go, taken apart as far as a vocabulary needs it: identifiers, comments and the types
 //! that are defined. Strings and characters are neither.
 
-use super::repository::File;
+#![allow(clippy::unwrap_used, reason = "what is taken apart is not empty")]
+
+use crate::repository::File;
 
 /// A piece of source.
 #[derive(Debug, PartialEq)]
@@ -26,7 +28,8 @@ pub enum Token<'a> {
 
 /// The identifiers and comments of `file`, in order.
 pub fn tokens(file: &File) -> Vec<Token<'_>> {
-    let mut reader = Reader { text: &file.text, at: 0, line: 1, is_rust: file.is_any_of(&["rs"]), tokens: Vec::new() };
+    let mut reader =
+        SourceReader { text: &file.text, at: 0, line: 1, is_rust: file.is_any_of(&["rs"]), tokens: Vec::new() };
     while reader.at < reader.text.len() {
         reader.piece();
     }
@@ -46,7 +49,7 @@ fn mark_sentences(tokens: &mut [Token<'_>]) {
     }
 }
 
-struct Reader<'a> {
+struct SourceReader<'a> {
     text: &'a str,
     at: usize,
     line: usize,
@@ -54,7 +57,7 @@ struct Reader<'a> {
     tokens: Vec<Token<'a>>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SourceReader<'a> {
     fn piece(&mut self) {
         let rest = &self.text[self.at..];
         let first = rest.chars().next().unwrap();

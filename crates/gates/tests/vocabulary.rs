@@ -3,16 +3,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/repository.rs"]
-mod repository;
-#[path = "support/source.rs"]
-mod source;
-
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use repository::{File, files};
-use source::{Token, tokens, words};
+use kvdyno_gates::repository::{File, files};
+use kvdyno_gates::source::{Token, tokens, types, words};
 
 /// Words that are in no identifier, name of a file, key or column, nor in backticks; and the word for the thing. The
 /// parts of a phrase are tied by `_`.
@@ -31,7 +26,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("board boards", "shared memory"),
     ("lane lanes", "statistics of a thread"),
     ("tally tallies", "counters"),
-    ("gate gates", "barrier"),
     ("floor floors", "minimum version"),
     ("room rooms", "what it is: capacity, buffer, width"),
     ("errand errands", "task"),
@@ -75,6 +69,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("seek_nexts", "", "db_bench's option of this name, and what it counts"),
     ("found", "engines/", "whether a get found its key; iterators and APIs of engines say so too"),
     ("found", "crates/abi/", "whether a get found its key: a parameter of the ABI"),
+    ("scripts_stages", "", "the stages of `make test` and of CI"),
     ("floor", "crates/plan/src/fit/", "f64::floor"),
     ("floor", "crates/report/", "f64::floor"),
 ];
@@ -237,14 +232,14 @@ fn no_comment_of_documentation_begins_with_what() {
 
 #[test]
 fn no_two_types_share_a_name() {
-    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files().iter().filter(|file| is_library_source(file)) {
-        for (line, name) in source::types(file) {
-            types.entry(name.to_owned()).or_default().push(format!("{}:{line}", file.path));
+        for (line, name) in types(file) {
+            named.entry(name.to_owned()).or_default().push(format!("{}:{line}", file.path));
         }
     }
-    types.retain(|name, at| meanings(name, at) > 1);
-    let said: Vec<String> = types.iter().map(|(name, at)| format!("{name}: {}", at.join(", "))).collect();
+    named.retain(|name, at| meanings(name, at) > 1);
+    let said: Vec<String> = named.iter().map(|(name, at)| format!("{name}: {}", at.join(", "))).collect();
     assert!(said.is_empty(), "types that share a name, and need one that says which they are:\n{}", said.join("\n"));
 }
 

@@ -2,10 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/repository.rs"]
-mod repository;
-
-use repository::{files, top};
+use kvdyno_gates::repository::{files, top};
 
 fn table(path: &str) -> toml::Table {
     std::fs::read_to_string(top().join(path)).unwrap().parse().unwrap()

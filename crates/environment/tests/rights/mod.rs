@@ -1,0 +1,60 @@
+//! The rights of tests over the machine: what needs root is passed over without them, and named.
+
+// Each test binary uses some of this.
+#![allow(clippy::unwrap_used, dead_code)]
+
+use std::env;
+use std::fs::File;
+use std::io::Write;
+use std::thread;
+
+/// Whether tests may mount filesystems. `KVDYNO_TEST_MOUNT` says so (`run`) or not (`skip`); else root may.
+pub fn may_mount() -> bool {
+    may("KVDYNO_TEST_MOUNT", "it mounts a filesystem")
+}
+
+/// Whether tests may mount, and make loop devices and control groups. `KVDYNO_TEST_ENVIRONMENT` says so (`run`) or not
+/// (`skip`), as in a container that has none; else root may.
+pub fn may_set_the_environment() -> bool {
+    may("KVDYNO_TEST_ENVIRONMENT", "it mounts filesystems, or makes loop devices or control groups")
+}
+
+/// Whether tests may do what only root can, and give files away.
+pub fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        pass_over("it needs root");
+    }
+    is_root
+}
+
+fn may(variable: &str, does: &str) -> bool {
+    let said = env::var(variable).ok();
+    let why = match said.as_deref() {
+        Some("run") => return true,
+        None if rustix::process::geteuid().is_root() => return true,
+        None => format!("{does}, which needs root"),
+        Some("skip") => format!("{does}, and {variable}=skip"),
+        Some(other) => panic!("{variable}={other}: it can be run or skip"),
+    };
+    pass_over(&why);
+    false
+}
+
+/// Names the test of this thread as one that was passed over: on standard error, and in a line of the file
+/// `KVDYNO_TEST_PASSED_OVER`, for whoever runs many tests and sees nothing of those that pass.
+pub fn pass_over(why: &str) {
+    // A runner that starts a process for each test says which it is; the thread has the name where there are many.
+    let by_runner = env::var("NEXTEST_TEST_NAME").ok();
+    let test = by_runner.or_else(|| thread::current().name().map(str::to_owned)).unwrap_or_default();
+    let program = env::current_exe().ok().and_then(|path| path.file_stem()?.to_str().map(str::to_owned));
+    let program = program.unwrap_or_default();
+    // Cargo adds a hash to its name.
+    let binary = program.rsplit_once('-').map_or(&*program, |(binary, _)| binary);
+    let line = format!("passed over: {binary} {test}: {why}\n");
+    eprint!("{line}");
+    if let Some(list) = env::var_os("KVDYNO_TEST_PASSED_OVER") {
+        let mut list = File::options().append(true).create(true).open(list).unwrap();
+        list.write_all(line.as_bytes()).unwrap();
+    }
+}
