@@ -32,7 +32,7 @@ pub struct Values {
     /// 0 where sizes are drawn, so that no value has it and the loops made for one size leave them alone.
     size: usize,
     layout: Layout,
-    /// The filler before `w` is XORed over it, with buffer for a last whole block.
+    /// The filler before `w` is XORed over it, with room for a last whole block.
     template: Vec<u8>,
     id_key: u64,
     version_key: u64,
@@ -334,7 +334,7 @@ impl Values {
         Some(u64::from_le_bytes(bytes))
     }
 
-    /// The part of a version that a value has buffer for.
+    /// The part of a version that a value has room for.
     #[inline(always)]
     fn carried(&self, version: u64) -> u64 {
         match self.layout {
