@@ -63,8 +63,8 @@ typedef int32_t kvdyno_status;
 
 /* Bytes that somebody else owns. Every key and value of the host's lies where it can be read, an empty one too: its
  * address is never NULL and is no mark of anything. What the host does not give, such as the value of a delete, the
- * key of a seek from the end or a bound, is NULL with a size of 0. Of an answer of 0 bytes the host does not read
- * `data`. */
+ * key of a seek from the end or a bound, is NULL with a size of 0. An adapter's `data` may be anything where the size
+ * is 0, but for the `old` of an update. */
 typedef struct kvdyno_bytes {
     const void *data;
     size_t size;

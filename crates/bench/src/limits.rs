@@ -37,6 +37,7 @@ struct Held {
     unit: LimitUnit,
 }
 
+/// The unit of both.
 #[derive(Clone, Copy, Debug)]
 enum LimitUnit {
     /// Instructions.

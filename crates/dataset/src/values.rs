@@ -32,7 +32,7 @@ pub struct Values {
     /// 0 where sizes are drawn, so that no value has it and the loops made for one size leave them alone.
     size: usize,
     layout: Layout,
-    /// The filler before `w` is XORed over it, with buffer for a last whole block.
+    /// The filler before `w` is XORed over it, with room for a last whole block.
     template: Vec<u8>,
     id_key: u64,
     version_key: u64,
@@ -126,8 +126,8 @@ impl Values {
         self.varied.as_ref().map_or(self.size, |varied| varied.largest())
     }
 
-    /// Room for `count` values, one after the other, for [`Values::write`] to write into. It lies where it can be read
-    /// even if they are empty: engines are given its address.
+    /// A buffer for `count` values, one after the other, for [`Values::write`] to write into. It lies where it can be
+    /// read even if they are empty: engines are given its address.
     pub fn blank(&self, count: usize) -> Vec<u8> {
         let size = self.largest() * count;
         let mut buffer = vec![0; size.max(1)];
@@ -334,7 +334,7 @@ impl Values {
         Some(u64::from_le_bytes(bytes))
     }
 
-    /// The part of a version that a value has buffer for.
+    /// The part of a version that a value has room for.
     #[inline(always)]
     fn carried(&self, version: u64) -> u64 {
         match self.layout {

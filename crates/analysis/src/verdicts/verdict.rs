@@ -28,7 +28,7 @@ pub enum Verdict {
     CannotTell,
 }
 
-/// The figure that two setups were compared by. Of either the higher is the faster.
+/// The figure that two setups were compared by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictFigure {
     /// Operations in a second of the clock.
