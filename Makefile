@@ -109,15 +109,18 @@ doc:
 		$(CARGO) doc --release --locked --workspace --no-deps --document-private-items
 
 # The tests that hold pages, schemas, snapshots and the header against what they are made from.
-WRITTEN = --test layout --test generated --test columns --test schema --test formats --test screens --test verdicts \
-	--test cycles --test engine_settings -E 'not binary_id(kvdyno::cycles)'
+OF_FILES = columns cycles schema formats screens verdicts
+WRITTEN = binary(layout) | binary(generated) | test(/^engine_settings::/) \
+	| (package(kvdyno-report) & ($(foreach file,$(OF_FILES),test(/^$(file)::/) |) none()))
+TESTS_OF_FILES = --test layout --test generated --test tests
 NEXTEST = target/tools/cargo-nextest nextest
 written:
-	$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(WRITTEN)
+	$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(TESTS_OF_FILES) -E '$(WRITTEN)'
 
 mend: tools format
 	KVDYNO_REGENERATE=run INSTA_UPDATE=new INSTA_FORCE_PASS=1 \
-		$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(WRITTEN) --test environment --test bad_input
+		$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(TESTS_OF_FILES) \
+		-E '$(WRITTEN) | package(kvdyno) & test(/^(environment|bad_input)::/)'
 	target/tools/cargo-insta insta accept
 	git --no-pager diff --stat
 
@@ -273,7 +276,7 @@ test-numa: setup
 	WITH_GUEST=yes scripts/setup.sh
 	$(MAKE) build
 	tests/numa/run.sh target/release/kvdyno $(ENGINES) $(NUMA_GUEST)
-	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results $(CARGO) test --release --locked -p kvdyno --test numa_guest -- --ignored
+	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results $(CARGO) test --release --locked -p kvdyno --test tests numa_guest:: -- --ignored
 
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
@@ -287,7 +290,7 @@ sanitize: setup
 
 engine-table: setup
 	$(MAKE) build
-	$(CARGO) test --release --locked -p kvdyno --test engine_table -- --ignored
+	$(CARGO) test --release --locked -p kvdyno --test tests engine_table:: -- --ignored
 
 docs-tables: setup
 	$(MAKE) build

@@ -24,8 +24,7 @@ fn is_as_defined(file: &str, text: &str) {
         fs::write(&path, text).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    let again = "KVDYNO_REGENERATE=run cargo test -p kvdyno-experiment --test generated";
-    assert!(written == text, "{file} is not as the keys are defined; write it anew: {again}");
+    assert!(written == text, "{file} is not as the keys are defined; `make mend` writes it anew");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use roxmltree::{Document, Node};
 /// A test that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestFailure {
-    /// The binary: `kvdyno::faults` for `crates/kvdyno/tests/faults.rs`, `kvdyno-plan` for a crate's unit tests.
+    /// The binary: `kvdyno::tests` for `crates/kvdyno/tests/main.rs`, `kvdyno-plan` for a crate's unit tests.
     pub binary: String,
     /// The test in it, with its modules.
     pub test: String,

@@ -1,12 +1,8 @@
 //! Amplification of an engine whose own is known by construction: what it was told to read, write and take for each
 //! byte of keys and values is what results and reports have, in the layers in which that can be known.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Lab, Ran, may_set_the_environment};
 use kvdyno_results::{Layer, Side, TrialResult};
-use support::{Lab, Ran, may_set_the_environment};
 
 const RECORD: u64 = 16 + 100;
 const RECORDS: u64 = 50_000;

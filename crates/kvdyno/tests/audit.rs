@@ -1,15 +1,11 @@
 //! Writes that were acknowledged and are not there, or older, fail the trials that wrote them.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::support::{Comparison, Lab, Ran};
 use kvdyno_results::{FailureKind, Phase, ReadBack, TrialOutcome, TrialResult};
-use support::{Comparison, Lab, Ran};
 
 /// Engines that answer as they should until they are asked anew: a fault, and each so-manieth write that it hits.
 const LOSERS: [(&str, u64); 10] = [

@@ -1,15 +1,11 @@
 //! The backing store: made anew for each load, found in the result, and given back.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use support::{Lab, LoopDevice, Ran, RunningKvdyno, eventually, may_set_the_environment};
+use crate::support::{Lab, LoopDevice, Ran, RunningKvdyno, eventually, may_set_the_environment, squeezed};
 
 /// An experiment of a load and a run on LMDB, small and quick, on what `environment` says.
 fn file(environment: &str) -> String {
@@ -296,8 +292,8 @@ fn a_tool_that_is_missing() {
     command.args(["run", "experiment.toml", "--out", "results"]).env("PATH", "/nowhere");
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let said = support::squeezed(&String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains(&support::squeezed("xfs needs `mkfs.xfs`, which is not on PATH")), "{said}");
+    let said = squeezed(&String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains(&squeezed("xfs needs `mkfs.xfs`, which is not on PATH")), "{said}");
     assert!(said.contains("xfsprogs") && !lab.path("results").exists());
 }
 

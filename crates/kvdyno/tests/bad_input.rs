@@ -1,15 +1,11 @@
 //! Input that cannot be followed is refused before anything is touched, with what would be right.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::{Lab, Ran};
 use insta::assert_snapshot;
-use support::{Lab, Ran};
 
 /// Exit code 2, nothing touched, and what it said.
 #[track_caller]

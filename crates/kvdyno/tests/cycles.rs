@@ -1,14 +1,10 @@
 //! The 3n+1 workload: the same answers from every engine, with any number of threads or processes, also after a crash.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use crate::support::{Lab, Ran, eventually};
 use kvdyno_results::{OpKind, Percentile, TrialResult, WorkloadFigures};
-use support::{Lab, Ran, eventually};
 
 /// Those that `make test` has.
 const ENGINES: [&str; 5] = ["lmdb", "leveldb", "rocksdb", "bdb", "wiredtiger"];

@@ -1,16 +1,12 @@
 //! A results folder that is not whole is never taken for one: what is missing is told, what is damaged is an error, and
 //! a run does not go on with another experiment than it was begun with.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
-use support::{Lab, Ran};
+use crate::support::{Lab, Ran};
 
 /// A load and two runs.
 fn finished() -> Lab {

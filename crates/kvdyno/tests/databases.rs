@@ -1,9 +1,7 @@
 //! Where the database of a run comes from: kept from the run before, loaded anew, or a copy.
 
-mod support;
-
+use crate::support::{Comparison, EndedTrial, Lab, Ran, RunningKvdyno};
 use kvdyno_results::Phase;
-use support::{Comparison, EndedTrial, Lab, Ran, RunningKvdyno};
 
 /// Two runs that write, a tenth of a second each, on one engine.
 fn writers(database: &str) -> Comparison {

@@ -1,11 +1,7 @@
 //! Records that are deleted are gone, those that are not are there, and whoever cannot tell says so.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Comparison, Lab, Ran};
 use kvdyno_results::{FigureValue, TrialResult};
-use support::{Comparison, Lab, Ran};
 
 const DELETES: &str = "get 50, put 25, delete 25";
 const QUEUE: &str = "insert 50, take 50";

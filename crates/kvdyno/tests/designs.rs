@@ -1,17 +1,13 @@
 //! Designs of comparison: who is measured beside whom, and what becomes of it when one of them does not behave.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::collections::HashSet;
 use std::fs;
 
+use crate::support::{Comparison, EndedTrial, Lab, Ran, eventually};
 use kvdyno_model::Design;
 use kvdyno_results::{DesignFacts, Phase};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Comparison, EndedTrial, Lab, Ran, eventually};
 
 /// Short slices of one reader on small databases.
 fn readers<const N: usize>(engines: [&str; N]) -> Comparison {

@@ -1,11 +1,7 @@
 //! Sizes of values, lengths of ranges and key ranges by laws with numbers, and mixes at a rate: each is verified on
 //! every kind of work, and impossible numbers are refused before anything is touched.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
-use support::{Comparison, Lab};
+use crate::support::{Comparison, Lab};
 
 /// Every kind of work that reads or writes values.
 const WORKLOADS: &str = "readrandom,readseq,readreverse,multireadrandom,fwdrange,overwrite,readwhilewriting";

@@ -1,12 +1,8 @@
 //! `kvdyno engines check`: what it finds, and how it tells what it found.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 
-use support::{Lab, Ran, may_mount};
+use crate::support::{Lab, Ran, may_mount};
 
 /// The checks that hold an engine against what the system refuses and what sessions leave.
 const NEW: &str = "write-refused,close-refused,filesystem-full,read-refused,sessions-come-and-go";

@@ -1,11 +1,7 @@
 //! The page of what the lab's settings come to in each engine.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::Lab;
 use insta::assert_snapshot;
-use support::Lab;
 
 #[test]
 fn a_page_says_of_each_setting_what_is_set_or_why_it_is_refused_and_who_is_not_here() {

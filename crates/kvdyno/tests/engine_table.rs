@@ -1,22 +1,16 @@
 //! Every engine that is here in every workload and preset: it passes, or cannot do it. `docs/engines/workloads.md` has
 //! the table, in which `make engine-table` writes the rows of the engines that are here anew.
 
-#![allow(clippy::unwrap_used)]
-
-#[path = "support/columns.rs"]
 #[allow(dead_code)]
-mod columns;
-mod support;
-
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use columns::{Column, WORKLOADS, experiments};
+use crate::support::Lab;
+use crate::support::columns::{Column, WORKLOADS, experiments};
 use kvdyno_results::{Phase, TrialOutcome, TrialResult};
-use support::Lab;
 
 const ENGINES: [&str; 22] = [
     "badger",

@@ -1,15 +1,11 @@
 //! The environment: what cannot be had is refused before anything is touched; what was set is observed by the worker.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::process::Command;
 
+use crate::support::{Lab, Ran, RunningKvdyno};
 use insta::assert_snapshot;
 use kvdyno_results::ObservedEnvironment;
-use support::{Lab, Ran};
 
 /// A comparison with these arguments: exit code 2, nothing touched.
 #[track_caller]
@@ -20,7 +16,7 @@ fn refused<const N: usize>(environment: [&str; N]) -> Ran {
     arguments.extend(environment);
     let mut command = lab.kvdyno();
     command.args(arguments);
-    let ran = support::RunningKvdyno::start(lab.clone(), command).ends();
+    let ran = RunningKvdyno::start(lab.clone(), command).ends();
     ran.exits(2);
     assert_eq!(lab.tree(), before, "something was touched: {}", ran.stderr);
     ran
@@ -192,7 +188,7 @@ fn a_preloaded_library_of_the_caller_s_is_not_there_with_libc() {
         let mut command = lab.kvdyno();
         command.args(["compare", "lmdb", "--records", "2000", "--readers", "1", "--operations", "200", "--out", out]);
         command.args(["--warmup", "0s"]).args(allocator).env("LD_PRELOAD", &jemalloc);
-        support::RunningKvdyno::start(lab.clone(), command).ends().exits(0);
+        RunningKvdyno::start(lab.clone(), command).ends().exits(0);
         kvdyno_results::folder::ResultsFolder::at(lab.path(out)).results().unwrap().remove(0).environment.allocator
     };
     assert_eq!(run("as-it-is", &[]), jemalloc);

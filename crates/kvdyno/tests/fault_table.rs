@@ -1,22 +1,16 @@
 //! Every fault in every workload that can meet it: caught, and in no other a false alarm. Each fault is a test of its
 //! own. `docs/faults.md` has the table, of which each writes its row with `KVDYNO_REGENERATE=run`.
 
-#![allow(clippy::unwrap_used)]
-
-#[path = "support/columns.rs"]
-mod columns;
-mod support;
-
 use std::path::PathBuf;
 use std::{fs, panic, thread};
 
+use crate::support::Lab;
+use crate::support::columns::{Does, RECORDS, WORKLOADS, experiments};
 use Does::{
     Deletes, DeletesRanges, Ends, Front, HasBounds, InsertsIfAbsent, Looks, Reads, ReadsAgain, Rereads, Seeks, Steps,
     Transacts, UpdatesAtOnce, Writes, WritesTwo,
 };
-use columns::{Does, RECORDS, WORKLOADS, experiments};
 use kvdyno_results::{Phase, TrialOutcome, TrialResult};
-use support::Lab;
 
 /// A row: the fault, its description, and what a workload must do to meet it: all of one of these.
 struct Row {

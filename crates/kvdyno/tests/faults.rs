@@ -1,11 +1,7 @@
 //! An engine that crashes, leaves, hangs, errs or fills the storage spoils its own trials and nobody else's, and the
 //! report says what it did.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
-use support::{Comparison, HANG, Lab, NEVER, Ran, SmallFilesystem, side_by_side};
+use crate::support::{Comparison, HANG, Lab, NEVER, Ran, SmallFilesystem, side_by_side};
 
 /// `faulty` beside LMDB, reading at random. Databases have 2000 records: put 2001 is the first after the load.
 fn faulty(fault: &str) -> Comparison {

@@ -1,17 +1,13 @@
 //! For other programs: lists, events, metrics; completions for shells, and pages for `man`.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
+use crate::support::{Lab, eventually};
 use serde_json::Value;
-use support::{Lab, eventually};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))

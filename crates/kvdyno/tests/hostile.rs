@@ -1,18 +1,14 @@
 //! Engines that do something to their process or to the lab, beside one that is sound: its trials are as without them,
 //! each of theirs has its reason, and nothing of them is left.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use crate::support::hostile::{Case, MISLED, Together, all_as_expected, four, only_they_suffer};
+use crate::support::{Comparison, HANG, Lab, RunningKvdyno, SmallFilesystem, eventually, same_but_for_audit};
 use kvdyno_results::FailureKind::{EngineError, Hung, Implausible, LabError};
 use rustix::process::{Pid, Signal, getpgid, kill_process};
-use support::hostile::{Case, MISLED, Together, all_as_expected, four, only_they_suffer};
-use support::{Comparison, HANG, Lab, RunningKvdyno, SmallFilesystem, eventually, same_but_for_audit};
 
 const READ_RANDOM: &str = "[[run]]\nworkload = 'readrandom'\noperations = 3000\nwarmup = '0s'\nreaders = [1]";
 

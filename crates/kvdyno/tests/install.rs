@@ -1,15 +1,11 @@
 //! `kvdyno engines install`: what is refused, and that nothing half-installed stays. Package clients are played by
 //! small scripts, so nothing is fetched.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
-use support::Lab;
+use crate::support::{Lab, adapters};
 
 /// Runs `kvdyno engines install` in a lab whose `bin` folder is all of `PATH`.
 fn install(lab: &Lab, arguments: &[&str]) -> Output {
@@ -122,7 +118,7 @@ fn a_version_that_is_not_installed_says_how_to_get_it() {
 #[test]
 fn a_library_of_another_engine_is_refused() {
     let lab = Lab::new();
-    let adapter = support::adapters().join("libkvdyno_skeleton.so");
+    let adapter = adapters().join("libkvdyno_skeleton.so");
     let library = format!("rocksdb={}", adapter.display());
     let output = lab.kvdyno().args(["compare", "rocksdb", "--library", &library]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -1,14 +1,10 @@
 //! Input that is too much for anybody is refused with a number and its reason, in little memory, before anything is
 //! touched.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fmt::Write;
 use std::process::Command;
 
-use support::{Lab, Ran, RunningKvdyno};
+use crate::support::{Lab, Ran, RunningKvdyno};
 
 /// KiB of address space: whatever grows with the input beyond it ends the program, with another exit code.
 const MEMORY_KIB: u32 = 512 << 10;

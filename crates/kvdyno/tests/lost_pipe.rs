@@ -1,13 +1,9 @@
 //! Whoever reads what is printed may go away: the run goes on to its end and saves what it found.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::io::{PipeWriter, pipe};
 use std::process::ExitStatus;
 
-use support::Lab;
+use crate::support::Lab;
 
 /// A pipe that nobody reads.
 fn lost() -> PipeWriter {

@@ -1,13 +1,9 @@
 //! The beginnings of an engine's author: `kvdyno engines new`, the skeleton, the adapter's name, first mistakes.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use support::{Lab, Ran};
+use crate::support::{Lab, Ran};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)

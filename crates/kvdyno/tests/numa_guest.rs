@@ -1,8 +1,6 @@
 //! Whether each environment of `tests/numa/environments.toml` was what it says, by the records that a machine of four
 //! nodes left. `make test-numa` boots it and runs this; by itself there is nothing to look at.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::path::PathBuf;
 

@@ -1,10 +1,6 @@
 //! Things that others made are safe: runs share no database, `kvdyno clean` removes what bears a token of a dead
 //! process and nothing that only looks like it, and nothing is written through a link.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
 use std::os::unix::process::CommandExt;
@@ -12,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use crate::support::{Comparison, Lab, LoopDevice, Ran, RunningKvdyno, may_set_the_environment};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use support::{Comparison, Lab, LoopDevice, Ran, RunningKvdyno, may_set_the_environment};
 
 /// Somebody else.
 const NOBODY: u32 = 65534;

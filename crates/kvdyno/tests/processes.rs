@@ -1,15 +1,11 @@
 //! Readers and writers that are processes of their own: they give what threads give, one that goes wrong ends the trial
 //! with its reason, and nothing stays behind.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 
+use crate::support::{Comparison, HANG, Lab, Ran, RunningKvdyno, eventually};
 use kvdyno_results::{ClientKind, OpKind, TrialResult};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Comparison, HANG, Lab, Ran, RunningKvdyno, eventually};
 
 fn processes<const N: usize>(engines: [&str; N]) -> Comparison {
     Lab::new().compare(engines).with("clients", "processes").with("load-clients", "processes").with("readers", 2)

@@ -1,16 +1,12 @@
 //! The folder that a run leaves: results that agree with themselves, files that other tools read, reports in every
 //! form.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::{Comparison, Lab, Ran, interval_log};
 use kvdyno_results::{Operations, Percentile, Phase, SeriesPoint, TrialResult};
-use support::{Comparison, Lab, Ran, interval_log};
 
 /// The columns of `published/symas-2014-inmem-load.csv`, but for the first, which is the same in all of our rows.
 const LOAD_COLUMNS: &str =

@@ -1,15 +1,11 @@
 //! A run that is ended at any moment goes on where it stopped: what is finished stays, the rest is done, once.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::{Comparison, Lab, Ran, RunningKvdyno, eventually, same_but_for_audit};
 use kvdyno_results::Phase;
-use support::{Comparison, Lab, Ran, RunningKvdyno, eventually, same_but_for_audit};
 
 /// Two loads, then reads beside a writer and reads alone, in turns: six trials in about a second. By this seed LMDB
 /// comes first in each step.

@@ -1,12 +1,8 @@
 //! Clients of a mix with roles of their own: each works by its own numbers, they know of each other's records, and the
 //! figures of each stand by themselves.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Lab, Ran};
 use kvdyno_results::{OpKind, RoleOperations, TrialResult};
-use support::{Lab, Ran};
 
 /// A mix on an engine with these keys of its run.
 fn mixed(engine: &str, run: &str) -> Ran {

@@ -1,10 +1,6 @@
 //! Sessions that have a durability of their own: it stands beside the row, and who cannot have it is refused.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
-use support::{Comparison, Lab};
+use crate::support::{Comparison, Lab};
 
 fn writing(engine: &str, level: &str) -> Comparison {
     let comparison = Lab::new().compare([engine]).workload("overwrite").with("records", 1000).operations(300);

@@ -1,14 +1,10 @@
 //! For terminals: lines that fit it, colours only where they are wanted, and nobody else's commands.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use support::Lab;
+use crate::support::Lab;
 
 /// A load and a run, of which the run has failed with words that clear a screen.
 fn hostile() -> Lab {

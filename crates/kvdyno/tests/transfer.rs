@@ -1,11 +1,7 @@
 //! Transactions over two records: every commit is kept, whole and once, and what was not committed nobody sees.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Comparison, Lab, Ran};
 use kvdyno_results::{FigureValue, TrialResult};
-use support::{Comparison, Lab, Ran};
 
 fn transfer(engine: &str, clients: u32) -> Comparison {
     let comparison = Lab::new().compare([engine]).workload("transfer").with("readers", clients);

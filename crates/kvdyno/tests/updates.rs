@@ -1,11 +1,7 @@
 //! Updates of records that all clients share, by one call or in transactions: each that was acknowledged is kept.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Comparison, Lab, Ran};
 use kvdyno_results::{FigureValue, TrialResult};
-use support::{Comparison, Lab, Ran};
 
 const AT_ONCE: &str = "get 50, atomic-update 50";
 const IN_TRANSACTIONS: &str = "get 50, transactional-update 50";

@@ -1,11 +1,7 @@
 //! Variants of an experiment, engines that are left out, and experiments made to fit.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Lab, adapters};
 use kvdyno_results::TrialResult;
-use support::Lab;
 
 const FILE: &str = r#"
 name = "sizes"
@@ -121,7 +117,7 @@ fn an_experiment_without_any_engine_that_is_here_is_refused() {
 #[test]
 fn an_engine_that_is_not_here_is_left_out_with_how_to_get_it() {
     let engines = ["redb", "fjall", "bbolt", "badger", "pebble", "sled", "tokuft", "basho-leveldb"];
-    let here = |engine: &&str| support::adapters().join(format!("libkvdyno_{engine}.so")).is_file();
+    let here = |engine: &&str| adapters().join(format!("libkvdyno_{engine}.so")).is_file();
     let absent: Vec<&str> = engines.into_iter().filter(|engine| !here(engine)).collect();
     let lab = Lab::new();
     lab.write(

@@ -1,11 +1,7 @@
 //! Every wrong answer is caught, counted as what it is, and fails its trial; and right ones are not.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Comparison, Lab};
 use kvdyno_results::AnswerCounts;
-use support::{Comparison, Lab};
 
 const READS: [&str; 4] = ["readrandom", "readwhilewriting", "readseq", "readreverse"];
 const GETS: [&str; 2] = ["readrandom", "readwhilewriting"];

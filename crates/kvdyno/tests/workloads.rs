@@ -1,14 +1,10 @@
 //! Workloads do what they say, to the record, on every engine, and cost no memory for their keys.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
 use std::cell::Cell;
 use std::fs;
 
+use crate::support::{Comparison, Lab, Ran, eventually};
 use kvdyno_results::{Operations, TrialResult};
-use support::{Comparison, Lab, Ran, eventually};
 
 fn reads(ran: &Ran, engine: &str, workload: &str) -> u64 {
     let trial = ran.trial(engine, workload);

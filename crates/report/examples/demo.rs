@@ -3,9 +3,6 @@
 //! there is no folder, it is made up first. Tells how long the page took to make.
 
 #[allow(missing_docs)]
-#[path = "../tests/support/stalls.rs"]
-mod stalls;
-#[allow(missing_docs)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -31,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             },
             None => support::write(Path::new(&folder), repeats),
         };
-        stalls::stall(&results, "rocksdb");
+        support::stalls::stall(&results, "rocksdb");
         results
     });
     let begun = Instant::now();

@@ -1,11 +1,6 @@
 //! Charts of the page, on made-up results that were changed so that they say something.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-#[path = "support/stalls.rs"]
-mod stalls;
-mod support;
-
+use crate::support;
 use kvdyno_results::{Phase, TrialResult};
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
@@ -42,7 +37,7 @@ fn figures(repeats: u32, change: impl Fn(&mut TrialResult)) -> Vec<Figure> {
         change(&mut result);
         results.save(&result).unwrap();
     }
-    stalls::stall(&results, "rocksdb");
+    support::stalls::stall(&results, "rocksdb");
     let page = std::fs::read_to_string(kvdyno_report::write_page(&results).unwrap()).unwrap();
     Html::parse_document(&page).select(&Selector::parse("figure").unwrap()).map(Figure::of).collect()
 }

@@ -1,7 +1,5 @@
 //! Colours of series: told from each other and from what is behind them by everybody, in both themes.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
 const STYLE: &str = include_str!("../templates/colours.css");
 
 /// How eyes see linear red, green and blue that lack one sort of cones: G. Machado and others, *A Physiologically-based

@@ -1,9 +1,6 @@
 //! The price of calls at a border between languages stands beneath every table that has such an engine.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use kvdyno_report::{Format, render, write_page};
 use kvdyno_results::Setting;
 use kvdyno_results::folder::ResultsFolder;

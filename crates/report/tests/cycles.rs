@@ -1,9 +1,6 @@
 //! Figures that only one workload has, in every format; and rows whose settings are tainted.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support;
 use kvdyno_report::{Format, Paper, Screen, against, render};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{FigureValue, NamedFigure, Phase, Setting, WorkloadFigures};

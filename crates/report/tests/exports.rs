@@ -1,9 +1,6 @@
 //! For other programs: a tidy table of cells, and JSON as its schema has it.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_report::{Format, render, schema, write_ods, write_page};

@@ -1,9 +1,6 @@
 //! The formats, on a made-up experiment. `cargo insta review` shows what a change does to them.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use kvdyno_report::{Format, ReportError, Screen, render, render_on, write_page};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{CachedPages, NodePages, ObservedEnvironment};

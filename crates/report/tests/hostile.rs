@@ -1,9 +1,6 @@
 //! Results that somebody else wrote: what stands in them reaches neither a terminal nor a spreadsheet as a command.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use std::fs;
 use std::path::Path;
 

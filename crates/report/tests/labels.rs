@@ -1,9 +1,6 @@
 //! Labels stand beside identities, in every format.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use kvdyno_report::{Format, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{ClientKind, Setting, latency_log};

@@ -1,9 +1,6 @@
 //! The page, on a made-up experiment.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use std::io::Read;
 
 use base64::Engine;

@@ -1,9 +1,6 @@
 //! Tables on terminals of several widths: nothing is longer than a line, and no figure is broken.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use kvdyno_report::{Diff, DiffFormat, Format, Screen, against, render_on};
 use kvdyno_results::folder::ResultsFolder;
 

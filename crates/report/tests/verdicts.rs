@@ -1,9 +1,6 @@
 //! Verdicts in every format, on made-up experiments.
 
-#![allow(clippy::unwrap_used, reason = "in tests")]
-
-mod support;
-
+use crate::support;
 use kvdyno_report::{Format, Paper, Screen, against, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{DesignFacts, DuetFacts, OpKind, SeriesPoint, TrialResult};

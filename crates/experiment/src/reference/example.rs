@@ -10,7 +10,7 @@ use crate::experiment::{SectionInfo, section_of, sections};
 const HEAD: &str = "#:schema ./schema.json
 # Every key of an experiment file. Only `engines` is needed; a key that stands here as a comment is absent otherwise.
 # docs/experiment-file.md explains them, docs/experiment-keys.md lists them. This file is generated from their
-# definitions: `KVDYNO_REGENERATE=run cargo test -p kvdyno-experiment --test generated` writes it anew.
+# definitions: `make mend` writes it anew.
 #
 #     kvdyno run experiments/example.toml --dry-run     checks the file and prints it in full
 #     kvdyno run experiments/example.toml               runs it: less than a minute on two cores

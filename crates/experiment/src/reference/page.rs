@@ -8,9 +8,8 @@ use crate::experiment::{SectionInfo, sections};
 
 const HEAD: &str = "# Keys of the experiment file
 
-Every key, as the program defines it. This page is generated: `KVDYNO_REGENERATE=run cargo test -p kvdyno-experiment
---test generated` writes it anew. [experiment-file.md](experiment-file.md) explains them. A flag is one of
-`kvdyno compare`; it takes what the file takes.
+Every key, as the program defines it. This page is generated: `make mend` writes it anew.
+[experiment-file.md](experiment-file.md) explains them. A flag is one of `kvdyno compare`; it takes what the file takes.
 ";
 
 /// The page, as Markdown.

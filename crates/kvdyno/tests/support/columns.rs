@@ -1,7 +1,5 @@
 //! The workloads of the tables in the documents: every one, and every preset as a mix.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fmt::Write;
 
 /// Records of each database.

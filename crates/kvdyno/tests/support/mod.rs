@@ -7,8 +7,9 @@
 //! - [`Ran`], [`EndedTrial`] (`outcome.rs`): what came of it.
 
 // Helpers of tests are tests: a failure there is a failed test. Each file of tests uses a part of them.
-#![allow(clippy::unwrap_used, dead_code, unused_imports)]
+#![allow(clippy::unwrap_used)]
 
+pub mod columns;
 mod hlog;
 pub mod hostile;
 mod machine;
@@ -34,7 +35,7 @@ use tempfile::TempDir;
 pub use hlog::interval_log;
 pub use machine::LoopDevice;
 pub use outcome::{EndedTrial, Ran, squeezed};
-pub use rights::{is_root, may_mount, may_set_the_environment, pass_over};
+pub use rights::{may_mount, may_set_the_environment};
 pub use running::{HANG, NEVER, RunningKvdyno, eventually, side_by_side};
 pub use small_filesystem::SmallFilesystem;
 

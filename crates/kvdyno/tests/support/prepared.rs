@@ -2,7 +2,7 @@
 //! is not what a test is about.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -32,6 +32,36 @@ impl Lab {
     /// Nobody took anything of the machine while the results of `folder` were measured. Whether somebody had.
     pub fn undisturbed(&self, folder: &str) -> bool {
         self.say_interference(folder, &[], |_| true)
+    }
+
+    /// Gives the runs of set-up `to` the figures that those of `from` have in the same repeat.
+    pub fn gives_figures_of(&self, folder: &str, from: &str, to: &str) {
+        let of = |setup: &str| {
+            let trials = fs::read_dir(self.path(folder).join("trials")).unwrap().flatten();
+            let mut results: Vec<(PathBuf, Value)> =
+                trials.map(|trial| trial.path().join("result.json")).map(|file| (file.clone(), read(&file))).collect();
+            results.retain(|(_, result)| result["trial"]["engine"] == setup && result["trial"]["phase"] == "run");
+            results.sort_by_key(|(_, result)| result["trial"]["repeat"].as_u64());
+            results
+        };
+        let (given, taken) = (of(from), of(to));
+        assert!(
+            !given.is_empty() && given.len() == taken.len(),
+            "{} runs of {from}, {} of {to}",
+            given.len(),
+            taken.len()
+        );
+        for ((_, given), (file, mut result)) in given.into_iter().zip(taken) {
+            for key in ["window", "operations", "os"] {
+                result[key] = given[key].clone();
+            }
+            for key in ["slept", "duet", "duet_slices"] {
+                if let Some(figure) = given["design"].get(key) {
+                    result["design"][key] = figure.clone();
+                }
+            }
+            fs::write(&file, result.to_string()).unwrap();
+        }
     }
 
     /// Takes back all repeats after the first `count`, and that any was done again.

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files has failed")]
 
+pub mod stalls;
+
 use std::fs;
 use std::path::Path;
 

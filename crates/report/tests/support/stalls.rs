@@ -1,7 +1,5 @@
 //! Made-up runs in which an engine stalls.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot write its files has failed")]
-
 use kvdyno_results::Percentiles;
 use kvdyno_results::folder::ResultsFolder;
 

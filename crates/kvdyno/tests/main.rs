@@ -1,0 +1,43 @@
+//! What a user gets from the program: each file is a part of that. They are one test binary, for each binary is linked
+//! with everything anew.
+
+#![allow(clippy::unwrap_used)]
+
+mod amplification;
+mod audit;
+mod backing_store;
+mod bad_input;
+mod cycles;
+mod damaged_results;
+mod databases;
+mod deletes;
+mod designs;
+mod diff;
+mod drawn;
+mod engine_checks;
+mod engine_settings;
+mod engine_table;
+mod environment;
+mod fault_table;
+mod faults;
+mod for_programs;
+mod hostile;
+mod install;
+mod limits;
+mod lost_pipe;
+mod memory_limit;
+mod new_adapter;
+mod numa_guest;
+mod ownership;
+mod processes;
+mod results;
+mod resume;
+mod roles;
+mod session_durability;
+mod support;
+mod terminal;
+mod transfer;
+mod updates;
+mod variants;
+mod verification;
+mod workloads;

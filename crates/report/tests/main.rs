@@ -1,0 +1,19 @@
+//! What a reader gets from results: each file is a part of that. They are one test binary, for each binary is linked
+//! with everything anew.
+
+#![allow(clippy::unwrap_used, reason = "in tests")]
+
+mod charts;
+mod colours;
+mod columns;
+mod crossing;
+mod cycles;
+mod exports;
+mod formats;
+mod hostile;
+mod labels;
+mod page;
+mod schema;
+mod screens;
+mod support;
+mod verdicts;
