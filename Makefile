@@ -276,7 +276,8 @@ test-numa: setup
 	WITH_GUEST=yes scripts/setup.sh
 	$(MAKE) build
 	tests/numa/run.sh target/release/kvdyno $(ENGINES) $(NUMA_GUEST)
-	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results $(CARGO) test --release --locked -p kvdyno --test tests numa_guest:: -- --ignored
+	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results \
+		$(CARGO) test --release --locked -p kvdyno --test tests numa_guest:: -- --ignored
 
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh

@@ -67,22 +67,45 @@ merge() {
 }
 
 seed=${SEED:-1}
-for target in $targets; do
+
+# TARGET: what was asked for, of one.
+work() {
     case "$what:$seed" in
-    merge:*) merge "$target" ;;
+    merge:*) merge "$1" ;;
     *:new)
         drawn=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
-        begin "$target" "$out/corpus/$target"
-        echo "fuzz: $target for $what s, SEED=$drawn"
-        fuzz "$target" -max_total_time="$what" -seed="$drawn" -print_final_stats=1 "$out/corpus/$target"
+        begin "$1" "$out/corpus/$1"
+        echo "fuzz: $1 for $what s, SEED=$drawn"
+        fuzz "$1" -max_total_time="$what" -seed="$drawn" -print_final_stats=1 "$out/corpus/$1"
         ;;
     *)
-        rm -rf "$out/begun/$target" "$out/new/$target"
-        begin "$target" "$out/begun/$target"
-        mkdir -p "$out/new/$target"
-        echo "fuzz: $target for $what s, SEED=$seed"
-        fuzz "$target" -max_total_time="$what" -seed="$seed" -print_final_stats=1 "$out/new/$target" \
-            "$out/begun/$target"
+        rm -rf "$out/begun/$1" "$out/new/$1"
+        begin "$1" "$out/begun/$1"
+        mkdir -p "$out/new/$1"
+        echo "fuzz: $1 for $what s, SEED=$seed"
+        fuzz "$1" -max_total_time="$what" -seed="$seed" -print_final_stats=1 "$out/new/$1" "$out/begun/$1"
         ;;
     esac
+}
+
+# Waits for the targets under way, and tells what they printed.
+end() {
+    for one in $under_way; do
+        target=${one#*:}
+        wait "${one%%:*}" || failed="$failed $target"
+        cat "$out/$target.log"
+    done
+    under_way=
+}
+
+failed='' under_way=''
+for target in $targets; do
+    [ "$(echo "$under_way" | wc -w)" -lt "$(nproc)" ] || end
+    work "$target" >"$out/$target.log" 2>&1 &
+    under_way="$under_way $!:$target"
 done
+end
+[ -z "$failed" ] || {
+    echo "fuzz: brought down:$failed"
+    exit 1
+}

@@ -18,6 +18,11 @@ pub struct TestFailure {
 }
 
 impl TestFailure {
+    /// Whether both are failures of one test.
+    pub fn is_of_same_test(&self, other: &TestFailure) -> bool {
+        (&self.binary, &self.test) == (&other.binary, &other.test)
+    }
+
     /// The expression by which the runner selects this test and no other.
     pub fn filter(&self) -> String {
         format!("(binary_id(={}) & test(={}))", self.binary, self.test)

@@ -2,9 +2,11 @@
 //! `--features NAME`, then each that failed once more, alone. One that then passes is flaky: it is named with the
 //! output of its failure, and [`MOST_FLAKY`] of them are let pass.
 //!
-//! It ends with the names of what failed, their messages, and the command that runs each alone. The names are also left
-//! in `target/gate/tests.failed` and `tests.flaky`, a line each, for `scripts/stages.sh`.
+//! It ends with the tests that passed over what they may not do (`KVDYNO_TEST_PASSED_OVER`), and with the names of what
+//! failed, their messages, and the command that runs each alone. The names are also left in `target/gate/tests.failed`
+//! and `tests.flaky`, a line each, for `scripts/stages.sh`.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
@@ -46,14 +48,19 @@ fn main() -> ExitCode {
 /// Whether the tests are sound.
 fn run(arguments: &[String]) -> Fallible<bool> {
     let top = repository::top();
-    let first = failing(&top, "default", arguments)?;
-    let still =
-        if first.is_empty() || first.len() > MOST_RUN_AGAIN { first.clone() } else { again(&top, arguments, &first)? };
-    let failed = |failure: &&TestFailure| still.iter().any(|one| one.to_string() == failure.to_string());
-    let (failed, flaky): (Vec<&TestFailure>, Vec<&TestFailure>) = first.iter().partition(failed);
-
     let folder = top.join("target/gate");
     fs::create_dir_all(&folder)?;
+    let passed_over = folder.join("tests.passed-over");
+    fs::write(&passed_over, "")?;
+    // Tests wait for the disk, and for engines that hang on purpose, about a third of their time.
+    let threads = std::thread::available_parallelism()?.get() * 3 / 2;
+    let side_by_side = [arguments, &[format!("--test-threads={threads}")]].concat();
+    let first = failing(&top, "default", &side_by_side)?;
+    let still =
+        if first.is_empty() || first.len() > MOST_RUN_AGAIN { first.clone() } else { again(&top, arguments, &first)? };
+    let failed = |failure: &&TestFailure| still.iter().any(|one| one.is_of_same_test(failure));
+    let (failed, flaky): (Vec<&TestFailure>, Vec<&TestFailure>) = first.iter().partition(failed);
+
     leave(&folder.join("tests.flaky"), &flaky, arguments)?;
     leave(&folder.join("tests.failed"), &failed, arguments)?;
     let mut out = io::stdout().lock();
@@ -65,7 +72,13 @@ fn run(arguments: &[String]) -> Fallible<bool> {
         writeln!(out, "\n---- failed: {failure}")?;
         tell(&mut out, failure, arguments)?;
     }
-    writeln!(out, "\n{} tests failed, {} are flaky", failed.len(), flaky.len())?;
+    let passed_over = fs::read_to_string(&passed_over)?;
+    let passed_over: BTreeSet<&str> = passed_over.lines().collect();
+    for line in &passed_over {
+        writeln!(out, "{line}")?;
+    }
+    let counts = [failed.len(), flaky.len(), passed_over.len()];
+    writeln!(out, "\n{} tests failed, {} are flaky, {} were passed over", counts[0], counts[1], counts[2])?;
     for failure in &failed {
         writeln!(out, "test {failure} ... FAILED")?;
     }
@@ -84,6 +97,7 @@ fn failing(top: &Path, profile: &str, arguments: &[String]) -> Fallible<Vec<Test
     let runner = top.join("target/tools/cargo-nextest");
     let mut command = Command::new(&runner);
     command.args(["nextest", "run", "--profile", profile]).args(BUILT).args(arguments).current_dir(top);
+    command.env("KVDYNO_TEST_PASSED_OVER", top.join("target/gate/tests.passed-over"));
     let status = command.status().map_err(|error| format!("{} (scripts/tools.sh): {error}", runner.display()))?;
     let read = match fs::read_to_string(&report) {
         Ok(text) => failures(&text).map_err(|error| format!("{}: {error}", report.display()))?,

@@ -55,8 +55,15 @@ fn of_installed(path: &Path) -> Option<EnginePackage> {
 /// The source of a Debian package.
 const DPKG: &str = "dpkg";
 
+/// The folders below which packages put libraries (Debian Policy 9.1 and the Filesystem Hierarchy Standard 3.0).
+/// `/usr/local` is no package's. Of a file elsewhere dpkg need not be asked, which reads the lists of all packages.
+const OF_PACKAGES: [&str; 5] = ["/usr", "/lib", "/lib32", "/lib64", "/opt"];
+
 /// The Debian package that dpkg says it belongs to.
 fn of_dpkg(path: &Path) -> Option<EnginePackage> {
+    if path.starts_with("/usr/local") || !OF_PACKAGES.iter().any(|folder| path.starts_with(folder)) {
+        return None;
+    }
     let path = path.to_str()?;
     // Packages of before `/lib` became a link to `/usr/lib` still say `/lib`.
     let owner = owner(path).or_else(|| owner(path.strip_prefix("/usr")?))?;

@@ -105,7 +105,7 @@ fn a_slower_build_is_worse_and_the_other_way_round_better() {
     assert!(better.stdout.starts_with("### The same or better\n") && better.stdout.contains("| better |"));
 }
 
-/// What a library costs from one start to the next is its own and the machine's; here both cost what one of them did.
+/// The cost of a library differs from one start to the next; here both cost the same as one of them did.
 #[test]
 fn one_library_against_itself_is_the_same() {
     let change = SlowLab::new();

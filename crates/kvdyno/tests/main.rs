@@ -1,5 +1,5 @@
-//! What a user gets from the program: each file is a part of that. They are one test binary, for each binary is linked
-//! with everything anew.
+//! The program as its users have it: each file holds a part of that. They are one test binary, because each binary is
+//! linked with everything anew.
 
 #![allow(clippy::unwrap_used)]
 

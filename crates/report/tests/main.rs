@@ -1,5 +1,5 @@
-//! What a reader gets from results: each file is a part of that. They are one test binary, for each binary is linked
-//! with everything anew.
+//! The report as its readers have it: each file holds a part of that. They are one test binary, because each binary is
+//! linked with everything anew.
 
 #![allow(clippy::unwrap_used, reason = "in tests")]
 

@@ -1,27 +1,25 @@
 //! Memory that worker and parent share.
 //!
-//! Two segments: that of a trial (a control block, and statistics for each client), and the ledger of a database, which
-//! lives from its load to its removal. Both are anonymous files that the parent makes and the worker, or each of
-//! several worker processes, inherits.
+//! Two segments: that of a trial (a control block, and statistics for each client), and the ledger of a database
+//! ([`LedgerMemory`]), which lives from its load to its removal. Both are anonymous files that the parent makes and the
+//! worker, or each of several worker processes, inherits.
 //!
 //! In the measured loop a reader or writer writes its own stats alone, and reads of the control block only the moment
 //! at which to stop, which is written twice in a trial; so no cache line is written by two threads.
 
 use std::io;
 use std::mem::{align_of, size_of};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use kvdyno_dataset::{LEDGER_SLOTS, Ledger, WatchedIds, deletion_words};
 use kvdyno_results::OpKind;
-use memmap2::{MmapOptions, MmapRaw};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
-use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
 use crate::barrier::Barriers;
 pub use crate::counter::bump;
 use crate::histogram::{TickHistogram, touch};
+pub use crate::ledger_memory::LedgerMemory;
+use crate::segment::Segment;
 use crate::slices::{SliceControl, SliceStats};
 
 /// The state of the worker.
@@ -322,60 +320,6 @@ impl ClientStats {
     }
 }
 
-/// A shared segment, mapped.
-#[derive(Debug)]
-struct Segment {
-    map: MmapRaw,
-    /// Kept by the parent, so that it can be handed to the worker.
-    file: Option<OwnedFd>,
-}
-
-impl Segment {
-    fn create(name: &str, size: usize) -> io::Result<Segment> {
-        let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&file, size as u64)?;
-        // Whoever has it mapped would die of a part that is no more.
-        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Segment::map(file, size)
-    }
-
-    /// Of its pages, those take memory that are touched.
-    fn map(file: OwnedFd, size: usize) -> io::Result<Segment> {
-        let map = MmapOptions::new().len(size).map_raw(&file)?;
-        Ok(Segment { map, file: Some(file) })
-    }
-
-    /// With all of its pages: no page fault of ours falls into a measurement.
-    fn populated(self) -> io::Result<Segment> {
-        let Segment { map, file } = self;
-        let Some(file) = file else { return Ok(Segment { map, file }) };
-        let map = MmapOptions::new().len(map.len()).populate().map_raw(&file)?;
-        Ok(Segment { map, file: Some(file) })
-    }
-
-    /// All of it.
-    ///
-    /// # Safety
-    /// `fd` is an inherited segment of at least `size` bytes that nobody else in this process owns.
-    unsafe fn inherit(fd: RawFd, size: usize) -> io::Result<Segment> {
-        // SAFETY: as the caller promises.
-        let file = unsafe { OwnedFd::from_raw_fd(fd) };
-        fcntl_setfd(&file, FdFlags::CLOEXEC)?;
-        let length = rustix::fs::fstat(&file)?.st_size;
-        match usize::try_from(length).ok().filter(|length| *length >= size) {
-            Some(length) => Segment::map(file, length),
-            None => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("a shared segment has {length} bytes, not {size}"),
-            )),
-        }
-    }
-
-    fn fd(&self) -> RawFd {
-        self.file.as_ref().map_or(-1, |file| file.as_raw_fd())
-    }
-}
-
 /// The segment of a trial.
 #[derive(Debug)]
 pub struct SharedMemory {
@@ -415,9 +359,9 @@ impl SharedMemory {
 
     /// The control block.
     pub fn control(&self) -> &Control {
-        debug_assert!((self.segment.map.as_ptr() as usize).is_multiple_of(align_of::<Control>()));
+        debug_assert!((self.segment.as_ptr() as usize).is_multiple_of(align_of::<Control>()));
         // SAFETY: the segment begins with a control block, page-aligned, made of atomics valid for any bytes.
-        unsafe { &*self.segment.map.as_ptr().cast::<Control>() }
+        unsafe { &*self.segment.as_ptr().cast::<Control>() }
     }
 
     /// The statistics of each client.
@@ -425,109 +369,9 @@ impl SharedMemory {
         // SAFETY: the statistics follow the control block, whose size is a multiple of their alignment; they are made
         // of atomics valid for any bytes, and the segment is long enough for all of them.
         unsafe {
-            let first = self.segment.map.as_ptr().add(size_of::<Control>()).cast::<ClientStats>();
+            let first = self.segment.as_ptr().add(size_of::<Control>()).cast::<ClientStats>();
             std::slice::from_raw_parts(first, self.client_stats)
         }
-    }
-}
-
-/// The slots of a database's ledger, and where records are deleted a bit for each.
-#[derive(Debug)]
-pub struct LedgerMemory {
-    segment: Segment,
-    /// Of slots and bits.
-    words: usize,
-}
-
-impl LedgerMemory {
-    const WORD: usize = size_of::<AtomicU64>();
-
-    /// A new ledger: version 0 everywhere, and nothing deleted. It has bits for `deletable` records.
-    ///
-    /// # Errors
-    /// If there is no memory for it.
-    pub fn create(deletable: u64) -> io::Result<LedgerMemory> {
-        let words = LEDGER_SLOTS + deletion_words(deletable);
-        Ok(LedgerMemory { segment: Segment::create("kvdyno-ledger", words * Self::WORD)?.populated()?, words })
-    }
-
-    /// One that [`LedgerMemory::save`] saved, with bits for `deletable` records if it has none. `None` if it is
-    /// something else.
-    ///
-    /// # Errors
-    /// If there is no memory for it.
-    pub fn restore(saved: &[u8], deletable: u64) -> io::Result<Option<LedgerMemory>> {
-        let least = LEDGER_SLOTS * Self::WORD;
-        if saved.len() < least || !saved.len().is_multiple_of(Self::WORD) {
-            return Ok(None);
-        }
-        let mut ledger = LedgerMemory::create(deletable)?;
-        let words = saved.len() / Self::WORD;
-        if ledger.words < words {
-            ledger = LedgerMemory { segment: Segment::create("kvdyno-ledger", words * Self::WORD)?, words };
-        }
-        for (slot, word) in ledger.all().iter().zip(saved.chunks_exact(Self::WORD)) {
-            slot.store(word.try_into().map_or(0, u64::from_le_bytes), Ordering::Relaxed);
-        }
-        Ok(Some(ledger))
-    }
-
-    /// The parent's ledger, in the worker.
-    ///
-    /// # Errors
-    /// If it is not one.
-    ///
-    /// # Safety
-    /// `fd` was handed over by the parent for this purpose and is used for nothing else.
-    pub unsafe fn inherit(fd: RawFd) -> io::Result<LedgerMemory> {
-        // SAFETY: as the caller promises.
-        let segment = unsafe { Segment::inherit(fd, LEDGER_SLOTS * Self::WORD) }?.populated()?;
-        let words = segment.map.len() / Self::WORD;
-        Ok(LedgerMemory { segment, words })
-    }
-
-    /// The file, for the worker to inherit.
-    pub fn fd(&self) -> RawFd {
-        self.segment.fd()
-    }
-
-    fn all(&self) -> &[AtomicU64] {
-        // SAFETY: the segment has so many page-aligned atomics, valid for any bytes.
-        unsafe { std::slice::from_raw_parts(self.segment.map.as_ptr().cast::<AtomicU64>(), self.words) }
-    }
-
-    /// The slots.
-    pub fn slots(&self) -> &[AtomicU64] {
-        &self.all()[..LEDGER_SLOTS]
-    }
-
-    /// The bits of deleted records; none where none are deleted.
-    fn deletions(&self) -> &[AtomicU64] {
-        &self.all()[LEDGER_SLOTS..]
-    }
-
-    /// The ledger of a database that was loaded with so many records.
-    pub fn of(&self, records: u64) -> Ledger<'_> {
-        Ledger::new(self.slots(), WatchedIds::over(records)).with_deletions(self.deletions())
-    }
-
-    /// Why what is in it cannot be true, if it was `earlier` before and the newest version is `last_version`.
-    pub fn implausible(&self, earlier: &LedgerMemory, last_version: u64) -> Option<String> {
-        let slots = self.slots().iter().zip(earlier.slots()).enumerate();
-        let versions =
-            slots.map(|(slot, (now, then))| (slot, now.load(Ordering::Relaxed), then.load(Ordering::Relaxed)));
-        let wrong = versions.into_iter().find(|(_, now, then)| now < then || *now > last_version);
-        wrong.map(|(slot, now, then)| {
-            format!(
-                "what lies in the database's ledger cannot be true: version {now} in slot {slot}, where {then} was \
-                 acknowledged before and nothing newer than {last_version} was written"
-            )
-        })
-    }
-
-    /// All slots as bytes, for keeping.
-    pub fn save(&self) -> Vec<u8> {
-        self.all().iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect()
     }
 }
 
@@ -547,8 +391,7 @@ mod tests {
     #[test]
     fn kinds_of_operations_that_a_client_does_not_do_take_no_memory() {
         let shared = SharedMemory::create(8).unwrap();
-        let file = shared.segment.file.as_ref().unwrap();
-        let kib = || rustix::fs::fstat(file).unwrap().st_blocks as usize / 2;
+        let kib = || shared.segment.kib();
         assert_eq!(kib(), 0);
         shared.client_stats()[3].set_op_kinds(&[OpKind::Get]);
         // Two histograms, and the page before each that is not used.
@@ -565,29 +408,5 @@ mod tests {
         shared.control().first_failure("wrong: ä value");
         shared.control().first_failure("another");
         assert_eq!(shared.control().failure().as_deref(), Some("wrong: ä value"));
-    }
-
-    /// Pages of both are there when nothing is written yet.
-    #[test]
-    fn a_ledger_takes_a_bit_for_each_record_that_may_be_deleted_and_else_nothing_for_any() {
-        let kib = |deletable: u64| {
-            let ledger = LedgerMemory::create(deletable).unwrap();
-            rustix::fs::fstat(ledger.segment.file.as_ref().unwrap()).unwrap().st_blocks / 2
-        };
-        assert_eq!(kib(0), 8192);
-        assert_eq!(kib(1 << 25), 8192 + (1 << 25) / 8 / 1024);
-    }
-
-    #[test]
-    fn a_ledger_comes_back_as_it_was_saved() {
-        let ledger = LedgerMemory::create(0).unwrap();
-        ledger.slots()[77].store(5, Ordering::Relaxed);
-        assert!(LedgerMemory::restore(b"short", 0).unwrap().is_none());
-        let again = LedgerMemory::restore(&ledger.save(), 1000).unwrap().unwrap();
-        assert_eq!(again.slots()[77].load(Ordering::Relaxed), 5);
-        assert!(!ledger.of(1000).has_deletions() && again.of(1000).has_deletions());
-        again.of(1000).set_deleted(3, true);
-        let once_more = LedgerMemory::restore(&again.save(), 0).unwrap().unwrap();
-        assert!(once_more.of(1000).is_deleted(3) && !once_more.of(1000).is_deleted(4));
     }
 }

@@ -45,13 +45,9 @@ fn may(variable: &str, does: &str) -> bool {
 /// `KVDYNO_TEST_PASSED_OVER`, for whoever runs many tests and sees nothing of those that pass.
 pub fn pass_over(why: &str) {
     // A runner that starts a process for each test says which it is; the thread has the name where there are many.
-    let by_runner = env::var("NEXTEST_TEST_NAME").ok();
-    let test = by_runner.or_else(|| thread::current().name().map(str::to_owned)).unwrap_or_default();
-    let program = env::current_exe().ok().and_then(|path| path.file_stem()?.to_str().map(str::to_owned));
-    let program = program.unwrap_or_default();
-    // Cargo adds a hash to its name.
-    let binary = program.rsplit_once('-').map_or(&*program, |(binary, _)| binary);
-    let line = format!("passed over: {binary} {test}: {why}\n");
+    let by_runner = || Some(format!("{} {}", env::var("NEXTEST_BINARY_ID").ok()?, env::var("NEXTEST_TEST_NAME").ok()?));
+    let test = by_runner().or_else(|| thread::current().name().map(str::to_owned)).unwrap_or_default();
+    let line = format!("passed over: {test}: {why}\n");
     eprint!("{line}");
     if let Some(list) = env::var_os("KVDYNO_TEST_PASSED_OVER") {
         let mut list = File::options().append(true).create(true).open(list).unwrap();

@@ -8,6 +8,8 @@ use super::name::WorkloadName;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::WorkloadParameters;
 use super::role::Role;
+use crate::ledger_memory::LedgerMemory;
+use crate::spec::KnownContents;
 
 /// Between two operations of a client at the least, seconds: a reading of the clock takes about as long.
 const LEAST_INTERVAL_S: f64 = 1e-8;
@@ -93,6 +95,15 @@ impl WorkloadSpec {
             true => stored.max(self.name.ids(&self.parameters.data)),
             false => stored,
         }
+    }
+
+    /// Takes memory in `ledger` for all ids that the workload meets in a database with these contents; absent: as it
+    /// was loaded.
+    pub fn prepare(&self, ledger: &LedgerMemory, contents: Option<&KnownContents>) {
+        let records = self.parameters.data.records;
+        let ids = contents.map_or(records, |contents| contents.present.given_out.max(records));
+        // Nobody knows how many it inserts.
+        ledger.prepare(if self.name.inserts(&self.parameters) { u64::MAX } else { ids }, records);
     }
 
     /// Records of which any may be deleted.
