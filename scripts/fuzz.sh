@@ -91,9 +91,8 @@ work() {
 # Waits for the targets under way, and tells what they printed.
 end() {
     for one in $under_way; do
-        target=${one#*:}
-        wait "${one%%:*}" || failed="$failed $target"
-        cat "$out/$target.log"
+        wait "${one%%:*}" || failed="$failed ${one#*:}"
+        cat "$out/${one#*:}.log"
     done
     under_way=
 }

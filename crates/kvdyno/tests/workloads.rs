@@ -446,9 +446,9 @@ fn one_after_the_other_there_is_one_database_at_a_time() {
 
 // ---- memory
 
-/// Keys and their permutation are computed, not stored; what is known of them is in a ledger of fixed size. Loading four
-/// billion records would take minutes, so the file of a run on a thousand is changed after its load: the null engine has
-/// no database that could tell.
+/// Keys and their permutation are computed, not stored; what is known of them is in a ledger of fixed size. Loading
+/// four billion records would take minutes, so the file of a run on a thousand is changed after its load: the null
+/// engine has no database that could tell.
 #[test]
 fn four_billion_records_take_no_more_memory_than_a_thousand() {
     for (workload, mix, trial) in [

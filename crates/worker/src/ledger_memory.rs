@@ -215,7 +215,7 @@ mod tests {
             let copy = rustix::io::dup(BorrowedFd::borrow_raw(ledger.fd())).unwrap();
             LedgerMemory::inherit(copy.into_raw_fd()).unwrap()
         };
-        assert_eq!(inherited.touched(), [0..5 * LedgerMemory::PAGE_WORDS]);
+        assert_eq!(inherited.touched(), vec![Range { start: 0, end: 5 * LedgerMemory::PAGE_WORDS }]);
         inherited.of(1000).acknowledge(7, 3);
         assert_eq!(ledger.of(1000).min_version(7), 3);
     }
