@@ -81,7 +81,7 @@ test:
 # What is told in a few minutes. The tests of the binary, of adapters and of the environment are those of `make test`.
 check:
 	@scripts/stages.sh $(GATES)
-	$(CARGO) test --release --locked --workspace --exclude kvdyno-fuzz --lib --bins
+	$(CARGO) test --release --locked --workspace $(TESTED_FEATURES) --lib --bins
 
 format:
 	$(CARGO) fmt --all
@@ -225,7 +225,7 @@ FOLDERS ?= 10000
 torment: build
 	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "properties: PROPTEST_RNG_SEED=$$seed"; \
 		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=4096 \
-		$(CARGO) test --release --locked --workspace --exclude kvdyno-fuzz --lib
+		$(CARGO) test --release --locked --workspace $(TESTED_FEATURES) --lib
 	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) \
 		--kvdyno target/release/kvdyno --document docs/reliability.md
 

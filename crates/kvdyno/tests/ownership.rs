@@ -362,6 +362,26 @@ fn a_program_that_is_replaced_in_the_middle_of_a_run_goes_on() {
     assert_eq!(ran.all_finished("lmdb").results().len(), 3);
 }
 
+/// The register says what was made at a point, and that is not what somebody mounted over it.
+#[test]
+fn a_filesystem_that_somebody_mounted_over_that_of_a_killed_run_stays() {
+    if !may_set_the_environment() {
+        return;
+    }
+    let lab = Lab::new();
+    on_storage(&lab, "storage = \"ext4\"\nstorage_size = \"128MiB\"").has_a_worker().killed();
+    let mounts = lab.mounts_and_loops();
+    let made = mounts.iter().find(|line| line.contains(" - ext4 ")).unwrap_or_else(|| panic!("{mounts:?}"));
+    let point = PathBuf::from(made.split(' ').nth(4).unwrap());
+    runs("mount", &["-t", "tmpfs", "none", point.to_str().unwrap()]);
+    fs::write(point.join("thesis.tex"), "years of work").unwrap();
+    let cleaned = lab.run(["clean"]);
+    assert_eq!(fs::read_to_string(point.join("thesis.tex")).unwrap(), "years of work", "{}", cleaned.stdout);
+    runs("umount", &[point.to_str().unwrap()]);
+    lab.run(["clean"]).exits(0);
+    lab.has_given_back();
+}
+
 #[test]
 fn a_filesystem_that_somebody_mounted_in_a_database_folder_is_not_emptied() {
     if !may_set_the_environment() {

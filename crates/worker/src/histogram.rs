@@ -125,6 +125,20 @@ mod tests {
     }
 
     #[test]
+    fn each_bucket_is_told_by_a_value_within_it() {
+        for number in (1..BUCKETS).step_by(7) {
+            let (least, width) = bounds(number);
+            if least >= 1 << 45 {
+                break;
+            }
+            let mut counts = vec![0; BUCKETS];
+            counts[number] = 1;
+            let told = in_nanoseconds(&counts, 1.0).value_at_quantile(0.5);
+            assert!((least..least + width).contains(&told), "{told} of {width} from {least} on");
+        }
+    }
+
+    #[test]
     fn quantiles_survive_the_way_to_nanoseconds() {
         let counts: Vec<AtomicU64> = (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
         for ticks in 1..=100_000u64 {

@@ -6,6 +6,7 @@ mod page;
 use std::collections::HashMap;
 use std::env;
 use std::io;
+use std::mem;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -159,39 +160,35 @@ impl CheckPlan<'_> {
 /// engine when it is done.
 fn run_all(columns: &mut [EngineChecks<'_>], jobs: u32, is_table: bool) -> Result<(), Error> {
     let cannot = || Error::io("cannot run the checks");
-    let told = |text: &str| if is_table { print(text) } else { Ok(()) };
-    if jobs == 1 {
-        for column in columns {
-            told(&format!("{}\n", column.name))?;
-            // A closed pipe is noticed at the next thing printed outside.
-            let outcomes = column.suite.run(|outcome| told(&page::row(column, outcome)).unwrap_or_default());
-            column.outcomes = outcomes.map_err(cannot())?;
-            told(&format!("{}\n\n", page::summary(column)))?;
-        }
-        return Ok(());
-    }
     let next = AtomicUsize::new(0);
     let shared: &[EngineChecks<'_>] = columns;
-    let work = || -> io::Result<Vec<(usize, Vec<CheckOutcome>)>> {
+    let work = || -> Result<Vec<(usize, Vec<CheckOutcome>)>, Error> {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(column) = shared.get(number) else { return Ok(done) };
-            let mut text = format!("{}\n", column.name);
-            let outcomes = column.suite.run(|outcome| text.push_str(&page::row(column, outcome)))?;
-            text.push_str(&format!("{}\n\n", page::summary_of(column, &outcomes)));
-            told(&text).unwrap_or_default();
+            let (mut untold, mut told) = (String::new(), Ok(()));
+            // Row by row, unless other engines are checked at the same time.
+            let mut tell = |text: &str, is_whole: bool| {
+                untold.push_str(text);
+                if is_table && told.is_ok() && (is_whole || jobs == 1) {
+                    told = print(&mem::take(&mut untold));
+                }
+            };
+            tell(&format!("{}\n", column.name), false);
+            let outcomes = column.suite.run(|outcome| tell(&page::row(column, outcome), false)).map_err(cannot())?;
+            tell(&format!("{}\n\n", page::summary(column, &outcomes)), true);
+            told?;
             done.push((number, outcomes));
         }
     };
     let done = thread::scope(|scope| {
         let started: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        let joined = started
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread of it panicked"))));
-        joined.collect::<io::Result<Vec<_>>>()
-    });
-    for (number, outcomes) in done.map_err(cannot())?.into_iter().flatten() {
+        let panicked = || cannot()(io::Error::other("a thread of it panicked"));
+        let joined = started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked())));
+        joined.collect::<Result<Vec<_>, Error>>()
+    })?;
+    for (number, outcomes) in done.into_iter().flatten() {
         columns[number].outcomes = outcomes;
     }
     Ok(())

@@ -64,12 +64,7 @@ pub(super) fn repeated(column: &EngineChecks<'_>, again: &CheckOutcome) -> Strin
 }
 
 /// How many of an engine's checks came to what.
-pub(super) fn summary(column: &EngineChecks<'_>) -> String {
-    summary_of(column, &column.outcomes)
-}
-
-/// The same for outcomes that are not the engine's yet.
-pub(super) fn summary_of(column: &EngineChecks<'_>, outcomes: &[CheckOutcome]) -> String {
+pub(super) fn summary(column: &EngineChecks<'_>, outcomes: &[CheckOutcome]) -> String {
     let verdicts = |wanted: fn(&CheckVerdict) -> bool| outcomes.iter().filter(|one| wanted(&one.verdict)).count();
     let standings =
         |wanted: fn(&CheckStanding<'_>) -> bool| outcomes.iter().filter(|one| wanted(&column.standing(one))).count();
@@ -98,7 +93,7 @@ pub(super) fn markdown(columns: &[EngineChecks<'_>]) -> String {
     }
     text.push('\n');
     for column in columns {
-        text.push_str(&format!("- {} {}: {}\n", column.name, column.version, summary(column)));
+        text.push_str(&format!("- {} {}: {}\n", column.name, column.version, summary(column, &column.outcomes)));
         for outcome in &column.outcomes {
             for word in told(column.standing(outcome)).into_iter().chain(outcome.remark.clone()) {
                 text.push_str(&format!("  - {}: {word}\n", outcome.check.name));
@@ -207,7 +202,7 @@ mod tests {
         assert!(!rows[0].contains("FAILED"), "{rows:?}");
         assert!(rows[1].contains("passed, though it is known to fail") && rows[1].contains("it aborts"), "{rows:?}");
         assert!(rows[2].contains("FAILED: gone") && rows[2].contains(&format!("alone --only {}", checks()[2].name)));
-        assert_eq!(summary(&engine), "1 passed, 1 failed, 0 not applicable, 1 known to fail");
+        assert_eq!(summary(&engine, &engine.outcomes), "1 passed, 1 failed, 0 not applicable, 1 known to fail");
         let page = markdown(&[engine]);
         assert!(page.contains(&format!("- {}: no end after 20s (known: it waits)", checks()[0].name)), "{page}");
     }
@@ -222,7 +217,7 @@ mod tests {
             standings,
             [CheckStanding::Flaky("lost"), CheckStanding::Failed("gone"), CheckStanding::Failed("gone")]
         );
-        assert_eq!(summary(&engine), "0 passed, 2 failed, 0 not applicable, 1 flaky");
+        assert_eq!(summary(&engine, &engine.outcomes), "0 passed, 2 failed, 0 not applicable, 1 flaky");
         let words: Vec<String> = engine.again.iter().map(|again| repeated(&engine, again)).collect();
         assert!(words[0].contains("flaky") && words[0].contains("first:    lost\n"), "{words:?}");
         assert!(words[0].contains("then:     passed\n"), "{words:?}");
