@@ -88,6 +88,7 @@ fn nothing_is_left_where_fewer_repeats_were_enough() {
     RunningKvdyno::start(lab.clone(), command).has_records(2 + 6 * 2).killed();
     lab.has_no_workers().has_only_repeats(6);
     lab.undisturbed("results");
+    lab.gives_figures_of("results", "lmdb", "lmdb@new");
     let ran = lab.run(["diff", "--resume", "results"]);
     ran.exits(0);
     assert_eq!(loads(&ran), 2);

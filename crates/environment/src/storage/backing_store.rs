@@ -299,5 +299,6 @@ fn blank(device: &Path) -> io::Result<()> {
         file.write_all_at(&vec![0; HEAD], 0)?;
         file.sync_all()
     };
-    clear().map_err(|cause| told("clear", device, &cause))
+    // A mount namespace that began while the filesystem was mounted has it until it ends.
+    patiently(PATIENCE, clear).map_err(|cause| told("clear", device, &cause))
 }
