@@ -68,7 +68,8 @@ rows! {
 const OF_READS: [&str; 7] =
     ["other-key", "flipped-bit", "short-value", "long-value", "torn-value", "old-value", "missing"];
 
-/// Faults that need two transactions at once: how often those meet is a matter of the machine.
+/// Faults that need two transactions at once: how often those meet is a matter of the machine. Each waits a moment for
+/// another, so few transactions are enough, and many take long.
 const OF_MEETINGS: [&str; 3] = ["dirty-read", "lost-update", "unrepeated-read"];
 
 /// Operations of each client.
@@ -79,8 +80,8 @@ const OPERATIONS: u64 = 8000;
 /// time.
 fn results_with(fault: &str) -> Vec<TrialResult> {
     let audit = if OF_READS.contains(&fault) { "off" } else { "sample" };
-    let (every, after) =
-        if OF_MEETINGS.contains(&fault) { (1, 0) } else { (97, if fault == "dropped-write" { RECORDS } else { 0 }) };
+    let (every, operations) = if OF_MEETINGS.contains(&fault) { (1, OPERATIONS / 2) } else { (97, OPERATIONS) };
+    let after = if fault == "dropped-write" { RECORDS } else { 0 };
     let head = |database: &str, durability: &str| {
         format!(
             "engines = [\"faulty\"]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = {every}, \
@@ -90,8 +91,8 @@ fn results_with(fault: &str) -> Vec<TrialResult> {
         )
     };
     // A variant has one run on a load of its own anyway; what processes share is the log.
-    let [named, _] = experiments(&head("snapshot", "none"), OPERATIONS);
-    let [_, mixes] = experiments(&head("kept", "process"), OPERATIONS);
+    let [named, _] = experiments(&head("snapshot", "none"), operations);
+    let [_, mixes] = experiments(&head("kept", "process"), operations);
     // They mostly wait for processes to begin and end.
     thread::scope(|scope| {
         let running = [named, mixes].map(|text| scope.spawn(move || results_of(&text, fault)));

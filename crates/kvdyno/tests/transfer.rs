@@ -8,12 +8,13 @@ fn transfer(engine: &str, clients: u32) -> Comparison {
     comparison.with("records", 1000).operations(3000)
 }
 
-/// Faults that need two transactions at once strike each time: how often those meet is a matter of the machine.
+/// Faults that need two transactions at once strike each time: how often those meet is a matter of the machine. Each
+/// waits a moment for another, so few transactions are enough, and many take long.
 fn faulty(fault: &str) -> Ran {
     let needs_two = ["lost-update", "dirty-read", "unrepeated-read"].contains(&fault);
-    let (after, every) = if needs_two { (0, 1) } else { (1000, 97) };
+    let (after, every, operations) = if needs_two { (0, 1, 3000) } else { (1000, 97, 20_000) };
     let comparison = transfer("faulty", 6).option("faulty.transactions=true").with("distribution", "zipf 1.3");
-    comparison.option(&format!("faulty.after={after}")).operations(20_000).fault(fault, every).run()
+    comparison.option(&format!("faulty.after={after}")).operations(operations).fault(fault, every).run()
 }
 
 fn count(result: &TrialResult, column: &str) -> u64 {
