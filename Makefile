@@ -48,9 +48,10 @@ build:
 	$(CARGO) build --release --locked
 	$(MAKE) adapters
 
-# All that is tested, and the tests, in one build: one set of features, so that nothing is compiled twice.
+# All that is tested, and the tests, in one build: one set of features, so that nothing is compiled twice. The fuzz
+# targets, which only link with libFuzzer, are no default members of the workspace.
 build-tests: tools
-	$(CARGO) build --release --locked --workspace --all-targets $(TESTED_FEATURES)
+	$(CARGO) build --release --locked --all-targets $(TESTED_FEATURES)
 	$(MAKE) adapters
 
 # What needs a build makes it; the stages of `make test` and of CI have `build-tests` before.
@@ -69,19 +70,19 @@ demo: setup
 # ---- the gate: each line of these is a target below
 
 GATES = lint-rust lint-c tree clippy doc
-TESTS = build-tests! written tests doctests driver
+TESTS = build-tests! driver& written tests doctests
 
 gates:
 	@scripts/stages.sh $(GATES) build-tests! written
 
 test: export BUILT =
 test:
-	@scripts/stages.sh setup! $(GATES) $(TESTS)
+	@scripts/stages.sh setup! $(GATES) $(foreach stage,$(TESTS),"$(stage)")
 
 # What is told in a few minutes. The tests of the binary, of adapters and of the environment are those of `make test`.
 check:
 	@scripts/stages.sh $(GATES)
-	$(CARGO) test --release --locked --workspace $(TESTED_FEATURES) --lib --bins
+	$(CARGO) test --release --locked $(TESTED_FEATURES) --lib --bins
 
 format:
 	$(CARGO) fmt --all
@@ -115,11 +116,11 @@ WRITTEN = binary(layout) | binary(generated) | test(/^engine_settings::/) \
 TESTS_OF_FILES = --test layout --test generated --test tests
 NEXTEST = target/tools/cargo-nextest nextest
 written:
-	$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(TESTS_OF_FILES) -E '$(WRITTEN)'
+	$(NEXTEST) run --release --locked $(TESTED_FEATURES) $(TESTS_OF_FILES) -E '$(WRITTEN)'
 
 mend: tools format
 	KVDYNO_REGENERATE=run INSTA_UPDATE=new INSTA_FORCE_PASS=1 \
-		$(NEXTEST) run --release --locked --workspace $(TESTED_FEATURES) $(TESTS_OF_FILES) \
+		$(NEXTEST) run --release --locked $(TESTED_FEATURES) $(TESTS_OF_FILES) \
 		-E '$(WRITTEN) | package(kvdyno) & test(/^(environment|bad_input)::/)'
 	target/tools/cargo-insta insta accept
 	git --no-pager diff --stat
@@ -136,7 +137,7 @@ tests:
 	target/release/kvdyno-gates $(TESTED_FEATURES)
 
 doctests:
-	$(CARGO) test --release --locked --workspace $(TESTED_FEATURES) --doc --no-fail-fast
+	$(CARGO) test --release --locked $(TESTED_FEATURES) --doc --no-fail-fast
 
 driver:
 	target/release/kvdyno-bench --check
@@ -225,7 +226,7 @@ FOLDERS ?= 10000
 torment: build
 	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "properties: PROPTEST_RNG_SEED=$$seed"; \
 		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=4096 \
-		$(CARGO) test --release --locked --workspace $(TESTED_FEATURES) --lib
+		$(CARGO) test --release --locked $(TESTED_FEATURES) --lib
 	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) \
 		--kvdyno target/release/kvdyno --document docs/reliability.md
 

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Runs each fuzz target for so many seconds, or makes the corpus that is kept anew:
 #
 #     fuzz.sh SECONDS [TARGET…]
@@ -28,7 +28,7 @@ kept_kib=144
 RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1" \
-    cargo build --release --locked -p kvdyno-fuzz --target "$host" --target-dir "$out" \
+    cargo build --release --locked -p kvdyno-fuzz --features libfuzzer --target "$host" --target-dir "$out" \
     --config 'profile.release.opt-level=1' \
     --config 'profile.release.debug=0' \
     --config 'profile.release.debug-assertions=true' \
@@ -88,22 +88,21 @@ work() {
     esac
 }
 
-# Waits for the targets under way, and tells what they printed.
-end() {
-    for one in $under_way; do
-        wait "${one%%:*}" || failed="$failed ${one#*:}"
-        cat "$out/${one#*:}.log"
-    done
-    under_way=
-}
-
-failed='' under_way=''
+# As many side by side as there are processors.
+running=0
 for target in $targets; do
-    [ "$(echo "$under_way" | wc -w)" -lt "$(nproc)" ] || end
-    work "$target" >"$out/$target.log" 2>&1 &
-    under_way="$under_way $!:$target"
+    [ "$running" -lt "$(nproc)" ] || wait -n || :
+    rm -f "$out/$target.sound"
+    { work "$target" >"$out/$target.log" 2>&1; : >"$out/$target.sound"; } &
+    running=$((running + 1))
 done
-end
+wait
+
+failed=''
+for target in $targets; do
+    cat "$out/$target.log"
+    [ -e "$out/$target.sound" ] || failed="$failed $target"
+done
 [ -z "$failed" ] || {
     echo "fuzz: brought down:$failed"
     exit 1

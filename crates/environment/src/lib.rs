@@ -24,6 +24,7 @@ pub mod worker_processes;
 mod age;
 mod keeper;
 mod mount;
+mod patience;
 mod tree;
 
 pub use age::process_age;

@@ -25,8 +25,14 @@ const MOST_RUN_AGAIN: usize = 40;
 /// Lines of a test's output that are shown at the end, the last ones.
 const LINES: usize = 40;
 
+/// The folder of what a run leaves.
+const LEFT: &str = "target/gate";
+
+/// The file in it in which tests name themselves that pass over what they may not do.
+const PASSED_OVER: &str = "tests.passed-over";
+
 /// The arguments of the build, which is the same for any selection of them.
-const BUILT: [&str; 3] = ["--release", "--locked", "--workspace"];
+const BUILT: [&str; 2] = ["--release", "--locked"];
 
 /// The status by which the runner says that a test failed; any other means that tests could not be run.
 const TESTS_FAILED: i32 = 100;
@@ -48,11 +54,11 @@ fn main() -> ExitCode {
 /// Whether the tests are sound.
 fn run(arguments: &[String]) -> Fallible<bool> {
     let top = repository::top();
-    let folder = top.join("target/gate");
+    let folder = top.join(LEFT);
     fs::create_dir_all(&folder)?;
-    let passed_over = folder.join("tests.passed-over");
+    let passed_over = folder.join(PASSED_OVER);
     fs::write(&passed_over, "")?;
-    // Tests wait for the disk, and for engines that hang on purpose, about a third of their time.
+    // Tests also wait: for the disk, and for engines that hang on purpose.
     let threads = std::thread::available_parallelism()?.get() * 3 / 2;
     let side_by_side = [arguments, &[format!("--test-threads={threads}")]].concat();
     let first = failing(&top, "default", &side_by_side)?;
@@ -77,15 +83,15 @@ fn run(arguments: &[String]) -> Fallible<bool> {
     for line in &passed_over {
         writeln!(out, "{line}")?;
     }
-    let counts = [failed.len(), flaky.len(), passed_over.len()];
-    writeln!(out, "\n{} tests failed, {} are flaky, {} were passed over", counts[0], counts[1], counts[2])?;
+    let (failures, flakes, passed_over) = (failed.len(), flaky.len(), passed_over.len());
+    writeln!(out, "\n{failures} tests failed, {flakes} are flaky, {passed_over} were passed over")?;
     for failure in &failed {
         writeln!(out, "test {failure} ... FAILED")?;
     }
-    if flaky.len() > MOST_FLAKY {
+    if flakes > MOST_FLAKY {
         writeln!(out, "more than {MOST_FLAKY} flaky tests are a failure")?;
     }
-    Ok(failed.is_empty() && flaky.len() <= MOST_FLAKY)
+    Ok(failures == 0 && flakes <= MOST_FLAKY)
 }
 
 /// The failures of a run with this profile of the runner.
@@ -97,7 +103,7 @@ fn failing(top: &Path, profile: &str, arguments: &[String]) -> Fallible<Vec<Test
     let runner = top.join("target/tools/cargo-nextest");
     let mut command = Command::new(&runner);
     command.args(["nextest", "run", "--profile", profile]).args(BUILT).args(arguments).current_dir(top);
-    command.env("KVDYNO_TEST_PASSED_OVER", top.join("target/gate/tests.passed-over"));
+    command.env("KVDYNO_TEST_PASSED_OVER", top.join(LEFT).join(PASSED_OVER));
     let status = command.status().map_err(|error| format!("{} (scripts/tools.sh): {error}", runner.display()))?;
     let read = match fs::read_to_string(&report) {
         Ok(text) => failures(&text).map_err(|error| format!("{}: {error}", report.display()))?,

@@ -219,7 +219,7 @@ fn an_update_that_a_mix_loses_is_stale() {
 #[test]
 fn an_insert_that_is_lost_is_missing() {
     for workload in ["ycsb-d", "ycsb-e"] {
-        let one = faulty(&[workload]).milliseconds(500).with("audit", "off").option("faulty.after=1000");
+        let one = faulty(&[workload]).operations(60_000).with("audit", "off").option("faulty.after=1000");
         let one = if workload == "ycsb-e" { one.with("distribution", "latest") } else { one };
         caught_in(one, "dropped-write", &[workload], MISSING);
     }

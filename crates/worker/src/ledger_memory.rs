@@ -20,7 +20,7 @@ pub struct LedgerMemory {
 
 impl LedgerMemory {
     const WORD: usize = size_of::<AtomicU64>();
-    /// Words of a page, on machines with the smallest ones.
+    /// Words of the smallest page that a machine has.
     const PAGE_WORDS: usize = 4096 / Self::WORD;
 
     /// A new ledger: version 0 everywhere, and nothing deleted. It has bits for `deletable` records.
@@ -158,7 +158,8 @@ mod tests {
             ledger.prepare(ids, records);
             ledger.segment.kib()
         };
-        assert_eq!(kib(0, 1000, 1000), 8);
+        let page = rustix::param::page_size();
+        assert_eq!(kib(0, 1000, 1000), 8000_usize.next_multiple_of(page) / 1024);
         assert_eq!(kib(0, 1 << 19, 1000), 4096);
         assert_eq!(kib(0, u64::MAX, 1000), 8192);
         // One id in 1024 has a slot.
@@ -209,13 +210,14 @@ mod tests {
     #[test]
     fn a_worker_has_the_pages_that_its_parent_has() {
         let ledger = LedgerMemory::create(0).unwrap();
-        ledger.prepare(5 * PAGE_IDS, 1000);
+        let words = 5 * rustix::param::page_size() / LedgerMemory::WORD;
+        ledger.prepare(words as u64, 1000);
         // SAFETY: the ledger keeps its file open, and nothing else owns the copy.
         let inherited = unsafe {
             let copy = rustix::io::dup(BorrowedFd::borrow_raw(ledger.fd())).unwrap();
             LedgerMemory::inherit(copy.into_raw_fd()).unwrap()
         };
-        assert_eq!(inherited.touched(), vec![Range { start: 0, end: 5 * LedgerMemory::PAGE_WORDS }]);
+        assert_eq!(inherited.touched(), vec![Range { start: 0, end: words }]);
         inherited.of(1000).acknowledge(7, 3);
         assert_eq!(ledger.of(1000).min_version(7), 3);
     }

@@ -90,14 +90,15 @@ mod tests {
 
     #[test]
     fn pages_that_were_touched_are_told_from_others() {
-        let pages = |numbers: Range<usize>| numbers.start * 4096..numbers.end * 4096;
-        let segment = Segment::create("kvdyno-test", 64 * 4096).unwrap();
+        let bytes = rustix::param::page_size();
+        let pages = |numbers: Range<usize>| numbers.start * bytes..numbers.end * bytes;
+        let segment = Segment::create("kvdyno-test", 64 * bytes).unwrap();
         assert_eq!((segment.touched(), segment.kib()), (Vec::new(), 0));
         for page in [3, 4, 63] {
             // SAFETY: it is within the segment, which nobody else has.
-            unsafe { segment.map.as_mut_ptr().add(page * 4096 + 7).write(1) };
+            unsafe { segment.map.as_mut_ptr().add(page * bytes + 7).write(1) };
         }
         assert_eq!(segment.touched(), [pages(3..5), pages(63..64)]);
-        assert_eq!(segment.kib(), 12);
+        assert_eq!(segment.kib(), 3 * bytes / 1024);
     }
 }

@@ -254,7 +254,7 @@ pub fn driver_check(choice: &Choice, spec: &TrialSpec) -> Result<DriverCheck, Fa
     let failure = |error: io::Error| Failure { kind: FailureKind::EngineError, reason: error.to_string() };
     let shared = SharedMemory::create(spec.workload.roles().len()).map_err(failure)?;
     let ledger = LedgerMemory::create(spec.workload.deletable()).map_err(failure)?;
-    spec.workload.prepare(&ledger, None);
+    spec.workload.prepare(&ledger, &spec.contents);
     let hints = hints(&spec.workload, ClientKind::Threads);
     let database = Database::open(choice, &spec.lab, &hints, &spec.database, spec.create)
         .map_err(|error| failed("opening the database", &error))?;

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::CgroupVersion;
 use crate::ownership::Register;
+use crate::patience::patiently;
 
 /// How long the kernel may take to let a group's processes go.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -201,17 +202,16 @@ fn told(what: &str, path: &Path, cause: &io::Error) -> io::Error {
 
 /// Ends what is left in a group and removes it.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    let since = Instant::now();
-    loop {
+    // Processes that were killed leave it a little later.
+    let removed = patiently(PATIENCE, || {
         kill(folder);
         // Version 1 only: what the group still holds is given back rather than charged to a group that is no more.
         let _ = fs::write(folder.join("memory.force_empty"), "0");
-        match fs::remove_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // Processes that were killed leave it a little later.
-            Err(error) if is_busy(&error) && since.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(10)),
-            outcome => return outcome.map_err(|cause| told("cannot remove", folder, &cause)),
-        }
+        fs::remove_dir(folder)
+    });
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome.map_err(|cause| told("cannot remove", folder, &cause)),
     }
 }
 
@@ -224,11 +224,6 @@ fn kill(folder: &Path) {
         // It may have ended just now.
         let _ = kill_process(pid, Signal::KILL);
     }
-}
-
-/// Whether it may be otherwise in a moment. Rights do not come by waiting.
-fn is_busy(error: &io::Error) -> bool {
-    !matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// The processes of a group.

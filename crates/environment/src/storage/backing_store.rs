@@ -17,12 +17,12 @@ use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::numbers as numbers_of;
 use crate::mount::{self, Mount};
 use crate::ownership::{Below, Inode, Register, Thing};
+use crate::patience::patiently;
 use crate::requested::StorageKind;
 
 pub use check::{check, least};
@@ -279,17 +279,6 @@ fn told(what: &str, path: &Path, cause: &io::Error) -> io::Error {
 /// Takes the uppermost mount from a point.
 fn unmount(point: &Path, patience: Duration) -> io::Result<()> {
     patiently(patience, || tool::run(Command::new("umount").arg("--no-canonicalize").arg(point)))
-}
-
-/// Tries again for a while.
-fn patiently(patience: Duration, mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
-    let since = Instant::now();
-    loop {
-        match attempt() {
-            Err(_) if since.elapsed() < patience => thread::sleep(Duration::from_millis(50)),
-            outcome => return outcome,
-        }
-    }
 }
 
 /// Clears the marks at a device's beginning. Refused by the kernel if somebody uses the device.

@@ -6,7 +6,7 @@
 //! - [`RunningKvdyno`] (`running.rs`): a command under way, to be killed or interrupted.
 //! - [`Ran`], [`EndedTrial`] (`outcome.rs`): what came of it.
 
-// Helpers of tests are tests: a failure there is a failed test. Each file of tests uses a part of them.
+// Helpers of tests are tests: a failure there is a failed test.
 #![allow(clippy::unwrap_used)]
 
 pub mod columns;

@@ -166,7 +166,7 @@ impl<'a> Runner<'a> {
         let (ledger, known) = prepared.or_else(failed(cannot_run(planned)))?;
         let loaded = || KnownContents::loaded(planned.workload.parameters.data.records);
         let contents = known.unwrap_or_else(loaded);
-        planned.workload.prepare(&ledger, Some(&contents));
+        planned.workload.prepare(&ledger, &contents);
         let slices = (design.design != Design::Turns).then(|| SliceSpec { cpus: design.cpus.clone() });
         Ok(Begun { planned, slot, folder, settings, create, ledger, contents, notes, slices })
     }

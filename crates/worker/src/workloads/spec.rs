@@ -97,11 +97,10 @@ impl WorkloadSpec {
         }
     }
 
-    /// Takes memory in `ledger` for all ids that the workload meets in a database with these contents; absent: as it
-    /// was loaded.
-    pub fn prepare(&self, ledger: &LedgerMemory, contents: Option<&KnownContents>) {
+    /// Takes memory in `ledger` for all ids that the workload meets in a database with these contents.
+    pub fn prepare(&self, ledger: &LedgerMemory, contents: &KnownContents) {
         let records = self.parameters.data.records;
-        let ids = contents.map_or(records, |contents| contents.present.given_out.max(records));
+        let ids = contents.present.given_out.max(records);
         // Nobody knows how many it inserts.
         ledger.prepare(if self.name.inserts(&self.parameters) { u64::MAX } else { ids }, records);
     }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::{PATIENCE, patiently, tool};
+use super::{PATIENCE, tool};
 use crate::ownership::{Inode, Register};
+use crate::patience::patiently;
 
 /// The kernel's read-ahead of a disk, KiB (`VM_READAHEAD_PAGES`, `include/linux/mm.h`). A loop device begins with much
 /// more where the disk below it prefers large requests, and each page of a mapped file then brings megabytes.
