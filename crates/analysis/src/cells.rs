@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{ClientKind, OpKind, Phase, SeriesPoint, Side, TrialKey, TrialResult, WorkloadFacts};
+use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
 use serde::Serialize;
 
 use crate::estimate::median;
@@ -66,7 +66,17 @@ pub struct Cell<'a> {
     pub latencies: Vec<CellLatency>,
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    /// One of its trials, a finished one if there is any; a cell has at least one.
+    pub fn first(&self) -> Option<&'a TrialResult> {
+        self.finished.first().or(self.failed.first()).copied()
+    }
+
+    /// The work that its trials were asked for.
+    pub fn work(&self) -> Option<RequestedWork> {
+        self.first().map(RequestedWork::of)
+    }
+
     /// The median of a figure over the finished trials; absent where none of them has it.
     pub fn median(&self, figure: impl Fn(&TrialResult) -> Option<f64>) -> Option<f64> {
         median(self.finished.iter().filter_map(|result| figure(result)).collect())
@@ -108,10 +118,11 @@ pub fn cells<'a, E>(
 
 /// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.
 fn repeats(one: &TrialResult, other: &TrialResult) -> bool {
-    let work = |result: &TrialResult| WorkloadFacts { seed: 0, ..result.workload.clone() };
     let setup = |result: &TrialResult| (result.engine.version.clone(), result.engine.settings.clone());
     let same_setup = || !one.is_finished() || !other.is_finished() || setup(one) == setup(other);
-    CellKey::from(&one.trial) == CellKey::from(&other.trial) && work(one) == work(other) && same_setup()
+    CellKey::from(&one.trial) == CellKey::from(&other.trial)
+        && RequestedWork::of(one) == RequestedWork::of(other)
+        && same_setup()
 }
 
 fn cell<'a, E>(

@@ -12,6 +12,7 @@ mod estimate;
 mod interference;
 mod latency;
 mod random;
+mod same_work;
 pub mod simulation;
 mod steadiness;
 #[cfg(test)]
@@ -24,4 +25,5 @@ pub use doubts::{Doubt, check};
 pub use estimate::{Estimate, Method};
 pub use interference::{is_marked, too_much_interference};
 pub use latency::{CellLatency, CurvePoint};
+pub use same_work::{SameWork, is_driver, same_work};
 pub use steadiness::{CellSteadiness, Debt, Steadiness, Unsteady, Untold, steadiness};

@@ -2,8 +2,10 @@
 //! it is; a label is the name that people read. Cells that share an engine, a workload and numbers of threads and
 //! differ in something else, such as the size of values, have that in their labels.
 
+use std::collections::BTreeMap;
+
 use kvdyno_analysis::{Cell, CellKey};
-use kvdyno_results::{ClientKind, RoleFacts, TrialResult, WorkloadFacts};
+use kvdyno_results::{ClientKind, Phase, RequestedWork, RoleFacts, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
 use crate::numbers::{bytes, grouped};
@@ -64,8 +66,7 @@ struct Draft<'c, 'r> {
 
 impl<'c, 'r> Draft<'c, 'r> {
     fn of(cell: &'c Cell<'r>) -> Self {
-        let first = cell.finished.first().or(cell.failed.first()).copied();
-        Draft { key: &cell.key, first, label: plain(&cell.key) }
+        Draft { key: &cell.key, first: cell.first(), label: plain(&cell.key) }
     }
 
     /// Equal for cells that no label tells apart.
@@ -81,6 +82,7 @@ pub(crate) fn labels(cells: &[Cell<'_>]) -> Vec<Label> {
     for property in OF_WORKLOADS {
         add_where_cells_differ(&mut drafts, property, |label| &mut label.workload);
     }
+    add_differing_keys(&mut drafts);
     add_where_cells_differ(&mut drafts, OF_ENGINES, |label| &mut label.engine);
     number_the_rest(&mut drafts);
     mark_tainted(&mut drafts);
@@ -122,6 +124,36 @@ fn add_where_cells_differ(drafts: &mut [Draft<'_, '_>], property: Property, part
         if names.iter().any(|(other, name)| *other == phase && name == own) {
             own.push_str(", ");
             own.push_str(&word);
+        }
+    }
+}
+
+/// Where work that is not the same has one name, the keys in which it differs are in that, as the experiment file calls
+/// them: `isolation snapshot`.
+fn add_differing_keys(drafts: &mut [Draft<'_, '_>]) {
+    let works: Vec<BTreeMap<String, String>> = drafts
+        .iter()
+        .map(|draft| draft.first.map(RequestedWork::of).map(|work| work.key_words()).unwrap_or_default())
+        .collect();
+    let name = |draft: &Draft<'_, '_>| (draft.key.phase, draft.label.workload.clone());
+    let column = |draft: &Draft<'_, '_>| (name(draft), draft.key.readers, draft.key.writers);
+    let mut differing: Vec<((Phase, String), Vec<&String>)> = Vec::new();
+    for (index, draft) in drafts.iter().enumerate() {
+        let before = (0..index).find(|other| column(&drafts[*other]) == column(draft));
+        let Some(other) = before.map(|other| &works[other]).filter(|other| **other != works[index]) else { continue };
+        let keys = other.keys().chain(works[index].keys()).filter(|key| other.get(*key) != works[index].get(*key));
+        match differing.iter_mut().find(|(same, _)| *same == name(draft)) {
+            Some((_, all)) => all.extend(keys),
+            None => differing.push((name(draft), keys.collect())),
+        }
+    }
+    for (draft, work) in drafts.iter_mut().zip(&works) {
+        let Some((_, keys)) = differing.iter().find(|(same, _)| *same == name(draft)) else { continue };
+        for key in distinct(keys.iter()) {
+            if let Some(value) = work.get(*key) {
+                let own = key.rsplit('.').next().unwrap_or(key);
+                draft.label.workload.push_str(&format!(", {own} {value}"));
+            }
         }
     }
 }

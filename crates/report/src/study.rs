@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::thread;
 
-use kvdyno_analysis::{Cell, CellSteadiness, Series, Steadiness, cells, steadiness};
+use kvdyno_analysis::{Cell, CellSteadiness, Series, Steadiness, cells, is_driver, steadiness};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
 
@@ -152,9 +152,7 @@ impl<'a> Study<'a> {
 
     /// Whether an engine is the null engine, and so its figures the driver's. Beside others it would set every scale.
     pub(crate) fn is_driver(&self, cell: &Cell<'_>) -> bool {
-        let null =
-            |cell: &Cell<'_>| cell.finished.iter().chain(&cell.failed).any(|result| result.engine.name == "null");
-        null(cell) && !self.cells.iter().all(|cell| null(cell))
+        is_driver(cell, self.cells.iter().map(Deref::deref))
     }
 
     /// Labels of the workloads that ran on loaded databases, in order.

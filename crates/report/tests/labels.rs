@@ -1,10 +1,12 @@
 //! Labels stand beside identities, in every format.
 
+use std::collections::BTreeSet;
+
 use crate::support;
 use kvdyno_report::{Format, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{ClientKind, Setting, latency_log};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// LMDB's clients are processes, Berkeley DB is tainted, and RocksDB's runs with four readers are of another version.
 fn results() -> (tempfile::TempDir, ResultsFolder) {
@@ -53,6 +55,31 @@ fn programs_read_identities_in_columns_of_their_own() {
     assert_eq!((&tainted["label"]["engine"], &tainted["tainted"]), (&"bdb TAINTED".into(), &"DB_LOG_DSYNC".into()));
     let lsm = rows("cells").into_iter().find(|row| row["engine"] == "wiredtiger:lsm").unwrap();
     assert_eq!((&lsm["preset"], &lsm["version"], &lsm["library"]), (&"lsm".into(), &"3.2.1".into(), &Value::Null));
+}
+
+/// Whichever key it is: no other fact tells these runs apart.
+#[test]
+fn runs_that_differ_in_one_key_are_named_by_it_and_do_not_compete() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = support::write(folder.path(), 3);
+    let runs = results.results().unwrap().into_iter().filter(|result| result.trial.readers > 0);
+    for (number, mut result) in (1000..).zip(runs) {
+        for (isolation, number) in [("snapshot", result.trial.number), ("serializable", number)] {
+            result.experiment = json!({ "run": [{ "isolation": isolation, "warmup": null }] });
+            result.trial.number = number;
+            results.save(&result).unwrap();
+        }
+    }
+    let json: Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
+    let workload = |row: &Value| row["label"]["workload"].as_str().unwrap().to_owned();
+    let names: BTreeSet<String> = json["run"].as_array().unwrap().iter().map(workload).collect();
+    let both = ["readwhilewriting, isolation serializable", "readwhilewriting, isolation snapshot"];
+    assert_eq!(names, both.map(str::to_owned).into());
+    let table = render(&results, Format::Table).unwrap();
+    for name in both {
+        assert!(table.contains(&format!("{name}, 4 readers, 1 writer")), "{table}");
+    }
+    assert!(!table.contains("#2"), "{table}");
 }
 
 #[test]

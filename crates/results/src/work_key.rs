@@ -3,7 +3,7 @@
 use crate::{ClientKind, TrialKey, TrialResult};
 
 /// The work that several setups do, in every repeat.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkKey {
     /// Which of the experiment's variants.
     pub variant: String,

@@ -3,10 +3,11 @@
 //! Whether a change made anything worse is one question, however many cells it is asked of: the comparisons of all
 //! cells are one family, or of twenty cells without any difference one would be called worse.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{ClientKind, Phase, TrialKey, TrialResult, WorkloadFacts};
+use kvdyno_results::{ClientKind, Phase, TrialKey, TrialResult};
 
 use super::enough::{Decision, Goal, OpenPair};
 use super::family::compare_family;
@@ -23,7 +24,7 @@ pub fn counterparts<'c, 'r>(before: &[&'c Cell<'r>], after: &[&'c Cell<'r>]) -> 
     let wanted = if has_runs { Phase::Run } else { Phase::Load };
     let counterpart = |cell: &&'c Cell<'r>| {
         let same: Vec<&'c Cell<'r>> = after.iter().copied().filter(|other| work(other) == work(cell)).collect();
-        let alike = same.iter().copied().find(|other| facts(other) == facts(cell));
+        let alike = same.iter().copied().find(|other| other.work() == cell.work());
         let only = (same.len() == 1).then(|| same[0]);
         Some((*cell, alike.or(only)?))
     };
@@ -34,11 +35,6 @@ pub fn counterparts<'c, 'r>(before: &[&'c Cell<'r>], after: &[&'c Cell<'r>]) -> 
 fn work<'a>(cell: &'a Cell<'_>) -> (&'a str, Phase, &'a str, u32, u32, ClientKind) {
     let CellKey { variant, phase, workload, readers, writers, clients, .. } = &cell.key;
     (variant, *phase, workload, *readers, *writers, *clients)
-}
-
-fn facts(cell: &Cell<'_>) -> Option<WorkloadFacts> {
-    let first = cell.finished.first().or(cell.failed.first())?;
-    Some(WorkloadFacts { seed: 0, ..first.workload.clone() })
 }
 
 /// Whether these results are enough to tell two setups from each other, in every work.
@@ -63,7 +59,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
         };
         pairs.iter().all(|(before, after)| is_known(before) && is_known(after))
     };
-    let steps = pairs.iter().map(|(before, _)| step(&before.key)).collect();
+    let steps = pairs.iter().map(|(before, _)| BTreeSet::from([step(&before.key)])).collect();
     let decision = Decision {
         stop: open.is_empty() || goal.precision.is_some_and(is_precise),
         pairs: comparisons.len(),

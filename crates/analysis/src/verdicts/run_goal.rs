@@ -1,5 +1,6 @@
 //! Whether the results of a run are enough, from the trials themselves.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use kvdyno_results::latency_log::LatencyLog;
@@ -7,8 +8,8 @@ use kvdyno_results::{Phase, TrialKey, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, enough};
 use super::pairing::measured;
-use super::rivals::{MeasuredCell, Rivals};
-use crate::{Cell, CellKey, Series, cells};
+use super::rivals::Rivals;
+use crate::{Cell, CellKey, SameWork, Series, cells, same_work};
 
 /// The setups that did the same work in the runs of these trials. Loads are not in them: what decides a load takes many
 /// loads, and nobody asked for these.
@@ -16,18 +17,14 @@ pub fn rivals_of_runs(cells: &[Cell<'_>]) -> Vec<Rivals> {
     rivals_of_steps(cells).into_iter().map(|(_, rivals)| rivals).collect()
 }
 
-/// The same, each with its step.
-fn rivals_of_steps(cells: &[Cell<'_>]) -> Vec<(WorkKey, Rivals)> {
-    let mut groups: Vec<(WorkKey, Vec<MeasuredCell>)> = Vec::new();
-    for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {
-        let step = step(&cell.key);
-        match groups.iter_mut().find(|(other, _)| *other == step) {
-            Some((_, rivals)) => rivals.push(measured(cell)),
-            None => groups.push((step, vec![measured(cell)])),
-        }
-    }
-    groups.retain(|(_, rivals)| rivals.len() > 1);
-    groups.into_iter().map(|(step, rivals)| (step, Rivals::of(rivals))).collect()
+/// The same, each with its steps: of engines with threads and of those that have only processes.
+fn rivals_of_steps(cells: &[Cell<'_>]) -> Vec<(BTreeSet<WorkKey>, Rivals)> {
+    let cells: Vec<&Cell<'_>> = cells.iter().collect();
+    let rivals = |same: SameWork| {
+        let cells = || same.cells.iter().map(|index| cells[*index]);
+        (cells().map(|cell| step(&cell.key)).collect(), Rivals::of(cells().map(measured).collect()))
+    };
+    same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).map(rivals).collect()
 }
 
 /// The step of a cell.
@@ -40,7 +37,7 @@ pub(super) fn step(key: &CellKey) -> WorkKey {
 pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
-    let (steps, rivals): (Vec<WorkKey>, Vec<Rivals>) = rivals_of_steps(&cells).into_iter().unzip();
+    let (steps, rivals): (Vec<_>, Vec<Rivals>) = rivals_of_steps(&cells).into_iter().unzip();
     RunDecision { decision: enough(&rivals, goal), steps }
 }
 
@@ -49,8 +46,8 @@ pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
 pub struct RunDecision {
     /// The decision.
     pub decision: Decision,
-    /// The step of each of the rivals that its open pairs name.
-    pub steps: Vec<WorkKey>,
+    /// The steps of each of the rivals that its open pairs name.
+    pub steps: Vec<BTreeSet<WorkKey>>,
 }
 
 impl RunDecision {
@@ -58,10 +55,11 @@ impl RunDecision {
     pub fn open_steps(&self) -> Vec<(WorkKey, Option<f64>)> {
         let mut steps: Vec<(WorkKey, Option<f64>)> = Vec::new();
         for pair in &self.decision.open {
-            let Some(step) = self.steps.get(pair.rivals) else { continue };
-            match steps.iter_mut().find(|(other, _)| other == step) {
-                Some((_, widest)) => *widest = widest.zip(pair.half_width).map(|(one, other)| one.max(other)),
-                None => steps.push((step.clone(), pair.half_width)),
+            for step in self.steps.get(pair.rivals).into_iter().flatten() {
+                match steps.iter_mut().find(|(other, _)| other == step) {
+                    Some((_, widest)) => *widest = widest.zip(pair.half_width).map(|(one, other)| one.max(other)),
+                    None => steps.push((step.clone(), pair.half_width)),
+                }
             }
         }
         steps

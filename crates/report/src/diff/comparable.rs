@@ -2,18 +2,15 @@
 //! unless the user says otherwise.
 
 use kvdyno_analysis::Cell;
-use kvdyno_results::{Machine, MachineSetup, SavedPlan, TrialResult, WorkloadFacts};
+use kvdyno_results::{Machine, MachineSetup, RequestedWork, SavedPlan, TrialResult};
 use serde_json::{Map, Value};
 
 use super::Counterparts;
 use crate::order::distinct;
 
-/// Sections of the experiment that say what is done, and how it is surrounded.
-const SECTIONS: [&str; 5] = ["data", "settings", "load", "run", "environment"];
-
 /// The differences of the work of two cells, a clause each: `data.records was 1000 and is 2000`.
 pub(super) fn of_work(before: &Cell<'_>, after: &Cell<'_>) -> Vec<String> {
-    let (Some(before), Some(after)) = (first(before), first(after)) else { return Vec::new() };
+    let (Some(before), Some(after)) = (before.first(), after.first()) else { return Vec::new() };
     let changes = |before: Value, after: Value| {
         let begun = SavedPlan::new(before, Vec::new(), None);
         begun.changes_of_experiment(&after)
@@ -26,19 +23,9 @@ pub(super) fn of_work(before: &Cell<'_>, after: &Cell<'_>) -> Vec<String> {
     differences
 }
 
-fn first<'r>(cell: &Cell<'r>) -> Option<&'r TrialResult> {
-    cell.finished.first().or(cell.failed.first()).copied()
-}
-
-/// The keys that matter: not those that say how often, how long it may take, or which cells there are.
+/// The keys of the work, and those of the lab that change it.
 fn requested(result: &TrialResult) -> Value {
-    let mut keys = Map::new();
-    for section in SECTIONS {
-        let value = result.experiment.get(section).cloned();
-        keys.insert(section.to_owned(), value.unwrap_or_default());
-    }
-    let runs = keys.get_mut("run").and_then(Value::as_array_mut).into_iter().flatten();
-    runs.filter_map(Value::as_object_mut).for_each(|run| drop(run.remove("readers")));
+    let mut keys = RequestedWork::of(result).keys;
     let of_lab = |key: &str| {
         let value = result.experiment.get("lab").and_then(|lab| lab.get(key)).cloned();
         (key.to_owned(), value.unwrap_or_default())
@@ -49,7 +36,7 @@ fn requested(result: &TrialResult) -> Value {
 
 /// The work as it was done. A trial's own seed is made from the experiment's and the trial's number.
 fn facts(result: &TrialResult) -> Value {
-    serde_json::to_value(WorkloadFacts { seed: 0, ..result.workload.clone() }).unwrap_or_default()
+    serde_json::to_value(RequestedWork::of(result).facts).unwrap_or_default()
 }
 
 /// Figures of one design are no figures of another: a duet's are of CPU time.
@@ -69,7 +56,7 @@ pub(super) struct Surroundings {
 impl Surroundings {
     pub(super) fn of(before: Option<Machine>, after: Option<Machine>, pairs: &[Counterparts<'_, '_>]) -> Surroundings {
         let machines = before.zip(after).map(|(before, after)| of_machines(&before, &after)).unwrap_or_default();
-        let trials = pairs.iter().filter_map(|(before, after)| first(before).zip(first(after)));
+        let trials = pairs.iter().filter_map(|(before, after)| before.first().zip(after.first()));
         let observed = trials.flat_map(|(before, after)| of_trials(before, after));
         Surroundings { differences: distinct(machines.into_iter().chain(observed)) }
     }

@@ -1,15 +1,17 @@
 //! Setups that are compared with each other.
 
+use std::ops::Deref;
+
 use kvdyno_analysis::verdicts::{Looks, Pairing, Rivals, RivalsVerdicts, Terms, Unsure, VerdictFigure, measured};
+use kvdyno_analysis::{SameWork, same_work};
 use kvdyno_results::{Phase, Side};
 
 use super::sentences::{reservations, sentence};
 use crate::lab_keys::{detect, ends_by_its_results};
-use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
 
-/// Cells of one workload and one number of clients, and what can be said of them.
+/// Cells of one work, and what can be said of them.
 pub(crate) struct VerdictGroup<'c, 'r> {
     /// One for each setup, in the order of the study.
     pub(crate) cells: Vec<&'c StudyCell<'r>>,
@@ -19,25 +21,20 @@ pub(crate) struct VerdictGroup<'c, 'r> {
     pub(crate) side: Side,
 }
 
-/// All groups of two setups and more, loads first. The null engine is not in the running.
+/// All that compete, loads first.
 pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> {
-    let cells: Vec<&StudyCell<'r>> = [Phase::Load, Phase::Run]
-        .into_iter()
-        .flat_map(|phase| study.cells(phase))
-        .filter(|cell| !study.is_driver(cell))
-        .collect();
-    let work =
-        |cell: &'c StudyCell<'r>| (cell.key.phase, cell.label.workload.as_str(), (cell.key.readers, cell.key.writers));
-    let group = |wanted| {
-        let same: Vec<&StudyCell<'r>> = cells.iter().copied().filter(|cell| work(cell) == wanted).collect();
-        let rivals = Rivals::of(same.iter().map(|cell| measured(cell)).collect());
-        let reads = same.iter().any(|cell| cell.reads_per_s.is_some());
+    let all = study.all_cells();
+    let mut works = same_work(&all.iter().map(Deref::deref).collect::<Vec<_>>());
+    works.sort_by_key(|same| same.phase == Phase::Run);
+    let group = |same: SameWork| {
+        let cells: Vec<&StudyCell<'r>> = same.cells.iter().map(|index| &all[*index]).collect();
+        let rivals = Rivals::of(cells.iter().map(|cell| measured(cell)).collect());
+        let reads = cells.iter().any(|cell| cell.reads_per_s.is_some());
         let side = if reads { Side::Reads } else { Side::Writes };
-        VerdictGroup { verdicts: rivals.verdicts(&terms(study)), cells: same, side }
+        VerdictGroup { verdicts: rivals.verdicts(&terms(study)), cells, side }
     };
-    let all = distinct(cells.iter().map(|cell| work(cell)));
     let is_of_several = |group: &VerdictGroup<'c, 'r>| group.verdicts.order.len() + group.verdicts.left_out.len() > 1;
-    all.into_iter().map(group).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
+    works.into_iter().map(group).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
 }
 
 /// The terms of a study's comparisons: its own `detect`, and whether its repeats may have ended for what they gave.
