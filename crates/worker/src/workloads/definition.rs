@@ -1,15 +1,13 @@
 //! The seam between the harness and a workload.
 
-use kvdyno_dataset::{KeyError, KeyFormat};
-use kvdyno_engine::{Durability, abi};
+use kvdyno_engine::abi;
 use kvdyno_results::WorkloadFigures;
 
+use super::computed::ComputedLoad;
 use super::counts::TrialCounts;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::role::Role;
-use super::stored::{LoadedRecords, StoredRecords};
-use super::three_n_plus_one::spelling::Spelling;
 use crate::key_choice::Distribution;
 use crate::shared::COUNTERS;
 
@@ -88,16 +86,16 @@ pub trait WorkloadDefinition: Sync {
         (self.loads() || self.writer().is_none()).then_some(VersionsAdded { all: 0, sampled: 0 })
     }
 
-    /// The most that each counter of a client can come to in a trial of so many ticks.
-    fn most_counted(&self, _data: &Data, ticks: u64) -> [u64; COUNTERS] {
-        [ticks; COUNTERS]
-    }
-
     // ---- its place in an experiment
 
     /// Whether it fills an empty database, as against working on a loaded one.
     fn loads(&self) -> bool {
         false
+    }
+
+    /// The properties of a load that computes its records; absent for every other workload.
+    fn computed(&self) -> Option<&dyn ComputedLoad> {
+        None
     }
 
     /// Whether it ends, unless told otherwise, after as many operations as a part of the database has records.
@@ -137,11 +135,6 @@ pub trait WorkloadDefinition: Sync {
         data.records
     }
 
-    /// Bytes of a key and of a value, unless the experiment says otherwise.
-    fn default_sizes(&self, _format: KeyFormat, _spelling: Spelling) -> (u64, u64) {
-        (16, 100)
-    }
-
     /// How likely each record is to come next, unless the experiment says otherwise.
     fn default_distribution(&self) -> Distribution {
         Distribution::default()
@@ -152,62 +145,7 @@ pub trait WorkloadDefinition: Sync {
         Reads::default()
     }
 
-    /// Records in each write of a load, unless the experiment says otherwise.
-    fn default_batch(&self) -> u64 {
-        1000
-    }
-
-    /// How its keys are spelled, for results.
-    fn key_spelling(&self, data: &Data) -> String {
-        data.key_format.to_string()
-    }
-
-    /// Whether the database has the experiment's records after it, so that other workloads can follow.
-    fn leaves_records(&self) -> bool {
-        true
-    }
-
-    /// Whether a load that was killed can go on in the database that it left.
-    fn can_go_on(&self) -> bool {
-        false
-    }
-
-    // ---- estimates, never for figures
-
-    /// Records that the database has after a load.
-    fn records_stored(&self, data: &Data) -> u64 {
-        data.records
-    }
-
-    /// Bytes of keys and values that the database has after a load.
-    fn stored_bytes(&self, data: &Data) -> u64 {
-        self.records_stored(data).saturating_mul(data.key_size + data.value_size)
-    }
-
-    /// Seconds that a load takes; absent: as most do.
-    fn load_seconds(&self, _data: &Data, _batch: u64, _durability: Durability) -> Option<f64> {
-        None
-    }
-
-    /// The smallest cache that makes sense, bytes; absent: as with most.
-    fn least_cache(&self) -> Option<u64> {
-        None
-    }
-
     // ---- what comes out
-
-    /// The records that the database has afterwards, for an audit.
-    ///
-    /// # Errors
-    /// If their keys do not fit.
-    fn stored(&self, data: &Data) -> Result<Box<dyn StoredRecords>, KeyError> {
-        Ok(Box::new(LoadedRecords::new(data)?))
-    }
-
-    /// Why what came out is wrong. Called for trials whose every answer was right.
-    fn wrong(&self, _counts: &TrialCounts<'_>) -> Option<String> {
-        None
-    }
 
     /// The figures of its own; absent if it has none.
     fn figures(&self, _counts: &TrialCounts<'_>) -> Option<WorkloadFigures> {

@@ -3,6 +3,7 @@
 //! [`WorkloadDefinition`] is the interface: what a workload asks of its clients ([`role`]), of the engine and of the
 //! experiment, what must come out, and the figures of its own. Nothing outside of this folder knows one by name.
 
+mod computed;
 mod counts;
 mod definition;
 mod fill;
@@ -27,6 +28,7 @@ mod three_n_plus_one;
 mod transactions;
 mod transfer;
 
+pub use computed::ComputedLoad;
 pub use counts::TrialCounts;
 pub use definition::{Removal, VersionsAdded, WorkloadDefinition};
 pub use kvdyno_model::Verify;

@@ -7,10 +7,11 @@ mod problem;
 pub(super) mod spelling;
 mod stored;
 
-use kvdyno_dataset::{KeyError, KeyFormat};
+use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Durability, abi};
 use kvdyno_results::{FigureValue, NamedFigure, WorkloadFigures};
 
+use super::computed::ComputedLoad;
 use super::counts::TrialCounts;
 use super::definition::{WorkloadDefinition, can};
 use super::parameter::{Parameter, WorkloadError};
@@ -64,22 +65,8 @@ impl WorkloadDefinition for CycleLengths {
         true
     }
 
-    /// The highest number of all the oracle knows.
-    fn most_counted(&self, data: &Data, ticks: u64) -> [u64; COUNTERS] {
-        let mut most = [ticks; COUNTERS];
-        // What is known of a way, and what is not, have each at most this length.
-        let longest = 2 * LONGEST_CYCLE;
-        for (counter, count) in [
-            (computation::LONGEST, longest),
-            (computation::LONGEST_START, data.records),
-            (computation::HIGHEST, u64::MAX),
-            (computation::TOTAL, data.records.saturating_mul(longest)),
-            (computation::STARTS, data.records),
-            (computation::KNOWN, data.records),
-        ] {
-            most[counter.0] = count;
-        }
-        most
+    fn computed(&self) -> Option<&dyn ComputedLoad> {
+        Some(self)
     }
 
     fn accepts(&self, parameter: Parameter) -> bool {
@@ -96,65 +83,6 @@ impl WorkloadDefinition for CycleLengths {
     fn lacks(&self, _spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
         let forgets = can(capabilities, abi::IS_VOLATILE);
         forgets.then(|| "keeps nothing, so that `3n1` would never find what it has put; leave it out".to_owned())
-    }
-
-    fn stored(&self, data: &Data) -> Result<Box<dyn StoredRecords>, KeyError> {
-        Ok(Box::new(CycleRecords::new(data)))
-    }
-
-    fn default_sizes(&self, format: KeyFormat, spelling: Spelling) -> (u64, u64) {
-        let numbers = NumberCodec::new(spelling, format);
-        (numbers.key_size(), numbers.value_size())
-    }
-
-    fn default_batch(&self) -> u64 {
-        1
-    }
-
-    fn key_spelling(&self, data: &Data) -> String {
-        match data.spelling {
-            Spelling::Plain => data.key_format.to_string(),
-            enhanced => enhanced.to_string(),
-        }
-    }
-
-    fn leaves_records(&self) -> bool {
-        false
-    }
-
-    /// It looks up the numbers that are in the database.
-    fn can_go_on(&self) -> bool {
-        true
-    }
-
-    /// Starting points lead to other numbers.
-    fn records_stored(&self, data: &Data) -> u64 {
-        numbers_expected(data.records)
-    }
-
-    fn stored_bytes(&self, data: &Data) -> u64 {
-        let each = match data.spelling {
-            Spelling::Plain => data.key_size + data.value_size,
-            Spelling::Enhanced => ENHANCED_BYTES,
-        };
-        numbers_expected(data.records).saturating_mul(each)
-    }
-
-    fn load_seconds(&self, data: &Data, batch: u64, durability: Durability) -> Option<f64> {
-        let puts = numbers_expected(data.records) as f64;
-        let syncing = match durability {
-            Durability::Commit => puts / SYNCS_PER_S / batch.min(2) as f64,
-            _ => 0.0,
-        };
-        Some((2.0 * puts + data.records as f64) / OPERATIONS_PER_S + syncing)
-    }
-
-    fn least_cache(&self) -> Option<u64> {
-        Some(LEAST_CACHE)
-    }
-
-    fn wrong(&self, counts: &TrialCounts<'_>) -> Option<String> {
-        CycleAnswers::of(counts).wrong()
     }
 
     fn figures(&self, counts: &TrialCounts<'_>) -> Option<WorkloadFigures> {
@@ -182,5 +110,76 @@ impl WorkloadDefinition for CycleLengths {
 
     fn notes(&self, counts: &TrialCounts<'_>) -> Vec<String> {
         CycleAnswers::of(counts).note().into_iter().collect()
+    }
+}
+
+/// A killed load looks up the numbers that are in the database.
+impl ComputedLoad for CycleLengths {
+    fn default_sizes(&self, format: KeyFormat, spelling: Spelling) -> (u64, u64) {
+        let numbers = NumberCodec::new(spelling, format);
+        (numbers.key_size(), numbers.value_size())
+    }
+
+    fn default_batch(&self) -> u64 {
+        1
+    }
+
+    fn least_cache(&self) -> u64 {
+        LEAST_CACHE
+    }
+
+    fn key_spelling(&self, data: &Data) -> String {
+        match data.spelling {
+            Spelling::Plain => data.key_format.to_string(),
+            enhanced => enhanced.to_string(),
+        }
+    }
+
+    /// The highest number of all the oracle knows.
+    fn most_counted(&self, data: &Data, ticks: u64) -> [u64; COUNTERS] {
+        let mut most = [ticks; COUNTERS];
+        // What is known of a way, and what is not, have each at most this length.
+        let longest = 2 * LONGEST_CYCLE;
+        for (counter, count) in [
+            (computation::LONGEST, longest),
+            (computation::LONGEST_START, data.records),
+            (computation::HIGHEST, u64::MAX),
+            (computation::TOTAL, data.records.saturating_mul(longest)),
+            (computation::STARTS, data.records),
+            (computation::KNOWN, data.records),
+        ] {
+            most[counter.0] = count;
+        }
+        most
+    }
+
+    /// Starting points lead to other numbers.
+    fn records_stored(&self, data: &Data) -> u64 {
+        numbers_expected(data.records)
+    }
+
+    fn stored_bytes(&self, data: &Data) -> u64 {
+        let each = match data.spelling {
+            Spelling::Plain => data.key_size + data.value_size,
+            Spelling::Enhanced => ENHANCED_BYTES,
+        };
+        numbers_expected(data.records).saturating_mul(each)
+    }
+
+    fn load_seconds(&self, data: &Data, batch: u64, durability: Durability) -> f64 {
+        let puts = numbers_expected(data.records) as f64;
+        let syncing = match durability {
+            Durability::Commit => puts / SYNCS_PER_S / batch.min(2) as f64,
+            _ => 0.0,
+        };
+        (2.0 * puts + data.records as f64) / OPERATIONS_PER_S + syncing
+    }
+
+    fn stored(&self, data: &Data) -> Box<dyn StoredRecords> {
+        Box::new(CycleRecords::new(data))
+    }
+
+    fn wrong(&self, counts: &TrialCounts<'_>) -> Option<String> {
+        CycleAnswers::of(counts).wrong()
     }
 }
