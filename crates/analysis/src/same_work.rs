@@ -103,7 +103,8 @@ mod tests {
         #[test]
         fn those_compete_that_were_asked_for_the_same(runs in prop::collection::vec(run(), 1..8)) {
             let engine = |index: usize| format!("engine-{index}");
-            let results: Vec<_> = runs.iter().enumerate().map(|(index, run)| asked(&engine(index), run.clone())).collect();
+            let result = |(index, run): (usize, &Value)| asked(&engine(index), run.clone());
+            let results: Vec<_> = runs.iter().enumerate().map(result).collect();
             let groups = competing(&results);
             for (one, run) in runs.iter().enumerate() {
                 let with = groups.iter().find(|group| group.contains(&engine(one)));

@@ -88,7 +88,7 @@ mod tests {
             "engines": ["lmdb"],
             "lab": { "repeat": 3 },
             "data": { "records": 1000, "value_size": null },
-            "run": [{ "workload": "overwrite", "batch": 100, "readers": [1, 2], "role": [{ "mix": "a" }, { "mix": "b" }] }],
+            "run": [{ "workload": "mix", "batch": 100, "readers": [1, 2], "role": [{ "mix": "a" }, { "mix": "b" }] }],
         });
         let keys = keys(&experiment);
         assert_eq!(Value::from(keys.clone())["run"][0].get("readers"), None);
@@ -102,7 +102,7 @@ mod tests {
                 "run.batch = 100",
                 "run.role.1.mix = a",
                 "run.role.2.mix = b",
-                "run.workload = overwrite",
+                "run.workload = mix",
             ]
         );
     }
