@@ -228,6 +228,22 @@ fn a_budget_is_the_time_of_everything() {
     assert!(again.spent.seconds > plan.spent.seconds, "what a resumed run takes counts, too");
 }
 
+/// Each does other work, so that neither is held against the other.
+#[test]
+fn two_runs_of_one_workload_do_not_compete() {
+    let lab = Lab::new();
+    let run = |batch: u32| {
+        let rest = "readers = [1]\noperations = 2000\nwarmup = \"0s\"\n";
+        format!("[[run]]\nworkload = \"overwrite\"\nbatch = {batch}\n{rest}")
+    };
+    let text = "engines = [\"faulty\"]\n[data]\nrecords = 1000\n[lab]\nrepeat = \"auto\"\n".to_owned();
+    lab.write("experiment.toml", &(text + &run(1) + &run(100)));
+    let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+    ran.exits(0).says("once: nothing is left to compare");
+    let table = lab.report("table");
+    assert!(table.contains("overwrite, batches of 1 ") && table.contains("overwrite, batches of 100"), "{table}");
+}
+
 /// Not in the random one of their turns.
 #[test]
 fn a_report_has_the_engines_in_the_order_of_the_command() {
