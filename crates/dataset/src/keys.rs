@@ -5,8 +5,9 @@ use crate::key_error::KeyError;
 use crate::key_format::{KeyFormat, decimal8, hex8_to_number};
 use crate::prefix::Groups;
 
-/// The keys of an experiment: `number ∥ padding`, so that a key of 20 bytes is 16 digits and `0000`, as db_bench pads.
-/// Where groups of keys share a prefix, that is the group's number and what follows the key's within it, both so.
+/// The keys of an experiment: `number ∥ padding`. A key of 20 bytes is 16 digits and `0000`, padded as in db_bench.
+/// Where groups of keys share a prefix, the prefix is the group's number and the rest is the key's number within the
+/// group, both in this form.
 #[derive(Clone, Debug)]
 pub struct Keys {
     shape: Shape,

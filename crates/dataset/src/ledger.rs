@@ -3,7 +3,7 @@
 //! A table of fixed size, whatever the number of records: with up to [`LEDGER_SLOTS`] records every id has its slot,
 //! beyond that every 2nd, 4th, 8th … id. Each slot is written by one thread alone, the writer that owns the id.
 //!
-//! Where records are deleted, each has a bit beside that. Who owns one of a cache line's bits owns them all.
+//! Where records are deleted, each record also has a bit. The client that owns one bit of a cache line owns them all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

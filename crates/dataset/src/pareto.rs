@@ -16,7 +16,7 @@ const MOST_K: f64 = 10.0;
 const SIGMAS: std::ops::RangeInclusive<f64> = 1e-3..=1e9;
 
 impl Pareto {
-    /// Of the texts of both numbers.
+    /// The law with the two numbers in these texts.
     ///
     /// # Errors
     /// Which of them is none, and what would be right.

@@ -41,7 +41,7 @@ impl SizeHistogram {
         SizeHistogram::of(&given.collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// The same with commas between the pairs.
+    /// Sizes with their weights, with commas between the pairs.
     pub(crate) fn of_words(words: &str) -> Result<SizeHistogram, String> {
         SizeHistogram::of(&words.split(',').map(|pair| parse(pair.trim())).collect::<Result<Vec<_>, _>>()?)
     }

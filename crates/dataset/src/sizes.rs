@@ -115,8 +115,8 @@ fn normal_part(from: f64, to: f64) -> f64 {
     (to - from) / 6.0 * (density(from) + 4.0 * density(f64::midpoint(from, to)) + density(to))
 }
 
-/// The mean of what is above 24 up to the bound: the sum of the parts above each size, and from where they hardly
-/// differ the integral over them.
+/// The mean number of bytes by which a size exceeds 24, up to the bound: the sum over the sizes of the part of the law
+/// above each. From where neighbouring parts hardly differ, an integral replaces the sum.
 fn pareto_above(law: Pareto, most: u64) -> f64 {
     const SUMMED: u64 = 1 << 16;
     let sum: f64 = (LEAST..most.min(SUMMED)).map(|size| law.above(size as f64)).sum();

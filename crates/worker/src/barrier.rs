@@ -29,7 +29,8 @@ impl Barrier {
             if arrived >= count {
                 return arrived < ABORTED;
             }
-            // However it ends, woken, interrupted or because somebody came meanwhile, the next look tells.
+            // Whatever ended the wait, a wake-up, an interruption or an arrival in the meantime, the loop reads the
+            // count again.
             let _ = wait(&self.0, Flags::empty(), arrived, None);
         }
     }
@@ -69,8 +70,8 @@ pub struct Barriers {
 }
 
 impl Barriers {
-    /// Lets everybody go who waits for somebody who will not come. Only the first process still waits for the others to
-    /// be through with the database.
+    /// Releases everyone who waits at a barrier for processes or threads that will not arrive. The first process still
+    /// waits until the others are through with the database: [`Barriers::left`] is not aborted.
     pub fn abort(&self) {
         [&self.opened, &self.ready, &self.go, &self.end].into_iter().for_each(Barrier::abort);
     }

@@ -43,7 +43,7 @@ impl TrialClient<'_> {
         (if self.role.writes() { self.number - readers } else { self.number }) as u64
     }
 
-    /// Whether its end is the trial's.
+    /// Whether this is a primary client: the trial ends when all of these have ended.
     fn is_primary(&self, workload: &WorkloadSpec) -> bool {
         self.number < workload.parameters.primary_clients() as usize
     }
@@ -144,7 +144,8 @@ impl<C: RoleClock> Trial<'_, C> {
         if workload.name.loads() { Duration::ZERO } else { workload.parameters.warmup }
     }
 
-    /// From now on the warm-up runs. Called when all are ready, before any may go.
+    /// Begins the warm-up: sets the times at which the warm-up and the measured part end. Called when all clients are
+    /// ready, before any may begin.
     fn set_times(&self) -> Duration {
         let (control, workload, warmup) = (self.control(), &self.spec.workload, self.warmup());
         // Who orders the slices orders the warm-up, too.

@@ -14,7 +14,8 @@ const SUB_BITS: u32 = 7;
 /// Buckets for all of `u64`.
 pub const BUCKETS: usize = (64 - SUB_BITS as usize) * (1 << SUB_BITS) + (1 << SUB_BITS);
 
-/// The most of a bucket: counting so far takes months. All buckets together are a number of 63 bits.
+/// The highest count of a bucket, which takes months to reach. The sum of all buckets at this count is a number of 63
+/// bits.
 const MOST: u64 = 1 << 50;
 
 /// The bucket of a value.
@@ -69,8 +70,8 @@ impl TickHistogram {
         self.counts.iter().map(|count| count.load(Ordering::Relaxed).min(MOST)).fold(0, u64::saturating_add)
     }
 
-    /// Adds the counts to `totals`, which has [`BUCKETS`] elements. A count that nobody can have counted is as high as
-    /// one can be, so that sums of them are numbers still.
+    /// Adds the counts to `totals`, which has [`BUCKETS`] elements. A total that cannot have been counted is limited to
+    /// the highest possible count, so that sums do not overflow.
     pub fn add_to(&self, totals: &mut [u64]) {
         for (total, count) in totals.iter_mut().zip(&self.counts) {
             *total = total.saturating_add(count.load(Ordering::Relaxed)).min(MOST);

@@ -130,8 +130,8 @@ impl LedgerMemory {
         })
     }
 
-    /// For keeping, as words of 8 bytes, the lowest first: how many slots follow, those slots, of which the last is not
-    /// 0, and the bits.
+    /// The ledger as bytes, for storage: words of 8 bytes, lowest byte first. The first word is the number of slots
+    /// that follow. Then come these slots, the last of which is not 0, and the bits.
     pub fn save(&self) -> Vec<u8> {
         let value = |word: &AtomicU64| word.load(Ordering::Relaxed);
         let of_slots = |words: Range<usize>| words.start..words.end.min(LEDGER_SLOTS);

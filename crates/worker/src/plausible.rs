@@ -72,10 +72,9 @@ impl TickSpan {
 }
 
 impl Observer<'_> {
-    /// Why what lies in the shared memory cannot be true; `None` if it can.
+    /// Why the contents of the shared memory are impossible; `None` if they are possible.
     ///
-    /// `before` is what earlier trials left. Of a trial that `is_over` everything that it had to count
-    /// must be there.
+    /// `before` is what earlier trials left. If the trial `is_over`, everything that it had to count must be there.
     pub fn implausible(
         &self,
         workload: &WorkloadSpec,
@@ -197,7 +196,8 @@ fn processors() -> u64 {
     u64::try_from(configured).unwrap_or(u64::MAX)
 }
 
-/// Of the warm-up or of the measured part; in this no kind comes to more than the operations that end it.
+/// Why the counts of the warm-up or of the measured part are impossible; `None` if they are possible. `ordered` is the
+/// number of operations that ends the measured part; no kind may have more.
 fn implausible_part(
     part: &ClientOps,
     stats: &ClientStats,

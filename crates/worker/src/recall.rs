@@ -15,7 +15,7 @@ use kvdyno_engine::{Host, abi};
 pub struct RecallContext<'a> {
     keys: &'a Keys,
     values: &'a Values,
-    /// Absent where nothing was updated, so that nobody is charged with looking.
+    /// The acknowledged versions; absent if nothing was updated, to save the lookup.
     ledger: Option<Ledger<'a>>,
     value: UnsafeCell<Vec<u8>>,
     /// The values of all ids as they were loaded, one after the other; empty where they are too many.
@@ -55,12 +55,12 @@ impl<'a> RecallContext<'a> {
         }
     }
 
-    /// Where the driver spells the keys that it asks for.
+    /// Sets the buffer in which the driver spells the keys that it requests.
     pub fn will_ask_with(&self, key: &[u8]) {
         self.key_buffer.set(key.as_ptr());
     }
 
-    /// Which id is spelled there now.
+    /// Sets the id that the buffer spells now.
     #[inline(always)]
     pub fn will_ask_for(&self, id: u64) {
         self.key_id.set(id);

@@ -20,7 +20,7 @@ impl Segment {
     pub(crate) fn create(name: &str, size: usize) -> io::Result<Segment> {
         let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, size as u64)?;
-        // Whoever has it mapped would die of a part that is no more.
+        // If the file shrank, a process that accesses the lost part of its mapping would die.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Segment::map(file, size)
     }

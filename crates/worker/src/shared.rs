@@ -252,9 +252,10 @@ pub struct ClientStats {
     pub user_bytes: AtomicU64,
     /// The newest version that was handed to the engine.
     pub version: AtomicU64,
-    /// Of the ids that it inserts, the lowest that is not acknowledged; 0 if it has none.
+    /// The lowest id that it inserts and that is not acknowledged yet; 0 if it has none.
     pub low_water: AtomicU64,
-    /// Of the oldest ids that it deletes, one more than the lowest that is not acknowledged; 0 if it has none.
+    /// One more than the lowest of the oldest ids that it deletes and whose deletion is not acknowledged; 0 if it has
+    /// none.
     pub take_low_water: AtomicU64,
     /// One more than the id that it deletes or writes anew at this moment, where records are deleted; else 0.
     pub changing: AtomicU64,

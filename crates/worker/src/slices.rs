@@ -1,9 +1,10 @@
-//! A trial's work in slices: the parent orders each, and between two of them every client stands still.
+//! Trials in slices: the parent orders each slice, and between two slices all clients stand still.
 //!
-//! So trials can be measured side by side: one at a time for a moment each, and two at once on the same processors. In
-//! the first a trial has the machine to itself: they are its measured part. In the second, a *duet*, only operations
-//! and processor time are of use, and are counted by themselves. What a client needs to know of a slice it takes before
-//! it, what it counts of it it notes after it: in the measured loop nothing is done for it.
+//! Slices let trials be measured side by side: one at a time for a moment each, and two at once on the same processors.
+//! In a slice of the first kind a trial has the machine to itself; these slices are its measured part. In a slice of
+//! the second kind, a *duet*, only operations and processor time are used, and they are counted separately. A client
+//! reads the parameters of a slice before it, and notes its counts after it, so slices add no work to the measured
+//! loop.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -58,7 +59,8 @@ struct OrderedSlice {
     is_duet: bool,
 }
 
-/// The word that parent and clients have about slices. It lies in shared memory; all zero is one without any yet.
+/// The coordination of slices between parent and clients. It lies in shared memory; all zero means that no slice was
+/// ordered yet.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SliceControl {
@@ -239,7 +241,7 @@ impl SliceStats {
         used.user_s + used.sys_s
     }
 
-    /// The word that is more than it can be after `ns` of a trial, with what it counts and the bound.
+    /// A counter that exceeds its bound after `ns` of a trial: its name, its value and the bound.
     pub(crate) fn exceeding(&self, ns: u64, ticks: u64, processors: u64) -> Option<(&'static str, u64, u64)> {
         let process_us = (ns / 1000).saturating_mul(processors);
         let switches = (ns / LEAST_SWITCH_NS).saturating_mul(processors);
@@ -341,8 +343,8 @@ pub(crate) enum SlicePart {
 }
 
 impl SlicedClient<'_> {
-    /// Lets `work` do each part of each slice until the moment that it is given, ticks, until there are no more or
-    /// `is_over`. `operations` are those that were counted nowhere else than in duets and first parts.
+    /// Calls `work` for each part of each slice, with the moment at which the part ends, ticks, until there are no more
+    /// slices or `is_over`. `operations` gives the operations that are counted in duets and first parts only.
     pub(crate) fn run(
         &self,
         clock: impl Clock,

@@ -68,7 +68,7 @@ pub struct KnownContents {
     /// The sum of the versions of all records; absent if nobody kept count.
     #[serde(default)]
     pub version_sum: Option<u64>,
-    /// The same of the records whose versions the audit of a sample adds up.
+    /// The sum of the versions of the records that the audit of a sample adds up; absent if nobody kept count.
     #[serde(default)]
     pub sampled_version_sum: Option<u64>,
 }
@@ -81,8 +81,8 @@ impl KnownContents {
     }
 }
 
-/// The ids that are in a database: those that were loaded, others after them where records were inserted, fewer where
-/// the oldest were taken. Of those from `gone` to `taken`, and from `there` to `given_out`, nobody knows.
+/// The ids that are in a database: those that were loaded, others after them if records were inserted, fewer if the
+/// oldest were taken. Whether the ids from `gone` to `taken`, and from `there` to `given_out`, are in it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresentIds {
     /// All below were taken.
@@ -162,7 +162,7 @@ pub enum Written {
     Load,
     /// It updated and inserted.
     Run {
-        /// Of the loaded records, those whose newest acknowledged version is one of these.
+        /// The loaded records that it wrote: those whose newest acknowledged version is one of these.
         versions: RangeInclusive<u64>,
         /// The ids that it inserted for certain.
         inserted: Range<u64>,
@@ -173,8 +173,8 @@ pub enum Written {
 }
 
 impl Written {
-    /// Whether the record `id` whose newest acknowledged version is `version` is of it, of a database that was loaded
-    /// with so many `records`.
+    /// Whether the writes include the record `id` with the newest acknowledged version `version`, in a database that
+    /// was loaded with `records` records.
     pub(crate) fn holds(&self, id: u64, version: u64, records: u64) -> bool {
         match self {
             Written::Load => id < records && version == 0,

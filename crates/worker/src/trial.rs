@@ -33,7 +33,7 @@ impl<C> Trial<'_, C> {
         self.process.map_or(all, |number| &all[number..=number])
     }
 
-    /// Nobody need wait for this process any more.
+    /// Releases everyone who waits for this process.
     pub(crate) fn abort(&self) {
         self.control().request_stop();
         self.control().barriers.abort();

@@ -169,7 +169,7 @@ impl<C: RoleClock> Trial<'_, C> {
     fn settle(&self, database: &Database) -> Result<Settling, Failure> {
         self.control().enter(WorkerState::Settling);
         let begun = Instant::now();
-        // A call that is there but cannot be had as the engine is set up is one that it does not have.
+        // A call that the engine does not support in this setup counts as a call that it does not have.
         let done = |what: &str, call: Result<bool, EngineError>| match call {
             Err(error) if error.status == abi::UNSUPPORTED => Ok(false),
             other => other.map_err(|error| failed(what, &error)),

@@ -31,12 +31,12 @@ pub(crate) trait BeginsOperations: Clone + 'static {
     /// A part of the trial begins.
     fn resume(&mut self, clock: impl Clock);
 
-    /// When the operation begins that is issued next, ticks; `last` is when the one before it ended. `None` if `until`
-    /// came before.
+    /// The begin time of the next operation, ticks; `last` is the end time of the one before it. `None` if `until`
+    /// comes first.
     fn begin(&mut self, clock: impl Clock, last: u64, until: &AtomicU64, stats: &PacingStats) -> Option<u64>;
 
-    /// Waits for the next operation of a loop that times its calls itself. The time since it was due, ticks, which is 0
-    /// in a closed loop; `None` if `until` came before.
+    /// Waits for the next operation of a loop that times its calls itself. Returns how late the operation is, ticks: 0
+    /// in a closed loop. `None` if `until` comes first.
     fn late(&mut self, clock: impl Clock, until: &AtomicU64, stats: &PacingStats) -> Option<u64>;
 
     /// A part of the trial has ended.

@@ -9,9 +9,9 @@ use crate::shared::{PacingStats, bump};
 /// The least and the most that a pacer keeps its processor before an operation, nanoseconds.
 const LEAST_MARGIN_NS: f64 = 1000.0;
 const MOST_MARGIN_NS: f64 = 60_000.0;
-/// It keeps it for no more than this part of its time.
+/// The largest share of its time that a pacer keeps its processor.
 const MOST_SPINNING: f64 = 0.1;
-/// Between two looks at whether the trial is over.
+/// The longest sleep before the pacer checks again whether the trial is over, nanoseconds.
 const LONGEST_SLEEP_NS: f64 = 50_000_000.0;
 
 /// The operations of one client at a rate. An operation is timed from the moment at which it was due, so that a stall
@@ -28,13 +28,13 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// Of a client whose operations are `interval_ns` from each other in the mean. Nothing is due before
+    /// A pacer for a client whose operations are `interval_ns` from each other on average. No operation is due before
     /// [`Pacer::resume`].
     pub(crate) fn new(schedule: Schedule, interval_ns: f64, ticks_per_ns: f64) -> Self {
         Pacer { schedule, ticks_per_ns, origin: 0, paused_at: 0, margin: SleepMargin::below(interval_ns) }
     }
 
-    /// The schedule goes on from now. What was left undone before is not this part's to catch up with.
+    /// Continues the schedule from now. Operations that were due before the pause and did not begin are dropped.
     pub(crate) fn resume(&mut self, clock: impl Clock) {
         self.origin = clock.now().saturating_sub(self.paused_at);
         self.schedule.skip_to(self.paused_at as f64 / self.ticks_per_ns);
@@ -120,9 +120,9 @@ fn raise(word: &AtomicU64, to: u64) {
     }
 }
 
-/// How much earlier than wanted a sleep is ordered to end: the 90th percentile of what sleeps last too long. It rises
-/// by a tenth where one lasted longer than it, and else falls by a hundredth, which hold each other where one in ten
-/// does.
+/// The time by which a sleep is ordered to end early: an estimate of the 90th percentile of the time that sleeps last
+/// too long. The margin rises by a tenth when a sleep lasts too long by more than the margin, and falls by a hundredth
+/// otherwise. The two balance when one sleep in ten exceeds the margin.
 #[derive(Clone, Copy, Debug)]
 struct SleepMargin {
     ns: f64,

@@ -5,13 +5,13 @@ use std::f64::consts::TAU;
 use kvdyno_dataset::Stream;
 use kvdyno_model::Arrival;
 
-/// Bursts come, and a sine repeats itself, once in so many nanoseconds.
+/// The period of bursts and of the sine, nanoseconds.
 pub(crate) const PERIOD_NS: f64 = 1e9;
 /// The part of each period in which a burst comes.
 const BURST: f64 = 0.25;
 /// How much of the mean rate a sine rises and falls.
 const SWING: f64 = 0.5;
-/// Two moments that are so near are the same, nanoseconds.
+/// Moments that are closer than this count as the same, nanoseconds.
 const SAME_NS: f64 = 1e-3;
 
 /// The schedule of one client.
@@ -22,7 +22,7 @@ const SAME_NS: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     arrival: Arrival,
-    /// Of one operation in the mean, nanoseconds.
+    /// The mean interval between operations, nanoseconds.
     interval_ns: f64,
     stream: Stream,
     /// The expected number of operations until the next one.
@@ -73,7 +73,8 @@ impl Schedule {
     #[inline]
     fn step(&mut self) -> f64 {
         match self.arrival {
-            // 53 bits are the numbers from 0 to 1 that an f64 tells apart; 1 has no logarithm to be taken of 0.
+            // 53 bits give the numbers from 0 up to 1 that an f64 can distinguish, 1 excluded: the logarithm is never
+            // that of 0.
             Arrival::Poisson => -(1.0 - (self.stream.bits() >> 11) as f64 / (1u64 << 53) as f64).ln(),
             _ => 1.0,
         }
@@ -165,7 +166,7 @@ mod tests {
             let moments = moments(arrival, 1000.0, 100_001);
             assert!(moments.is_sorted(), "{arrival}");
             let per_s = 1e5 / (moments[100_000] - moments[0]) * 1e9;
-            // Of a Poisson process the standard deviation is one in the root of 100,000: 0.3 %.
+            // The relative standard deviation of a Poisson count of 100,000 is one in the root of 100,000: 0.3 %.
             assert!((per_s / 1000.0 - 1.0).abs() < 0.01, "{arrival}: {per_s}");
         }
     }

@@ -43,8 +43,9 @@ impl Clock for VirtualClock<'_> {
     }
 }
 
-/// A client waits for `operations`, `per_s` of them a second, each of which takes what `service` says of the moment at
-/// which it begins; `seen` is told when each was due and began. The time that all took.
+/// Runs a client that waits for `operations` operations, `per_s` a second. `service` gives the duration of an operation
+/// from the moment at which it begins; `seen` receives when each was due and when it began. Returns the time that all
+/// operations took, nanoseconds.
 fn open_loop(
     arrival: Arrival,
     per_s: f64,

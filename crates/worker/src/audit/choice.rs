@@ -5,12 +5,13 @@ use std::ops::RangeInclusive;
 
 use kvdyno_dataset::{Ledger, Stream};
 
-/// Records of a sample. Of a thousandth that is lost it shows at least one with a probability of 99.9 %:
-/// (1 - 1/1000)^6905 < 1/1000.
+/// The number of records in a sample. If one record in a thousand is lost, the sample contains at least one of the lost
+/// records with a probability of 99.9 %: (1 - 1/1000)^6905 < 1/1000.
 pub(super) const SAMPLE: usize = 6905;
 
-/// The ids whose versions an audit of a sample adds up: each so-manieth, a power of two, so that a loop tells them by
-/// one instruction. At least as many as a sample has, if there are, and less than twice as many.
+/// The ids whose versions an audit of a sample adds up: the multiples of a power of two, which a loop recognises with
+/// one instruction. They are at least as many as the records of a sample, if there are that many, and less than twice
+/// as many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SummedIds(u64);
 
@@ -31,7 +32,7 @@ impl SummedIds {
     }
 }
 
-/// So many of the ids below `count`, each as likely, in order; all of them if there are no more.
+/// A uniform sample of [`SAMPLE`] of the ids below `count`, in order; all of them if there are no more.
 pub(super) fn any_of(count: u64, stream: &mut Stream) -> Vec<u64> {
     if count <= SAMPLE as u64 {
         return (0..count).collect();
@@ -45,8 +46,8 @@ pub(super) fn any_of(count: u64, stream: &mut Stream) -> Vec<u64> {
     chosen
 }
 
-/// So many of the watched ids below `count` whose newest acknowledged version is one of `versions`, each as likely, in
-/// order (Vitter, "Random sampling with a reservoir", 1985, algorithm R).
+/// A uniform sample of up to [`SAMPLE`] watched ids below `count` whose newest acknowledged version is one of
+/// `versions`, in order (Vitter, "Random sampling with a reservoir", 1985, algorithm R).
 pub(super) fn updated(ledger: Ledger<'_>, count: u64, versions: &RangeInclusive<u64>, stream: &mut Stream) -> Vec<u64> {
     let mut chosen = Vec::new();
     for (seen, id) in (1..).zip(all_updated(ledger, count, versions)) {
@@ -60,7 +61,7 @@ pub(super) fn updated(ledger: Ledger<'_>, count: u64, versions: &RangeInclusive<
     chosen
 }
 
-/// All of those.
+/// All watched ids below `count` whose newest acknowledged version is one of `versions`, in order.
 pub(super) fn all_updated<'a>(
     ledger: Ledger<'a>,
     count: u64,

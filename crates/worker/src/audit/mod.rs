@@ -98,7 +98,7 @@ impl<'a> Acknowledged<'a> {
         }
     }
 
-    /// The sum that those must have, if somebody kept count.
+    /// The expected sum of the versions that are added up; `None` if it is not known.
     pub(crate) fn version_sum(&self, contents: &KnownContents) -> Option<u64> {
         match self.extent {
             Audit::Off => None,

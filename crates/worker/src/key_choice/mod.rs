@@ -51,7 +51,8 @@ pub(crate) trait KeyChoice: Clone + 'static {
     /// The next id.
     fn next(&mut self) -> u64;
 
-    /// Says that the database has all ids below `end` now. Only those that follow what is new draw others then.
+    /// Tells the choice that the database now has all ids below `end`. Only a choice that follows the newest id draws
+    /// others from then on.
     #[inline(always)]
     fn follow(&mut self, _end: u64) {}
 }

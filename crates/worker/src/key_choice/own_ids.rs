@@ -4,10 +4,11 @@ use kvdyno_dataset::DELETION_BLOCK;
 
 use crate::loops::Driver;
 
-/// Ids that one client of several writes, so that each id's versions rise: whole blocks of neighbours in turn, so that
-/// no cache line of the ledger is written by two, where there are records enough.
+/// The ids that one of several clients writes. Each id has one writer, so its versions rise. Clients own whole blocks
+/// of neighbouring ids in turn, so that no cache line of the ledger has two writers if there are enough records.
 ///
-/// Of a hot block each client has its own, whose records are as hot beside each other as those that were drawn.
+/// For a hot block, each client has a block of its own, in which neighbouring records are as hot as in the block that
+/// was drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnIds {
     clients: u64,
@@ -25,8 +26,8 @@ impl OwnIds {
         OwnIds::new(block, parameters.data.records, parameters.writers.into(), driver.index)
     }
 
-    /// Those of the client `index` of so many, in blocks of a power of two, or smaller ones where `records` are so few
-    /// that some client would have none.
+    /// The ids of the client `index` of `clients`, in blocks of a power of two. Blocks are smaller if there are so few
+    /// `records` that some client would have none.
     pub(super) fn new(block: u64, records: u64, clients: u64, index: u64) -> OwnIds {
         let most = (records / clients).checked_ilog2().unwrap_or(0);
         OwnIds { clients, index, block: block.ilog2().min(most) }

@@ -25,7 +25,8 @@ pub(crate) trait Law: Clone + 'static {
 /// Pieces: an entry of an alias table each.
 const PIECES: usize = ENTRIES;
 
-/// So far below the first rank's likelihood nothing is ever drawn: e^-50 is less than 2^-64.
+/// A rank is never drawn if the logarithm of its likelihood is this far below that of the first rank: e^-50 is less
+/// than 2^-64.
 const NEVER: f64 = 50.0;
 
 /// A piece, and its entry of the alias table: a line of the processor's cache.
@@ -36,7 +37,7 @@ struct Piece {
     first: u64,
     /// How many ranks it has.
     count: u64,
-    /// Below this part, of 2^64, of the lid lies the law everywhere in it.
+    /// Points below this height, of 2^64, of the lid lie under the law everywhere in the piece.
     surely: u64,
     /// The law of its first rank, as a logarithm.
     highest: f64,
@@ -101,7 +102,7 @@ impl<L: Law> KeyChoice for Ranked<L> {
     }
 }
 
-/// The first rank of each piece: in none falls the law by more than it must for so few pieces.
+/// The first rank of each piece. The largest fall of the law within a piece is as small as [`PIECES`] pieces allow.
 fn cut(ranks: u64, law: &impl Law) -> Vec<u64> {
     if let Some(firsts) = cut_by(0.0, ranks, law) {
         return firsts;
@@ -118,7 +119,7 @@ fn cut(ranks: u64, law: &impl Law) -> Vec<u64> {
     cut_by(most, ranks, law).unwrap_or_else(|| vec![0])
 }
 
-/// The same with pieces in which the law falls by `fall`; `None` if they are too many.
+/// The first rank of each piece, if the law falls by `fall` within a piece; `None` if there are more than [`PIECES`].
 fn cut_by(fall: f64, ranks: u64, law: &impl Law) -> Option<Vec<u64>> {
     let mut firsts = vec![0];
     let mut first = 0;

@@ -80,7 +80,7 @@ pub(super) fn order(ids: u64) -> impl Iterator<Item = u64> {
 }
 
 impl<K: KeyChoice> Scattered<K> {
-    /// Of the ids `0..ids`, as many as `ranks` draws from.
+    /// The ids `0..ids` in a random order; `ranks` draws from as many ids.
     pub(super) fn new(ids: u64, ranks: K) -> Self {
         Scattered { ranks, order: Scatter::new(ids) }
     }

@@ -41,8 +41,8 @@ impl ZipfYcsb {
     }
 }
 
-/// The likelihood of each of `ids`, by the weights of the first items, one for four draws. The others are taken as
-/// even: what each id has of them differs by a thirteenth of what chance makes of the draws.
+/// The likelihood of each of `ids`. The weights of the first items, one item for four draws, are added exactly; the
+/// other items count as uniform. An id's share of these deviates by a thirteenth of the random deviation of the draws.
 pub(super) fn likelihoods(ids: u64, draws: u64) -> Vec<f64> {
     let looked_at = (draws / 4).max(2);
     let choice = ZipfYcsb::new(ids, Stream::new(0));

@@ -118,7 +118,7 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
         }
     }
 
-    /// Writes what was prepared. The moments at which it began and ended, and how.
+    /// Writes the prepared batch. Returns when the call began and ended, ticks, and its status.
     #[inline(always)]
     fn issue<C: Clock>(&self, driver: &Driver<'_, C>, count: usize, due: Option<u64>) -> (u64, u64, abi::Status) {
         let start = due.unwrap_or_else(|| driver.clock.now());

@@ -203,7 +203,8 @@ pub(crate) fn after(id: u64, backward: bool, records: u64) -> Option<u64> {
 }
 
 impl<C: Clock> Driver<'_, C> {
-    /// A cursor gave another record than `expected`, which is absent where none must come. Says which it was.
+    /// Reports that a cursor gave another record than `expected`, which is absent where no record must come. Returns
+    /// the id of the record that it gave.
     #[cold]
     pub(crate) fn out_of_order(&self, backward: bool, expected: Option<u64>, key: &[u8]) -> Option<u64> {
         let Some(id) = self.keys.read(key) else {
@@ -234,7 +235,7 @@ impl<C: Clock> Driver<'_, C> {
         bump(&self.stats.wrong, 1);
     }
 
-    /// A cursor gave nothing, though `expected` must come. False if the trial should end.
+    /// Reports that a cursor gave no record, though `expected` must come. False if the trial should end.
     #[cold]
     pub(crate) fn ended_early(&self, status: abi::Status, expected: u64) -> bool {
         if status != abi::MISS {

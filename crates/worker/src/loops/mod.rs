@@ -1,8 +1,8 @@
 //! The common parts of measured loops. The loops themselves stand with their workloads.
 //!
-//! In them there is no allocation, no lock, no system call and no formatting, and no cache line that another thread
-//! writes; what they need is made before, in [`Driver`] and when a role starts. Failures leave the loop for a cold
-//! function. `docs/performance.md` has the instructions of an operation of each.
+//! A measured loop allocates nothing, takes no lock, makes no system call, formats nothing, and touches no cache line
+//! that another thread writes. Its inputs are prepared beforehand, in [`Driver`] and when a role starts. A failure
+//! leaves the loop for a cold function. `docs/performance.md` lists the instructions of an operation of each loop.
 
 pub(crate) mod batch_writer;
 pub(crate) mod cursor;
@@ -21,7 +21,7 @@ use crate::shared::{ClientOps, ClientStats, Control, bump};
 use crate::spec::PresentIds;
 use crate::workloads::parameters::WorkloadParameters;
 
-/// After so many errors of the engine a trial ends: it will not get better.
+/// The number of engine errors after which a trial ends: more operations would fail as well.
 const MOST_ERRORS: u64 = 100;
 
 /// The clock, the memory and the session that a loop works with.
@@ -145,7 +145,7 @@ impl<C: Clock> Driver<'_, C> {
         }
     }
 
-    /// Whether an answer that has not the one size of all values is right after all, as sizes are drawn.
+    /// Whether an answer that does not have the fixed size of values is right, where sizes are drawn.
     ///
     /// # Safety
     /// As of [`lent`].

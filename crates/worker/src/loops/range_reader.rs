@@ -14,7 +14,7 @@ pub(crate) trait TailRecords {
     /// The id that comes after `id`; `None` after the last.
     fn after(&self, id: u64) -> Option<u64>;
 
-    /// Whether a range may have no record `expected`, but go on with the record `given`, or end there.
+    /// Whether a range may lack the record `expected` and continue with the record `given`, or end if that is absent.
     fn may_skip(&self, expected: u64, given: Option<u64>, before: VersionsBefore<'_>) -> bool;
 
     /// Whether the engine knows where a range ends, and has to say so.
@@ -95,7 +95,7 @@ enum RangeStep {
 }
 
 impl RangeReader {
-    /// For ranges of a seek and as many steps as the workload has.
+    /// A reader for ranges of one seek and the number of steps that the workload has.
     pub(crate) fn new<C: Clock>(backward: bool, driver: &Driver<'_, C>) -> Self {
         RangeReader {
             backward,
@@ -219,7 +219,7 @@ impl RangeReader {
                 RangeStep::Step(tail.after(id))
             }
             _ => {
-                // What else it gives would be counted again: the next range begins anew.
+                // Further records would be counted again, so the range ends here and the next one begins anew.
                 driver.out_of_order(self.backward, expected, key);
                 RangeStep::Over
             }

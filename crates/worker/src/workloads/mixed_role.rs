@@ -81,7 +81,7 @@ impl WorkloadParameters {
         of_roles.chain(self.durability).fold(0, |bits, level| bits | 1 << level.code())
     }
 
-    /// Of the clients that share a schedule, how many there are before the client `index`, and how many in all.
+    /// The number of clients before the client `index` that share its schedule, and the number of all that share it.
     pub(crate) fn share_of_schedule(&self, index: u64, writes: bool) -> (u64, u32) {
         match self.role_of(index) {
             Some((role, first)) => (index - u64::from(first), role.clients),

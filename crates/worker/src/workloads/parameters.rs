@@ -197,10 +197,10 @@ impl WorkloadParameters {
         alike.into_iter().chain(self.roles.iter().filter(|role| role.rate.is_some()).map(|role| role.arrival))
     }
 
-    /// Between two operations of one writer, or of one reader, in the mean, seconds; absent in a closed loop.
+    /// The mean interval between two operations of one writer, or of one reader, seconds; absent in a closed loop.
     pub fn interval_s(&self, writes: bool) -> Option<f64> {
         match writes {
-            // Of a mix a rate counts operations, whatever each has.
+            // The rate of a mix counts operations, however many records each has.
             true if self.mix.is_some() => self.write_rate.map(|rate| f64::from(self.writers) / rate),
             true => self.write_rate.map(|rate| f64::from(self.writers) * self.batch as f64 / rate),
             false => self.read_rate.map(|rate| f64::from(self.readers) / rate),
@@ -208,7 +208,7 @@ impl WorkloadParameters {
     }
 }
 
-/// The longest that one client waits whose operations are so far from each other in the mean, seconds.
+/// The longest wait of one client whose mean interval between operations is `interval_s`, seconds.
 fn arrival_pause_s(arrival: Arrival, interval_s: f64) -> f64 {
     match arrival {
         Arrival::Fixed => interval_s,

@@ -103,7 +103,7 @@ struct ScanProgress {
 }
 
 impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
-    /// Seeks, and steps on as long as the records come that must. Where to seek then; `None`: the limit has come, or
+    /// Seeks, then steps while the expected records come. Returns where to seek next; `None` if the limit has come or
     /// the trial ends.
     #[inline(always)]
     fn steps<C: Clock>(

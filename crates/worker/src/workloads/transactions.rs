@@ -1,9 +1,9 @@
-//! Records that are read and written anew, each one version higher, in transactions or by one call, whoever did so
-//! before.
+//! Reads and rewrites of shared records, in transactions or by one call. Each write makes a record one version newer,
+//! whoever wrote it before.
 //!
-//! So the versions of all records together are the updates that were acknowledged, in whatever order they came. An
-//! update that is lost, half a transaction, or one that was built on another's before that was committed makes another
-//! sum; audits add it up ([`mod@crate::audit`]).
+//! The sum of the versions of all records is therefore the number of acknowledged updates, in whatever order they came.
+//! A lost update, half a transaction, or an update built on another's before that was committed changes the sum; audits
+//! add it up ([`mod@crate::audit`]).
 
 use std::sync::atomic::Ordering;
 
@@ -167,7 +167,7 @@ fn failed<C: Clock>(driver: &Driver<'_, C>, what: &str, status: abi::Status) -> 
     Tried::Failed { goes_on: driver.engine_failed(what, status) }
 }
 
-/// Somebody's write was read that was rolled back, or will be.
+/// Reports that a read saw a write that was rolled back, or will be.
 #[cold]
 fn never_committed<C>(driver: &Driver<'_, C>, id: u64) -> Tried {
     driver.control.first_failure(&format!("record {id} was read as a transaction wrote it that was never committed"));

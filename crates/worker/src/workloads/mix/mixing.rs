@@ -36,7 +36,7 @@ pub(super) const PRESENT: ClientCounter = ClientCounter(2);
 const OPERATIONS: u64 = 0x6f70_7300;
 const LENGTHS: u64 = 0x6c65_6e67;
 
-/// Of operations, in a closed loop, until a client looks for what others did: each look reads what they write.
+/// Draws of operations in a closed loop between two looks at what other clients did: each look reads what they write.
 const DRAWS_BETWEEN_LOOKS: u32 = 16;
 
 /// One client's mix. `FULL`: values are verified.
@@ -148,7 +148,7 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations, const FULL: bool> Work<C> for 
                 OperationRun { most_frequent, .. } => (self.next.most_frequent(), most_frequent.min(left)),
             };
             if !self.operate(driver, &all_ops[index], index, Limit { operations: count, ..limit }) {
-                // The law of what is left of a run is that of a whole one.
+                // The geometric distribution has no memory: the rest of a run has the same law as a whole run.
                 self.drawn = OperationRun::default();
                 break;
             }
@@ -166,8 +166,8 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations, const FULL: bool> Work<C> for 
 }
 
 impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
-    /// Now and then looks for what clients of other roles inserted or took. Who does neither would never know, and who
-    /// does looks when it needs more ids.
+    /// Looks from time to time for what clients of other roles inserted or took. A client that does neither would never
+    /// learn of it otherwise; a client that does either looks when it needs more ids.
     #[inline(never)]
     fn look_at_others<C>(&mut self, driver: &Driver<'_, C>) {
         if self.until_look > 0 {
@@ -260,7 +260,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
     #[inline(always)]
     pub(super) fn own<C>(&self, driver: &Driver<'_, C>, id: u64) -> u64 {
         if self.deletes {
-            // Of those that were loaded alone: no others have a bit.
+            // Only loaded records have a bit for their deletion.
             let records = driver.parameters.data.records;
             return self.own.nearest(if id < records { id } else { id % records }, records);
         }
@@ -290,7 +290,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         (false, driver.read_failed(id, min_version, status, value))
     }
 
-    /// The versions of a record rise, though another client inserted it.
+    /// Raises the version to at least `version`, so that a record's versions rise even if another client inserted it.
     #[inline(always)]
     pub(super) fn outrun(&mut self, version: u64) {
         self.version = self.version.max(version);

@@ -161,7 +161,7 @@ impl fmt::Display for OperationMix {
 read_by_text!(OperationMix);
 written_as_text!(OperationMix);
 
-/// Operations that come one after the other: so many of the one that comes most often, and then another or none.
+/// A run of operations: the most frequent operation a number of times, then at most one other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct OperationRun {
     pub(super) most_frequent: u64,
@@ -170,13 +170,13 @@ pub(super) struct OperationRun {
 
 /// Draws operations: the index of each among those of a mix.
 ///
-/// How often the most frequent one comes before another is drawn at once, by its own law, the geometric distribution,
-/// so that an operation's own draw costs next to nothing.
+/// The number of times that the most frequent operation comes before another is drawn at once, from the geometric
+/// distribution, so that the cost of a draw per operation is negligible.
 pub(super) struct OperationChoice {
     most_frequent: usize,
-    /// Entry n: n of the most frequent come, and then another; the last: as many, and nothing else yet.
+    /// Entry n stands for n of the most frequent operation and then another; the last entry for n of them alone.
     counts: [AliasEntry; ENTRIES],
-    /// Of 2^64, where each of the operations but the last ends, the most frequent one left out.
+    /// The cumulative weights, of 2^64, of all operations but the last, without the most frequent one.
     others: [u64; MOST_KINDS - 1],
     /// How many of these there are.
     ends: usize,

@@ -1,9 +1,9 @@
 //! Records that are deleted while others ask for them.
 //!
-//! Who deletes a record says so in its statistics before it does ([`ClientStats::changing`]), and afterwards notes a
-//! version and the deletion in the ledger. Who reads looks at the ledger before. An answer that does not fit what stood
-//! there is wrong, unless the record was being changed: somebody says so, or the ledger says something else by now.
-//! Then nobody can say what the answer had to be, and it counts as unchecked.
+//! A client that deletes a record says so in its statistics beforehand ([`ClientStats::changing`]), and afterwards
+//! notes a version and the deletion in the ledger. A client that reads looks at the ledger before its read. An answer
+//! that contradicts the ledger is wrong, unless the record was being changed: a client says so in its statistics, or
+//! the ledger has changed since. The right answer is then unknown, and the record counts as unchecked.
 //!
 //! [`ClientStats::changing`]: crate::shared::ClientStats::changing
 
@@ -92,7 +92,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         })
     }
 
-    /// Holds whether `id` was there against whether it had to be. `hit` looks at what was given with a hit.
+    /// Compares whether `id` was there with whether it had to be. `hit` checks the answer of a hit.
     #[inline(always)]
     pub(super) fn judge<C: Clock>(
         &self,
@@ -117,7 +117,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         }
     }
 
-    /// Whether an answer may be another than the ledger said before; then it is counted.
+    /// Whether an answer may differ from what the ledger said before. If so, the record is counted as unchecked.
     #[cold]
     #[inline(never)]
     fn may_differ<C: Clock>(&self, driver: &Driver<'_, C>, id: u64, was_deleted: bool, min_version: u64) -> bool {
@@ -323,11 +323,11 @@ pub(super) struct Tail<'a, 'b, C> {
 }
 
 impl<C: Clock> Tail<'_, '_, C> {
-    /// Whether nobody can say that `id` was there all the time, or all the time was not, since the ledger had the
-    /// version `before`; absent: since a moment at which nobody looked.
+    /// Whether it is undecidable that `id` was there all the time, or absent all the time, since the ledger had the
+    /// version `before`; `before` is absent if that version was not looked up.
     fn is_undecided(&self, id: u64, before: Option<u64>) -> bool {
         let Driver { ledger, clients, .. } = self.driver;
-        // Who changes it says so before, and notes what it did before it says no more.
+        // A client announces a change before it makes it, and notes the change before it ends the announcement.
         let is_changed = clients.iter().any(|client| client.changing.load(Ordering::Acquire) == id + 1);
         if is_changed || id >= self.inserts.there() || self.takes.may_be_gone(self.driver, id) {
             return true;

@@ -84,8 +84,8 @@ impl Inserts {
     #[inline(never)]
     fn take_chunk<C>(&mut self, driver: &Driver<'_, C>) {
         let (given_out, low_water) = (&driver.control.shared_work.0, &driver.stats.low_water);
-        // The own low water must never be above an id that this client has and has not inserted, not even between
-        // these steps: so it goes down to what the counter was before it is taken from.
+        // The own low water must never be above an id that this client was given and has not inserted, not even between
+        // these steps. So it is lowered to the counter's value before ids are taken from the counter.
         low_water.store(self.base + given_out.load(Ordering::SeqCst), Ordering::SeqCst);
         self.next = self.base + given_out.fetch_add(self.chunk, Ordering::SeqCst);
         self.end = self.next + self.chunk;
@@ -100,8 +100,8 @@ impl Inserts {
     }
 }
 
-/// All ids below are there, of a trial that inserts from `base` on and had `given_out` ids before its clients'
-/// statistics are looked at.
+/// The id below which all ids are there, in a trial that inserts from `base` on. `given_out` is the number of ids that
+/// were given out before the clients' statistics are read.
 pub(super) fn there(base: u64, given_out: u64, clients: &[ClientStats]) -> u64 {
     let low_waters = clients.iter().map(|stats| stats.low_water.load(Ordering::SeqCst)).filter(|low| *low != NO_CHUNK);
     low_waters.fold(base.saturating_add(given_out), u64::min)

@@ -116,8 +116,8 @@ fn said(low: u64) -> u64 {
     low + 1
 }
 
-/// All ids below are gone, of a trial that takes from `base` on and had `taken` so many ids before its clients'
-/// statistics are looked at.
+/// The id below which all ids are gone, in a trial that takes from `base` on. `taken` is the number of ids that were
+/// given out before the clients' statistics are read.
 pub(super) fn gone(base: u64, taken: u64, clients: &[ClientStats]) -> u64 {
     let low_waters = clients.iter().map(|stats| stats.take_low_water.load(Ordering::SeqCst));
     let low_waters = low_waters.filter(|low| *low != NO_CHUNK).map(|low| low - 1);

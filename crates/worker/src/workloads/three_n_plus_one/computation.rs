@@ -1,5 +1,5 @@
-//! The computation: chunks of starting points are taken from a counter that all share; from each the way is followed
-//! until a number whose cycle length the database knows, and the lengths of those on the way are put.
+//! The computation. Clients take chunks of starting points from a shared counter. From each starting point, a client
+//! follows the way to a number whose cycle length the database knows, and puts the lengths of the numbers on the way.
 //!
 //! The counter is the one cache line that clients share here, touched once for a thousand starting points.
 
@@ -145,8 +145,9 @@ impl CycleLoop {
             bump(driver.stats.counter(KNOWN), 1);
         }
         if driver.resumes {
-            // What follows was put by a worker that is no more, and nobody remembers how high it went. Below the start
-            // it is the way of a smaller start, which is asked for too: so all is seen that `problem::solve` sees.
+            // A worker that is no more put the rest of the way, and its highest number is not recorded. Below the
+            // start, the way is that of a smaller start, which is looked up too: so this sees all that `problem::solve`
+            // sees.
             let mut number = known;
             while number >= start && number > 1 {
                 reached(driver, number);

@@ -1,9 +1,9 @@
 //! `transfer`: transactions that read two records and write both anew, each one version higher.
 //!
-//! So the versions of all records together are twice the transactions that were committed ([`super::transactions`]).
-//! Some transactions write versions that no committed one has, and are rolled back: who reads such a one has read what
-//! was never committed. Some look at the first record twice. And a client that committed a version of a record must
-//! find it, or a newer one, in its next transactions.
+//! The sum of the versions of all records is therefore twice the number of committed transactions
+//! ([`super::transactions`]). Some transactions write versions that no committed transaction has, and are rolled back:
+//! a client that reads such a version has read what was never committed. Some transactions read the first record twice.
+//! A client that committed a version of a record must see it, or a newer one, in its next transactions.
 
 mod own_commits;
 mod transferring;

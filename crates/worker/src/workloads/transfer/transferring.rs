@@ -15,9 +15,10 @@ use crate::loops::{Driver, Limit, Work};
 use crate::shared::{ClientOps, OpStats, bump};
 use crate::workloads::transactions::{self, Ending, NEVER_COMMITTED, Tried, Wrote, read_version, write_version};
 
-/// Each so-manieth transaction looks at its first record twice.
+/// One transaction in this many reads its first record twice.
 const LOOKS_TWICE: u64 = 8;
-/// Before each so-manieth transaction another on the same records is rolled back. Prime to the above: some do both.
+/// Before one transaction in this many, another on the same records is rolled back. The number is coprime to the above,
+/// so that some transactions do both.
 const ROLLS_BACK: u64 = 13;
 /// Draws of a second record until the first one's neighbour is taken: a hot one comes again and again.
 const MOST_DRAWS: usize = 8;
