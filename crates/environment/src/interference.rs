@@ -46,7 +46,7 @@ pub struct InterferenceMonitor {
 struct MachineReading {
     at_s: f64,
     cpus: u32,
-    /// Of each processor.
+    /// CPU times of each processor, s.
     times: Vec<CpuTime>,
     total_s: f64,
     busy_s: f64,
@@ -90,14 +90,15 @@ impl InterferenceMonitor {
         new
     }
 
-    /// For a worker whose memory is limited: its own limit may then be what makes tasks stall, so stalls are not noted.
+    /// Omits the note on memory stalls, for a worker whose memory is limited: its own limit may cause them.
     pub fn of_limited(mut self) -> Self {
         self.is_limited = true;
         self
     }
 
-    /// Takes a look; about once a second is enough. Of a worker that starts processes those count that its first thread
-    /// started, and their descendants likewise. Of several clients all must live, or the look is without a worker.
+    /// Takes a look; about once a second is enough. A process that the worker starts counts only if the first thread of
+    /// its parent started it; so do its descendants. If any of several clients has ended, the look is taken as one
+    /// without a worker.
     pub fn sample(&mut self, worker_pids: &[u32]) {
         self.look(worker_pids);
     }
@@ -158,7 +159,8 @@ impl Others {
         self.seconds += now.at_s - before.at_s;
         self.cpu_s += (now.busy_s - before.busy_s) - (worker.cpu_s - then.cpu_s).max(0.0);
         self.looks += 1;
-        // Beyond the processors only those wait that the worker's threads and this look do not explain.
+        // Only tasks beyond the processors, and beyond those that the worker's threads and this look explain, count as
+        // waiting.
         let explained = now.cpus.max(worker.threads + 1);
         self.waiting += now.runnable.unwrap_or(0).saturating_sub(explained);
     }

@@ -38,11 +38,12 @@ pub(crate) struct KeptEnd {
 /// This side of a keeper.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    /// Its words can be read here; an end without a word means that the keeper was ended itself.
+    /// The end of the pipe from which the keeper's messages are read. End of file without a message means that the
+    /// keeper itself was ended.
     hears: OwnedFd,
-    /// Where it writes that; only until the keeper has its own copy.
+    /// The keeper's end of that pipe, held only until the keeper has its own copy.
     says: Option<OwnedFd>,
-    /// Told to end its child.
+    /// An event counter that tells the keeper to end its child.
     end: OwnedFd,
     /// This process, for the keeper to see its end.
     _lab: OwnedFd,
@@ -111,7 +112,7 @@ impl Keeper {
     }
 }
 
-/// In a process that was just forked. Returns in a child of it.
+/// Runs in a process that was just forked, and makes it the keeper. Returns in the child that the keeper forks.
 fn stand_between(fds: KeeperFds) -> io::Result<()> {
     let keeper = getpid();
     // Until it has given up its copies of what the lab holds, locks above all, it must not outlive the lab for a
@@ -136,7 +137,7 @@ fn stand_between(fds: KeeperFds) -> io::Result<()> {
 }
 
 const USAGE: usize = size_of::<libc::rusage>();
-/// Of `/proc/PID/io`: seven lines.
+/// Bytes for the text of `/proc/PID/io`, which has seven lines.
 const IO: usize = 384;
 /// Status, survivors, account, I/O. Less than what a pipe takes whole.
 const MESSAGE: usize = 8 + USAGE + IO;
@@ -174,7 +175,7 @@ mod keeping {
         let _ = set_parent_process_death_signal(None);
         // SAFETY: the three are open, and nothing here closes them.
         let [says, end, lab] = [fds.says, fds.end, fds.lab].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
-        // While it lives: of a process that has ended the kernel opens this to root alone.
+        // Opened while the child lives: once it has ended, the kernel lets only root open this file.
         let accounts = open_accounts(child);
         // If nobody reads any more, there is nobody to be told.
         let _ = rustix::io::write(says, &child.as_raw_pid().to_ne_bytes());
@@ -249,7 +250,7 @@ mod keeping {
         survivors
     }
 
-    /// How many had ended.
+    /// Reaps the children that have ended, and returns their number.
     fn reap_dead() -> u32 {
         let mut count = 0;
         while let Ok(Some(_)) = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
@@ -331,7 +332,7 @@ mod keeping {
         }
     }
 
-    /// Copies of pipes and locks would outlive those whom they are meant for.
+    /// Closes all descriptors but these three: a copy of a pipe or lock would keep it open after its owner has ended.
     fn close_others(mut kept: [RawFd; 3]) {
         kept.sort_unstable();
         let mut first = 0;

@@ -1,6 +1,6 @@
-//! Leftovers of processes of kvdyno that are no more: what stands in their registers and is still what it was.
+//! Leftovers of kvdyno processes that have ended: things that are listed in their registers and still exist unchanged.
 //!
-//! Nothing is known by its name. What only looks like kvdyno's is told, and left.
+//! Nothing is identified by its name. A thing that only looks like kvdyno's is reported, and left alone.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -102,7 +102,7 @@ fn of_process(register: ReadRegister, kept: &mut Vec<Kept>) -> LeftoversOfProces
     LeftoversOfProcess { things, register: all_seen.then_some(register) }
 }
 
-/// The things that there are of one that was registered.
+/// The parts of a registered thing that still exist.
 fn there(thing: Thing) -> io::Result<Vec<Leftover>> {
     let kinds: Vec<Kind> = match thing {
         Thing::Group { path, inode } => memory::leftover(&path, inode).map(Kind::Group).into_iter().collect(),
@@ -193,7 +193,8 @@ impl fmt::Display for Leftover {
     }
 }
 
-/// Does it, but waits for it only so long. What hangs then is ended with this process.
+/// Does the work on a thread of its own, and waits for it for [`PATIENCE`] at most. Work that still hangs ends with
+/// this process.
 fn bounded<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     let (done, outcome) = mpsc::channel();
     thread::spawn(move || done.send(work()));

@@ -1,4 +1,4 @@
-//! One run a folder.
+//! The lock that allows one run per folder.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -157,8 +157,8 @@ fn open_and_lock(folder: &Path) -> Result<(File, Option<Maker>), LockError> {
     }
 }
 
-/// Waits for nobody who lives; but a process that the former holder was just starting when it was killed has its copy
-/// of the lock for a moment more.
+/// Takes the lock without waiting for a living holder. If the holder was killed while it was starting a process, that
+/// process keeps a copy of the lock for a moment; this waits for it.
 fn try_lock(file: &File, holder: Option<&Maker>) -> Result<(), TryLockError> {
     let since = Instant::now();
     loop {
@@ -173,8 +173,8 @@ fn try_lock(file: &File, holder: Option<&Maker>) -> Result<(), TryLockError> {
     }
 }
 
-/// Never through a link, and without waiting for whoever might write into a FIFO. Closed on exec, as all files of the
-/// standard library are: a worker does not inherit the lock.
+/// Opens the lock file, but not through a link, and without waiting for a writer of a FIFO. It is closed on exec, as
+/// all files of the standard library are, so a worker does not inherit the lock.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);

@@ -1,10 +1,10 @@
-//! Whose things are: what kvdyno makes bears a token, and is removed by that alone, never by its name.
+//! Ownership: everything that kvdyno makes bears a token, and is removed by that token alone, never by its name.
 //!
-//! A [`Maker`] is the token: the run, and the process that made something, told apart from every other process that
-//! there was or will be. A folder of databases has it in its lock's file ([`crate::lock`]), for it outlives the
-//! system's start. What ends with that (groups, mounts, loop devices, temporary folders) is in the maker's
-//! [`Register`], a file in a folder that nobody else can write to, together with what cannot be faked of each: inodes
-//! and devices.
+//! A [`Maker`] is the token. It names the run and the process that made something, and differs from that of every other
+//! process, past or future. A folder of databases has the token in its lock file ([`crate::lock`]), because it outlives
+//! a reboot. Things that end with a reboot (groups, mounts, loop devices, temporary folders) are in the maker's
+//! [`Register`], a file in a folder that nobody else can write to. The register also has the inode or device of each,
+//! which cannot be faked.
 
 pub(crate) mod folder;
 mod locked;

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Makes an attempt until it succeeds, but for `patience` at the most.
+/// Repeats an attempt until it succeeds, for at most `patience`.
 ///
 /// # Errors
-/// The last attempt's; at once where waiting does not help: the right is not there, or the thing itself.
+/// The last attempt's error. It is returned at once where waiting does not help: a permission or the thing itself is
+/// missing, or the filesystem is read-only.
 pub(crate) fn patiently<T>(patience: Duration, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let since = Instant::now();
     loop {

@@ -98,7 +98,7 @@ pub struct WorkerCommand {
 }
 
 impl WorkerCommand {
-    /// Of a program without arguments.
+    /// A command that starts a program without arguments.
     ///
     /// # Errors
     /// If the system has no descriptor left.
@@ -442,7 +442,7 @@ fn signal_name(number: i32) -> String {
     }
 }
 
-/// As GNU time has it: whole milliseconds, divided as integers.
+/// CPU time as a percentage of wall time, computed as GNU time does: whole milliseconds, divided as integers.
 pub(crate) fn cpu_pct(user: Duration, sys: Duration, wall: Duration) -> u64 {
     let cpu_ms = user.as_millis() + sys.as_millis();
     (cpu_ms * 100).checked_div(wall.as_millis()).unwrap_or(0) as u64

@@ -59,7 +59,7 @@ fn filesystem_of(mount: Option<Mount>, device: Option<BlockDevice>, free_bytes: 
 pub(crate) struct DriveFacts {
     /// Its I/O scheduler: `mq-deadline`.
     pub(crate) scheduler: Option<String>,
-    /// As it names itself.
+    /// The drive's own name for its model.
     pub(crate) model: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The processes of one trial, of which there may be several: ended memory_peak, and accounted as one.
+//! The processes of one trial, one or several, which are ended together and accounted as one.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct WorkerProcesses {
     memory_peak: SharedMemoryPeak,
 }
 
-/// The costs of all processes of a trial memory_peak.
+/// The resource usage of all processes of a trial together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
     /// Sums, but for the wall time: that runs from the first one's start until the last one was reaped.
@@ -103,7 +103,7 @@ impl WorkerProcesses {
             os.wall_s = wall.as_secs_f64();
             os.cpu_pct = cpu_pct(Duration::from_secs_f64(os.user_s), Duration::from_secs_f64(os.sys_s), wall);
             let largest_kib = finished.iter().map(|finished| finished.os.peak_rss_kib).max();
-            // They held no less memory_peak than the largest of them alone.
+            // Together the processes held at least as much memory as the largest of them alone.
             os.peak_pss_kib =
                 self.memory_peak.peak_kib().map(|seen_kib| largest_kib.map_or(seen_kib, |kib| kib.max(seen_kib)));
         }
@@ -128,9 +128,9 @@ impl WorkerProcesses {
     }
 }
 
-/// The memory that several processes hold together, a page that they share counted once: the sum of their proportional
-/// set sizes. The kernel walks all their pages to tell, which for large maps takes seconds: so a thread looks, and as
-/// rarely as that takes long.
+/// The peak memory that several processes hold together, a shared page counted once: the sum of their proportional set
+/// sizes. The kernel walks all their pages to compute it, which takes seconds for large maps. A thread therefore
+/// samples it, and waits the longer the more CPU time a sample took.
 #[derive(Debug)]
 struct SharedMemoryPeak {
     /// The highest sum that was seen, KiB; 0: none was.
@@ -138,7 +138,7 @@ struct SharedMemoryPeak {
     over: Arc<AtomicBool>,
 }
 
-/// A look may take one part in so many of a processor's time.
+/// The reciprocal of the largest share of a processor's time that sampling may take.
 const LOOK_SHARE: u32 = 100;
 /// The least time between two looks.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);

@@ -40,7 +40,7 @@ impl EngineFiles {
 fn describe(path: &Path) -> EngineFile {
     EngineFile {
         path: path.display().to_string(),
-        // Of a file that cannot be read any more there is none.
+        // Absent if the file can no longer be read.
         sha256: sha256(path).ok(),
         package: of_installed(path).or_else(|| of_dpkg(path)),
     }
@@ -55,8 +55,8 @@ fn of_installed(path: &Path) -> Option<EnginePackage> {
 /// The source of a Debian package.
 const DPKG: &str = "dpkg";
 
-/// The folders below which packages put libraries (Debian Policy 9.1 and the Filesystem Hierarchy Standard 3.0).
-/// `/usr/local` is no package's. Of a file elsewhere dpkg need not be asked, which reads the lists of all packages.
+/// The folders below which packages put libraries (Debian Policy 9.1 and the Filesystem Hierarchy Standard 3.0). No
+/// package uses `/usr/local`. For a file elsewhere dpkg is not run, because it reads the lists of all packages.
 const OF_PACKAGES: [&str; 5] = ["/usr", "/lib", "/lib32", "/lib64", "/opt"];
 
 /// The Debian package that dpkg says it belongs to.

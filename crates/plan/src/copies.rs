@@ -25,7 +25,7 @@ pub struct FileFormat {
 }
 
 impl FileFormat {
-    /// That of an engine as it was inspected.
+    /// The file format of an inspected engine.
     pub(crate) fn of(inspected: &Inspection, preset: Option<&str>, options: &[OptionText]) -> FileFormat {
         let version = match &inspected.probe {
             Probe::Available { version } => version.split('.').take(2).collect::<Vec<_>>().join("."),
@@ -113,9 +113,11 @@ fn against_copies(experiment: &Experiment, setups: &[CopyFacts<'_>]) -> Option<S
     bound.map(|setup| format!("a copy of a database of {} is no database", setup.label))
 }
 
-/// The setups of a group, all of them in one, stand on copies of one load for so many repeats; they load in turns. Each
-/// has a copy of its own, and with each repeat the next one: a database is up to some per cent faster than its copy,
-/// for where it lies in memory, and the kernel gives a new copy the pages of the one that was removed for it.
+/// Makes the setups of each group use copies of one load for `repeats` repeats; the setups of a group load in turns.
+///
+/// Each setup has a copy of its own, and the next copy in each repeat. A database is up to some per cent faster than
+/// its copy because of its location in memory, and the kernel gives a new copy the pages of the copy that was removed
+/// for it.
 fn share(plan: &mut Plan, variant: usize, groups: &[Vec<usize>], repeats: u32) {
     let copy = |trial: &PlannedTrial| {
         let group = groups.iter().find(|group| group.contains(&trial.engine))?;

@@ -43,7 +43,7 @@ pub struct StepDesign {
 }
 
 impl StepDesign {
-    /// One after the other, for the reason that is given.
+    /// Turns: the trials run one after the other, for the given reason.
     pub fn turns(why: &str) -> StepDesign {
         StepDesign { design: Design::Turns, why: why.to_owned(), cpus: Vec::new() }
     }
@@ -89,7 +89,7 @@ pub struct Slicing {
 const SLICE_BOUNDS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(200));
 
 impl Slicing {
-    /// Of a measured part of `duration`: at least ten slices where that leaves each 50 ms.
+    /// Divides a measured part of `duration` into at least ten slices, if each then has at least 50 ms.
     pub fn of(duration: Duration) -> Slicing {
         let length = (duration / 10).clamp(SLICE_BOUNDS.0, SLICE_BOUNDS.1);
         let count = duration.as_secs_f64() / length.as_secs_f64();

@@ -65,7 +65,7 @@ pub fn fitted(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Exp
     Ok((fitted, changes))
 }
 
-/// The same of one whose number of repeats is known, as a table.
+/// Fits an experiment whose number of repeats is known, and returns it as a table.
 fn fitted_table(experiment: &Experiment, machine: &MachineCapacity) -> Result<(Table, Vec<FitChange>), FileError> {
     let mut table = Table::try_from(experiment).map_err(|error| FileError::new(error.to_string()))?;
     let mut changes = Vec::new();

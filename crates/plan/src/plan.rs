@@ -32,7 +32,7 @@ pub struct PlannedTrial {
     pub workload: WorkloadSpec,
     /// The load that its database comes from; of a load, its own.
     pub origin: LoadId,
-    /// Runs of this load are done on copies of its database: whether this trial is that load, or one of those runs.
+    /// Whether runs use copies of the load's database; true of the load and of those runs.
     pub copied: bool,
     /// Which of the copies a run is done on.
     pub copy: usize,

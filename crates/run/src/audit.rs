@@ -53,7 +53,7 @@ pub(crate) struct ProcessAudit<'a> {
 
 /// The outcome of an audit.
 pub(crate) struct Audited {
-    /// Of each part; a failure if it could not read at all.
+    /// The finding on each part; a failure if nothing could be read.
     pub(crate) finding: Result<Vec<ReadBack>, Failure>,
     /// Tells of processes that were still there when it had ended.
     pub(crate) survivors: Option<String>,
@@ -190,8 +190,8 @@ fn read(report: &Path) -> Result<Vec<ReadBack>, Failure> {
     report.failure.map_or(Ok(report.parts), Err)
 }
 
-/// Notes in the result of a trial what a fresh process found of what it wrote. Why it has failed by that, if it had not
-/// before.
+/// Notes in a trial's result the finding of the fresh process on its writes. Returns why the trial fails by that, if it
+/// had not failed before.
 pub(crate) fn note(result: &mut TrialResult, finding: Result<Option<&ReadBack>, &Failure>) -> Option<String> {
     let failure = match finding {
         Ok(None) => None,

@@ -18,7 +18,7 @@ use crate::trial::{Ended, LabError};
 pub(crate) struct Begun<'a> {
     pub(crate) planned: &'a PlannedTrial,
     pub(crate) slot: Slot,
-    /// Of its results.
+    /// The folder of its results.
     pub(crate) folder: PathBuf,
     pub(crate) settings: LabSettings,
     /// It begins with a new database.

@@ -24,8 +24,8 @@ pub struct EngineCleanup<'a> {
 }
 
 impl EngineCleanup<'_> {
-    /// Does it, if the engine has anything there, and a database is. Gives back why it could not, which is no reason to
-    /// stop: the lab goes on without what was not given back.
+    /// Lets the engine give back what it keeps outside the folder, if it keeps anything there and the database exists.
+    /// Returns why the engine could not; such a failure does not stop the lab.
     ///
     /// # Errors
     /// If no process can be started.

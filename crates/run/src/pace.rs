@@ -29,7 +29,7 @@ impl Pace {
         }
     }
 
-    /// From the beginning of trial `number` to the end of these trials. Unknown while no load of any engine is known.
+    /// The time from the beginning of trial `number` to the end of these trials; unknown until some engine was loaded.
     pub(crate) fn left<'a>(&self, trials: impl Iterator<Item = &'a PlannedTrial>, number: u32) -> Option<Duration> {
         let overhead = if self.overhead.1 == 0 { 0.5 } else { self.overhead.0 / f64::from(self.overhead.1) };
         let mean_load = match self.loads.len() {

@@ -13,7 +13,7 @@ pub struct SoFar {
     pub writes_per_s: f64,
     /// Nanoseconds that 99 of 100 reads took at most, of the kind that it made most of; absent without reads.
     pub read_p99_ns: Option<u64>,
-    /// The same of writes.
+    /// 99th percentile of write latency, ns, of the most frequent kind of write; absent without writes.
     pub write_p99_ns: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl SoFar {
 pub struct Live {
     /// Its number in the order of the plan.
     pub trial: u32,
-    /// Since the worker was started.
+    /// Time since the worker was started.
     pub elapsed: Duration,
     /// The worker's state, in words.
     pub state: &'static str,
@@ -60,7 +60,7 @@ impl Live {
     }
 }
 
-/// Somebody who wants to know.
+/// A receiver of progress reports.
 pub trait Progress {
     /// A trial begins; it is the `index`-th of `count`.
     fn begin(&mut self, trial: &TrialKey, index: usize, count: usize);

@@ -1,7 +1,7 @@
-//! How often everything is done: so often as was ordered, or until the results are enough; and what of each repeat.
+//! The number of repeats: as many as were ordered, or as many as the results need; and which trials of each repeat run.
 //!
-//! The trials are numbered beforehand, and results decide which of them are done. What depends on the time that is left
-//! is kept in `plan.json`, so that a run that is resumed does the same.
+//! Trials are numbered beforehand; the results decide which of them run. Decisions that depend on the remaining time
+//! are kept in `plan.json`, so that a resumed run makes the same ones.
 
 mod budget;
 mod interfered;
@@ -19,13 +19,13 @@ use interfered::{Interfered, interfered, owed};
 /// Repeats in which everything is done: fewer give no interval.
 const FULL_ROUND: u32 = 3;
 
-/// Somebody who can tell from results whether they are enough. The same results always give the same answer, so that a
-/// run that is resumed ends where it would have.
+/// Decides from results whether they are enough. The same results always give the same answer, so that a resumed run
+/// ends where it would have ended.
 pub trait StoppingRule {
     /// Whether they are, and what is open.
     fn look(&self, results: &[&TrialResult]) -> Look;
 
-    /// The interference with a trial, if it was so much that its figure is about others.
+    /// The interference with a trial; present if it was so strong that the figures describe other processes.
     fn interference(&self, result: &TrialResult) -> Option<String>;
 }
 
@@ -125,7 +125,7 @@ impl<'a> Repeats<'a> {
         }
     }
 
-    /// Of a number of repeats that was ordered.
+    /// Decides where the number of repeats was ordered.
     fn ordered(
         &mut self,
         repeat: u32,
@@ -143,7 +143,7 @@ impl<'a> Repeats<'a> {
         RepeatDecision::Done
     }
 
-    /// Where results decide.
+    /// Decides where the results determine the number of repeats.
     fn auto(
         &mut self,
         repeat: u32,
@@ -212,7 +212,7 @@ impl<'a> Repeats<'a> {
         }
     }
 
-    /// A step, and those before it that leave it the database as it would be without any choice.
+    /// A step, with the earlier steps that it needs to get the same database as in a full repeat.
     fn with_what_it_needs(&self, trials: &[&PlannedTrial], step: &WorkKey) -> HashSet<WorkKey> {
         let mut needed = HashSet::from([step.clone()]);
         if self.lab.database == DatabaseOrigin::Kept {
@@ -223,7 +223,8 @@ impl<'a> Repeats<'a> {
         needed
     }
 
-    /// Leaves out of a repeat all but these steps and what they need. What is there, is.
+    /// Leaves out of a repeat all trials but those of these steps and of the steps they need. Trials that have a result
+    /// stay.
     fn skip(
         &mut self,
         repeat: u32,

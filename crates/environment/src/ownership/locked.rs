@@ -10,7 +10,7 @@ use std::fs::File;
 pub(crate) struct LockedFile(File);
 
 impl LockedFile {
-    /// Of a file that was locked.
+    /// Takes over a file that is locked already.
     pub(crate) fn of(file: File) -> LockedFile {
         LockedFile(file)
     }

@@ -62,7 +62,7 @@ pub enum Thing {
     Group {
         /// Its folder below the mounted hierarchy.
         path: PathBuf,
-        /// As that of a folder.
+        /// The folder's inode; absent while the group is about to be made.
         inode: Option<Inode>,
     },
     /// A filesystem on a mount point, or a bare device: its mount and its loop device.

@@ -96,7 +96,7 @@ impl CpuSelection<'_> {
         Ok(order[..count].to_vec())
     }
 
-    /// So many processors, in whole cores.
+    /// The first `count` processors, in whole cores.
     fn whole_cores(&self, count: usize, cores: &[Vec<u32>]) -> Result<Vec<u32>, Refusal> {
         let whole: Vec<Vec<u32>> = cores.iter().map(|core| self.whole(core[0])).collect();
         self.check_whole(&whole)?;

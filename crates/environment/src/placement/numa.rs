@@ -38,12 +38,12 @@ impl Policy {
         Policy { policy, mode, nodes }
     }
 
-    /// As [`current`] says it.
+    /// The policy in the words that [`current`] uses.
     pub(super) fn words(&self) -> String {
         self.policy.to_string()
     }
 
-    /// Lets this thread's memory come so. A bare system call.
+    /// Applies the policy to memory that this thread allocates. A bare system call.
     pub(super) fn set(&self) -> io::Result<()> {
         let words = self.nodes.words();
         let (nodes, bits) = match words {

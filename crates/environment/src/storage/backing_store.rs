@@ -236,7 +236,7 @@ impl BackingStore {
         }
     }
 
-    /// KiB that a database takes that is a whole device: of a file, what was ever written to; of a device nobody knows.
+    /// KiB that a raw database takes of its file: the blocks ever written to. Unknown for a block device.
     pub fn device_kib(&self) -> Option<u64> {
         let made_of_file = self.storage == StorageKind::Raw && self.device.is_none();
         made_of_file.then(|| Some(fs::metadata(self.image()).ok()?.blocks().div_ceil(2)))?

@@ -59,7 +59,7 @@ pub fn copy_tree(from: &Path, to: &Path, way: CopyWay, goes_on: &dyn Fn() -> boo
 
 fn copy_file(from: &Path, to: &Path, way: CopyWay, goes_on: &dyn Fn() -> bool) -> io::Result<bool> {
     let (from, to) = (File::open(from)?, File::options().write(true).create_new(true).open(to)?);
-    // Whatever stands against it, copying tells whether that does too.
+    // If cloning fails for any reason, the bytes are copied; that reports an error that prevents copying too.
     if way == CopyWay::Blocks && ioctl_ficlone(&to, &from).is_ok() {
         return Ok(true);
     }

@@ -18,7 +18,7 @@ use super::for_each;
 pub struct FileNames(Vec<String>);
 
 impl FileNames {
-    /// From patterns with spaces between them.
+    /// Reads patterns that are separated by spaces.
     pub fn parse(patterns: &str) -> FileNames {
         FileNames(patterns.split_whitespace().map(str::to_owned).collect())
     }
@@ -40,9 +40,10 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 /// KiB of a folder that are no data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindsKib {
-    /// Of the log files, as far as something was written to them.
+    /// Written blocks of the log files, KiB.
     pub log: u64,
-    /// Set aside, and nothing was written there. `None` where the filesystem does not tell, of one file at least.
+    /// Blocks that are allocated but were never written, KiB. `None` if the filesystem does not report it for at least
+    /// one file.
     pub preallocated: Option<u64>,
 }
 

@@ -26,7 +26,7 @@ struct KeyChanges {
 /// The key of such a run, of the variant whose number is beside it.
 pub(super) fn check_inserts(plan: &Plan) -> Result<(), (usize, FileError)> {
     let mut changes: HashMap<LoadId, KeyChanges> = HashMap::new();
-    // A run on a copy leaves it to nobody who would mind.
+    // Runs on copies are skipped: their writes do not reach later runs.
     for trial in plan.trials.iter().filter(|trial| !trial.copied) {
         let (name, parameters) = (trial.workload.name, &trial.workload.parameters);
         if trial.key.phase == Phase::Load {

@@ -25,7 +25,7 @@ pub struct Setup {
     pub label: String,
     /// The adapter's file.
     pub adapter: PathBuf,
-    /// A preset of its.
+    /// The engine's preset.
     pub preset: Option<String>,
     /// Options beyond the preset.
     pub options: Vec<OptionText>,
@@ -45,7 +45,7 @@ pub struct Setup {
     pub capabilities: u64,
     /// The `[[run]]` sections that it cannot do and is left out of.
     pub(super) skips: Vec<usize>,
-    /// For records, but for the settings.
+    /// The facts of the engine for results, without its settings.
     facts: EngineFacts,
     /// The settings for each sort of trial.
     settings: Vec<(Sort, Vec<Setting>)>,
@@ -67,7 +67,7 @@ impl Setup {
         named.map(|setting| setting.value.as_str())
     }
 
-    /// That on which copies of its databases depend.
+    /// The facts on which copies of its databases depend.
     pub(super) fn copy_facts(&self) -> CopyFacts<'_> {
         CopyFacts { label: &self.label, format: &self.format, bound: self.bound }
     }

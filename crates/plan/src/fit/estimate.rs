@@ -5,7 +5,7 @@ use kvdyno_experiment::Experiment;
 /// Rates at which engines load on a small machine, on average: for estimates of time, never for figures.
 const LOAD_BYTES_PER_S: f64 = 60e6;
 const LOAD_RECORDS_PER_S: f64 = 150e3;
-/// The same one by one.
+/// The rate of loading by single puts, records/s.
 const PUTS_PER_S: f64 = 40e3;
 
 /// The time of a load, in seconds.
@@ -20,7 +20,8 @@ pub(crate) fn load_seconds(experiment: &Experiment) -> f64 {
     data.records as f64 * (bytes / LOAD_BYTES_PER_S).max(1.0 / records_per_s)
 }
 
-/// Of runs that end after a part of the records: their time shrinks with the database, as that of its load.
+/// The time of runs that end after a fraction of the records, in seconds. It shrinks with the database, as the load's
+/// does.
 pub(super) fn fraction_seconds(experiment: &Experiment) -> f64 {
     let records = experiment.data.records.get() as f64;
     let fractions = experiment.run.iter().filter_map(|run| Some(run.ends_after_fraction()? * run.readers.len() as f64));

@@ -13,8 +13,8 @@ use super::change::FitChange;
 /// Engines round sizes to pages; a size in whole pages is one that they take as it is.
 const PAGE: u64 = 4096;
 
-/// Shrinks them in `table`, which is that of a variant or of the experiment: those that it says itself, and all of the
-/// engines that it `writes_out`.
+/// Shrinks the size options in `table`, which is that of a variant or of the experiment: those that the table sets
+/// itself, and all options of the engines for which `writes_out` is true.
 pub(super) fn shrink_options(
     table: &mut Table,
     variant: &str,

@@ -15,7 +15,7 @@ use super::{MachineCapacity, fitted_table, scale_of};
 const LEAST: u32 = 3;
 /// Beyond these a further one narrows an interval by less than a longer run would.
 const MOST: u32 = 8;
-/// A run that is longer gives its time to another repeat: most of what differs from trial to trial is the database's.
+/// Run time beyond this is spent on another repeat: most of the variation from trial to trial comes from the database.
 const LONG_RUN: Duration = Duration::from_secs(2);
 
 /// The experiment, which is to be done once, with as many repeats as the budget has room for, and what changes by that.

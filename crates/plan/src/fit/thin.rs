@@ -21,7 +21,7 @@ use kvdyno_model::LeaveOut;
 
 /// The time of starting, opening, closing and settling beside the work, for each trial.
 const OVERHEAD: Duration = Duration::from_millis(600);
-/// So many of each stay, or there is nothing to compare.
+/// The fewest of each kind that stay: with fewer there is nothing to compare.
 const LEAST: usize = 2;
 
 /// Leaves things out of `table`, an experiment, until the rest can be done in `budget` at the least length of runs; or
@@ -81,7 +81,7 @@ impl Counts {
         Counts(counts)
     }
 
-    /// Where `table` has the most of them, it gets one less, chosen from all that there were.
+    /// Shortens the longest lists of readers in `table` by one, evenly spaced over the original numbers.
     fn one_less_in(&self, table: &mut Table) -> bool {
         let mut most = 0;
         each_count(table, &mut |_, readers| most = most.max(readers.len()));

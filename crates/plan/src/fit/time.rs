@@ -13,7 +13,7 @@ use super::change::FitChange;
 use super::tables::{runs, tell};
 use crate::plan::Plan;
 
-/// Of a run's time, its warm-up.
+/// The fraction of a run's time that is its warm-up.
 pub(super) const WARMUP_SHARE: f64 = 0.1;
 /// No run is shorter.
 pub(super) const LEAST_RUN: Duration = Duration::from_millis(500);
@@ -50,7 +50,7 @@ pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes:
     }
 }
 
-/// After a number of operations, not after a time.
+/// Whether a run ends after a number of operations rather than after a time.
 pub(super) fn ends_by_itself(run: &Table) -> bool {
     let has = |key: RunKey| run.contains_key(key.name());
     let kind = run.get(RunKey::Workload.name()).and_then(|kind| WorkloadName::deserialize(kind.clone()).ok());
@@ -58,9 +58,9 @@ pub(super) fn ends_by_itself(run: &Table) -> bool {
     by_itself || has(RunKey::Operations) || has(RunKey::RecordsFraction)
 }
 
-/// Of a budget, the most that one trial may take: an engine that is pathologically slow costs no more than that.
+/// The largest fraction of a budget that one trial may take: it bounds the cost of a pathologically slow engine.
 const TRIAL_SHARE: f64 = 0.1;
-/// And the least that it may: opening and closing take their time.
+/// The shortest limit on a trial: opening and closing take their time.
 const LEAST_LIMIT: Duration = Duration::from_secs(30);
 
 /// Ends trials that would eat the budget.

@@ -15,8 +15,8 @@ pub(super) struct RunClock {
 }
 
 impl RunClock {
-    /// Of a run with this time on its account, and these results: a run that was killed did not say what the last of
-    /// them took.
+    /// The clock of a run with the time that it saved and its results. A run that was killed did not save the time of
+    /// its last trials, so their own times are added.
     pub(super) fn resumed<'a>(spent: &Spent, results: impl Iterator<Item = &'a TrialResult>) -> RunClock {
         let mut results: Vec<&TrialResult> = results.collect();
         results.sort_by_key(|result| result.trial.number);
@@ -83,7 +83,7 @@ impl StepCosts {
         }
     }
 
-    /// Of steps, with the loads of their variants.
+    /// The cost of one repeat of these steps, with the loads of their variants.
     fn of_steps(&self, steps: &HashSet<WorkKey>) -> Duration {
         let variants: HashSet<&String> = steps.iter().map(|step| &step.variant).collect();
         let runs: Duration = steps.iter().filter_map(|step| self.steps.get(step)).sum();
@@ -92,9 +92,9 @@ impl StepCosts {
     }
 }
 
-/// The steps that the time that is left has room for, those first whose intervals are the widest for what they cost.
-/// One without an interval comes before all others. `needs`: with the steps that one cannot do without. `all_or_none`:
-/// no choice is made.
+/// The steps that fit into the remaining time. Those with the widest interval per cost come first; a step without an
+/// interval comes before all others. `needs` gives a step with the steps that it depends on. With `all_or_none` either
+/// every step is taken or none.
 pub(super) fn within(
     left: Duration,
     wanted: &[OpenStep],

@@ -1,10 +1,10 @@
-//! Repeats that others disturbed are done again, and stay.
+//! Repeats that suffered interference: they are done again, and their results stay.
 
 use std::collections::HashSet;
 
 use kvdyno_results::{Phase, Repeated, TrialResult, WorkKey};
 
-/// A repeat that others disturbed.
+/// A repeat that suffered interference.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interfered {
     pub(super) repeat: u32,
@@ -14,7 +14,7 @@ pub(super) struct Interfered {
     pub(super) why: String,
 }
 
-/// The disturbed ones of these results, which are in the order of their trials.
+/// The repeats that suffered interference. The results are in the order of their trials.
 pub(super) fn interfered(
     results: &[&TrialResult],
     interference: impl Fn(&TrialResult) -> Option<String>,

@@ -116,7 +116,7 @@ impl<'a> Runner<'a> {
         }
         let slot = self.slot(planned);
         let what = || format!("cannot make {} a copy of the loaded database", slot.database().display());
-        // Reading leaves a database as it is. Who asks for a snapshot shall not have to believe that.
+        // Reading leaves a database unchanged, so its copy is kept. With `snapshot` a new copy is made all the same.
         let is_kept = self.checked.experiment.lab.database != DatabaseOrigin::Snapshot;
         if is_kept && slot.is_clean().or_else(failed(what()))? && !slot.was_written() {
             return Ok(true);

@@ -34,7 +34,7 @@ impl Bounds {
             true => {
                 pages::drop_cached(&context.database)?;
                 let pages = pages::cached(&context.database)?;
-                // Of a device the database is a part.
+                // A database takes only a part of a raw device.
                 let taken = context.backing_store.device_kib().map_or(pages.total, |kib| kib << 10);
                 Some(CachedPages { total: pages.total.min(taken), ..pages })
             }

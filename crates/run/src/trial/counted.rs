@@ -17,7 +17,7 @@ pub(super) struct Counted {
     /// Why they cannot.
     pub(super) implausible: Option<String>,
     pub(super) operations: Vec<Operations>,
-    /// Of the clients of each role.
+    /// Operations of the clients of each role.
     pub(super) of_roles: Vec<RoleOperations>,
     pub(super) answers: AnswerCounts,
     pub(super) counters: Vec<[u64; COUNTERS]>,

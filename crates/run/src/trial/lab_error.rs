@@ -16,12 +16,12 @@ pub struct LabError {
 }
 
 impl LabError {
-    /// Of an attempt: `look at the database`.
+    /// An error in an attempt: `look at the database`.
     pub fn new(what: impl Display, cause: io::Error) -> LabError {
         LabError { what: what.to_string(), cause }
     }
 
-    /// As what it makes of a trial.
+    /// The trial outcome of this error.
     pub fn outcome(&self) -> TrialOutcome {
         TrialOutcome::Failed(Failure { kind: FailureKind::LabError, reason: self.to_string() })
     }
@@ -29,7 +29,7 @@ impl LabError {
 
 /// Names the attempt and the path of an error.
 pub(super) trait Attempt<T> {
-    /// `self`, should it be an error, as one of the attempt on this path.
+    /// Turns an error into a [`LabError`] that names the attempt and the path.
     fn on(self, what: &str, path: &Path) -> Result<T, LabError>;
 }
 

@@ -1,4 +1,4 @@
-//! The print of engine and worker: the head is kept as it comes, of what comes after it the tail.
+//! The output of engine and worker: its beginning is written as it comes, and of the rest only the end is kept.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -14,7 +14,7 @@ pub(super) struct ResourceLog {
 }
 
 impl ResourceLog {
-    /// Of a trial whose database lies there.
+    /// The log of a trial whose database is at this path.
     pub(super) fn of(database: &Path) -> Self {
         ResourceLog { device: WatchedDevice::below(database), before: None, points: Vec::new() }
     }
@@ -24,7 +24,8 @@ impl ResourceLog {
         self.before = self.counters();
     }
 
-    /// A point ends, whose end and length these are. Only of a trial that has the machine for itself the device tells.
+    /// Ends a point, with its end and its length in seconds. The device's counters are noted only for a trial that has
+    /// the machine to itself.
     pub(super) fn look(&mut self, (end_s, seconds): (f64, f64), resident_kib: Option<u64>, is_alone: bool) {
         let now = self.counters();
         let since = now.as_ref().zip(self.before.as_ref()).map(|(now, before)| now.since(before));

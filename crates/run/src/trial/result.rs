@@ -54,7 +54,7 @@ pub(super) fn result(
         }),
         failed => failed,
     };
-    // Of counts that cannot be true nothing follows.
+    // Counts that cannot be true give no figures.
     let is_plausible = counted.implausible.is_none();
     let figures = if is_plausible { workload.figures(&counts) } else { None };
     let outcome = match session_failure(report.as_ref()) {

@@ -24,7 +24,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Notes a slice of a duet, after which it had done so much in all of them.
+    /// Notes a slice of a duet. `now` is the trial's work in all of its duets so far.
     pub(super) fn note_duet(&mut self, now: DuetTotals) {
         let before = std::mem::replace(&mut self.duets_before, now);
         let operations = now.operations.saturating_sub(before.operations);

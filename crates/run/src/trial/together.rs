@@ -9,10 +9,10 @@ use kvdyno_worker::slices::{Slice, SliceMoment};
 use super::watching::{TICK, Watching};
 use crate::progress::Live;
 
-/// The least time for which the clients of each are looked at before a duet.
+/// The least time for which each trial's clients are watched before a duet is chosen.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
-/// In one of so many rounds of a duet each works by itself too: for its rates and latencies, and to hold the duet
-/// against.
+/// In one of this many rounds of a duet each trial also works alone, for its rates and latencies, and as a check of the
+/// duet.
 const ALONE_EVERY: u32 = 2;
 /// Between two looks at whether a slice is over, where it does not tell.
 const SLICE_TICK: Duration = Duration::from_millis(10);
@@ -85,8 +85,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         self.watchings.iter_mut().filter(|one| !one.is_leaving()).for_each(Watching::row);
     }
 
-    /// A duet, if that is what was requested, or if nothing stands against it but what their clients may have done in
-    /// their warm-up.
+    /// The step's design. For `auto` it is a duet if the clients slept little enough in their warm-up, else slices.
     fn chosen(&self, step: &StepDesign) -> (Design, String) {
         if step.design != Design::Auto {
             return (step.design, step.why.clone());

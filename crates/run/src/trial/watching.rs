@@ -153,12 +153,12 @@ impl<'a> Watching<'a> {
         self.processes.pids()
     }
 
-    /// Of one that works in slices with others, whose processes these are.
+    /// Sets the processes of the trials beside this one, for a trial in slices.
     pub(super) fn is_beside(&mut self, processes: Vec<u32>) {
         self.beside = processes;
     }
 
-    /// Of a trial that works in slices, and stands still before the first.
+    /// Makes this a trial in slices, which stands still before the first.
     pub(super) fn in_slices(self) -> Self {
         Watching { standing: Some(Standing::default()), ..self }
     }
