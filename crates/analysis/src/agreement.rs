@@ -48,11 +48,11 @@ pub fn agreement(pairs: &[(f64, f64)]) -> Option<Agreement> {
 /// Simulated runs that the interval of tau is made from.
 const RUNS: usize = 2000;
 
-/// The 95 % interval of [`agreement`]'s tau over other runs of the same experiment: figures are drawn anew from the
-/// uncertainty of the measured ones, each round the middle of its repeats by Student's t, two thousand times with a
-/// fixed seed; the printed ones stay as they are (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993,
-/// section 6.5: the parametric bootstrap). Of each entry the printed figure and the repeats of the measured one, above
-/// 0; `None` if one has fewer than two repeats.
+/// The 95 % interval of [`agreement`]'s tau over other runs of the same experiment, by the parametric bootstrap (Efron
+/// and Tibshirani, *An Introduction to the Bootstrap*, 1993, section 6.5). Each of two thousand rounds draws the
+/// measured figures anew: the middle of their repeats with its uncertainty by Student's t. The printed figures stay as
+/// they are, and the seed is fixed. Each entry has the printed figure and the repeats of the measured one, all above 0.
+/// `None` if an entry has fewer than two repeats.
 pub fn agreement_interval(entries: &[(f64, Vec<f64>)]) -> Option<(f64, f64)> {
     let middle = |repeats: &Vec<f64>| TrimmedMean::of(&repeats.iter().map(|figure| figure.ln()).collect::<Vec<_>>());
     let middles: Vec<TrimmedMean> = entries.iter().map(|(_, repeats)| middle(repeats)).collect::<Option<_>>()?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use kvdyno_results::{Audit, DesignFacts, Machine, OpKind, Operations, Pacing, Phase, TrialResult};
 
-/// How far figures that should agree may differ: the published tables agree with themselves to this.
+/// Largest relative difference between figures that should agree. The published tables are consistent to within it.
 const TOLERANCE: f64 = 0.02;
 
 /// `time` gives seconds to two places, so that user + system and wall may be off by this much.
@@ -16,8 +16,8 @@ const DRIVER_SHARE: f64 = 0.2;
 /// The most that the driver may take for a record, where its cost is not known.
 const DRIVER_AT_MOST_NS: f64 = 1000.0;
 
-/// How many times longer an operation may take by its rate than by its latency, beside what the driver takes. A thread
-/// that waits for a CPU waits inside of calls and between them in like proportion.
+/// Largest ratio of the time per operation, computed from the rate, to the mean latency plus the driver's cost. A
+/// thread that waits for a CPU waits inside calls and between them in the same proportion.
 const LATENCY_FACTOR: f64 = 2.0;
 
 /// Bytes of a value's incompressible part that its maker does not count on.
@@ -64,7 +64,7 @@ pub enum Doubt {
         /// Its mean latency.
         mean_ns: u64,
     },
-    /// Fewer operations than threads with such a latency would do, though nothing held them back.
+    /// The rate is lower than the mean latency and the number of threads imply, though nothing limited it.
     LatencyBelowRate {
         /// Kind of operation.
         kind: OpKind,
@@ -73,7 +73,7 @@ pub enum Doubt {
         /// The time that one takes by the rate and the number of threads.
         each_ns: f64,
     },
-    /// More operations than their latency leaves time for.
+    /// The rate is higher than the mean latency and the number of threads allow.
     RateBeyondLatency {
         /// Kind of operation.
         kind: OpKind,
@@ -103,10 +103,10 @@ pub enum Doubt {
     DirtyWhenFrozen {
         /// The most, KiB.
         dirty_kib: u64,
-        /// Of the database's size, of 1.
+        /// The dirty data as a fraction of the database's size.
         share: f64,
     },
-    /// Each start of an engine has the same addresses, so that repeats do not show what another layout would do.
+    /// All starts of an engine have the same addresses, so repeats do not show the effect of another memory layout.
     OneLayout,
     /// The clients of a duet slept, and it is compared by CPU time.
     DuetSlept {
@@ -140,7 +140,7 @@ pub enum Doubt {
     PacerInTheWay {
         /// Kind of operation.
         kind: OpKind,
-        /// How late one began for that in the mean.
+        /// Mean delay of an operation by oversleeping, nanoseconds.
         late_ns: f64,
         /// Its mean latency, that included.
         mean_ns: u64,
@@ -239,7 +239,8 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Holds a result against itself, and against its machine if that is known. A failed trial has no figures to doubt.
+/// Checks a result for internal consistency, and against its machine if that is known. A failed trial has no figures to
+/// doubt.
 pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
     if !result.is_finished() {
         return Vec::new();
@@ -260,7 +261,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         let limited = result.workload.is_paced(o.side());
         let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
-        // Where operations wait for their turn, their latency counts from when they were due, not from their call.
+        // At a requested rate, latency counts from when an operation was due, not from its call.
         let beyond = if limited { None } else { rate_beyond_latency(o) };
         [driver, below, beyond, rate_not_kept(o, result), pacer_in_the_way(o), few_operations(o)]
     });
@@ -338,9 +339,10 @@ fn mostly_log(result: &TrialResult) -> Option<Doubt> {
     (2 * others > db_kib).then_some(Doubt::MostlyLog { db_kib, log_kib, preallocated_kib })
 }
 
-/// The kernel counts a page of a file as written when a process makes it dirty. A page that is dirty already counts no
-/// more, so there is no telling how much must be counted for so many bytes; but files are clean when a trial begins,
-/// for the one before has closed the database. At durability none an engine may keep all until the close.
+/// The kernel counts a page of a file as written when a process makes it dirty, and not again while it stays dirty. The
+/// acknowledged bytes therefore do not determine how many bytes the kernel must count. It must count some, because
+/// files are clean when a trial begins: the trial before has closed the database. At durability `none` an engine may
+/// keep everything in memory until the close.
 fn written_nowhere(result: &TrialResult) -> Option<Doubt> {
     let keeps = result.audit.as_ref().is_some_and(|audit| !audit.volatile) && result.workload.durability != "none";
     let counted = result.environment.filesystem.split(' ').next().is_some_and(|kind| COUNTED.contains(&kind));
@@ -359,7 +361,7 @@ fn driver_dominates(operations: &Operations, machine: Option<&Machine>) -> Optio
     dominates.then_some(Doubt::DriverDominates { kind: operations.kind, driver_ns, mean_ns })
 }
 
-/// Of a thread's time; the mean latency is that of the call alone.
+/// The driver's share of a thread's time. The mean latency is that of the call alone.
 fn driver_share(driver_ns: f64, mean_ns: u64) -> f64 {
     driver_ns / (driver_ns + mean_ns as f64)
 }

@@ -145,7 +145,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// Of a sample: the divisor is n - 1.
+/// Sample variance: the divisor is n - 1.
 fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
@@ -159,7 +159,7 @@ fn batch_means(rates: &[f64]) -> Vec<f64> {
     rates[rates.len() - kept..].chunks(size).map(mean).collect()
 }
 
-/// How many independent values tell as much as these do.
+/// Effective sample size: the number of independent values that carry as much information.
 pub(crate) fn effective_size(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let seen = neighbour_correlation(values);

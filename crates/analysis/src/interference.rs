@@ -2,17 +2,19 @@
 
 use kvdyno_results::TrialResult;
 
-/// From this share of the time on, CPU time that was stolen or stalls for want of memory can move a rate by as much as
-/// anybody wants to detect.
+/// Threshold of marked rates, per cent of the time. From here on, stolen CPU time or memory stalls can change a rate by
+/// as much as the smallest difference that anybody wants to detect.
 const MARKED_PCT: f64 = 3.0;
 
-/// From this share on, a trial says more of the others than of itself.
+/// Threshold of stolen CPU time, per cent: from here on, a trial measures the interference more than the engine.
 const STOLEN_TOO_MUCH_PCT: f64 = 25.0;
 
-/// The same of stalls: they change what an engine does, and not only how fast.
+/// Threshold of memory stalls, per cent. It is lower because stalls change an engine's behaviour, and not only its
+/// speed.
 const STALLED_TOO_MUCH_PCT: f64 = 10.0;
 
-/// Whether there was so much interference with a trial that its rate is to be marked. Notes tell of less, too.
+/// Whether interference with a trial was strong enough for its rate to be marked. Notes mention weaker interference,
+/// too.
 pub fn is_marked(result: &TrialResult) -> bool {
     result.environment.interference.iter().any(|clause| share(clause).is_none_or(|(_, pct)| pct >= MARKED_PCT))
 }

@@ -11,9 +11,8 @@ use crate::estimate::{Method, mean, median};
 
 /// The latency of one kind of operation over the trials of a cell, nanoseconds.
 ///
-/// Its percentiles are those of all operations of all trials together: histograms are merged, and a percentile is taken
-/// of the whole. An average of the trials' percentiles would be the percentile of nothing, and a trial of few
-/// operations would count as much as one of many.
+/// Percentiles are those of the merged histograms of all trials. The mean of the trials' percentiles would not be a
+/// percentile of any distribution, and would weight a trial of few operations as much as one of many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellLatency {
     /// The kind.
@@ -152,8 +151,8 @@ impl KindPool {
     }
 }
 
-/// The curve of a histogram, as far as it has operations: of a thousand, one took longer than 99.9 %, and nothing tells
-/// of 99.99 %. The values are passed once.
+/// The curve of a histogram, up to the last percentile that its operations resolve: 1000 of them resolve 99.9 %, but
+/// not 99.99 %. The values are passed once.
 fn curve(histogram: &Histogram<u64>) -> Vec<CurvePoint> {
     let all = histogram.len() as f64;
     let nines = |nth: u32| f64::from(nth) / f64::from(POINTS_OF_A_NINE);
@@ -170,7 +169,8 @@ fn curve(histogram: &Histogram<u64>) -> Vec<CurvePoint> {
     points
 }
 
-/// Of the trials' own figures: where a log is missing, the next best.
+/// The trials' own figures combined, as a substitute where a log is missing: the median of each percentile, the mean of
+/// the means, the least and the greatest latency.
 fn medians(own: &[Latency]) -> Latency {
     let values =
         |figure: &dyn Fn(&Latency) -> u64| own.iter().map(|latency| figure(latency) as f64).collect::<Vec<_>>();

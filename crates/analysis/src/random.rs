@@ -8,8 +8,8 @@ pub(crate) fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
-/// Of mean 0 and standard deviation 1: Box and Muller's (*A Note on the Generation of Random Normal Deviates*, Annals
-/// of Mathematical Statistics 29, 1958).
+/// A normal random number of mean 0 and standard deviation 1, by the method of Box and Muller (*A Note on the
+/// Generation of Random Normal Deviates*, Annals of Mathematical Statistics 29, 1958).
 pub(crate) fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let length = (-2.0 * uniform(random).ln()).sqrt();
     length * (std::f64::consts::TAU * uniform(random)).cos()

@@ -1,7 +1,7 @@
 //! Simulated comparisons, whose truth is known: how often intervals hold it.
 //!
-//! Two setups are measured in turns, repeat by repeat, in random order, on a machine whose speed changes: so their
-//! ratio sees of its changes what there is between one trial and the next, and the rest cancels.
+//! Two setups are measured in turns, repeat by repeat, in random order, on a machine whose speed changes. Their ratio
+//! contains only the change of speed from one trial to the next; the rest cancels.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -20,7 +20,7 @@ use crate::verdicts::{
 pub enum SimulatedNoise {
     /// It does not: trials differ for themselves alone.
     Independent,
-    /// It wanders, and of where it was at the trial before nine tenths are left at the next.
+    /// A first-order autoregression: nine tenths of the deviation at one trial are left at the next.
     Autocorrelated,
     /// It falls all the time.
     Drifting,
@@ -36,7 +36,7 @@ pub enum SimulatedEnd {
     Decided,
     /// As soon as half of the interval is at most so wide.
     Precise(f64),
-    /// The worst that somebody can do who looks after each repeat: at the first interval that misses the truth.
+    /// At the first interval that misses the truth: the worst possible stopping rule with a look after each repeat.
     Missed,
 }
 
@@ -64,8 +64,8 @@ pub struct SimulatedCoverage {
     pub tries: usize,
     /// Those whose interval at the end holds the truth.
     pub held: usize,
-    /// Those with a verdict that is wrong: a difference that is none, the wrong way round, or no difference where there
-    /// is one that was to be detected.
+    /// Comparisons with a wrong verdict: a difference where there is none, a difference the wrong way round, or no
+    /// difference where there is one that was to be detected.
     pub wrong: usize,
     /// Those that have a verdict.
     pub decided: usize,
@@ -117,8 +117,9 @@ pub fn simulated_comparisons() -> Vec<SimulatedComparison> {
     all
 }
 
-/// Of series of independent normal values, the share in which some interval from the third value on misses their mean,
-/// where each by itself does so with the probability `at_one`. It does not depend on the mean and the spread.
+/// The share of series of independent normal values in which at least one interval, from the third value on, misses
+/// their mean, if each interval alone does so with the probability `at_one`. It does not depend on the mean and the
+/// spread.
 pub fn miss_over_looks(at_one: f64, series: usize, seed: u64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut missed = 0usize;
@@ -132,7 +133,7 @@ pub fn miss_over_looks(at_one: f64, series: usize, seed: u64) -> f64 {
     missed as f64 / series.max(1) as f64
 }
 
-/// Of simulated columns of setups that are all the same, the shares in which a verdict is wrong.
+/// The shares of simulated columns with a wrong verdict, where all setups of a column are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SimulatedEquals {
     /// Some neighbours are said to differ.
@@ -212,7 +213,7 @@ impl SimulatedComparison {
         }
     }
 
-    /// Of one repeat: both trials, one after the other, in random order.
+    /// The logarithm of the ratio in one repeat: both trials run one after the other, in random order.
     fn log_ratio(&self, machine: &mut SimulatedMachine, random: &mut Xoshiro256PlusPlus) -> f64 {
         let first_comes_first = random.next_u64() & 1 == 0;
         let mut trial = || {

@@ -6,8 +6,8 @@ use kvdyno_model::{KeyPath, KeyStep};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Where the value of `key` stands in `text`. If a variant does not say it, the variant; else, if the file does not say
-/// it, nothing.
+/// The span of the value of `key` in `text`. For a key that a variant does not set, it is the span of the variant.
+/// `None` for any other key that the file does not set.
 pub fn span_of(text: &str, key: &KeyPath) -> Option<Range<usize>> {
     let table = DeTable::parse(text).ok()?;
     let mut value = None;

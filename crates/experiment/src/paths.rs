@@ -55,7 +55,7 @@ impl Experiment {
             let Some(Value::String(text)) = data.and_then(|data| data.get_mut(DataKey::ValueSize.name())) else {
                 continue;
             };
-            // What is no size is told where variants are read.
+            // An invalid size is reported where variants are read.
             let Ok(size @ ValueSize::File(_)) = text.parse::<ValueSize>() else { continue };
             let key = KeyPath::from(DataKey::ValueSize).in_variant(index);
             *text = size.with_file(base).map_err(|error| FileError::at(key, error))?.to_string();

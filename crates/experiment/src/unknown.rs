@@ -7,13 +7,13 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::experiment::{section_of, sections};
 use crate::file_error::FileError;
 
-/// Each `[[run]]` is a line of a table, each `[engine.NAME]` a process that asks the engine: more than this nobody can
-/// read, and nobody waits for.
+/// The most sections of one kind. Each `[[run]]` is a row of a table, and each `[engine.NAME]` starts a process that
+/// asks the engine: nobody can read more rows, or wait for more processes.
 const MOST_SECTIONS: usize = 1000;
 
 /// Refuses the first key that is not known, with what was probably meant, and sections that are too many.
 pub(crate) fn refuse_unknown(text: &str) -> Result<(), FileError> {
-    // What is no TOML is said by the parser.
+    // The parser reports text that is not TOML.
     let Ok(table) = DeTable::parse(text) else { return Ok(()) };
     let top = table.get_ref();
     refuse_many(top)?;

@@ -78,8 +78,8 @@ impl Experiment {
         Ok(variants)
     }
 
-    /// Whether a trial's memory is limited, in any of the variants. Not if they cannot be told: what is wrong with them
-    /// is said by the check.
+    /// Whether any variant limits the memory of its trials. False if the variants are invalid: the check reports what
+    /// is wrong with them.
     pub fn limits_memory(&self) -> bool {
         self.variants().is_ok_and(|variants| variants.iter().any(|one| one.experiment.environment.memory.is_some()))
     }

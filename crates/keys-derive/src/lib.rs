@@ -15,9 +15,10 @@
 //! }
 //! ```
 //!
-//! It gives the struct `Default` and `kvdyno_model::KeySection`, and makes the enum that `key` names: a typed name for
-//! each key. Of a field: `default` is its value where the file is silent; `absent` says what then happens, where it has
-//! none; `flag` is the name of its flag, if not the key's; `no_flag` where there is none; `skip` where it is no key.
+//! The derive implements `Default` and `kvdyno_model::KeySection` for the struct, and defines the enum that `key`
+//! names: a typed name for each key. The attributes of a field are: `default`, its value where the file does not set
+//! it; `absent`, the meaning of a missing value; `flag`, the name of its flag, if that is not the key's; `no_flag`, for
+//! a key without a flag; `skip`, for a field that is no key.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;

@@ -17,8 +17,8 @@ pub enum Repeat {
 }
 
 impl Repeat {
-    /// The most repeats of `auto`: intervals that are looked at again and again hold for 30 values, and two setups that
-    /// cross over between copies of one database need two repeats for each.
+    /// The most repeats of `auto`: intervals that are looked at after each value hold for 30 values, and two setups
+    /// that cross over between copies of one database need two repeats for each value.
     pub const MOST_AUTO: u32 = 60;
 
     /// The most repeats that it can come to.
@@ -29,7 +29,8 @@ impl Repeat {
         }
     }
 
-    /// The most repeats beyond the ordered ones, for those that others disturbed: half as many. `auto` goes on anyway.
+    /// The most extra repeats that replace those with too much interference: half the ordered number. `auto` needs
+    /// none, because it goes on anyway.
     pub fn most_extra(self) -> u32 {
         match self {
             Repeat::Auto => 0,

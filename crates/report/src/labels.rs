@@ -108,8 +108,8 @@ fn add_processes(drafts: &mut [Draft<'_, '_>]) {
     }
 }
 
-/// Where cells of one name differ in a property, all cells with the part of the name that it belongs to have it in
-/// that.
+/// Adds a property to names where cells of the same name differ in it. Every cell that shares the affected part of the
+/// name gets its own property in that part.
 fn add_where_cells_differ(drafts: &mut [Draft<'_, '_>], property: Property, part: fn(&mut Label) -> &mut String) {
     let words: Vec<String> = drafts.iter().map(|draft| draft.first.map(property).unwrap_or_default()).collect();
     let differs = |index: &usize| {
@@ -128,8 +128,8 @@ fn add_where_cells_differ(drafts: &mut [Draft<'_, '_>], property: Property, part
     }
 }
 
-/// Where work that is not the same has one name, the keys in which it differs are in that, as the experiment file calls
-/// them: `isolation snapshot`.
+/// Adds keys to names where cells of the same name did different work: the keys in which the work differs, as the
+/// experiment file calls them, such as `isolation snapshot`.
 fn add_differing_keys(drafts: &mut [Draft<'_, '_>]) {
     let works: Vec<BTreeMap<String, String>> = drafts
         .iter()

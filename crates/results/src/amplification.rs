@@ -7,8 +7,8 @@ use crate::{OpKind, Side, TrialResult};
 pub enum Layer {
     /// Between the workload and the engine: keys and values.
     Workload,
-    /// Between the engine and the kernel: the bytes of its calls. Of a mapped engine, which loads and stores instead,
-    /// the pages that came in and that it made dirty, where they are more.
+    /// Between the engine and the kernel: the bytes of its calls. A mapped engine loads and stores instead; for it, the
+    /// pages that came in or that it made dirty are counted, where they are more.
     Calls,
     /// Between the kernel and the storage: the database's own device. Where it has none, the bytes that the kernel
     /// charged to the worker: those that it made the kernel fetch, and those of pages that it made dirty.

@@ -16,7 +16,7 @@ const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 /// any moment the old content is there or the new, never a part.
 ///
 /// # Errors
-/// If it cannot be written, and then of the new content nothing is left; it names the file. A folder that is a link is
+/// If the content cannot be written; then nothing of it is left. The error names the file. A folder that is a link is
 /// refused.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write(path, content).map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", path.display())))
@@ -28,10 +28,11 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut temporary = OsString::from(".");
     temporary.push(name);
     temporary.push(".writing");
-    // From here on by the folder itself: its path may lead elsewhere in a moment, if others can write above it.
+    // All further calls use the open folder: its path may soon lead elsewhere, if others can write above it.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(CWD, folder, flags, Mode::empty()).map_err(|error| not_a_folder(error, folder))?;
-    // What a killed process left, or a link that somebody put there: the name goes, and not what it leads to.
+    // Removes the remains of a killed process, or a link of somebody else: the name is removed, and not the file that
+    // it leads to.
     match unlinkat(&folder, &temporary, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
@@ -90,8 +91,8 @@ impl From<io::Error> for ReadFailure {
     }
 }
 
-/// The content of a regular file; `None` if there is nothing of that name. Whatever else has the name could keep the
-/// reader waiting for ever, have no end, or be somebody else's.
+/// The content of a regular file; `None` if there is no file of that name. Other kinds of files are refused: they could
+/// block the reader for ever, have no end, or belong to somebody else.
 ///
 /// # Errors
 /// If it is something else, a link above all, or too long; or if the system does not give it.

@@ -71,11 +71,11 @@ pub fn decode(content: &[u8]) -> Result<LatencyLog, String> {
 const COOKIE: u32 = 0x1c84_9313;
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 
-/// Bytes that all compressed histograms of a log have unpacked, at most. Thirty of the longest have it, and a trial has
-/// one for each kind of operation; a few bytes can say that they are any number.
+/// Limit of the unpacked size of all compressed histograms of a log, bytes. It holds thirty of the longest, and a trial
+/// has one for each kind of operation. The limit is needed because a few packed bytes can unpack to any length.
 const MOST_UNPACKED: u64 = 16 << 20;
 
-/// The histogram without its compression, if it has one. Takes what it has from `left`.
+/// Unpacks a histogram if it is compressed. Subtracts the bytes that it unpacks from `left`.
 fn unpacked(bytes: Vec<u8>, left: &mut u64) -> Result<Vec<u8>, String> {
     if word(&bytes, 0) != Some(COMPRESSED_COOKIE) {
         return Ok(bytes);
@@ -90,8 +90,8 @@ fn unpacked(bytes: Vec<u8>, left: &mut u64) -> Result<Vec<u8>, String> {
     Ok(histogram)
 }
 
-/// Refuses a histogram that says that it is longer than it is, or of more digits: the reader would make room for what
-/// it says.
+/// Refuses a histogram whose header states more bytes than follow, or more digits than results have: the reader would
+/// allocate memory for what the header states.
 fn refuse_header(bytes: &[u8]) -> Result<(), String> {
     if word(bytes, 0) != Some(COOKIE) {
         return Err("it does not begin as a histogram of version 2".to_owned());
@@ -124,7 +124,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 /// Significant digits of the latencies in results, at the most.
 const DIGITS: u32 = 3;
 
-/// Refuses counts that together are more than can be counted: the histogram adds them up whenever it is asked.
+/// Refuses a histogram whose counts overflow when they are added up, as the histogram does whenever it is asked.
 fn refuse_overflow(histogram: &Histogram<u64>) -> Result<(), String> {
     let (mut value, mut sum, last) = (0, 0u64, histogram.max());
     loop {

@@ -94,7 +94,8 @@ impl Device {
 }
 
 impl OsFacts {
-    /// The facts without a part of them that is known by itself; of a peak that is by how much it rose.
+    /// The facts less those of a part that is known separately. For the peak resident size, the result is how much it
+    /// rose.
     pub fn without(&self, part: &OsFacts) -> OsFacts {
         let less = |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_sub(b.unwrap_or(0)));
         let (user_s, sys_s) = ((self.user_s - part.user_s).max(0.0), (self.sys_s - part.sys_s).max(0.0));

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{Phase, TrialKey};
 
-/// The experiment and its trials, as they were when the run began. What is done later is held against it: a report that
-/// misses trials says so, and a run does not go on with another experiment.
+/// The experiment and its trials, as they were when the run began. Later steps compare against them: a report states
+/// which trials are missing, and a run does not continue with another experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedPlan {
     /// Every key, defaults included, by section; null without a value.
@@ -16,8 +16,8 @@ pub struct SavedPlan {
     /// Present once the results were enough before all of them were done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enough: Option<Enough>,
-    /// The repeats that were ordered: those beyond are done for disturbed ones alone. Absent where the results decide
-    /// how many there are.
+    /// The repeats that were ordered. Further repeats only replace those with too much interference. Absent where the
+    /// results decide how many there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordered: Option<u32>,
     /// The repeats so far that were done again because others disturbed them, in order.

@@ -1,11 +1,11 @@
 //! One change of a rate for good: Pettitt's test (*A Non-Parametric Approach to the Change-Point Problem*, Applied
 //! Statistics 28, 1979).
 //!
-//! Each point of the series is held against each later one. If nothing changed, the earlier is the greater one as often
-//! as the later; the place where this is furthest from so is where a change may lie. The test goes by ranks, so that an
-//! outlier counts as one point. It takes the points as independent, which neighbours in a series are not: so the
-//! statistic's square is multiplied by the share of the points that is worth independent ones, as for
-//! [`crate::Estimate::from_series`], by the correlation of what is left when the change is taken off.
+//! Each point of the series is compared with each later one. Without a change, the earlier is the greater one as often
+//! as the later; the position with the largest deviation from this is where a change may lie. The test uses ranks, so
+//! that an outlier counts as one point. It assumes that points are independent. Neighbours in a series are correlated,
+//! so the square of the statistic is multiplied by the effective sample size over the number of points, as for
+//! [`crate::Estimate::from_series`]. The correlation is that of the residuals: each side of the change less its mean.
 
 use kvdyno_results::Side;
 

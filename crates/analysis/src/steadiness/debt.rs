@@ -1,8 +1,8 @@
 //! Work that an engine has put off, by its own statistics at the end of a trial.
 //!
-//! RocksDB and Pebble estimate the bytes that compaction must still rewrite until each level has its size again. An
-//! engine that is steady keeps some of them at all times; one that has many beside its database was measured while it
-//! put work off, and pays for it later. Other engines say nothing of the sort.
+//! RocksDB and Pebble estimate the bytes that compaction must still rewrite until each level has its size again. A
+//! steady engine always has some of them. An engine that has many, relative to its database, deferred work while it was
+//! measured, and pays for it later. Other engines report no such estimate.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct Debt {
     pub name: String,
     /// How many.
     pub bytes: u64,
-    /// Of the database's size, of 1.
+    /// The bytes as a fraction of the database's size.
     pub share: f64,
 }
 

@@ -1,8 +1,8 @@
 //! Trials that are too short by themselves, put together: what all of them did in the same part of their time.
 //!
-//! A step of all of them in the middle of their time is one of the joined series, too. That one ran faster than another
-//! throughout, for where its database lies, is no change, so each counts by its own mean. What changes over more time
-//! than a trial takes is in no trial, and is not found.
+//! A step in the middle of all trials is also a step of the joined series. A trial may be faster than another
+//! throughout, because of the location of its database. This is no change, so each trial is divided by its own mean. A
+//! change that takes longer than a trial is in no trial, and is not detected.
 
 use kvdyno_results::Side;
 

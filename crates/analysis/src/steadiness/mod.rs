@@ -1,12 +1,12 @@
 //! Whether runs were steady: whether a figure of their measured part is one of a state that lasts.
 //!
-//! Two rules look at the rates of the time series, [`rounds`] and [`change_point`], and one at what the engine says of
-//! work that it has put off, [`debt`]. A point of a series is what the parent saw in one of its intervals; of a trial
-//! in slices it is one slice in which the trial had the machine to itself, in the trial's own time: it was frozen
-//! between two of them, and its background threads with it. Of a duet they are its slices beside the other, operations
-//! for each CPU second. Where each trial of a cell is too short for that, what all of them did in the same part of
-//! their time is put together ([`joined`]). Loads are not judged: they go from nothing to a full database, and never
-//! stay.
+//! Two rules examine the rates of the time series, [`rounds`] and [`change_point`]; one examines the work that the
+//! engine reports as deferred, [`debt`]. A point of a series is one interval of the parent's observation. For a trial
+//! in slices, a point is one slice in which the trial had the machine to itself, in the trial's own time: between two
+//! slices the trial is frozen, together with its background threads. For a duet, a point is a slice beside the other
+//! setup, with operations for each CPU second as its rate. If each trial of a cell is too short to be judged, the
+//! trials are joined ([`joined`]). Loads are not judged: they go from an empty to a full database, and have no steady
+//! state.
 
 mod change_point;
 mod debt;
@@ -78,7 +78,7 @@ pub enum Untold {
 /// The steadiness of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellSteadiness {
-    /// Not steady, if at least half of those trials were not of which it can be told.
+    /// The steadiness of the cell: not steady if at least half of the trials that can be judged were not steady.
     pub steadiness: Steadiness,
     /// Trials of which it can be told.
     pub told: usize,
@@ -172,7 +172,8 @@ pub fn steadiness(finished: &[&TrialResult], series: &Series, detect: f64) -> Op
 /// The rates of a trial's points, by side.
 type Rates = Vec<(Side, Vec<PointRate>)>;
 
-/// Those of a run: of a duet, whose verdict is that of its slices beside the other, the rates of these.
+/// The rates of a run. For a duet, whose verdict is made from the slices beside the other setup, they are the rates of
+/// these slices.
 fn rates(result: &TrialResult, points: &[SeriesPoint]) -> Rates {
     let done = Side::ALL.into_iter().filter(|side| result.operations.iter().any(|o| o.side() == *side));
     let slices = result.design.as_ref().filter(|design| design.duet.is_some()).map(|design| &design.duet_slices);

@@ -3,9 +3,9 @@
 //!
 //! The specification repeats rounds of the whole test until the last five of them are steady: no value lies further
 //! from another than 20 % of their mean, and the line of least squares through them rises or falls by no more than 10 %
-//! of it. Here the rounds are five parts of one measured part, each as many points of the time series as the others
-//! as far as that goes, and a round's value is its records over its time. So a rate that goes up and down many times
-//! within a round is steady, as that of a tree that compacts now and then should be.
+//! of it. Here the rounds are five parts of one measured part. They have equally many points of the time series, or as
+//! nearly as possible, and the value of a round is its records over its time. A rate that goes up and down many times
+//! within a round is therefore steady, as it should be for a tree that compacts periodically.
 
 use kvdyno_results::Side;
 

@@ -17,7 +17,7 @@ pub(super) fn noisy(seed: u64, points: usize, spread: f64, correlation: f64) -> 
     (0..points).map(|_| next()).collect()
 }
 
-/// The same, of which each is multiplied by what `course` gives for its place in the series, 0 to 1.
+/// The rates, each multiplied by `course` of its position in the series, 0 to 1.
 pub(super) fn shaped(rates: Vec<f64>, course: impl Fn(f64) -> f64) -> Vec<f64> {
     let whole = rates.len() as f64;
     rates.iter().enumerate().map(|(index, rate)| rate * course((index as f64 + 0.5) / whole)).collect()

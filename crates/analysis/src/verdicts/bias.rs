@@ -1,9 +1,9 @@
 //! Whether a duet says what slices say.
 //!
-//! Two that work at once on one processor share its caches and its bandwidth, so that a duet's ratio may be another
-//! than that of the two by themselves. Between their duets each works by itself, too, and in each repeat both ratios
-//! are there. Their difference is the duet's bias, with an interval of its own: where that holds 0, none was seen;
-//! where it does not, the duet's interval is made wider by it; and where the whole of it lies beyond the least
+//! Two setups that run at once on one processor share its caches and its bandwidth, so a duet's ratio may differ from
+//! the ratio of the two when each runs alone. Between duets each setup also runs alone, so that each repeat has both
+//! ratios. Their difference is the duet's bias, with an interval of its own. If this interval holds 0, no bias was
+//! seen. If it does not, the duet's interval is widened by the bias. If the whole interval lies beyond the least
 //! difference that matters, the slices decide.
 
 use super::trimmed::TrimmedMean;
@@ -14,7 +14,7 @@ use super::verdict::{MISS, PairedRatio, PairedRatios, Terms, VerdictFigure};
 pub(super) enum DuetBias {
     /// None was seen, or there was no duet.
     Unseen,
-    /// So much, either side, of the logarithm of the ratio.
+    /// The bias of the logarithm of the ratio, by which its interval is widened on either side.
     Seen(f64),
     /// More than the least difference that matters.
     TooMuch,

@@ -1,9 +1,9 @@
 //! Setups that cross over between copies of one database.
 //!
-//! A database is up to some per cent faster than its copy, the same way each time, for where it lies in memory. So
-//! setups on copies of one load change places with each repeat, and in a *round* each has been on each copy: in the
-//! mean of a round's log ratios what the copies do cancels, which in a single one it does not (the two-period design
-//! of Jones and Kenward, *Design and Analysis of Cross-Over Trials*, 2014, chapter 2). So a round is one value.
+//! A database is consistently up to some per cent faster than its copy, because of its location in memory. Setups on
+//! copies of one load therefore change copies with each repeat; in a *round* each setup has run on each copy. The
+//! effect of the copies cancels in the mean of a round's log ratios, but not in a single one (the two-period design of
+//! Jones and Kenward, *Design and Analysis of Cross-Over Trials*, 2014, chapter 2). A round is therefore one value.
 
 use std::collections::BTreeMap;
 
@@ -47,9 +47,10 @@ pub(super) fn rounds(copies: &BTreeMap<u32, (DatabaseCopy, DatabaseCopy)>) -> BT
 }
 
 impl PairedRatios {
-    /// The values that a comparison is made of: a ratio for each round where setups cross over, else one for each
-    /// repeat. Who looks after each repeat waits for the end of a round. Of a number of repeats that was set beforehand
-    /// all count: where they do not come to rounds, what the copies do makes the interval wider.
+    /// The values that a comparison is made of: one ratio for each round where setups cross over, else one for each
+    /// repeat. With a look after each repeat, only complete rounds count. With a number of repeats that was set
+    /// beforehand, all repeats count: if they do not make up complete rounds, each repeat is a value, and the effect of
+    /// the copies widens the interval.
     pub(super) fn by_rounds(&self, looks: Looks) -> PairedRatios {
         let Some(rounds) = self.complete_rounds() else { return self.clone() };
         let merged: Vec<PairedRatio> = rounds.values().map(|ratios| mean(ratios)).collect();

@@ -1,7 +1,7 @@
 //! Two setups, one before a change and one after it, in every work that both did.
 //!
-//! Whether a change made anything worse is one question, however many cells it is asked of: the comparisons of all
-//! cells are one family, or of twenty cells without any difference one would be called worse.
+//! Whether a change made anything worse is one question, whatever the number of cells. The comparisons of all cells are
+//! therefore one family. Otherwise one in twenty cells without any difference would be called worse.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -17,8 +17,8 @@ use super::run_goal::{RunDecision, step};
 use super::verdict::{Terms, Unsure};
 use crate::{Cell, CellKey, Series, cells};
 
-/// Each cell of the first beside the cell of the second that did the same work, in the first's order. Runs; where
-/// neither has any, loads, of which there are as many as repeats and nobody asked for more.
+/// Each cell of `before` with the cell of `after` that did the same work, in the order of `before`. The cells are runs.
+/// If neither has runs, they are loads, of which there are as many as repeats; more were not requested.
 pub fn counterparts<'c, 'r>(before: &[&'c Cell<'r>], after: &[&'c Cell<'r>]) -> Vec<(&'c Cell<'r>, &'c Cell<'r>)> {
     let has_runs = before.iter().chain(after).any(|cell| cell.key.phase == Phase::Run);
     let wanted = if has_runs { Phase::Run } else { Phase::Load };

@@ -47,10 +47,10 @@ pub struct OpenPair {
     pub half_width: Option<f64>,
 }
 
-/// Whether the results so far are enough: every pair that matters is decided, or cannot be by more repeats, or each
-/// cell is as precise as requested, or there were as many looks as intervals allow for. It depends on the results
-/// alone, so that a run that is resumed decides as it did. To be called after each repeat; its intervals are those of
-/// [`Looks::AfterEach`].
+/// Whether the results so far are enough. They are if every pair that matters is decided or cannot be decided by more
+/// repeats, if each cell is as precise as requested, or if there were as many looks as intervals allow for. The
+/// decision depends on the results alone, so that a resumed run decides as before. Call it after each repeat; its
+/// intervals are those of [`Looks::AfterEach`].
 pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());

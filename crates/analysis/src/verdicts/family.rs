@@ -1,12 +1,11 @@
 //! Many comparisons at once.
 //!
-//! Of twenty pairs that are all the same one would be called different, if each were judged alone. Verdicts of a
-//! *family*, the pairs that answer one question, hold together: of 100 families of true equals at most 5 have a
-//! *faster* or *slower* in them, and of 100 families at most 5 a *same* that is not. Each of the two is held by Holm's
-//! steps (*A Simple Sequentially Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6, 1979): the
-//! surest pair is held to a miss in 20 times the number of pairs, the next to one in 20 times one fewer, and so on to
-//! the first that is not sure enough. The interval that is told is that of the pair's own step, so that it and the
-//! verdict agree.
+//! If each pair were judged alone, one of twenty equal pairs would be called different. Verdicts of a *family*, the
+//! pairs that answer one question, hold together: of 100 families of equal setups at most 5 contain a *faster* or
+//! *slower*, and of 100 families at most 5 contain a wrong *same*. Holm's procedure controls each of the two error
+//! rates (*A Simple Sequentially Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6, 1979). The
+//! surest of m pairs is tested at the level 0.05 / m, the next at 0.05 / (m - 1), and so on to the first that is not
+//! sure enough. The reported interval is that of the pair's own step, so that interval and verdict agree.
 
 use super::bias::DuetBias;
 use super::trimmed::TrimmedMean;
@@ -65,7 +64,7 @@ impl Unjudged {
         }
     }
 
-    /// The same of values that so many repeats came to.
+    /// The comparison with `repeats` as the number of repeats that its values were made from.
     fn with_repeats(self, repeats: usize, terms: &Terms) -> Unjudged {
         let needed = terms.looks.fewest();
         let too_few = Unsure::TooFewRounds { rounds: self.values, needed };
@@ -78,7 +77,8 @@ impl Unjudged {
         self.bias.unwrap_or(0.0)
     }
 
-    /// The probability of a middle so far from 1 if the truth were as near to it as the bias allows.
+    /// The p-value of equality: the probability of a middle at least this far from a ratio of 1 if the true ratio were
+    /// as near to 1 as the bias allows.
     fn chance_of_equal(&self, middle: &TrimmedMean) -> f64 {
         let left = middle.value.abs() - self.allowance();
         if left > 0.0 { middle.chance(left) } else { 1.0 }
@@ -104,8 +104,8 @@ pub(super) fn judge_family(family: &[Unjudged], terms: &Terms) -> Vec<Comparison
     each.map(|(one, steps)| judged(one, steps, (terms, family.len()))).collect()
 }
 
-/// A pair's step: how often its interval may miss at one look, and whether its chance is below that and so were those
-/// of all steps before.
+/// A pair's step: the probability with which its interval may miss at one look, and whether the p-values of this step
+/// and of all steps before are within their limits.
 #[derive(Clone, Copy)]
 struct HolmStep {
     miss: f64,
@@ -164,7 +164,8 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
     }
 }
 
-/// Whether it would have been decided as the only pair.
+/// The reason why a pair is undecided: [`Unsure::TooManyPairs`] if it would have been decided as the only pair, else
+/// [`Unsure::TooWide`].
 fn too_wide(one: &Unjudged, middle: &TrimmedMean, terms: &Terms) -> Unsure {
     let alone = terms.looks.at_one(MISS);
     let decided = one.chance_of_equal(middle) <= alone || one.chance_of_same(middle, terms) <= alone;

@@ -1,14 +1,13 @@
-//! How often an interval may miss the truth at one look, so that over all looks it misses no oftener than it says.
+//! The probability with which an interval may miss the truth at one look, so that it keeps its level over all looks.
 //!
-//! Who looks after each repeat and stops as soon as the interval pleases looks many times, and a 95 % interval at each
-//! look misses far oftener than in 5 of 100 comparisons. The bounds are Pocock's (*Group Sequential Methods in the
-//! Design and Analysis of Clinical Trials*, Biometrika 64, 1977): the same small probability at each look. That the
-//! spread is estimated too, from few values at first, is taken in by stating it as a probability of Student's t and not
-//! as a distance (Jennison and Turnbull, *Group Sequential Methods with Applications to Clinical Trials*, 2000, section
-//! 4.4); the intervals are their repeated confidence intervals (chapter 9), which hold whatever the rule is by which
-//! one stops. The probabilities below were not taken from a normal limit, which is wrong for three values, but counted:
-//! of independent normal values the trimmed t has one distribution over all looks together, whatever their spread. See
-//! [`crate::simulation::miss_over_looks`].
+//! Stopping as soon as an interval is good enough means a look after each repeat. A 95 % interval at each of many looks
+//! misses the truth in far more than 5 of 100 comparisons. The bounds are Pocock's (*Group Sequential Methods in the
+//! Design and Analysis of Clinical Trials*, Biometrika 64, 1977): the same small probability at each look. The spread
+//! is estimated, too, from few values at first; therefore a bound is a probability of Student's t and not a distance
+//! (Jennison and Turnbull, *Group Sequential Methods with Applications to Clinical Trials*, 2000, section 4.4). The
+//! intervals are their repeated confidence intervals (chapter 9), which hold under any stopping rule. The probabilities
+//! below are simulated, because the normal limit is wrong for three values: for independent normal values the trimmed t
+//! has one joint distribution over all looks, whatever their spread. See [`crate::simulation::miss_over_looks`].
 
 use serde::Serialize;
 
@@ -25,8 +24,8 @@ pub enum Looks {
 /// The most repeats after which intervals are looked at. More of them count nothing where one looks after each.
 pub const MOST_LOOKS: usize = 30;
 
-/// Of intervals that miss this often over all looks from the third repeat to the [`MOST_LOOKS`]th, how often they may
-/// miss at one. Counted over two million series of normal values.
+/// Miss probabilities of intervals: over all looks from the third repeat to the [`MOST_LOOKS`]th, and at one look. They
+/// were simulated with two million series of normal values.
 const AT_ONE_LOOK: [(f64, f64); 5] =
     [(0.05, 0.005_97), (0.01, 0.000_933), (0.001, 7.68e-5), (0.000_16, 1.11e-5), (0.000_05, 3.0e-6)];
 
@@ -48,7 +47,7 @@ impl Looks {
     }
 }
 
-/// Between two rows a straight line of logarithms, beyond them that of the nearest two.
+/// Interpolates between two rows on logarithmic scales, and extrapolates beyond them from the nearest two.
 fn between(miss: f64) -> f64 {
     let last = AT_ONE_LOOK.len() - 2;
     let row = AT_ONE_LOOK[1..].iter().position(|(whole, _)| miss >= *whole).unwrap_or(last).min(last);

@@ -1,8 +1,9 @@
 //! Verdicts: which of two setups is faster, whether they are the same, or that it cannot be told.
 //!
-//! Repeats of a cell have databases made anew and starts made anew, and the repeats of two setups with one number were
-//! measured beside each other. So a comparison is made from the logarithm of the ratio of the two in each repeat, in
-//! which what surrounded both cancels, and its interval is one over databases and starts.
+//! Each repeat of a cell has a new database and a new start, and repeats of two setups with the same number were
+//! measured beside each other. A comparison is therefore made from the logarithm of the ratio of the two in each
+//! repeat. Effects that both share cancel in this ratio. Its interval covers variation between databases and between
+//! starts.
 
 mod bias;
 mod crossing;

@@ -16,15 +16,15 @@ fn by_cpu_time(result: &TrialResult) -> Option<f64> {
     design.duet?.operations_per_cpu_s()
 }
 
-/// Records a second of the side that the workload is about, which is what it reads where it reads; of a duet's trial
-/// those of its slices. Absent if the trial failed or did nothing.
+/// Records a second of the side that the workload is about: reads if it reads, else writes. For a duet's trial it is
+/// the rate of the slices. Absent if the trial failed or did nothing.
 fn rate_by_itself(result: &TrialResult) -> Option<f64> {
     let reads = result.operations.iter().any(|operations| operations.side() == Side::Reads);
     let rate = result.rate(if reads { Side::Reads } else { Side::Writes });
     (result.is_finished() && rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// A cell as comparisons see it: by CPU time, the narrower figure, if every trial has it, else by the rates of all. No
+/// The measured figures of a cell: CPU time, which has the narrower interval, if every trial has it, else rates. No
 /// other function chooses the figure.
 pub fn measured(cell: &Cell<'_>) -> MeasuredCell {
     let by_rate = measured_by(cell, &rate_by_itself);
@@ -45,7 +45,7 @@ pub fn paired_by(one: &Cell<'_>, other: &Cell<'_>, figure: impl Fn(&TrialResult)
     measured_by(one, &figure).over(&measured_by(other, &figure))
 }
 
-/// The same by another figure of a trial.
+/// The measured figures of a cell, with `figure` of each trial.
 pub fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> MeasuredCell {
     let value = |result: &&TrialResult| Some((result.trial.repeat, figure(result).filter(|value| *value > 0.0)?));
     let figures: BTreeMap<u32, f64> = cell.finished.iter().filter_map(value).collect();

@@ -13,8 +13,8 @@ use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure,
 /// A cell as comparisons see it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredCell {
-    /// The compared figure of each finished trial, by its repeat; above 0. Of CPU time it is operations for each CPU
-    /// second: the higher is the better in either.
+    /// The compared figure of each finished trial, by its repeat; above 0. For CPU time it is operations for each CPU
+    /// second, so that a higher figure is always the better one.
     pub figures: BTreeMap<u32, f64>,
     /// The meaning of the figures.
     pub figure: VerdictFigure,
@@ -51,7 +51,7 @@ pub struct Pairing {
 /// All that can be said of rivals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RivalsVerdicts {
-    /// Those of which something can be said, the highest first.
+    /// The cells that can be compared, the highest first.
     pub order: Vec<usize>,
     /// Those that have figures and of which nothing can be said, with the reason: repeats do not mend it.
     pub left_out: Vec<(usize, Unsure)>,
@@ -138,14 +138,14 @@ impl Rivals {
         Rivals { cells: if has_rates { cells.iter().map(MeasuredCell::as_rates).collect() } else { cells } }
     }
 
-    /// Those of which something can be said, the highest first.
+    /// The cells that can be compared, the highest first.
     pub fn order(&self) -> Vec<usize> {
         let mut order = self.with_figures();
         order.retain(|index| self.cells[*index].hindrance().is_none());
         order
     }
 
-    /// Those that have figures and of which nothing can be said, with the reason.
+    /// The cells that have figures but cannot be compared, with the reason.
     pub fn left_out(&self) -> Vec<(usize, Unsure)> {
         let left_out = |index: usize| Some((index, self.cells[index].hindrance()?));
         self.with_figures().into_iter().filter_map(left_out).collect()
@@ -173,9 +173,10 @@ impl Rivals {
         self.family(pairs.collect(), terms)
     }
 
-    /// The highest of the order over each other that has figures. That it is the highest of all is said only if it is
-    /// faster than each, and who says only that needs no adjustment: it is wrong only if the one pair is that is least
-    /// sure (Berger, *Multiparameter Hypothesis Testing and Acceptance Sampling*, Technometrics 24, 1982).
+    /// Comparisons of the highest cell with each other cell that has figures, not adjusted for their number. A cell is
+    /// called the highest of all only if it is faster than each other cell. This statement needs no adjustment: it is
+    /// wrong only if the least sure of its pairs is wrong (Berger, *Multiparameter Hypothesis Testing and Acceptance
+    /// Sampling*, Technometrics 24, 1982).
     pub fn highest(&self, terms: &Terms) -> Vec<Pairing> {
         let Some(one) = self.order().first().copied() else { return Vec::new() };
         let pairing = |other: usize| {

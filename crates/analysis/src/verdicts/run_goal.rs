@@ -11,8 +11,8 @@ use super::pairing::measured;
 use super::rivals::Rivals;
 use crate::{Cell, CellKey, SameWork, Series, cells, same_work};
 
-/// The setups that did the same work in the runs of these trials. Loads are not in them: what decides a load takes many
-/// loads, and nobody asked for these.
+/// Setups that did the same work in the runs of these trials. Loads are left out: a verdict on loads takes many of
+/// them, which were not requested.
 pub fn rivals_of_runs(cells: &[Cell<'_>]) -> Vec<Rivals> {
     rivals_of_steps(cells).into_iter().map(|(_, rivals)| rivals).collect()
 }

@@ -1,11 +1,11 @@
-//! The middle of repeated figures and how sure it is, with a few of them far off.
+//! The middle of repeated figures and its standard error, robust against a few outliers.
 //!
-//! The mean of the values without the lowest and the highest seventh, and Tukey and McLaughlin's standard error of it,
-//! which is made from the values with those seventh drawn in (*Less Vulnerable Confidence and Significance Procedures
-//! for Location Based on a Single Sample: Trimming/Winsorization 1*, Sankhya A 25, 1963; Yuen, *The Two-Sample Trimmed
-//! t for Unequal Population Variances*, Biometrika 61, 1974). Of fewer than seven values nothing is left out, and it is
-//! Student's t: an outlier among so few makes the interval wide, which costs repeats and not truth. From seven on a
-//! start that was not over costs neither.
+//! The middle is the mean of the values without the lowest and the highest seventh. Its standard error is Tukey and
+//! McLaughlin's, made from the winsorized values (*Less Vulnerable Confidence and Significance Procedures for Location
+//! Based on a Single Sample: Trimming/Winsorization 1*, Sankhya A 25, 1963; Yuen, *The Two-Sample Trimmed t for Unequal
+//! Population Variances*, Biometrika 61, 1974). With fewer than seven values nothing is left out, and the interval is
+//! Student's t: an outlier among so few values widens it, which takes more repeats but does not make it wrong. From
+//! seven values on, a trial that was still starting up does neither.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -24,7 +24,7 @@ pub(crate) struct TrimmedMean {
 }
 
 impl TrimmedMean {
-    /// Absent for fewer than two values: one says nothing of how far another may come out.
+    /// The middle of `values`. `None` for fewer than two values: one value has no information about spread.
     pub(crate) fn of(values: &[f64]) -> Option<TrimmedMean> {
         if values.len() < 2 {
             return None;
@@ -69,8 +69,7 @@ impl TrimmedMean {
         self.value + self.error * student(random, self.freedom)
     }
 
-    /// The probability with which a sample whose middle is `distance` from the truth or farther comes about, either
-    /// side.
+    /// The two-sided probability of a sample whose middle is at least `distance` from the truth.
     pub(crate) fn chance(&self, distance: f64) -> f64 {
         if self.error == 0.0 {
             return if distance == 0.0 { 1.0 } else { 0.0 };
@@ -80,7 +79,7 @@ impl TrimmedMean {
     }
 }
 
-/// Of Student's t, both sides together.
+/// The two-sided quantile of Student's t for a probability of `miss` outside it.
 pub(crate) fn quantile(freedom: f64, miss: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - miss / 2.0))
 }

@@ -1,8 +1,8 @@
 //! Setups that were not measured beside each other: results of two days, or of two machines.
 //!
-//! Nothing that surrounded both cancels, so a comparison is made from the middle of the logarithms of either side, each
-//! with a spread of its own (Welch, and Yuen where figures are trimmed: see [`super::trimmed`]). Its interval is one
-//! over repeats. What changed between the two runs as a whole, of which there is one each, it cannot know of.
+//! No shared effects cancel, so a comparison is made from the middle of the logarithms of either side, each with a
+//! spread of its own (Welch, and Yuen where figures are trimmed: see [`super::trimmed`]). Its interval covers variation
+//! between repeats. It does not cover what changed between the two runs as a whole, because there is only one of each.
 
 use super::family::{Unjudged, judge_family};
 use super::level::{Looks, MOST_LOOKS};

@@ -21,8 +21,8 @@ pub enum Verdict {
     Faster,
     /// Its figure is lower: the interval lies below 1.
     Slower,
-    /// The whole interval lies within ± detect. Also where it excludes 1: then there is a difference, and it is smaller
-    /// than the one that was to be detected ([`Comparison::differs`] says so).
+    /// The whole interval lies within ± detect. It may exclude 1: then the setups differ, but by less than the least
+    /// difference that matters ([`Comparison::differs`] is true).
     Same,
     /// Neither, and [`Comparison::unsure`] says why.
     CannotTell,
@@ -34,8 +34,8 @@ pub enum VerdictFigure {
     /// Operations in a second of the clock.
     #[default]
     Rate,
-    /// Of a duet: the CPU time of the worker for an operation, whose reciprocal the ratio is of. It is no rate: who
-    /// takes more of it may do more in a second, by threads of the engine's own.
+    /// CPU time of the worker per operation, in a duet. The ratio is that of its reciprocal. It is not a rate: an
+    /// engine that uses more CPU time may do more in a second, with threads of its own.
     CpuTime,
 }
 
@@ -46,7 +46,7 @@ pub enum Unsure {
     NothingMeasured,
     /// One repeat: nothing says how far another would come out.
     OneRepeat,
-    /// Two, where one looks after each.
+    /// Too few repeats for an interval that is looked at after each.
     TooFew {
         /// Repeats in which both finished.
         repeats: usize,
@@ -62,8 +62,7 @@ pub enum Unsure {
     },
     /// The interval holds both 1 and differences that were to be detected.
     TooWide,
-    /// The interval excludes 1 or lies within ± detect by itself, but not so surely that it could be said of one pair
-    /// of so many.
+    /// The pair alone would be decided, but not after adjustment for the number of pairs.
     TooManyPairs,
     /// Trials of one of the two failed.
     Failed,
@@ -82,7 +81,7 @@ pub struct PairedRatio {
     pub repeat: u32,
     /// Natural logarithm of the first one's figure over the second one's.
     pub log_ratio: f64,
-    /// The same of what each did by itself, where the figure is a duet's.
+    /// The logarithm of the ratio of the rates when each ran alone, where the figure is a duet's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_slices: Option<f64>,
     /// Where setups cross over between copies of one database, the round that it is of.
@@ -120,8 +119,8 @@ pub struct Comparison {
     pub unsure: Option<Unsure>,
     /// The figure that both were compared by.
     pub figure: VerdictFigure,
-    /// The first one's figure over the second one's, of CPU time its reciprocal's, operations for each CPU second;
-    /// absent if nothing was measured.
+    /// The first setup's rate over the second's; for CPU time, the ratio of its reciprocals, operations for each CPU
+    /// second. Absent if nothing was measured.
     pub ratio: Option<f64>,
     /// The lower end of the ratio's interval; absent if there is none.
     pub low: Option<f64>,

@@ -120,7 +120,8 @@ impl LineChart {
         words(canvas, &self.x.title, (middle, high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
     }
 
-    /// Where a line ends, in the drawing's units; of one that goes up and down at its usual height.
+    /// The position of a line's name, in the drawing's units: the line's last point, or, for a line that goes up and
+    /// down, the right edge at its median height.
     fn end(&self, plot: &Plot<'_, '_>, line: &ChartLine) -> Option<(i32, i32)> {
         let last = line.points.iter().flatten().last()?;
         let mut heights: Vec<f64> = line.points.iter().flatten().map(|point| point.y).collect();

@@ -89,7 +89,8 @@ fn points(study: &Study<'_>, cell: &StudyCell<'_>, side: Side, height: impl Fn(&
     thinned(&moments(result, series, side)).iter().map(point).collect()
 }
 
-/// The points of the window in order; of several kinds that end together the sum of the rates and the worst latencies.
+/// The points of the window in order. Kinds of operation that end together are one point: the sum of their rates and
+/// the worst of their latencies.
 fn moments(result: &TrialResult, points: &[SeriesPoint], side: Side) -> Vec<Moment> {
     let wanted = |point: &&SeriesPoint| {
         let of_side = result.operations.iter().any(|o| o.kind == point.kind && o.side() == side);
@@ -108,7 +109,7 @@ fn moments(result: &TrialResult, points: &[SeriesPoint], side: Side) -> Vec<Mome
     moments
 }
 
-/// Of each percentile the greater of two.
+/// The greater of two latencies, for each percentile.
 fn worst(one: [f64; PERCENTILES.len()], other: [f64; PERCENTILES.len()]) -> [f64; PERCENTILES.len()] {
     std::array::from_fn(|nth| one[nth].max(other[nth]))
 }

@@ -44,8 +44,8 @@ impl PublishedChart {
         Ok(DrawnChart { stem, ..paint_dots(&self.chart())? })
     }
 
-    /// Published figures have no interval, and so are hollow. Machines differ more than engines do, and ratios are what
-    /// is compared: the axis is logarithmic.
+    /// Published figures have no interval, so their marks are hollow. The axis is logarithmic because the comparison is
+    /// one of ratios: machines differ more than engines do.
     fn chart(&self) -> DotChart {
         let measured: Vec<Option<Height>> = self.rows.iter().map(|row| row.measured).collect();
         let printed = |row: &PublishedRow| Some(Height { value: row.published, interval: None });

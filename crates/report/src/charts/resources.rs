@@ -58,7 +58,8 @@ pub(super) fn resources(
     painted_time_charts(study, workload, &TimeSubject { what: figure.words(), axis: &axis }, points)
 }
 
-/// Neighbours put together where there are too many: of memory the most, of bytes all of them over all of the time.
+/// Merges neighbouring points where there are too many: memory is the maximum, traffic is the bytes of all points over
+/// their time.
 fn heights(points: &[ResourcePoint], figure: ResourceFigure) -> Vec<Point> {
     let size = points.len().div_ceil(MOST_POINTS).max(1);
     let together = |chunk: &[ResourcePoint]| {

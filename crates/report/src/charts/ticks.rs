@@ -86,7 +86,8 @@ impl Axis {
         Axis { range: (0.0, whole.range.1 * unit), ticks, words: AxisWords::Bytes, ..whole }
     }
 
-    /// Percentiles, one nine more always as far away. Many nines are long words, of which every second has the width.
+    /// Percentiles at equal distances for each further nine. With many nines the labels are long, so only every second
+    /// one is shown.
     pub(super) fn nines(most: f64) -> Axis {
         let last = most.ceil().max(1.0);
         let step = if last > 5.0 { 2 } else { 1 };
@@ -96,7 +97,7 @@ impl Axis {
         Axis { title, range: (0.0, last), ticks, is_logarithmic: false, words: AxisWords::Nines }
     }
 
-    /// Numbers of threads, twice as many always as far away.
+    /// Numbers of threads on a logarithmic scale: doubling is always the same distance.
     pub(super) fn threads(title: &str, counts: &[u32]) -> Axis {
         let tick = |count: &u32| (f64::from((*count).max(1)).log2(), count.to_string());
         let ticks: Vec<Tick> = counts.iter().map(tick).collect();

@@ -127,7 +127,7 @@ impl FromStr for DiffFormat {
 /// A cell and its counterpart.
 type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);
 
-/// Told where nothing of what a change does to the files can be in the figures.
+/// The note on comparisons whose figures cannot include the effect of a change on the files.
 const SAME_COPIES: &str = "Both worked on copies of the same loads: a change of the files that they write themselves \
                            is not in this. --database kept has each load its own.";
 

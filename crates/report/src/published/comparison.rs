@@ -131,8 +131,8 @@ fn cpu_per_operation(result: &TrialResult) -> Option<f64> {
 }
 
 impl PublishedComparison {
-    /// The first cell that fits the entry and has the figure, with that; where the entry is about the most threads, of
-    /// the one with the most.
+    /// The first cell that fits the entry and has the figure, and the figure. If the entry is about the most threads,
+    /// the cell with the most threads is taken first.
     pub(super) fn measured<'c, 'r>(
         &self,
         entry: &PublishedEntry,

@@ -36,9 +36,9 @@ pub(crate) struct Relative {
     pub(crate) not_steady: bool,
 }
 
-/// For each variant but the first its rates over those of the first, wherever both did the same work. Numbers of
-/// threads are held against the same; where a step has others in one variant, as many of them, the first against the
-/// first.
+/// The rates of each variant but the first over those of the first, wherever both did the same work. Rates with the
+/// same number of threads are compared. If the numbers of a step differ between the variants, but are equally many,
+/// they are paired in ascending order.
 pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
     let cells: Vec<VariantCell<'_, '_>> = [Phase::Load, Phase::Run]
         .into_iter()

@@ -162,8 +162,9 @@ struct SetUp<'a> {
 }
 
 impl SetUp<'_> {
-    /// Whether its words of a topic differ from those of its neighbours: of another setup of the same engine in any
-    /// way, of other engines if both are a number. Of numbers those are marked that are not the most frequent one.
+    /// Whether the setup's words of a topic differ from those of its neighbours. Setups of the same engine differ if
+    /// any word differs. Setups of other engines are compared only by numbers: a number differs if it is not the most
+    /// frequent one.
     fn differs(&self, topic: &str, all: &[SetUp<'_>]) -> bool {
         let alike = |other: &&SetUp<'_>| other.engine == self.engine && !other.settings.is_empty();
         let words = of_topic(self.settings, topic);

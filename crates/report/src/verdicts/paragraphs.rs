@@ -9,8 +9,8 @@ use crate::grid::UNSTEADY;
 use crate::order::distinct;
 use crate::study::Study;
 
-/// More sentences than this are not read. Then a terminal has lines of the order alone; the page has of each group
-/// those about its ends, and the others folded.
+/// The most sentences that are shown. With more, a terminal shows only the order of each group; the page shows for each
+/// group the sentences about its ends, and has the others folded.
 const MOST_SENTENCES: usize = 24;
 
 /// The section; none if no two setups did the same work.
@@ -48,7 +48,7 @@ fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
     neighbours.iter().all(|pairing| pairing.comparison.repeats <= 1) && group.verdicts.left_out.is_empty()
 }
 
-/// Of two setups one sentence; of more their order and a sentence for each neighbours.
+/// One sentence for two setups; for more, their order and a sentence for each pair of neighbours.
 fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let pairs = &group.verdicts.neighbours;
     let sentences = pairs.iter().map(|pairing| group.sentence(pairing));

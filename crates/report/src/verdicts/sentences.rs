@@ -80,7 +80,7 @@ fn more_or_less((one, other): (&str, &str), of_cost: &Comparison) -> String {
     format!("{one} uses {how} {} than {other}{}", VerdictFigure::CpuTime, bracket(of_cost, ratio))
 }
 
-/// Per cent by which a part of 1 is less than that; of very little the digits that tell it from nothing.
+/// The per cent by which a part of 1 is less than 1. A very small part is printed with enough digits to differ from 0.
 fn less(part: f64) -> String {
     match part {
         part if part < 0.001 => "over 99.9".to_owned(),
@@ -89,7 +89,7 @@ fn less(part: f64) -> String {
     }
 }
 
-/// The same about the first of the two, which came of a change of the second: `lmdb@new reads 3.2 % slower than lmdb`.
+/// The sentence of a comparison with the setup before a change: `lmdb@new reads 3.2 % slower than lmdb`.
 pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comparison: &Comparison) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
     match (comparison.figure, comparison.verdict) {
