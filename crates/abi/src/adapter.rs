@@ -196,8 +196,8 @@ pub trait Session {
         Err(Error::unsupported("cursor"))
     }
 
-    /// `CAN_BOUND`, `CAN_SCAN_KEYS`, `CAN_SCAN_PREFIX`. One that keeps to `limits`, which ask for nothing that is not
-    /// declared.
+    /// `CAN_BOUND`, `CAN_SCAN_KEYS`, `CAN_SCAN_PREFIX`. A cursor that keeps to `limits`. They use only capabilities
+    /// that the engine declares.
     fn cursor_with(&mut self, _limits: CursorLimits<'_>) -> Result<Self::Cursor, Error> {
         Err(Error::unsupported("cursor_with"))
     }
@@ -210,9 +210,10 @@ pub struct CursorLimits<'a> {
     pub keys_only: bool,
     /// No key before this one is there for the cursor.
     pub from: Option<&'a [u8]>,
-    /// Neither this one nor any after it.
+    /// Upper bound: the cursor shows neither this key nor any after it.
     pub to: Option<&'a [u8]>,
-    /// Only keys that begin so, shown by a seek forward without a key and by steps forward; then there are no bounds.
+    /// Prefix of the keys that the cursor shows. The cursor is then used with a seek forward without a key and steps
+    /// forward only, and has no bounds.
     pub prefix: Option<&'a [u8]>,
 }
 

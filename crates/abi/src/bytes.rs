@@ -5,7 +5,8 @@ use std::ptr;
 
 use crate::types::Bytes;
 
-/// The address of what is empty. Rust's own for that lies nowhere; an engine may read it, or take it for a mark.
+/// Target of the address that is passed for empty bytes. The address of an empty Rust slice is dangling; an engine may
+/// read from it, or take it for a marker.
 static EMPTY: u8 = 0;
 
 /// Where these bytes lie: a readable address also if there are none.

@@ -58,9 +58,10 @@ pub const IS_BOUND: u64 = 1 << 17;
 pub const CAN_SET_DURABILITY: u64 = 1 << 18;
 pub const CAN_SCAN_PREFIX: u64 = 1 << 19;
 pub const CAN_COUNT: u64 = 1 << 24;
-/// Of transactions that write: what they have read stays as it is; neither this nor the next: read committed.
+/// Repeatable reads in transactions that write: a record that was read keeps its value until the transaction ends. An
+/// engine that declares neither this nor [`IS_SERIALIZABLE`] offers read committed.
 pub const READS_REPEAT: u64 = 1 << 25;
-/// Of transactions that write: as if they came one after the other.
+/// Serializable isolation of transactions that write: the outcome is that of running them one after the other.
 pub const IS_SERIALIZABLE: u64 = 1 << 26;
 pub const CAN_DELETE_RANGE: u64 = 1 << 27;
 pub const CAN_CONTAIN: u64 = 1 << 28;

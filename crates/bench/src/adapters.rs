@@ -1,8 +1,8 @@
 //! The cost that a C adapter adds to its engine: the instructions of a get that are spent in the adapter's own code.
 //!
-//! A bare loop on the same library makes the same calls of the engine's, and needs instructions of its own for that; so
-//! what stands here is no less than what an adapter costs above it. Of an engine that is compiled into its adapter, as
-//! those in Rust and Go are, nothing can be told this way.
+//! A bare loop on the same library would make the same engine calls and spend instructions of its own on them. The
+//! figure is therefore an upper bound of what the adapter costs above such a loop. The method does not work for an
+//! engine that is compiled into its adapter, as those in Rust and Go are.
 
 use std::collections::HashMap;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::drive::{self, Drive};
 pub const LIMIT: f64 = 60.0;
 /// Records of 16 + 100 bytes: some megabytes, more than the processor's caches.
 const RECORDS: u64 = 100_000;
-/// The difference of two runs is that of so many gets alone.
+/// Gets of the two runs. The difference of their instructions is the cost of the additional gets alone.
 const GETS: (u64, u64) = (2_000, 12_000);
 
 /// A profile takes some seconds; an engine that does not end under valgrind is an error, not a wait.

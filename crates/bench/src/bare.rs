@@ -16,11 +16,12 @@ pub enum BareLoop {
     One,
     /// Steps of a cursor.
     Scan,
-    /// Puts, so many in a transaction.
+    /// Puts; the number is that of puts in a transaction.
     Put(u64),
 }
 
-/// A database of LMDB's that was loaded once. Who writes gets a copy, so that everybody finds the same.
+/// An LMDB database that was loaded once. Each run that writes gets a copy, so that all runs start from the same
+/// records.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// As it was loaded, for those who read.
@@ -93,7 +94,7 @@ impl Countable for BareLmdb {
             BareLoop::Put(_) => self.database.copy(),
             _ => Ok(self.database.folder.clone()),
         };
-        // What cannot be copied is told by the program that finds no folder.
+        // If the copy fails, the program finds no folder and says so.
         let mut command = Command::new(&self.program);
         command.arg(database.unwrap_or_default());
         command.args([seed, RECORDS, operations].map(|number| number.to_string()));

@@ -78,7 +78,7 @@ const OPERATIONS_OF_START: u64 = 10;
 
 impl Program<'_> {
     fn starting(&self, starts: u64) -> Command {
-        // What cannot be made is told by the program that finds no folder.
+        // If the folder cannot be prepared, `false` takes the program's part, and fails.
         self.prepared(starts).unwrap_or_else(|_| Command::new("false"))
     }
 
@@ -107,7 +107,7 @@ impl<'a> Both<'a> {
         Ok(Both { own: side(None), bare: side(Some(program)) })
     }
 
-    /// Of a starting point.
+    /// Instructions of a starting point, for both programs.
     fn instructions(&self, counter: Counter) -> Result<Beside, BenchError> {
         Ok(Beside { bare: self.bare.instructions(counter)?, ours: self.own.instructions(counter)? })
     }

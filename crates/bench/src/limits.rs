@@ -7,25 +7,26 @@ use crate::BenchError;
 use crate::counting::Counter;
 use crate::table::{self, Costs};
 
-/// Above the bare loop, for a verified and timed LMDB get.
+/// Limit of a verified and timed LMDB get: instructions above the bare loop.
 const LMDB_GET_ABOVE_BARE: f64 = 50.0;
-/// Above the bare loop, for a step of LMDB's cursor, key and value verified, and timed.
+/// Limit of a timed step of LMDB's cursor, key and value verified: instructions above the bare loop.
 const LMDB_STEP_ABOVE_BARE: f64 = 60.0;
-/// Above the bare loop, for a put of a batch, key and value made, and acknowledged.
+/// Limit of a put in a batch, its key and value made and the write acknowledged: instructions above the bare loop.
 const LMDB_PUT_ABOVE_BARE: f64 = 100.0;
-/// Above one that is drawn evenly, for a get of a record that is drawn by Zipf's law.
+/// Limit of a get of a record drawn by Zipf's law: instructions above a get of a record drawn uniformly.
 const ZIPF_ABOVE_UNIFORM: f64 = 60.0;
-/// The same by the power law within key ranges, and by the normal law.
+/// The same limit for the power law within key ranges, and for the normal law.
 const POWER_ABOVE_UNIFORM: f64 = 150.0;
 const NORMAL_ABOVE_UNIFORM: f64 = 150.0;
-/// Above a loop of nothing else, for a get of the loop that mixes operations.
+/// Limit of a get in the loop that mixes operations: instructions above a loop of gets alone.
 const MIX_ABOVE_PURE: f64 = 20.0;
-/// For a verified and timed get of the null engine.
+/// Limit of a verified and timed get of the null engine, in instructions.
 const NULL_GET: f64 = 220.0;
-/// For one of a batch, which is drawn and noted before the batch is asked for.
+/// Limit of a get in a batch of the null engine, in instructions. It is drawn and noted before the batch is requested.
 const NULL_BATCH_GET: f64 = 245.0;
-/// Over the bare program, for a starting point of the 3n+1 computation: some ten gets and puts. A ratio, for nearly all
-/// of either count is Berkeley DB's own, and what that does otherwise from one build to the next is a part of it.
+/// Limit of a starting point of the 3n+1 computation, some ten gets and puts: the ratio to the bare program. It is a
+/// ratio because nearly all instructions of either program are Berkeley DB's own, and they vary from one build to the
+/// next.
 const START_OVER_BARE: f64 = 1.03;
 
 /// A count and its limit.

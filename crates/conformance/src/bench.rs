@@ -50,7 +50,7 @@ pub struct Bench {
 
 const LONGEST_SPELL: Duration = Duration::from_secs(30);
 
-/// How a line of the log begins that says what a check does next, rather than what the engine printed.
+/// Prefix of a log line that says what a check does next; lines without it are the engine's output.
 pub(crate) const STEP_MARK: &str = "kvdyno: ";
 /// The file in a check's folder that says what it is doing.
 pub(crate) const STEP: &str = "step";
@@ -96,8 +96,9 @@ impl Bench {
         self.adapter().table().compressions >> kind.code() & 1 == 1
     }
 
-    /// How long a check may go on with what it does as often as it can: half of its time, the rest is for a machine
-    /// that is busy. More than half a minute finds out no more: a longer time is for slower machines and engines.
+    /// How long a check may repeat what it does as often as it can: half of its time. The other half is reserved for a
+    /// busy machine. Repeating for more than half a minute finds nothing new: a longer time is for slower machines and
+    /// engines.
     pub fn spell(&self) -> Duration {
         (self.effort.patience / 2).min(LONGEST_SPELL)
     }

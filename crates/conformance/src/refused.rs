@@ -253,7 +253,7 @@ impl RefusedTask {
         let (told, closed) = match &self.refusal {
             WriteRefusal::NoGrowth => refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?,
             WriteRefusal::SomeGrowth => {
-                // What the files were before a close made them larger or smaller.
+                // The size of the largest file, taken before a close makes it larger or smaller.
                 let most = largest_file(&location)? + (100 << 10);
                 refused(bench, database, || Limited::to(Resource::Fsize, most))?
             }
@@ -275,7 +275,8 @@ impl RefusedTask {
     }
 }
 
-/// Everything up to the close, with a way to refuse in between. Gives what was told, and what the close answered.
+/// Writes, reads and closes while the system refuses writes, which `refuse` brings about. Returns the answers to the
+/// writes, and that of the close.
 pub(crate) fn refused<R>(
     bench: &Bench,
     database: Database,
@@ -319,7 +320,7 @@ fn largest_file(location: &DatabaseLocation<'_>) -> Result<u64, Finding> {
     Ok(largest)
 }
 
-/// Bytes to which any file may grow: hardly any, but for the log, which must take what the engine says.
+/// Bytes to which any file may grow: 32 KiB beyond the check's log, which must have space for the engine's messages.
 pub(crate) fn hardly_any(bench: &Bench) -> Result<u64, Finding> {
     Ok(fs::metadata(&bench.log)?.len() + (32 << 10))
 }

@@ -42,7 +42,8 @@ impl Belongings {
         }
     }
 
-    /// That since `before` nothing has come to stay, but for `spare_kib` of memory.
+    /// Checks that files, threads and memory have not grown since `before`, but for a few threads and `spare_kib` KiB
+    /// of memory.
     fn expect_no_more(self, before: Belongings, spare_kib: u64) -> Result<(), Finding> {
         let (old, new) = (before.files, self.files);
         ensure!(new <= old, "{old} file descriptors have become {new}");
@@ -73,7 +74,8 @@ struct MemoryInUse {
     resident: u64,
 }
 
-/// A round in which this is not passed proves that nothing leaks: less than the smallest thing that leaks each time.
+/// Bytes per operation: a round that grows by less proves that nothing leaks. The limit is below the smallest object
+/// that can leak each time.
 const LEAKED_BYTES: u64 = 64;
 /// Rounds before the caches of the process are full.
 const SETTLING_ROUNDS: usize = 3;
@@ -91,7 +93,7 @@ impl Growth {
         Ok(())
     }
 
-    /// That there was a round, of those that `times` each did something, which took no memory for it.
+    /// Checks that memory did not grow in at least one of the rounds, each of which did something `times` times.
     pub fn expect_none(&self, times: u64, what: &str) -> Result<(), Finding> {
         for (owner, of, rounds) in
             [("heap", heap as fn(&MemoryInUse) -> u64, 1), ("process", resident, COLLECTED_ROUNDS)]

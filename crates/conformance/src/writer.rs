@@ -29,7 +29,7 @@ pub(crate) struct WriterTask {
     pub group: u64,
     /// Whether each second write deletes, as one range, the group that the one before it stored.
     pub deletes: bool,
-    /// That of its session; absent: as the database has it.
+    /// Durability of its session; absent if it is that of the database.
     pub level: Option<Durability>,
     /// A file that holds the number of the last acknowledged write; the kernel keeps it when the process dies.
     pub acknowledged: PathBuf,
@@ -54,7 +54,7 @@ impl WriterTask {
         first..first + self.group
     }
 
-    /// The writes that stored the group that write `number` stores, up to write `last`: the newest one's number.
+    /// The number of the newest write up to `last` that stored the group `group`; `None` if there is none.
     pub fn newest(&self, group: u64, last: u64) -> Option<u64> {
         let back = (last % self.groups + self.groups - group) % self.groups;
         last.checked_sub(back).filter(|number| *number > 0)

@@ -120,9 +120,9 @@ impl EngineName {
         is_path(&self.adapter)
     }
 
-    /// Where the engine is: the requested version as it was installed; without a version the adapter that is here, with
-    /// the system's library; without that, the newest version that was installed. A version that is a path takes the
-    /// place of the library only.
+    /// Finds the engine. If a version is requested, it is the one that was installed. Without a version, it is the
+    /// adapter that is here, with the system's library; if there is no such adapter, the newest installed version. A
+    /// version that is a path replaces the library only.
     ///
     /// # Errors
     /// If no folder has it.

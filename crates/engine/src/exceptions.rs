@@ -1,8 +1,8 @@
 //! Exceptions of C++ that leave an adapter, which none may.
 //!
-//! Rust cannot take them, and without more ado would end the process without saying what they were. So what calls an
-//! adapter runs within [`guarded`], where they end: the C++ runtime then says on the standard error which exception it
-//! was, with its text, and before that stands the call on which it came.
+//! Rust cannot catch them, and would end the process without saying which exception it was. Calls into an adapter
+//! therefore run within [`guarded`], where such an exception ends: the C++ runtime writes the exception and its text to
+//! standard error, after a line that names the call.
 
 /// Does `work`, in which no exception of C++ passes this frame. Costs nothing where none is thrown.
 #[cfg(target_arch = "x86_64")]

@@ -78,7 +78,8 @@ impl Declared {
         }
     }
 
-    /// The sizes that go with that of the database, as `preset` and then `given` have them.
+    /// The size options that scale with the database, with the values of `preset` and then those of `given` over the
+    /// defaults.
     ///
     /// # Errors
     /// If an option does not fit.

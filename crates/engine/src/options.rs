@@ -59,8 +59,8 @@ pub struct ScaledOption {
     pub least: u64,
 }
 
-/// The sizes that go with that of the database, of `given` over the defaults. One of 0 stands for the engine's own
-/// choice, and is left out.
+/// The size options that scale with the database, with the values of `given` over the defaults. A size of 0 stands for
+/// the engine's own choice, and is left out.
 pub(crate) fn scaled(
     engine: &str,
     declared: &[OptionInfo],

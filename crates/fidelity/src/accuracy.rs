@@ -27,7 +27,7 @@ struct Quantity {
     measured: fn(&Operations) -> f64,
     /// The engine's name for it; none: its rate.
     told: Option<&'static str>,
-    /// Operations below which it is the time of a handful of them.
+    /// Least number of operations: with fewer, the figure is the time of a handful of them.
     least: u64,
 }
 

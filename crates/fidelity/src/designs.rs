@@ -15,7 +15,7 @@ use crate::tries::Tries;
 /// Engines whose reads are bound by the processor once their database is in memory, so that each design may be used: 21
 /// pairs.
 const ENGINES: [&str; 7] = ["lmdb", "mdbx", "bdb", "leveldb", "rocksdb", "sqlite", "wiredtiger:btree"];
-/// Of the logarithm of a ratio.
+/// Largest difference between two designs, in the logarithm of a ratio.
 const MOST_DISTANCE: f64 = 0.02;
 /// The share of pairs that must agree.
 const AGREE: f64 = 0.95;

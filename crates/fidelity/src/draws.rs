@@ -13,7 +13,7 @@ use crate::tries::Tries;
 const DRAWS: u64 = 1_000_000_000;
 /// Ids that are drawn from: so few that each is drawn often, so many that tables are cut into pieces.
 const IDS: usize = 10_000;
-/// Standard deviations above what chi-squared has, by which a sound sampler is off once in a million tries.
+/// Limit in standard deviations above the expected chi-squared. A sound sampler exceeds it once in a million tries.
 const MOST_OFF: f64 = 4.75;
 /// The power law within key ranges, with the hotness of mixgraph's.
 const MIXGRAPH: &str = "power 0.002312 0.3467 30";
@@ -47,7 +47,7 @@ fn records(distribution: Distribution, tries: &Tries) -> io::Result<FidelityLine
     })
 }
 
-/// Of values whose ids rise.
+/// The sizes of values with ascending ids.
 fn sizes(name: &str, law: ValueSizes, tries: &Tries) -> io::Result<FidelityLine> {
     let (parts, largest) = (law.likelihoods(), law.largest() as usize);
     line(format!("sizes `{name}`"), tries, |seed| {

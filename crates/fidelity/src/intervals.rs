@@ -8,7 +8,7 @@ use kvdyno_analysis::simulation::{SimulatedCoverage, SimulatedEnd, simulate, sim
 use crate::table::{FidelityLine, FidelityTable};
 use crate::tries::Tries;
 
-/// Of each comparison, whatever the tries of other rows are.
+/// Simulations of each comparison, whatever the number of tries of other rows.
 const SIMULATED: usize = 10_000;
 /// The least and the most of the intervals that hold the truth.
 const SHARES: (f64, f64) = (0.94, 0.96);
@@ -34,7 +34,7 @@ fn words(end: SimulatedEnd) -> String {
     }
 }
 
-/// Of all noises, those that hold it least and most often.
+/// The lowest and the highest share of intervals that hold the truth, over all kinds of noise.
 fn line(end: &str, all: &[SimulatedCoverage]) -> FidelityLine {
     let by_share = |one: &&SimulatedCoverage, other: &&SimulatedCoverage| one.share().total_cmp(&other.share());
     let share = |one: Option<&SimulatedCoverage>| match one {

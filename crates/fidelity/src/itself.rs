@@ -1,7 +1,6 @@
-//! The row `itself`: real engines against themselves, reading and writing, on fresh databases, while a second process
-//! disturbs them. Nothing may come out
-//! as different more often than intervals of 95 % allow, and the intervals must be narrow, so that `cannot tell` wins
-//! nothing.
+//! The row `itself`: real engines compared with themselves, reading and writing, on fresh databases, while a second
+//! process competes for a processor. The two sides may come out as different no more often than intervals of 95 %
+//! allow. The intervals must be narrow, so that `cannot tell` wins nothing.
 
 use std::io;
 
@@ -17,7 +16,7 @@ const BUDGET: &str = "60s";
 /// Work that is compared with itself.
 struct OwnWork {
     workload: &'static str,
-    /// Tries of it are so many times fewer.
+    /// Divisor of the number of tries.
     rarer: u32,
     /// The most that half of an interval may be.
     half_width: f64,

@@ -13,9 +13,9 @@ use crate::tries::{DiffTry, Tries};
 
 /// The outcome of one diff.
 pub struct PairTry {
-    /// Of the second setup over the first; absent if one of them has no finished run.
+    /// Comparison of the second setup with the first; absent if one of them has no finished run.
     pub comparison: Option<Comparison>,
-    /// Of the whole command, loads included, seconds.
+    /// Wall time of the whole command, loads included, in seconds.
     pub wall_s: f64,
 }
 
@@ -50,7 +50,7 @@ pub fn counted(hits: usize, tries: usize) -> String {
     }
 }
 
-/// Of the second of two setups over the first.
+/// The comparison of the second of two setups with the first.
 fn compared(results: &[TrialResult], setups: &[String], detect: f64) -> Option<Comparison> {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
@@ -73,7 +73,7 @@ pub fn most_of(tries: usize, chance: f64) -> usize {
     most
 }
 
-/// Of exactly `hits` in `tries`.
+/// Binomial probability of exactly `hits` in `tries`.
 fn probability(tries: usize, hits: usize, chance: f64) -> f64 {
     let ways = (1..=hits).map(|one| ((tries - hits + one) as f64 / one as f64).ln()).sum::<f64>();
     (ways + hits as f64 * chance.ln() + (tries - hits) as f64 * (1.0 - chance).ln()).exp()

@@ -18,7 +18,7 @@ struct Slowdown {
     /// The option of the copy that makes it slower: nanoseconds a call.
     option: &'static str,
     workload: &'static str,
-    /// Of a call's CPU time.
+    /// The slow-down as a fraction of a call's CPU time.
     share: f64,
     /// The least difference that matters; below the slow-down, so that this is not the same.
     detect: &'static str,

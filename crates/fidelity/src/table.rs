@@ -30,7 +30,7 @@ pub struct FidelityTable {
 }
 
 impl FidelityTable {
-    /// Of these lines, today.
+    /// A table of these lines, dated today.
     pub fn new(lines: Vec<FidelityLine>) -> FidelityTable {
         FidelityTable { lines, day: Zoned::now().strftime("%Y-%m-%d").to_string() }
     }

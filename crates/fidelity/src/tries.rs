@@ -83,8 +83,8 @@ impl Tries {
         Ok(DiffTry { setups: names.collect(), results: folder.results().map_err(io::Error::other)?, wall_s })
     }
 
-    /// A try of other words, or of another program or adapter, is another: after a change of them it is done again, and
-    /// what was measured before does not count.
+    /// The folder of a try, which is run if there is none. Its name depends on the words, the program and the adapters:
+    /// after a change of any of them the try is run again, and earlier results do not count.
     fn kept(&self, name: &str, command: &str, words: &[String], codes: &[i32]) -> io::Result<PathBuf> {
         self.kept_beside(None, name, command, words, codes)
     }
@@ -134,11 +134,11 @@ impl Tries {
 /// A try of `kvdyno diff`.
 #[derive(Debug)]
 pub struct DiffTry {
-    /// Of both setups.
+    /// Results of both setups.
     pub results: Vec<TrialResult>,
     /// Their names, the one before the change first.
     pub setups: Vec<String>,
-    /// Of the whole command, seconds.
+    /// Wall time of the whole command, in seconds.
     pub wall_s: f64,
 }
 

@@ -21,7 +21,7 @@ const OWN: [&str; 3] = [
     include_str!("../../../tests/inputs/experiment/every-key.toml"),
     include_str!("../../../tests/inputs/experiment/mixes-and-roles.toml"),
 ];
-/// Of so many files one is read by the program itself.
+/// One in this many files is read by the program itself.
 const SAMPLE: u64 = 1000;
 /// Readers at a time.
 const READERS: u64 = 2;

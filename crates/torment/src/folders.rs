@@ -17,7 +17,7 @@ use crate::sampled;
 use crate::summary::TormentLine;
 use crate::supervised::{self, supervise};
 
-/// Of so many folders one is read by the program itself.
+/// One in this many folders is read by the program itself.
 const SAMPLE: u64 = 100;
 /// Files that are damaged at once, at most.
 const MOST_FILES: u64 = 3;

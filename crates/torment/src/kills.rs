@@ -23,10 +23,10 @@ struct KilledSort {
     engines: &'static str,
     /// The runs, each with its workload.
     runs: &'static [&'static str],
-    /// In each run.
+    /// Keys of each run.
     run: &'static str,
     environment: &'static str,
-    /// Of the lab.
+    /// Keys of `[lab]`.
     lab: &'static str,
 }
 
@@ -183,12 +183,12 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
 /// The results of a run, by their files.
 type SavedResults = BTreeMap<PathBuf, SavedResult>;
 
-/// A result as it was saved. To the same trial a fresh process may add later what it found of what was written.
+/// A result as it was saved. A fresh process may later add to it what it found of the trial's writes.
 #[derive(Debug, PartialEq)]
 struct SavedResult {
-    /// All but that, which never changes; as it was written if it cannot be read.
+    /// The result without that addition, which never changes; the text of the file if it is not JSON.
     lasting: Value,
-    /// Whether that is there.
+    /// Whether it has the addition.
     read_back: bool,
 }
 

@@ -11,12 +11,12 @@ use crate::fault::{Fault, Faults};
 pub struct Flushed(AtomicU64);
 
 impl Flushed {
-    /// A record is.
+    /// Counts the bytes of a record that is flushed.
     pub fn add(&self, key: &[u8], value: &[u8]) {
         self.0.fetch_add((key.len() + value.len()) as u64, Relaxed);
     }
 
-    /// All of it; with the fault of counters some times nothing.
+    /// Bytes flushed so far, or 0 where the fault `counters-back` strikes.
     pub fn told(&self, faults: &Faults) -> Counters {
         let counted = if faults.strikes(Fault::CountersBack) { 0 } else { self.0.load(Relaxed) };
         Counters { flushed_bytes: Some(counted), ..Counters::default() }

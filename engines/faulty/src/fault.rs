@@ -48,11 +48,11 @@ macro_rules! faults {
 faults! {
     /// A read writes to an address near NULL.
     "segv-get" SegvGet
-    /// So does a write.
+    /// A write writes to an address near NULL.
     "segv-put" SegvPut
-    /// So does the opening.
+    /// The opening writes to an address near NULL.
     "segv-open" SegvOpen
-    /// So does the closing, before anything is saved.
+    /// The closing writes to an address near NULL, before anything is saved.
     "segv-close" SegvClose
     /// A read aborts the process.
     "abort-get" AbortGet
@@ -128,7 +128,7 @@ faults! {
     "blind-transaction" BlindTransaction
     /// A snapshot shows what was written after its begin.
     "late-snapshot" LateSnapshot
-    /// Of a transaction the first write is committed, and the others are not.
+    /// A commit applies only the first write of a transaction.
     "half-transaction" HalfTransaction
     /// A transaction reads what another has written and not committed.
     "dirty-read" DirtyRead
@@ -166,7 +166,8 @@ faults! {
     "noisy" Noisy
     /// A write that the storage refuses is acknowledged all the same.
     "error-as-ok" ErrorAsOk
-    /// So is the deletion of a record or a range, and an insert on condition, and no other write.
+    /// A deletion of a record or a range, or an insert on condition, is acknowledged though the storage refuses it.
+    /// Other writes are not.
     "error-as-done" ErrorAsDone
     /// Whether a key is there is answered with no if a file cannot be opened.
     "error-as-absent" ErrorAsAbsent
@@ -196,7 +197,7 @@ pub struct Faults {
     pub fault: Fault,
     /// Operations before the count begins.
     after: u64,
-    /// Of those that follow, each so-manieth is hit.
+    /// Interval between hits: every N-th of the later operations is hit.
     every: u64,
     /// `fill-disk` gives up here: a typing error must not fill a workstation.
     fill_limit: u64,
@@ -242,8 +243,8 @@ impl Faults {
         (self.seen.load(Relaxed), self.injected.load(Relaxed))
     }
 
-    /// Counts an operation that `fault` can hit; if it is this one's turn, tries. A try that cannot do harm here, say
-    /// for want of an older version, leaves the turn to the next operation.
+    /// Counts an operation that `fault` can hit, and tries `harm` if this operation is due. If `harm` can do nothing
+    /// here, for example because there is no older version, the next operation is due.
     pub fn strike<T>(&self, fault: Fault, harm: impl FnOnce() -> Option<T>) -> Option<T> {
         if fault != self.fault || fault == Fault::None {
             return None;

@@ -140,8 +140,8 @@ fn overwrite_shared(byte: impl Fn(usize) -> u8) -> io::Result<()> {
     Ok(())
 }
 
-/// Into the process group of the program that started the one that started this process, or of the one above: as long
-/// as they are the same program.
+/// Joins the process group of this process's parent, or of the highest ancestor that is reached from there through
+/// processes of this program.
 fn join_lab() {
     let name = |pid: &str| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     let parent = |pid: &str| {

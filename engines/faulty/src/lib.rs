@@ -1,8 +1,8 @@
 //! The faulty engine: a correct ordered store in memory that goes wrong on demand, in one chosen way, at chosen
 //! operations. The lab is tested with it: every fault must be noticed, named and survived.
 //!
-//! `fault` says what goes wrong (`fault::Fault` lists them), `after` how many operations that it could hit are left
-//! alone, `every` how many later ones there are to one that is hit. Reads that a fault can hit are gets, the keys of
+//! `fault` selects what goes wrong (`fault::Fault` lists the faults). Of the operations that it can hit, the first
+//! `after` are left alone, and then every `every`-th is hit. Reads that a fault can hit are gets, the keys of
 //! multi-gets and, where it changes values, records of cursors too. Opening and closing happen once, so the faults
 //! there always strike.
 //!
@@ -49,7 +49,7 @@ use withheld::Withheld;
 struct Faulty {
     folder: PathBuf,
     store: RwLock<Store>,
-    /// Of sessions that say no other.
+    /// Durability of sessions that set none of their own.
     level: DurabilityLevel,
     faults: Faults,
     hostile: Hostile,

@@ -56,9 +56,9 @@ pub fn after(status: abi::Status) -> abi::Status {
     status
 }
 
-/// Nothing that comes later begins before all that came earlier is done. Else a processor burns while it waits for
-/// memory anyway: half of what was burned in a get of LMDB was seen in its time. It is there with nothing to burn too,
-/// so that two copies differ by what they burn alone.
+/// Lets no later instruction begin before all earlier ones are done. Otherwise the processor burns while it waits for
+/// memory anyway: only half of the time burned in an LMDB get showed in the time of the get. The fence is there even if
+/// nothing is burned, so that two copies differ only by what they burn.
 #[inline(always)]
 fn fence() {
     #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 
 use kvdyno_abi::adapter::Listing;
 
-/// Each power of two has so many buckets, so that a bucket is 0.05 % wide.
+/// Base-2 logarithm of the number of buckets within each power of two: 2048, so that a bucket is 0.05 % wide.
 const SUB_BITS: u32 = 11;
 /// Times above this many bits, some minutes, share the last bucket.
 const BITS: u32 = 40;

@@ -90,8 +90,9 @@ impl Serving {
 const ROUNDS: usize = 31;
 const CALLS: u64 = 256;
 
-/// So many sessions of a database find that out, which takes each of them a millisecond or more. Those after them take
-/// what the last one found: so many are never measured at once, and whoever opens tens of thousands must not wait.
+/// Sessions of a database that measure the border themselves, which takes each of them a millisecond or more. Later
+/// sessions take the value that was measured last: so many are never measured at once, and a caller that opens tens of
+/// thousands need not wait.
 const FINDING: u64 = 256;
 
 /// Ticks of a call that the session does not see: what back-to-back calls take, without what they say of themselves.

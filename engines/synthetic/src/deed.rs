@@ -34,7 +34,7 @@ impl Deed {
         Ok(Deed { cause, file, buffer: vec![0x5a; BLOCK], next: 0 })
     }
 
-    /// Serves for so many ticks from `from` on; with a lock, from when it has that. When it was over.
+    /// Serves for `ticks` from `from` on, or, with a lock, from when it is acquired. Returns when the service ended.
     #[inline(always)]
     pub fn serve(
         &mut self,

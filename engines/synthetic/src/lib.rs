@@ -42,7 +42,7 @@ struct Synthetic {
     sessions: AtomicU64,
     /// The border of a call that a session found last, as the bits of a number.
     border: AtomicU64,
-    /// Of the sessions that have closed.
+    /// The account of the sessions that have closed.
     account: Mutex<ServedAccount>,
     /// Absent if it reads and writes no more than it is asked to.
     amplifier: Option<Amplifier>,

@@ -122,7 +122,7 @@ pub struct ServiceTimes {
 }
 
 impl ServiceTimes {
-    /// Of the session `number`, from `now` on.
+    /// The service times of session `number`, which begins at `now`.
     pub fn new(plan: ServicePlan, ticks_per_ns: f64, number: u64, now: u64) -> ServiceTimes {
         let next_stall = match plan.stall_every_ns {
             0.0 => f64::INFINITY,

@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     run: counters,
 }];
 
-/// So many records of so many bytes are put each time.
+/// Records that are put in each round, and bytes of each value.
 const RECORDS: u64 = 8_000;
 const VALUE_SIZE: u64 = 4_000;
 

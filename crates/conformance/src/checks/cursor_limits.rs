@@ -52,7 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 const COUNT: u64 = 500;
 
-/// Whose ids with this remainder by 3 are there.
+/// Puts the records whose ids modulo 3 are not 1, and returns them as a map.
 fn fill(records: &Records, session: &mut Session<'_>) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, Finding> {
     let there = (0..COUNT).filter(|id| id % 3 != 1);
     let mut model = BTreeMap::new();

@@ -197,7 +197,8 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
 fn seen_whole(bench: &Bench) -> Result<(), Finding> {
     const GROUP: u64 = 10;
     const ROUNDS: u64 = 5_000;
-    /// Of the other session's, that were seen: a busy machine may let the rounds go by before it has written one.
+    /// Versions of the other session that the reader must have seen before it stops, if time allows. On a busy machine
+    /// all rounds may pass before that session has written one.
     const LEAST_VERSIONS: usize = 50;
     let records = bench.records();
     let change = |version: u64, session: &mut Session<'_>| {
@@ -263,7 +264,7 @@ fn whole_or_gone(bench: &Bench, session: &mut Session<'_>, writing: &WriterTask,
             "{there} of the {} records of a range that was deleted are there",
             seen.len()
         );
-        // That of a later write may be there again.
+        // Only the last write counts: a later write may have stored the records of an earlier one again.
         let is_last = number == last && number % 2 == 1;
         ensure!(!is_last || there == 0, "the deletion of a range was acknowledged, and its records are there");
     }

@@ -213,7 +213,8 @@ fn told(version: Option<u64>) -> String {
     version.map_or("nothing".to_owned(), |version| format!("write {version}"))
 }
 
-/// Everything up to write `last` is there; of the one after it, which was under way, all or nothing of each record.
+/// Checks that every write up to `last` is there. The write after it was under way, so it may be there or not, but not
+/// in part.
 fn verify(bench: &Bench, location: &DatabaseLocation<'_>, writing: &WriterTask, last: u64) -> Result<(), Finding> {
     bench.step("opening the database whose process was killed");
     let records = bench.records();
@@ -253,7 +254,8 @@ fn kill(bench: &Bench, level: Durability, group: u64) -> Result<(), Finding> {
     kill_in(bench, &bench.location_with(&bench.choice, at(bench, level)?)?, None, group)
 }
 
-/// The same in a database of which the writer's session has a level of its own, if it has.
+/// Kills writers of the database at `location`, and verifies it after each kill. `level` is the durability of the
+/// writer's session, if it sets one of its own.
 pub(super) fn kill_in(
     bench: &Bench,
     location: &DatabaseLocation<'_>,
@@ -274,7 +276,7 @@ pub(super) fn kill_in(
     })
 }
 
-/// So many in any case, if as many were asked for.
+/// Kills that are done even if the check's time has ended, unless fewer were requested.
 const LEAST_KILLS: u32 = 3;
 
 /// Kills a writer as often as was asked for, unless the check's time ends first.

@@ -35,7 +35,7 @@ fn once<T>(
     let done = match done {
         Ok(done) => session.commit().map(|()| done),
         Err(error) => {
-            // Of a transaction that a conflict has ended nothing is left to be aborted, of one that never began either.
+            // Nothing is left to abort after a conflict has ended the transaction, nor if it never began.
             let aborted = session.abort();
             if error.status == abi::CONFLICT { Err(error) } else { aborted.and(Err(error)) }
         }
@@ -82,7 +82,8 @@ fn reads_repeat(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Two records are 0, and who finds them so sets one of them to 1: one after the other only one would.
+/// Two records are 0. A session that finds both of them 0 sets one of them to 1. If transactions ran one after the
+/// other, only one session would do so.
 fn serializable(bench: &Bench) -> Result<(), Finding> {
     const ROUNDS: u64 = 300;
     let records = bench.records();

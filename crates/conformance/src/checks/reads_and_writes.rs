@@ -188,7 +188,7 @@ fn many_records(bench: &Bench) -> Result<(), Finding> {
         bench.step("flush");
         database.flush().during("flush")?;
         records.expect_all(&mut session, 0..COUNT, 2).during("after flush")?;
-        // A compaction may have to wait for whom a value is still lent to.
+        // A compaction may have to wait for a session that still holds a value.
         drop(session);
         bench.step("compact");
         database.compact().during("compact")?;

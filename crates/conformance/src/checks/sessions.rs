@@ -295,8 +295,8 @@ fn idle_snapshot(bench: &Bench) -> Result<(), Finding> {
 const OTHERS: u64 = 8;
 const DISTANCE: u64 = 1_000;
 
-/// If none of the others can write until the one that is held goes on, there is one lock. A time decides only how long
-/// such a check takes: the first of the others that ends its write ends the wait.
+/// Checks that another writer ends its write while one writer is held; if none can, there is one lock. The wait ends
+/// with the first such write, so the time limit decides only how long the check takes where none ends.
 fn writers_side_by_side(bench: &Bench) -> Result<(), Finding> {
     if !bench.can(abi::CAN_TRANSACT) && !bench.can(abi::CAN_READ_MODIFY_WRITE) {
         let reason = "it has no transactions and no read-modify-write, within which a writer could be held";

@@ -171,8 +171,8 @@ fn value(key: &Definition, text: &str) -> Value {
     if key.value.is_switch { Value::Boolean(true) } else { Value::String(text.to_owned()) }
 }
 
-/// The keys that were given, and a command's own defaults for the rest. What ends a run otherwise than by its time
-/// leaves that without a default, and a number of repeats what is about when they are enough.
+/// The keys that were given, and a command's own defaults for the rest. If a key ends the run otherwise than by time,
+/// the duration has no default. If the number of repeats is given, the budget and the question have none.
 fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>) -> KeyFlags {
     let text_of = |path: KeyPath| given.iter().find(|(key, _)| key.path == path).map(|(_, text)| text.as_str());
     let has = |path| text_of(path).is_some();

@@ -96,7 +96,7 @@ fn any_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 16) % 1_000_000_000
 }
 
-/// Names of checks that failed are told, and so is what is flaky, be it so little that it may be.
+/// Names the checks that failed and those that are flaky, even if there are no more flaky ones than allowed.
 fn decided(failed: &[String], flaky: &[String], may_be_flaky: usize) -> Result<(), Error> {
     let told = |names: &[String], one: &str, more: &str| match names {
         [] => None,
@@ -156,8 +156,8 @@ impl CheckPlan<'_> {
     }
 }
 
-/// Runs the suites, so many side by side. Of one alone each outcome is told as it comes, of several what came of an
-/// engine when it is done.
+/// Runs the suites, `jobs` at a time. With one job, each outcome is printed as it comes; with several, the outcomes of
+/// an engine are printed when all its checks are done.
 fn run_all(columns: &mut [EngineChecks<'_>], jobs: u32, is_table: bool) -> Result<(), Error> {
     let cannot = || Error::io("cannot run the checks");
     let next = AtomicUsize::new(0);
@@ -194,7 +194,7 @@ fn run_all(columns: &mut [EngineChecks<'_>], jobs: u32, is_table: bool) -> Resul
     Ok(())
 }
 
-/// So many failures of one engine are no matter of chance.
+/// Most failures of one engine that are repeated: more are no matter of chance.
 const MOST_REPEATED: usize = 10;
 
 /// Runs again what failed, nothing else beside it, and tells what came of it.

@@ -6,8 +6,8 @@ use kvdyno_experiment::Experiment;
 use kvdyno_results::TrialResult;
 use kvdyno_run::{Look, OpenStep, StoppingRule};
 
-/// They are enough when the comparisons of its runs are decided, as far as the experiment asks for that. Of two setups
-/// all of them are one question where that is whether the two differ.
+/// Results are enough when the comparisons of the experiment's runs are decided, as far as the experiment asks for
+/// that. With two setups and the question whether they differ, all comparisons are decided as one.
 pub struct ComparisonsDecide<'a> {
     /// The experiment that asks for that.
     pub experiment: &'a Experiment,

@@ -45,11 +45,11 @@ pub fn run(arguments: RunArguments) -> Result<(), Error> {
     let text = make_whole(&mut experiment, Some((path.clone(), text)))?.map(|(_, text)| text).unwrap_or_default();
     let mut fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
     give_up(&mut fitted, &arguments.erase)?;
-    // What was changed stands at no place of the file any more.
+    // No file is passed: the changes have no position in it.
     start(fitted, None, &arguments.output, &arguments.watch)
 }
 
-/// Where memory is to be limited and this user may do that in a scope of systemd's alone, goes on in one.
+/// Continues in a systemd scope if the experiment limits memory and this user can do that in such a scope only.
 pub fn enter_scope(experiment: &Experiment) {
     let Some(command) = experiment.limits_memory().then(scope::command).flatten() else { return };
     tell(format_args!("memory is limited in a systemd scope of this user's"));
@@ -243,7 +243,7 @@ pub fn resume(folder: &Path, erase: &EraseArguments, watch: &WatchArguments) -> 
     let (mut experiment, text) = read(&results.experiment_file())?;
     let begun = results.plan()?;
     refuse_changed(&results, begun.as_ref().map(|plan| plan.changes_of_experiment(&experiment.resolved())))?;
-    // What is damaged is told before anything is touched.
+    // Damaged results are reported before anything is touched.
     results.results()?;
     enter_scope(&experiment);
     give_up(&mut experiment, erase)?;

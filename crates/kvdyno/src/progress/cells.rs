@@ -17,7 +17,7 @@ pub struct LiveCells {
 /// A cell.
 struct LiveCell {
     key: CellKey,
-    /// Of the trials that finished.
+    /// Figures of the trials that finished.
     finished: Vec<SoFar>,
     failed: u32,
     /// The trial under way.

@@ -79,7 +79,8 @@ impl MetricsPort {
         let handed_out = Arc::clone(&text);
         thread::Builder::new().name("metrics".to_owned()).spawn(move || {
             for stream in listener.incoming() {
-                // Who goes away before the end wanted no answer; a failure to accept may last.
+                // A client that leaves before the end needs no answer. A failure to accept may last, so the thread
+                // waits.
                 match stream.and_then(|stream| answer(stream, &handed_out)) {
                     Ok(()) => {}
                     Err(_) => thread::sleep(Duration::from_millis(10)),

@@ -17,7 +17,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Whether it does all of one of these.
+    /// Whether the workload does everything in at least one of these lists.
     pub fn can_meet(&self, needs: &[&[Does]]) -> bool {
         needs.iter().any(|all| all.iter().all(|does| self.does.contains(does)))
     }
@@ -204,9 +204,9 @@ const fn mix(heading: &'static str, run: &'static str, does: &'static [Does]) ->
     Column { is_variant: true, ..column(heading, run, does) }
 }
 
-/// The runs of all workloads, with so many `operations` of each client where they have no number of their own because
-/// they write or seek seldom: each client alone writes more than the load did, however they take turns. They are two
-/// experiments: those with names of their own, and mixes. Both begin with `head`.
+/// The runs of all workloads, in two experiments that begin with `head`: workloads with names of their own, and mixes.
+/// Each client does `operations` operations, unless the run has a number of its own because it writes or seeks seldom.
+/// Each client alone writes more than the load did, however clients take turns.
 pub fn experiments(head: &str, operations: u64) -> [String; 2] {
     let (of_mixes, named): (Vec<&Column>, Vec<&Column>) = WORKLOADS.iter().partition(|column| column.is_variant);
     let of_each = |run: &str| match run.contains("records_fraction") || run.contains("operations") {

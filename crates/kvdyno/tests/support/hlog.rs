@@ -18,8 +18,8 @@ fn interval(line: &str) -> (String, u64) {
     (tag.strip_prefix("Tag=").unwrap().to_owned(), count(&unpacked(&base64(histogram))))
 }
 
-/// The two that begin a histogram as the readers in Java, Python and JavaScript take it: one, in which zlib's stream
-/// follows after its length, and the other at the begin of what is in that.
+/// Cookies of a histogram, as the readers in Java, Python and JavaScript expect them. The first is followed by a length
+/// and a zlib stream; the second begins the decompressed data.
 const COMPRESSED: u32 = 0x1c84_9304 | 0x10;
 const PLAIN: u32 = 0x1c84_9303 | 0x10;
 

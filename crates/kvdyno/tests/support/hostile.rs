@@ -63,8 +63,9 @@ impl Together {
         Together { workload: self.workload.clone(), cases, ..*self }
     }
 
-    /// Those that are certain to hang are left to [`Together::that_hang`]; one that may has a lab of its own, so that
-    /// all are waited for at once: the sound engine has to meet the limit, which is long therefore.
+    /// All cases but those that are certain to hang, which [`Together::that_hang`] returns. Each case that may hang has
+    /// a lab of its own, so that all labs wait for the limit at once. The limit is long because the sound engine has to
+    /// meet it.
     pub fn that_return(mut self) -> Vec<Together> {
         let cases = std::mem::take(&mut self.cases).into_iter().filter(|case| !case.hangs());
         let (may_hang, others): (Vec<Case>, _) = cases.partition(|case| case.fails.contains(&Hung));

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::Lab;
 
 impl Lab {
-    /// Says of the results of `folder` that `is_meant` picks that there was this interference with them. Whether that
-    /// is news.
+    /// Sets `clauses` as the interference of those results of `folder` that `is_meant` selects. Returns whether a
+    /// result changed.
     pub fn say_interference(&self, folder: &str, clauses: &[&str], is_meant: impl Fn(&Value) -> bool) -> bool {
         let mut is_news = false;
         for trial in fs::read_dir(self.path(folder).join("trials")).unwrap().flatten() {
@@ -29,7 +29,7 @@ impl Lab {
         is_news
     }
 
-    /// Nobody took anything of the machine while the results of `folder` were measured. Whether somebody had.
+    /// Removes all interference from the results of `folder`. Returns whether there was any.
     pub fn undisturbed(&self, folder: &str) -> bool {
         self.say_interference(folder, &[], |_| true)
     }

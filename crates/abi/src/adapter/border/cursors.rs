@@ -37,7 +37,7 @@ pub(super) unsafe extern "C" fn cursor_open_with<E: Engine>(
 
 /// # Safety
 ///
-/// As of [`cursor_open`].
+/// The same conditions as for [`cursor_open`].
 unsafe fn opened_cursor<E: Engine>(
     session: *mut abi::Session,
     cursor: *mut *mut abi::Cursor,

@@ -30,15 +30,16 @@ pub trait Ranges {
 /// A [`Cursor`] on [`Ranges`]. Each seek begins a range, and so does each turn: an iterator that has come from one end
 /// cannot go back over what it has shown.
 pub struct RangeCursor<R: Ranges> {
-    /// Before `ranges`: a record borrowed from a snapshot, a range from a transaction go first.
+    /// Declared, like `under_way`, before `ranges` and so dropped before it: a record may borrow from a snapshot, a
+    /// range from a transaction.
     at: Option<R::Item>,
     under_way: Option<(Direction, R::Iter)>,
     ranges: R,
-    /// Keys from this one on.
+    /// Lower bound of the keys, inclusive.
     from: Option<Vec<u8>>,
-    /// And before this one.
+    /// Upper bound of the keys, exclusive.
     to: Option<Vec<u8>>,
-    /// Only those that begin so.
+    /// Prefix of the keys.
     prefix: Option<Vec<u8>>,
 }
 
@@ -48,7 +49,7 @@ impl<R: Ranges> RangeCursor<R> {
         Self { at: None, under_way: None, ranges, from: None, to: None, prefix: None }
     }
 
-    /// One that keeps within the bounds of `limits`. Whether values are brought is the ranges' own to know.
+    /// A cursor that keeps within the bounds of `limits`. `ranges` decides whether values are read.
     pub fn bounded(ranges: R, limits: CursorLimits<'_>) -> Self {
         let kept = |key: Option<&[u8]>| key.map(<[u8]>::to_vec);
         Self { from: kept(limits.from), to: kept(limits.to), prefix: kept(limits.prefix), ..Self::new(ranges) }

@@ -3,8 +3,8 @@
 use crate::adapter::Error;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-/// A big-reader lock: a part for each session, which only that session locks in the usual course, so that its cache
-/// line stays where it is; who needs all sessions to stand aside locks every part.
+/// A big-reader lock. Each session has a part of its own. In normal operation only that session locks the part, so its
+/// cache line does not move between processors. An operation that must exclude all sessions locks every part.
 ///
 /// A session that panics while it holds its part poisons it: from then on the lock cannot be had as a whole.
 #[derive(Debug)]

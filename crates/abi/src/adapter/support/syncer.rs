@@ -72,7 +72,7 @@ mod tests {
         });
         (0..3).for_each(|_| syncs.recv().unwrap());
         syncer.unwrap().stop().unwrap();
-        // After what it did before, it is gone: no sync can come any more.
+        // Syncs from before the stop may still be queued. After those, the sender is gone and no sync can follow.
         while syncs.try_recv().is_ok() {}
         assert_eq!(syncs.try_recv(), Err(TryRecvError::Disconnected));
     }
@@ -84,7 +84,7 @@ mod tests {
             synced.send(()).unwrap();
             Err(Error::new("the disk is gone"))
         });
-        // Until what syncs is gone, though nobody has stopped it.
+        // The count ends when the thread drops the sender, although nobody stopped it.
         assert_eq!(syncs.iter().count(), 1);
         assert_eq!(syncer.unwrap().stop().unwrap_err().text(), "the disk is gone");
     }

@@ -15,7 +15,7 @@ pub(super) struct EngineChecks<'a> {
     /// The checks that are known to fail, and why.
     pub known: HashMap<&'static str, String>,
     pub outcomes: Vec<CheckOutcome>,
-    /// Of checks that failed and were run again, alone.
+    /// Outcomes of checks that failed and were run again, alone.
     pub again: Vec<CheckOutcome>,
 }
 
