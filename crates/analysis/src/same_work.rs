@@ -57,13 +57,13 @@ mod tests {
         same_work(&cells).iter().map(|same| same.cells.iter().map(name).collect()).collect()
     }
 
-    fn asked(engine: &str, run: Value) -> TrialResult {
+    fn requested(engine: &str, run: Value) -> TrialResult {
         TrialResult { experiment: json!({ "data": { "records": 1000 }, "run": [run] }), ..result(engine, 1, 1, 100.0) }
     }
 
     #[test]
     fn two_runs_of_one_workload_do_not_compete() {
-        let both = |engine: &str| [1, 100].map(|batch| asked(engine, json!({ "batch": batch })));
+        let both = |engine: &str| [1, 100].map(|batch| requested(engine, json!({ "batch": batch })));
         let results = [both("lmdb"), both("bdb")].concat();
         assert_eq!(competing(&results), [["lmdb", "bdb"], ["lmdb", "bdb"]]);
     }
@@ -83,9 +83,9 @@ mod tests {
     /// It has no threads, and was asked for what the others were.
     #[test]
     fn an_engine_of_processes_competes_with_engines_of_threads() {
-        let mut processes = asked("gtm", json!({ "clients": "threads" }));
+        let mut processes = requested("gtm", json!({ "clients": "threads" }));
         processes.trial.clients = ClientKind::Processes;
-        let threads = || asked("lmdb", json!({ "clients": "threads" }));
+        let threads = || requested("lmdb", json!({ "clients": "threads" }));
         assert_eq!(competing(&[threads(), processes.clone()]), [["lmdb", "gtm"]]);
         processes.experiment["run"][0]["clients"] = "processes".into();
         assert_eq!(competing(&[threads(), processes]), Vec::<Vec<String>>::new());
@@ -103,7 +103,7 @@ mod tests {
         #[test]
         fn those_compete_that_were_asked_for_the_same(runs in prop::collection::vec(run(), 1..8)) {
             let engine = |index: usize| format!("engine-{index}");
-            let result = |(index, run): (usize, &Value)| asked(&engine(index), run.clone());
+            let result = |(index, run): (usize, &Value)| requested(&engine(index), run.clone());
             let results: Vec<_> = runs.iter().enumerate().map(result).collect();
             let groups = competing(&results);
             for (one, run) in runs.iter().enumerate() {
