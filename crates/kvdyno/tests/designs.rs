@@ -228,20 +228,13 @@ fn a_budget_is_the_time_of_everything() {
     assert!(again.spent.seconds > plan.spent.seconds, "what a resumed run takes counts, too");
 }
 
-/// Each does other work, so that neither is held against the other.
+/// Its figures are the driver's: no verdict is about them.
 #[test]
-fn two_runs_of_one_workload_do_not_compete() {
-    let lab = Lab::new();
-    let run = |batch: u32| {
-        let rest = "readers = [1]\noperations = 2000\nwarmup = \"0s\"\n";
-        format!("[[run]]\nworkload = \"overwrite\"\nbatch = {batch}\n{rest}")
-    };
-    let text = "engines = [\"faulty\"]\n[data]\nrecords = 1000\n[lab]\nrepeat = \"auto\"\n".to_owned();
-    lab.write("experiment.toml", &(text + &run(1) + &run(100)));
-    let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+fn nothing_is_repeated_for_the_sake_of_the_null_engine() {
+    let comparison = Lab::with_null().compare(["null", "faulty"]).workload("readrandom").operations(2000);
+    let ran = comparison.with("repeat", "auto").run();
     ran.exits(0).says("once: nothing is left to compare");
-    let table = lab.report("table");
-    assert!(table.contains("overwrite, batches of 1 ") && table.contains("overwrite, batches of 100"), "{table}");
+    assert_eq!(ran.lab.folder().plan().unwrap().unwrap().enough.map(|enough| enough.repeat), Some(1));
 }
 
 /// Not in the random one of their turns.
