@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kvdyno_environment::storage::backing_store::leave_to_other_namespaces;
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount as mount_at, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -33,6 +34,7 @@ pub(crate) fn mount(folder: &Path) -> Result<(), Finding> {
     unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.map_err(refused)?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(refused)?;
+    leave_to_other_namespaces()?;
     // Room for any engine's empty database, in memory.
     mount_at("kvdyno-check", &mounted, "tmpfs", MountFlags::empty(), Some(c"size=256m")).map_err(refused)
 }

@@ -1,4 +1,4 @@
-//! The mounts that this process sees.
+//! The mounts that this thread sees.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -21,7 +21,7 @@ pub(crate) struct Mount {
 
 /// All of them; the one that was mounted last is the last.
 pub(crate) fn all() -> Vec<Mount> {
-    Tree::live().text("proc/self/mountinfo").map(|text| parse(&text)).unwrap_or_default()
+    Tree::live().text("proc/thread-self/mountinfo").map(|text| parse(&text)).unwrap_or_default()
 }
 
 /// Whether a filesystem is mounted at `folder` or in it. `folder` is absolute and leads through no link.
@@ -29,7 +29,7 @@ pub(crate) fn is_below(folder: &Path) -> bool {
     all().iter().any(|mount| mount.point.starts_with(folder))
 }
 
-/// The text of `/proc/self/mountinfo`, described in `proc_pid_mountinfo(5)`. A line that is not understood is left out.
+/// The text of `/proc/thread-self/mountinfo`, described in `proc_pid_mountinfo(5)`. A line that is not understood is left out.
 ///
 /// Not by the crate `procfs`: that one loses the order of the options and keeps `\040` in paths.
 fn parse(text: &str) -> Vec<Mount> {

@@ -8,8 +8,12 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
+use kvdyno_environment::storage::backing_store::leave_to_other_namespaces;
 use kvdyno_environment::storage::{CopyWay, DeviceCounters, allocated_kib, copy_tree, filesystem, free_bytes, settle};
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 mod rights;
 
@@ -90,4 +94,32 @@ fn a_copy_of_blocks_takes_none_and_is_its_own() {
     fs::OpenOptions::new().write(true).open(shared.join("data")).unwrap().write_all_at(b"changed", 0).unwrap();
     assert!(fs::read(loaded.join("data")).unwrap() == noise);
     assert!(fs::read(shared.join("data")).unwrap()[7..] == noise[7..]);
+}
+
+/// Each check of a full filesystem has a namespace, and would hold the devices of other runs until it ends.
+#[test]
+fn a_new_mount_namespace_can_leave_the_filesystems_of_databases_to_others() {
+    if !rights::may_mount() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let point = folder.path().canonicalize().unwrap().join("kvdyno-storage");
+    fs::create_dir(&point).unwrap();
+    mount("test", &point, "tmpfs", MountFlags::empty(), None).unwrap();
+    let has = |mounts: &str| fs::read_to_string(mounts).unwrap().contains(point.to_str().unwrap());
+    let of_thread = "/proc/thread-self/mountinfo";
+    let [before, after] = thread::scope(|scope| {
+        let in_a_namespace = || {
+            // SAFETY: this thread's view of the mounts becomes its own; file descriptors stay shared.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.unwrap();
+            mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).unwrap();
+            let before = has(of_thread);
+            leave_to_other_namespaces().unwrap();
+            [before, has(of_thread)]
+        };
+        scope.spawn(in_a_namespace).join().unwrap()
+    });
+    let others = has(of_thread);
+    unmount(&point, UnmountFlags::empty()).unwrap();
+    assert_eq!([before, after, others], [true, false, true]);
 }

@@ -59,7 +59,7 @@ fn run(arguments: &[String]) -> Fallible<bool> {
     let passed_over = folder.join(PASSED_OVER);
     fs::write(&passed_over, "")?;
     // Tests also wait: for the disk, and for engines that hang on purpose.
-    let threads = std::thread::available_parallelism()?.get() * 3 / 2;
+    let threads = std::thread::available_parallelism()?.get() * 2;
     let side_by_side = [arguments, &[format!("--test-threads={threads}")]].concat();
     let first = failing(&top, "default", &side_by_side)?;
     let still =

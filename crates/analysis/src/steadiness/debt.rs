@@ -8,7 +8,7 @@ use std::fmt;
 
 use kvdyno_results::{Setting, TrialResult};
 
-/// The engine, its name for the bytes that are still to be compacted, and their topic in its statistics.
+/// Each engine, and its name for the bytes that are still to be compacted.
 const BYTES: [(&str, &str); 2] =
     [("rocksdb", "rocksdb.estimate-pending-compaction-bytes"), ("pebble", "estimated debt")];
 

@@ -26,6 +26,7 @@ use crate::patience::patiently;
 use crate::requested::StorageKind;
 
 pub use check::{check, least};
+pub use leftover::leave_to_other_namespaces;
 pub(crate) use leftover::{LeftoverStorage, leftovers, lookalikes};
 
 /// The name of every mount point.

@@ -14,7 +14,7 @@ use kvdyno_analysis::verdicts::{
     Comparison, Looks, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, compare_family, compare_unpaired,
     counterparts, measured,
 };
-use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, steadiness};
+use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, is_driver, steadiness};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{EngineFacts, Phase, Side, TrialKey, TrialResult};
@@ -256,9 +256,7 @@ fn of_setup<'c, 'r>(cells: &'c [Cell<'r>], setup: &str) -> Vec<&'c Cell<'r>> {
 
 /// The names of setups. The null engine is in the running only by itself.
 fn setups<'c>(cells: &'c [Cell<'_>]) -> Vec<&'c str> {
-    let is_null = |cell: &&Cell<'_>| cell.finished.iter().any(|result| result.engine.name == "null");
-    let others = distinct(cells.iter().filter(|cell| !is_null(cell)).map(|cell| cell.key.engine.as_str()));
-    if others.is_empty() { distinct(cells.iter().map(|cell| cell.key.engine.as_str())) } else { others }
+    distinct(cells.iter().filter(|cell| !is_driver(cell, cells)).map(|cell| cell.key.engine.as_str()))
 }
 
 fn common_setups<'c>(cells: &'c [Vec<Cell<'_>>; 2]) -> Option<Vec<(&'c str, &'c str)>> {
@@ -325,7 +323,7 @@ fn diff_cells(
             } else {
                 cell.key.engine.clone()
             },
-            engine: cell.finished.first().or(cell.failed.first()).map(|result| result.engine.clone()),
+            engine: cell.first().map(|result| result.engine.clone()),
             started: cell.finished.first().map(|result| result.started),
             figure: figures(cell).middle(),
             half_width: MeasuredCell::half_width(&figures(cell), looks),

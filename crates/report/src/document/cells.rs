@@ -53,7 +53,7 @@ fn fields(cell: &StudyCell<'_>) -> Fields {
 
 /// The setup, how often it was measured, and the work.
 fn identity(cell: &StudyCell<'_>) -> Fields {
-    let first = cell.finished.first().or(cell.failed.first());
+    let first = cell.first();
     let given = |key: &str| {
         let figure = declared::first().into_iter().chain(declared::last()).find(|figure| figure.key == key);
         figure.zip(first).map_or(Value::Null, |(figure, first)| figure.value(first))

@@ -87,7 +87,7 @@ impl From<&CellSteadiness> for SteadinessSummary {
 
 impl From<&StudyCell<'_>> for CellSummary {
     fn from(cell: &StudyCell<'_>) -> Self {
-        let first = cell.finished.first().or(cell.failed.first());
+        let first = cell.first();
         CellSummary {
             preset: first.and_then(|result| result.trial.preset()).map(str::to_owned),
             version: first.map(|result| result.engine.version.clone()).unwrap_or_default(),

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::mount::UnmountFlags;
+
 use super::{MOUNT, at, lies_on, loops, unmount};
 use crate::mount;
 use crate::ownership::{Below, Inode};
@@ -68,15 +70,28 @@ impl LeftoverStorage {
 /// Mounts and loop devices that have the names that kvdyno gives, whoever made them: what is mounted or is a device,
 /// and the point by which it would be registered.
 pub(crate) fn lookalikes() -> Vec<(String, PathBuf)> {
-    let is_point = |point: &Path| point.file_name().is_some_and(|name| name == MOUNT);
-    let points = mount::all().into_iter().map(|mount| mount.point).filter(|point| is_point(point));
-    let mounts = points.map(|point| (format!("the mount at {}", point.display()), point));
+    let mounts = points().map(|point| (format!("the mount at {}", point.display()), point));
     let images = loops::all().into_iter().filter(|one| is_image(&one.file));
     let devices = images.map(|one| {
         let what = format!("the loop device {} of {}", one.device.display(), one.file.display());
         (what, one.file.with_file_name(MOUNT))
     });
     mounts.chain(devices).collect()
+}
+
+/// Every mount point that has the name of a backing store's, as often as something is mounted there.
+fn points() -> impl Iterator<Item = PathBuf> {
+    let is_point = |point: &PathBuf| point.file_name().is_some_and(|name| name == MOUNT);
+    mount::all().into_iter().map(|mount| mount.point).filter(is_point)
+}
+
+/// Takes the backing stores of all databases from this thread's mount namespace, which must be private. A namespace
+/// that keeps them would hold their devices until it ends, however often others unmount them.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn leave_to_other_namespaces() -> io::Result<()> {
+    Ok(points().try_for_each(|point| rustix::mount::unmount(point, UnmountFlags::DETACH))?)
 }
 
 /// `kvdyno-….img`
