@@ -29,7 +29,8 @@ pub(crate) fn is_below(folder: &Path) -> bool {
     all().iter().any(|mount| mount.point.starts_with(folder))
 }
 
-/// The text of `/proc/thread-self/mountinfo`, described in `proc_pid_mountinfo(5)`. A line that is not understood is left out.
+/// The text of `/proc/thread-self/mountinfo`, described in `proc_pid_mountinfo(5)`. Lines that are not understood are
+/// left out.
 ///
 /// Not by the crate `procfs`: that one loses the order of the options and keeps `\040` in paths.
 fn parse(text: &str) -> Vec<Mount> {
