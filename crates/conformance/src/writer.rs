@@ -40,9 +40,9 @@ pub(crate) struct WriterTask {
 pub(crate) enum Until {
     /// Killed while writing.
     Killed,
-    /// So many writes are done, and the database closed.
+    /// Does this number of writes, and closes the database.
     Closed(u64),
-    /// So many writes are done and flushed; they are acknowledged only then. After that, until killed.
+    /// Does and flushes this number of writes, which are acknowledged only then; then writes until killed.
     Flushed(u64),
 }
 

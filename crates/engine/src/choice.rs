@@ -34,7 +34,7 @@ pub enum ChoiceError {
         engine: String,
         /// The text that was written.
         preset: String,
-        /// Those that there are.
+        /// The presets that there are.
         known: Vec<String>,
     },
     /// An option does not fit.

@@ -41,7 +41,7 @@ pub struct LabSettings {
     pub durability: Durability,
     /// For [`Durability::Periodic`]: milliseconds between syncs.
     pub sync_period_ms: u32,
-    /// Of stored blocks.
+    /// Compression of stored blocks.
     pub compression: Compression,
     /// Bytes that the engine may cache of its data in its own memory.
     pub cache_bytes: u64,

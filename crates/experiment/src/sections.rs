@@ -385,7 +385,7 @@ impl KeyValue for EngineOptions {
 
 /// Length of the measured part, where nothing else ends a run.
 pub const DURATION: Duration = Duration::from_secs(10);
-/// Of the records, what `overwritesome` updates.
+/// The fraction of the records that `overwritesome` updates.
 const RECORDS_FRACTION: f64 = 0.1;
 
 impl RunSection {

@@ -30,7 +30,7 @@ pub fn size(experiment: &Experiment, requested: &Requested) -> u64 {
         .storage_size
         .map(ByteSize::get)
         .unwrap_or_else(|| enough.max(backing_store::least(requested.storage)));
-    // Of whole large pages: some engines map a device by those.
+    // A multiple of large pages: some engines map a device by those.
     size.div_ceil(2 << 20).saturating_mul(2 << 20)
 }
 

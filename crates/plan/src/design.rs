@@ -257,7 +257,7 @@ mod tests {
         EngineIdentity { name, preset }
     }
 
-    /// Of setups that are all of one engine.
+    /// The design of a step whose setups are all of one engine.
     fn design_of(text: &str) -> Result<StepDesign, FileError> {
         design_with(text, &[engine("a", None); 3])
     }

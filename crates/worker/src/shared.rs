@@ -201,7 +201,7 @@ pub struct OpStats {
     pub until: AtomicU64,
     /// Records of batches and ranges; where an operation is a record, the histogram counts them.
     pub records: AtomicU64,
-    /// Of operations that came at a rate.
+    /// How it waited for operations that came at a rate.
     pub pacing: PacingStats,
     _padding: [u64; 7],
     /// Latencies.

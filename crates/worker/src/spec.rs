@@ -33,7 +33,7 @@ pub struct TrialSpec {
     pub clients: ClientKind,
     /// The database's folder.
     pub database: PathBuf,
-    /// How it works in slices; absent if it works without a break.
+    /// The slices that it works in; absent if it works without a break.
     #[serde(default)]
     pub slices: Option<SliceSpec>,
     /// Whether to make a new database in it.

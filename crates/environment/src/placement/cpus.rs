@@ -44,7 +44,7 @@ struct CpuSelection<'a> {
     tree: &'a Tree,
     /// The processors that this process may use.
     usable: &'a [u32],
-    /// Those of them that can be chosen.
+    /// The usable CPUs that can be chosen.
     from: Vec<u32>,
 }
 

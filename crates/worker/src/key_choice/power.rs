@@ -30,7 +30,7 @@ pub(super) struct PowerLaw {
 }
 
 impl PowerLaw {
-    /// Of the numbers as a file has them: A, B, ranges, a, b, c, d.
+    /// The law with the numbers in the order of a file: A, B, ranges, a, b, c, d.
     pub(super) fn new([coefficient, exponent, ranges, a, b, c, d]: [f64; 7]) -> PowerLaw {
         PowerLaw { ranges, hotness: [a, b, c, d], coefficient, exponent }
     }
@@ -107,7 +107,7 @@ impl Law for RankLaw {
     }
 
     fn rank(&self, ln: f64) -> f64 {
-        // Of the derivative of r^B, which is near enough to cut by.
+        // The inverse of the derivative of r^B, which is near enough to cut by.
         ((ln - self.exponent.ln()) / (self.exponent - 1.0)).exp()
     }
 }

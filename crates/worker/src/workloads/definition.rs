@@ -23,9 +23,9 @@ pub enum Removal {
 /// How much higher the versions of records have become together.
 #[derive(Clone, Copy, Debug)]
 pub struct VersionsAdded {
-    /// Of all records.
+    /// The versions added of all records.
     pub all: u64,
-    /// Of those whose versions the audit of a sample adds up.
+    /// The versions added of the records that an audit of a sample reads.
     pub sampled: u64,
 }
 

@@ -67,7 +67,7 @@ impl WorkloadParameters {
             distribution: role.distribution,
             batch: role.batch,
             reads: role.reads,
-            // Of all writers together, if all were of this role.
+            // The rate of all writers together, if all were of this role.
             write_rate: role.rate.map(|rate| rate * f64::from(self.writers) / f64::from(role.clients)),
             arrival: role.arrival,
             durability: role.durability,

@@ -159,7 +159,7 @@ pub struct WorkloadParameters {
     pub durability: Option<Durability>,
     /// Before the measured part.
     pub warmup: Duration,
-    /// Of the measured part.
+    /// The end of the measured part.
     pub end: TrialEnd,
     /// Whether answers are checked.
     pub verify: Verify,

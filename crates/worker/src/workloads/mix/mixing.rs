@@ -77,7 +77,7 @@ pub(super) struct Mixing<K, A, const FULL: bool> {
     lengths: RangeLengthChoice,
     /// The records of calls that have several.
     pub(super) several: Several,
-    /// Those whose versions an audit of a sample adds up.
+    /// The ids whose versions an audit of a sample adds up.
     pub(super) summed: SummedIds,
     /// When the next operation is due, where operations come by a schedule.
     pub(super) due: u64,

@@ -355,12 +355,12 @@ impl MixDefinition {
 struct MixRole(Option<OperationMix>);
 
 impl MixRole {
-    /// Of a client whose numbers these are.
+    /// The mix of a client with these parameters.
     fn mix(&self, spec: &WorkloadParameters) -> Option<OperationMix> {
         self.0.or(spec.mix)
     }
 
-    /// Of all clients of a trial.
+    /// The mixes of all clients of a trial.
     fn mixes(&self, spec: &WorkloadParameters) -> impl Iterator<Item = OperationMix> {
         self.mix(spec).into_iter().chain(spec.roles.iter().map(|role| role.mix))
     }

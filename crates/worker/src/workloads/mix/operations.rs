@@ -75,7 +75,7 @@ pub struct OperationMix {
 }
 
 impl OperationMix {
-    /// Of these parts, at most [`MOST_KINDS`], whose weights are 100 together.
+    /// The mix of these parts, at most [`MOST_KINDS`], whose weights add up to 100.
     pub(super) const fn of<const N: usize>(given: [(MixOperation, f64); N]) -> OperationMix {
         let mut parts = [(MixOperation::Get, 0.0); MOST_KINDS];
         let mut index = 0;
