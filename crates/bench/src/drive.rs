@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kvdyno_dataset::{KeyFormat, subseed};
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, OptionText, Probe};
+use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, EngineSettings, OptionText, Probe};
 
 use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::{driver_check, hints};
@@ -191,8 +191,8 @@ fn data(records: u64) -> Data {
     }
 }
 
-fn settings() -> LabSettings {
-    LabSettings {
+fn settings() -> EngineSettings {
+    EngineSettings {
         durability: Durability::Process,
         sync_period_ms: 1000,
         compression: Compression::None,

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kvdyno_engine::{Database, Durability, Hints, LabSettings, Session};
+use kvdyno_engine::{Database, Durability, Hints, EngineSettings, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, session};
@@ -19,7 +19,7 @@ use crate::records::Records;
 pub(crate) struct WriterTask {
     pub database: PathBuf,
     pub create: bool,
-    pub lab: LabSettings,
+    pub lab: EngineSettings,
     pub hints: Hints,
     /// The number of the first write.
     pub from: u64,

@@ -1,5 +1,5 @@
 //! The sections of an experiment file. Each key is declared here, once: its name, its type with unit and bounds, its
-//! default and what it is. `[environment]` is declared where it is given: [`kvdyno_environment::requested`].
+//! default and what it is. `[environment]` is declared by [`kvdyno_model::EnvironmentSection`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,11 +10,12 @@ use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::OptionText;
 use kvdyno_model::{
     Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Durability, FilePath, Fraction,
-    IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines, Multiple, Order,
-    PositiveFraction, Question, ReadRate, Repeat, TimeSpan, Verify, WriteRate,
+    IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines, Multiple,
+    OperationMix, Order, PositiveFraction, Question, RangeCursors, ReadRate, Repeat, Spelling, TimeSpan, Verify,
+    WriteRate,
 };
 use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{OperationMix, Parameter, RangeCursors, RangeLengths, Spelling, WorkloadName};
+use kvdyno_worker::workloads::{Parameter, RangeLengths, WorkloadName};
 use serde::{Deserialize, Serialize};
 
 use crate::value_size::ValueSize;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
+use kvdyno_engine::{Choice, Compression, Durability, EngineSettings};
 use kvdyno_model::{Arrival, Audit};
 use kvdyno_results::{ClientKind, DriverCost, Failure};
 use kvdyno_worker::workloads::{
@@ -52,7 +52,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
         preset: None,
         options: Vec::new(),
         library: None,
-        lab: LabSettings {
+        lab: EngineSettings {
             durability: Durability::None,
             sync_period_ms: 1000,
             compression: Compression::None,

@@ -12,6 +12,7 @@ use std::mem::{align_of, size_of};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use kvdyno_model::MOST_OPERATIONS;
 use kvdyno_results::OpKind;
 use serde::{Deserialize, Serialize};
 
@@ -208,9 +209,9 @@ pub struct OpStats {
     pub latency: TickHistogram,
 }
 
-/// Kinds of operations that one client can have. The statistics of 8 are less than a MiB for each client, of which
-/// those take memory that it does: [`ClientStats::set_op_kinds`].
-pub const MOST_KINDS: usize = 8;
+/// Kinds of operations that one client can have. Their statistics are less than a MiB for each client, of which those
+/// take memory that it does: [`ClientStats::set_op_kinds`].
+pub const MOST_KINDS: usize = MOST_OPERATIONS;
 
 /// The operations of a client in the warm-up or in the measured part, those of each of its kinds by themselves.
 pub type ClientOps = [OpStats; MOST_KINDS];

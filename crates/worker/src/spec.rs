@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::{LabSettings, OptionText};
+use kvdyno_engine::{EngineSettings, OptionText};
 use kvdyno_model::Audit;
 use kvdyno_results::{CallBytes, ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct TrialSpec {
     /// The engine's library, if not the system's.
     pub library: Option<PathBuf>,
     /// Settings that are the same for all engines.
-    pub lab: LabSettings,
+    pub lab: EngineSettings,
     /// The workload.
     pub workload: WorkloadSpec,
     /// How much of what is written is read back.

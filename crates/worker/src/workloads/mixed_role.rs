@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use kvdyno_engine::{AbiCode, Durability};
-use kvdyno_model::Arrival;
+use kvdyno_model::{Arrival, OperationMix};
 use serde::{Deserialize, Serialize};
 
-use super::mix::OperationMix;
 use super::parameters::{Reads, WorkloadParameters};
 use crate::key_choice::Distribution;
 

@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use kvdyno_dataset::{KeyError, KeyFormat, Keys, ValueSizes, Values, check_prefix_size};
-use kvdyno_model::{Arrival, Durability, IsolationLevel, Verify};
+use kvdyno_model::{Arrival, Durability, IsolationLevel, OperationMix, RangeCursors, Spelling, Verify};
 use serde::{Deserialize, Serialize};
 
-use super::mix::OperationMix;
 use super::mixed_role::MixedRole;
-use super::range_cursors::RangeCursors;
 use super::range_lengths::RangeLengths;
-use super::three_n_plus_one::spelling::Spelling;
 use crate::arrival::PERIOD_NS;
 use crate::key_choice::Distribution;
 

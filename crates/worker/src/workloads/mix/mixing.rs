@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use kvdyno_dataset::Stream;
 use kvdyno_dataset::{RecordMaker, subseed};
 use kvdyno_engine::abi;
+use kvdyno_model::{MixOperation, OperationMix};
 
-use super::operations::{MixOperation, OperationChoice, OperationMix, OperationRun};
+use super::operations::{OperationChoice, OperationRun};
 use super::removing::{Answered, Tail};
 use super::several::Several;
 use crate::arrival::BeginsOperations;

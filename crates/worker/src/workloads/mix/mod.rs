@@ -9,6 +9,7 @@ mod updating;
 
 use kvdyno_dataset::DELETION_BLOCK;
 use kvdyno_engine::abi;
+use kvdyno_model::{MixOperation, OperationMix, RangeCursors};
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, Operations, WorkloadFigures};
 
 use super::counts::TrialCounts;
@@ -17,7 +18,6 @@ use super::mixed_role::MixedRole;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::present::MOST_INSERTED;
-use super::range_cursors::RangeCursors;
 use super::range_lengths::RangeLengths;
 use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
@@ -28,7 +28,7 @@ use crate::loops::cursor::scan_capability;
 use crate::loops::{Driver, Work};
 use crate::shared::{COUNTERS, ClientCounter};
 use mixing::{ABSENT, Mixing, PRESENT, UNCHECKED};
-pub use operations::{MixOperation, OperationMix};
+use operations::kinds;
 
 use updating::{CONFLICTS, SAMPLED, UPDATED};
 
@@ -377,7 +377,7 @@ impl MixRole {
 
 impl RoleDefinition for MixRole {
     fn operations(&self, spec: &WorkloadParameters) -> Vec<OpKind> {
-        self.mix(spec).map(|mix| mix.kinds(spec)).unwrap_or_default()
+        self.mix(spec).map(|mix| kinds(&mix, spec)).unwrap_or_default()
     }
 
     fn writes(&self) -> bool {
