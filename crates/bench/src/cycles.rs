@@ -8,13 +8,12 @@ use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Compression, Durability, EngineSettings};
+use kvdyno_model::{Distribution, Spelling, Verify};
 
 use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::driver_check;
-use kvdyno_worker::workloads::{
-    Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
-};
-use kvdyno_worker::{Distribution, KnownContents, TrialSpec};
+use kvdyno_worker::workloads::{Data, Reads, TrialEnd, WorkloadName, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::{KnownContents, TrialSpec};
 
 use crate::BenchError;
 use crate::bare;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use kvdyno_dataset::Stream;
 use kvdyno_engine::{
-    AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, EngineSettings, Session, abi,
+    AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, EngineSettings, Hints, Host, Session, abi,
 };
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +146,11 @@ impl Bench {
     }
 
     /// A new, empty folder with other options or settings.
-    pub fn location_with<'b>(&'b self, choice: &'b Choice, lab: EngineSettings) -> Result<DatabaseLocation<'b>, Finding> {
+    pub fn location_with<'b>(
+        &'b self,
+        choice: &'b Choice,
+        lab: EngineSettings,
+    ) -> Result<DatabaseLocation<'b>, Finding> {
         let number = self.locations.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("{DATABASE}{number}"));
         fs::create_dir(&folder).during("making a folder")?;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kvdyno_engine::{Database, Durability, Hints, EngineSettings, Session};
+use kvdyno_engine::{Database, Durability, EngineSettings, Hints, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, session};

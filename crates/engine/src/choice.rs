@@ -9,7 +9,7 @@ use kvdyno_abi as abi;
 
 use crate::adapter::Adapter;
 use crate::error::{EngineError, checked};
-use crate::lab::{AbiCode, Compression, Durability, Hints, EngineSettings};
+use crate::lab::{AbiCode, Compression, Durability, EngineSettings, Hints};
 use crate::options::{self, OptionError, OptionText, Value};
 use crate::text::{Entry, TextBuffer, collect};
 

@@ -13,7 +13,7 @@ use kvdyno_model::Durability;
 
 use crate::choice::{Choice, ConfigBuffer};
 use crate::error::{EngineError, checked};
-use crate::lab::{AbiCode, Hints, EngineSettings};
+use crate::lab::{AbiCode, EngineSettings, Hints};
 use crate::text::{Entry, TextBuffer, collect};
 
 pub(crate) mod cursors;

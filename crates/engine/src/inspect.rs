@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Adapter, PresetInfo, Probe};
 use crate::choice::{Choice, ChoiceError, Resolved};
-use crate::lab::{Hints, EngineSettings};
+use crate::lab::{EngineSettings, Hints};
 use crate::options::{OptionError, OptionInfo, OptionText, ScaledOption, scaled, split_list};
 
 /// The question.
@@ -148,7 +148,8 @@ pub fn inspect(request: &Request, tell: &mut dyn FnMut(&str)) -> Result<Inspecti
     tell("calling effective_capabilities");
     let choice = Choice::new(adapter, request.preset.as_deref(), &request.options, library.clone())?;
     let declared = Declared::of(choice.adapter());
-    let resolve = |(lab, hints): &(EngineSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
+    let resolve =
+        |(lab, hints): &(EngineSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
     tell("calling settings");
     let settings = match &probe {
         Probe::Available { .. } => request.settings.iter().map(resolve).collect(),

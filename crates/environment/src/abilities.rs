@@ -4,7 +4,7 @@
 use crate::machine::usable_cpus;
 use crate::memory::MemoryControl;
 use crate::placement::{Placement, known_allocators};
-use crate::requested::{IndexList, NumaPolicy, Refusal, EnvironmentSection, Smt, StorageKind};
+use crate::requested::{EnvironmentSection, IndexList, NumaPolicy, Refusal, Smt, StorageKind};
 use crate::storage::backing_store;
 use crate::tree::Tree;
 
@@ -31,7 +31,10 @@ fn cpus() -> String {
 }
 
 fn numa() -> String {
-    let tried = Placement::resolve(&EnvironmentSection { numa: Some(NumaPolicy::Interleave(None)), ..EnvironmentSection::default() });
+    let tried = Placement::resolve(&EnvironmentSection {
+        numa: Some(NumaPolicy::Interleave(None)),
+        ..EnvironmentSection::default()
+    });
     match tried {
         Ok(placement) => format!("local, {}, bind, preferred", placement.policy().unwrap_or_default()),
         Err(refusal) => refusal.to_string(),

@@ -9,13 +9,12 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::OptionText;
 use kvdyno_model::{
-    Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Durability, FilePath, Fraction,
-    IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines, Multiple,
-    OperationMix, Order, PositiveFraction, Question, RangeCursors, ReadRate, Repeat, Spelling, TimeSpan, Verify,
-    WriteRate,
+    Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Distribution, Durability,
+    FilePath, Fraction, IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines,
+    Multiple, OperationMix, Order, PositiveFraction, Question, RangeCursors, RangeLengths, ReadRate, Repeat, Spelling,
+    TimeSpan, Verify, WriteRate,
 };
-use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{Parameter, RangeLengths, WorkloadName};
+use kvdyno_worker::workloads::{Parameter, WorkloadName};
 use serde::{Deserialize, Serialize};
 
 use crate::value_size::ValueSize;

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Allocator, ByteSize, CacheState, Cpus, FilePath, HugePages, IndexList, Keys, NumaPolicy, Smt, StorageKind};
+use crate::{
+    Allocator, ByteSize, CacheState, Cpus, FilePath, HugePages, IndexList, Keys, NumaPolicy, Smt, StorageKind,
+};
 
 /// The environment of the trials. What it does not say stays as it is where kvdyno is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Keys)]

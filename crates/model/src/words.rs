@@ -408,16 +408,19 @@ words! {
 
 impl RangeCursors {
     /// Whether the engine is told where a range ends.
+    #[inline]
     pub fn are_bounded(self) -> bool {
         matches!(self, RangeCursors::Bounded | RangeCursors::BoundedKeys)
     }
 
     /// Whether it need not bring values.
+    #[inline]
     pub fn bring_keys_only(self) -> bool {
         matches!(self, RangeCursors::Keys | RangeCursors::BoundedKeys | RangeCursors::PrefixKeys)
     }
 
     /// Whether a range is the keys with one prefix.
+    #[inline]
     pub fn are_by_prefix(self) -> bool {
         matches!(self, RangeCursors::Prefix | RangeCursors::PrefixKeys)
     }

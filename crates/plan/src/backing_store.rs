@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
-use kvdyno_environment::requested::{EnvironmentKey, Refusal, EnvironmentSection};
+use kvdyno_environment::requested::{EnvironmentKey, EnvironmentSection, Refusal};
 use kvdyno_environment::storage::backing_store::{self, BackingStore};
 
 use crate::environment::{Environment, refused};

@@ -2,7 +2,7 @@
 
 use kvdyno_environment::memory::{LEAST_LIMIT, MemoryControl};
 use kvdyno_environment::placement::Placement;
-use kvdyno_environment::requested::{EnvironmentKey, Refusal, EnvironmentSection};
+use kvdyno_environment::requested::{EnvironmentKey, EnvironmentSection, Refusal};
 
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::ByteSize;

@@ -71,7 +71,8 @@ fn close_refused(bench: &Bench) -> Result<(), Finding> {
         return Err(Finding::NotApplicable("it does not declare durability none".to_owned()));
     }
     survive_the_limit();
-    let location = bench.location_with(&bench.choice, EngineSettings { durability: Durability::None, ..bench.lab() })?;
+    let location =
+        bench.location_with(&bench.choice, EngineSettings { durability: Durability::None, ..bench.lab() })?;
     let database = location.create().during("creating a database")?;
     let (told, closed) = refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?;
     match closed {

@@ -7,12 +7,16 @@ use std::collections::BTreeSet;
 
 use super::numa;
 use crate::machine::siblings;
-use crate::requested::{Cpus, EnvironmentKey, IndexList, Refusal, EnvironmentSection, Smt};
+use crate::requested::{Cpus, EnvironmentKey, EnvironmentSection, IndexList, Refusal, Smt};
 use crate::tree::Tree;
 
 /// The processors that `requested` comes to, of those that this process may use; absent if nothing is requested of
 /// them.
-pub(super) fn resolve(requested: &EnvironmentSection, tree: &Tree, usable: &[u32]) -> Result<Option<IndexList>, Refusal> {
+pub(super) fn resolve(
+    requested: &EnvironmentSection,
+    tree: &Tree,
+    usable: &[u32],
+) -> Result<Option<IndexList>, Refusal> {
     if requested.cpus.is_none() && requested.smt.is_none() && requested.numa_cpus.is_none() {
         return Ok(None);
     }

@@ -19,7 +19,7 @@ use std::thread;
 use kvdyno_results::{NamedFigure, ObservedEnvironment};
 
 use crate::machine::usable_cpus;
-use crate::requested::{EnvironmentKey, IndexList, Refusal, EnvironmentSection};
+use crate::requested::{EnvironmentKey, EnvironmentSection, IndexList, Refusal};
 use crate::tree::Tree;
 
 use allocator::Preload;
@@ -171,8 +171,11 @@ mod tests {
 
     #[test]
     fn a_policy_and_an_allocator_that_are_not_found() {
-        let requested =
-            EnvironmentSection { numa: Some(NumaPolicy::Local), allocator: Some(Allocator::Libc), ..EnvironmentSection::default() };
+        let requested = EnvironmentSection {
+            numa: Some(NumaPolicy::Local),
+            allocator: Some(Allocator::Libc),
+            ..EnvironmentSection::default()
+        };
         let placement = Placement {
             numa: Some(Policy::new(NumaPolicy::Local)),
             allocator: Some(allocator::resolve(requested.allocator.as_ref().unwrap(), &Tree::live()).unwrap()),

@@ -3,7 +3,7 @@
 use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed;
-use kvdyno_engine::{AbiCode, Compression, Durability, Hints, EngineSettings};
+use kvdyno_engine::{AbiCode, Compression, Durability, EngineSettings, Hints};
 use kvdyno_experiment::SettingsSection;
 use kvdyno_plan::inspection;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::Inspection;
-use kvdyno_engine::{Hints, EngineSettings, OptionText, Probe, Resolved, abi};
+use kvdyno_engine::{EngineSettings, Hints, OptionText, Probe, Resolved, abi};
 use kvdyno_experiment::{EngineKey, Experiment, FileError, TopKey, Variant};
 use kvdyno_model::{ClientKind, KeyPath, KeyStep, Phase};
 use kvdyno_results::{EngineFacts, LeftOut, Setting, TrialKey};

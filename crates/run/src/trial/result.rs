@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use kvdyno_engine::EngineSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
+use kvdyno_model::Verify;
 use kvdyno_results::{
     AnswerCounts, AuditFacts, ClientKind, EngineFacts, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase,
     RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
 };
-use kvdyno_worker::workloads::{MixedRole, Parameter, TrialCounts, Verify, WorkloadSpec};
+use kvdyno_worker::workloads::{MixedRole, Parameter, TrialCounts, WorkloadSpec};
 use kvdyno_worker::{PresentIds, WorkerReport, of_process};
 
 use super::bounds::Bounds;

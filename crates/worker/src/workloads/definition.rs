@@ -1,6 +1,7 @@
 //! The seam between the harness and a workload.
 
 use kvdyno_engine::abi;
+use kvdyno_model::Distribution;
 use kvdyno_results::WorkloadFigures;
 
 use super::computed::ComputedLoad;
@@ -8,7 +9,6 @@ use super::counts::TrialCounts;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::role::Role;
-use crate::key_choice::Distribution;
 use crate::shared::COUNTERS;
 
 /// Which records a workload deletes.

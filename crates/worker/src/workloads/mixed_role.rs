@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use kvdyno_engine::{AbiCode, Durability};
-use kvdyno_model::{Arrival, OperationMix};
+use kvdyno_model::{Arrival, Distribution, OperationMix};
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Reads, WorkloadParameters};
-use crate::key_choice::Distribution;
 
 /// Clients of a trial that do the same mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use kvdyno_dataset::{KeyError, KeyFormat, Keys, ValueSizes, Values, check_prefix_size};
-use kvdyno_model::{Arrival, Durability, IsolationLevel, OperationMix, RangeCursors, Spelling, Verify};
+use kvdyno_model::{
+    Arrival, Distribution, Durability, IsolationLevel, OperationMix, RangeCursors, RangeLengths, Spelling, Verify,
+};
 use serde::{Deserialize, Serialize};
 
 use super::mixed_role::MixedRole;
-use super::range_lengths::RangeLengths;
 use crate::arrival::PERIOD_NS;
-use crate::key_choice::Distribution;
 
 /// The records of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::{format, numbers_of, tool};
 use crate::mount;
-use crate::requested::{EnvironmentKey, Refusal, EnvironmentSection, StorageKind};
+use crate::requested::{EnvironmentKey, EnvironmentSection, Refusal, StorageKind};
 
 const LOOP_CONTROL: &str = "/dev/loop-control";
 

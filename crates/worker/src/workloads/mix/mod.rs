@@ -9,7 +9,7 @@ mod updating;
 
 use kvdyno_dataset::DELETION_BLOCK;
 use kvdyno_engine::abi;
-use kvdyno_model::{MixOperation, OperationMix, RangeCursors};
+use kvdyno_model::{Distribution, DistributionKind, MixOperation, OperationMix, RangeCursors, RangeLengths};
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, Operations, WorkloadFigures};
 
 use super::counts::TrialCounts;
@@ -18,12 +18,11 @@ use super::mixed_role::MixedRole;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::present::MOST_INSERTED;
-use super::range_lengths::RangeLengths;
 use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
-use crate::key_choice::{Distribution, DistributionKind, KeyChoice};
+use crate::key_choice::KeyChoice;
 use crate::loops::cursor::scan_capability;
 use crate::loops::{Driver, Work};
 use crate::shared::{COUNTERS, ClientCounter};
