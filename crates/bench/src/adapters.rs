@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_worker::Distribution;
+use kvdyno_model::Distribution;
 use kvdyno_worker::workloads::WorkloadName;
 
 use crate::BenchError;

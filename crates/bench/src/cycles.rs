@@ -7,14 +7,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::{Compression, Durability, LabSettings};
+use kvdyno_engine::{Compression, Durability, EngineSettings};
+use kvdyno_model::{Distribution, Spelling, Verify};
 
 use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::driver_check;
-use kvdyno_worker::workloads::{
-    Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
-};
-use kvdyno_worker::{Distribution, KnownContents, TrialSpec};
+use kvdyno_worker::workloads::{Data, Reads, TrialEnd, WorkloadName, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::{KnownContents, TrialSpec};
 
 use crate::BenchError;
 use crate::bare;
@@ -177,7 +176,7 @@ fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSp
         preset: None,
         options: Vec::new(),
         library: None,
-        lab: LabSettings {
+        lab: EngineSettings {
             durability: Durability::None,
             sync_period_ms: 1000,
             compression: Compression::None,

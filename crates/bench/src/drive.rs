@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use kvdyno_dataset::{KeyFormat, subseed};
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSettings, OptionText, Probe};
+use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, EngineSettings, OptionText, Probe};
+use kvdyno_model::{Distribution, OperationMix, Spelling, Verify};
 
 use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::{driver_check, hints};
-use kvdyno_worker::workloads::{
-    Data, OperationMix, Spelling, TrialEnd, UnknownWorkload, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
-};
-use kvdyno_worker::{Distribution, KnownContents, TrialSpec};
+use kvdyno_worker::workloads::{Data, TrialEnd, UnknownWorkload, WorkloadName, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::{KnownContents, TrialSpec};
 
 use crate::BenchError;
 
@@ -191,8 +190,8 @@ fn data(records: u64) -> Data {
     }
 }
 
-fn settings() -> LabSettings {
-    LabSettings {
+fn settings() -> EngineSettings {
+    EngineSettings {
         durability: Durability::Process,
         sync_period_ms: 1000,
         compression: Compression::None,

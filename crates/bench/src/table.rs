@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use kvdyno_model::{Distribution, DistributionKind};
 use kvdyno_worker::workloads::{Reads, WorkloadName};
-use kvdyno_worker::{Distribution, DistributionKind};
 
 use crate::BenchError;
 use crate::bare::{BareLmdb, BareLoop, Loaded};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use kvdyno_dataset::Stream;
 use kvdyno_engine::{
-    AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, Hints, Host, LabSettings, Session, abi,
+    AbiCode, Adapter, Choice, Compression, Database, Durability, EngineError, EngineSettings, Hints, Host, Session, abi,
 };
 use serde::{Deserialize, Serialize};
 
@@ -123,10 +123,10 @@ impl Bench {
 
     /// The settings that a check opens databases with if it has no reason for others: a write buffer that little data
     /// fills, and a cache that holds all of it; durability `process` and no compression where there is a choice.
-    pub fn lab(&self) -> LabSettings {
+    pub fn lab(&self) -> EngineSettings {
         let durability = [Durability::Process, Durability::Periodic, Durability::Commit, Durability::None];
         let compression = Compression::ALL.iter().copied().find(|kind| self.compresses(*kind));
-        LabSettings {
+        EngineSettings {
             durability: durability.into_iter().find(|level| self.meets(*level)).unwrap_or(Durability::None),
             sync_period_ms: 50,
             compression: compression.unwrap_or(Compression::None),
@@ -146,7 +146,11 @@ impl Bench {
     }
 
     /// A new, empty folder with other options or settings.
-    pub fn location_with<'b>(&'b self, choice: &'b Choice, lab: LabSettings) -> Result<DatabaseLocation<'b>, Finding> {
+    pub fn location_with<'b>(
+        &'b self,
+        choice: &'b Choice,
+        lab: EngineSettings,
+    ) -> Result<DatabaseLocation<'b>, Finding> {
         let number = self.locations.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("{DATABASE}{number}"));
         fs::create_dir(&folder).during("making a folder")?;
@@ -183,7 +187,7 @@ pub struct DatabaseLocation<'b> {
     /// The engine with its options.
     pub choice: &'b Choice,
     /// The lab's settings.
-    pub lab: LabSettings,
+    pub lab: EngineSettings,
     /// The hints for the engine.
     pub hints: Hints,
     /// The folder.

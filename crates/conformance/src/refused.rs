@@ -5,7 +5,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::{Answer, Database, EngineError, LabSettings, Session, abi};
+use kvdyno_engine::{Answer, Database, EngineError, EngineSettings, Session, abi};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
@@ -217,7 +217,7 @@ pub(crate) fn kilobytes(bench: &Bench) -> Records {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RefusedTask {
     pub database: PathBuf,
-    pub lab: LabSettings,
+    pub lab: EngineSettings,
     pub refusal: WriteRefusal,
     /// Where the process leaves what was told.
     pub told: PathBuf,

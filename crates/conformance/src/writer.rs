@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kvdyno_engine::{Database, Durability, Hints, LabSettings, Session};
+use kvdyno_engine::{Database, Durability, EngineSettings, Hints, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, session};
@@ -19,7 +19,7 @@ use crate::records::Records;
 pub(crate) struct WriterTask {
     pub database: PathBuf,
     pub create: bool,
-    pub lab: LabSettings,
+    pub lab: EngineSettings,
     pub hints: Hints,
     /// The number of the first write.
     pub from: u64,
@@ -40,9 +40,9 @@ pub(crate) struct WriterTask {
 pub(crate) enum Until {
     /// Killed while writing.
     Killed,
-    /// So many writes are done, and the database closed.
+    /// Does this number of writes, and closes the database.
     Closed(u64),
-    /// So many writes are done and flushed; they are acknowledged only then. After that, until killed.
+    /// Does and flushes this number of writes, which are acknowledged only then; then writes until killed.
     Flushed(u64),
 }
 

@@ -46,7 +46,7 @@ pub enum FindError {
         name: String,
         /// The name that was probably meant.
         suggestion: Option<String>,
-        /// Those that there are.
+        /// The engines that there are.
         known: Vec<String>,
     },
     /// A version that is not here.

@@ -9,7 +9,7 @@ use kvdyno_abi as abi;
 
 use crate::adapter::Adapter;
 use crate::error::{EngineError, checked};
-use crate::lab::{AbiCode, Compression, Durability, Hints, LabSettings};
+use crate::lab::{AbiCode, Compression, Durability, EngineSettings, Hints};
 use crate::options::{self, OptionError, OptionText, Value};
 use crate::text::{Entry, TextBuffer, collect};
 
@@ -34,7 +34,7 @@ pub enum ChoiceError {
         engine: String,
         /// The text that was written.
         preset: String,
-        /// Those that there are.
+        /// The presets that there are.
         known: Vec<String>,
     },
     /// An option does not fit.
@@ -98,7 +98,7 @@ impl Choice {
     ///
     /// # Errors
     /// [`ChoiceError::Refused`] if the engine cannot honour a setting, with the reason.
-    pub fn settings(&self, lab: &LabSettings, hints: &Hints) -> Result<Resolved, ChoiceError> {
+    pub fn settings(&self, lab: &EngineSettings, hints: &Hints) -> Result<Resolved, ChoiceError> {
         let refused = |reason: String| ChoiceError::Refused { engine: self.adapter.name.clone(), reason };
         match self.undeclared_level(lab) {
             Some((setting, reason)) => Err(refused(reason + &self.own_words(setting, lab, hints))),
@@ -110,7 +110,7 @@ impl Choice {
     }
 
     /// The adapter's error, or why it refuses.
-    fn ask(&self, lab: &LabSettings, hints: &Hints) -> Result<Resolved, String> {
+    fn ask(&self, lab: &EngineSettings, hints: &Hints) -> Result<Resolved, String> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut error = TextBuffer::new();
         let call = self.adapter.table().settings.ok_or("it has no `settings`")?;
@@ -140,14 +140,14 @@ impl Choice {
     }
 
     /// Why the adapter itself does not do what it does not declare, if it says more than that.
-    fn own_words(&self, setting: &str, lab: &LabSettings, hints: &Hints) -> String {
+    fn own_words(&self, setting: &str, lab: &EngineSettings, hints: &Hints) -> String {
         let words = self.ask(lab, hints).err();
         let words = words.as_deref().and_then(|words| words.strip_prefix(setting)?.strip_prefix(": "));
         words.map(|words| format!(": {words}")).unwrap_or_default()
     }
 
     /// The setting whose level is not declared, and what is.
-    fn undeclared_level(&self, lab: &LabSettings) -> Option<(&'static str, String)> {
+    fn undeclared_level(&self, lab: &EngineSettings) -> Option<(&'static str, String)> {
         let table = self.adapter.table();
         let named = |bits: u32, all: &[(u32, String)]| {
             all.iter()
@@ -254,13 +254,13 @@ fn pointer(text: &Option<CString>) -> *const c_char {
 pub(crate) struct ConfigBuffer {
     path: Option<CString>,
     given: Given,
-    lab: LabSettings,
+    lab: EngineSettings,
     hints: Hints,
     create: bool,
 }
 
 impl ConfigBuffer {
-    pub(crate) fn new(choice: &Choice, lab: &LabSettings, hints: &Hints, path: Option<&Path>, create: bool) -> Self {
+    pub(crate) fn new(choice: &Choice, lab: &EngineSettings, hints: &Hints, path: Option<&Path>, create: bool) -> Self {
         ConfigBuffer {
             path: path.map(zero_ended_path),
             given: Given::new(&choice.values, choice.library()),

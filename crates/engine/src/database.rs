@@ -13,7 +13,7 @@ use kvdyno_model::Durability;
 
 use crate::choice::{Choice, ConfigBuffer};
 use crate::error::{EngineError, checked};
-use crate::lab::{AbiCode, Hints, LabSettings};
+use crate::lab::{AbiCode, EngineSettings, Hints};
 use crate::text::{Entry, TextBuffer, collect};
 
 pub(crate) mod cursors;
@@ -60,7 +60,7 @@ impl Database {
     /// The engine's error.
     pub fn open(
         choice: &Choice,
-        lab: &LabSettings,
+        lab: &EngineSettings,
         hints: &Hints,
         path: &Path,
         create: bool,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Adapter, PresetInfo, Probe};
 use crate::choice::{Choice, ChoiceError, Resolved};
-use crate::lab::{Hints, LabSettings};
+use crate::lab::{EngineSettings, Hints};
 use crate::options::{OptionError, OptionInfo, OptionText, ScaledOption, scaled, split_list};
 
 /// The question.
@@ -27,7 +27,7 @@ pub struct Request {
     /// Options over the preset's.
     pub options: Vec<OptionText>,
     /// Settings to be resolved in the engine's words.
-    pub settings: Vec<(LabSettings, Hints)>,
+    pub settings: Vec<(EngineSettings, Hints)>,
 }
 
 /// An adapter's declarations, as far as it holds with the options and the library that were requested.
@@ -148,7 +148,8 @@ pub fn inspect(request: &Request, tell: &mut dyn FnMut(&str)) -> Result<Inspecti
     tell("calling effective_capabilities");
     let choice = Choice::new(adapter, request.preset.as_deref(), &request.options, library.clone())?;
     let declared = Declared::of(choice.adapter());
-    let resolve = |(lab, hints): &(LabSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
+    let resolve =
+        |(lab, hints): &(EngineSettings, Hints)| choice.settings(lab, hints).map_err(|error| error.to_string());
     tell("calling settings");
     let settings = match &probe {
         Probe::Available { .. } => request.settings.iter().map(resolve).collect(),

@@ -3,7 +3,7 @@
 use kvdyno_abi as abi;
 use serde::{Deserialize, Serialize};
 
-pub use kvdyno_model::{Compression, Durability};
+pub use kvdyno_model::{Compression, Durability, EngineSettings};
 
 /// A word of the lab that has a number in the ABI.
 pub trait AbiCode {
@@ -32,21 +32,6 @@ impl AbiCode for Compression {
             Compression::Zlib => abi::COMPRESSION_ZLIB,
         }
     }
-}
-
-/// The settings that every engine is opened with. An adapter maps each of these to the engine's words or refuses it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LabSettings {
-    /// When a write is acknowledged.
-    pub durability: Durability,
-    /// For [`Durability::Periodic`]: milliseconds between syncs.
-    pub sync_period_ms: u32,
-    /// Of stored blocks.
-    pub compression: Compression,
-    /// Bytes that the engine may cache of its data in its own memory.
-    pub cache_bytes: u64,
-    /// Bytes of new writes that it may gather before it writes them out.
-    pub write_buffer_bytes: u64,
 }
 
 /// Hints that an engine may want beforehand; it changes no result.

@@ -24,7 +24,7 @@ pub use database::{Answer, Database, Host, Session};
 pub use error::EngineError;
 pub use exceptions::guarded;
 pub use kvdyno_abi::adapter::{Counters, CursorLimits};
-pub use lab::{AbiCode, Compression, Durability, Hints, LabSettings};
+pub use lab::{AbiCode, Compression, Durability, EngineSettings, Hints};
 pub use options::{OptionError, OptionInfo, OptionKind, OptionText, ScaledOption};
 pub use text::closest;
 

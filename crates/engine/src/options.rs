@@ -91,7 +91,7 @@ pub enum OptionError {
         name: String,
         /// The name that was probably meant.
         suggestion: Option<String>,
-        /// Those that there are.
+        /// The options that there are.
         known: Vec<String>,
     },
     /// Not a value of the option's type, or out of its bounds.

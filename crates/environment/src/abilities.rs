@@ -4,7 +4,7 @@
 use crate::machine::usable_cpus;
 use crate::memory::MemoryControl;
 use crate::placement::{Placement, known_allocators};
-use crate::requested::{IndexList, NumaPolicy, Refusal, Requested, Smt, StorageKind};
+use crate::requested::{EnvironmentSection, IndexList, NumaPolicy, Refusal, Smt, StorageKind};
 use crate::storage::backing_store;
 use crate::tree::Tree;
 
@@ -26,12 +26,15 @@ pub fn abilities() -> Vec<(&'static str, String)> {
 
 fn cpus() -> String {
     let usable = IndexList::new(usable_cpus(&Tree::live())).map(String::from).unwrap_or_default();
-    let smt = Placement::resolve(&Requested { smt: Some(Smt::On), ..Requested::default() });
+    let smt = Placement::resolve(&EnvironmentSection { smt: Some(Smt::On), ..EnvironmentSection::default() });
     format!("{usable}; {}", smt.map_or_else(|refusal| refusal.to_string(), |_| "SMT on or off".to_owned()))
 }
 
 fn numa() -> String {
-    let tried = Placement::resolve(&Requested { numa: Some(NumaPolicy::Interleave(None)), ..Requested::default() });
+    let tried = Placement::resolve(&EnvironmentSection {
+        numa: Some(NumaPolicy::Interleave(None)),
+        ..EnvironmentSection::default()
+    });
     match tried {
         Ok(placement) => format!("local, {}, bind, preferred", placement.policy().unwrap_or_default()),
         Err(refusal) => refusal.to_string(),
@@ -40,7 +43,7 @@ fn numa() -> String {
 
 /// Whether a storage can be made of a file.
 fn made(storage: StorageKind) -> (String, Result<(), Option<Refusal>>) {
-    let requested = Requested { storage, ..Requested::default() };
+    let requested = EnvironmentSection { storage, ..EnvironmentSection::default() };
     (storage.to_string(), backing_store::check(&requested, None).map_err(Some))
 }
 

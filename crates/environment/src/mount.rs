@@ -15,7 +15,7 @@ pub(crate) struct Mount {
     pub(crate) point: PathBuf,
     pub(crate) kind: String,
     pub(crate) source: PathBuf,
-    /// Those of the mount, then those of the filesystem, as `/proc/mounts` joins them.
+    /// Options of the mount, then options of the filesystem, as `/proc/mounts` joins them.
     pub(crate) options: String,
 }
 

@@ -337,7 +337,7 @@ impl WorkerProcess {
         }
     }
 
-    /// How it ended, once there is something to be heard.
+    /// The process's end, once the keeper has said something.
     fn finish(&mut self) -> io::Result<Finished> {
         let words = self.keeper.last_words()?;
         if let (None, Some(pidfd)) = (&words, &self.pidfd) {

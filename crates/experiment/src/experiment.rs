@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use kvdyno_engine::LabSettings;
-use kvdyno_environment::requested::Requested;
-use kvdyno_model::{Definition, KeySection, Keys, List};
+use kvdyno_model::{Definition, EngineSettings, EnvironmentSection, KeySection, Keys, List};
 use kvdyno_worker::workloads::Data;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +41,7 @@ pub struct Experiment {
     pub run: Vec<RunSection>,
     /// The environment of the trials.
     #[key(skip)]
-    pub environment: Requested,
+    pub environment: EnvironmentSection,
     /// How the lab goes about it.
     #[key(skip)]
     pub lab: LabSection,
@@ -90,7 +88,7 @@ pub fn sections() -> &'static [SectionInfo] {
             of::<LoadSection>(),
             of::<RunSection>(),
             of::<RoleSection>(),
-            of::<Requested>(),
+            of::<EnvironmentSection>(),
             of::<LabSection>(),
             of::<EngineSection>(),
             of::<FitSection>(),
@@ -157,8 +155,8 @@ impl Experiment {
     }
 
     /// The lab-wide settings.
-    pub fn lab_settings(&self) -> LabSettings {
-        LabSettings {
+    pub fn engine_settings(&self) -> EngineSettings {
+        EngineSettings {
             durability: self.settings.durability,
             sync_period_ms: u32::try_from(self.settings.sync_period.0.as_millis()).unwrap_or(u32::MAX),
             compression: self.settings.compression,
@@ -168,8 +166,8 @@ impl Experiment {
     }
 
     /// The settings for loading, which may have a durability of its own.
-    pub fn load_settings(&self) -> LabSettings {
-        let settings = self.lab_settings();
-        LabSettings { durability: self.load.durability.unwrap_or(settings.durability), ..settings }
+    pub fn load_settings(&self) -> EngineSettings {
+        let settings = self.engine_settings();
+        EngineSettings { durability: self.load.durability.unwrap_or(settings.durability), ..settings }
     }
 }

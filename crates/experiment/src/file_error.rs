@@ -10,7 +10,7 @@ use crate::document;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct FileError {
-    /// What, and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
     /// The key that it is about, if it is about one.
     pub key: Option<KeyPath>,

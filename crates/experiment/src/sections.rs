@@ -1,5 +1,5 @@
 //! The sections of an experiment file. Each key is declared here, once: its name, its type with unit and bounds, its
-//! default and what it is. `[environment]` is declared where it is given: [`kvdyno_environment::requested`].
+//! default and what it is. `[environment]` is declared by [`kvdyno_model::EnvironmentSection`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::OptionText;
 use kvdyno_model::{
-    Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Durability, FilePath, Fraction,
-    IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines, Multiple, Order,
-    PositiveFraction, Question, ReadRate, Repeat, TimeSpan, Verify, WriteRate,
+    Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Distribution, Durability,
+    FilePath, Fraction, IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines,
+    Multiple, OperationMix, Order, PositiveFraction, Question, RangeCursors, RangeLengths, ReadRate, Repeat, Spelling,
+    TimeSpan, Verify, WriteRate,
 };
-use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{OperationMix, Parameter, RangeCursors, RangeLengths, Spelling, WorkloadName};
+use kvdyno_worker::workloads::{Parameter, WorkloadName};
 use serde::{Deserialize, Serialize};
 
 use crate::value_size::ValueSize;
@@ -385,7 +385,7 @@ impl KeyValue for EngineOptions {
 
 /// Length of the measured part, where nothing else ends a run.
 pub const DURATION: Duration = Duration::from_secs(10);
-/// Of the records, what `overwritesome` updates.
+/// The fraction of the records that `overwritesome` updates.
 const RECORDS_FRACTION: f64 = 0.1;
 
 impl RunSection {

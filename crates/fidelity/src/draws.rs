@@ -3,8 +3,9 @@
 use std::io;
 
 use kvdyno_dataset::{ValueSizes, Values, misfit};
-use kvdyno_worker::workloads::RangeLengths;
-use kvdyno_worker::{Distribution, DistributionKind};
+use kvdyno_model::{Distribution, DistributionKind, RangeLengths};
+use kvdyno_worker::workloads::{likelihoods_of_lengths, sample_lengths};
+use kvdyno_worker::{misfit_of_ids, sample_ids};
 
 use crate::table::{FidelityLine, FidelityTable};
 use crate::tries::Tries;
@@ -42,8 +43,8 @@ pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
 fn records(distribution: Distribution, tries: &Tries) -> io::Result<FidelityLine> {
     line(format!("`{distribution}`"), tries, |seed| {
         let mut counts = vec![0u64; IDS];
-        distribution.sample(IDS as u64, seed, DRAWS, |id| counts[id as usize] += 1);
-        distribution.misfit(&counts)
+        sample_ids(distribution, IDS as u64, seed, DRAWS, |id| counts[id as usize] += 1);
+        misfit_of_ids(distribution, &counts)
     })
 }
 
@@ -59,10 +60,10 @@ fn sizes(name: &str, law: ValueSizes, tries: &Tries) -> io::Result<FidelityLine>
 }
 
 fn lengths(law: RangeLengths, tries: &Tries) -> io::Result<FidelityLine> {
-    let parts = law.likelihoods(IDS as u64);
+    let parts = likelihoods_of_lengths(law, IDS as u64);
     line(format!("lengths `{law}`"), tries, |seed| {
         let mut counts = vec![0u64; IDS];
-        law.sample(IDS as u64, seed, DRAWS, |length| counts[length as usize - 1] += 1);
+        sample_lengths(law, IDS as u64, seed, DRAWS, |length| counts[length as usize - 1] += 1);
         misfit(&counts, &parts)
     })
 }

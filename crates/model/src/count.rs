@@ -155,7 +155,7 @@ pub struct Fraction(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct PositiveFraction(pub f64);
 
-/// So many times something, above 0 and at most 1000.
+/// A factor above 0 and at most 1000.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Multiple(pub f64);
 

@@ -10,9 +10,9 @@ use crate::{ByteSize, KeyValue};
 /// A rate of writes: `1000` or `10k` records a second, or `2MiB/s` of keys and values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WriteRate {
-    /// So many records.
+    /// A number of records a second.
     Records(f64),
-    /// So many bytes of keys and values.
+    /// Bytes of keys and values a second.
     Bytes(ByteSize),
 }
 

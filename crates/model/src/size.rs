@@ -26,7 +26,7 @@ const UNITS: [(u64, &str); 8] = [
 const LEAST_WITHOUT_UNIT: u64 = 4096;
 
 impl ByteSize {
-    /// So many MiB.
+    /// A number of MiB.
     pub const fn mib(count: u64) -> ByteSize {
         ByteSize(count << 20)
     }

@@ -15,7 +15,7 @@ const MOST: Duration = Duration::from_secs(1000 * 86_400);
 pub struct TimeSpan<const LEAST_MS: u64 = 0>(pub Duration);
 
 impl<const LEAST_MS: u64> TimeSpan<LEAST_MS> {
-    /// So many seconds.
+    /// A number of seconds.
     pub const fn seconds(seconds: u64) -> Self {
         TimeSpan(Duration::from_secs(seconds))
     }

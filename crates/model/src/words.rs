@@ -375,3 +375,53 @@ mod tests {
         assert_eq!(serde_json::to_string(&FailureKind::TooSlow).ok().as_deref(), Some("\"too-slow\""));
     }
 }
+
+words! {
+    /// How the 3n+1 workload writes its numbers as keys and values.
+    #[derive(Default)]
+    pub enum Spelling: "a spelling", "SPELLING" {
+        /// As the data's `key_format` has them, all of one size.
+        Plain = "plain" as default,
+        /// Each decimal digit by its name, in a language of its own, with a space between.
+        Enhanced = "enhanced",
+    }
+}
+
+words! {
+    /// The limits that the cursor of a range is told when it is opened.
+    #[derive(Default)]
+    pub enum RangeCursors: "a way to open cursors", "CURSORS" {
+        /// None: the range ends when its records have come.
+        Plain = "plain" as default,
+        /// The keys between which the range lies: it ends when the engine says so.
+        Bounded = "bounded",
+        /// That values are not asked for.
+        Keys = "keys",
+        /// Both.
+        BoundedKeys = "bounded-keys",
+        /// A prefix: the range is all keys that have that of a record that is drawn (`data.keys_per_prefix`).
+        Prefix = "prefix",
+        /// The same, and that values are not asked for.
+        PrefixKeys = "prefix-keys",
+    }
+}
+
+impl RangeCursors {
+    /// Whether the engine is told where a range ends.
+    #[inline]
+    pub fn are_bounded(self) -> bool {
+        matches!(self, RangeCursors::Bounded | RangeCursors::BoundedKeys)
+    }
+
+    /// Whether it need not bring values.
+    #[inline]
+    pub fn bring_keys_only(self) -> bool {
+        matches!(self, RangeCursors::Keys | RangeCursors::BoundedKeys | RangeCursors::PrefixKeys)
+    }
+
+    /// Whether a range is the keys with one prefix.
+    #[inline]
+    pub fn are_by_prefix(self) -> bool {
+        matches!(self, RangeCursors::Prefix | RangeCursors::PrefixKeys)
+    }
+}

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
-use kvdyno_environment::requested::{EnvironmentKey, Refusal, Requested};
+use kvdyno_environment::requested::{EnvironmentKey, EnvironmentSection, Refusal};
 use kvdyno_environment::storage::backing_store::{self, BackingStore};
 
 use crate::environment::{Environment, refused};
@@ -18,19 +18,19 @@ const FACTOR: u64 = 3;
 const TABLES: u64 = 256 << 20;
 
 /// The backing store of the database in `folder`.
-pub fn of(experiment: &Experiment, requested: &Requested, folder: &Path) -> BackingStore {
+pub fn of(experiment: &Experiment, requested: &EnvironmentSection, folder: &Path) -> BackingStore {
     BackingStore::new(requested.storage, folder, size(experiment, requested), requested.device.as_deref())
 }
 
 /// Bytes of the file below each database.
-pub fn size(experiment: &Experiment, requested: &Requested) -> u64 {
+pub fn size(experiment: &Experiment, requested: &EnvironmentSection) -> u64 {
     let enough = stored_bytes(experiment).saturating_mul(FACTOR);
     let enough = enough.saturating_add(TABLES).saturating_add(experiment.lab.min_free.get());
     let size = requested
         .storage_size
         .map(ByteSize::get)
         .unwrap_or_else(|| enough.max(backing_store::least(requested.storage)));
-    // Of whole large pages: some engines map a device by those.
+    // A multiple of large pages: some engines map a device by those.
     size.div_ceil(2 << 20).saturating_mul(2 << 20)
 }
 
@@ -43,7 +43,7 @@ pub fn check(experiment: &Experiment, environment: &Environment) -> Result<(), F
     fits.map_err(refused)
 }
 
-fn check_size(experiment: &Experiment, requested: &Requested) -> Result<(), Refusal> {
+fn check_size(experiment: &Experiment, requested: &EnvironmentSection) -> Result<(), Refusal> {
     if !requested.storage.is_made() {
         return Ok(());
     }
@@ -77,7 +77,7 @@ fn device_size(device: &Path) -> Result<u64, Refusal> {
 }
 
 /// A device has room for one database.
-fn check_one_at_a_time(experiment: &Experiment, requested: &Requested) -> Result<(), Refusal> {
+fn check_one_at_a_time(experiment: &Experiment, requested: &EnvironmentSection) -> Result<(), Refusal> {
     let refused = |message: &str| Err(Refusal::new(EnvironmentKey::Device, message));
     match &requested.device {
         Some(_) if experiment.engines.len() > 1 && experiment.lab.order == Order::Interleaved => refused(

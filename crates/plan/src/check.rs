@@ -27,7 +27,7 @@ use workload::check_workload;
 /// An experiment that can be run here.
 #[derive(Debug)]
 pub struct Checked {
-    /// As it was requested.
+    /// The experiment as it was requested.
     pub experiment: Experiment,
     /// One for each variant; one if it has none.
     pub variants: Vec<CheckedVariant>,

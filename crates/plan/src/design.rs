@@ -135,7 +135,7 @@ pub fn step_design(
 fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &DesignMachine) -> Option<String> {
     let trial = step.first()?;
     let (workload, environment) = (&trial.workload, &experiment.environment);
-    let settings = experiment.lab_settings();
+    let settings = experiment.engine_settings();
     let waits = levels(&workload.parameters, settings.durability).find(|level| waits_for_storage(*level));
     let mut arrivals = workload.parameters.arrivals();
     let within_seconds = arrivals.find(|arrival| matches!(arrival, Arrival::Bursty | Arrival::Sine));
@@ -230,7 +230,7 @@ fn waits_for_storage(durability: Durability) -> bool {
 fn memory_of(experiment: &Experiment, workload: &WorkloadSpec) -> u64 {
     let data = &workload.parameters.data;
     let database = workload.records_stored().saturating_mul(data.key_size + data.value_size).saturating_mul(2);
-    let settings = experiment.lab_settings();
+    let settings = experiment.engine_settings();
     let buffers = settings.cache_bytes.min(database).saturating_add(settings.write_buffer_bytes);
     database.saturating_add(buffers).saturating_add(PROCESS_BYTES)
 }
@@ -257,7 +257,7 @@ mod tests {
         EngineIdentity { name, preset }
     }
 
-    /// Of setups that are all of one engine.
+    /// The design of a step whose setups are all of one engine.
     fn design_of(text: &str) -> Result<StepDesign, FileError> {
         design_with(text, &[engine("a", None); 3])
     }

@@ -2,7 +2,7 @@
 
 use kvdyno_environment::memory::{LEAST_LIMIT, MemoryControl};
 use kvdyno_environment::placement::Placement;
-use kvdyno_environment::requested::{EnvironmentKey, Refusal, Requested};
+use kvdyno_environment::requested::{EnvironmentKey, EnvironmentSection, Refusal};
 
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::ByteSize;
@@ -12,7 +12,7 @@ use kvdyno_model::ByteSize;
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// The keys of `[environment]`.
-    pub requested: Requested,
+    pub requested: EnvironmentSection,
     /// CPUs, NUMA policy and allocator of the worker.
     pub placement: Placement,
     /// Where groups can be made that limit memory; absent if it is not limited.
@@ -24,11 +24,11 @@ impl Environment {
     ///
     /// # Errors
     /// The first thing that it cannot, with what would be right.
-    pub fn check(requested: &Requested) -> Result<Environment, FileError> {
+    pub fn check(requested: &EnvironmentSection) -> Result<Environment, FileError> {
         Environment::of(requested).map_err(refused)
     }
 
-    fn of(requested: &Requested) -> Result<Environment, Refusal> {
+    fn of(requested: &EnvironmentSection) -> Result<Environment, Refusal> {
         let placement = Placement::resolve(requested)?;
         let memory = memory_control(requested.memory)?;
         Ok(Environment { requested: requested.clone(), placement, memory })

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use kvdyno_dataset::{Stream, subseed};
 use kvdyno_experiment::{DURATION, Experiment, RoleSection, RunSection, Variant};
-use kvdyno_model::{Arrival, Order};
+use kvdyno_model::{Arrival, Distribution, MixOperation, Order};
 use kvdyno_results::{ClientKind, Phase, TrialKey};
-use kvdyno_worker::Distribution;
-use kvdyno_worker::workloads::{MixOperation, MixedRole, Reads, TrialEnd, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::workloads::{MixedRole, Reads, TrialEnd, WorkloadParameters, WorkloadSpec};
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! The roles of a run's clients, as far as the file alone tells whether they make sense.
 
 use kvdyno_experiment::{FileError, RoleKey, RoleSection, RunKey, RunSection, role_path};
-use kvdyno_model::KeyValue;
-use kvdyno_worker::workloads::{MixOperation, OperationMix, Parameter, WorkloadName};
+use kvdyno_model::{KeyValue, MixOperation, OperationMix};
+use kvdyno_worker::workloads::{Parameter, WorkloadName};
 
 /// Clients of all roles together at the most: as of a run without roles.
 const MOST_CLIENTS: u64 = 4096;

@@ -58,7 +58,7 @@ pub struct DuetFacts {
     pub operations: u64,
     /// CPU seconds of its worker.
     pub cpu_s: f64,
-    /// Of these, those of the readers and writers themselves; the rest are the engine's own threads'.
+    /// CPU seconds of the readers and writers themselves; the rest are of the engine's own threads.
     pub client_cpu_s: f64,
 }
 

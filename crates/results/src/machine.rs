@@ -47,7 +47,7 @@ pub struct MachineSetup {
     pub drive: Option<String>,
     /// The processor's microcode: `0xa0011d5`.
     pub microcode: Option<String>,
-    /// Of each weakness of processors that the kernel knows what it does about it: `Mitigation: PTI`, `Vulnerable`.
+    /// For each weakness of processors that the kernel knows, its state: `Mitigation: PTI`, `Vulnerable`.
     pub mitigations: BTreeMap<String, String>,
     /// The kernel's switch for random addresses (`randomize_va_space`): 2 for all, 0 for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

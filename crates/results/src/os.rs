@@ -55,12 +55,12 @@ pub struct CallBytes {
 }
 
 impl CallBytes {
-    /// Those of two processes, or of two times.
+    /// The sum over two processes, or over two times.
     pub fn plus(self, more: CallBytes) -> CallBytes {
         CallBytes { read: self.read + more.read, written: self.written + more.written }
     }
 
-    /// Those that came after `before`.
+    /// Bytes that came after `before`.
     pub fn since(self, before: CallBytes) -> CallBytes {
         CallBytes { read: self.read.saturating_sub(before.read), written: self.written.saturating_sub(before.written) }
     }

@@ -50,7 +50,7 @@ impl Percentile {
         Percentile::KEYS[self as usize]
     }
 
-    /// Of a histogram, in the histogram's unit.
+    /// The percentile of a histogram, in the histogram's unit.
     pub fn of(self, histogram: &Histogram<u64>) -> u64 {
         histogram.value_at_quantile(self.quantile())
     }

@@ -45,7 +45,7 @@ pub struct Repeated {
 /// Trials of a repeat that are not done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Of this repeat.
+    /// The repeat that they belong to.
     pub repeat: u32,
     /// Their numbers.
     pub trials: Vec<u32>,
@@ -72,7 +72,7 @@ pub struct Enough {
 }
 
 impl SavedPlan {
-    /// Of a run that begins.
+    /// The plan of a run that begins.
     pub fn new(experiment: Value, trials: Vec<TrialKey>, ordered: Option<u32>) -> SavedPlan {
         let (repeated, skipped) = (Vec::new(), Vec::new());
         SavedPlan { experiment, trials, enough: None, ordered, repeated, skipped, spent: Spent::default() }

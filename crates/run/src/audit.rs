@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use kvdyno_engine::LabSettings;
+use kvdyno_engine::EngineSettings;
 use kvdyno_environment::memory::ControlGroup;
 use kvdyno_environment::ownership::Register;
 use kvdyno_environment::process::{Exit, WorkerCommand, WorkerProcess};
@@ -37,7 +37,7 @@ pub(crate) struct ProcessAudit<'a> {
     pub(crate) worker: &'a [OsString],
     pub(crate) setup: &'a Setup,
     pub(crate) lab: &'a LabSection,
-    pub(crate) settings: LabSettings,
+    pub(crate) settings: EngineSettings,
     /// Its load.
     pub(crate) load: &'a PlannedTrial,
     pub(crate) database: PathBuf,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use kvdyno_engine::LabSettings;
+use kvdyno_engine::EngineSettings;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_results::{Failure, FailureKind, TrialOutcome};
 use kvdyno_worker::KnownContents;
@@ -20,7 +20,7 @@ pub(crate) struct Begun<'a> {
     pub(crate) slot: Slot,
     /// The folder of its results.
     pub(crate) folder: PathBuf,
-    pub(crate) settings: LabSettings,
+    pub(crate) settings: EngineSettings,
     /// It begins with a new database.
     pub(crate) create: bool,
     pub(crate) ledger: LedgerMemory,

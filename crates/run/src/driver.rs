@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::{Choice, Compression, Durability, LabSettings};
-use kvdyno_model::{Arrival, Audit};
+use kvdyno_engine::{Choice, Compression, Durability, EngineSettings};
+use kvdyno_model::{Arrival, Audit, Distribution, Spelling, Verify};
 use kvdyno_results::{ClientKind, DriverCost, Failure};
-use kvdyno_worker::workloads::{
-    Data, Reads, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
-};
-use kvdyno_worker::{Distribution, DriverCheck, KnownContents, TrialSpec, worker::driver_check};
+use kvdyno_worker::workloads::{Data, Reads, TrialEnd, WorkloadName, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::{DriverCheck, KnownContents, TrialSpec, worker::driver_check};
 
 /// So few that the null engine's answers are made beforehand, and are no cost of the driver's.
 const RECORDS: u64 = 1000;
@@ -52,7 +50,7 @@ fn spec(readers: u32, duration: Duration) -> TrialSpec {
         preset: None,
         options: Vec::new(),
         library: None,
-        lab: LabSettings {
+        lab: EngineSettings {
             durability: Durability::None,
             sync_period_ms: 1000,
             compression: Compression::None,

@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use kvdyno_engine::LabSettings;
+use kvdyno_engine::EngineSettings;
 use kvdyno_environment::leftovers;
 use kvdyno_environment::lock::{FolderLock, LockError};
 use kvdyno_environment::ownership::{Register, RunName};
@@ -294,10 +294,10 @@ impl<'a> Runner<'a> {
     }
 
     /// The lab's settings for a trial.
-    fn settings(&self, planned: &PlannedTrial) -> LabSettings {
+    fn settings(&self, planned: &PlannedTrial) -> EngineSettings {
         match planned.key.phase {
             Phase::Load => self.variant(planned).variant.experiment.load_settings(),
-            Phase::Run => self.variant(planned).variant.experiment.lab_settings(),
+            Phase::Run => self.variant(planned).variant.experiment.engine_settings(),
         }
     }
 

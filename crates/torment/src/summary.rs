@@ -32,7 +32,7 @@ pub struct TormentSummary {
 }
 
 impl TormentSummary {
-    /// Of these lines, today.
+    /// The summary of these lines, with today's date.
     pub fn new(lines: Vec<TormentLine>, seed: u64) -> TormentSummary {
         TormentSummary { lines, seed, day: Zoned::now().strftime("%Y-%m-%d").to_string() }
     }

@@ -22,7 +22,7 @@ const BETWEEN_LOOKS: u64 = 500;
 pub struct ReaderOutcome {
     /// How many were read.
     pub done: u64,
-    /// Of those, how many were taken for sound.
+    /// The number of those that were taken for sound.
     pub taken: u64,
     /// The most memory of a process, KiB.
     pub peak_kib: u64,

@@ -66,7 +66,7 @@ impl<C: RoleClock> Trial<'_, C> {
             let measured = self.coordinate(participants, database);
             let ended =
                 clients.into_iter().map(|client| client.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
-            // Who failed says more than those who were aborted for it.
+            // The client that failed says more than those that were aborted for it.
             let failure = ended.filter_map(Result::err).reduce(|first, next| match first {
                 NotRun::Failed(_) => first,
                 NotRun::Aborted => next,
@@ -148,7 +148,7 @@ impl<C: RoleClock> Trial<'_, C> {
     /// ready, before any may begin.
     fn set_times(&self) -> Duration {
         let (control, workload, warmup) = (self.control(), &self.spec.workload, self.warmup());
-        // Who orders the slices orders the warm-up, too.
+        // The parent, which orders the slices, orders the warm-up, too.
         let warmup = if self.spec.slices.is_some() { Duration::ZERO } else { warmup };
         let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
         let warm_until = self.clock.now() + ticks(warmup);

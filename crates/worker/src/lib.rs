@@ -1,7 +1,7 @@
 //! The measured process, from both sides.
 //!
 //! [`worker::run`] is the process, or each of several: it opens the engine, starts the clients, and lets each run the
-//! loop of its role in one of the [`workloads`]; [`Distribution`] says which record comes next. Everything that a loop
+//! loop of its role in one of the [`workloads`]. Everything that a loop
 //! counts lies in [`shared`] memory, where the parent reads it by an [`Observer`]: so looking costs the worker nothing,
 //! and what was counted outlives its crash.
 
@@ -31,7 +31,7 @@ pub mod workloads;
 
 pub use audit::process::run as audit;
 pub use histogram::TickHistogram;
-pub use key_choice::{Distribution, DistributionKind};
+pub use key_choice::{misfit_of_ids, sample_ids};
 pub use observer::{ClientTimes, DuetTotals, KindTotals, Observer, Snapshot};
 pub use plausible::TrialClock;
 pub use spec::{

@@ -107,12 +107,12 @@ impl ClientTimes {
 }
 
 impl<'a> Observer<'a> {
-    /// Of a trial's memory.
+    /// An observer of a trial's memory.
     pub fn new(shared: &'a SharedMemory) -> Self {
         Observer { shared, clients: shared.client_stats() }
     }
 
-    /// Of some of its clients alone, counted from 0; of those that there are.
+    /// An observer of some of its clients alone, counted from 0. Numbers beyond the last client are ignored.
     #[must_use]
     pub fn of_clients(&self, clients: std::ops::Range<u32>) -> Observer<'a> {
         let end = self.clients.len().min(clients.end as usize);

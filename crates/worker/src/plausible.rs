@@ -189,7 +189,7 @@ fn implausible_client(
         .or_else(|| implausible_part(&stats.measured, stats, workload, span, operations))
 }
 
-/// Those of the machine, whichever this process may run on.
+/// The number of processors of the machine, whichever this process may run on.
 fn processors() -> u64 {
     // SAFETY: it asks for a number, and answers -1 where there is none.
     let configured = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };

@@ -12,6 +12,7 @@ use std::mem::{align_of, size_of};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use kvdyno_model::MOST_OPERATIONS;
 use kvdyno_results::OpKind;
 use serde::{Deserialize, Serialize};
 
@@ -201,16 +202,16 @@ pub struct OpStats {
     pub until: AtomicU64,
     /// Records of batches and ranges; where an operation is a record, the histogram counts them.
     pub records: AtomicU64,
-    /// Of operations that came at a rate.
+    /// How it waited for operations that came at a rate.
     pub pacing: PacingStats,
     _padding: [u64; 7],
     /// Latencies.
     pub latency: TickHistogram,
 }
 
-/// Kinds of operations that one client can have. The statistics of 8 are less than a MiB for each client, of which
-/// those take memory that it does: [`ClientStats::set_op_kinds`].
-pub const MOST_KINDS: usize = 8;
+/// Kinds of operations that one client can have. Their statistics are less than a MiB for each client, of which those
+/// take memory that it does: [`ClientStats::set_op_kinds`].
+pub const MOST_KINDS: usize = MOST_OPERATIONS;
 
 /// The operations of a client in the warm-up or in the measured part, those of each of its kinds by themselves.
 pub type ClientOps = [OpStats; MOST_KINDS];

@@ -181,7 +181,7 @@ impl PartTimes {
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct SliceStats {
-    /// Those of the measured part.
+    /// Slices of the measured part.
     pub count: AtomicU64,
     /// The time by which the operations of the measured part are counted, ns: from the moment at which all may begin to
     /// the client's own end.
@@ -287,7 +287,7 @@ struct Reading {
     wall_ns: u64,
     cpu_ns: u64,
     delayed_ns: u64,
-    /// Of its process, if this client notes that.
+    /// The usage of its process, if this client notes that.
     used: Option<Usage>,
 }
 

@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::{LabSettings, OptionText};
+use kvdyno_engine::{EngineSettings, OptionText};
 use kvdyno_model::Audit;
 use kvdyno_results::{CallBytes, ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct TrialSpec {
     /// The engine's library, if not the system's.
     pub library: Option<PathBuf>,
     /// Settings that are the same for all engines.
-    pub lab: LabSettings,
+    pub lab: EngineSettings,
     /// The workload.
     pub workload: WorkloadSpec,
     /// How much of what is written is read back.
@@ -33,7 +33,7 @@ pub struct TrialSpec {
     pub clients: ClientKind,
     /// The database's folder.
     pub database: PathBuf,
-    /// How it works in slices; absent if it works without a break.
+    /// The slices that it works in; absent if it works without a break.
     #[serde(default)]
     pub slices: Option<SliceSpec>,
     /// Whether to make a new database in it.

@@ -30,7 +30,7 @@ pub struct Factors {
 }
 
 impl Factors {
-    /// Those that `config` has.
+    /// The factors that `config` has.
     pub fn of(config: &Config<'_>) -> Result<Factors, Error> {
         let factor = |name| match config.real(name) {
             factor if (0.0..=MOST).contains(&factor) => Ok(factor),
@@ -67,7 +67,7 @@ pub struct Amplifier {
 }
 
 impl Amplifier {
-    /// Of the database in `folder`; none if nothing is amplified.
+    /// The amplifier of the database in `folder`; none if nothing is amplified.
     pub fn open(folder: &Path, factors: Factors) -> io::Result<Option<Amplifier>> {
         if factors.is_none() {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Debts {
         Debts { read: 0.0, written: 0.0, buffer: vec![0x5a; PIECE] }
     }
 
-    /// So many bytes of keys and values were asked for.
+    /// Counts bytes of keys and values that were requested.
     pub fn reads(&mut self, amplifier: &Amplifier, requested: usize) -> io::Result<()> {
         self.read += requested as f64 * amplifier.factors.read;
         while self.read >= PIECE as f64 {
@@ -146,7 +146,7 @@ impl Debts {
         Ok(())
     }
 
-    /// So many bytes of keys and values were put.
+    /// Counts bytes of keys and values that were put.
     pub fn writes(&mut self, amplifier: &Amplifier, put: usize) -> io::Result<()> {
         amplifier.put.fetch_add(put as u64, Ordering::Relaxed);
         self.written += put as f64 * amplifier.factors.write;

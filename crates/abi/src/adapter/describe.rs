@@ -99,7 +99,7 @@ pub struct Housekeeping {
 }
 
 impl Housekeeping {
-    /// None of them.
+    /// No housekeeping call.
     pub const NONE: Self = Self { flush: false, compact: false, wait_idle: false, statistics: false };
 }
 

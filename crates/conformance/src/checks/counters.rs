@@ -1,6 +1,6 @@
 //! Counters of engines.
 
-use kvdyno_engine::{Counters, Database, LabSettings, abi};
+use kvdyno_engine::{Counters, Database, EngineSettings, abi};
 
 use crate::bench::{Bench, session};
 use crate::check::{Check, Needs};
@@ -22,7 +22,7 @@ const VALUE_SIZE: u64 = 4_000;
 
 fn counters(bench: &Bench) -> Result<(), Finding> {
     let records = Records::fitting(bench.adapter().table(), VALUE_SIZE);
-    let lab = LabSettings { cache_bytes: 4 << 20, write_buffer_bytes: 1 << 20, ..bench.lab() };
+    let lab = EngineSettings { cache_bytes: 4 << 20, write_buffer_bytes: 1 << 20, ..bench.lab() };
     bench.location_with(&bench.choice, lab)?.created(|database| {
         let mut before = told(database)?;
         for version in 0..2 {

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kvdyno_engine::{Answer, Database, Durability, LabSettings, abi};
+use kvdyno_engine::{Answer, Database, Durability, EngineSettings, abi};
 use kvdyno_environment::storage::{CopyWay, copy_tree};
 
 use crate::bench::{Bench, DatabaseLocation, session};
@@ -86,9 +86,9 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-pub(super) fn at(bench: &Bench, level: Durability) -> Result<LabSettings, Finding> {
+pub(super) fn at(bench: &Bench, level: Durability) -> Result<EngineSettings, Finding> {
     match bench.meets(level) {
-        true => Ok(LabSettings { durability: level, ..bench.lab() }),
+        true => Ok(EngineSettings { durability: level, ..bench.lab() }),
         false => Err(Finding::NotApplicable(format!("it does not declare durability {level}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! Options, presets, and the lab's settings.
 
-use kvdyno_engine::{Choice, Compression, Durability, LabSettings, OptionInfo, OptionKind, OptionText};
+use kvdyno_engine::{Choice, Compression, Durability, EngineSettings, OptionInfo, OptionKind, OptionText};
 
 use crate::bench::{Bench, session};
 use crate::check::{Check, Needs};
@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// A new database with these options and settings takes records, gives them back, and does so again after a reopening.
-fn works(bench: &Bench, choice: &Choice, lab: &LabSettings) -> Result<(), Finding> {
+fn works(bench: &Bench, choice: &Choice, lab: &EngineSettings) -> Result<(), Finding> {
     let records = bench.records();
     let location = bench.location_with(choice, lab.clone())?;
     let kept = Needs::STORE.missing(choice).is_none();
@@ -83,7 +83,7 @@ fn works(bench: &Bench, choice: &Choice, lab: &LabSettings) -> Result<(), Findin
 }
 
 /// It works, or settings refuse it and say why.
-fn works_or_is_refused(bench: &Bench, choice: &Choice, lab: &LabSettings, what: &str) -> Result<(), Finding> {
+fn works_or_is_refused(bench: &Bench, choice: &Choice, lab: &EngineSettings, what: &str) -> Result<(), Finding> {
     let hints = bench.location()?.hints;
     bench.step(what);
     match choice.settings(lab, &hints) {
@@ -116,7 +116,7 @@ fn settings_listed(bench: &Bench) -> Result<(), Finding> {
 
 fn durabilities(bench: &Bench) -> Result<(), Finding> {
     for &durability in Durability::ALL {
-        let lab = LabSettings { durability, ..bench.lab() };
+        let lab = EngineSettings { durability, ..bench.lab() };
         let what = format!("durability {durability}");
         bench.step(&what);
         declared_or_refused(bench, &lab, bench.meets(durability), &what)?;
@@ -126,7 +126,7 @@ fn durabilities(bench: &Bench) -> Result<(), Finding> {
 
 fn compressions(bench: &Bench) -> Result<(), Finding> {
     for &compression in Compression::ALL {
-        let lab = LabSettings { compression, ..bench.lab() };
+        let lab = EngineSettings { compression, ..bench.lab() };
         let what = format!("compression {compression}");
         bench.step(&what);
         // The adapter speaks for every build of its engine's library, some of which lack a compression.
@@ -138,7 +138,7 @@ fn compressions(bench: &Bench) -> Result<(), Finding> {
     Ok(())
 }
 
-fn declared_or_refused(bench: &Bench, lab: &LabSettings, declared: bool, what: &str) -> Result<(), Finding> {
+fn declared_or_refused(bench: &Bench, lab: &EngineSettings, declared: bool, what: &str) -> Result<(), Finding> {
     let location = bench.location_with(&bench.choice, lab.clone())?;
     if declared {
         bench.choice.settings(lab, &location.hints).during(what)?;
@@ -153,9 +153,9 @@ fn declared_or_refused(bench: &Bench, lab: &LabSettings, declared: bool, what: &
 
 fn buffer_sizes(bench: &Bench) -> Result<(), Finding> {
     for bytes in [64 << 10, 1 << 20, 64 << 20, 1 << 30] {
-        let cache = LabSettings { cache_bytes: bytes, ..bench.lab() };
+        let cache = EngineSettings { cache_bytes: bytes, ..bench.lab() };
         works_or_is_refused(bench, &bench.choice, &cache, &format!("a cache of {bytes} bytes"))?;
-        let buffer = LabSettings { write_buffer_bytes: bytes, ..bench.lab() };
+        let buffer = EngineSettings { write_buffer_bytes: bytes, ..bench.lab() };
         works_or_is_refused(bench, &bench.choice, &buffer, &format!("a write buffer of {bytes} bytes"))?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The answers of an engine whose writes and reads the system refuses.
 
-use kvdyno_engine::{Answer, Cursor, CursorLimits, Durability, EngineError, LabSettings, Session, abi};
+use kvdyno_engine::{Answer, Cursor, CursorLimits, Durability, EngineError, EngineSettings, Session, abi};
 use rustix::process::Resource;
 
 use crate::bench::{Bench, session};
@@ -55,7 +55,7 @@ fn write_refused(bench: &Bench) -> Result<(), Finding> {
     };
     let mut refusals = 0;
     for (name, refusal) in [("refused-at-once", WriteRefusal::NoGrowth), ("refused-later", WriteRefusal::SomeGrowth)] {
-        let location = bench.location_with(&bench.choice, LabSettings { durability, ..bench.lab() })?;
+        let location = bench.location_with(&bench.choice, EngineSettings { durability, ..bench.lab() })?;
         let told = bench.folder.join(format!("{name}.json"));
         let task = RefusedTask { database: location.folder, lab: location.lab, refusal, told };
         refusals += in_processes(&task, bench, name)?.refused;
@@ -71,7 +71,8 @@ fn close_refused(bench: &Bench) -> Result<(), Finding> {
         return Err(Finding::NotApplicable("it does not declare durability none".to_owned()));
     }
     survive_the_limit();
-    let location = bench.location_with(&bench.choice, LabSettings { durability: Durability::None, ..bench.lab() })?;
+    let location =
+        bench.location_with(&bench.choice, EngineSettings { durability: Durability::None, ..bench.lab() })?;
     let database = location.create().during("creating a database")?;
     let (told, closed) = refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?;
     match closed {

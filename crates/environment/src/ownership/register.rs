@@ -233,7 +233,7 @@ pub struct RegisterFolder {
 }
 
 /// The folders in which registers can be, the best first: the one that `KVDYNO_REGISTER` names, or those of this user.
-/// Those are in the user's own system folder (`/run/user/UID`) where there is one.
+/// A user's registers are in the user's own system folder (`/run/user/UID`) where there is one.
 pub fn register_folders() -> Vec<RegisterFolder> {
     folders(env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from))
 }

@@ -7,12 +7,16 @@ use std::collections::BTreeSet;
 
 use super::numa;
 use crate::machine::siblings;
-use crate::requested::{Cpus, EnvironmentKey, IndexList, Refusal, Requested, Smt};
+use crate::requested::{Cpus, EnvironmentKey, EnvironmentSection, IndexList, Refusal, Smt};
 use crate::tree::Tree;
 
 /// The processors that `requested` comes to, of those that this process may use; absent if nothing is requested of
 /// them.
-pub(super) fn resolve(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Option<IndexList>, Refusal> {
+pub(super) fn resolve(
+    requested: &EnvironmentSection,
+    tree: &Tree,
+    usable: &[u32],
+) -> Result<Option<IndexList>, Refusal> {
     if requested.cpus.is_none() && requested.smt.is_none() && requested.numa_cpus.is_none() {
         return Ok(None);
     }
@@ -28,7 +32,7 @@ pub(super) fn resolve(requested: &Requested, tree: &Tree, usable: &[u32]) -> Res
     Ok(IndexList::new(chosen))
 }
 
-fn candidates(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Vec<u32>, Refusal> {
+fn candidates(requested: &EnvironmentSection, tree: &Tree, usable: &[u32]) -> Result<Vec<u32>, Refusal> {
     let Some(nodes) = &requested.numa_cpus else { return Ok(usable.to_vec()) };
     let of_nodes = numa::cpus_of(nodes, tree)?;
     let from: Vec<u32> = usable.iter().filter(|cpu| of_nodes.contains(cpu)).copied().collect();
@@ -44,13 +48,13 @@ struct CpuSelection<'a> {
     tree: &'a Tree,
     /// The processors that this process may use.
     usable: &'a [u32],
-    /// Those of them that can be chosen.
+    /// The usable CPUs that can be chosen.
     from: Vec<u32>,
 }
 
 impl CpuSelection<'_> {
     /// Whether all of `list` can be chosen.
-    fn check(&self, list: &[u32], requested: &Requested) -> Result<(), Refusal> {
+    fn check(&self, list: &[u32], requested: &EnvironmentSection) -> Result<(), Refusal> {
         let Some(cpu) = list.iter().find(|cpu| !self.from.contains(cpu)) else { return Ok(()) };
         let nodes = requested.numa_cpus.as_ref().map(IndexList::to_string).unwrap_or_default();
         let message = if self.usable.contains(cpu) {
@@ -179,11 +183,11 @@ mod tests {
     /// each.
     fn on(tree: &Tree, usable: &[u32], keys: (&str, Option<Smt>, &str)) -> Result<String, String> {
         let (cpus, smt, nodes) = keys;
-        let requested = Requested {
+        let requested = EnvironmentSection {
             cpus: (!cpus.is_empty()).then(|| cpus.parse().unwrap()),
             smt,
             numa_cpus: (!nodes.is_empty()).then(|| nodes.parse().unwrap()),
-            ..Requested::default()
+            ..EnvironmentSection::default()
         };
         let selected =
             resolve(&requested, tree, usable).map_err(|refusal| format!("{}: {}", refusal.key, refusal.message))?;

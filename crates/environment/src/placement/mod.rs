@@ -19,7 +19,7 @@ use std::thread;
 use kvdyno_results::{NamedFigure, ObservedEnvironment};
 
 use crate::machine::usable_cpus;
-use crate::requested::{EnvironmentKey, IndexList, Refusal, Requested};
+use crate::requested::{EnvironmentKey, EnvironmentSection, IndexList, Refusal};
 use crate::tree::Tree;
 
 use allocator::Preload;
@@ -50,7 +50,7 @@ impl Placement {
     ///
     /// # Errors
     /// The first thing that cannot be had.
-    pub fn resolve(requested: &Requested) -> Result<Placement, Refusal> {
+    pub fn resolve(requested: &EnvironmentSection) -> Result<Placement, Refusal> {
         let tree = Tree::live();
         let placement = Placement::on(requested, &tree, &usable_cpus(&tree))?;
         placement.try_on_a_thread()?;
@@ -58,7 +58,7 @@ impl Placement {
     }
 
     /// The same on the machine that `tree` shows, for a process that may use the processors `usable`.
-    fn on(requested: &Requested, tree: &Tree, usable: &[u32]) -> Result<Placement, Refusal> {
+    fn on(requested: &EnvironmentSection, tree: &Tree, usable: &[u32]) -> Result<Placement, Refusal> {
         let cpus = cpus::resolve(requested, tree, usable)?;
         Ok(Placement {
             cpus: cpus.map(|cpus| (cpus.clone(), Mask::of(&cpus))),
@@ -144,13 +144,13 @@ mod tests {
     use crate::observed;
     use crate::requested::{Allocator, Cpus, NumaPolicy};
 
-    fn requested(cpus: &str, numa: Option<NumaPolicy>) -> Requested {
-        Requested { cpus: Some(Cpus::List(cpus.parse().unwrap())), numa, ..Requested::default() }
+    fn requested(cpus: &str, numa: Option<NumaPolicy>) -> EnvironmentSection {
+        EnvironmentSection { cpus: Some(Cpus::List(cpus.parse().unwrap())), numa, ..EnvironmentSection::default() }
     }
 
     #[test]
     fn what_is_not_asked_for_contradicts_nothing() {
-        let nothing = Placement::resolve(&Requested::default()).unwrap();
+        let nothing = Placement::resolve(&EnvironmentSection::default()).unwrap();
         assert_eq!(nothing.contradiction(&ObservedEnvironment::default()), None);
     }
 
@@ -171,8 +171,11 @@ mod tests {
 
     #[test]
     fn a_policy_and_an_allocator_that_are_not_found() {
-        let requested =
-            Requested { numa: Some(NumaPolicy::Local), allocator: Some(Allocator::Libc), ..Requested::default() };
+        let requested = EnvironmentSection {
+            numa: Some(NumaPolicy::Local),
+            allocator: Some(Allocator::Libc),
+            ..EnvironmentSection::default()
+        };
         let placement = Placement {
             numa: Some(Policy::new(NumaPolicy::Local)),
             allocator: Some(allocator::resolve(requested.allocator.as_ref().unwrap(), &Tree::live()).unwrap()),

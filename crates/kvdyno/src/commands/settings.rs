@@ -3,7 +3,7 @@
 use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed;
-use kvdyno_engine::{AbiCode, Compression, Durability, Hints, LabSettings};
+use kvdyno_engine::{AbiCode, Compression, Durability, EngineSettings, Hints};
 use kvdyno_experiment::SettingsSection;
 use kvdyno_plan::inspection;
 
@@ -75,13 +75,13 @@ fn sections(settings: &SettingsSection) -> Vec<SettingSection> {
 }
 
 /// The settings that `level` stands for; in all else what the lab asks for by default, if the engine declares it.
-fn lab(settings: &SettingsSection, engine: &Declared, level: Level) -> LabSettings {
+fn lab(settings: &SettingsSection, engine: &Declared, level: Level) -> EngineSettings {
     let meets = |level: &&Durability| engine.durabilities >> level.code() & 1 == 1;
     let has = |kind: &&Compression| engine.compressions >> kind.code() & 1 == 1;
     let levels = [Durability::Process, Durability::Periodic, Durability::Commit, Durability::None];
     let durability = levels.iter().find(meets).copied().unwrap_or(Durability::Process);
     let compression = Compression::ALL.iter().find(has).copied().unwrap_or(Compression::None);
-    LabSettings {
+    EngineSettings {
         durability: if let Level::Durability(requested) = level { requested } else { durability },
         compression: if let Level::Compression(requested) = level { requested } else { compression },
         sync_period_ms: settings.sync_period.0.as_millis().try_into().unwrap_or(u32::MAX),

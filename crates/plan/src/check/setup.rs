@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::Inspection;
-use kvdyno_engine::{Hints, LabSettings, OptionText, Probe, Resolved, abi};
+use kvdyno_engine::{EngineSettings, Hints, OptionText, Probe, Resolved, abi};
 use kvdyno_experiment::{EngineKey, Experiment, FileError, TopKey, Variant};
 use kvdyno_model::{ClientKind, KeyPath, KeyStep, Phase};
 use kvdyno_results::{EngineFacts, LeftOut, Setting, TrialKey};
@@ -198,14 +198,14 @@ fn sort_of(trial: &PlannedTrial) -> Sort {
 }
 
 /// The request to the engine for each sort of trial, whether there will be any or not: what it needs at the most.
-fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (LabSettings, Hints) {
+fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (EngineSettings, Hints) {
     let of_phase = plan.trials.iter().filter(|trial| trial.variant == variant && trial.key.phase == sort.0);
     let session_durabilities =
         of_phase.clone().map(|trial| trial.workload.parameters.session_durabilities()).fold(0, |all, bits| all | bits);
     let roles = of_phase.map(|trial| trial.workload.roles().len()).max().unwrap_or(1) as u32;
     let lab = match sort.0 {
         Phase::Load => experiment.load_settings(),
-        Phase::Run => experiment.lab_settings(),
+        Phase::Run => experiment.engine_settings(),
     };
     let data = experiment.data();
     let records =

@@ -13,7 +13,7 @@ use crate::inspection::{inspect_in_child, request};
 /// The engines of an experiment that are here, and those that are not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnginesHere {
-    /// Those that are not here, or cannot be loaded: they take no time.
+    /// Engines that are not here, or cannot be loaded: they take no time.
     pub missing: BTreeSet<String>,
     /// The options of the others that shrink with the database, by the names that the experiment has for the engines.
     pub sizes: BTreeMap<String, Vec<ScaledOption>>,

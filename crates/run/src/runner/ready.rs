@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use kvdyno_engine::LabSettings;
+use kvdyno_engine::EngineSettings;
 use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::CopyWay;
 use kvdyno_model::{Audit, DatabaseOrigin};
@@ -153,7 +153,7 @@ impl<'a> Runner<'a> {
             worker: &self.program.worker,
             setup: self.setup(planned),
             lab,
-            settings: self.variant(planned).variant.experiment.lab_settings(),
+            settings: self.variant(planned).variant.experiment.engine_settings(),
             load,
             database: slot.database(),
             ledger: &ledger,
@@ -188,7 +188,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Whether a load was ended in the middle and can go on there.
-    pub(super) fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &LabSettings) -> io::Result<bool> {
+    pub(super) fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &EngineSettings) -> io::Result<bool> {
         Ok(planned.workload.name.can_go_on() && slot.has_part_of_load(settings.durability)?)
     }
 

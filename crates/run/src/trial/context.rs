@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::LabSettings;
+use kvdyno_engine::EngineSettings;
 use kvdyno_environment::ownership::Register;
 use kvdyno_environment::storage::backing_store::BackingStore;
 use kvdyno_environment::storage::{allocated_kib, is_device};
@@ -30,7 +30,7 @@ pub struct TrialContext<'a> {
     pub environment: &'a Environment,
     pub engine_cleanup: EngineCleanup<'a>,
     pub lab: &'a LabSection,
-    pub settings: LabSettings,
+    pub settings: EngineSettings,
     pub request: TrialRequest,
     pub database: PathBuf,
     pub backing_store: &'a BackingStore,

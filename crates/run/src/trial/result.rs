@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use kvdyno_engine::LabSettings;
+use kvdyno_engine::EngineSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
+use kvdyno_model::Verify;
 use kvdyno_results::{
     AnswerCounts, AuditFacts, ClientKind, EngineFacts, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase,
     RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
 };
-use kvdyno_worker::workloads::{MixedRole, Parameter, TrialCounts, Verify, WorkloadSpec};
+use kvdyno_worker::workloads::{MixedRole, Parameter, TrialCounts, WorkloadSpec};
 use kvdyno_worker::{PresentIds, WorkerReport, of_process};
 
 use super::bounds::Bounds;
@@ -205,7 +206,7 @@ fn settling_notes(report: Option<&WorkerReport>) -> Vec<String> {
 }
 
 /// A workload as results have it.
-pub fn workload_facts(workload: &WorkloadSpec, settings: &LabSettings) -> WorkloadFacts {
+pub fn workload_facts(workload: &WorkloadSpec, settings: &EngineSettings) -> WorkloadFacts {
     let (name, workload) = (workload.name, &workload.parameters);
     let (data, reads) = (&workload.data, workload.reads);
     let mixes = name.accepts(Parameter::Rate);

@@ -45,7 +45,7 @@ enum Expected {
 }
 
 impl<'a> Acknowledged<'a> {
-    /// Those of a trial's database, in which the ids that are `present` are now.
+    /// The acknowledged versions of a trial's database, in which the ids of `present` are now.
     pub(crate) fn of(
         spec: &TrialSpec,
         present: PresentIds,

@@ -55,8 +55,9 @@ impl<const FOLLOWS: bool> KeyChoice for AnyChoice<FOLLOWS> {
 #[cfg(test)]
 mod tests {
     use kvdyno_dataset::Stream;
+    use kvdyno_model::{Distribution, DistributionKind};
 
-    use super::super::{Distribution, DistributionKind, UsesKeyChoice};
+    use super::super::{Draw, UsesKeyChoice};
     use super::*;
 
     struct SameIds;

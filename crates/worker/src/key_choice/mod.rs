@@ -1,14 +1,12 @@
 //! Which record comes next, for workloads that draw records at random.
 //!
 //! A distribution is a file with a type that implements [`KeyChoice`], a word of [`DistributionKind`] and a line in
-//! [`Distribution::draw`]. Loops are generic over it. Those of one kind of operation are compiled for each
-//! distribution, so that none costs another an instruction; mixes and transfers for few types
-//! ([`Distribution::draw_with_few`]). Tables of a distribution take at most 64 KiB, so that the engine's data stay in
-//! the processor's caches.
+//! [`Draw::draw`]. Loops are generic over it. Those of one kind of operation are compiled for each distribution, so that
+//! none costs another an instruction; mixes and transfers for few types ([`Draw::draw_with_few`]). Tables of a
+//! distribution take at most 64 KiB, so that the engine's data stay in the processor's caches.
 
 pub(crate) mod alias;
 mod any;
-mod distribution;
 mod exponential;
 mod hotspot;
 mod law;
@@ -24,16 +22,17 @@ mod zipf;
 mod zipf_ycsb;
 
 use kvdyno_dataset::Stream;
+use kvdyno_model::{Distribution, DistributionKind, PowerLaw};
 
 pub(crate) use any::AnyChoice;
-pub use distribution::{Distribution, DistributionKind};
 use exponential::exponential;
 use hotspot::Hotspot;
 #[cfg(test)]
 pub(crate) use law::fits;
+pub use law::misfit_of_ids;
 use normal::Normal;
 pub(crate) use own_ids::OwnIds;
-use power::{Power, PowerLaw};
+use power::Power;
 pub(crate) use ranked::Ranked;
 use sequential::Sequential;
 pub(crate) use share::{Share, load_order};
@@ -66,9 +65,17 @@ pub(crate) trait UsesKeyChoice {
     fn with<K: KeyChoice>(self, choice: K) -> Self::Output;
 }
 
-impl Distribution {
+/// Drawing by a distribution.
+pub(crate) trait Draw {
     /// Draws from the ids `0..ids` for `user`.
-    pub(crate) fn draw<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
+    fn draw<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output;
+
+    /// The same for a user that is compiled for three types: uniform draws, and others through a pointer.
+    fn draw_with_few<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output;
+}
+
+impl Draw for Distribution {
+    fn draw<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
         let [first, second, ..] = self.numbers();
         match self.kind() {
             DistributionKind::Uniform => user.with(Uniform::new(ids, stream)),
@@ -85,18 +92,17 @@ impl Distribution {
         }
     }
 
-    /// The same for a user that is compiled for three types: uniform draws, and others through a pointer.
-    pub(crate) fn draw_with_few<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
+    fn draw_with_few<U: UsesKeyChoice>(self, ids: u64, stream: Stream, user: U) -> U::Output {
         match self.kind() {
             DistributionKind::Uniform => user.with(Uniform::new(ids, stream)),
             _ => self.draw(ids, stream, ThroughPointer(user)),
         }
     }
+}
 
-    /// Draws `count` of the ids `0..ids` by the random numbers of `seed`, and gives each to `see`.
-    pub fn sample(self, ids: u64, seed: u64, count: u64, see: impl FnMut(u64)) {
-        self.draw(ids, Stream::new(seed), Sample { count, see });
-    }
+/// Draws `count` of the ids `0..ids` by the random numbers of `seed`, and gives each to `see`.
+pub fn sample_ids(distribution: Distribution, ids: u64, seed: u64, count: u64, see: impl FnMut(u64)) {
+    distribution.draw(ids, Stream::new(seed), Sample { count, see });
 }
 
 struct ThroughPointer<U>(U);
@@ -158,7 +164,7 @@ mod tests {
     fn every_distribution_draws_from_the_ids_that_it_is_given() {
         for &kind in DistributionKind::ALL {
             for ids in [1, 2, 3, 10, 1000, 1 << 40] {
-                Distribution::of(kind).sample(ids, ids, 1000, |id| assert!(id < ids, "{kind}, {ids}: {id}"));
+                sample_ids(Distribution::of(kind), ids, ids, 1000, |id| assert!(id < ids, "{kind}, {ids}: {id}"));
             }
         }
     }
@@ -167,7 +173,7 @@ mod tests {
     fn the_same_seed_draws_the_same_ids() {
         let drawn = |kind, seed| {
             let mut ids = Vec::new();
-            Distribution::of(kind).sample(1 << 30, seed, 50, |id| ids.push(id));
+            sample_ids(Distribution::of(kind), 1 << 30, seed, 50, |id| ids.push(id));
             ids
         };
         for &kind in DistributionKind::ALL {

@@ -18,7 +18,7 @@ pub(crate) struct OwnIds {
 }
 
 impl OwnIds {
-    /// Those of a client that writes records of the load.
+    /// The ids of a client that writes records of the load.
     pub(crate) fn of<C>(driver: &Driver<'_, C>) -> OwnIds {
         let line = driver.ledger.ids_of_a_line();
         let block = if driver.ledger.has_deletions() { line.max(DELETION_BLOCK) } else { line };
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use std::collections::{BTreeSet, HashMap};
 
-    /// Of each client its ids below `records`.
+    /// The ids below `records`, a list for each client.
     fn owned(block: u64, records: u64, clients: u64) -> Vec<Vec<u64>> {
         let own = |index| OwnIds::new(block, records, clients, index);
         (0..clients).map(|index| (0..own(index).count(records)).map(|n| own(index).nth(n)).collect()).collect()

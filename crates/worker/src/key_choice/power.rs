@@ -1,85 +1,24 @@
-//! The two-term power law of mixgraph (Cao, Dong, Vemuri and Du, "Characterizing, modeling, and benchmarking RocksDB
-//! key-value workloads at Facebook", 2020): key ranges of which some are hot, and hot records in each of them.
+//! Draws by the two-term power law of mixgraph: see [`PowerLaw`].
 //!
-//! Key range i, counted from 1, is drawn in proportion to a e^(b i) + c e^(d i). Within it a rank r, counted from 1, is
-//! drawn so that ranks up to r have the part A r^B of the draws, for all ranks that have a part. Ranks beyond the
-//! records of the range begin again with its first. Ranges lie anywhere, and so do the ranks of a range.
+//! Ranks beyond the records of a range begin again with its first. Ranges lie anywhere, and so do the ranks of a range.
 
 use std::rc::Rc;
 
 use kvdyno_dataset::Stream;
+use kvdyno_model::{MOST_KEY_RANGES, PowerLaw};
 
 use super::KeyChoice;
 use super::alias::{AliasEntry, ENTRIES, alias_table, drawn};
 use super::ranked::{Law, Ranked};
 use super::zipf::Scatter;
 
-/// Ranges at the most: an entry of an alias table each.
-pub(super) const MOST_RANGES: f64 = ENTRIES as f64;
-/// Ranks at the most: beyond, a float would not tell them apart.
-const MOST_RANKS: f64 = 4_503_599_627_370_496.0;
+// An entry of an alias table for each range.
+const _: () = assert!(MOST_KEY_RANGES as usize <= ENTRIES);
 
-/// The numbers of the law.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PowerLaw {
-    ranges: f64,
-    /// a, b, c and d.
-    hotness: [f64; 4],
-    coefficient: f64,
-    exponent: f64,
-}
-
-impl PowerLaw {
-    /// Of the numbers as a file has them: A, B, ranges, a, b, c, d.
-    pub(super) fn new([coefficient, exponent, ranges, a, b, c, d]: [f64; 7]) -> PowerLaw {
-        PowerLaw { ranges, hotness: [a, b, c, d], coefficient, exponent }
-    }
-
-    /// Why there is no such law; absent if there is.
-    pub(super) fn fault(&self) -> Option<String> {
-        let weights: f64 = (0..self.count(u64::MAX)).map(|range| self.weight(range)).sum();
-        if !(weights.is_normal() && weights > 0.0) {
-            return Some("the key ranges have weights that are 0, or too large for a number".to_owned());
-        }
-        (self.all_ranks() > MOST_RANKS).then(|| format!("it has {:.1e} ranks; 4.5e15 are the most", self.all_ranks()))
-    }
-
-    /// Key ranges of so many ids: no more than there are ids.
-    pub(super) fn count(&self, ids: u64) -> u64 {
-        (self.ranges as u64).min(ids)
-    }
-
-    /// How likely a key range is, counted from 0, up to a constant.
-    pub(super) fn weight(&self, range: u64) -> f64 {
-        let ([a, b, c, d], number) = (self.hotness, (range + 1) as f64);
-        a * (b * number).exp() + c * (d * number).exp()
-    }
-
-    fn all_ranks(&self) -> f64 {
-        (1.0 / self.coefficient).powf(1.0 / self.exponent)
-    }
-
-    /// Ranks that have a part of the draws.
-    pub(super) fn ranks(&self) -> u64 {
-        self.all_ranks().min(MOST_RANKS).ceil() as u64
-    }
-
-    /// The part of the draws of the ranks below `rank`, counted from 0, up to a constant.
-    pub(super) fn below(&self, rank: f64) -> f64 {
-        rank.powf(self.exponent)
-    }
-
-    /// The first id of a key range, counted from 0 in the order in which they lie.
-    pub(super) fn first(&self, lies: u64, ids: u64) -> u64 {
-        let (all, ranges) = (u128::from(ids), u128::from(self.count(ids)));
-        (all * u128::from(lies) / ranges) as u64
-    }
-
-    /// Where each key range lies among them, the first one first.
-    pub(super) fn order(&self, ids: u64) -> impl Iterator<Item = u64> {
-        let (ranges, order) = (self.count(ids), Scatter::new(self.count(ids)));
-        (0..ranges).map(move |range| order.at(range))
-    }
+/// Where each key range lies among all of so many ids, the first range first.
+fn ranges_in_order(law: PowerLaw, ids: u64) -> impl Iterator<Item = u64> {
+    let (ranges, order) = (law.count(ids), Scatter::new(law.count(ids)));
+    (0..ranges).map(move |range| order.at(range))
 }
 
 /// The law of ranks within a range: their parts fall, as the exponent is at most 1.
@@ -107,7 +46,7 @@ impl Law for RankLaw {
     }
 
     fn rank(&self, ln: f64) -> f64 {
-        // Of the derivative of r^B, which is near enough to cut by.
+        // The inverse of the derivative of r^B, which is near enough to cut by.
         ((ln - self.exponent.ln()) / (self.exponent - 1.0)).exp()
     }
 }
@@ -131,14 +70,16 @@ pub(super) struct Power {
 impl Power {
     pub(super) fn new(ids: u64, law: PowerLaw, stream: Stream) -> Self {
         let (mut ranges, mut weights) = ([KeyRange::default(); ENTRIES], [0.0; ENTRIES]);
-        for ((range, weight), (number, lies)) in ranges.iter_mut().zip(&mut weights).zip((0..).zip(law.order(ids))) {
+        for ((range, weight), (number, lies)) in
+            ranges.iter_mut().zip(&mut weights).zip((0..).zip(ranges_in_order(law, ids)))
+        {
             let first = law.first(lies, ids);
             *range = KeyRange { first, count: law.first(lies + 1, ids) - first, ..KeyRange::default() };
             *weight = law.weight(number);
         }
         ranges.iter_mut().zip(alias_table(weights)).for_each(|(range, entry)| range.entry = entry);
         let largest = ranges.iter().map(|range| range.count).max().unwrap_or(1);
-        let ranks = Ranked::new(law.ranks(), RankLaw { exponent: law.exponent }, stream);
+        let ranks = Ranked::new(law.ranks(), RankLaw { exponent: law.exponent() }, stream);
         Power { ranges: Rc::new(ranges), ranks, order: Scatter::new(largest) }
     }
 }
@@ -162,7 +103,7 @@ pub(super) fn likelihoods(ids: u64, law: PowerLaw) -> Vec<f64> {
     let mut likelihoods = vec![0.0; ids as usize];
     let largest = (0..law.count(ids)).map(|lies| law.first(lies + 1, ids) - law.first(lies, ids)).max();
     let order = Scatter::new(largest.unwrap_or(1));
-    for (range, lies) in (0..).zip(law.order(ids)) {
+    for (range, lies) in (0..).zip(ranges_in_order(law, ids)) {
         let (first, end) = (law.first(lies, ids), law.first(lies + 1, ids));
         for (rank, part) in (0..).zip(parts_within(end - first, law)) {
             likelihoods[(first + order.at_below(rank, end - first)) as usize] = law.weight(range) * part;
@@ -260,7 +201,7 @@ mod tests {
         let range_of = |id| (1..30).take_while(|&lies| law.first(lies, ids) <= id).count();
         (0..1_000_000).for_each(|_| counts[range_of(choice.next())] += 1);
         let mut weights = vec![0.0; 30];
-        law.order(ids).zip(0..).for_each(|(lies, range)| weights[lies as usize] = law.weight(range));
+        ranges_in_order(law, ids).zip(0..).for_each(|(lies, range)| weights[lies as usize] = law.weight(range));
         assert!(fits(&counts, &weights), "{counts:?}");
         assert!(!weights.is_sorted_by(|a, b| a >= b));
     }

@@ -15,7 +15,7 @@ use super::alias::{AliasEntry, ENTRIES, alias_table, drawn, of_all};
 
 /// A law: the logarithm of the likelihood of ranks, up to a constant.
 pub(crate) trait Law: Clone + 'static {
-    /// Of a rank, counted from 0. It never rises.
+    /// The logarithm of the weight of a rank, counted from 0. It never rises.
     fn ln(&self, rank: f64) -> f64;
 
     /// The rank at which it is `ln`: the other way round.

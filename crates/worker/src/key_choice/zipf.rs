@@ -101,7 +101,7 @@ pub(super) struct Latest<K> {
 }
 
 impl<K: KeyChoice> Latest<K> {
-    /// Of the ids `0..ids`, as many as `ages` draws from.
+    /// A choice among the ids `0..ids`, as many as `ages` draws from.
     pub(super) fn new(ids: u64, ages: K) -> Self {
         Latest { ages, newest: ids - 1 }
     }

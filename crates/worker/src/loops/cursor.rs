@@ -33,9 +33,9 @@ pub(crate) struct ScanCursor {
 #[derive(Clone, Copy)]
 pub(crate) enum ShownKeys<'a> {
     All,
-    /// Those from the first key on, before the second.
+    /// Records from the first key on, before the second.
     Between(&'a [u8], &'a [u8]),
-    /// Those that begin so.
+    /// Records whose keys begin with these bytes.
     Prefix(&'a [u8]),
 }
 

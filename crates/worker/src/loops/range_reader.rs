@@ -193,7 +193,7 @@ impl RangeReader {
         }
     }
 
-    /// Of ranges forward; others have no records that come or go.
+    /// The least versions of a forward range; in others no records come or go.
     fn before(&self, target: RangeTarget) -> VersionsBefore<'_> {
         VersionsBefore { first: target.first, versions: &self.min_versions[..target.length] }
     }

@@ -2,12 +2,12 @@
 
 use kvdyno_dataset::{KeyError, KeyFormat};
 use kvdyno_engine::Durability;
+use kvdyno_model::Spelling;
 
 use super::counts::TrialCounts;
 use super::name::WorkloadName;
 use super::parameters::Data;
 use super::stored::{LoadedRecords, StoredRecords};
-use super::three_n_plus_one::spelling::Spelling;
 use crate::shared::COUNTERS;
 
 /// The properties of a load that computes its records. It begins where a killed one stopped, and leaves no records that

@@ -1,6 +1,7 @@
 //! The seam between the harness and a workload.
 
 use kvdyno_engine::abi;
+use kvdyno_model::Distribution;
 use kvdyno_results::WorkloadFigures;
 
 use super::computed::ComputedLoad;
@@ -8,7 +9,6 @@ use super::counts::TrialCounts;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::role::Role;
-use crate::key_choice::Distribution;
 use crate::shared::COUNTERS;
 
 /// Which records a workload deletes.
@@ -23,9 +23,9 @@ pub enum Removal {
 /// How much higher the versions of records have become together.
 #[derive(Clone, Copy, Debug)]
 pub struct VersionsAdded {
-    /// Of all records.
+    /// The versions added of all records.
     pub all: u64,
-    /// Of those whose versions the audit of a sample adds up.
+    /// The versions added of the records that an audit of a sample reads.
     pub sampled: u64,
 }
 

@@ -4,12 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use kvdyno_engine::{AbiCode, Durability};
-use kvdyno_model::Arrival;
+use kvdyno_model::{Arrival, Distribution, OperationMix};
 use serde::{Deserialize, Serialize};
 
-use super::mix::OperationMix;
 use super::parameters::{Reads, WorkloadParameters};
-use crate::key_choice::Distribution;
 
 /// Clients of a trial that do the same mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +65,7 @@ impl WorkloadParameters {
             distribution: role.distribution,
             batch: role.batch,
             reads: role.reads,
-            // Of all writers together, if all were of this role.
+            // The rate of all writers together, if all were of this role.
             write_rate: role.rate.map(|rate| rate * f64::from(self.writers) / f64::from(role.clients)),
             arrival: role.arrival,
             durability: role.durability,

@@ -61,7 +61,7 @@ struct Batches<K, A> {
     arrival: A,
     /// Ids of a batch, and how new their values must be.
     requested: Vec<(u64, u64)>,
-    /// Of the gets of a batch.
+    /// When each batch begins.
     turnaround: Turnaround,
 }
 

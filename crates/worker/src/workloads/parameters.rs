@@ -3,16 +3,13 @@
 use std::time::Duration;
 
 use kvdyno_dataset::{KeyError, KeyFormat, Keys, ValueSizes, Values, check_prefix_size};
-use kvdyno_model::{Arrival, Durability, IsolationLevel, Verify};
+use kvdyno_model::{
+    Arrival, Distribution, Durability, IsolationLevel, OperationMix, RangeCursors, RangeLengths, Spelling, Verify,
+};
 use serde::{Deserialize, Serialize};
 
-use super::mix::OperationMix;
 use super::mixed_role::MixedRole;
-use super::range_cursors::RangeCursors;
-use super::range_lengths::RangeLengths;
-use super::three_n_plus_one::spelling::Spelling;
 use crate::arrival::PERIOD_NS;
-use crate::key_choice::Distribution;
 
 /// The records of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,7 +156,7 @@ pub struct WorkloadParameters {
     pub durability: Option<Durability>,
     /// Before the measured part.
     pub warmup: Duration,
-    /// Of the measured part.
+    /// The end of the measured part.
     pub end: TrialEnd,
     /// Whether answers are checked.
     pub verify: Verify,

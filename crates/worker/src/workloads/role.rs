@@ -5,7 +5,7 @@ use kvdyno_results::OpKind;
 use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use crate::clock::{Clock, Monotonic, Tsc};
-use crate::key_choice::{AnyChoice, KeyChoice, UsesKeyChoice};
+use crate::key_choice::{AnyChoice, Draw, KeyChoice, UsesKeyChoice};
 use crate::loops::{Driver, Work};
 
 /// The work of one client: its loop, and what that needs. A role implements this, and [`StartRole`] or [`DrawingRole`].

@@ -25,7 +25,7 @@ pub(crate) const NEVER_COMMITTED: u64 = 1 << 62;
 /// Refuses values that carry no whole version.
 ///
 /// # Errors
-/// What would be right.
+/// A message that says what would be right.
 pub(super) fn check_values(data: &Data) -> Result<(), WorkloadError> {
     let is_large = data.value_sizes.is_some() || data.value_size >= LEAST_VALUE;
     let expected = format!("{LEAST_VALUE} or more: each value carries its version");
@@ -62,7 +62,7 @@ pub(super) enum Tried {
 /// Writes of a transaction, which count once it is committed.
 pub(super) struct Wrote {
     pub(super) newest: u64,
-    /// Of keys and values.
+    /// Bytes of keys and values.
     pub(super) bytes: u64,
 }
 

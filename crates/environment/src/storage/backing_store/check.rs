@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::{format, numbers_of, tool};
 use crate::mount;
-use crate::requested::{EnvironmentKey, Refusal, Requested, StorageKind};
+use crate::requested::{EnvironmentKey, EnvironmentSection, Refusal, StorageKind};
 
 const LOOP_CONTROL: &str = "/dev/loop-control";
 
@@ -27,7 +27,7 @@ pub fn least(storage: StorageKind) -> u64 {
 ///
 /// # Errors
 /// The first reason, with what would be right.
-pub fn check(requested: &Requested, given_up: Option<&Path>) -> Result<(), Refusal> {
+pub fn check(requested: &EnvironmentSection, given_up: Option<&Path>) -> Result<(), Refusal> {
     let storage = requested.storage;
     if !storage.is_made() {
         return match (&requested.device, &requested.storage_size) {

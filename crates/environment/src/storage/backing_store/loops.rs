@@ -31,7 +31,7 @@ impl Loop {
     }
 }
 
-/// Those that have a file.
+/// All loop devices that have a file.
 pub(super) fn all() -> Vec<Loop> {
     let device = |entry: fs::DirEntry| {
         let file = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;

@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use kvdyno_dataset::Stream;
 use kvdyno_dataset::{RecordMaker, subseed};
 use kvdyno_engine::abi;
+use kvdyno_model::{MixOperation, OperationMix, RangeCursors};
 
-use super::operations::{MixOperation, OperationChoice, OperationMix, OperationRun};
+use super::operations::{OperationChoice, OperationRun};
 use super::removing::{Answered, Tail};
 use super::several::Several;
 use crate::arrival::BeginsOperations;
@@ -19,9 +20,8 @@ use crate::loops::get_loop::GetLoop;
 use crate::loops::range_reader::{RangeReader, RangeTarget};
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
 use crate::shared::{ClientCounter, ClientOps, MOST_KINDS, OpStats, bump};
-use crate::workloads::RangeCursors;
 use crate::workloads::present::{Inserts, Takes};
-use crate::workloads::range_lengths::RangeLengthChoice;
+use crate::workloads::range_lengths::{self, RangeLengthChoice};
 
 /// Records of which nobody can say whether they had to come, or had to be absent.
 pub(super) const UNCHECKED: ClientCounter = ClientCounter(0);
@@ -77,7 +77,7 @@ pub(super) struct Mixing<K, A, const FULL: bool> {
     lengths: RangeLengthChoice,
     /// The records of calls that have several.
     pub(super) several: Several,
-    /// Those whose versions an audit of a sample adds up.
+    /// The ids whose versions an audit of a sample adds up.
     pub(super) summed: SummedIds,
     /// When the next operation is due, where operations come by a schedule.
     pub(super) due: u64,
@@ -118,7 +118,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
             version: driver.stats.version.load(Ordering::Relaxed),
             ranges: RangeReader::new(false, driver),
             prefix_size: parameters.data.prefix_size.unwrap_or(0) as usize,
-            lengths: parameters.reads.lengths.draw(parameters.reads.seek_nexts + 1, stream(LENGTHS)),
+            lengths: range_lengths::draw(parameters.reads.lengths, parameters.reads.seek_nexts + 1, stream(LENGTHS)),
             several: Several::new(driver),
             summed: SummedIds::of(parameters.data.records),
             due: 0,

@@ -9,6 +9,7 @@ mod updating;
 
 use kvdyno_dataset::DELETION_BLOCK;
 use kvdyno_engine::abi;
+use kvdyno_model::{Distribution, DistributionKind, MixOperation, OperationMix, RangeCursors, RangeLengths};
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, Operations, WorkloadFigures};
 
 use super::counts::TrialCounts;
@@ -17,18 +18,16 @@ use super::mixed_role::MixedRole;
 use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::present::MOST_INSERTED;
-use super::range_cursors::RangeCursors;
-use super::range_lengths::RangeLengths;
 use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
-use crate::key_choice::{Distribution, DistributionKind, KeyChoice};
+use crate::key_choice::KeyChoice;
 use crate::loops::cursor::scan_capability;
 use crate::loops::{Driver, Work};
 use crate::shared::{COUNTERS, ClientCounter};
 use mixing::{ABSENT, Mixing, PRESENT, UNCHECKED};
-pub use operations::{MixOperation, OperationMix};
+use operations::kinds;
 
 use updating::{CONFLICTS, SAMPLED, UPDATED};
 
@@ -355,12 +354,12 @@ impl MixDefinition {
 struct MixRole(Option<OperationMix>);
 
 impl MixRole {
-    /// Of a client whose numbers these are.
+    /// The mix of a client with these parameters.
     fn mix(&self, spec: &WorkloadParameters) -> Option<OperationMix> {
         self.0.or(spec.mix)
     }
 
-    /// Of all clients of a trial.
+    /// The mixes of all clients of a trial.
     fn mixes(&self, spec: &WorkloadParameters) -> impl Iterator<Item = OperationMix> {
         self.mix(spec).into_iter().chain(spec.roles.iter().map(|role| role.mix))
     }
@@ -377,7 +376,7 @@ impl MixRole {
 
 impl RoleDefinition for MixRole {
     fn operations(&self, spec: &WorkloadParameters) -> Vec<OpKind> {
-        self.mix(spec).map(|mix| mix.kinds(spec)).unwrap_or_default()
+        self.mix(spec).map(|mix| kinds(&mix, spec)).unwrap_or_default()
     }
 
     fn writes(&self) -> bool {

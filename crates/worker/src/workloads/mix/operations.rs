@@ -1,9 +1,7 @@
-//! The operations of a mix with their weights, as an experiment file has them: `get 95, put 5`.
-
-use std::fmt;
+//! Which operation of a mix comes next, and what it is counted as.
 
 use kvdyno_dataset::Stream;
-use kvdyno_model::{Json, KeyValue, read_by_text, written_as_text};
+use kvdyno_model::{MixOperation, OperationMix};
 use kvdyno_results::OpKind;
 
 use super::several::{batch_of, multiget_of};
@@ -11,155 +9,31 @@ use crate::key_choice::alias::{AliasEntry, ENTRIES, alias_table, drawn, of_all};
 use crate::shared::MOST_KINDS;
 use crate::workloads::parameters::WorkloadParameters;
 
-kvdyno_model::words! {
-    /// An operation of a mix.
-    pub enum MixOperation: "an operation", "OPERATION" {
-        /// A record is read by its key.
-        Get = "get",
-        /// A record is updated: its value is written anew.
-        Put = "put",
-        /// A record that was not there is written, after all others in key order.
-        Insert = "insert",
-        /// A range is read: a seek to a record, and records that follow it in key order.
-        Range = "range",
-        /// A record is read, and then updated.
-        ReadModifyWrite = "read-modify-write",
-        /// A record is deleted; a put writes it again.
-        Delete = "delete",
-        /// The first record in key order is looked at, and one of the oldest deleted.
-        Take = "take",
-        /// A key is asked for that lies between those of records, and that none has.
-        Miss = "miss",
-        /// The first record in key order is looked at, and up to 64 of the oldest deleted as one range.
-        Expire = "expire",
-        /// Whether a record is there is asked for, without its value.
-        Contains = "contains",
-        /// A record is written if it is not there, and otherwise stays as it is.
-        InsertIfAbsent = "insert-if-absent",
-        /// A record is read and updated by one call of the engine, which lets nobody come between.
-        AtomicUpdate = "atomic-update",
-        /// A record is read and updated in a transaction, which is tried again until it is committed.
-        TransactionalUpdate = "transactional-update",
+/// The kind that an operation is counted as, of a client that writes and gets so many records at once.
+fn kind(operation: MixOperation, batch: usize, gets: usize) -> OpKind {
+    match operation {
+        MixOperation::Get if gets > 0 => OpKind::MultiGet,
+        MixOperation::Put if batch > 0 => OpKind::Batch,
+        MixOperation::Get => OpKind::Get,
+        MixOperation::Put => OpKind::Put,
+        MixOperation::Insert => OpKind::Insert,
+        MixOperation::Range => OpKind::Range,
+        MixOperation::ReadModifyWrite => OpKind::ReadModifyWrite,
+        MixOperation::Delete => OpKind::Delete,
+        MixOperation::Take => OpKind::Take,
+        MixOperation::Miss => OpKind::Miss,
+        MixOperation::Expire => OpKind::Expire,
+        MixOperation::Contains => OpKind::Contains,
+        MixOperation::InsertIfAbsent => OpKind::InsertIfAbsent,
+        MixOperation::AtomicUpdate => OpKind::AtomicUpdate,
+        MixOperation::TransactionalUpdate => OpKind::TransactionalUpdate,
     }
 }
 
-impl MixOperation {
-    /// The kind that it is counted as, of a client that writes and gets so many records at once.
-    fn kind(self, batch: usize, gets: usize) -> OpKind {
-        match self {
-            MixOperation::Get if gets > 0 => OpKind::MultiGet,
-            MixOperation::Put if batch > 0 => OpKind::Batch,
-            MixOperation::Get => OpKind::Get,
-            MixOperation::Put => OpKind::Put,
-            MixOperation::Insert => OpKind::Insert,
-            MixOperation::Range => OpKind::Range,
-            MixOperation::ReadModifyWrite => OpKind::ReadModifyWrite,
-            MixOperation::Delete => OpKind::Delete,
-            MixOperation::Take => OpKind::Take,
-            MixOperation::Miss => OpKind::Miss,
-            MixOperation::Expire => OpKind::Expire,
-            MixOperation::Contains => OpKind::Contains,
-            MixOperation::InsertIfAbsent => OpKind::InsertIfAbsent,
-            MixOperation::AtomicUpdate => OpKind::AtomicUpdate,
-            MixOperation::TransactionalUpdate => OpKind::TransactionalUpdate,
-        }
-    }
+/// The kinds of the operations of a mix, in the order of the client's statistics.
+pub(super) fn kinds(mix: &OperationMix, spec: &WorkloadParameters) -> Vec<OpKind> {
+    mix.parts().iter().map(|part| kind(part.0, batch_of(spec), multiget_of(spec))).collect()
 }
-
-/// Operations with their weights, in percent; together they are 100.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OperationMix {
-    /// In the order of the client's statistics.
-    parts: [(MixOperation, f64); MOST_KINDS],
-    count: usize,
-}
-
-impl OperationMix {
-    /// Of these parts, at most [`MOST_KINDS`], whose weights are 100 together.
-    pub(super) const fn of<const N: usize>(given: [(MixOperation, f64); N]) -> OperationMix {
-        let mut parts = [(MixOperation::Get, 0.0); MOST_KINDS];
-        let mut index = 0;
-        while index < N {
-            parts[index] = given[index];
-            index += 1;
-        }
-        OperationMix { parts, count: N }
-    }
-
-    /// The operations, each with its weight in percent.
-    pub fn parts(&self) -> &[(MixOperation, f64)] {
-        &self.parts[..self.count]
-    }
-
-    /// Whether it has an operation.
-    pub fn has(&self, operation: MixOperation) -> bool {
-        self.parts().iter().any(|part| part.0 == operation)
-    }
-
-    /// The kinds of its operations, in the order of the client's statistics.
-    pub(super) fn kinds(&self, spec: &WorkloadParameters) -> Vec<OpKind> {
-        self.parts().iter().map(|part| part.0.kind(batch_of(spec), multiget_of(spec))).collect()
-    }
-
-    fn with(mut self, operation: MixOperation, weight: f64) -> Result<OperationMix, String> {
-        if self.has(operation) {
-            return Err(format!("{operation} comes twice"));
-        }
-        let free = self.parts.get_mut(self.count).ok_or(format!("a mix has at most {MOST_KINDS} operations"))?;
-        *free = (operation, weight);
-        self.count += 1;
-        Ok(self)
-    }
-}
-
-/// How far the weights of a mix may be from 100 in all: thirds have an end.
-const ROUNDING: f64 = 0.2;
-
-impl KeyValue for OperationMix {
-    const PLACEHOLDER: &'static str = "MIX";
-
-    fn describe() -> String {
-        format!("operations with their weights in percent, such as \"get 95, put 5\"; {}", MixOperation::describe())
-    }
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        let mut mix = OperationMix::of([]);
-        for part in text.split(',') {
-            let mut words = part.split_whitespace();
-            let (name, weight, more) = (words.next().unwrap_or_default(), words.next(), words.next());
-            let operation = MixOperation::from_text(name)?;
-            let weight = weight.map(str::parse).and_then(Result::ok).filter(|weight| more.is_none() && *weight > 0.0);
-            let weight = weight.ok_or_else(|| format!("`{}` is not an operation with its weight", part.trim()))?;
-            mix = mix.with(operation, weight)?;
-        }
-        let sum: f64 = mix.parts().iter().map(|part| part.1).sum();
-        match (sum - 100.0).abs() <= ROUNDING {
-            true => Ok(mix),
-            false => Err(format!("the weights of `{text}` are {sum} in all; they must be 100")),
-        }
-    }
-
-    fn schema() -> Json {
-        let names: Vec<&str> = MixOperation::ALL.iter().map(|operation| operation.word()).collect();
-        let part = format!("({}) +[0-9.]+", names.join("|"));
-        serde_json::json!({ "type": "string", "pattern": format!("^ *{part}( *, *{part})* *$") })
-    }
-
-    fn words() -> Vec<(&'static str, &'static str)> {
-        MixOperation::words()
-    }
-}
-
-impl fmt::Display for OperationMix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> =
-            self.parts().iter().map(|(operation, weight)| format!("{operation} {weight}")).collect();
-        f.pad(&parts.join(", "))
-    }
-}
-
-read_by_text!(OperationMix);
-written_as_text!(OperationMix);
 
 /// A run of operations: the most frequent operation a number of times, then at most one other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -187,7 +61,7 @@ impl OperationChoice {
     pub(super) fn new(mix: &OperationMix, stream: Stream) -> Self {
         let mut weights = [0.0; MOST_KINDS];
         weights.iter_mut().zip(mix.parts()).for_each(|(slot, (_, weight))| *slot = *weight);
-        let most_frequent = (0..mix.count).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
+        let most_frequent = (0..mix.parts().len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
         let all: f64 = weights.iter().sum();
         let part = weights[most_frequent] / all;
         let mut count = 0;
@@ -199,7 +73,7 @@ impl OperationChoice {
         weights[most_frequent] = 0.0;
         let (all, mut end) = (weights.iter().sum::<f64>(), 0.0);
         let mut others = [u64::MAX; MOST_KINDS - 1];
-        let ends = mix.count.saturating_sub(1);
+        let ends = mix.parts().len().saturating_sub(1);
         for (slot, weight) in others.iter_mut().zip(&weights[..ends]) {
             end += weight / all;
             *slot = of_all(end);
@@ -234,38 +108,6 @@ mod tests {
     use crate::key_choice::fits;
 
     const EIGHT: &str = "get 30, put 20, insert 10, range 10, read-modify-write 10, delete 10, miss 5, contains 5";
-
-    #[test]
-    fn a_mix_is_read_as_it_is_written() {
-        for text in
-            ["get 95, put 5", "get 100", "range 95, insert 5", "get 40, put 30, insert 20, read-modify-write 10", EIGHT]
-        {
-            assert_eq!(text.parse::<OperationMix>().unwrap().to_string(), text);
-        }
-        assert_eq!(" get 33.3,put 33.3 ,range  33.3".parse::<OperationMix>().unwrap().parts().len(), 3);
-    }
-
-    #[test]
-    fn what_is_none_is_told() {
-        for (text, reason) in [
-            ("get 95, put 6", "the weights of `get 95, put 6` are 101 in all; they must be 100"),
-            ("got 100", "`got` is not an operation; it can be"),
-            ("get", "`get` is not an operation with its weight"),
-            ("get -5, put 105", "`get -5` is not an operation with its weight"),
-            ("get NaN", "`get NaN` is not"),
-            ("get 50 50", "`get 50 50` is not"),
-            ("get 50, get 50", "get comes twice"),
-            // As many kinds as a client has statistics for.
-            (
-                "get 10, put 10, insert 10, range 10, read-modify-write 10, delete 10, miss 10, contains 10, take 20",
-                "a mix has at most 8 operations",
-            ),
-            ("", "`` is not an operation"),
-        ] {
-            let error = text.parse::<OperationMix>().unwrap_err();
-            assert!(error.contains(reason), "{text}: {error}");
-        }
-    }
 
     #[test]
     fn operations_come_as_often_as_their_weights_say() {

@@ -24,7 +24,7 @@ use crate::workloads::present::{Inserts, Takes};
 
 /// How a record was answered for that may be absent.
 pub(super) enum Answered {
-    /// As it had to be, or as it might.
+    /// The answer is the one that had to come, or one that could.
     Right,
     /// Otherwise; whether the trial goes on.
     Wrong { goes_on: GoesOn },

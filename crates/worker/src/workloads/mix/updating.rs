@@ -127,7 +127,7 @@ struct UpdateUnderWay<'a, 'b, C> {
     id: u64,
     /// The new value, once it was asked for.
     buffer: &'a mut [u8],
-    /// As it was asked for the last time: an engine may try by itself.
+    /// The outcome of the last call: an engine may try again by itself.
     made: Result<Wrote, Tried>,
 }
 

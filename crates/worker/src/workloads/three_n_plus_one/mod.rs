@@ -4,11 +4,11 @@ mod computation;
 mod numbers;
 mod oracle;
 mod problem;
-pub(super) mod spelling;
 mod stored;
 
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Durability, abi};
+use kvdyno_model::Spelling;
 use kvdyno_results::{FigureValue, NamedFigure, WorkloadFigures};
 
 use super::computed::ComputedLoad;
@@ -23,7 +23,6 @@ use computation::Computation;
 use numbers::NumberCodec;
 use oracle::CycleAnswers;
 use problem::{LONGEST_CYCLE, MOST_STARTS, numbers_expected};
-use spelling::Spelling;
 use stored::CycleRecords;
 
 pub(super) static THREE_N_PLUS_ONE: CycleLengths = CycleLengths;

@@ -1,9 +1,9 @@
 //! Numbers as keys and values.
 
 use kvdyno_dataset::KeyFormat;
+use kvdyno_model::Spelling;
 
 use super::problem::LONGEST_CYCLE;
-use super::spelling::Spelling;
 
 /// The names of the digits, as K. S. Bhaskar's benchmark has them.
 const DIGITS: [&str; 10] = ["zero", "eins", "deux", "tres", "quattro", "пять", "ستة", "सात", "捌", "ஒன்பது"];

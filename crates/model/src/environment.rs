@@ -1,17 +1,16 @@
 //! The environment that an experiment requests: the keys of `[environment]`, held against no machine yet.
 
-use kvdyno_model::{FilePath, Keys};
 use serde::{Deserialize, Serialize};
 
-pub use kvdyno_model::{
-    Allocator, ByteSize, CacheState, Cpus, HugePages, IndexList, NamedAllocator, NumaPolicy, Smt, StorageKind,
+use crate::{
+    Allocator, ByteSize, CacheState, Cpus, FilePath, HugePages, IndexList, Keys, NumaPolicy, Smt, StorageKind,
 };
 
 /// The environment of the trials. What it does not say stays as it is where kvdyno is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "environment", key = EnvironmentKey)]
-pub struct Requested {
+pub struct EnvironmentSection {
     /// CPUs that a trial may use: how many, or which, as in `0-3,8`; the one CPU 5 is `5-5`.
     #[key(absent = "all that kvdyno may use")]
     pub cpus: Option<Cpus>,
@@ -45,21 +44,4 @@ pub struct Requested {
     /// A block device instead of a file. It is erased, and the command line must say so too, by `--yes-erase`.
     #[key(absent = "a file", no_flag)]
     pub device: Option<FilePath>,
-}
-
-/// Something that was requested and cannot be had on this machine, or with this user's rights.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Refusal {
-    /// The key of the experiment file that requests it.
-    pub key: EnvironmentKey,
-    /// The reason, and what would be right.
-    pub message: String,
-}
-
-impl Refusal {
-    /// A refusal of what `key` requests.
-    pub fn new(key: EnvironmentKey, message: impl Into<String>) -> Refusal {
-        Refusal { key, message: message.into() }
-    }
 }

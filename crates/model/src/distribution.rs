@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use kvdyno_model::{Json, KeyValue, read_by_text, written_as_text};
+use crate::power_law::{MOST_KEY_RANGES, PowerLaw};
+use crate::{Json, KeyValue, read_by_text, words, written_as_text};
 
-use super::power::{MOST_RANGES, PowerLaw};
-
-kvdyno_model::words! {
+words! {
     /// How likely each record is to come next.
     #[derive(Default)]
     pub enum DistributionKind: "a distribution", "DISTRIBUTION" {
@@ -59,7 +58,7 @@ const WIDTH: DistributionNumber = part("part of the records", 0.01);
 const POWER: [DistributionNumber; MOST_NUMBERS] = [
     DistributionNumber { what: "part of the likeliest record", default: 0.002_312, least: 1e-9, most: 1.0 },
     DistributionNumber { what: "exponent", default: 0.3467, least: 0.01, most: 1.0 },
-    DistributionNumber { what: "number of key ranges", default: 1.0, least: 1.0, most: MOST_RANGES },
+    DistributionNumber { what: "number of key ranges", default: 1.0, least: 1.0, most: MOST_KEY_RANGES as f64 },
     coefficient(14.18),
     rate(-2.917),
     coefficient(0.0164),
@@ -118,12 +117,12 @@ impl Distribution {
     }
 
     /// Its numbers; 0 for those that it does not take.
-    pub(crate) fn numbers(self) -> [f64; MOST_NUMBERS] {
+    pub fn numbers(self) -> [f64; MOST_NUMBERS] {
         self.numbers
     }
 
     /// Parts that the records are cut into, each of which has one at least.
-    pub(crate) fn ranges(self) -> u64 {
+    pub fn ranges(self) -> u64 {
         if self.kind == DistributionKind::Power { PowerLaw::new(self.numbers).count(u64::MAX) } else { 1 }
     }
 

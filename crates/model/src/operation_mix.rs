@@ -1,0 +1,169 @@
+//! The operations of a mix with their weights, as an experiment file has them: `get 95, put 5`.
+
+use std::fmt;
+
+use crate::{Json, KeyValue, read_by_text, words, written_as_text};
+
+words! {
+    /// An operation of a mix.
+    pub enum MixOperation: "an operation", "OPERATION" {
+        /// A record is read by its key.
+        Get = "get",
+        /// A record is updated: its value is written anew.
+        Put = "put",
+        /// A record that was not there is written, after all others in key order.
+        Insert = "insert",
+        /// A range is read: a seek to a record, and records that follow it in key order.
+        Range = "range",
+        /// A record is read, and then updated.
+        ReadModifyWrite = "read-modify-write",
+        /// A record is deleted; a put writes it again.
+        Delete = "delete",
+        /// The first record in key order is looked at, and one of the oldest deleted.
+        Take = "take",
+        /// A key is asked for that lies between those of records, and that none has.
+        Miss = "miss",
+        /// The first record in key order is looked at, and up to 64 of the oldest deleted as one range.
+        Expire = "expire",
+        /// Whether a record is there is asked for, without its value.
+        Contains = "contains",
+        /// A record is written if it is not there, and otherwise stays as it is.
+        InsertIfAbsent = "insert-if-absent",
+        /// A record is read and updated by one call of the engine, which lets nobody come between.
+        AtomicUpdate = "atomic-update",
+        /// A record is read and updated in a transaction, which is tried again until it is committed.
+        TransactionalUpdate = "transactional-update",
+    }
+}
+
+/// Operations of a mix at the most: a client has statistics for as many kinds.
+pub const MOST_OPERATIONS: usize = 8;
+
+/// Operations with their weights, in percent; together they are 100.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OperationMix {
+    /// In the order of the client's statistics.
+    parts: [(MixOperation, f64); MOST_OPERATIONS],
+    count: usize,
+}
+
+impl OperationMix {
+    /// The mix of these parts, at most [`MOST_OPERATIONS`], whose weights add up to 100.
+    pub const fn of<const N: usize>(given: [(MixOperation, f64); N]) -> OperationMix {
+        let mut parts = [(MixOperation::Get, 0.0); MOST_OPERATIONS];
+        let mut index = 0;
+        while index < N {
+            parts[index] = given[index];
+            index += 1;
+        }
+        OperationMix { parts, count: N }
+    }
+
+    /// The operations, each with its weight in percent.
+    pub fn parts(&self) -> &[(MixOperation, f64)] {
+        &self.parts[..self.count]
+    }
+
+    /// Whether it has an operation.
+    pub fn has(&self, operation: MixOperation) -> bool {
+        self.parts().iter().any(|part| part.0 == operation)
+    }
+
+    fn with(mut self, operation: MixOperation, weight: f64) -> Result<OperationMix, String> {
+        if self.has(operation) {
+            return Err(format!("{operation} comes twice"));
+        }
+        let free = self.parts.get_mut(self.count).ok_or(format!("a mix has at most {MOST_OPERATIONS} operations"))?;
+        *free = (operation, weight);
+        self.count += 1;
+        Ok(self)
+    }
+}
+
+/// How far the weights of a mix may be from 100 in all: thirds have an end.
+const ROUNDING: f64 = 0.2;
+
+impl KeyValue for OperationMix {
+    const PLACEHOLDER: &'static str = "MIX";
+
+    fn describe() -> String {
+        format!("operations with their weights in percent, such as \"get 95, put 5\"; {}", MixOperation::describe())
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let mut mix = OperationMix::of([]);
+        for part in text.split(',') {
+            let mut words = part.split_whitespace();
+            let (name, weight, more) = (words.next().unwrap_or_default(), words.next(), words.next());
+            let operation = MixOperation::from_text(name)?;
+            let weight = weight.map(str::parse).and_then(Result::ok).filter(|weight| more.is_none() && *weight > 0.0);
+            let weight = weight.ok_or_else(|| format!("`{}` is not an operation with its weight", part.trim()))?;
+            mix = mix.with(operation, weight)?;
+        }
+        let sum: f64 = mix.parts().iter().map(|part| part.1).sum();
+        match (sum - 100.0).abs() <= ROUNDING {
+            true => Ok(mix),
+            false => Err(format!("the weights of `{text}` are {sum} in all; they must be 100")),
+        }
+    }
+
+    fn schema() -> Json {
+        let names: Vec<&str> = MixOperation::ALL.iter().map(|operation| operation.word()).collect();
+        let part = format!("({}) +[0-9.]+", names.join("|"));
+        serde_json::json!({ "type": "string", "pattern": format!("^ *{part}( *, *{part})* *$") })
+    }
+
+    fn words() -> Vec<(&'static str, &'static str)> {
+        MixOperation::words()
+    }
+}
+
+impl fmt::Display for OperationMix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> =
+            self.parts().iter().map(|(operation, weight)| format!("{operation} {weight}")).collect();
+        f.pad(&parts.join(", "))
+    }
+}
+
+read_by_text!(OperationMix);
+written_as_text!(OperationMix);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EIGHT: &str = "get 30, put 20, insert 10, range 10, read-modify-write 10, delete 10, miss 5, contains 5";
+
+    #[test]
+    fn a_mix_is_read_as_it_is_written() {
+        for text in
+            ["get 95, put 5", "get 100", "range 95, insert 5", "get 40, put 30, insert 20, read-modify-write 10", EIGHT]
+        {
+            assert_eq!(text.parse::<OperationMix>().unwrap().to_string(), text);
+        }
+        assert_eq!(" get 33.3,put 33.3 ,range  33.3".parse::<OperationMix>().unwrap().parts().len(), 3);
+    }
+
+    #[test]
+    fn what_is_none_is_told() {
+        for (text, reason) in [
+            ("get 95, put 6", "the weights of `get 95, put 6` are 101 in all; they must be 100"),
+            ("got 100", "`got` is not an operation; it can be"),
+            ("get", "`get` is not an operation with its weight"),
+            ("get -5, put 105", "`get -5` is not an operation with its weight"),
+            ("get NaN", "`get NaN` is not"),
+            ("get 50 50", "`get 50 50` is not"),
+            ("get 50, get 50", "get comes twice"),
+            // As many kinds as a client has statistics for.
+            (
+                "get 10, put 10, insert 10, range 10, read-modify-write 10, delete 10, miss 10, contains 10, take 20",
+                "a mix has at most 8 operations",
+            ),
+            ("", "`` is not an operation"),
+        ] {
+            let error = text.parse::<OperationMix>().unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+}
