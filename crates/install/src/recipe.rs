@@ -1,6 +1,5 @@
 //! Recipes: `engines/NAME/recipe.toml`.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::closest;
@@ -93,33 +92,18 @@ pub struct Manual {
     pub needs: Vec<String>,
 }
 
-/// A package client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum PackageClient {
-    Apt,
-    Cargo,
-    Go,
-    Maven,
-    Npm,
-    Pip,
-    /// Nobody: the user has it.
-    #[serde(skip)]
-    None,
-}
-
-impl fmt::Display for PackageClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            PackageClient::Apt => "apt",
-            PackageClient::Cargo => "cargo",
-            PackageClient::Go => "go",
-            PackageClient::Maven => "maven",
-            PackageClient::Npm => "npm",
-            PackageClient::Pip => "pip",
-            PackageClient::None => "nobody",
-        })
+kvdyno_model::words! {
+    /// A package client.
+    #[allow(missing_docs)]
+    pub enum PackageClient: "a package client", "CLIENT" {
+        Apt = "apt",
+        Cargo = "cargo",
+        Go = "go",
+        Maven = "maven",
+        Npm = "npm",
+        Pip = "pip",
+        /// Nobody: the user has it.
+        None = "nobody",
     }
 }
 

@@ -27,10 +27,10 @@ use std::path::{Path, PathBuf};
 use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
 
-pub use diff::{Diff, DiffError, DiffFormat, DiffOutcome};
+pub use diff::{Diff, DiffError, DiffOutcome};
 pub use error::ReportError;
-pub use format::{Format, Screen, UnknownFormat};
-pub use published::{Paper, UnknownPaper, against, can_hold};
+pub use format::{Format, Screen};
+pub use published::{Paper, against, can_hold};
 pub use words::plain;
 
 use document::Document;

@@ -37,7 +37,7 @@ const TEMPLATE: &str = "engines = [\"faulty\", \"skeleton\"]\n[data]\nrecords = 
 /// # Panics
 /// If anything else went wrong: the program would end with exit code 1.
 fn is_reported(results: &ResultsFolder) -> bool {
-    Format::ALL.into_iter().all(|format| match report(results, format, Screen::default(), &results.report_folder()) {
+    Format::ALL.iter().all(|&format| match report(results, format, Screen::default(), &results.report_folder()) {
         Ok(Rendered { page: Err(error), .. }) => panic!("exit code 1: {error}"),
         Ok(rendered) => !black_box(rendered).text.is_empty(),
         Err(ReportError::Read(ReadError::Io { path, cause })) => panic!("exit code 1: {}: {cause}", path.display()),

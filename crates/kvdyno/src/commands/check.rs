@@ -19,6 +19,7 @@ use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
 use kvdyno_environment::ownership::OwnedFolder;
 use kvdyno_plan::inspection;
+use kvdyno_report::Format;
 
 use self::engine_checks::{CheckStanding, EngineChecks};
 use super::engines::{EngineSearch, find, left_out};
@@ -54,7 +55,7 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     // Its own folder: what nobody asked for goes with the program, and stays only if a check failed.
     let unasked = tempfile::Builder::new().prefix("kvdyno-logs-").tempdir_in(&dir).map_err(cannot())?;
     let logs = arguments.logs.clone().unwrap_or_else(|| unasked.path().to_owned());
-    let is_table = arguments.format == "table";
+    let is_table = arguments.format == Format::Table;
     if is_table && !subjects.is_empty() {
         print(&format!("{}\n\n", said_of(effort)))?;
     }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use kvdyno_engine::{Choice, catalog::EngineName};
 use kvdyno_environment::abilities::abilities;
+use kvdyno_report::Format;
 use kvdyno_results::{DriverCost, KvdynoBuild, Machine};
 use kvdyno_worker::clock::{self, Calibration, Tsc};
 
-use crate::cli::{ListFormat, MachineArguments};
+use crate::cli::MachineArguments;
 use crate::error::Error;
 use crate::output::{print_columns, print_json};
 
@@ -21,7 +22,7 @@ pub fn run(arguments: MachineArguments) -> Result<(), Error> {
         return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
     }
     let facts = describe(&arguments.dir);
-    match arguments.json || arguments.list.format == ListFormat::Json {
+    match arguments.json || arguments.list.format == Format::Json {
         true => print_json(&facts),
         false => print_columns(&words(&facts)),
     }

@@ -6,6 +6,7 @@ use kvdyno_engine::installed;
 use kvdyno_engine::{AbiCode, Compression, Durability, Hints, LabSettings};
 use kvdyno_experiment::SettingsSection;
 use kvdyno_plan::inspection;
+use kvdyno_report::Format;
 
 use super::engines::{EngineSearch, UsableEngine, find, left_out, table};
 use crate::cli::SettingsArguments;
@@ -25,7 +26,7 @@ pub fn run(arguments: SettingsArguments) -> Result<(), Error> {
             EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be inspected: {reason}"))),
         }
     }
-    let text = if arguments.format == "md" { page.markdown() } else { page.text() };
+    let text = if arguments.format == Format::Markdown { page.markdown() } else { page.text() };
     print(&text)
 }
 

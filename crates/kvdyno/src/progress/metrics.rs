@@ -205,7 +205,7 @@ impl RunState {
         for (key, result) in &self.cells {
             for operations in &result.operations {
                 for percentile in kvdyno_results::Percentile::ALL {
-                    let (kind, at) = (operations.kind.name().to_owned(), percentile.to_string());
+                    let (kind, at) = (operations.kind.word().to_owned(), percentile.to_string());
                     let mut labels = labels(key);
                     labels.extend([("kind", kind), ("percentile", at)]);
                     text.sample(name, &borrowed(&labels), operations.latency.at(percentile) as f64 / 1e9);

@@ -48,11 +48,3 @@ pub(super) fn title(side: Side) -> &'static str {
         Side::Writes => "Writes",
     }
 }
-
-/// `reads`.
-pub(super) fn noun(side: Side) -> &'static str {
-    match side {
-        Side::Reads => "reads",
-        Side::Writes => "writes",
-    }
-}

@@ -2,7 +2,7 @@
 
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, noun, title};
+use super::drawn::{DrawnChart, title};
 use super::height::Height;
 use super::paint::paint_lines;
 use super::rates::{against_threads, most};
@@ -22,8 +22,7 @@ pub(super) fn efficiency(study: &Study<'_>, workload: &str, side: Side) -> Resul
         return Ok(None);
     }
     let caption = format!("{}: scaling efficiency", title(side));
-    let words =
-        format!("{workload}: rate of {} of each thread over that with the fewest, a line an engine", noun(side));
+    let words = format!("{workload}: rate of {side} of each thread over that with the fewest, a line an engine");
     let axis = |all: &[Height]| Axis::from_zero("efficiency (1: scales fully)", most(all).clamp(1.0, 4.0), 5.0, short);
     paint_lines(&against_threads(study, &cells, (caption, words), &height, axis)).map(Some)
 }

@@ -2,7 +2,7 @@
 
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, FurtherDrawing, noun, title};
+use super::drawn::{DrawnChart, FurtherDrawing, title};
 use super::height::Height;
 use super::line_chart::{ChartLine, LineChart, Point};
 use super::paint::paint_lines;
@@ -35,8 +35,8 @@ fn charts(
     workload: &str,
 ) -> (LineChart, LineChart) {
     let height = |cell: &StudyCell<'_>| cell.rate(side).map(Height::estimate);
-    let words = format!("{workload}: {} a second against threads, a line for each engine", noun(side));
-    let unit = format!("{}/s", noun(side));
+    let words = format!("{workload}: {side} a second against threads, a line for each engine");
+    let unit = format!("{side}/s");
     let chart = |words: String, axis: &dyn Fn(&[Height]) -> Axis| {
         against_threads(study, cells, (caption.clone(), words), &height, axis)
     };

@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn every_paper_has_comparisons_with_entries() {
-        for paper in Paper::ALL {
+        for &paper in Paper::ALL {
             let comparisons = comparisons(paper).unwrap();
             assert!(comparisons.iter().all(|comparison| comparison.entries.len() > 1), "{paper}");
             assert!(slips(paper).is_ok());
