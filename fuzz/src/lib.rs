@@ -1,4 +1,4 @@
-//! What the fuzz targets share: under libFuzzer each is its target, else a program that reads the files it is given.
+//! The program that each fuzz target is: under libFuzzer its target, else a reader of the files that are named to it.
 
 use std::env::args_os;
 use std::fs;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::closest;
+use kvdyno_model::did_you_mean;
 use serde::Deserialize;
 
 use crate::sources;
@@ -111,18 +111,17 @@ kvdyno_model::words! {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum RecipeError {
-    #[error("there is no recipe for `{name}`{}; recipes are there for {}", meant(.suggestion), .known.join(", "))]
-    Unknown { name: String, suggestion: Option<String>, known: Vec<String> },
+    #[error(
+        "there is no recipe for `{name}`{}; recipes are there for {}",
+        did_you_mean(.name, .known), .known.join(", ")
+    )]
+    Unknown { name: String, known: Vec<String> },
     #[error("there is no recipe for {name} {version}; there is one for {}", .known.join(", "))]
     Version { name: String, version: String, known: Vec<String> },
     #[error("{name} is in no registry: {hint} (see {page})")]
     Manual { name: String, hint: String, page: String },
     #[error("engines/{name}/recipe.toml: {reason}")]
     Text { name: String, reason: String },
-}
-
-fn meant(suggestion: &Option<String>) -> String {
-    suggestion.as_ref().map(|word| format!("; did you mean `{word}`?")).unwrap_or_default()
 }
 
 /// Every recipe, by name.
@@ -140,11 +139,9 @@ pub fn recipes() -> Result<Vec<Recipe>, RecipeError> {
 pub fn recipe(name: &str) -> Result<Recipe, RecipeError> {
     let all = recipes()?;
     let known: Vec<String> = all.iter().map(|recipe| recipe.name.clone()).collect();
-    all.into_iter().find(|recipe| recipe.name == name).ok_or_else(|| RecipeError::Unknown {
-        name: name.to_owned(),
-        suggestion: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
-        known,
-    })
+    all.into_iter()
+        .find(|recipe| recipe.name == name)
+        .ok_or_else(|| RecipeError::Unknown { name: name.to_owned(), known })
 }
 
 fn parse(name: &str, text: &str) -> Result<Recipe, RecipeError> {

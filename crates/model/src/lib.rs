@@ -14,6 +14,7 @@ mod numa;
 mod rate;
 mod repeat;
 mod size;
+pub mod text;
 mod time;
 mod words;
 

@@ -13,7 +13,6 @@ mod format;
 mod grid;
 mod lab_keys;
 mod labels;
-mod numbers;
 mod order;
 mod published;
 mod remarks;
@@ -31,7 +30,6 @@ pub use diff::{Diff, DiffError, DiffOutcome};
 pub use error::ReportError;
 pub use format::{Format, Screen};
 pub use published::{Paper, against, can_hold};
-pub use words::plain;
 
 use document::Document;
 use study::{Contents, Study};

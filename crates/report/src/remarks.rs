@@ -1,9 +1,9 @@
 //! Failures, doubts and notes, for people.
 
 use kvdyno_analysis::{Doubt, Steadiness, Unsteady, Untold, check};
+use kvdyno_model::text::plus_minus;
 use kvdyno_results::{Failure, FailureKind, Side, TrialOutcome, TrialResult};
 
-use crate::numbers::plus_minus;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::{threads, title};

@@ -1,8 +1,8 @@
 //! The kinds of operations.
 
 kvdyno_model::words! {
-    /// The kind of an operation: one timed call, or for ranges and emulated multi-gets the calls of one unit of work. Its
-    /// number, which clients have in shared memory, is its place here.
+    /// The kind of an operation: one timed call, or for ranges and emulated multi-gets the calls of one unit of work.
+    /// Its number, which clients have in shared memory, is its index here.
     #[repr(u32)]
     pub enum OpKind: "a kind of operation", "KIND" {
         /// One record by its key.
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_a_kind_is_its_place() {
+    fn the_number_of_a_kind_is_its_index() {
         for kind in OpKind::ALL {
             assert_eq!(OpKind::ALL[*kind as usize], *kind);
         }

@@ -1,10 +1,11 @@
 //! The cells of a run so far, as a table for a terminal that is drawn anew: rates, their intervals as they narrow, p99.
 
 use kvdyno_analysis::{CellKey, Estimate};
+use kvdyno_model::text::duration;
 use kvdyno_results::{ClientKind, Percentile, Phase, Side, TrialKey, TrialResult};
 use kvdyno_run::{Live, SoFar};
 
-use super::words::{latency, rate};
+use super::words::rate;
 
 /// The cells, in the order in which they were begun.
 #[derive(Default)]
@@ -143,7 +144,7 @@ impl LiveCell {
             [
                 estimate.map(|it| rate(it.value)).unwrap_or_default(),
                 half.map(percent).unwrap_or_default(),
-                p99.map(latency).unwrap_or_default(),
+                p99.map(|ns| duration(ns as f64)).unwrap_or_default(),
             ]
         };
         let [reads, reads_half, reads_p99] = of(|it| it.reads_per_s, |it| it.read_p99_ns);

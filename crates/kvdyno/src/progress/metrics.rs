@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kvdyno_analysis::CellKey;
+use kvdyno_model::text::metrics_label;
 use kvdyno_results::{TrialKey, TrialResult, files};
 use kvdyno_run::{Live, Progress};
 
@@ -247,7 +248,7 @@ impl MetricsText {
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        let label = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", escaped(value));
+        let label = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", metrics_label(value));
         match labels {
             [] => self.line(format_args!("{name} {value}")),
             labels => {
@@ -261,11 +262,6 @@ impl MetricsText {
         // A text takes whatever is written.
         let _ = writeln!(self.0, "{line}");
     }
-}
-
-/// A label's value as the format has it.
-fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Rates against threads.
 
+use kvdyno_model::text::capital;
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, FurtherDrawing, title};
+use super::drawn::{DrawnChart, FurtherDrawing};
 use super::height::Height;
 use super::line_chart::{ChartLine, LineChart, Point};
 use super::paint::paint_lines;
@@ -20,7 +21,7 @@ pub(super) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Opt
         return Ok(None);
     }
     let without = if cells.len() < all { ", without the null engine" } else { "" };
-    let caption = format!("{} a second{without}", title(side));
+    let caption = format!("{} a second{without}", capital(&side.to_string()));
     let (chart, logarithmic) = charts(study, &cells, side, caption, workload);
     let twin = FurtherDrawing { words: "logarithmic".to_owned(), svg: logarithmic.draw()?, is_on_paper: true };
     Ok(Some(DrawnChart { further: vec![twin], ..paint_lines(&chart)? }))

@@ -1,4 +1,5 @@
-//! The formats of a report. Each renders the same document; a new one is a file here and a line in `Format` and `render`.
+//! The formats of a report. Each renders the same document; a new one is a file here, and a line in [`Format`] and in
+//! its `render`.
 
 mod blocks;
 mod chart_sheets;

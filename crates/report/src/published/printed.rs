@@ -1,5 +1,6 @@
 //! The printed tables, `published/*.csv`, as comparisons.
 
+use kvdyno_model::text::counted;
 use kvdyno_results::Phase;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -8,7 +9,6 @@ use super::comparison::{CellFilter, ComparedFigure, PublishedComparison, Publish
 use super::paper::Paper;
 use crate::error::ReportError;
 use crate::order::distinct;
-use crate::words::counted;
 
 const INMEM_LOAD: &str = include_str!("../../../../published/symas-2014-inmem-load.csv");
 const INMEM_RUN: &str = include_str!("../../../../published/symas-2014-inmem-numa-interleave.csv");
@@ -183,7 +183,7 @@ fn settings(row: &ThreeNPlusOne) -> String {
         0 => "default cache".to_owned(),
         kib => format!("cache {kib} KiB"),
     }];
-    words.push(format!("{} thread{}", row.threads, if row.threads == 1 { "" } else { "s" }));
+    words.push(counted(row.threads, "thread"));
     words.extend(row.log_buffer_kib.map(|kib| format!("log buffer {kib} KiB")));
     let flags = [(row.nosync_txn, "NOSYNC"), (row.log_dsync, "DSYNC"), (row.sort_by_length, "by length")];
     words.extend(flags.iter().filter(|(set, _)| *set == 1).map(|(_, word)| (*word).to_owned()));
