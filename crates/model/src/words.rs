@@ -1,7 +1,7 @@
 //! Values that are chosen by a word. Each is defined once, with the meaning of its words.
 
 /// An enum whose values are words: with `ALL`, `Display` and serde's `Serialize`. If the words for it and a placeholder
-/// follow its name, it is read too: `FromStr` says what was probably meant, and the reference and the schema tell of it;
+/// follow its name, it is read too: `FromStr` says what was probably meant, the reference and the schema tell of it;
 /// `or` gives another word that is read, and `as default` marks that of `#[derive(Default)]`.
 #[macro_export]
 macro_rules! words {
