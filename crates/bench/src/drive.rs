@@ -10,7 +10,7 @@ use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, LabSetti
 use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::{driver_check, hints};
 use kvdyno_worker::workloads::{
-    Data, OperationMix, Spelling, TrialEnd, UnknownWorkload, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
+    Data, OperationMix, Spelling, TrialEnd, Verify, WorkloadName, WorkloadParameters, WorkloadSpec,
 };
 use kvdyno_worker::{Distribution, KnownContents, TrialSpec};
 
@@ -116,7 +116,7 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
 
 /// A workload by its name.
 pub fn workload(name: &str) -> Result<WorkloadName, BenchError> {
-    name.parse().map_err(|error: UnknownWorkload| BenchError::Program(error.to_string()))
+    name.parse().map_err(BenchError::Program)
 }
 
 /// An engine with options beyond its preset.

@@ -46,6 +46,15 @@ pub fn rate(per_s: f64) -> String {
     if per_s > 0.0 && per_s < 10.0 { format!("{per_s:.1}") } else { grouped(per_s) }
 }
 
+/// A rate in few digits: `950`, `12.3 k`, `1.23 M`.
+pub fn short_rate(per_s: f64) -> String {
+    match per_s {
+        r if r >= 1e6 => format!("{:.2} M", r / 1e6),
+        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
+        r => format!("{r:.0}"),
+    }
+}
+
 /// A number that may be a small part of one: `0.0123`, `1.57`, `1,234`.
 pub fn part_of_one(number: f64) -> String {
     match number.abs() {
@@ -207,6 +216,7 @@ mod tests {
         let given = [0.0, 7.0, 999.0, 1000.0, 1_234_567.4, -1234.0];
         assert_eq!(given.map(grouped), ["0", "7", "999", "1,000", "1,234,567", "-1,234"]);
         assert_eq!([0.0, 0.42, 12.4].map(rate), ["0", "0.4", "12"]);
+        assert_eq!([950.0, 12_345.0, 1.5e6].map(short_rate), ["950", "12.3 k", "1.50 M"]);
     }
 
     #[test]

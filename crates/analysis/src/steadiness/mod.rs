@@ -18,7 +18,6 @@ mod simulated;
 use std::fmt;
 
 use kvdyno_results::{DuetSlice, Phase, SeriesPoint, Side, TrialResult};
-use serde::{Serialize, Serializer};
 
 use crate::cells::{PointRate, Series, whole_points};
 
@@ -122,11 +121,7 @@ impl fmt::Display for Unsteady {
     }
 }
 
-impl Serialize for Unsteady {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+kvdyno_model::written_as_text!(Unsteady);
 
 impl fmt::Display for Untold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! Words of progress: the work of a trial, rates, times.
 
-use kvdyno_model::text::{counted, duration, short_clock};
+use kvdyno_model::text::{counted, duration, short_clock, short_rate};
 use kvdyno_results::{Phase, TrialKey};
 use kvdyno_run::Live;
 
@@ -21,15 +21,6 @@ pub fn position(number: usize, count: usize) -> String {
     format!("[{number:>0$}/{count}]", count.to_string().len())
 }
 
-/// `1.23 M`: records a second, say.
-pub fn rate(records: f64) -> String {
-    match records {
-        r if r >= 1e6 => format!("{:.2} M", r / 1e6),
-        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
-        r => format!("{r:.0}"),
-    }
-}
-
 /// The trial's time, and apart from it the plan's, where it is known how long that takes.
 pub fn times(live: &Live) -> String {
     let trial = match live.trial_left() {
@@ -47,7 +38,7 @@ pub fn doing(live: &Live) -> String {
     let so_far = live.so_far.unwrap_or_default();
     let of = |(verb, records, p99): (&str, f64, Option<u64>)| {
         let p99 = p99.map(|p99| format!(", p99 {}", duration(p99 as f64))).unwrap_or_default();
-        (records > 0.0).then(|| format!("{verb} {}/s{p99}", rate(records)))
+        (records > 0.0).then(|| format!("{verb} {}/s{p99}", short_rate(records)))
     };
     let sides = [("read", live.reads_per_s, so_far.read_p99_ns), ("write", live.writes_per_s, so_far.write_p99_ns)];
     let words: Vec<String> = sides.into_iter().filter_map(of).collect();

@@ -34,7 +34,7 @@ pub use definition::{Removal, VersionsAdded, WorkloadDefinition};
 pub use kvdyno_model::Verify;
 pub use mix::{MixOperation, OperationMix};
 pub use mixed_role::MixedRole;
-pub use name::{UnknownWorkload, WorkloadName};
+pub use name::WorkloadName;
 pub use parameter::{Parameter, WorkloadError};
 pub use parameters::{Data, Reads, TrialEnd, WorkloadParameters};
 pub(crate) use present::present_after;
