@@ -43,3 +43,16 @@ impl Format {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_leads_to_its_format() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(*format));
+        }
+        assert_eq!(["markdown", "text"].map(str::parse), [Ok(Format::Markdown), Ok(Format::Table)]);
+    }
+}
