@@ -49,7 +49,7 @@ build:
 	$(MAKE) adapters
 
 # All that is tested, and the tests, in one build: one set of features, so that nothing is compiled twice. The fuzz
-# targets, which only link with libFuzzer, are no default members of the workspace.
+# targets, which `make fuzz` alone needs, are no default members of the workspace.
 build-tests: tools
 	$(CARGO) build --release --locked --all-targets $(TESTED_FEATURES)
 	$(MAKE) adapters

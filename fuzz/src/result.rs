@@ -1,7 +1,5 @@
 //! A `result.json`: see `kvdyno_torment::inputs`.
 
-#![no_main]
+#![cfg_attr(feature = "libfuzzer", no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kvdyno_torment::inputs::result(bytes);
-});
+kvdyno_fuzz::target!(result);

@@ -1,7 +1,5 @@
 //! A `series.csv`: see `kvdyno_torment::inputs`.
 
-#![no_main]
+#![cfg_attr(feature = "libfuzzer", no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kvdyno_torment::inputs::series(bytes);
-});
+kvdyno_fuzz::target!(series);

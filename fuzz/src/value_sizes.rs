@@ -1,7 +1,5 @@
 //! A histogram of sizes of values: see `kvdyno_torment::inputs`.
 
-#![no_main]
+#![cfg_attr(feature = "libfuzzer", no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    kvdyno_torment::inputs::value_sizes(bytes);
-});
+kvdyno_fuzz::target!(value_sizes);

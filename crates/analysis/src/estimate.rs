@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
@@ -58,11 +58,7 @@ impl fmt::Display for Method {
     }
 }
 
-impl Serialize for Method {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+kvdyno_model::written_as_text!(Method);
 
 impl Estimate {
     /// The mean of repeated trials with Student's t interval: mean ± t(n-1) · s / √n (Student, *The Probable Error of a

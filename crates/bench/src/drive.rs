@@ -10,7 +10,7 @@ use kvdyno_model::{Distribution, OperationMix, Spelling, Verify};
 
 use kvdyno_results::{Audit, ClientKind};
 use kvdyno_worker::worker::{driver_check, hints};
-use kvdyno_worker::workloads::{Data, TrialEnd, UnknownWorkload, WorkloadName, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::workloads::{Data, TrialEnd, WorkloadName, WorkloadParameters, WorkloadSpec};
 use kvdyno_worker::{KnownContents, TrialSpec};
 
 use crate::BenchError;
@@ -115,7 +115,7 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
 
 /// A workload by its name.
 pub fn workload(name: &str) -> Result<WorkloadName, BenchError> {
-    name.parse().map_err(|error: UnknownWorkload| BenchError::Program(error.to_string()))
+    name.parse().map_err(BenchError::Program)
 }
 
 /// An engine with options beyond its preset.

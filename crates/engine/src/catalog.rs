@@ -11,9 +11,10 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kvdyno_model::did_you_mean;
+
 use crate::adapter::{Adapter, AdapterError};
 use crate::installed::{self, Installed};
-use crate::text::closest;
 
 /// How a user names an engine: `lmdb`, `wiredtiger:lsm`, `rocksdb@8.5.4:pfx`, `lmdb@/old/liblmdb.so`, `./libmine.so`,
 /// `./libmine.so:fast`.
@@ -40,12 +41,10 @@ pub struct EngineLocation {
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// Nobody has heard of it.
-    #[error("there is no engine `{name}`{}", advice(suggestion, known))]
+    #[error("there is no engine `{name}`{}", advice(name, known))]
     Unknown {
         /// The text that was written.
         name: String,
-        /// The name that was probably meant.
-        suggestion: Option<String>,
         /// The engines that there are.
         known: Vec<String>,
     },
@@ -71,14 +70,14 @@ fn versions_here(here: &[String]) -> String {
     if here.is_empty() { String::new() } else { format!(" (here: {})", here.join(", ")) }
 }
 
-fn advice(suggestion: &Option<String>, known: &[String]) -> String {
+fn advice(name: &str, known: &[String]) -> String {
     let others = match known {
         [] => "no adapters were found; name their folder in KVDYNO_ENGINES".to_owned(),
         known => format!("known are {}; or give the path of an adapter, such as ./libmine.so", known.join(", ")),
     };
-    match suggestion {
-        Some(word) => format!("; did you mean `{word}`? ({others})"),
-        None => format!("; {others}"),
+    match did_you_mean(name, known).as_str() {
+        "" => format!("; {others}"),
+        meant => format!("{meant} ({others})"),
     }
 }
 
@@ -161,11 +160,7 @@ impl EngineName {
                 version: version.clone(),
                 here: installed.iter().map(|one| one.version.clone()).collect(),
             },
-            _ => FindError::Unknown {
-                name: self.adapter.clone(),
-                suggestion: closest(&self.adapter, known.iter().map(String::as_str)).map(str::to_owned),
-                known,
-            },
+            _ => FindError::Unknown { name: self.adapter.clone(), known },
         }
     }
 

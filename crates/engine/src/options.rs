@@ -1,9 +1,8 @@
 //! An engine's own options: what users write, parsed and checked against what the adapter declares.
 
 use bytesize::ByteSize;
+use kvdyno_model::did_you_mean;
 use serde::{Deserialize, Serialize};
-
-use crate::text::closest;
 
 /// Type and bounds of an option.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,14 +82,12 @@ pub type OptionText = (String, String);
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum OptionError {
     /// No such option.
-    #[error("{engine} has no option `{name}`{}{}", meant(suggestion), listed(known))]
+    #[error("{engine} has no option `{name}`{}{}", did_you_mean(name, known), listed(known))]
     Unknown {
         /// The engine.
         engine: String,
         /// The text that was written.
         name: String,
-        /// The name that was probably meant.
-        suggestion: Option<String>,
         /// The options that there are.
         known: Vec<String>,
     },
@@ -109,10 +106,6 @@ pub enum OptionError {
     /// Not of the form `name=value`.
     #[error("`{0}` is not of the form name=value")]
     Form(String),
-}
-
-fn meant(suggestion: &Option<String>) -> String {
-    suggestion.as_ref().map(|word| format!("; did you mean `{word}`?")).unwrap_or_default()
 }
 
 fn listed(known: &[String]) -> String {
@@ -145,12 +138,10 @@ pub(crate) fn split(item: &str) -> Result<OptionText, OptionError> {
 pub(crate) fn resolve(engine: &str, declared: &[OptionInfo], given: &[OptionText]) -> Result<Vec<Value>, OptionError> {
     for (name, _) in given {
         if !declared.iter().any(|option| option.name == *name) {
-            let names = || declared.iter().map(|option| option.name.as_str());
             return Err(OptionError::Unknown {
                 engine: engine.to_owned(),
                 name: name.clone(),
-                suggestion: closest(name, names()).map(str::to_owned),
-                known: names().map(str::to_owned).collect(),
+                known: declared.iter().map(|option| option.name.clone()).collect(),
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Texts across the border, and guessing what a user meant.
+//! Texts across the border.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -55,5 +55,3 @@ pub(crate) unsafe extern "C" fn collect(
         entries.push((text(topic), text(name), text(value)));
     }
 }
-
-pub use kvdyno_model::closest;

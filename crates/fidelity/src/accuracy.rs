@@ -2,6 +2,7 @@
 
 use std::io;
 
+use kvdyno_model::text::counted;
 use kvdyno_results::{Operations, Percentile, TrialResult};
 
 use crate::table::{FidelityLine, FidelityTable};
@@ -98,7 +99,7 @@ fn line(runs: &[(u64, TrialResult)], threads: u32, quantity: &Quantity) -> io::R
         Some(_) => format!("{:+.1} ns of {:.1} ns", worst.measured - worst.truth, worst.truth),
     };
     Ok(FidelityLine {
-        target: format!("{}, {threads} {}", quantity.name, if threads == 1 { "thread" } else { "threads" }),
+        target: format!("{}, {}", quantity.name, counted(threads, "thread")),
         tries,
         figure: format!("{figure}, at a service of {service_ns} ns"),
         bound: if quantity.told.is_none() { "0.5 %".to_owned() } else { "3 ns or a bucket".to_owned() },

@@ -12,17 +12,18 @@ use crate::sources::{abi_sources, go_adapter};
 #[folder = "templates"]
 struct Templates;
 
-/// The languages that there is a template for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// C.
-    C,
-    /// C++.
-    Cpp,
-    /// Rust.
-    Rust,
-    /// Go.
-    Go,
+kvdyno_model::words! {
+    /// The languages that there is a template for.
+    pub enum Language: "a language that there is a template for", "LANGUAGE" {
+        /// C.
+        C = "c",
+        /// C++.
+        Cpp = "c++",
+        /// Rust.
+        Rust = "rust",
+        /// Go.
+        Go = "go",
+    }
 }
 
 /// Where a template has the name of the engine.
@@ -33,21 +34,8 @@ const HEADER: &str = "include/kvdyno.h";
 const RUST_EXAMPLE: &str = "examples/table.rs";
 
 impl Language {
-    /// All of them.
-    pub const ALL: [Language; 4] = [Language::C, Language::Cpp, Language::Rust, Language::Go];
-
-    /// As a user writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::C => "c",
-            Language::Cpp => "c++",
-            Language::Rust => "rust",
-            Language::Go => "go",
-        }
-    }
-
     fn folder(self) -> &'static str {
-        if self == Language::Cpp { "cpp" } else { self.name() }
+        if self == Language::Cpp { "cpp" } else { self.word() }
     }
 
     /// The command that builds the adapter of an engine, in its folder.
@@ -162,7 +150,7 @@ mod tests {
     #[test]
     fn a_new_adapter_has_its_name_everywhere_and_what_its_build_needs() {
         let parent = tempfile::tempdir().unwrap();
-        for (number, language) in Language::ALL.into_iter().enumerate() {
+        for (number, &language) in Language::ALL.iter().enumerate() {
             let made = new_adapter(&format!("mine_{number}"), language, parent.path()).unwrap();
             let source = ["mine_0.c", "mine_1.cc", "src/lib.rs", "main.go"][number];
             let text = fs::read_to_string(made.folder.join(source)).unwrap();

@@ -1,9 +1,8 @@
 //! Recipes: `engines/NAME/recipe.toml`.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::closest;
+use kvdyno_model::did_you_mean;
 use serde::Deserialize;
 
 use crate::sources;
@@ -93,33 +92,18 @@ pub struct Manual {
     pub needs: Vec<String>,
 }
 
-/// A package client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum PackageClient {
-    Apt,
-    Cargo,
-    Go,
-    Maven,
-    Npm,
-    Pip,
-    /// Nobody: the user has it.
-    #[serde(skip)]
-    None,
-}
-
-impl fmt::Display for PackageClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            PackageClient::Apt => "apt",
-            PackageClient::Cargo => "cargo",
-            PackageClient::Go => "go",
-            PackageClient::Maven => "maven",
-            PackageClient::Npm => "npm",
-            PackageClient::Pip => "pip",
-            PackageClient::None => "nobody",
-        })
+kvdyno_model::words! {
+    /// A package client.
+    #[allow(missing_docs)]
+    pub enum PackageClient: "a package client", "CLIENT" {
+        Apt = "apt",
+        Cargo = "cargo",
+        Go = "go",
+        Maven = "maven",
+        Npm = "npm",
+        Pip = "pip",
+        /// Nobody: the user has it.
+        None = "nobody",
     }
 }
 
@@ -127,18 +111,17 @@ impl fmt::Display for PackageClient {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum RecipeError {
-    #[error("there is no recipe for `{name}`{}; recipes are there for {}", meant(.suggestion), .known.join(", "))]
-    Unknown { name: String, suggestion: Option<String>, known: Vec<String> },
+    #[error(
+        "there is no recipe for `{name}`{}; recipes are there for {}",
+        did_you_mean(.name, .known), .known.join(", ")
+    )]
+    Unknown { name: String, known: Vec<String> },
     #[error("there is no recipe for {name} {version}; there is one for {}", .known.join(", "))]
     Version { name: String, version: String, known: Vec<String> },
     #[error("{name} is in no registry: {hint} (see {page})")]
     Manual { name: String, hint: String, page: String },
     #[error("engines/{name}/recipe.toml: {reason}")]
     Text { name: String, reason: String },
-}
-
-fn meant(suggestion: &Option<String>) -> String {
-    suggestion.as_ref().map(|word| format!("; did you mean `{word}`?")).unwrap_or_default()
 }
 
 /// Every recipe, by name.
@@ -156,11 +139,9 @@ pub fn recipes() -> Result<Vec<Recipe>, RecipeError> {
 pub fn recipe(name: &str) -> Result<Recipe, RecipeError> {
     let all = recipes()?;
     let known: Vec<String> = all.iter().map(|recipe| recipe.name.clone()).collect();
-    all.into_iter().find(|recipe| recipe.name == name).ok_or_else(|| RecipeError::Unknown {
-        name: name.to_owned(),
-        suggestion: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
-        known,
-    })
+    all.into_iter()
+        .find(|recipe| recipe.name == name)
+        .ok_or_else(|| RecipeError::Unknown { name: name.to_owned(), known })
 }
 
 fn parse(name: &str, text: &str) -> Result<Recipe, RecipeError> {

@@ -5,9 +5,11 @@ mod key_flags;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use kvdyno_install::Language;
 use kvdyno_model::TimeSpan;
-use kvdyno_report::{DiffFormat, Format, Paper};
+use kvdyno_report::{Diff, Format, Paper};
 
 use crate::progress::MetricsTarget;
 
@@ -122,7 +124,7 @@ Examples:
   kvdyno diff rocksdb@8.5.4 rocksdb@10.10.1 --budget 5m               two versions
   kvdyno diff rocksdb rocksdb --option B.block_size=16KiB             two settings
   kvdyno diff --resume results/diff-…                                 go on where it was interrupted
-  kvdyno diff results/monday results/friday --format markdown         what was measured already")]
+  kvdyno diff results/monday results/friday --format md               what was measured already")]
 pub struct DiffArguments {
     /// Before: an engine as `kvdyno compare` takes it, or a results folder
     #[arg(value_name = "A", required_unless_present = "resume")]
@@ -149,9 +151,9 @@ pub struct DiffArguments {
     /// The results folder, which must be new [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// How the verdicts are printed: text, markdown, or json for actions that track benchmarks
-    #[arg(long, default_value = "text", value_name = "FORMAT", help_heading = "Output")]
-    pub format: DiffFormat,
+    /// How the verdicts are printed; json is for actions that track benchmarks
+    #[arg(long, default_value_t = Format::Table, value_parser = one_of(&Diff::FORMATS), help_heading = "Output")]
+    pub format: Format,
     /// Write the experiment file to standard output instead of running it
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
@@ -181,20 +183,21 @@ impl WatchArguments {
     }
 }
 
-/// How a list is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ListFormat {
-    /// For people
-    Table,
-    /// For programs
-    Json,
+/// A parser of these formats, which help and completions name; another word for one is read, too.
+fn one_of(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let named = formats.iter().map(|format| PossibleValue::new(format.word()).aliases(format.other_word()));
+    PossibleValuesParser::new(named).try_map(|word| word.parse::<Format>())
+}
+
+fn languages() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(Language::ALL.iter().map(|language| language.word())).try_map(|word| word.parse())
 }
 
 #[derive(Debug, Args)]
 pub struct ListArguments {
     /// How it is printed
-    #[arg(long, default_value = "table", value_enum, value_name = "FORMAT")]
-    pub format: ListFormat,
+    #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Json]))]
+    pub format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -241,8 +244,8 @@ pub struct OutputArguments {
     /// The results folder, which must be new [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// How the result is printed: table, csv, json or md
-    #[arg(long, default_value_t = Format::Table, value_name = "FORMAT", help_heading = "Output")]
+    /// How the result is printed
+    #[arg(long, default_value_t = Format::Table, value_parser = one_of(Format::ALL), help_heading = "Output")]
     pub format: Format,
     /// Write the experiment file to standard output instead of running it
     #[arg(long, help_heading = "Output")]
@@ -295,8 +298,8 @@ pub struct ReportArguments {
     /// Beside the printed figures of a report, here and on the page: inmem-numa, 3n1, dbbench-smt or storage
     #[arg(long, value_name = "REPORT")]
     pub against: Option<Paper>,
-    /// How it is printed: table, csv, json or md
-    #[arg(long, default_value_t = Format::Table, value_name = "FORMAT")]
+    /// How it is printed
+    #[arg(long, default_value_t = Format::Table, value_parser = one_of(Format::ALL))]
     pub format: Format,
     /// Where the page and the files beside it go [default: report/ in the results folder]
     #[arg(long, value_name = "FOLDER")]
@@ -354,8 +357,8 @@ pub struct NewArguments {
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Its language: c, c++, rust or go
-    #[arg(long, value_parser = ["c", "c++", "rust", "go"], value_name = "LANGUAGE")]
-    pub lang: String,
+    #[arg(long, value_parser = languages(), value_name = "LANGUAGE")]
+    pub lang: Language,
     /// The folder in which its folder is made
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub dir: PathBuf,
@@ -397,9 +400,9 @@ pub struct SettingsArguments {
     /// Leave out engines that are not here, and say so
     #[arg(long)]
     pub skip_missing: bool,
-    /// How it is printed: table or md
-    #[arg(long, default_value = "table", value_parser = ["table", "md"], value_name = "FORMAT")]
-    pub format: String,
+    /// How it is printed
+    #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Markdown]))]
+    pub format: Format,
 }
 
 #[derive(Debug, Args)]

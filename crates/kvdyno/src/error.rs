@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_experiment::FileError;
+use kvdyno_model::text::{counted, counted_as, plain_of_same_length};
 use kvdyno_report::ReportError;
 use kvdyno_results::folder::ReadError;
 use kvdyno_run::RunError;
@@ -85,15 +86,11 @@ pub enum Error {
         command: &'static str,
     },
     /// A diff ended in *worse*; the cells were printed.
-    #[error("{} worse", counted(.0, ["cell is", "cells are"]))]
+    #[error("{} worse", counted_as(*.0, "cell is", "cells are"))]
     Worse(usize),
     /// A diff cannot tell; the reasons were printed.
-    #[error("cannot tell in {}", counted(.0, ["cell", "cells"]))]
+    #[error("cannot tell in {}", counted(*.0, "cell"))]
     CannotTell(usize),
-}
-
-fn counted(count: &usize, [one, more]: [&str; 2]) -> String {
-    format!("{count} {}", if *count == 1 { one } else { more })
 }
 
 /// Whether the results are to blame, not the system that would not give them.
@@ -148,7 +145,10 @@ impl Error {
                 Some(position) => diagnostic.message.insert_str(0, &position),
                 None => {
                     diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
-                    source = Some(NamedSource::new(harmless(&path.to_string_lossy()), harmless(&text)));
+                    source = Some(NamedSource::new(
+                        plain_of_same_length(&path.to_string_lossy()),
+                        plain_of_same_length(&text),
+                    ));
                 }
             }
         }
@@ -158,30 +158,5 @@ impl Error {
             None => report,
         };
         tell_painted(format_args!("{report:?}"));
-    }
-}
-
-/// Text of files that others wrote, in which nothing is a terminal's command. Its places stay the same, so that each
-/// character keeps its length.
-fn harmless(text: &str) -> String {
-    let one = |c: char| match c {
-        '\n' | '\t' => c,
-        '\r' => ' ',
-        c if c.is_control() && c.len_utf8() == 1 => '?',
-        c if c.is_control() => '·',
-        c => c,
-    };
-    text.chars().map(one).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_others_move_no_cursor_and_keep_their_places() {
-        let (text, plain) = ("a\u{1b}[2J\r\u{9b}é\n", "a?[2J ·é\n");
-        assert_eq!(harmless(text), plain);
-        assert_eq!(text.len(), plain.len());
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 
 use anstream::{AutoStream, ColorChoice};
-use kvdyno_report::{Screen, plain};
+use kvdyno_model::text::plain;
+use kvdyno_report::Screen;
 
 use crate::error::Error;
 

@@ -24,7 +24,7 @@ fn figure(result: &TrialResult, column: &str) -> u64 {
 }
 
 fn operations(result: &TrialResult, kind: &str) -> u64 {
-    let is_it = |of: &&kvdyno_results::Operations| of.kind.name() == kind;
+    let is_it = |of: &&kvdyno_results::Operations| of.kind.word() == kind;
     result.operations.iter().find(is_it).unwrap().operations
 }
 
@@ -86,7 +86,7 @@ fn inserts_happen_where_nothing_is() {
         for clients in [1, 4] {
             let ran = mixed(engine, INSERTS).with("records", 3000).with("readers", clients).operations(10_000).run();
             let result = ran.is_clean().trial(engine, "mix").result;
-            let of = result.operations.iter().find(|of| of.kind.name() == "insert-if-absent").unwrap();
+            let of = result.operations.iter().find(|of| of.kind.word() == "insert-if-absent").unwrap();
             assert_eq!(of.operations, of.records + figure(&result, "present"), "{engine}: {result:?}");
             assert!((of.operations / 8..of.operations * 9 / 10).contains(&of.records), "{engine}: {of:?}");
             let absent = figure(&result, "absent");
@@ -110,7 +110,7 @@ fn ranges_expire() {
         for clients in [1, 4] {
             let ran = mixed(engine, EXPIRY).with("readers", clients).with("audit", "full").with("repeat", 2).run();
             for trial in ran.is_clean().trials(engine, "mix") {
-                let expired = trial.result.operations.iter().find(|of| of.kind.name() == "expire").unwrap();
+                let expired = trial.result.operations.iter().find(|of| of.kind.word() == "expire").unwrap();
                 let most = 64 * expired.operations;
                 assert!((most / 2..=most).contains(&expired.records), "{engine}: {expired:?}");
             }

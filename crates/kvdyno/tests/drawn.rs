@@ -62,7 +62,7 @@ fn ranges_of_cursors_that_are_told_more_are_right() {
             let ran = ranges(engine, cursors, mix).run();
             let result = ran.is_clean().trial(engine, "mix").result;
             assert_eq!(result.user_bytes_read.is_none(), cursors.ends_with("keys"), "{result:?}");
-            let of = result.operations.iter().find(|of| of.kind.name() == "range").unwrap();
+            let of = result.operations.iter().find(|of| of.kind.word() == "range").unwrap();
             assert!(of.records > 2 * of.operations, "{of:?}");
         }
     }
@@ -98,7 +98,7 @@ fn ranges_by_prefix_are_right() {
                 _ => comparison.run(),
             };
             let result = ran.is_clean().trial(engine, "mix").result;
-            let of = result.operations.iter().find(|of| of.kind.name() == "range").unwrap();
+            let of = result.operations.iter().find(|of| of.kind.word() == "range").unwrap();
             assert!(of.records > 2 * of.operations, "{engine}, {mix}: {of:?}");
         }
     }

@@ -41,7 +41,7 @@ fn they_give_what_threads_give() {
         ran
     };
     let facts = |result: &TrialResult| {
-        let done: Vec<_> = result.operations.iter().map(|o| (o.kind.name(), o.operations, o.records)).collect();
+        let done: Vec<_> = result.operations.iter().map(|o| (o.kind.word(), o.operations, o.records)).collect();
         (result.trial.number, result.answers.clone(), done, result.user_bytes_written)
     };
     let (threads, processes) = (work("threads").results(), work("processes").results());

@@ -22,7 +22,7 @@ fn comparison() -> Comparison {
 }
 
 fn operations<'a>(result: &'a TrialResult, kind: &str) -> &'a Operations {
-    result.operations.iter().find(|operations| operations.kind.name() == kind).unwrap()
+    result.operations.iter().find(|operations| operations.kind.word() == kind).unwrap()
 }
 
 /// How long the runs of the figures that agree measure.

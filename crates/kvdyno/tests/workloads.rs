@@ -128,7 +128,7 @@ fn ranges_and_batches_read_as_many_records_as_they_say() {
                 let result = ran.is_clean().trial(engine, workload).result;
                 let reads = result.operations.iter().find(|o| !o.writes()).unwrap();
                 assert_eq!(
-                    (reads.kind.name(), reads.operations, reads.threads),
+                    (reads.kind.word(), reads.operations, reads.threads),
                     (kind, 1000 * u64::from(threads), threads)
                 );
                 let (records, all) = (reads.records, reads.operations * most);
@@ -324,7 +324,7 @@ fn a_batch_of_one_is_a_put() {
     let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("load-batch", 1), 1500);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
-        assert_eq!((operations.kind.name(), operations.operations), ("put", 1500));
+        assert_eq!((operations.kind.word(), operations.operations), ("put", 1500));
     }
 }
 
@@ -333,7 +333,7 @@ fn batches_are_as_large_as_asked() {
     let ran = loads_everything_once(Lab::new().compare(["faulty", "lmdb"]).with("load-batch", 100), 1550);
     for engine in ["faulty", "lmdb"] {
         let operations = &ran.trial(engine, "load").result.operations[0];
-        assert_eq!((operations.kind.name(), operations.operations, operations.records), ("batch", 16, 1550));
+        assert_eq!((operations.kind.word(), operations.operations, operations.records), ("batch", 16, 1550));
     }
 }
 

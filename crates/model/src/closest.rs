@@ -11,8 +11,13 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// `; did you mean `rocksdb`?`, or nothing.
-pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    closest(word, candidates).map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
+pub fn did_you_mean<'a, T: AsRef<str> + ?Sized + 'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a T>,
+) -> String {
+    closest(word, candidates.into_iter().map(AsRef::as_ref))
+        .map(|meant| format!("; did you mean `{meant}`?"))
+        .unwrap_or_default()
 }
 
 /// `a, b or c`.

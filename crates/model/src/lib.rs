@@ -21,6 +21,7 @@ mod range_lengths;
 mod rate;
 mod repeat;
 mod size;
+pub mod text;
 mod time;
 mod words;
 

@@ -1,21 +1,68 @@
 //! Values that are chosen by a word. Each is defined once, with the meaning of its words.
 
-/// An enum whose values are words: with `ALL`, `Display`, `FromStr` that says what was probably meant, serde, and what
-/// the reference and the schema say of it. `= "word" as default` marks that of `#[derive(Default)]`.
+/// An enum whose values are words: with `ALL`, `Display` and serde's `Serialize`. If the words for it and a placeholder
+/// follow its name, it is read too: `FromStr` says what was probably meant, the reference and the schema tell of it;
+/// `or` gives another word that is read, and `as default` marks that of `#[derive(Default)]`.
 #[macro_export]
 macro_rules! words {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident: $what:literal, $placeholder:literal {
-            $($(#[doc = $doc:literal])+ $variant:ident = $word:literal $(as $default:ident)?),+ $(,)?
+            $(
+                $(#[doc = $doc:literal])*
+                $variant:ident = $word:literal $(or $other:literal)? $(as $default:ident)?
+            ),+ $(,)?
         }
+    ) => {
+        $crate::words! {
+            $(#[$meta])*
+            $vis enum $name { $($(#[doc = $doc])* $(#[$default])? $variant = $word),+ }
+        }
+
+        #[allow(dead_code)]
+        impl $name {
+            /// The other word that is read as this.
+            pub fn other_word(self) -> Option<&'static str> {
+                match self { $($name::$variant => [$($other)?].first().copied()),+ }
+            }
+        }
+
+        impl $crate::KeyValue for $name {
+            const PLACEHOLDER: &'static str = $placeholder;
+
+            fn describe() -> String {
+                $crate::either(&[$($word),+])
+            }
+
+            fn from_text(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word $(| $other)? => Ok($name::$variant),)+
+                    _ => Err($crate::no_such_word(text, $what, &[$($word),+])),
+                }
+            }
+
+            fn schema() -> $crate::Json {
+                $crate::schema_of_words(&[$($word),+])
+            }
+
+            fn words() -> Vec<(&'static str, &'static str)> {
+                vec![$(($word, concat!($($doc),*).trim())),+]
+            }
+        }
+
+        $crate::read_by_text!($name);
+    };
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident { $($(#[$of_variant:meta])* $variant:ident = $word:literal),+ $(,)? }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         $vis enum $name {
-            $($(#[doc = $doc])+ $(#[$default])? $variant),+
+            $($(#[$of_variant])* $variant),+
         }
 
+        #[allow(dead_code)]
         impl $name {
             /// All of them.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
@@ -32,30 +79,6 @@ macro_rules! words {
             }
         }
 
-        impl $crate::KeyValue for $name {
-            const PLACEHOLDER: &'static str = $placeholder;
-
-            fn describe() -> String {
-                $crate::either(&[$($word),+])
-            }
-
-            fn from_text(text: &str) -> Result<Self, String> {
-                match text {
-                    $($word => Ok($name::$variant),)+
-                    _ => Err($crate::no_such_word(text, $what, &[$($word),+])),
-                }
-            }
-
-            fn schema() -> $crate::Json {
-                $crate::schema_of_words(&[$($word),+])
-            }
-
-            fn words() -> Vec<(&'static str, &'static str)> {
-                vec![$(($word, concat!($($doc),+).trim())),+]
-            }
-        }
-
-        $crate::read_by_text!($name);
         $crate::written_as_text!($name);
     };
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use kvdyno_model::Repeat;
+use kvdyno_model::text::counted;
 use kvdyno_results::Phase;
 
 use crate::check::Checked;
@@ -51,18 +52,14 @@ impl fmt::Display for Extent {
             Duration::ZERO => "a second".to_owned(),
             time => humantime::format_duration(time).to_string(),
         };
-        let count = |number: usize, what: &str| match number {
-            1 => format!("1 {what}"),
-            number => format!("{number} {what}s"),
-        };
-        let (trials, loads) = (count(self.loads + self.runs, "trial"), count(self.loads, "load"));
+        let (trials, loads) = (counted(self.loads + self.runs, "trial"), counted(self.loads, "load"));
         write!(f, "{trials}: {loads} of about {} in all", time(self.load_time))?;
         let timed = self.runs - self.unknown;
         if timed > 0 {
-            write!(f, ", {} of {} in all", count(timed, "run"), time(self.run_time))?;
+            write!(f, ", {} of {} in all", counted(timed, "run"), time(self.run_time))?;
         }
         if self.unknown > 0 {
-            write!(f, ", {} as long as their operations take", count(self.unknown, "run"))?;
+            write!(f, ", {} as long as their operations take", counted(self.unknown, "run"))?;
         }
         if self.is_auto {
             write!(f, "; again until the comparisons are decided, {} times at the most", Repeat::MOST_AUTO)?;

@@ -15,7 +15,6 @@ use kvdyno_engine::guarded;
 use kvdyno_engine::inspect::{Inspection, Obstacle, Request, inspect};
 use kvdyno_environment::process::{Exit, WorkerProcess, spawn};
 use kvdyno_install::{recipe, recipes};
-use kvdyno_model::closest;
 
 /// Begins what a child writes of the step that it is at.
 const STEP: &str = "step: ";
@@ -49,8 +48,7 @@ fn not_found(wanted: &EngineName, error: FindError) -> String {
     known.extend(recipes().unwrap_or_default().into_iter().map(|recipe| recipe.name));
     known.sort();
     known.dedup();
-    let suggestion = closest(&name, known.iter().map(String::as_str)).map(str::to_owned);
-    FindError::Unknown { name, suggestion, known }.to_string()
+    FindError::Unknown { name, known }.to_string()
 }
 
 /// How an engine, or the version of it that is named, is brought; `None` where there is no recipe.

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use kvdyno_analysis::Estimate;
+use kvdyno_model::text::{plus_minus, rate};
 
 use crate::figures::Unit;
-use crate::numbers::{plus_minus, rate};
 
 /// A table.
 #[derive(Clone, Debug, Default)]

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use kvdyno_analysis::{Cell, CellKey};
+use kvdyno_model::text::{bytes, grouped};
 use kvdyno_results::{ClientKind, Phase, RequestedWork, RoleFacts, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
-use crate::numbers::{bytes, grouped};
 use crate::order::distinct;
 
 /// The names of a cell for people.

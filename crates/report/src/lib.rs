@@ -13,7 +13,6 @@ mod format;
 mod grid;
 mod lab_keys;
 mod labels;
-mod numbers;
 mod order;
 mod published;
 mod remarks;
@@ -27,11 +26,10 @@ use std::path::{Path, PathBuf};
 use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
 
-pub use diff::{Diff, DiffError, DiffFormat, DiffOutcome};
+pub use diff::{Diff, DiffError, DiffOutcome};
 pub use error::ReportError;
-pub use format::{Format, Screen, UnknownFormat};
-pub use published::{Paper, UnknownPaper, against, can_hold};
-pub use words::plain;
+pub use format::{Format, Screen};
+pub use published::{Paper, against, can_hold};
 
 use document::Document;
 use study::{Contents, Study};

@@ -1,9 +1,9 @@
 //! Failures, doubts and notes, for people.
 
 use kvdyno_analysis::{Doubt, Steadiness, Unsteady, Untold, check};
+use kvdyno_model::text::plus_minus;
 use kvdyno_results::{Failure, FailureKind, Side, TrialOutcome, TrialResult};
 
-use crate::numbers::plus_minus;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::{threads, title};
@@ -113,7 +113,7 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
 
 /// Where latencies could not be merged.
 fn without_log(cell: &StudyCell<'_>) -> Option<Remark> {
-    let kinds: Vec<&str> = cell.latencies.iter().filter(|one| !one.is_merged).map(|one| one.kind.name()).collect();
+    let kinds: Vec<&str> = cell.latencies.iter().filter(|one| !one.is_merged).map(|one| one.kind.word()).collect();
     (!kinds.is_empty()).then(|| Remark {
         trial: cell_title(cell),
         text: format!(

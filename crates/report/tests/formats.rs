@@ -155,7 +155,7 @@ fn an_experiment_that_has_not_begun_still_has_a_report() {
     std::fs::write(folder.path().join("experiment.toml"), "name = \"empty\"").unwrap();
     let results = ResultsFolder::open(folder.path()).unwrap();
     assert_eq!(render(&results, Format::Table).unwrap(), "empty\n");
-    for format in Format::ALL {
+    for &format in Format::ALL {
         render(&results, format).unwrap();
     }
     kvdyno_report::write_page(&results).unwrap();

@@ -59,7 +59,7 @@ fn commands_in_foreign_results_reach_neither_terminal_nor_spreadsheet() {
     for trial in fs::read_dir(folder.path().join("trials")).unwrap() {
         edit(&trial.unwrap().path().join("result.json"));
     }
-    for format in Format::ALL {
+    for &format in Format::ALL {
         let text = render(&results, format).unwrap();
         assert!(text.contains("2J"), "{format}: it is shown");
         let control = text.chars().find(|c| c.is_control() && *c != '\n');

@@ -1,7 +1,7 @@
 //! Tables on terminals of several widths: nothing is longer than a line, and no figure is broken.
 
 use crate::support;
-use kvdyno_report::{Diff, DiffFormat, Format, Screen, against, render_on};
+use kvdyno_report::{Diff, Format, Screen, against, render_on};
 use kvdyno_results::folder::ResultsFolder;
 
 const WIDTHS: [usize; 4] = [60, 80, 120, 200];
@@ -83,7 +83,7 @@ fn diff() -> String {
             results[1].save(&result).unwrap();
         }
     }
-    Diff::of_folders(&results[0], &results[1], 0.03, false).unwrap().render(DiffFormat::Text)
+    Diff::of_folders(&results[0], &results[1], 0.03, false).unwrap().render(Format::Table)
 }
 
 fn beside(width: Option<usize>) -> String {

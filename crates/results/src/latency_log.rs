@@ -37,7 +37,7 @@ fn encode(histograms: impl Iterator<Item = (OpKind, Histogram<u64>)>) -> io::Res
         .with_max_value_divisor(1.0)
         .begin_log_with(&mut content, &mut serializer)?;
     for (kind, histogram) in histograms {
-        log.write_histogram(&histogram, Duration::ZERO, Duration::ZERO, Tag::new(kind.name()))
+        log.write_histogram(&histogram, Duration::ZERO, Duration::ZERO, Tag::new(kind.word()))
             .map_err(|error| io::Error::other(format!("{error:?}")))?;
     }
     Ok(content)
@@ -52,8 +52,8 @@ pub fn decode(content: &[u8]) -> Result<LatencyLog, String> {
     let mut left = MOST_UNPACKED;
     for entry in IntervalLogIterator::new(content) {
         let LogEntry::Interval(line) = entry.map_err(|error| format!("{error:?}"))? else { continue };
-        let named = |kind: &OpKind| line.tag().is_some_and(|tag| tag.as_str() == kind.name());
-        let Some(kind) = OpKind::ALL.into_iter().find(named) else { continue };
+        let named = |kind: &OpKind| line.tag().is_some_and(|tag| tag.as_str() == kind.word());
+        let Some(kind) = OpKind::ALL.iter().copied().find(named) else { continue };
         let bytes = BASE64_STANDARD.decode(line.encoded_histogram()).map_err(|error| error.to_string())?;
         let bytes = unpacked(bytes, &mut left)?;
         refuse_header(&bytes)?;

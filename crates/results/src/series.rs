@@ -80,7 +80,7 @@ impl SeriesPoint {
         let before = [
             self.end_s.to_string(),
             self.seconds.to_string(),
-            self.kind.name().to_owned(),
+            self.kind.word().to_owned(),
             self.operations.to_string(),
             self.records.to_string(),
             self.records_per_s.to_string(),

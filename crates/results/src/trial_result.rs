@@ -442,6 +442,21 @@ pub enum Side {
 impl Side {
     /// Both.
     pub const ALL: [Side; 2] = [Side::Reads, Side::Writes];
+
+    /// Its deed: `read`.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Side::Reads => "read",
+            Side::Writes => "write",
+        }
+    }
+}
+
+/// Its operations: `reads`.
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}s", self.verb())
+    }
 }
 
 /// Answers by how right they were. Hit, miss and error are three answers; the rest are hits that were not right.

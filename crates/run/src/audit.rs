@@ -153,7 +153,7 @@ impl ProcessAudit<'_> {
             process.wait_event(TICK)?;
             if let Some(finished) = process.try_finish()? {
                 *survivors = finished.survivors;
-                let state = shared.control().state().words();
+                let state = shared.control().state().word();
                 return match finished.exit {
                     Exit::Code(0) => Ok(Some(Ok(()))),
                     exit => failed(FailureKind::Crashed, format!("{exit} while {state}")),
@@ -173,7 +173,7 @@ impl ProcessAudit<'_> {
             };
             if last_change.1.elapsed() > patience {
                 process.kill()?;
-                let reason = format!("nothing happened for {:.0} s while {}", patience.as_secs_f64(), now.0.words());
+                let reason = format!("nothing happened for {:.0} s while {}", patience.as_secs_f64(), now.0.word());
                 return failed(FailureKind::Hung, reason);
             }
         }

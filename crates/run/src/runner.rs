@@ -15,6 +15,7 @@ use kvdyno_environment::leftovers;
 use kvdyno_environment::lock::{FolderLock, LockError};
 use kvdyno_environment::ownership::{Register, RunName};
 use kvdyno_install::EngineFiles;
+use kvdyno_model::text::times;
 use kvdyno_plan::{Checked, CheckedVariant, LoadId, PlannedTrial, Setup, backing_store};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{
@@ -381,11 +382,6 @@ fn saved_plan(folder: &ResultsFolder) -> Result<SavedPlan, RunError> {
 /// Why a repeat is done, for people.
 fn repeated_because(repeated: &Repeated) -> String {
     format!("repeat {} was disturbed, and is repeated as repeat {}: {}", repeated.repeat, repeated.by, repeated.why)
-}
-
-/// `once`, `5 times`.
-fn times(count: u32) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// Where the databases of a run go: no two runs have them in one folder.

@@ -37,7 +37,7 @@ const TEMPLATE: &str = "engines = [\"faulty\", \"skeleton\"]\n[data]\nrecords = 
 /// # Panics
 /// If anything else went wrong: the program would end with exit code 1.
 fn is_reported(results: &ResultsFolder) -> bool {
-    Format::ALL.into_iter().all(|format| match report(results, format, Screen::default(), &results.report_folder()) {
+    Format::ALL.iter().all(|&format| match report(results, format, Screen::default(), &results.report_folder()) {
         Ok(Rendered { page: Err(error), .. }) => panic!("exit code 1: {error}"),
         Ok(rendered) => !black_box(rendered).text.is_empty(),
         Err(ReportError::Read(ReadError::Io { path, cause })) => panic!("exit code 1: {}: {cause}", path.display()),
@@ -149,36 +149,15 @@ pub fn torment(kvdyno: &Path, home: &Path, seed: u64, folders: u64) -> io::Resul
         let said = String::from_utf8_lossy(&made.stderr);
         return Err(io::Error::other(format!("no results to damage: {said}")));
     }
-    let program = std::env::current_exe()?;
-    let outcome = supervise(0..folders, |range| {
-        let mut command = Command::new(&program);
-        command.arg("folders").arg(&template);
-        command.args([seed, range.start, range.end].map(|number| number.to_string()));
-        command
-    })?;
-    let remark = format!("in processes that read many; {} reported, at most {} KiB", outcome.taken, outcome.peak_kib);
-    let what = "damaged results folders".to_owned();
-    let line = TormentLine { what, done: outcome.done, remark, misses: outcome.misses };
-    Ok(vec![line, sample(kvdyno, home, &template, seed, folders)?])
-}
-
-/// Some of them by `kvdyno report`.
-fn sample(kvdyno: &Path, home: &Path, template: &Path, seed: u64, folders: u64) -> io::Result<TormentLine> {
-    let copy = home.join("sample");
-    let files = files_of(template)?;
-    copy_all(template, &copy, &files)?;
-    let mut line = TormentLine {
-        what: "the same by `kvdyno report`".to_owned(),
-        done: 0,
-        remark: format!("one in {SAMPLE}"),
-        misses: Vec::new(),
-    };
-    for number in (0..folders).step_by(SAMPLE as usize) {
-        let damaged = damage(template, &copy, &files, seed, number)?;
+    let outcome = supervise(0..folders, supervised::reader("folders", &template, seed)?)?;
+    // Some of them by the program itself.
+    let (copy, files) = (home.join("sample"), files_of(&template)?);
+    copy_all(&template, &copy, &files)?;
+    let sample = sampled::line("the same by `kvdyno report`", folders, SAMPLE, |number| {
+        let damaged = damage(&template, &copy, &files, seed, number)?;
         let miss = sampled::miss(Command::new(kvdyno).arg("report").arg(&copy))?;
-        line.misses.extend(miss.map(|miss| format!("input {number}: {miss}")));
-        line.done += 1;
-        mend(template, &copy, &damaged)?;
-    }
-    Ok(line)
+        mend(&template, &copy, &damaged)?;
+        Ok(miss)
+    })?;
+    Ok(vec![outcome.line("damaged results folders", "reported"), sample])
 }

@@ -41,6 +41,9 @@ struct TormentArguments {
     /// The program.
     #[arg(long, default_value = "target/release/kvdyno")]
     kvdyno: PathBuf,
+    /// The experiment files that are mutated, beside those that ship.
+    #[arg(long, default_value = "tests/inputs/experiment")]
+    inputs: PathBuf,
     /// The document that keeps the last run.
     #[arg(long)]
     document: Option<PathBuf>,
@@ -52,7 +55,7 @@ struct TormentArguments {
 #[derive(Debug, Subcommand)]
 enum ReaderCommand {
     #[command(hide = true)]
-    Experiments { seeds: PathBuf, seed: u64, from: u64, to: u64 },
+    Experiments { inputs: PathBuf, seed: u64, from: u64, to: u64 },
     #[command(hide = true)]
     Folders { template: PathBuf, seed: u64, from: u64, to: u64 },
 }
@@ -60,7 +63,7 @@ enum ReaderCommand {
 fn main() -> ExitCode {
     let arguments = TormentArguments::parse();
     let outcome = match &arguments.reader {
-        Some(ReaderCommand::Experiments { seeds, seed, from, to }) => experiments::read(seeds, *seed, *from..*to),
+        Some(ReaderCommand::Experiments { inputs, seed, from, to }) => experiments::read(inputs, *seed, *from..*to),
         Some(ReaderCommand::Folders { template, seed, from, to }) => folders::read(template, *seed, *from..*to),
         None => return torment(&arguments),
     };
@@ -94,7 +97,7 @@ fn all(arguments: &TormentArguments) -> io::Result<TormentSummary> {
     let kvdyno = arguments.kvdyno.canonicalize()?;
     let home = tempfile::tempdir()?;
     let mut lines: Vec<TormentLine> = Vec::new();
-    lines.extend(experiments::torment(&kvdyno, home.path(), arguments.seed, arguments.files)?);
+    lines.extend(experiments::torment(&kvdyno, home.path(), &arguments.inputs, arguments.seed, arguments.files)?);
     lines.extend(folders::torment(&kvdyno, home.path(), arguments.seed, arguments.folders)?);
     lines.extend(kills::torment(&kvdyno, arguments)?);
     Ok(TormentSummary::new(lines, arguments.seed))

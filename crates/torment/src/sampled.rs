@@ -5,7 +5,27 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::summary::TormentLine;
 use crate::supervised::{MOST_KIB, PATIENCE};
+
+/// The misses of one in so many inputs; `miss` has the program read the input of a number.
+///
+/// # Errors
+/// As `miss`.
+pub fn line(
+    what: &str,
+    inputs: u64,
+    one_in: u64,
+    mut miss: impl FnMut(u64) -> io::Result<Option<String>>,
+) -> io::Result<TormentLine> {
+    let mut line =
+        TormentLine { what: what.to_owned(), done: 0, remark: format!("one in {one_in}"), misses: Vec::new() };
+    for number in (0..inputs).step_by(one_in as usize) {
+        line.misses.extend(miss(number)?.map(|miss| format!("input {number}: {miss}")));
+        line.done += 1;
+    }
+    Ok(line)
+}
 
 /// The fault in the program's end on foreign input; `None` if all is well: exit code 0 or 2 in time and memory.
 ///

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use jiff::Zoned;
+use kvdyno_model::text::of_the_rest;
 
 /// Misses that are shown of a line; the others are counted.
 const MOST_SHOWN: usize = 10;
@@ -68,9 +69,7 @@ impl fmt::Display for TormentSummary {
         for line in self.lines.iter().filter(|line| !line.misses.is_empty()) {
             writeln!(f, "\n{}:\n", line.what)?;
             line.misses.iter().take(MOST_SHOWN).try_for_each(|miss| writeln!(f, "- {miss}"))?;
-            if line.misses.len() > MOST_SHOWN {
-                writeln!(f, "- and {} more", line.misses.len() - MOST_SHOWN)?;
-            }
+            f.write_str(&of_the_rest(line.misses.len(), MOST_SHOWN, |more| format!("- and {more} more\n")))?;
         }
         Ok(())
     }

@@ -1,12 +1,16 @@
 //! Inputs that are read in processes of their own, one after the other: a process that dies, hangs or takes too much is
 //! the miss of the input that it was at, and the next process goes on behind it.
 
+use std::env;
 use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
+
+use crate::summary::TormentLine;
 
 /// No input may take longer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,6 +42,25 @@ impl ReaderOutcome {
         self.peak_kib = self.peak_kib.max(other.peak_kib);
         self.misses.extend(other.misses);
     }
+
+    /// The line of the summary; `taken` is the word for inputs that were.
+    pub fn line(self, what: &str, taken: &str) -> TormentLine {
+        let remark = format!("in processes that read many; {} {taken}, at most {} KiB", self.taken, self.peak_kib);
+        TormentLine { what: what.to_owned(), done: self.done, remark, misses: self.misses }
+    }
+}
+
+/// The command of a reader, this program's own, of a range of inputs that are made from those in a folder.
+///
+/// # Errors
+/// If the system does not tell where the program is.
+pub fn reader(name: &'static str, folder: &Path, seed: u64) -> io::Result<impl Fn(Range<u64>) -> Command + use<>> {
+    let (program, folder) = (env::current_exe()?, folder.to_owned());
+    Ok(move |range: Range<u64>| {
+        let mut command = Command::new(&program);
+        command.arg(name).arg(&folder).args([seed, range.start, range.end].map(|number| number.to_string()));
+        command
+    })
 }
 
 /// The reader's side: tells each number before its input is read, and whether the one before was taken.

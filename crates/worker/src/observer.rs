@@ -153,7 +153,7 @@ impl<'a> Observer<'a> {
             }
             (!op_stats.is_empty()).then_some(totals)
         };
-        Snapshot { kinds: OpKind::ALL.into_iter().filter_map(of_kind).collect() }
+        Snapshot { kinds: OpKind::ALL.iter().copied().filter_map(of_kind).collect() }
     }
 
     /// The statistics of a kind, one for each client that does it, of a part of the trial.

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use kvdyno_model::MOST_OPERATIONS;
 use kvdyno_results::OpKind;
-use serde::{Deserialize, Serialize};
 
 use crate::barrier::Barriers;
 pub use crate::counter::bump;
@@ -23,48 +22,20 @@ pub use crate::ledger_memory::LedgerMemory;
 use crate::segment::Segment;
 use crate::slices::{SliceControl, SliceStats};
 
-/// The state of the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[repr(u32)]
-#[allow(missing_docs)]
-pub enum WorkerState {
-    Starting = 0,
-    Opening = 1,
-    Warming = 2,
-    Measuring = 3,
-    Settling = 4,
-    Finishing = 5,
-    Auditing = 6,
-    Closing = 7,
-    Done = 8,
-}
-
-impl WorkerState {
-    const ALL: [WorkerState; 9] = [
-        WorkerState::Starting,
-        WorkerState::Opening,
-        WorkerState::Warming,
-        WorkerState::Measuring,
-        WorkerState::Settling,
-        WorkerState::Finishing,
-        WorkerState::Auditing,
-        WorkerState::Closing,
-        WorkerState::Done,
-    ];
-
-    /// The activity under way, for people.
-    pub fn words(self) -> &'static str {
-        match self {
-            WorkerState::Starting => "starting",
-            WorkerState::Opening => "opening the database",
-            WorkerState::Warming => "warming up",
-            WorkerState::Measuring => "measuring",
-            WorkerState::Settling => "flushing and waiting for background work",
-            WorkerState::Finishing => "reading the engine's statistics",
-            WorkerState::Auditing => "reading back what was written",
-            WorkerState::Closing => "closing the database",
-            WorkerState::Done => "done",
-        }
+kvdyno_model::words! {
+    /// The state of the worker, as the activity under way, for people.
+    #[repr(u32)]
+    #[allow(missing_docs)]
+    pub enum WorkerState {
+        Starting = "starting",
+        Opening = "opening the database",
+        Warming = "warming up",
+        Measuring = "measuring",
+        Settling = "flushing and waiting for background work",
+        Finishing = "reading the engine's statistics",
+        Auditing = "reading back what was written",
+        Closing = "closing the database",
+        Done = "done",
     }
 }
 

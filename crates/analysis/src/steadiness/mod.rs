@@ -18,7 +18,6 @@ mod simulated;
 use std::fmt;
 
 use kvdyno_results::{DuetSlice, Phase, SeriesPoint, Side, TrialResult};
-use serde::{Serialize, Serializer};
 
 use crate::cells::{PointRate, Series, whole_points};
 
@@ -102,18 +101,17 @@ impl fmt::Display for Unsteady {
         let percent = |share: &f64| 100.0 * share.abs();
         match self {
             Unsteady::Excursion { side, share } => {
-                write!(f, "five rounds of its {} lie {:.0} % of their mean apart", what(*side), percent(share))
+                write!(f, "five rounds of its rate of {side} lie {:.0} % of their mean apart", percent(share))
             }
             Unsteady::Trend { side, share } => {
                 let way = if *share < 0.0 { "fell" } else { "rose" };
-                write!(f, "its {} {way} by {:.0} % from the first round to the last", what(*side), percent(share))
+                write!(f, "its rate of {side} {way} by {:.0} % from the first round to the last", percent(share))
             }
             Unsteady::Step { side, share, at } => {
                 let way = if *share < 0.0 { "fell" } else { "rose" };
-                let what = what(*side);
                 write!(
                     f,
-                    "its {what} {way} by {:.0} % after {:.0} % of the time and stayed so",
+                    "its rate of {side} {way} by {:.0} % after {:.0} % of the time and stayed so",
                     percent(share),
                     percent(at)
                 )
@@ -123,24 +121,13 @@ impl fmt::Display for Unsteady {
     }
 }
 
-impl Serialize for Unsteady {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+kvdyno_model::written_as_text!(Unsteady);
 
 impl fmt::Display for Untold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Untold::TooShort => write!(f, "their time series have fewer than {FEWEST_POINTS} points"),
         }
-    }
-}
-
-fn what(side: Side) -> &'static str {
-    match side {
-        Side::Reads => "rate of reads",
-        Side::Writes => "rate of writes",
     }
 }
 

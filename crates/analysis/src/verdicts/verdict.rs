@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::crossing::Round;
 use super::level::{Looks, MOST_LOOKS};
@@ -14,29 +14,32 @@ pub const MISS: f64 = 0.05;
 /// Two setups are the same if they differ by no more than this, where nobody asked for less.
 pub const DETECT: f64 = 0.03;
 
-/// The verdict of a comparison: of the first setup over the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// Its figure is higher: the interval of the ratio lies above 1.
-    Faster,
-    /// Its figure is lower: the interval lies below 1.
-    Slower,
-    /// The whole interval lies within ± detect. It may exclude 1: then the setups differ, but by less than the least
-    /// difference that matters ([`Comparison::differs`] is true).
-    Same,
-    /// Neither, and [`Comparison::unsure`] says why.
-    CannotTell,
+kvdyno_model::words! {
+    /// The verdict of a comparison: of the first setup over the second.
+    pub enum Verdict {
+        /// Its figure is higher: the interval of the ratio lies above 1.
+        Faster = "faster",
+        /// Its figure is lower: the interval lies below 1.
+        Slower = "slower",
+        /// The whole interval lies within ± detect. It may exclude 1: then the setups differ, but by less than the
+        /// least difference that matters ([`Comparison::differs`] is true).
+        Same = "same",
+        /// Neither, and [`Comparison::unsure`] says why.
+        CannotTell = "cannot tell",
+    }
 }
 
-/// The figure that two setups were compared by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VerdictFigure {
-    /// Operations in a second of the clock.
-    #[default]
-    Rate,
-    /// CPU time of the worker per operation, in a duet. The ratio is that of its reciprocal. It is not a rate: an
-    /// engine that uses more CPU time may do more in a second, with threads of its own.
-    CpuTime,
+kvdyno_model::words! {
+    /// The figure that two setups were compared by.
+    #[derive(Default)]
+    pub enum VerdictFigure {
+        /// Operations in a second of the clock.
+        #[default]
+        Rate = "rate",
+        /// CPU time of the worker per operation, in a duet. The ratio is that of its reciprocal. It is not a rate: an
+        /// engine that uses more CPU time may do more in a second, with threads of its own.
+        CpuTime = "CPU time per operation",
+    }
 }
 
 /// The reason why a comparison cannot tell. Its `Display` is a clause.
@@ -171,50 +174,6 @@ impl Verdict {
     pub fn is_decided(self) -> bool {
         self != Verdict::CannotTell
     }
-
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Same => "same",
-            Verdict::CannotTell => "cannot tell",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl Serialize for Verdict {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl VerdictFigure {
-    /// Its words.
-    pub fn name(self) -> &'static str {
-        match self {
-            VerdictFigure::Rate => "rate",
-            VerdictFigure::CpuTime => "CPU time per operation",
-        }
-    }
-}
-
-impl fmt::Display for VerdictFigure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl Serialize for VerdictFigure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
 }
 
 impl Unsure {
@@ -246,11 +205,7 @@ impl fmt::Display for Unsure {
     }
 }
 
-impl Serialize for Unsure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+kvdyno_model::written_as_text!(Unsure);
 
 impl PairedRatios {
     /// Ratios in the order of repeats, with nothing else against them.

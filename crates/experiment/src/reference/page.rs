@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use kvdyno_model::text::escaped;
 use kvdyno_model::{Definition, Otherwise};
 
 use crate::experiment::{SectionInfo, sections};
@@ -32,8 +33,8 @@ fn write_section(page: &mut String, section: &SectionInfo) -> std::fmt::Result {
     writeln!(page, "| --- | --- | --- | --- | --- |")?;
     for key in &section.keys {
         let flag = key.flag.map(|flag| format!("`--{flag}`")).unwrap_or_default();
-        let written = key.value.description.replace('|', "\\|");
-        let (default, doc) = (default(key), key.doc.replace('|', "\\|"));
+        let written = escaped(&key.value.description, &['|']);
+        let (default, doc) = (default(key), escaped(key.doc, &['|']));
         writeln!(page, "| `{}` | {written} | {default} | {flag} | {doc} |", key.name)?;
     }
     for key in section.keys.iter().filter(|key| !key.value.words.is_empty()) {

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 use kvdyno_model::TimeSpan;
+use kvdyno_report::Format;
+
+use super::one_of;
 
 #[derive(Debug, Args)]
 #[command(
@@ -58,9 +61,9 @@ pub struct CheckArguments {
     /// Leave out engines that are not here, and say so
     #[arg(long)]
     pub skip_missing: bool,
-    /// How the outcome is printed: table or md
-    #[arg(long, default_value = "table", value_parser = ["table", "md"], value_name = "FORMAT")]
-    pub format: String,
+    /// How the outcome is printed
+    #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Markdown]))]
+    pub format: Format,
     /// Run one check (started by `check` itself)
     #[arg(long, hide = true, exclusive = true, value_name = "TASK")]
     pub child: Option<String>,

@@ -15,10 +15,12 @@ use std::time::{Duration, SystemTime};
 
 use kvdyno_conformance::{CheckOutcome, Effort, KnownOfEngines, Subject, Suite, checks, child};
 use kvdyno_engine::catalog::EngineName;
-use kvdyno_engine::closest;
 use kvdyno_engine::inspect::Request;
 use kvdyno_environment::ownership::OwnedFolder;
+use kvdyno_model::did_you_mean;
+use kvdyno_model::text::counted_as;
 use kvdyno_plan::inspection;
+use kvdyno_report::Format;
 
 use self::engine_checks::{CheckStanding, EngineChecks};
 use super::engines::{EngineSearch, find, left_out};
@@ -54,7 +56,7 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     // Its own folder: what nobody asked for goes with the program, and stays only if a check failed.
     let unasked = tempfile::Builder::new().prefix("kvdyno-logs-").tempdir_in(&dir).map_err(cannot())?;
     let logs = arguments.logs.clone().unwrap_or_else(|| unasked.path().to_owned());
-    let is_table = arguments.format == "table";
+    let is_table = arguments.format == Format::Table;
     if is_table && !subjects.is_empty() {
         print(&format!("{}\n\n", said_of(effort)))?;
     }
@@ -98,12 +100,11 @@ fn any_seed() -> u64 {
 
 /// Names the checks that failed and those that are flaky, even if there are no more flaky ones than allowed.
 fn decided(failed: &[String], flaky: &[String], may_be_flaky: usize) -> Result<(), Error> {
-    let told = |names: &[String], one: &str, more: &str| match names {
-        [] => None,
-        [name] => Some(format!("1 check {one}: {name}")),
-        names => Some(format!("{} checks {more}: {}", names.len(), names.join(", "))),
+    let told = |names: &[String], one: &str, more: &str| {
+        (!names.is_empty()).then(|| format!("{}: {}", counted_as(names.len(), one, more), names.join(", ")))
     };
-    let (failed, of_flaky) = (told(failed, "failed", "failed"), told(flaky, "is flaky", "are flaky"));
+    let failed = told(failed, "check failed", "checks failed");
+    let of_flaky = told(flaky, "check is flaky", "checks are flaky");
     if failed.is_none() && flaky.len() <= may_be_flaky {
         return print(&of_flaky.map(|words| format!("{words}\n")).unwrap_or_default());
     }
@@ -233,7 +234,7 @@ fn known(names: &[String]) -> Result<(), Error> {
     match names.iter().find(|name| !all().any(|known| known == **name)) {
         None => Ok(()),
         Some(name) => {
-            let meant = closest(name, all()).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
+            let meant = did_you_mean(name, all());
             Err(Error::Input(format!("there is no check `{name}`{meant}; kvdyno engines check lists them")))
         }
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use kvdyno_analysis::verdicts::DETECT;
 use kvdyno_experiment::Experiment;
 use kvdyno_model::Question;
-use kvdyno_report::{Diff, DiffError, DiffFormat, DiffOutcome};
+use kvdyno_report::{Diff, DiffError, DiffOutcome, Format};
 use kvdyno_results::folder::ResultsFolder;
 
 use crate::cli::DiffArguments;
@@ -149,9 +149,9 @@ fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
 }
 
 /// Prints it; what it comes to is for `main`.
-fn tell(diff: &Diff, format: DiffFormat) -> Result<(), Error> {
+fn tell(diff: &Diff, format: Format) -> Result<(), Error> {
     let text = diff.render(format);
-    let text = if format == DiffFormat::Text { screen().fitted(&text) } else { text };
+    let text = if format == Format::Table { screen().fitted(&text) } else { text };
     print(&text)?;
     outcome(diff)
 }

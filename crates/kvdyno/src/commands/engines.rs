@@ -12,14 +12,15 @@ use kvdyno_engine::installed::{self, Installed};
 use kvdyno_engine::{AbiCode, Compression, Durability, OptionKind, PresetInfo, Probe};
 use kvdyno_install::{Recipe, recipes};
 use kvdyno_plan::inspection;
+use kvdyno_report::Format;
 
-use crate::cli::{EnginesArguments, ListFormat};
+use crate::cli::EnginesArguments;
 use crate::error::Error;
 use crate::output::{print_columns, print_json, screen};
 
 /// Runs the command.
 pub fn run(arguments: EnginesArguments) -> Result<(), Error> {
-    let is_json = arguments.list.format == ListFormat::Json;
+    let is_json = arguments.list.format == Format::Json;
     match (arguments.name, is_json) {
         (Some(name), false) => print_columns(&describe(&name, arguments.library.as_deref())?),
         (Some(name), true) => print_json(&json::described(inspected(&name, arguments.library.as_deref())?)),

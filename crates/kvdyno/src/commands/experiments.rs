@@ -1,8 +1,9 @@
 //! `kvdyno experiments`.
 
 use kvdyno_experiment::{SHIPPED, Shipped, reference};
+use kvdyno_report::Format;
 
-use crate::cli::{ExperimentsArguments, ListFormat};
+use crate::cli::ExperimentsArguments;
 use crate::error::Error;
 use crate::output::{print, print_columns, print_json};
 
@@ -11,7 +12,7 @@ pub fn run(arguments: &ExperimentsArguments) -> Result<(), Error> {
     if arguments.schema {
         return print_json(&reference::schema());
     }
-    if arguments.list.format == ListFormat::Json {
+    if arguments.list.format == Format::Json {
         let entry = |one: &Shipped| serde_json::json!({ "name": one.name, "question": one.question() });
         let with_file =
             |one: &Shipped| serde_json::json!({ "name": one.name, "question": one.question(), "file": one.text });

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use kvdyno_engine::{Choice, catalog::EngineName};
 use kvdyno_environment::abilities::abilities;
+use kvdyno_model::text::counted;
+use kvdyno_report::Format;
 use kvdyno_results::{DriverCost, KvdynoBuild, Machine};
 use kvdyno_worker::clock::{self, Calibration, Tsc};
 
-use crate::cli::{ListFormat, MachineArguments};
+use crate::cli::MachineArguments;
 use crate::error::Error;
 use crate::output::{print_columns, print_json};
 
@@ -21,7 +23,7 @@ pub fn run(arguments: MachineArguments) -> Result<(), Error> {
         return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
     }
     let facts = describe(&arguments.dir);
-    match arguments.json || arguments.list.format == ListFormat::Json {
+    match arguments.json || arguments.list.format == Format::Json {
         true => print_json(&facts),
         false => print_columns(&words(&facts)),
     }
@@ -77,7 +79,6 @@ fn words(facts: &Machine) -> String {
     let mut line = |what: &str, value: String| lines.push(format!("{what:<13} {value}"));
     let cpu = &facts.cpu;
     line("cpu", cpu.model.clone());
-    let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let (sockets, cores, threads) = (cpu.sockets, cpu.cores, cpu.threads);
     let parts = [counted(sockets, "socket"), counted(cores, "core"), counted(threads, "thread") + " usable"];
     line("", parts.join(", "));

@@ -1,6 +1,6 @@
 //! `kvdyno engines new`: an adapter to begin with.
 
-use kvdyno_install::{Language, NewAdapterError, new_adapter};
+use kvdyno_install::{NewAdapterError, new_adapter};
 
 use crate::cli::NewArguments;
 use crate::error::Error;
@@ -8,12 +8,10 @@ use crate::output::print;
 
 /// Runs the command.
 pub fn run(arguments: &NewArguments) -> Result<(), Error> {
-    let language = Language::ALL.into_iter().find(|language| language.name() == arguments.lang);
-    let language = language.ok_or_else(|| Error::Input(format!("--lang {}: c, c++, rust or go", arguments.lang)))?;
     if !arguments.dir.is_dir() {
         return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
     }
-    let made = new_adapter(&arguments.name, language, &arguments.dir).map_err(|error| match error {
+    let made = new_adapter(&arguments.name, arguments.lang, &arguments.dir).map_err(|error| match error {
         NewAdapterError::Write { path, cause } => Error::Io { what: format!("cannot write {}", path.display()), cause },
         error => Error::Input(error.to_string()),
     })?;

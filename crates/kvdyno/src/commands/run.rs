@@ -9,6 +9,7 @@ use kvdyno_environment::lock::FolderLock;
 use kvdyno_environment::memory::scope;
 use kvdyno_environment::ownership::RunName;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
+use kvdyno_model::text::of_the_rest;
 use kvdyno_model::{FilePath, TimeSpan};
 use kvdyno_plan::{Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
 use kvdyno_report::Format;
@@ -267,10 +268,7 @@ const MOST_CHANGES: usize = 5;
 /// Refuses to go on with another experiment than that of the results that are there already.
 fn refuse_changed(results: &ResultsFolder, changes: Option<Vec<String>>) -> Result<(), Error> {
     let Some(changes) = changes.filter(|changes| !changes.is_empty()) else { return Ok(()) };
-    let more = match changes.len().saturating_sub(MOST_CHANGES) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
+    let more = of_the_rest(changes.len(), MOST_CHANGES, |more| format!("; and {more} more"));
     let told: Vec<&str> = changes.iter().take(MOST_CHANGES).map(String::as_str).collect();
     let file = results.experiment_file();
     Err(Error::Input(format!(

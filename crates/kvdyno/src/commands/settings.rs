@@ -5,7 +5,9 @@ use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed;
 use kvdyno_engine::{AbiCode, Compression, Durability, EngineSettings, Hints};
 use kvdyno_experiment::SettingsSection;
+use kvdyno_model::text::{capital, escaped};
 use kvdyno_plan::inspection;
+use kvdyno_report::Format;
 
 use super::engines::{EngineSearch, UsableEngine, find, left_out, table};
 use crate::cli::SettingsArguments;
@@ -25,7 +27,7 @@ pub fn run(arguments: SettingsArguments) -> Result<(), Error> {
             EngineSearch::Missing(reason) => return Err(Error::Input(format!("{name} cannot be inspected: {reason}"))),
         }
     }
-    let text = if arguments.format == "md" { page.markdown() } else { page.text() };
+    let text = if arguments.format == Format::Markdown { page.markdown() } else { page.text() };
     print(&text)
 }
 
@@ -137,7 +139,7 @@ impl SettingsPage {
         for section in &self.sections {
             text.push_str(&format!("\n## {}\n\n| engine | what is set |\n| --- | --- |\n", capital(&section.title)));
             for (engine, answer) in &section.rows {
-                text.push_str(&format!("| {engine} | {} |\n", lines(answer, "`").join("<br>").replace('|', "\\|")));
+                text.push_str(&format!("| {engine} | {} |\n", escaped(&lines(answer, "`").join("<br>"), &['|'])));
             }
         }
         text + &self.left_out()
@@ -173,9 +175,4 @@ fn lines(answer: &SettingAnswer, quote: &str) -> Vec<String> {
         Ok(entries) if entries.is_empty() => vec!["not said".to_owned()],
         Ok(entries) => entries.iter().map(|(name, value)| format!("{quote}{name}{quote}: {value}")).collect(),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -1,15 +1,16 @@
 //! `kvdyno workloads`.
 
+use kvdyno_report::Format;
 use kvdyno_worker::workloads::WorkloadName;
 
-use crate::cli::{ListArguments, ListFormat};
+use crate::cli::ListArguments;
 use crate::error::Error;
 use crate::output::{print_columns, print_json};
 
 /// Prints the workloads.
 pub fn run(arguments: &ListArguments) -> Result<(), Error> {
     let phase = |workload: WorkloadName| if workload.loads() { "load" } else { "run" };
-    if arguments.format == ListFormat::Json {
+    if arguments.format == Format::Json {
         let entry = |workload: WorkloadName| {
             serde_json::json!({
                 "name": workload.to_string(), "phase": phase(workload), "summary": workload.summary(),

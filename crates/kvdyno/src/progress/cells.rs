@@ -1,10 +1,9 @@
 //! The cells of a run so far, as a table for a terminal that is drawn anew: rates, their intervals as they narrow, p99.
 
 use kvdyno_analysis::{CellKey, Estimate};
+use kvdyno_model::text::{duration, short_rate};
 use kvdyno_results::{ClientKind, Percentile, Phase, Side, TrialKey, TrialResult};
 use kvdyno_run::{Live, SoFar};
-
-use super::words::{latency, rate};
 
 /// The cells, in the order in which they were begun.
 #[derive(Default)]
@@ -141,9 +140,9 @@ impl LiveCell {
             let estimate = Estimate::from_repeats(&rates);
             let half = estimate.as_ref().and_then(|it| Some((it.high? - it.low?) / 2.0 / it.value));
             [
-                estimate.map(|it| rate(it.value)).unwrap_or_default(),
+                estimate.map(|it| short_rate(it.value)).unwrap_or_default(),
                 half.map(percent).unwrap_or_default(),
-                p99.map(latency).unwrap_or_default(),
+                p99.map(|ns| duration(ns as f64)).unwrap_or_default(),
             ]
         };
         let [reads, reads_half, reads_p99] = of(|it| it.reads_per_s, |it| it.read_p99_ns);

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kvdyno_analysis::CellKey;
+use kvdyno_model::text::metrics_label;
 use kvdyno_results::{TrialKey, TrialResult, files};
 use kvdyno_run::{Live, Progress};
 
@@ -205,7 +206,7 @@ impl RunState {
         for (key, result) in &self.cells {
             for operations in &result.operations {
                 for percentile in kvdyno_results::Percentile::ALL {
-                    let (kind, at) = (operations.kind.name().to_owned(), percentile.to_string());
+                    let (kind, at) = (operations.kind.word().to_owned(), percentile.to_string());
                     let mut labels = labels(key);
                     labels.extend([("kind", kind), ("percentile", at)]);
                     text.sample(name, &borrowed(&labels), operations.latency.at(percentile) as f64 / 1e9);
@@ -247,7 +248,7 @@ impl MetricsText {
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        let label = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", escaped(value));
+        let label = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", metrics_label(value));
         match labels {
             [] => self.line(format_args!("{name} {value}")),
             labels => {
@@ -261,11 +262,6 @@ impl MetricsText {
         // A text takes whatever is written.
         let _ = writeln!(self.0, "{line}");
     }
-}
-
-/// A label's value as the format has it.
-fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

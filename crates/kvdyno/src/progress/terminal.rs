@@ -3,13 +3,14 @@
 //! anew, a line for each trial that ended.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use kvdyno_model::text::short_rate;
 use kvdyno_report::Screen;
 use kvdyno_results::{Phase, TrialKey, TrialOutcome, TrialResult};
 use kvdyno_run::{Live, Progress};
 use rustix::termios::tcgetwinsize;
 
 use super::cells::{LiveCells, cut};
-use super::words::{doing, position, rate, times, what};
+use super::words::{doing, position, times, what};
 use crate::output::{can_draw, tell, without_commands};
 
 /// Draws what the lab tells.
@@ -145,12 +146,12 @@ impl Progress for Terminal {
             // The table has it.
             TrialOutcome::Finished if self.drawing.is_some() => return,
             TrialOutcome::Finished if result.trial.phase == Phase::Load => {
-                format!("{:.2} s, {}/s written", result.os.wall_s, rate(result.writes_per_s()))
+                format!("{:.2} s, {}/s written", result.os.wall_s, short_rate(result.writes_per_s()))
             }
             TrialOutcome::Finished => [("read", result.reads_per_s()), ("written", result.writes_per_s())]
                 .iter()
                 .filter(|(_, records)| *records > 0.0)
-                .map(|(verb, records)| format!("{}/s {verb}", rate(*records)))
+                .map(|(verb, records)| format!("{}/s {verb}", short_rate(*records)))
                 .collect::<Vec<_>>()
                 .join(", "),
         };

@@ -1,17 +1,15 @@
 //! Words of progress: the work of a trial, rates, times.
 
-use std::time::Duration;
-
+use kvdyno_model::text::{counted, duration, short_clock, short_rate};
 use kvdyno_results::{Phase, TrialKey};
 use kvdyno_run::Live;
 
 /// `load (fillseq)` or `readwhilewriting, 4 readers`, with the variant before it, and the repeat.
 pub fn what(trial: &TrialKey) -> String {
-    let threads = |count: u32, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let work = match trial.phase {
         Phase::Load => format!("load ({})", trial.workload),
-        Phase::Run if trial.readers > 0 => format!("{}, {}", trial.workload, threads(trial.readers, "reader")),
-        Phase::Run => format!("{}, {}", trial.workload, threads(trial.writers, "client")),
+        Phase::Run if trial.readers > 0 => format!("{}, {}", trial.workload, counted(trial.readers, "reader")),
+        Phase::Run => format!("{}, {}", trial.workload, counted(trial.writers, "client")),
     };
     let work = if trial.variant.is_empty() { work } else { format!("{}: {work}", trial.variant) };
     let work = if trial.processes() > 1 { work + " as processes" } else { work };
@@ -23,41 +21,13 @@ pub fn position(number: usize, count: usize) -> String {
     format!("[{number:>0$}/{count}]", count.to_string().len())
 }
 
-/// `1.23 M`: records a second, say.
-pub fn rate(records: f64) -> String {
-    match records {
-        r if r >= 1e6 => format!("{:.2} M", r / 1e6),
-        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
-        r => format!("{r:.0}"),
-    }
-}
-
-/// `12.3 µs`.
-pub fn latency(ns: u64) -> String {
-    match ns as f64 {
-        ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
-        ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
-        ns if ns >= 1e3 => format!("{:.1} µs", ns / 1e3),
-        ns => format!("{ns:.0} ns"),
-    }
-}
-
-/// `1:02:03`, `2:03`.
-pub fn clock(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        3600.. => format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60),
-        _ => format!("{}:{:02}", seconds / 60, seconds % 60),
-    }
-}
-
 /// The trial's time, and apart from it the plan's, where it is known how long that takes.
 pub fn times(live: &Live) -> String {
     let trial = match live.trial_left() {
-        Some(left) => format!("trial {} left", clock(left)),
-        None => format!("trial {} so far", clock(live.elapsed)),
+        Some(left) => format!("trial {} left", short_clock(left.as_secs())),
+        None => format!("trial {} so far", short_clock(live.elapsed.as_secs())),
     };
-    live.left.map_or(trial.clone(), |left| format!("{trial}, all {} left", clock(left)))
+    live.left.map_or(trial.clone(), |left| format!("{trial}, all {} left", short_clock(left.as_secs())))
 }
 
 /// The rates of a trial that measures, else what it is at.
@@ -67,8 +37,8 @@ pub fn doing(live: &Live) -> String {
     }
     let so_far = live.so_far.unwrap_or_default();
     let of = |(verb, records, p99): (&str, f64, Option<u64>)| {
-        let p99 = p99.map(|p99| format!(", p99 {}", latency(p99))).unwrap_or_default();
-        (records > 0.0).then(|| format!("{verb} {}/s{p99}", rate(records)))
+        let p99 = p99.map(|p99| format!(", p99 {}", duration(p99 as f64))).unwrap_or_default();
+        (records > 0.0).then(|| format!("{verb} {}/s{p99}", short_rate(records)))
     };
     let sides = [("read", live.reads_per_s, so_far.read_p99_ns), ("write", live.writes_per_s, so_far.write_p99_ns)];
     let words: Vec<String> = sides.into_iter().filter_map(of).collect();
@@ -77,6 +47,8 @@ pub fn doing(live: &Live) -> String {
 
 #[cfg(test)]
 pub mod testing {
+    use std::time::Duration;
+
     use super::*;
 
     /// A trial that has measured for ten seconds.

@@ -1,5 +1,6 @@
 //! A chart of bars, a group of them for each label.
 
+use kvdyno_model::text::short;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
@@ -8,7 +9,6 @@ use super::height::Height;
 use super::theme::{BACKGROUND, GRID, INK, MUTED, px, series, width};
 use super::ticks::Axis;
 use crate::error::ReportError;
-use crate::numbers::short;
 
 const WIDE: f64 = 480.0;
 const TOP: f64 = 30.0;

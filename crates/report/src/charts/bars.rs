@@ -1,5 +1,6 @@
 //! Times, sizes, context switches and traffic of loads.
 
+use kvdyno_model::text::{bytes, clock, short};
 use kvdyno_results::{Phase, TrialResult};
 
 use super::bar_chart::{BarChart, NamedBars};
@@ -9,7 +10,6 @@ use super::height::Height;
 use super::paint::{paint_bars, paint_dots};
 use super::ticks::Axis;
 use crate::error::ReportError;
-use crate::numbers::{bytes, clock, short};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::tables::matters;

@@ -1,7 +1,5 @@
 //! A drawing, ready for the page.
 
-use kvdyno_results::Side;
-
 use super::theme::standalone;
 
 /// A chart that was drawn.
@@ -39,20 +37,4 @@ pub(crate) struct FurtherDrawing {
     pub(crate) svg: String,
     /// Whether it travels in the page, for paper; else it is a file alone.
     pub(crate) is_on_paper: bool,
-}
-
-/// `Reads`.
-pub(super) fn title(side: Side) -> &'static str {
-    match side {
-        Side::Reads => "Reads",
-        Side::Writes => "Writes",
-    }
-}
-
-/// `reads`.
-pub(super) fn noun(side: Side) -> &'static str {
-    match side {
-        Side::Reads => "reads",
-        Side::Writes => "writes",
-    }
 }

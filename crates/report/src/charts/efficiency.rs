@@ -1,14 +1,14 @@
 //! Scaling efficiency: the rate of many threads over as many times that of the fewest.
 
+use kvdyno_model::text::{capital, short};
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, noun, title};
+use super::drawn::DrawnChart;
 use super::height::Height;
 use super::paint::paint_lines;
 use super::rates::{against_threads, most};
 use super::ticks::Axis;
 use crate::error::ReportError;
-use crate::numbers::short;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 
@@ -21,9 +21,8 @@ pub(super) fn efficiency(study: &Study<'_>, workload: &str, side: Side) -> Resul
     if counts.len() < 2 || cells.iter().filter_map(|cell| height(cell)).count() == 0 {
         return Ok(None);
     }
-    let caption = format!("{}: scaling efficiency", title(side));
-    let words =
-        format!("{workload}: rate of {} of each thread over that with the fewest, a line an engine", noun(side));
+    let caption = format!("{}: scaling efficiency", capital(&side.to_string()));
+    let words = format!("{workload}: rate of {side} of each thread over that with the fewest, a line an engine");
     let axis = |all: &[Height]| Axis::from_zero("efficiency (1: scales fully)", most(all).clamp(1.0, 4.0), 5.0, short);
     paint_lines(&against_threads(study, &cells, (caption, words), &height, axis)).map(Some)
 }

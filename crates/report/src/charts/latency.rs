@@ -3,7 +3,7 @@
 use kvdyno_analysis::{CellLatency, Estimate};
 use kvdyno_results::{Percentile, Side};
 
-use super::drawn::{DrawnChart, noun};
+use super::drawn::DrawnChart;
 use super::line_chart::{ChartLine, LineChart, Point};
 use super::paint::paint_lines;
 use super::ticks::Axis;
@@ -20,7 +20,7 @@ pub(super) fn latencies(study: &Study<'_>, workload: &str, side: Side) -> Result
     counts.sort_unstable();
     let all: Vec<ChartLine> = cells.iter().filter_map(|cell| line(study, cell, side)).collect();
     let ns = all.iter().flat_map(|line| line.points.iter().flatten()).map(|point| 10f64.powf(point.y));
-    let scale = Axis::latency(&format!("latency of {}", noun(side)), ns);
+    let scale = Axis::latency(&format!("latency of {side}"), ns);
     counts.into_iter().map(|count| chart(study, &cells, count, side, scale.clone())).collect()
 }
 
@@ -34,7 +34,7 @@ fn chart(
     let here = cells.iter().filter(|cell| (cell.key.readers, cell.key.writers) == (readers, writers));
     let caption = threads(readers, writers);
     let names = Percentile::ALL.iter().map(Percentile::to_string).chain(["max".to_owned()]);
-    let description = format!("latency of {}, {caption}, percentile by percentile, a line for each engine", noun(side));
+    let description = format!("latency of {side}, {caption}, percentile by percentile, a line for each engine");
     let chart = LineChart {
         caption,
         description,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kvdyno_analysis::CurvePoint;
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, noun};
+use super::drawn::DrawnChart;
 use super::line_chart::{ChartLine, LineChart, Point};
 use super::paint::paint_lines;
 use super::ticks::Axis;
@@ -24,13 +24,13 @@ pub(super) fn latency_curves(study: &Study<'_>, workload: &str, side: Side) -> R
         .collect();
     let points = || lines.iter().flat_map(|(_, line)| line.points.iter().flatten());
     let x = Axis::nines(points().map(|point| point.x).fold(0.0, f64::max));
-    let y = Axis::latency(&format!("latency of {}", noun(side)), points().map(|point| 10f64.powf(point.y)));
+    let y = Axis::latency(&format!("latency of {side}"), points().map(|point| 10f64.powf(point.y)));
     let mut by_count: BTreeMap<(u32, u32), Vec<ChartLine>> = BTreeMap::new();
     lines.into_iter().for_each(|(count, line)| by_count.entry(count).or_default().push(line));
     let chart = |((readers, writers), lines): ((u32, u32), Vec<ChartLine>)| {
         let caption = threads(readers, writers);
         let chart = LineChart {
-            description: format!("latency of {}, {caption}, as curves, a line for each engine", noun(side)),
+            description: format!("latency of {side}, {caption}, as curves, a line for each engine"),
             caption,
             size: (480.0, 290.0),
             x: x.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kvdyno_results::{Percentile, SeriesPoint, Side, TrialResult};
 
-use super::drawn::{DrawnChart, FurtherDrawing, noun};
+use super::drawn::{DrawnChart, FurtherDrawing};
 use super::line_chart::{LineChart, Point};
 use super::paint::paint_choices;
 use super::script_chart::ChartChoice;
@@ -46,14 +46,13 @@ pub(super) fn over_time(
     side: Side,
     figure: TimeFigure,
 ) -> Result<Vec<DrawnChart>, ReportError> {
-    let noun = noun(side);
     if figure == TimeFigure::Rate {
-        let axis = |heights: &[f64]| Axis::rate(&format!("{noun}/s"), heights.iter().copied().fold(0.0, f64::max));
-        let subject = TimeSubject { what: &format!("{noun} a second"), axis: &axis };
+        let axis = |heights: &[f64]| Axis::rate(&format!("{side}/s"), heights.iter().copied().fold(0.0, f64::max));
+        let subject = TimeSubject { what: &format!("{side} a second"), axis: &axis };
         return painted_time_charts(study, workload, &subject, |cell| points(study, cell, side, |moment| moment.rate));
     }
     let of_percentile = |nth: usize| {
-        let what = format!("{} of {noun}", PERCENTILES[nth]);
+        let what = format!("{} of {side}", PERCENTILES[nth]);
         let axis = |heights: &[f64]| Axis::latency(&what, heights.iter().map(|height| 10f64.powf(*height)));
         let height = |moment: &Moment| moment.latencies_ns[nth].max(1.0).log10();
         time_charts(study, workload, &TimeSubject { what: &what, axis: &axis }, |cell| {

@@ -1,8 +1,9 @@
 //! Rates against threads.
 
+use kvdyno_model::text::capital;
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, FurtherDrawing, noun, title};
+use super::drawn::{DrawnChart, FurtherDrawing};
 use super::height::Height;
 use super::line_chart::{ChartLine, LineChart, Point};
 use super::paint::paint_lines;
@@ -20,7 +21,7 @@ pub(super) fn rates(study: &Study<'_>, workload: &str, side: Side) -> Result<Opt
         return Ok(None);
     }
     let without = if cells.len() < all { ", without the null engine" } else { "" };
-    let caption = format!("{} a second{without}", title(side));
+    let caption = format!("{} a second{without}", capital(&side.to_string()));
     let (chart, logarithmic) = charts(study, &cells, side, caption, workload);
     let twin = FurtherDrawing { words: "logarithmic".to_owned(), svg: logarithmic.draw()?, is_on_paper: true };
     Ok(Some(DrawnChart { further: vec![twin], ..paint_lines(&chart)? }))
@@ -35,8 +36,8 @@ fn charts(
     workload: &str,
 ) -> (LineChart, LineChart) {
     let height = |cell: &StudyCell<'_>| cell.rate(side).map(Height::estimate);
-    let words = format!("{workload}: {} a second against threads, a line for each engine", noun(side));
-    let unit = format!("{}/s", noun(side));
+    let words = format!("{workload}: {side} a second against threads, a line for each engine");
+    let unit = format!("{side}/s");
     let chart = |words: String, axis: &dyn Fn(&[Height]) -> Axis| {
         against_threads(study, cells, (caption.clone(), words), &height, axis)
     };

@@ -2,7 +2,7 @@
 
 use kvdyno_results::Side;
 
-use super::drawn::{DrawnChart, noun};
+use super::drawn::DrawnChart;
 use super::over_time::TimeFigure;
 use super::published::PublishedChart;
 use super::resources::ResourceFigure;
@@ -56,11 +56,11 @@ impl<'a> ChartReference<'a> {
     /// The heading above them, where they have one.
     pub(crate) fn heading(&self) -> Option<String> {
         match self.kind {
-            ChartKind::Latency(side) => Some(format!("Latency: {}", noun(side))),
-            ChartKind::LatencyCurve(side) => Some(format!("Latency curves: {}", noun(side))),
-            ChartKind::Resources(figure) => Some(format!("Over time: {}", figure.words())),
-            ChartKind::OverTime(side, TimeFigure::Rate) => Some(format!("Over time: {}", noun(side))),
-            ChartKind::OverTime(side, TimeFigure::Latency) => Some(format!("Over time: latency of {}", noun(side))),
+            ChartKind::Latency(side) => Some(format!("Latency: {side}")),
+            ChartKind::LatencyCurve(side) => Some(format!("Latency curves: {side}")),
+            ChartKind::Resources(figure) => Some(format!("Over time: {}", figure.word())),
+            ChartKind::OverTime(side, TimeFigure::Rate) => Some(format!("Over time: {side}")),
+            ChartKind::OverTime(side, TimeFigure::Latency) => Some(format!("Over time: latency of {side}")),
             ChartKind::Published(charts) => charts.first().map(|chart| format!("published/{}.csv", chart.table)),
             ChartKind::Amplification => Some("Amplification".to_owned()),
             ChartKind::Load | ChartKind::Rates | ChartKind::Efficiency | ChartKind::Cpu | ChartKind::Storage => None,

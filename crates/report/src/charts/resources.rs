@@ -9,31 +9,19 @@ use super::time_charts::{MOST_POINTS, TimeSubject, painted_time_charts};
 use crate::error::ReportError;
 use crate::study::{Study, StudyCell};
 
-/// A figure of the machine over time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ResourceFigure {
-    /// The resident size of its process.
-    Memory,
-    /// Bytes a second that are read from the device.
-    DeviceReads,
-    /// Bytes a second that are written to it.
-    DeviceWrites,
+kvdyno_model::words! {
+    /// A figure of the machine over time, in the order of a report, as headings name it.
+    pub(crate) enum ResourceFigure {
+        /// The resident size of its process.
+        Memory = "memory",
+        /// Bytes a second that are read from the device.
+        DeviceReads = "reads of the device",
+        /// Bytes a second that are written to it.
+        DeviceWrites = "writes of the device",
+    }
 }
 
 impl ResourceFigure {
-    /// All of them, in the order of a report.
-    pub(crate) const ALL: [ResourceFigure; 3] =
-        [ResourceFigure::Memory, ResourceFigure::DeviceReads, ResourceFigure::DeviceWrites];
-
-    /// As headings name it.
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            ResourceFigure::Memory => "memory",
-            ResourceFigure::DeviceReads => "reads of the device",
-            ResourceFigure::DeviceWrites => "writes of the device",
-        }
-    }
-
     fn axis(self) -> &'static str {
         match self {
             ResourceFigure::Memory => "resident size",
@@ -55,7 +43,7 @@ pub(super) fn resources(
         let trial = cell.finished.first().map(|result| &result.trial);
         trial.and_then(|trial| study.resources.get(trial)).map(|all| heights(all, figure)).unwrap_or_default()
     };
-    painted_time_charts(study, workload, &TimeSubject { what: figure.words(), axis: &axis }, points)
+    painted_time_charts(study, workload, &TimeSubject { what: figure.word(), axis: &axis }, points)
 }
 
 /// Merges neighbouring points where there are too many: memory is the maximum, traffic is the bytes of all points over

@@ -1,5 +1,6 @@
 //! Figures of the operating system against threads: traffic to and from the storage, CPU time, context switches.
 
+use kvdyno_model::text::short;
 use kvdyno_results::TrialResult;
 
 use super::drawn::DrawnChart;
@@ -8,7 +9,6 @@ use super::paint::paint_lines;
 use super::rates::{against_threads, most, powers};
 use super::ticks::Axis;
 use crate::error::ReportError;
-use crate::numbers::short;
 use crate::study::{Study, StudyCell};
 use crate::tables::matters;
 

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
+use kvdyno_model::text::{bytes, duration, percentile, short};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use serde::Serialize;
-
-use crate::numbers::{bytes, duration, percentile, short};
 
 /// A mark of an axis: its position in the drawing's coordinates, and its words.
 pub(super) type Tick = (f64, String);

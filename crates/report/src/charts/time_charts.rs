@@ -1,11 +1,12 @@
 //! Charts of a figure over the measured window, one for each number of threads.
 
+use kvdyno_model::text::short;
+
 use super::drawn::DrawnChart;
 use super::line_chart::{ChartLine, LineChart, Point};
 use super::paint::paint_lines;
 use super::ticks::Axis;
 use crate::error::ReportError;
-use crate::numbers::short;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;

@@ -1,19 +1,19 @@
 //! A summary for a pull request.
 
-use super::text::{capital, interval, said, sides};
+use kvdyno_model::text::{capital, markdown, part_of_one, rate};
+
+use super::text::{interval, said, sides};
 use super::{Diff, DiffCell, DiffSide};
-use crate::format::markdown::escaped;
-use crate::numbers::{part_of_one, rate};
 
 pub(super) fn render(diff: &Diff) -> String {
-    let mut text = format!("### {}\n\n", escaped(&capital(&diff.outcome().words(diff.cells.len()))));
+    let mut text = format!("### {}\n\n", markdown(&capital(&diff.outcome().words(diff.cells.len()))));
     text.push_str("| cell | before | after | change | verdict |\n| --- | ---: | ---: | ---: | --- |\n");
     text.extend(diff.cells.iter().map(row));
     text.push('\n');
-    text.extend(diff.cells.iter().map(|cell| format!("- {}: {}\n", escaped(&cell.work), escaped(&said(cell)))));
+    text.extend(diff.cells.iter().map(|cell| format!("- {}: {}\n", markdown(&cell.work), markdown(&said(cell)))));
     text.push('\n');
-    text.extend(sides(diff).iter().chain(&diff.notes).map(|line| format!("- {}\n", escaped(line))));
-    text + &format!("\n{}\n", escaped(&interval(diff)))
+    text.extend(sides(diff).iter().chain(&diff.notes).map(|line| format!("- {}\n", markdown(line))));
+    text + &format!("\n{}\n", markdown(&interval(diff)))
 }
 
 fn row(cell: &DiffCell) -> String {
@@ -24,5 +24,5 @@ fn row(cell: &DiffCell) -> String {
         ratio => format!("× {}", part_of_one(ratio)),
     });
     let fields = [cell.work.clone(), figure(&cell.before), figure(&cell.after), change, cell.verdict().to_owned()];
-    format!("| {} |\n", fields.map(|field| escaped(&field)).join(" | "))
+    format!("| {} |\n", fields.map(|field| markdown(&field)).join(" | "))
 }

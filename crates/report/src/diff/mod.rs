@@ -7,7 +7,6 @@ mod markdown;
 mod text;
 
 use std::collections::BTreeSet;
-use std::str::FromStr;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
@@ -19,6 +18,7 @@ use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{EngineFacts, Phase, Side, TrialKey, TrialResult};
 
+use crate::format::Format;
 use crate::lab_keys::ends_by_its_results;
 use crate::order::distinct;
 use crate::words::threads;
@@ -82,17 +82,6 @@ pub enum DiffOutcome {
     Held,
 }
 
-/// A format of a diff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiffFormat {
-    /// Sentences.
-    Text,
-    /// A summary for a pull request.
-    Markdown,
-    /// For actions that track benchmarks.
-    Json,
-}
-
 /// Why two results folders are not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffError {
@@ -109,19 +98,6 @@ pub enum DiffError {
         /// The way out, if there is one.
         advice: &'static str,
     },
-}
-
-impl FromStr for DiffFormat {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "text" => Ok(DiffFormat::Text),
-            "markdown" | "md" => Ok(DiffFormat::Markdown),
-            "json" => Ok(DiffFormat::Json),
-            _ => Err(format!("`{name}` is not a format; use text, markdown or json")),
-        }
-    }
 }
 
 /// A cell and its counterpart.
@@ -228,12 +204,15 @@ impl Diff {
         }
     }
 
-    /// In a format, with a line's end.
-    pub fn render(&self, format: DiffFormat) -> String {
+    /// The formats of a diff: sentences, for actions that track benchmarks, a summary for a pull request.
+    pub const FORMATS: [Format; 3] = [Format::Table, Format::Json, Format::Markdown];
+
+    /// In one of these formats, with a line's end.
+    pub fn render(&self, format: Format) -> String {
         match format {
-            DiffFormat::Text => text::render(self),
-            DiffFormat::Markdown => markdown::render(self),
-            DiffFormat::Json => json::render(self),
+            Format::Markdown => markdown::render(self),
+            Format::Json => json::render(self),
+            _ => text::render(self),
         }
     }
 }

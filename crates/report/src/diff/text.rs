@@ -1,11 +1,11 @@
 //! For people: a sentence for each cell.
 
 use kvdyno_analysis::verdicts::{Looks, Verdict};
+use kvdyno_model::text::{capital, plain};
 
 use super::{Diff, DiffCell};
 use crate::order::distinct;
 use crate::verdicts::{per_cent, reservations, sentence_of_change};
-use crate::words::plain;
 
 pub(super) fn render(diff: &Diff) -> String {
     let mut lines = sides(diff);
@@ -56,9 +56,4 @@ pub(super) fn interval(diff: &Diff) -> String {
     let detect = per_cent(diff.terms.detect);
     let same = format!("What differs by less than {detect} % is the same.");
     format!("In brackets the 95 % interval of the ratio {over}{many}.{often} {same}")
-}
-
-pub(super) fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }

@@ -1,6 +1,6 @@
 //! Cells as a table for programs: a row a cell, estimates with the ends of their intervals in columns beside them.
 
-use kvdyno_analysis::{Estimate, Steadiness};
+use kvdyno_analysis::Estimate;
 use kvdyno_results::{Percentile, Phase, Side};
 use serde_json::Value;
 
@@ -60,11 +60,7 @@ fn identity(cell: &StudyCell<'_>) -> Fields {
     };
     let reasons = distinct(cell.failed.iter().filter_map(|result| failure(result).map(reason)));
     let reasons = (!reasons.is_empty()).then(|| reasons.join("; "));
-    let steady = cell.steadiness.as_ref().map(|told| match told.steadiness {
-        Steadiness::Steady => "steady",
-        Steadiness::NotSteady(_) => "not steady",
-        Steadiness::NotTold(_) => "not told",
-    });
+    let steady = cell.steadiness.as_ref().map(|told| told.steadiness.name());
     let mut fields: Fields = vec![
         ("engine".to_owned(), cell.key.engine.as_str().into()),
         ("phase".to_owned(), cell.key.phase.to_string().into()),
@@ -108,14 +104,11 @@ fn with_interval(name: &str, estimate: Option<&Estimate>, unit: Unit) -> [(Strin
 
 /// Of the kind of operation that the side made most of.
 fn latencies(cell: &StudyCell<'_>, side: Side) -> Fields {
-    let noun = match side {
-        Side::Reads => "read",
-        Side::Writes => "write",
-    };
+    let noun = side.verb();
     let latency = cell.main_latency(side);
     let whole = |name: &str, value: Option<u64>| (format!("{noun}_{name}"), Value::from(value));
     let mut fields = vec![
-        (format!("{noun}_kind"), latency.map(|latency| latency.kind.name()).into()),
+        (format!("{noun}_kind"), latency.map(|latency| latency.kind.word()).into()),
         whole("operations", latency.map(|latency| latency.operations)),
         whole("min_ns", latency.map(|latency| latency.latency.min_ns)),
         whole("mean_ns", latency.map(|latency| latency.latency.mean_ns)),

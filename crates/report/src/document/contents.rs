@@ -1,6 +1,7 @@
 //! The document of a study.
 
 use jiff::tz::TimeZone;
+use kvdyno_model::text::of_the_rest;
 use kvdyno_results::{Machine, Phase, TrialResult};
 use serde_json::{Map, Value};
 
@@ -124,10 +125,7 @@ const MOST_NAMED: usize = 5;
 
 fn incomplete(study: &Study<'_>) -> Option<String> {
     let names: Vec<String> = study.missing.iter().take(MOST_NAMED).map(title).collect();
-    let more = match study.missing.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!("; and of {more} more"),
-    };
+    let more = of_the_rest(study.missing.len(), MOST_NAMED, |more| format!("; and of {more} more"));
     let (ended, all) = (study.results.len(), study.results.len() + study.missing.len());
     let words = || format!("{ended} of {all} trials have a result; there is none of {}{more}", names.join("; "));
     (!study.missing.is_empty()).then(words)

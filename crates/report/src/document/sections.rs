@@ -72,6 +72,6 @@ fn workload<'a>(study: &'a Study<'a>, id: String, name: &'a str) -> Section<'a> 
     for figure in [TimeFigure::Rate, TimeFigure::Latency] {
         blocks.extend(Side::ALL.map(|side| charts(ChartKind::OverTime(side, figure))));
     }
-    blocks.extend(ResourceFigure::ALL.map(|figure| charts(ChartKind::Resources(figure))));
+    blocks.extend(ResourceFigure::ALL.iter().map(|figure| charts(ChartKind::Resources(*figure))));
     Section::new(id, name, blocks)
 }

@@ -89,10 +89,7 @@ fn own_figure(column: &str) -> TrialColumn {
 
 /// `read_kind, read_p50_ns, …` of the kind of operation that the trial made most of.
 fn latencies(side: Side) -> Vec<TrialColumn> {
-    let noun = match side {
-        Side::Reads => "read",
-        Side::Writes => "write",
-    };
+    let noun = side.verb();
     let column = |key: &str, unit: &'static str, meaning: String, value: Box<dyn Fn(&TrialResult) -> Value>| {
         TrialColumn { unit, meaning, ..figure(&format!("{noun}_{key}"), value) }
     };
@@ -100,7 +97,7 @@ fn latencies(side: Side) -> Vec<TrialColumn> {
         let value = move |r: &TrialResult| r.main_kind(side).map_or(Value::Null, |kind| of(&kind.latency).into());
         TrialColumn { kind: "integer", ..column(key, Unit::Nanos.name(), meaning, Box::new(value)) }
     };
-    let kind = move |r: &TrialResult| r.main_kind(side).map_or(Value::Null, |kind| kind.kind.name().into());
+    let kind = move |r: &TrialResult| r.main_kind(side).map_or(Value::Null, |kind| kind.kind.word().into());
     let percentile = |p: Percentile| latency(p.key(), format!("{p} of those latencies"), Box::new(move |l| l.at(p)));
     let mut columns = vec![
         column("kind", "", format!("the kind of {noun} that it made most of"), Box::new(kind)),

@@ -1,8 +1,7 @@
 //! Units of figures: how they are printed for people, and rounded for programs.
 
+use kvdyno_model::text::{bytes, clock, duration, grouped, part_of_one, rate, three_digits};
 use serde_json::Value;
-
-use crate::numbers::{bytes, clock, duration, grouped, part_of_one, rate, three_digits};
 
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

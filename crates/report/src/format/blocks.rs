@@ -1,8 +1,9 @@
 //! A table that is wider than the terminal becomes several blocks: the columns that fit, then the next, each with the
 //! names of the rows before them. No figure is ever broken; names that leave no room for one lose their middle.
 
+use kvdyno_model::text::plain;
+
 use crate::grid::{ColumnGroup, Content, Emphasis, Grid, GridCell};
-use crate::words::plain;
 
 /// Columns of the terminal between two of a table.
 const BETWEEN: usize = 2;

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use kvdyno_model::text::plain;
 use kvdyno_results::files;
 use serde_json::Value;
 
 use crate::document::{Document, TrialTable};
 use crate::error::ReportError;
 use crate::verdicts::PairSummary;
-use crate::words::plain;
 
 /// A row a cell.
 pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {

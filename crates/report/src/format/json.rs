@@ -45,15 +45,9 @@ pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
         doubts: remarks(&document.doubts_of_trials),
         notes: remarks(&document.notes),
     };
-    let mut text = escaped(&serde_json::to_string_pretty(&report)?);
+    let mut text = kvdyno_model::text::json(&serde_json::to_string_pretty(&report)?);
     text.push('\n');
     Ok(text)
-}
-
-/// The control characters that JSON allows in a string, and that a terminal would take for a command.
-fn escaped(text: &str) -> String {
-    let is_command = |c: char| c.is_control() && c != '\n';
-    text.chars().map(|c| if is_command(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
 /// The columns of CSV, and the label.

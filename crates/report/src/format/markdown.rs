@@ -1,15 +1,16 @@
 //! For GitHub and the like.
 
+use kvdyno_model::text::{counted, markdown};
+
 use crate::document::{Document, Paragraph, Section};
 use crate::grid::{Emphasis, Grid, GridCell, GridColumn, GridRow};
-use crate::words::plain;
 
 /// The tables of the reports.
 pub(crate) fn render(document: &Document<'_>) -> String {
-    let mut text = format!("# {}\n\n", escaped(document.name));
+    let mut text = format!("# {}\n\n", markdown(document.name));
     text.push_str(&list(document));
     if let Some(incomplete) = &document.incomplete {
-        text.push_str(&format!("**Incomplete**: {}\n\n", escaped(incomplete)));
+        text.push_str(&format!("**Incomplete**: {}\n\n", markdown(incomplete)));
     }
     text.push_str(&failures(document.failed));
     text.push_str(&render_sections(&document.sections));
@@ -25,21 +26,20 @@ pub(crate) fn render_sections(sections: &[Section<'_>]) -> String {
 fn list(document: &Document<'_>) -> String {
     let engines = [("engines".to_owned(), document.versions.join(", "))];
     let facts = engines.iter().chain(&document.settings).chain(&document.machine_facts);
-    let lines: String = facts.map(|(name, value)| format!("- {}: {}\n", escaped(name), escaped(value))).collect();
+    let lines: String = facts.map(|(name, value)| format!("- {}: {}\n", markdown(name), markdown(value))).collect();
     lines + "\n"
 }
 
 fn failures(failed: usize) -> String {
     match failed {
         0 => String::new(),
-        1 => "**1 trial failed**; the tables say why.\n\n".to_owned(),
-        n => format!("**{n} trials failed**; the tables say why.\n\n"),
+        failed => format!("**{} failed**; the tables say why.\n\n", counted(failed, "trial")),
     }
 }
 
 fn remarks(document: &Document<'_>) -> String {
     let all: Vec<_> = document.doubts.iter().chain(&document.notes).collect();
-    let lines: String = all.iter().map(|r| format!("- {}: {}\n", escaped(&r.trial), escaped(&r.text))).collect();
+    let lines: String = all.iter().map(|r| format!("- {}: {}\n", markdown(&r.trial), markdown(&r.text))).collect();
     if all.is_empty() { lines } else { format!("## Doubts and notes\n\n{lines}") }
 }
 
@@ -47,15 +47,15 @@ fn remarks(document: &Document<'_>) -> String {
 fn section(section: &Section<'_>) -> String {
     let sentences: String = section.paragraphs().map(sentences).collect();
     let contents = section.tables().map(tables).fold(sentences, |all, table| all + &table);
-    if contents.is_empty() { contents } else { format!("## {}\n\n{contents}", escaped(&section.heading)) }
+    if contents.is_empty() { contents } else { format!("## {}\n\n{contents}", markdown(&section.heading)) }
 }
 
 fn sentences(paragraph: &Paragraph) -> String {
     let title =
-        if paragraph.title.is_empty() { String::new() } else { format!("**{}**\n\n", escaped(&paragraph.title)) };
-    let lead = if paragraph.lead.is_empty() { String::new() } else { format!("{}\n\n", escaped(&paragraph.lead)) };
+        if paragraph.title.is_empty() { String::new() } else { format!("**{}**\n\n", markdown(&paragraph.title)) };
+    let lead = if paragraph.lead.is_empty() { String::new() } else { format!("{}\n\n", markdown(&paragraph.lead)) };
     let bullet = if paragraph.is_note { "" } else { "- " };
-    let lines: String = paragraph.lines.iter().map(|line| format!("{bullet}{}\n", escaped(line))).collect();
+    let lines: String = paragraph.lines.iter().map(|line| format!("{bullet}{}\n", markdown(line))).collect();
     format!("{title}{lead}{lines}\n")
 }
 
@@ -65,12 +65,12 @@ fn tables(grid: &Grid) -> String {
 }
 
 fn table(grid: &Grid) -> String {
-    let heads: Vec<String> = grid.columns.iter().map(|column| escaped(&column.head)).collect();
+    let heads: Vec<String> = grid.columns.iter().map(|column| markdown(&column.head)).collect();
     let rules: Vec<&str> = grid.columns.iter().map(rule).collect();
     let rows: String = grid.rows.iter().map(|row| line(&fields(row, grid.columns.len()))).collect();
     let note = grid.note();
-    let note = if note.is_empty() { note } else { format!("\n{}\n", escaped(&note)) };
-    let title = if grid.title.is_empty() { String::new() } else { format!("### {}\n\n", escaped(&grid.title)) };
+    let note = if note.is_empty() { note } else { format!("\n{}\n", markdown(&note)) };
+    let title = if grid.title.is_empty() { String::new() } else { format!("### {}\n\n", markdown(&grid.title)) };
     format!("{title}{}| {} |\n{rows}{note}\n", line(&heads), rules.join(" | "))
 }
 
@@ -85,13 +85,13 @@ fn rule(column: &GridColumn) -> &'static str {
 /// GitHub's tables have no cells that span columns: a failure stands in the first free one.
 fn fields(row: &GridRow, columns: usize) -> Vec<String> {
     let mut fields: Vec<String> = row.cells.iter().map(marked).collect();
-    fields.extend(row.failure.as_ref().map(|reason| escaped(reason)));
+    fields.extend(row.failure.as_ref().map(|reason| markdown(reason)));
     fields.resize(columns, String::new());
     fields
 }
 
 fn marked(cell: &GridCell) -> String {
-    let words = escaped(&cell.content.to_string());
+    let words = markdown(&cell.content.to_string());
     match cell.emphasis {
         Emphasis::Plain | Emphasis::Missing => words,
         Emphasis::Best => format!("\\* **{words}**"),
@@ -99,16 +99,4 @@ fn marked(cell: &GridCell) -> String {
         Emphasis::Untold => format!("? {words}"),
         Emphasis::Differs => format!("≠ {words}"),
     }
-}
-
-/// Text in which nothing is markup, ends the cell, or is a terminal's command.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in plain(text).chars() {
-        match character {
-            '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '\\' => escaped.extend(['\\', character]),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

@@ -6,6 +6,7 @@
 
 use std::io::{Cursor, Seek, Write};
 
+use kvdyno_model::text::{plain, xml};
 use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -16,7 +17,6 @@ use crate::charts::DrawnChart;
 use crate::document::{Block, Document, Section, TrialTable};
 use crate::error::ReportError;
 use crate::grid::{Content, Grid, GridCell};
-use crate::words::plain;
 
 const MIME_TYPE: &str = "application/vnd.oasis.opendocument.spreadsheet";
 
@@ -167,7 +167,7 @@ fn content(sheets: &[Sheet]) -> String {
     );
     for sheet in sheets {
         let columns = sheet.rows.iter().map(Vec::len).chain([sheet.heads.len(), 1]).max().unwrap_or(1);
-        text += &format!("<table:table table:name=\"{}\">", escaped(&sheet.name));
+        text += &format!("<table:table table:name=\"{}\">", xml(&sheet.name));
         text += &format!("<table:table-column table:number-columns-repeated=\"{columns}\"/>");
         text += "<table:table-header-rows>";
         row(&mut text, &sheet.heads.iter().map(|head| head.as_str().into()).collect::<Vec<_>>());
@@ -209,25 +209,9 @@ fn row(text: &mut String, values: &[Value]) {
 fn string(text: &mut String, words: &str) {
     *text += "<table:table-cell office:value-type=\"string\">";
     for line in words.split('\n') {
-        *text += &format!("<text:p>{}</text:p>", escaped(line));
+        *text += &format!("<text:p>{}</text:p>", xml(line));
     }
     *text += "</table:table-cell>";
-}
-
-/// Text in which nothing is markup, nor a character that XML has not.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in plain(text).chars() {
-        match character {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

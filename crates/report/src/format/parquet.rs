@@ -132,7 +132,7 @@ fn of_points(points: &[(TrialKey, SeriesPoint)]) -> Vec<ParquetColumn> {
     let mut columns = vec![
         ("end_s", number(|point| point.end_s)),
         ("seconds", number(|point| point.seconds)),
-        ("kind", ColumnValues::Texts(points.iter().map(|(_, point)| Some(point.kind.name().to_owned())).collect())),
+        ("kind", ColumnValues::Texts(points.iter().map(|(_, point)| Some(point.kind.word().to_owned())).collect())),
         ("operations", count(|point| point.operations)),
         ("records", count(|point| point.records)),
         ("records_per_s", number(|point| point.records_per_s)),

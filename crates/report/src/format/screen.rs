@@ -1,6 +1,6 @@
 //! The screen that a report is printed on, and lines that fit it.
 
-use crate::words::plain;
+use kvdyno_model::text::plain;
 
 /// The screen that a report for people is printed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

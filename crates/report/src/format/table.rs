@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle};
+use kvdyno_model::text::{of_the_rest, plain};
 
 use super::Screen;
 use super::blocks::{blocks, marked};
@@ -10,7 +11,6 @@ use super::screen::wrapped;
 use crate::document::{Document, Section};
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
 use crate::remarks::Remark;
-use crate::words::plain;
 
 /// No borders, a rule under the heads.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -177,10 +177,7 @@ const MOST_REMARKS: usize = 12;
 fn remarks(title: &str, remarks: &[Remark], screen: Screen) -> Option<String> {
     let line = |remark: &Remark| format!("\n{}", screen.broken(&format!("- {}: {}", remark.trial, remark.text), "  "));
     let text = painted(title, BOLD_YELLOW, screen);
-    let more = match remarks.len().saturating_sub(MOST_REMARKS) {
-        0 => String::new(),
-        more => format!("\n- and {more} more, on the page"),
-    };
+    let more = of_the_rest(remarks.len(), MOST_REMARKS, |more| format!("\n- and {more} more, on the page"));
     (!remarks.is_empty()).then(|| text + &remarks.iter().take(MOST_REMARKS).map(line).collect::<String>() + &more)
 }
 

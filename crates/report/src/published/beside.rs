@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use kvdyno_analysis::{Agreement, agreement, agreement_interval};
+use kvdyno_model::text::of_the_rest;
 use kvdyno_results::TrialResult;
 use kvdyno_results::folder::ResultsFolder;
 
@@ -234,10 +235,7 @@ fn side_by_side(compared: &Compared<'_>) -> Grid {
 }
 
 fn note(compared: &Compared<'_>) -> String {
-    let more = match compared.swaps.len().saturating_sub(SWAPS_NAMED) {
-        0 => String::new(),
-        more => format!("; {more} more"),
-    };
+    let more = of_the_rest(compared.swaps.len(), SWAPS_NAMED, |more| format!("; {more} more"));
     let named = compared.swaps.iter().take(SWAPS_NAMED).map(|swap| swap.text.as_str());
     match compared.swaps.as_slice() {
         [] => "The order is the published one.".to_owned(),

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use kvdyno_analysis::Cell;
+use kvdyno_model::text;
+use kvdyno_model::text::counted;
 use kvdyno_results::{Phase, TrialResult};
 
 use crate::charts::Height;
-use crate::numbers;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
-use crate::words::counted;
 
 /// Figures that stand in one column of a printed table.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl ComparedFigure {
             ComparedFigure::Wall | ComparedFigure::CpuPerOperation | ComparedFigure::OutputsPerRecord => {
                 |figure| format!("{figure:.2}")
             }
-            _ => numbers::rate,
+            _ => text::rate,
         }
     }
 

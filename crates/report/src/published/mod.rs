@@ -9,4 +9,4 @@ mod swapped;
 
 pub(crate) use beside::with_document_against;
 pub use beside::{against, can_hold};
-pub use paper::{Paper, UnknownPaper};
+pub use paper::Paper;

@@ -1,346 +1,286 @@
 //! The printed tables, `published/*.csv`, as comparisons.
 
+use std::collections::HashMap;
+
+use kvdyno_model::text::counted;
 use kvdyno_results::Phase;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use super::comparison::{CellFilter, ComparedFigure, PublishedComparison, PublishedEntry};
 use super::paper::Paper;
 use crate::error::ReportError;
 use crate::order::distinct;
-use crate::words::counted;
 
-const INMEM_LOAD: &str = include_str!("../../../../published/symas-2014-inmem-load.csv");
-const INMEM_RUN: &str = include_str!("../../../../published/symas-2014-inmem-numa-interleave.csv");
-const BDB_3N1: &str = include_str!("../../../../published/anderson-2011-bdb-3n1.csv");
-const SMT_VMSTAT: &str = include_str!("../../../../published/callaghan-2023-smt-vmstat.csv");
-const SMT_CPU: &str = include_str!("../../../../published/callaghan-2023-smt-cpu-per-op.csv");
-const OPTANE_LOAD: &str = include_str!("../../../../published/symas-2018-optane-load.csv");
-
-/// CPU % may differ from (user + system) / wall by this much, relatively, before it is called a slip: `time` cuts it to
-/// a whole number, and the times to hundredths of a second.
+/// Printed figures may differ from what others of their row come to by this much, relatively, before that is called a
+/// slip: `time` cuts CPU % to a whole number, and the times to hundredths of a second.
 const SLIP: f64 = 0.05;
 
-#[derive(Deserialize)]
-struct Accounts {
-    engine: String,
-    wall_s: f64,
-    user_s: f64,
-    sys_s: f64,
-    cpu_pct: f64,
+/// The most threads of the report on hyperthreads, on 30 cores. Here they are what the machine has, so these are
+/// compared with the experiment's most, whichever they are.
+const MOST_THREADS: &str = "50";
+
+/// A row of a printed table.
+struct PrintedRow {
+    /// Its number among the rows of its engine, or of the table if that names none; from 1.
+    number: usize,
+    /// Its fields by the names of their columns.
+    fields: HashMap<String, String>,
 }
 
-#[derive(Deserialize)]
-struct InmemLoad {
-    numa_policy: String,
-    engine: String,
-    wall_s: f64,
-}
+impl PrintedRow {
+    fn text(&self, column: &str) -> &str {
+        self.fields.get(column).map_or("", String::as_str)
+    }
 
-#[derive(Deserialize)]
-struct InmemRun {
-    engine: String,
-    readers: u32,
-    reads_per_s: f64,
-    writes_per_s: f64,
-}
+    fn owned(&self, column: &str) -> Option<String> {
+        self.fields.get(column).cloned()
+    }
 
-#[derive(Deserialize)]
-struct ThreeNPlusOne {
-    cache_kib: u64,
-    threads: u32,
-    log_buffer_kib: Option<u64>,
-    nosync_txn: u8,
-    log_dsync: u8,
-    sort_by_length: u8,
-    partitions: u32,
-    n: u64,
-    wall_s: f64,
-    ops: f64,
-    ops_per_s: f64,
-    puts: f64,
-    gets: f64,
-}
-
-#[derive(Deserialize)]
-struct Vmstat {
-    benchmark: String,
-    threads: u32,
-    smt: String,
-    context_switches_per_s: f64,
-}
-
-#[derive(Deserialize)]
-struct CpuPerOperation {
-    benchmark: String,
-    threads: u32,
-    smt: String,
-    user_us_per_op: f64,
-    sys_us_per_op: f64,
-    total_us_per_op: f64,
-}
-
-#[derive(Deserialize)]
-struct OptaneLoad {
-    engine: String,
-    device: String,
-    filesystem: String,
-    journal: String,
-    wall_s: f64,
-    write_amp_ops_per_record: f64,
-    fs_out_ops: f64,
-}
-
-fn rows<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, ReportError> {
-    Ok(csv::Reader::from_reader(text.as_bytes()).deserialize().collect::<Result<_, _>>()?)
-}
-
-/// The comparisons of a paper, in the order of its tables.
-pub(super) fn comparisons(paper: Paper) -> Result<Vec<PublishedComparison>, ReportError> {
-    match paper {
-        Paper::InmemNuma => inmem(),
-        Paper::ThreeNPlusOne => three_n_plus_one(),
-        Paper::DbbenchSmt => smt(),
-        Paper::Storage => storage(),
+    fn figure(&self, column: &str) -> f64 {
+        self.text(column).parse().unwrap_or(f64::NAN)
     }
 }
 
-fn inmem() -> Result<Vec<PublishedComparison>, ReportError> {
-    let loads: Vec<InmemLoad> = rows(INMEM_LOAD)?;
-    let runs: Vec<InmemRun> = rows(INMEM_RUN)?;
-    let pick = |engine: &str, variant: &str, phase| CellFilter {
-        engine: Some(engine.to_owned()),
-        variant: Some(variant.to_owned()),
-        phase: Some(phase),
-        ..CellFilter::default()
-    };
-    let load = |policy: &String| PublishedComparison {
-        table: "symas-2014-inmem-load",
-        title: format!("load, {policy} memory"),
-        entry: "engine",
-        figure: ComparedFigure::Wall,
-        entries: loads
-            .iter()
-            .filter(|row| row.numa_policy == *policy)
-            .map(|row| PublishedEntry {
-                label: row.engine.clone(),
-                published: row.wall_s,
-                cell: pick(&row.engine, policy, Phase::Load),
-            })
-            .collect(),
-    };
-    let run = |readers: u32, figure: ComparedFigure| PublishedComparison {
-        table: "symas-2014-inmem-numa-interleave",
-        title: format!(
-            "{} beside a writer, {}",
-            if figure == ComparedFigure::Reads { "reads" } else { "writes" },
-            counted(readers, "reader")
-        ),
-        entry: "engine",
-        figure,
-        entries: runs
-            .iter()
-            .filter(|row| row.readers == readers)
-            .map(|row| PublishedEntry {
-                label: row.engine.clone(),
-                published: if figure == ComparedFigure::Reads { row.reads_per_s } else { row.writes_per_s },
-                cell: CellFilter { readers: Some(readers), ..pick(&row.engine, "interleave", Phase::Run) },
-            })
-            .collect(),
-    };
-    let readers = distinct(runs.iter().map(|row| row.readers));
-    let mut comparisons: Vec<PublishedComparison> =
-        distinct(loads.iter().map(|row| row.numa_policy.clone())).iter().map(load).collect();
-    for figure in [ComparedFigure::Reads, ComparedFigure::Writes] {
-        comparisons.extend(readers.iter().map(|&readers| run(readers, figure)));
-    }
-    Ok(comparisons)
+/// A column that is compared: the figure that it is, its name, and the title of the comparison.
+type ComparedColumn = (ComparedFigure, &'static str, &'static str);
+
+/// A column that follows from others of its row: the figure in words, its name, and the way from the others in words and
+/// as a formula.
+type DerivedColumn = (&'static str, &'static str, &'static str, fn(&PrintedRow) -> f64);
+
+/// A printed table, and what is done with its columns.
+struct PrintedTable {
+    paper: Paper,
+    name: &'static str,
+    csv: &'static str,
+    /// The head of its entries: `engine`.
+    entry: &'static str,
+    phase: Phase,
+    compared: &'static [ComparedColumn],
+    /// The rows that are compared with each other, in words that follow the title; absent for rows that are with none.
+    group: fn(&PrintedRow) -> Option<String>,
+    label: fn(&PrintedRow) -> String,
+    /// The measured cells of a row, but for the phase.
+    cell: fn(&PrintedRow) -> CellFilter,
+    derived: &'static [DerivedColumn],
+    /// A row's name where one of its figures does not follow from the others.
+    named: fn(&PrintedRow) -> String,
 }
 
-/// Rows are named by their number in the table: `row-07`, as the experiment's variants are.
-fn three_n_plus_one() -> Result<Vec<PublishedComparison>, ReportError> {
-    let rows: Vec<ThreeNPlusOne> = rows(BDB_3N1)?;
-    let entry = |(index, row): (usize, &ThreeNPlusOne)| PublishedEntry {
-        label: format!("{:02} {}", index + 1, settings(row)),
-        published: row.ops_per_s,
-        cell: CellFilter {
-            variant: Some(format!("row-{:02}", index + 1)),
-            phase: Some(Phase::Load),
+const CPU_PERCENT: &[DerivedColumn] = &[("CPU %", "cpu_pct", "user + system over wall time", |row| {
+    100.0 * (row.figure("user_s") + row.figure("sys_s")) / row.figure("wall_s")
+})];
+
+/// In the order of the reports.
+const TABLES: [PrintedTable; 6] = [
+    PrintedTable {
+        paper: Paper::InmemNuma,
+        name: "symas-2014-inmem-load",
+        csv: include_str!("../../../../published/symas-2014-inmem-load.csv"),
+        entry: "engine",
+        phase: Phase::Load,
+        compared: &[(ComparedFigure::Wall, "wall_s", "load")],
+        group: |row| Some(format!("{} memory", row.text("numa_policy"))),
+        label: |row| row.text("engine").to_owned(),
+        cell: |row| CellFilter {
+            engine: row.owned("engine"),
+            variant: row.owned("numa_policy"),
             ..CellFilter::default()
         },
-    };
-    Ok(vec![PublishedComparison {
-        table: "anderson-2011-bdb-3n1",
-        title: "3n+1 on Berkeley DB".to_owned(),
+        derived: CPU_PERCENT,
+        named: |row| format!("load table, {}, row {}", row.text("engine"), row.number),
+    },
+    PrintedTable {
+        paper: Paper::InmemNuma,
+        name: "symas-2014-inmem-numa-interleave",
+        csv: include_str!("../../../../published/symas-2014-inmem-numa-interleave.csv"),
+        entry: "engine",
+        phase: Phase::Run,
+        compared: &[
+            (ComparedFigure::Reads, "reads_per_s", "reads beside a writer"),
+            (ComparedFigure::Writes, "writes_per_s", "writes beside a writer"),
+        ],
+        group: |row| Some(counted(row.figure("readers"), "reader")),
+        label: |row| row.text("engine").to_owned(),
+        cell: |row| CellFilter {
+            engine: row.owned("engine"),
+            variant: Some("interleave".to_owned()),
+            readers: row.text("readers").parse().ok(),
+            ..CellFilter::default()
+        },
+        derived: CPU_PERCENT,
+        named: |row| format!("run table, {}, row {}", row.text("engine"), row.number),
+    },
+    // Rows are named by their number in the table: `row-07`, as the experiment's variants are.
+    PrintedTable {
+        paper: Paper::ThreeNPlusOne,
+        name: "anderson-2011-bdb-3n1",
+        csv: include_str!("../../../../published/anderson-2011-bdb-3n1.csv"),
         entry: "settings",
-        figure: ComparedFigure::Operations,
-        entries: rows.iter().enumerate().map(entry).collect(),
-    }])
-}
+        phase: Phase::Load,
+        compared: &[(ComparedFigure::Operations, "ops_per_s", "3n+1 on Berkeley DB")],
+        group: |_| Some(String::new()),
+        label: |row| format!("{:02} {}", row.number, settings(row)),
+        cell: |row| CellFilter { variant: Some(format!("row-{:02}", row.number)), ..CellFilter::default() },
+        derived: &[
+            ("operations", "ops", "puts + gets", |row| row.figure("puts") + row.figure("gets")),
+            // Wall times are whole seconds in print.
+            ("operations/s", "ops_per_s", "operations over wall time", |row| row.figure("ops") / row.figure("wall_s")),
+        ],
+        named: |row| format!("row {}", row.number),
+    },
+    PrintedTable {
+        paper: Paper::DbbenchSmt,
+        name: "callaghan-2023-smt-vmstat",
+        csv: include_str!("../../../../published/callaghan-2023-smt-vmstat.csv"),
+        entry: "benchmark",
+        phase: Phase::Run,
+        compared: &[(ComparedFigure::Switches, "context_switches_per_s", "context switches")],
+        group: most_threads,
+        label: benchmark,
+        cell: of_benchmark,
+        derived: &[],
+        named: benchmark,
+    },
+    PrintedTable {
+        paper: Paper::DbbenchSmt,
+        name: "callaghan-2023-smt-cpu-per-op",
+        csv: include_str!("../../../../published/callaghan-2023-smt-cpu-per-op.csv"),
+        entry: "benchmark",
+        phase: Phase::Run,
+        compared: &[(ComparedFigure::CpuPerOperation, "total_us_per_op", "CPU for an operation")],
+        group: most_threads,
+        label: benchmark,
+        cell: of_benchmark,
+        derived: &[("CPU µs", "total_us_per_op", "user + system", |row| {
+            row.figure("user_us_per_op") + row.figure("sys_us_per_op")
+        })],
+        named: benchmark,
+    },
+    PrintedTable {
+        paper: Paper::Storage,
+        name: "symas-2018-optane-load",
+        csv: include_str!("../../../../published/symas-2018-optane-load.csv"),
+        entry: "engine, filesystem",
+        phase: Phase::Load,
+        compared: &[
+            (ComparedFigure::Wall, "wall_s", "load"),
+            (ComparedFigure::OutputsPerRecord, "write_amp_ops_per_record", "filesystem outputs of the load"),
+        ],
+        group: |row| row.owned("device"),
+        label: |row| format!("{}, {}", row.text("engine"), storage(row)),
+        cell: |row| CellFilter { engine: row.owned("engine"), variant: Some(storage(row)), ..CellFilter::default() },
+        derived: &[("outputs a record", "write_amp_ops_per_record", "outputs over 80 million", |row| {
+            row.figure("fs_out_ops") / 80e6
+        })],
+        named: |row| format!("{} on {} {}", row.text("engine"), row.text("device"), storage(row)),
+    },
+];
 
-fn settings(row: &ThreeNPlusOne) -> String {
-    let mut words = vec![match row.cache_kib {
-        0 => "default cache".to_owned(),
+fn settings(row: &PrintedRow) -> String {
+    let mut words = vec![match row.text("cache_kib") {
+        "0" => "default cache".to_owned(),
         kib => format!("cache {kib} KiB"),
     }];
-    words.push(format!("{} thread{}", row.threads, if row.threads == 1 { "" } else { "s" }));
-    words.extend(row.log_buffer_kib.map(|kib| format!("log buffer {kib} KiB")));
-    let flags = [(row.nosync_txn, "NOSYNC"), (row.log_dsync, "DSYNC"), (row.sort_by_length, "by length")];
-    words.extend(flags.iter().filter(|(set, _)| *set == 1).map(|(_, word)| (*word).to_owned()));
-    words.extend((row.partitions > 1).then(|| format!("{} partitions", row.partitions)));
-    words.extend((row.n != 1_000_000).then(|| format!("N {}", row.n)));
+    words.push(counted(row.figure("threads"), "thread"));
+    words.extend(row.owned("log_buffer_kib").filter(|kib| !kib.is_empty()).map(|kib| format!("log buffer {kib} KiB")));
+    let flags = [("nosync_txn", "NOSYNC"), ("log_dsync", "DSYNC"), ("sort_by_length", "by length")];
+    words.extend(flags.iter().filter(|(flag, _)| row.text(flag) == "1").map(|(_, word)| (*word).to_owned()));
+    words.extend((row.text("partitions") != "1").then(|| format!("{} partitions", row.text("partitions"))));
+    words.extend((row.text("n") != "1000000").then(|| format!("N {}", row.text("n"))));
     words.join(", ")
 }
 
-/// Threads there are 10 to 50 on 30 cores; here they are what the machine has, so the paper's most threads are compared
-/// with the experiment's most, whichever they are.
-fn smt() -> Result<Vec<PublishedComparison>, ReportError> {
-    let vmstat: Vec<Vmstat> = rows(SMT_VMSTAT)?;
-    let cpu: Vec<CpuPerOperation> = rows(SMT_CPU)?;
-    let most = vmstat.iter().map(|row| row.threads).max().unwrap_or(0);
-    let entry = |benchmark: &str, smt: &str, published: f64| PublishedEntry {
-        label: format!("{benchmark}, SMT {smt}"),
-        published,
-        cell: CellFilter {
-            engine: Some("rocksdb".to_owned()),
-            variant: Some(format!("smt-{smt}")),
-            workload: Some(step_of(benchmark).to_owned()),
-            phase: Some(Phase::Run),
-            most_threads: true,
-            ..CellFilter::default()
-        },
-    };
-    let comparison = |table, title: &str, figure, entries| PublishedComparison {
-        table,
-        title: format!("{title}, {most} threads there"),
-        entry: "benchmark",
-        figure,
-        entries,
-    };
-    let switches = vmstat.iter().filter(|row| row.threads == most);
-    let cpu = cpu.iter().filter(|row| row.threads == most);
-    Ok(vec![
-        comparison(
-            "callaghan-2023-smt-vmstat",
-            "context switches",
-            ComparedFigure::Switches,
-            switches.map(|row| entry(&row.benchmark, &row.smt, row.context_switches_per_s)).collect(),
-        ),
-        comparison(
-            "callaghan-2023-smt-cpu-per-op",
-            "CPU for an operation",
-            ComparedFigure::CpuPerOperation,
-            cpu.map(|row| entry(&row.benchmark, &row.smt, row.total_us_per_op)).collect(),
-        ),
-    ])
+fn most_threads(row: &PrintedRow) -> Option<String> {
+    (row.text("threads") == MOST_THREADS).then(|| format!("{MOST_THREADS} threads there"))
 }
 
-/// The report calls the script's last step by what it does before it waits.
-fn step_of(benchmark: &str) -> &str {
-    if benchmark == "overwrite" { "overwriteandwait" } else { benchmark }
+fn benchmark(row: &PrintedRow) -> String {
+    format!("{}, SMT {}", row.text("benchmark"), row.text("smt"))
 }
 
-fn storage() -> Result<Vec<PublishedComparison>, ReportError> {
-    let all: Vec<OptaneLoad> = rows(OPTANE_LOAD)?;
-    let comparison = |device: &String, figure: ComparedFigure, title: &str| PublishedComparison {
-        table: "symas-2018-optane-load",
-        title: format!("{title}, {device}"),
-        entry: "engine, filesystem",
-        figure,
-        entries: all
-            .iter()
-            .filter(|row| row.device == *device)
-            .map(|row| PublishedEntry {
-                label: format!("{}, {}", row.engine, variant(row)),
-                published: if figure == ComparedFigure::Wall { row.wall_s } else { row.write_amp_ops_per_record },
-                cell: CellFilter {
-                    engine: Some(row.engine.clone()),
-                    variant: Some(variant(row)),
-                    phase: Some(Phase::Load),
-                    ..CellFilter::default()
-                },
-            })
-            .collect(),
-    };
-    let devices = distinct(all.iter().map(|row| row.device.clone()));
-    let figures =
-        [(ComparedFigure::Wall, "load"), (ComparedFigure::OutputsPerRecord, "filesystem outputs of the load")];
-    Ok(figures
-        .iter()
-        .flat_map(|(figure, title)| devices.iter().map(|device| comparison(device, *figure, title)).collect::<Vec<_>>())
-        .collect())
+fn of_benchmark(row: &PrintedRow) -> CellFilter {
+    // The report calls the script's last step by what it does before it waits.
+    let step =
+        row.owned("benchmark").map(|name| if name == "overwrite" { "overwriteandwait".to_owned() } else { name });
+    CellFilter {
+        engine: Some("rocksdb".to_owned()),
+        variant: Some(format!("smt-{}", row.text("smt"))),
+        workload: step,
+        most_threads: true,
+        ..CellFilter::default()
+    }
 }
 
 /// As the experiment's variants are called.
-fn variant(row: &OptaneLoad) -> String {
-    match (row.filesystem.as_str(), row.journal.as_str()) {
+fn storage(row: &PrintedRow) -> String {
+    match (row.text("filesystem"), row.text("journal")) {
         ("ext4", "no") => "ext4-nojournal".to_owned(),
         (filesystem, _) => filesystem.to_owned(),
     }
 }
 
-/// Where printed figures do not fit each other.
-pub(super) fn slips(paper: Paper) -> Result<Vec<String>, ReportError> {
-    match paper {
-        Paper::InmemNuma => {
-            let mut slips = account_slips("load", &rows(INMEM_LOAD)?);
-            slips.extend(account_slips("run", &rows(INMEM_RUN)?));
-            Ok(slips)
+impl PrintedTable {
+    fn rows(&self) -> Result<Vec<PrintedRow>, ReportError> {
+        let mut rows: Vec<PrintedRow> = Vec::new();
+        for fields in csv::Reader::from_reader(self.csv.as_bytes()).deserialize() {
+            let fields: HashMap<String, String> = fields?;
+            let of_its_engine = rows.iter().filter(|row| row.fields.get("engine") == fields.get("engine"));
+            rows.push(PrintedRow { number: of_its_engine.count() + 1, fields });
         }
-        Paper::ThreeNPlusOne => Ok(rows::<ThreeNPlusOne>(BDB_3N1)?
-            .iter()
-            .enumerate()
-            .flat_map(|(index, row)| {
-                let name = format!("row {}", index + 1);
-                [
-                    slip(&format!("{name}: operations"), row.ops, "puts + gets", row.puts + row.gets),
-                    // Wall times are whole seconds in print.
-                    slip(
-                        &format!("{name}: operations/s"),
-                        row.ops_per_s,
-                        "operations over wall time",
-                        row.ops / row.wall_s,
-                    ),
-                ]
-            })
-            .flatten()
-            .collect()),
-        Paper::DbbenchSmt => Ok(rows::<CpuPerOperation>(SMT_CPU)?
-            .iter()
-            .filter_map(|row| {
-                let name = format!("{}, SMT {}: CPU µs", row.benchmark, row.smt);
-                slip(&name, row.total_us_per_op, "user + system", row.user_us_per_op + row.sys_us_per_op)
-            })
-            .collect()),
-        // 80 million records.
-        Paper::Storage => Ok(rows::<OptaneLoad>(OPTANE_LOAD)?
-            .iter()
-            .filter_map(|row| {
-                let name = format!("{} on {} {}: outputs a record", row.engine, row.device, variant(row));
-                slip(&name, row.write_amp_ops_per_record, "outputs over 80 million", row.fs_out_ops / 80e6)
-            })
-            .collect()),
+        Ok(rows)
+    }
+
+    fn comparisons(&self) -> Result<Vec<PublishedComparison>, ReportError> {
+        let rows = self.rows()?;
+        let groups = distinct(rows.iter().filter_map(self.group));
+        let comparison = |(figure, column, title): &ComparedColumn, group: &String| PublishedComparison {
+            table: self.name,
+            title: if group.is_empty() { (*title).to_owned() } else { format!("{title}, {group}") },
+            entry: self.entry,
+            figure: *figure,
+            entries: rows
+                .iter()
+                .filter(|row| (self.group)(row).as_ref() == Some(group))
+                .map(|row| PublishedEntry {
+                    label: (self.label)(row),
+                    published: row.figure(column),
+                    cell: CellFilter { phase: Some(self.phase), ..(self.cell)(row) },
+                })
+                .collect(),
+        };
+        let of_column = |column| groups.iter().map(move |group| (column, group));
+        Ok(self.compared.iter().flat_map(of_column).map(|(column, group)| comparison(column, group)).collect())
+    }
+
+    fn slips(&self) -> Result<Vec<String>, ReportError> {
+        let mut slips = Vec::new();
+        for row in self.rows()? {
+            for (figure, column, way, formula) in self.derived {
+                let (printed, own) = (row.figure(column), formula(&row));
+                // A whole number may stand for anything up to the next one.
+                if (printed - own).abs() > (SLIP * own).max(1.0) {
+                    let name = (self.named)(&row);
+                    slips.push(format!("{name}: {figure} is printed as {printed:.0}; {way} gives {own:.0}"));
+                }
+            }
+        }
+        Ok(slips)
     }
 }
 
-fn account_slips(table: &str, rows: &[Accounts]) -> Vec<String> {
-    let name = |index: usize, row: &Accounts| {
-        let nth = rows[..index].iter().filter(|other| other.engine == row.engine).count() + 1;
-        format!("{table} table, {}, row {nth}: CPU %", row.engine)
-    };
-    rows.iter()
-        .enumerate()
-        .filter_map(|(index, row)| {
-            let own = 100.0 * (row.user_s + row.sys_s) / row.wall_s;
-            slip(&name(index, row), row.cpu_pct, "user + system over wall time", own)
-        })
-        .collect()
+fn of_tables<T>(paper: Paper, of: fn(&PrintedTable) -> Result<Vec<T>, ReportError>) -> Result<Vec<T>, ReportError> {
+    let all: Result<Vec<Vec<T>>, _> = TABLES.iter().filter(|table| table.paper == paper).map(of).collect();
+    Ok(all?.into_iter().flatten().collect())
 }
 
-fn slip(what: &str, printed: f64, how: &str, own: f64) -> Option<String> {
-    // A whole number may stand for anything up to the next one.
-    let differs = (printed - own).abs() > (SLIP * own).max(1.0);
-    differs.then(|| format!("{what} is printed as {printed:.0}; {how} gives {own:.0}"))
+/// The comparisons of a paper, in the order of its tables.
+pub(super) fn comparisons(paper: Paper) -> Result<Vec<PublishedComparison>, ReportError> {
+    of_tables(paper, PrintedTable::comparisons)
+}
+
+/// Where printed figures do not fit each other.
+pub(super) fn slips(paper: Paper) -> Result<Vec<String>, ReportError> {
+    of_tables(paper, PrintedTable::slips)
 }
 
 #[cfg(test)]
@@ -356,9 +296,11 @@ mod tests {
 
     #[test]
     fn every_paper_has_comparisons_with_entries() {
-        for paper in Paper::ALL {
+        for &paper in Paper::ALL {
             let comparisons = comparisons(paper).unwrap();
             assert!(comparisons.iter().all(|comparison| comparison.entries.len() > 1), "{paper}");
+            let mut entries = comparisons.iter().flat_map(|comparison| &comparison.entries);
+            assert!(entries.all(|entry| entry.published.is_finite() && entry.cell.variant.is_some()), "{paper}");
             assert!(slips(paper).is_ok());
         }
         let inmem = comparisons(Paper::InmemNuma).unwrap();

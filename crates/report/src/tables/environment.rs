@@ -1,10 +1,10 @@
 //! The environment of the trials as it was observed: for experiments that request something of it.
 
+use kvdyno_model::text::bytes;
 use kvdyno_results::{ObservedEnvironment, Phase, TrialResult};
 
 use crate::figures::declared::smt;
 use crate::grid::{ColumnGroup, Grid, GridCell, GridColumn, GridRow};
-use crate::numbers::bytes;
 use crate::order::distinct;
 use crate::study::Study;
 

@@ -132,11 +132,7 @@ pub(super) fn all_percentiles(side: Side) -> impl Iterator<Item = Field> {
 }
 
 fn head(side: Side, index: usize, name: &str) -> String {
-    let side = match side {
-        Side::Reads => "read ",
-        Side::Writes => "write ",
-    };
-    format!("{}{name}", if index == 0 { side } else { "" })
+    if index == 0 { format!("{} {name}", side.verb()) } else { name.to_owned() }
 }
 
 /// A rate, marked if there was interference with one of the trials that it was made from, or if it was not steady.

@@ -1,6 +1,7 @@
 //! Rates at a glance: engines down, threads across.
 
 use kvdyno_analysis::verdicts::{Rivals, Verdict, measured_by};
+use kvdyno_model::text::counted;
 use kvdyno_results::{Side, TrialResult};
 
 use super::crossing::crossings;
@@ -11,7 +12,6 @@ use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableN
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::verdicts::terms;
-use crate::words::counted;
 
 /// The meaning of the marks.
 const LEGEND: &str = "* faster than every other of its column; ≈ the same as the highest; ? cannot tell.";

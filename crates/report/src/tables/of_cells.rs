@@ -71,10 +71,10 @@ fn failures<'a>(cell: &StudyCell<'a>) -> Vec<Vec<(&'a TrialResult, &'a Failure)>
 fn failure_in_words(failed: &[(&TrialResult, &Failure)], trials: usize) -> String {
     let reason = failed.first().map(|(_, failure)| reason(failure)).unwrap_or_default();
     let repeats: Vec<String> = failed.iter().map(|(result, _)| result.trial.repeat.to_string()).collect();
-    let plural = if repeats.len() == 1 { "" } else { "s" };
-    match repeats.len() {
-        1 if trials == 1 => format!("failed, {reason}"),
-        all if all == trials => format!("failed in all {trials} repeats, {reason}"),
-        _ => format!("failed in repeat{plural} {}, {reason}", repeats.join(", ")),
+    match repeats.as_slice() {
+        [_] if trials == 1 => format!("failed, {reason}"),
+        all if all.len() == trials => format!("failed in all {trials} repeats, {reason}"),
+        [one] => format!("failed in repeat {one}, {reason}"),
+        some => format!("failed in repeats {}, {reason}", some.join(", ")),
     }
 }

@@ -1,11 +1,11 @@
 //! Variants that ask for the same work, one over the other.
 
 use kvdyno_analysis::verdicts::{Comparison, PairedRatios, Terms, Verdict, compare_family, measured};
+use kvdyno_model::text::plus_minus;
 use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
 use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote, UNSTEADY};
-use crate::numbers::plus_minus;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::verdicts::terms;

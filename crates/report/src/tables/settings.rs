@@ -1,15 +1,15 @@
 //! The settings of an experiment, and its machine.
 
+use kvdyno_model::text::counted;
+use kvdyno_model::text::{bytes, grouped};
 use kvdyno_results::{ClientKind, EngineFile, Machine, Phase, Setting, TrialResult};
 use serde_json::{Map, Value};
 
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
 use crate::lab_keys;
 use crate::labels::roles;
-use crate::numbers::{bytes, grouped};
 use crate::order::distinct;
 use crate::study::Study;
-use crate::words::counted;
 
 /// A name and its value.
 pub(crate) type Fact = (String, String);

@@ -101,8 +101,7 @@ impl VerdictGroup<'_, '_> {
     pub(crate) fn verb(&self) -> &'static str {
         match (self.cells.first().map(|cell| cell.key.phase), self.side) {
             (Some(Phase::Load), _) => "load",
-            (_, Side::Reads) => "read",
-            (_, Side::Writes) => "write",
+            (_, side) => side.verb(),
         }
     }
 }

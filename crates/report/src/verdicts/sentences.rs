@@ -183,7 +183,7 @@ fn times(ratio: f64) -> String {
     match ratio {
         ratio if ratio > 1000.0 => "over 1,000".to_owned(),
         ratio if ratio < 0.01 => "under 0.01".to_owned(),
-        ratio => crate::numbers::three_digits(ratio),
+        ratio => kvdyno_model::text::three_digits(ratio),
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn rankings(study: &Study<'_>) -> Vec<RankingSummary> {
         work: group.title(),
         figure: group.figure(),
         order: group.verdicts.order.iter().map(|index| group.name(*index).to_owned()).collect(),
-        verdicts: group.verdicts.neighbours.iter().map(|pairing| pairing.comparison.verdict.name()).collect(),
+        verdicts: group.verdicts.neighbours.iter().map(|pairing| pairing.comparison.verdict.word()).collect(),
         left_out: group.verdicts.left_out.iter().map(|(index, why)| (group.name(*index).to_owned(), *why)).collect(),
         highest: group.verdicts.winner().map(|index| group.name(index).to_owned()),
         adjustment: HOLM,

@@ -268,14 +268,14 @@ fn outcome(
     bounds: &Bounds,
 ) -> TrialOutcome {
     let failed = |kind, reason| TrialOutcome::Failed(Failure { kind, reason });
-    let during = watched.last_state.words();
+    let during = watched.last_state.word();
     match &watched.termination {
         Some(Termination::Hung(state, still)) => {
-            let reason = format!("nothing happened for {:.0} s while {}", still.as_secs_f64(), state.words());
+            let reason = format!("nothing happened for {:.0} s while {}", still.as_secs_f64(), state.word());
             return failed(FailureKind::Hung, reason);
         }
         Some(Termination::Overdue(state, since)) => {
-            let reason = format!("still {} {:.0} s after that was to be over", state.words(), since.as_secs_f64());
+            let reason = format!("still {} {:.0} s after that was to be over", state.word(), since.as_secs_f64());
             return failed(FailureKind::Hung, reason);
         }
         Some(Termination::Implausible(reason)) => return failed(FailureKind::Implausible, reason.clone()),

@@ -280,7 +280,7 @@ impl<'a> Watching<'a> {
             )));
         }
         if state < self.state.0 {
-            let (from, to) = (self.state.0.words(), state.words());
+            let (from, to) = (self.state.0.word(), state.word());
             return Some(Termination::Implausible(format!(
                 "what lies in the trial's shared memory cannot be true: its worker went back from {from} to {to}"
             )));
@@ -437,7 +437,7 @@ impl<'a> Watching<'a> {
         Live {
             trial: self.context.planned.key.number,
             elapsed: self.begun.elapsed(),
-            state: self.observer.control().state().words(),
+            state: self.observer.control().state().word(),
             reads_per_s: self.rates.0,
             writes_per_s: self.rates.1,
             so_far: self.so_far,

@@ -31,7 +31,7 @@ pub use computed::ComputedLoad;
 pub use counts::TrialCounts;
 pub use definition::{Removal, VersionsAdded, WorkloadDefinition};
 pub use mixed_role::MixedRole;
-pub use name::{UnknownWorkload, WorkloadName};
+pub use name::WorkloadName;
 pub use parameter::{Parameter, WorkloadError};
 pub use parameters::{Data, Reads, TrialEnd, WorkloadParameters};
 pub(crate) use present::present_after;

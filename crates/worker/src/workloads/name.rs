@@ -3,10 +3,8 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::str::FromStr;
 
 use kvdyno_model::{Json, KeyValue, closest};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::definition::WorkloadDefinition;
 use super::list::WORKLOADS;
@@ -98,39 +96,8 @@ impl fmt::Display for WorkloadName {
     }
 }
 
-/// A workload that does not exist.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no workload `{name}`; {suggestion}there are {known}")]
-pub struct UnknownWorkload {
-    name: String,
-    suggestion: String,
-    known: String,
-}
-
-impl FromStr for WorkloadName {
-    type Err = UnknownWorkload;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWorkload> {
-        let names = || WorkloadName::all().map(|one| one.name());
-        WorkloadName::all().find(|one| one.name() == text).ok_or_else(|| UnknownWorkload {
-            name: text.to_owned(),
-            suggestion: closest(text, names()).map(|word| format!("did you mean `{word}`? ")).unwrap_or_default(),
-            known: names().collect::<Vec<_>>().join(", "),
-        })
-    }
-}
-
-impl Serialize for WorkloadName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for WorkloadName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+kvdyno_model::read_by_text!(WorkloadName);
+kvdyno_model::written_as_text!(WorkloadName);
 
 impl KeyValue for WorkloadName {
     const PLACEHOLDER: &'static str = "WORKLOAD";
@@ -140,7 +107,11 @@ impl KeyValue for WorkloadName {
     }
 
     fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: UnknownWorkload| error.to_string())
+        let names = || WorkloadName::all().map(|one| one.name());
+        WorkloadName::all().find(|one| one.name() == text).ok_or_else(|| {
+            let meant = closest(text, names()).map(|word| format!("did you mean `{word}`? ")).unwrap_or_default();
+            format!("there is no workload `{text}`; {meant}there are {}", names().collect::<Vec<_>>().join(", "))
+        })
     }
 
     fn schema() -> Json {
@@ -161,7 +132,7 @@ mod tests {
             assert_eq!(one.to_string().parse(), Ok(one));
             assert_eq!(serde_json::from_value::<WorkloadName>(serde_json::to_value(one).unwrap()).unwrap(), one);
         }
-        let error = "readrandm".parse::<WorkloadName>().unwrap_err().to_string();
+        let error = "readrandm".parse::<WorkloadName>().unwrap_err();
         assert!(error.contains("there is no workload `readrandm`; did you mean `readrandom`?"), "{error}");
     }
 

@@ -4,61 +4,35 @@ use std::fmt;
 
 use kvdyno_dataset::KeyError;
 
-/// A key of an experiment file that means something to workloads, or to some of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Parameter {
-    Records,
-    KeySize,
-    ValueSize,
-    PrefixSize,
-    KeysPerPrefix,
-    Spelling,
-    Batch,
-    WriteRate,
-    ReadRate,
-    Rate,
-    Arrival,
-    ReadsPerTransaction,
-    SeekNexts,
-    SeekWithin,
-    KeysPerMultiget,
-    Distribution,
-    Mix,
-    Roles,
-    RangeLengths,
-    RangeCursors,
-    Isolation,
+kvdyno_model::words! {
+    /// A key of an experiment file that means something to workloads, or to some of them.
+    #[allow(missing_docs)]
+    pub enum Parameter {
+        Records = "records",
+        KeySize = "key_size",
+        ValueSize = "value_size",
+        PrefixSize = "prefix_size",
+        KeysPerPrefix = "keys_per_prefix",
+        Spelling = "spelling",
+        Batch = "batch",
+        WriteRate = "write_rate",
+        ReadRate = "read_rate",
+        Rate = "rate",
+        Arrival = "arrival",
+        ReadsPerTransaction = "reads_per_transaction",
+        SeekNexts = "seek_nexts",
+        SeekWithin = "seek_within",
+        KeysPerMultiget = "keys_per_multiget",
+        Distribution = "distribution",
+        Mix = "mix",
+        Roles = "role",
+        RangeLengths = "range_lengths",
+        RangeCursors = "range_cursors",
+        Isolation = "isolation",
+    }
 }
 
 impl Parameter {
-    /// The key.
-    pub fn name(self) -> &'static str {
-        match self {
-            Parameter::Records => "records",
-            Parameter::KeySize => "key_size",
-            Parameter::ValueSize => "value_size",
-            Parameter::PrefixSize => "prefix_size",
-            Parameter::KeysPerPrefix => "keys_per_prefix",
-            Parameter::Spelling => "spelling",
-            Parameter::Batch => "batch",
-            Parameter::WriteRate => "write_rate",
-            Parameter::ReadRate => "read_rate",
-            Parameter::Rate => "rate",
-            Parameter::Arrival => "arrival",
-            Parameter::ReadsPerTransaction => "reads_per_transaction",
-            Parameter::SeekNexts => "seek_nexts",
-            Parameter::SeekWithin => "seek_within",
-            Parameter::KeysPerMultiget => "keys_per_multiget",
-            Parameter::Distribution => "distribution",
-            Parameter::Mix => "mix",
-            Parameter::Roles => "role",
-            Parameter::RangeLengths => "range_lengths",
-            Parameter::RangeCursors => "range_cursors",
-            Parameter::Isolation => "isolation",
-        }
-    }
-
     /// Whether it is about records as such, and so means something to every workload that does not say otherwise.
     pub(super) fn concerns_all(self) -> bool {
         use Parameter::{KeySize, KeysPerPrefix, PrefixSize, Records, ValueSize};
@@ -83,12 +57,6 @@ impl Parameter {
             Parameter::Spelling => "spells no numbers",
             _ => "has records of its own",
         }
-    }
-}
-
-impl fmt::Display for Parameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
