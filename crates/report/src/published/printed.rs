@@ -43,8 +43,8 @@ impl PrintedRow {
 /// A column that is compared: the figure that it is, its name, and the title of the comparison.
 type ComparedColumn = (ComparedFigure, &'static str, &'static str);
 
-/// A column that follows from others of its row: the figure in words, its name, and the way from the others in words and
-/// as a formula.
+/// A column that follows from others of its row: the figure in words, its name, and how it is computed from the others,
+/// in words and as a formula.
 type DerivedColumn = (&'static str, &'static str, &'static str, fn(&PrintedRow) -> f64);
 
 /// A printed table, and what is done with its columns.
