@@ -1,9 +1,9 @@
 //! Which record comes next, for workloads that draw records at random.
 //!
-//! A distribution is a file with a type that implements [`KeyChoice`], a word of [`DistributionKind`] and a line
-//! in [`Draw::draw`]. Loops are generic over it. Those of one kind of operation are compiled for each distribution, so that
-//! none costs another an instruction; mixes and transfers are compiled for few types ([`Draw::draw_with_few`]). Tables
-//! of a distribution take at most 64 KiB, so that the engine's data stay in the processor's caches.
+//! A distribution is a file with a type that implements [`KeyChoice`], a word of [`DistributionKind`] and a line in
+//! [`Draw::draw`]. Loops are generic over it. Those of one kind of operation are compiled for each distribution, so
+//! that none costs another an instruction; mixes and transfers are compiled for few types ([`Draw::draw_with_few`]).
+//! Tables of a distribution take at most 64 KiB, so that the engine's data stay in the processor's caches.
 
 pub(crate) mod alias;
 mod any;
