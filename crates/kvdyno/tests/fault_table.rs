@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{fs, panic, thread};
 
 use crate::support::Lab;
-use crate::support::columns::{Does, RECORDS, WORKLOADS, experiments};
+use crate::support::columns::{Column, Does, RECORDS, WORKLOADS, experiments};
 use Does::{
     Deletes, DeletesRanges, Ends, Front, HasBounds, InsertsIfAbsent, Looks, Reads, ReadsAgain, Rereads, Seeks, Steps,
     Transacts, UpdatesAtOnce, Writes, WritesTwo,
@@ -78,9 +78,9 @@ const OPERATIONS: u64 = 8000;
 /// The runs of all workloads, each on a database as it was loaded, with a fault that strikes at each 97th operation
 /// that it can hit. Of writes it leaves as many alone as the load has. Where transactions have to meet, it strikes each
 /// time.
-fn results_with(fault: &str) -> Vec<TrialResult> {
+fn results_with(fault: &str, operations: u64) -> Vec<TrialResult> {
     let audit = if OF_READS.contains(&fault) { "off" } else { "sample" };
-    let (every, operations) = if OF_MEETINGS.contains(&fault) { (1, OPERATIONS / 2) } else { (97, OPERATIONS) };
+    let (every, operations) = if OF_MEETINGS.contains(&fault) { (1, operations / 2) } else { (97, operations) };
     let after = if fault == "dropped-write" { RECORDS } else { 0 };
     let head = |database: &str, durability: &str| {
         format!(
@@ -128,8 +128,15 @@ fn caught_by(result: &TrialResult) -> &'static str {
 #[track_caller]
 fn is_caught_where_it_can_be_met(fault: &str) {
     let row = ROWS.iter().find(|row| row.fault == fault).unwrap();
-    let results = results_with(fault);
+    let mut results = results_with(fault, OPERATIONS);
     assert_eq!(results.len(), WORKLOADS.len());
+    let met_beside_a_writer = |(column, result): (&Column, &TrialResult)| {
+        !column.heading.ends_with("whilewriting") || !column.can_meet(row.can_meet) || !caught_by(result).is_empty()
+    };
+    if !WORKLOADS.iter().zip(&results).all(met_beside_a_writer) {
+        // The writer came to run so late that the reads were over: they last longer.
+        results = results_with(fault, 20 * OPERATIONS);
+    }
     let cells: Vec<&str> = results.iter().map(caught_by).collect();
     let mut surprises = Vec::new();
     for (column, (cell, result)) in WORKLOADS.iter().zip(cells.iter().zip(&results)) {
