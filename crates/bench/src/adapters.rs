@@ -10,9 +10,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use kvdyno_engine::catalog::EngineName;
-use kvdyno_model::Distribution;
-use kvdyno_worker::workloads::WorkloadName;
+use kvdyno_engine::catalog;
+use kvdyno_model::{Distribution, EngineName, WorkloadName};
 
 use crate::BenchError;
 use crate::drive::{self, Drive};
@@ -49,7 +48,8 @@ fn own_instructions(engine: &str) -> Result<f64, BenchError> {
     let database = folder.path().join("database");
     fs::create_dir(&database)?;
     drive::load(engine, &database, RECORDS)?;
-    let adapter = EngineName::parse(engine).find().map_err(|error| BenchError::Program(error.to_string()))?.adapter;
+    let adapter =
+        catalog::find(&EngineName::parse(engine)).map_err(|error| BenchError::Program(error.to_string()))?.adapter;
     let name = adapter.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let count = |gets: u64| {
         let out = folder.path().join("callgrind.out");
@@ -67,7 +67,7 @@ fn profile(engine: &str, database: &Path, gets: u64, out: &Path) -> Result<(), B
     let drive = Drive {
         engine,
         folder: database,
-        workload: WorkloadName::driver_check(),
+        workload: WorkloadName::ReadRandom.into(),
         records: RECORDS,
         threads: 1,
         operations: gets,

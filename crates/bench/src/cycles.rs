@@ -4,15 +4,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::{Compression, Durability, EngineSettings};
-use kvdyno_model::{Distribution, Spelling, Verify};
-
-use kvdyno_results::{Audit, ClientKind};
+use kvdyno_engine::{Durability, EngineSettings};
+use kvdyno_experiment::Experiment;
 use kvdyno_worker::worker::driver_check;
-use kvdyno_worker::workloads::{Data, Reads, TrialEnd, WorkloadName, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::workloads::{Data, TrialEnd, Workload, WorkloadParameters, WorkloadSpec};
 use kvdyno_worker::{KnownContents, TrialSpec};
 
 use crate::BenchError;
@@ -169,63 +166,14 @@ pub fn drive(words: &[&str]) -> Result<(), BenchError> {
     Ok(())
 }
 
-fn spec(name: WorkloadName, folder: &Path, starts: u64, threads: u32) -> TrialSpec {
-    let (spelling, key_format) = (Spelling::Plain, KeyFormat::Binary);
-    TrialSpec {
-        adapter: PathBuf::new(),
-        preset: None,
-        options: Vec::new(),
-        library: None,
-        lab: EngineSettings {
-            durability: Durability::None,
-            sync_period_ms: 1000,
-            compression: Compression::None,
-            cache_bytes: CACHE,
-            write_buffer_bytes: 0,
-        },
-        workload: WorkloadSpec {
-            name,
-            parameters: WorkloadParameters {
-                data: Data {
-                    records: starts,
-                    key_size: 8,
-                    key_format,
-                    prefix_size: None,
-                    keys_per_prefix: None,
-                    value_size: 8,
-                    value_sizes: None,
-                    compressibility: 0.0,
-                    seed: 1,
-                    spelling,
-                },
-                readers: 0,
-                writers: threads,
-                batch: 1,
-                reads_per_transaction: 1,
-                reads: Reads::default(),
-                mix: None,
-                roles: Vec::new(),
-                distribution: Distribution::default(),
-                write_rate: None,
-                read_rate: None,
-                arrival: Default::default(),
-                isolation: None,
-                durability: None,
-                warmup: Duration::ZERO,
-                end: TrialEnd::Operations(u64::MAX),
-                verify: Verify::Full,
-                seed: 1,
-            },
-        },
-        audit: Audit::Off,
-        clients: ClientKind::Threads,
-        slices: None,
-        database: folder.to_owned(),
-        create: true,
-        settle: false,
-        contents: KnownContents::loaded(0),
-        shared_fd: -1,
-        ledger_fd: -1,
-        report: PathBuf::new(),
-    }
+fn spec(name: Workload, folder: &Path, starts: u64, threads: u32) -> TrialSpec {
+    let sizes = Data { key_size: 8, key_format: KeyFormat::Binary, value_size: 8, ..Data::of_records(starts) };
+    let data = Data { compressibility: 0.0, ..sizes };
+    let parameters =
+        WorkloadParameters { writers: threads, ..WorkloadParameters::on(data, TrialEnd::Operations(u64::MAX)) };
+    let settings = Experiment::default().engine_settings();
+    let lab = EngineSettings { durability: Durability::None, cache_bytes: CACHE, write_buffer_bytes: 0, ..settings };
+    let contents = KnownContents::loaded(0);
+    let trial = TrialSpec::without_parent(WorkloadSpec { name, parameters }, lab, folder.to_owned());
+    TrialSpec { contents, ..trial }
 }

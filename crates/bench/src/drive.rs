@@ -1,17 +1,16 @@
 //! One loop of the driver's in this process: what is measured.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
-use kvdyno_dataset::{KeyFormat, subseed};
-use kvdyno_engine::catalog::EngineName;
-use kvdyno_engine::{Adapter, Choice, Compression, Database, Durability, EngineSettings, OptionText, Probe};
-use kvdyno_model::{Distribution, OperationMix, Spelling, Verify};
-
-use kvdyno_results::{Audit, ClientKind};
+use kvdyno_dataset::subseed;
+use kvdyno_engine::catalog;
+use kvdyno_engine::{Adapter, Choice, Database, Probe};
+use kvdyno_experiment::Experiment;
+use kvdyno_model::{Distribution, EngineName, OperationMix, OptionText, WorkloadName};
+use kvdyno_results::ClientKind;
+use kvdyno_worker::TrialSpec;
 use kvdyno_worker::worker::{driver_check, hints};
-use kvdyno_worker::workloads::{Data, TrialEnd, WorkloadName, WorkloadParameters, WorkloadSpec};
-use kvdyno_worker::{KnownContents, TrialSpec};
+use kvdyno_worker::workloads::{Data, TrialEnd, Workload, WorkloadParameters, WorkloadSpec};
 
 use crate::BenchError;
 
@@ -33,7 +32,7 @@ pub struct Drive<'a> {
     /// Its database.
     pub folder: &'a Path,
     /// The workload.
-    pub workload: WorkloadName,
+    pub workload: Workload,
     /// Records in the database.
     pub records: u64,
     /// Threads that the workload is about.
@@ -94,7 +93,7 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
     let drive = Drive {
         engine,
         folder: Path::new(folder),
-        workload: workload.parse().map_err(|_| usage())?,
+        workload: self::workload(workload).map_err(|_| usage())?,
         records: records.parse().map_err(|_| usage())?,
         threads: threads.parse().map_err(|_| usage())?,
         operations: operations.parse().map_err(|_| usage())?,
@@ -114,96 +113,48 @@ pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
 }
 
 /// A workload by its name.
-pub fn workload(name: &str) -> Result<WorkloadName, BenchError> {
-    name.parse().map_err(BenchError::Program)
+pub fn workload(name: &str) -> Result<Workload, BenchError> {
+    name.parse::<WorkloadName>().map(Workload::from).map_err(BenchError::Program)
 }
 
 /// An engine with options beyond its preset.
 pub fn choice(engine: &str, options: &[OptionText]) -> Result<Choice, BenchError> {
     let failed = |error: String| BenchError::Program(error);
     let name = EngineName::parse(engine);
-    let location = name.find().map_err(|error| failed(error.to_string()))?;
+    let location = catalog::find(&name).map_err(|error| failed(error.to_string()))?;
     let adapter = Adapter::load(&location.adapter).map_err(|error| failed(error.to_string()))?;
     let library = match adapter.probe(location.library.as_deref()) {
         Probe::Available { .. } => location.library,
-        Probe::Missing { .. } => name.fallback(),
+        Probe::Missing { .. } => catalog::fallback(&name),
     };
     Choice::new(adapter, name.preset.as_deref(), options, library).map_err(|error| failed(error.to_string()))
 }
 
 fn spec(drive: &Drive<'_>) -> TrialSpec {
     let (readers, writers) = drive.workload.threads(drive.threads);
-    TrialSpec {
-        adapter: PathBuf::new(),
-        preset: None,
-        options: Vec::new(),
-        library: None,
-        lab: settings(),
-        workload: WorkloadSpec {
-            name: drive.workload,
-            parameters: WorkloadParameters {
-                data: data(drive.records),
-                readers,
-                writers,
-                batch: drive.batch,
-                reads_per_transaction: drive.reads_per_transaction,
-                reads: drive.workload.default_reads(),
-                mix: drive.mix,
-                roles: Vec::new(),
-                distribution: drive.distribution,
-                write_rate: None,
-                read_rate: None,
-                arrival: Default::default(),
-                isolation: None,
-                durability: None,
-                warmup: Duration::ZERO,
-                end: TrialEnd::Operations(drive.operations),
-                verify: Verify::Full,
-                seed: SEED,
-            },
-        },
-        audit: Audit::Off,
-        clients: ClientKind::Threads,
-        slices: None,
-        database: drive.folder.to_owned(),
-        create: false,
-        settle: false,
-        contents: KnownContents::loaded(drive.records),
-        shared_fd: -1,
-        ledger_fd: -1,
-        report: PathBuf::new(),
-    }
-}
-
-fn data(records: u64) -> Data {
-    Data {
-        records,
-        key_size: 16,
-        key_format: KeyFormat::Hex,
-        prefix_size: None,
-        keys_per_prefix: None,
-        value_size: 100,
-        value_sizes: None,
-        compressibility: 0.5,
+    let data = Data { seed: SEED, ..Data::of_records(drive.records) };
+    let parameters = WorkloadParameters {
+        readers,
+        writers,
+        batch: drive.batch,
+        reads_per_transaction: drive.reads_per_transaction,
+        reads: drive.workload.default_reads(),
+        mix: drive.mix,
+        distribution: drive.distribution,
         seed: SEED,
-        spelling: Spelling::Plain,
-    }
-}
-
-fn settings() -> EngineSettings {
-    EngineSettings {
-        durability: Durability::Process,
-        sync_period_ms: 1000,
-        compression: Compression::None,
-        cache_bytes: 512 << 20,
-        write_buffer_bytes: 64 << 20,
+        ..WorkloadParameters::on(data, TrialEnd::Operations(drive.operations))
+    };
+    let workload = WorkloadSpec { name: drive.workload, parameters };
+    TrialSpec {
+        create: false,
+        ..TrialSpec::without_parent(workload, Experiment::default().engine_settings(), drive.folder.to_owned())
     }
 }
 
 /// Makes a database of so many records in `folder`.
 pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError> {
     let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
-    let workload = WorkloadName::driver_check();
+    let workload = WorkloadName::ReadRandom.into();
     let drive = Drive {
         engine,
         folder,
@@ -220,8 +171,14 @@ pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError>
     let keys = workload.parameters.data.keys().map_err(|error| failed(&error))?;
     let values = workload.parameters.data.values();
     let choice = choice(engine, &[])?;
-    let database = Database::open(&choice, &settings(), &hints(&workload, ClientKind::Threads), folder, true)
-        .map_err(|error| failed(&error))?;
+    let database = Database::open(
+        &choice,
+        &Experiment::default().engine_settings(),
+        &hints(&workload, ClientKind::Threads),
+        folder,
+        true,
+    )
+    .map_err(|error| failed(&error))?;
     {
         let host = kvdyno_engine::Host { size: 0, reserved: 0, context: std::ptr::null_mut(), recall: None };
         // SAFETY: `host` outlives the session; an engine that stores what it is given calls no `recall`.

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use kvdyno_model::{Distribution, DistributionKind};
-use kvdyno_worker::workloads::{Reads, WorkloadName};
+use kvdyno_model::{Distribution, DistributionKind, WorkloadName};
+use kvdyno_worker::workloads::Reads;
 
 use crate::BenchError;
 use crate::bare::{BareLmdb, BareLoop, Loaded};
@@ -58,7 +58,7 @@ fn driven<'a>(engine: &'a str, folder: &'a Path, threads: u32, reads_per_transac
     Driven(Drive {
         engine,
         folder,
-        workload: WorkloadName::driver_check(),
+        workload: WorkloadName::ReadRandom.into(),
         records,
         threads,
         operations: 0,

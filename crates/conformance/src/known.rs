@@ -3,8 +3,7 @@
 
 use std::sync::LazyLock;
 
-use kvdyno_engine::catalog::EngineName;
-use kvdyno_model::TimeSpan;
+use kvdyno_model::{EngineName, TimeSpan};
 use serde::Deserialize;
 
 /// The whole list.

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use kvdyno_engine::catalog::{EngineName, FindError};
-use kvdyno_engine::{Adapter, Choice, OptionText, Probe};
+use kvdyno_engine::catalog::{self, FindError};
+use kvdyno_engine::{Adapter, Choice, Probe};
+use kvdyno_model::{EngineName, OptionText};
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
@@ -28,7 +29,7 @@ impl Subject {
     /// If no folder has an adapter of that name.
     pub fn named(engine: &str) -> Result<Subject, FindError> {
         let name = EngineName::parse(engine);
-        let location = name.find()?;
+        let location = catalog::find(&name)?;
         Ok(Subject { adapter: location.adapter, preset: name.preset, options: Vec::new(), library: location.library })
     }
 

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::{mem, ptr};
 
 use kvdyno_abi as abi;
+use kvdyno_model::OptionText;
 
 use crate::adapter::Adapter;
 use crate::error::{EngineError, checked};
 use crate::lab::{AbiCode, Compression, Durability, EngineSettings, Hints};
-use crate::options::{self, OptionError, OptionText, Value};
+use crate::options::{self, OptionError, Value};
 use crate::text::{Entry, TextBuffer, collect};
 
 /// An adapter, the library that it is to load, and a value for each of its options.

@@ -6,12 +6,13 @@
 use std::path::PathBuf;
 
 use kvdyno_abi as abi;
+use kvdyno_model::OptionText;
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Adapter, PresetInfo, Probe};
 use crate::choice::{Choice, ChoiceError, Resolved};
 use crate::lab::{EngineSettings, Hints};
-use crate::options::{OptionError, OptionInfo, OptionText, ScaledOption, scaled, split_list};
+use crate::options::{OptionError, OptionInfo, ScaledOption, scaled, split_list};
 
 /// The question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

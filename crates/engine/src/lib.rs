@@ -25,7 +25,7 @@ pub use error::EngineError;
 pub use exceptions::guarded;
 pub use kvdyno_abi::adapter::{Counters, CursorLimits};
 pub use lab::{AbiCode, Compression, Durability, EngineSettings, Hints};
-pub use options::{OptionError, OptionInfo, OptionKind, OptionText, ScaledOption};
+pub use options::{OptionError, OptionInfo, OptionKind, ScaledOption};
 
 /// The raw ABI, for the measured loop.
 pub use kvdyno_abi as abi;

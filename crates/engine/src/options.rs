@@ -1,7 +1,7 @@
 //! An engine's own options: what users write, parsed and checked against what the adapter declares.
 
 use bytesize::ByteSize;
-use kvdyno_model::did_you_mean;
+use kvdyno_model::{OptionText, did_you_mean};
 use serde::{Deserialize, Serialize};
 
 /// Type and bounds of an option.
@@ -74,9 +74,6 @@ pub(crate) fn scaled(
     };
     Ok(declared.iter().zip(values).filter_map(scaled).collect())
 }
-
-/// Option values as a user wrote them: name and text, in order; a later one replaces an earlier one of the same name.
-pub type OptionText = (String, String);
 
 /// A mistake in an option.
 #[derive(Debug, PartialEq, thiserror::Error)]

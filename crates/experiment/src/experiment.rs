@@ -7,13 +7,11 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use kvdyno_model::{Definition, EngineSettings, EnvironmentSection, KeySection, Keys, List};
-use kvdyno_worker::workloads::Data;
 use serde::{Deserialize, Serialize};
 
 use crate::sections::{
     DataSection, EngineSection, FitSection, LabSection, LoadSection, RoleSection, RunSection, SettingsSection,
 };
-use crate::value_size::ValueSize;
 
 /// A matrix of engines, workloads and threads.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
@@ -129,29 +127,6 @@ impl Experiment {
     pub fn resolved_for(&self, run: Option<usize>) -> serde_json::Value {
         let of_trial = Experiment { run: run.map(|run| self.run[run].clone()).into_iter().collect(), ..self.clone() };
         of_trial.resolved()
-    }
-
-    /// The records.
-    pub fn data(&self) -> Data {
-        let DataSection { key_format, spelling, .. } = self.data;
-        let (key_size, value_size) = self.load.workload.default_sizes(key_format, spelling);
-        Data {
-            records: self.data.records.get(),
-            key_size: self.data.key_size.map_or(key_size, |size| size.get()),
-            key_format,
-            prefix_size: self.data.prefix_size.map(|size| size.get()),
-            keys_per_prefix: self.data.keys_per_prefix.map(|keys| keys.get()),
-            value_size: self.data.value_size.as_ref().and_then(ValueSize::mean).unwrap_or(value_size),
-            value_sizes: self.data.value_size.as_ref().and_then(ValueSize::drawn),
-            compressibility: self.data.compressibility.0,
-            seed: self.lab.seed.get(),
-            spelling,
-        }
-    }
-
-    /// Records in each write of the load.
-    pub fn load_batch(&self) -> u64 {
-        self.load.batch.map_or(self.load.workload.default_batch(), |batch| batch.get())
     }
 
     /// The lab-wide settings.

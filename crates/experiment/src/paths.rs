@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use kvdyno_engine::catalog::EngineName;
-use kvdyno_model::{FilePath, KeyPath};
+use kvdyno_model::{EngineName, FilePath, KeyPath};
 use toml::{Table, Value};
 
 use crate::experiment::Experiment;

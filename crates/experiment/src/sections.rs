@@ -7,14 +7,12 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::OptionText;
 use kvdyno_model::{
     Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Distribution, Durability,
     FilePath, Fraction, IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines,
-    Multiple, OperationMix, Order, PositiveFraction, Question, RangeCursors, RangeLengths, ReadRate, Repeat, Spelling,
-    TimeSpan, Verify, WriteRate,
+    Multiple, OperationMix, OptionText, Order, PositiveFraction, Question, RangeCursors, RangeLengths, ReadRate,
+    Repeat, Spelling, TimeSpan, Verify, WorkloadName, WriteRate,
 };
-use kvdyno_worker::workloads::{Parameter, WorkloadName};
 use serde::{Deserialize, Serialize};
 
 use crate::value_size::ValueSize;
@@ -86,7 +84,7 @@ pub struct SettingsSection {
 #[keys(section = "load", key = LoadKey)]
 pub struct LoadSection {
     /// The workload that fills them: `fillseq` in key order, `fillrandom` in a random order, or `3n1`.
-    #[key(default = WorkloadName::default_load(), flag = "load")]
+    #[key(default = WorkloadName::FillSeq, flag = "load")]
     pub workload: WorkloadName,
     /// Records in each write; 1 for single puts.
     #[key(absent = "1000; for `3n1` 1", flag = "load-batch")]
@@ -108,7 +106,7 @@ pub struct LoadSection {
 #[keys(section = "run", key = RunKey)]
 pub struct RunSection {
     /// The workload: see `kvdyno workloads`.
-    #[key(default = WorkloadName::default_run())]
+    #[key(default = WorkloadName::ReadWhileWriting)]
     pub workload: WorkloadName,
     /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` and its like writers.
     #[key(default = List(vec![Count(1), Count(2), Count(4)]))]
@@ -385,66 +383,10 @@ impl KeyValue for EngineOptions {
 
 /// Length of the measured part, where nothing else ends a run.
 pub const DURATION: Duration = Duration::from_secs(10);
-/// The fraction of the records that `overwritesome` updates.
-const RECORDS_FRACTION: f64 = 0.1;
-
 impl RunSection {
     /// Whether any of its clients works at a rate.
     pub fn has_rate(&self) -> bool {
         let rates = self.read_rate.is_some() || self.write_rate.is_some() || self.rate.is_some();
         rates || self.role.iter().any(|role| role.rate.is_some())
-    }
-
-    /// Operations of all threads that it is about, as a part of the number of records; absent if it ends otherwise.
-    pub fn ends_after_fraction(&self) -> Option<f64> {
-        let otherwise = self.operations.is_some() || self.duration.is_some();
-        let usual = (self.workload.ends_by_part() && !otherwise).then_some(RECORDS_FRACTION);
-        self.records_fraction.map(|fraction| fraction.0).or(usual)
-    }
-}
-
-impl RunKey {
-    /// Whether a flag of `compare`, which is for all its workloads, is about this one.
-    pub fn concerns(self, workload: WorkloadName) -> bool {
-        let ends = self == RunKey::Duration && workload.ends_by_part();
-        !ends && self.means_nothing_to(workload).is_none()
-    }
-
-    /// Why a key means nothing to a workload; absent if it does mean something.
-    pub fn means_nothing_to(self, workload: WorkloadName) -> Option<&'static str> {
-        let parameter = match self {
-            RunKey::Durability => return (!workload.writes()).then_some("writes nothing"),
-            RunKey::Batch => Parameter::Batch,
-            RunKey::WriteRate => Parameter::WriteRate,
-            RunKey::ReadRate => Parameter::ReadRate,
-            RunKey::Rate => Parameter::Rate,
-            RunKey::Arrival => Parameter::Arrival,
-            RunKey::ReadsPerTransaction => Parameter::ReadsPerTransaction,
-            RunKey::SeekNexts => Parameter::SeekNexts,
-            RunKey::SeekWithin => Parameter::SeekWithin,
-            RunKey::KeysPerMultiget => Parameter::KeysPerMultiget,
-            RunKey::Distribution => Parameter::Distribution,
-            RunKey::Mix => Parameter::Mix,
-            RunKey::Isolation => Parameter::Isolation,
-            RunKey::RangeLengths => Parameter::RangeLengths,
-            RunKey::RangeCursors => Parameter::RangeCursors,
-            _ => return None,
-        };
-        (!workload.accepts(parameter)).then(|| parameter.why_not())
-    }
-}
-
-impl DataKey {
-    /// Why a key means nothing to a load; absent if it does mean something.
-    pub fn means_nothing_to(self, load: WorkloadName) -> Option<&'static str> {
-        let parameter = match self {
-            DataKey::KeySize => Parameter::KeySize,
-            DataKey::ValueSize => Parameter::ValueSize,
-            DataKey::PrefixSize => Parameter::PrefixSize,
-            DataKey::KeysPerPrefix => Parameter::KeysPerPrefix,
-            DataKey::Spelling => Parameter::Spelling,
-            _ => return None,
-        };
-        (!load.accepts(parameter)).then(|| parameter.why_not())
     }
 }

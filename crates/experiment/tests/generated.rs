@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use kvdyno_experiment::{DataKey, Experiment, LoadKey, RunKey, reference, sections};
-use kvdyno_model::{KeyPath, Otherwise};
+use kvdyno_experiment::{Experiment, reference, sections};
+use kvdyno_model::Otherwise;
 
 const PAGE: &str = "docs/experiment-keys.md";
 const EXAMPLE: &str = "experiments/example.toml";
@@ -74,26 +74,5 @@ fn a_default_is_told_everywhere() {
                 example.contains(&format!("{} = {value} ", key.name)) || example.contains(&format!("Default: {value}"))
             );
         }
-    }
-}
-
-/// Where a default depends on the workload, the words that tell it are held against what comes out.
-#[test]
-fn what_comes_of_absent_keys_is_as_told() {
-    let experiment = Experiment::on(&[]);
-    let reads = kvdyno_worker::workloads::Reads::default();
-    let duration = kvdyno_model::TimeSpan::<0>(kvdyno_experiment::DURATION).to_string();
-    for (key, value) in [
-        (DataKey::KeySize.into(), experiment.data().key_size.to_string()),
-        (DataKey::ValueSize.into(), experiment.data().value_size.to_string()),
-        (LoadKey::Batch.into(), experiment.load_batch().to_string()),
-        (RunKey::Duration.into(), duration),
-        (RunKey::SeekNexts.into(), reads.seek_nexts.to_string()),
-        (RunKey::KeysPerMultiget.into(), reads.per_batch.to_string()),
-    ] {
-        let path: KeyPath = key;
-        let definition = sections().iter().flat_map(|section| &section.keys).find(|key| key.path == path).unwrap();
-        let Otherwise::Absent(meaning) = definition.otherwise else { panic!("{path} is not absent") };
-        assert_eq!(meaning.split([',', ';']).next(), Some(value.as_str()), "{path}");
     }
 }

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use kvdyno_environment::requested::{EnvironmentKey, EnvironmentSection, Refusal};
 use kvdyno_environment::storage::backing_store::{self, BackingStore};
-
-use crate::environment::{Environment, refused};
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::{ByteSize, Order};
+use kvdyno_worker::workloads::Workload;
+
+use crate::environment::{Environment, refused};
+use crate::work::data;
 
 /// How much larger than keys and values a file is made if nobody says: engines keep free pages, logs, and while they
 /// compact a part of the database twice.
@@ -92,5 +94,5 @@ fn check_one_at_a_time(experiment: &Experiment, requested: &EnvironmentSection) 
 
 /// Bytes of keys and values that a database has after its load.
 pub(crate) fn stored_bytes(experiment: &Experiment) -> u64 {
-    experiment.load.workload.stored_bytes(&experiment.data())
+    Workload::from(experiment.load.workload).stored_bytes(&data(experiment))
 }

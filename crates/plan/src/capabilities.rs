@@ -3,11 +3,11 @@
 use kvdyno_engine::inspect::Declared;
 use kvdyno_engine::{AbiCode, Durability, abi};
 use kvdyno_environment::requested::StorageKind;
-
-use crate::plan::{load_spec, run_spec};
 use kvdyno_experiment::Experiment;
 use kvdyno_model::MissingEngines;
 use kvdyno_worker::workloads::WorkloadSpec;
+
+use crate::work::{load_spec, run_spec};
 
 /// The runs of an experiment that the engine cannot do, each with the reason. An engine that can do some of them is
 /// left out of the others where the experiment allows that (`missing_engines = "skip"`).

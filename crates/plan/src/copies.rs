@@ -1,10 +1,10 @@
 //! Runs on copies of loaded databases (`lab.database`): which loads are done, and which runs stand on them.
 
+use kvdyno_engine::Probe;
 use kvdyno_engine::inspect::Inspection;
-use kvdyno_engine::{OptionText, Probe};
 use kvdyno_environment::requested::StorageKind;
 use kvdyno_experiment::{Experiment, FileError, LabKey};
-use kvdyno_model::{DatabaseOrigin, Order};
+use kvdyno_model::{DatabaseOrigin, OptionText, Order};
 use kvdyno_results::Phase;
 
 use crate::plan::{LoadId, Plan, PlannedTrial};

@@ -323,13 +323,13 @@ mod tests {
         };
         let (synced, not) = (shrunk("commit"), shrunk("none"));
         assert!(
-            synced.data().records < 20_000 && not.data().records > 300_000,
+            synced.data.records.get() < 20_000 && not.data.records.get() > 300_000,
             "{} {}",
-            synced.data().records,
-            not.data().records
+            synced.data.records.get(),
+            not.data.records.get()
         );
         let part = not.settings.cache.get() as f64 / (20u64 << 20) as f64;
-        assert!((part * 1e6 / not.data().records as f64 - 1.0).abs() < 0.1);
+        assert!((part * 1e6 / not.data.records.get() as f64 - 1.0).abs() < 0.1);
         assert!(synced.settings.cache.get() < 1 << 20);
     }
 

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
-use kvdyno_engine::catalog::{EngineName, FindError};
+use kvdyno_engine::catalog::{self, FindError};
 use kvdyno_engine::guarded;
 use kvdyno_engine::inspect::{Inspection, Obstacle, Request, inspect};
 use kvdyno_environment::process::{Exit, WorkerProcess, spawn};
 use kvdyno_install::{recipe, recipes};
+use kvdyno_model::EngineName;
+use serde::{Deserialize, Serialize};
 
 /// Begins what a child writes of the step that it is at.
 const STEP: &str = "step: ";
@@ -27,10 +27,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// If no folder has it, with how to get it where there is a recipe.
 pub fn request(name: &EngineName, library: Option<PathBuf>) -> Result<Request, Obstacle> {
-    let installed = name.find().map_err(|error| Obstacle { message: not_found(name, error), option: None })?;
+    let installed = catalog::find(name).map_err(|error| Obstacle { message: not_found(name, error), option: None })?;
     Ok(Request {
         adapter: installed.adapter,
-        fallback: name.fallback(),
+        fallback: catalog::fallback(name),
         library: library.or(installed.library),
         preset: name.preset.clone(),
         options: Vec::new(),

@@ -15,10 +15,12 @@ mod parameters;
 mod plan;
 mod roles;
 mod space;
+mod work;
 
 pub use check::{Checked, CheckedVariant, Setup, check, check_alone};
 pub use environment::Environment;
 pub use extent::Extent;
 pub use fit::{EnginesHere, FitChange, MachineCapacity, fitted};
+pub use parameters::concerns;
 pub use plan::{LoadId, Plan, PlannedTrial};
 pub use space::{SpaceError, check_space};

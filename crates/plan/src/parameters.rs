@@ -1,8 +1,8 @@
 //! Keys of the file that mean nothing to a workload, or contradict each other.
 
-use kvdyno_experiment::{DataKey, Experiment, FileError, RunKey, RunSection};
+use kvdyno_experiment::{DataKey, Experiment, FileError, LoadSection, RunKey, RunSection};
 use kvdyno_model::KeyPath;
-use kvdyno_worker::workloads::WorkloadName;
+use kvdyno_worker::workloads::{Workload, WorkloadKey};
 use serde::Serialize;
 
 use crate::roles::check_roles;
@@ -12,14 +12,27 @@ pub(crate) fn check_run(run: &RunSection) -> Result<(), FileError> {
     check_end(run)?;
     check_arrival(run)?;
     check_roles(run)?;
+    let workload = Workload::from(run.workload);
     let given = |key: &&RunKey| differs(run, &RunSection::default(), key.name());
     for key in RunKey::ALL.iter().filter(given) {
-        if let Some(why) = key.means_nothing_to(run.workload) {
+        if let Some(why) = means_nothing(*key, workload) {
             let message = format!("`{}` {why}, so {} means nothing to it", run.workload, key.name());
             return Err(FileError::at(*key, message));
         }
     }
     Ok(())
+}
+
+/// Whether a flag of `compare`, which is for all its workloads, is about this one.
+pub fn concerns(key: RunKey, workload: Workload) -> bool {
+    let ends = key == RunKey::Duration && workload.ends_by_part();
+    !ends && workload.accepts(key)
+}
+
+/// Why a key means nothing to a workload; absent if it does mean something.
+fn means_nothing(key: impl Into<WorkloadKey>, workload: Workload) -> Option<&'static str> {
+    let key = key.into();
+    (!workload.accepts(key)).then(|| key.why_not())
 }
 
 /// Whether a key of a section has another value than where the file is silent.
@@ -31,11 +44,11 @@ fn differs<S: Serialize>(section: &S, silent: &S, key: &str) -> bool {
 
 /// Refuses keys of the records that mean nothing to the load, and runs that cannot follow it.
 pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
-    let (data, load) = (&experiment.data, experiment.load.workload);
+    let (data, load) = (&experiment.data, Workload::from(experiment.load.workload));
     let given = |key: &&DataKey| differs(data, &Default::default(), key.name());
     for key in DataKey::ALL.iter().filter(given) {
-        if let Some(why) = key.means_nothing_to(load) {
-            let loads = WorkloadName::all().filter(|one| one.loads() && key.means_nothing_to(*one).is_none());
+        if let Some(why) = means_nothing(*key, load) {
+            let loads = Workload::all().filter(|one| one.loads() && one.accepts(*key));
             let other = loads.map(|one| format!(", or load with {one}")).next().unwrap_or_default();
             let message = format!("{} means nothing to `{load}`, which {why}; leave it out{other}", key.name());
             return Err(FileError::at(*key, message));
@@ -48,7 +61,7 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
                 "`{}` cannot follow `{load}`, whose database has other records than it asks for; leave out [[run]], or \
                  load with {}",
                 run.workload,
-                WorkloadName::default_load()
+                LoadSection::default().workload
             ),
         )),
         _ => Ok(()),

@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use kvdyno_dataset::{Stream, subseed};
-use kvdyno_experiment::{DURATION, Experiment, RoleSection, RunSection, Variant};
-use kvdyno_model::{Arrival, Distribution, MixOperation, Order};
+use kvdyno_experiment::{Experiment, Variant};
+use kvdyno_model::Order;
 use kvdyno_results::{ClientKind, Phase, TrialKey};
-use kvdyno_worker::workloads::{MixedRole, Reads, TrialEnd, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::workloads::{TrialEnd, WorkloadSpec};
+
+use crate::work::{load_spec, run_spec};
 
 /// Everything that will be done.
 #[derive(Clone, Debug)]
@@ -238,126 +240,6 @@ fn step_seed(step: Step) -> u64 {
     match step {
         Step::Load => 0,
         Step::Run { section, readers } => 1 + ((section as u64) << 32) + u64::from(readers),
-    }
-}
-
-/// The workload of the load.
-pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
-    let load = &experiment.load;
-    WorkloadSpec {
-        name: load.workload,
-        parameters: WorkloadParameters {
-            data: experiment.data(),
-            readers: 0,
-            writers: load.writers.get_u32(),
-            batch: experiment.load_batch(),
-            reads_per_transaction: 1,
-            reads: Reads::default(),
-            mix: None,
-            roles: Vec::new(),
-            distribution: Distribution::default(),
-            write_rate: None,
-            read_rate: None,
-            arrival: Arrival::default(),
-            isolation: None,
-            durability: None,
-            warmup: Duration::ZERO,
-            end: TrialEnd::Operations(u64::MAX),
-            verify: experiment.settings.verify,
-            seed,
-        },
-    }
-}
-
-/// The workload of a run with a number of threads.
-pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, seed: u64) -> WorkloadSpec {
-    let (run, data) = (&experiment.run[section], experiment.data());
-    let name = run.workload;
-    let roles = roles(run, threads);
-    let (readers, writers) = match roles.is_empty() {
-        true => name.threads(threads),
-        false => (0, roles.iter().map(|role| role.clients).sum()),
-    };
-    let (records, record_bytes) = (data.records, data.key_size + data.value_size);
-    WorkloadSpec {
-        name,
-        parameters: WorkloadParameters {
-            data,
-            readers,
-            writers,
-            batch: run.batch.get(),
-            reads_per_transaction: run.reads_per_transaction.get(),
-            reads: reads(run),
-            mix: run.mix,
-            roles,
-            distribution: distribution(run),
-            // The clients of a mix are writers.
-            write_rate: match run.rate {
-                Some(rate) => Some(rate.0),
-                None => run.write_rate.map(|rate| rate.records_per_s(record_bytes)),
-            },
-            read_rate: run.read_rate.map(|rate| rate.0),
-            arrival: run.arrival.unwrap_or_default(),
-            isolation: run.isolation,
-            // Each role has its own.
-            durability: run.durability.filter(|_| run.role.is_empty()),
-            warmup: run.warmup.0,
-            end: end(run, records, threads),
-            verify: experiment.settings.verify,
-            seed,
-        },
-    }
-}
-
-fn distribution(run: &RunSection) -> Distribution {
-    run.distribution.unwrap_or_else(|| run.workload.default_distribution())
-}
-
-/// The roles of a run's clients, where the first has so many `threads`.
-fn roles(run: &RunSection, threads: u32) -> Vec<MixedRole> {
-    let role = |(index, role): (usize, &RoleSection)| {
-        let (of_run, mix) = (reads(run), role.mix?);
-        // What the run has of all its roles means nothing to those without such operations.
-        let (writes, gets) = (mix.has(MixOperation::Put) || mix.has(MixOperation::Insert), mix.has(MixOperation::Get));
-        Some(MixedRole {
-            name: role.name(index),
-            clients: if index == 0 { threads } else { role.clients.map_or(1, |clients| clients.get_u32()) },
-            // Each has one: that was checked before.
-            mix,
-            distribution: role.distribution.unwrap_or_else(|| distribution(run)),
-            batch: role.batch.map_or(if writes { run.batch.get() } else { 1 }, |count| count.get()),
-            reads: Reads {
-                per_batch: role.keys_per_multiget.map_or(if gets { of_run.per_batch } else { 1 }, |count| count.get()),
-                seek_nexts: role.seek_nexts.map_or(of_run.seek_nexts, |count| count.get()),
-                lengths: role.range_lengths.unwrap_or(of_run.lengths),
-                ..of_run
-            },
-            rate: role.rate.map(|rate| rate.0),
-            arrival: role.arrival.or(run.arrival).unwrap_or_default(),
-            durability: role.durability.or(run.durability),
-        })
-    };
-    run.role.iter().enumerate().filter_map(role).collect()
-}
-
-fn reads(run: &RunSection) -> Reads {
-    let usual = run.workload.default_reads();
-    Reads {
-        seek_nexts: run.seek_nexts.map_or(usual.seek_nexts, |count| count.get()),
-        lengths: run.range_lengths.unwrap_or(usual.lengths),
-        cursors: run.range_cursors,
-        per_batch: run.keys_per_multiget.map_or(usual.per_batch, |count| count.get()),
-        seek_within: run.seek_within.map(|count| count.get()),
-    }
-}
-
-fn end(run: &RunSection, records: u64, threads: u32) -> TrialEnd {
-    match (run.operations, run.ends_after_fraction()) {
-        (Some(operations), _) => TrialEnd::Operations(operations.get()),
-        (None, Some(fraction)) => {
-            TrialEnd::Operations((fraction * records as f64 / f64::from(threads.max(1))).ceil() as u64)
-        }
-        (None, None) => TrialEnd::After(run.duration.map_or(DURATION, |time| time.get())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use kvdyno_experiment::{FileError, RoleKey, RoleSection, RunKey, RunSection, role_path};
 use kvdyno_model::{KeyValue, MixOperation, OperationMix};
-use kvdyno_worker::workloads::{Parameter, WorkloadName};
+use kvdyno_worker::workloads::{Workload, WorkloadKey};
 
 /// Clients of all roles together at the most: as of a run without roles.
 const MOST_CLIENTS: u64 = 4096;
@@ -12,9 +12,9 @@ const LONGEST_NAME: usize = 24;
 /// Refuses roles that mean nothing to the workload, or contradict the run or each other.
 pub(crate) fn check_roles(run: &RunSection) -> Result<(), FileError> {
     let Some(first) = run.role.first() else { return Ok(()) };
-    if !run.workload.accepts(Parameter::Roles) {
-        let why = Parameter::Roles.why_not();
-        let able = WorkloadName::that_accept(Parameter::Roles).join(" or ");
+    if !Workload::from(run.workload).accepts(WorkloadKey::Roles) {
+        let why = WorkloadKey::Roles.why_not();
+        let able = Workload::that_accept(WorkloadKey::Roles).join(" or ");
         let message = format!("`{}` {why}, so role means nothing to it; take workload = \"{able}\"", run.workload);
         return Err(FileError::at(role_path(0), message));
     }

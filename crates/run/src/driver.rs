@@ -1,13 +1,14 @@
 //! The driver's own cost on this machine, measured against an engine that answers at once.
 
+use std::env;
 use std::time::Duration;
 
-use kvdyno_dataset::KeyFormat;
-use kvdyno_engine::{Choice, Compression, Durability, EngineSettings};
-use kvdyno_model::{Arrival, Audit, Distribution, Spelling, Verify};
-use kvdyno_results::{ClientKind, DriverCost, Failure};
-use kvdyno_worker::workloads::{Data, Reads, TrialEnd, WorkloadName, WorkloadParameters, WorkloadSpec};
-use kvdyno_worker::{DriverCheck, KnownContents, TrialSpec, worker::driver_check};
+use kvdyno_engine::Choice;
+use kvdyno_experiment::Experiment;
+use kvdyno_model::WorkloadName;
+use kvdyno_results::{DriverCost, Failure};
+use kvdyno_worker::workloads::{Data, TrialEnd, WorkloadParameters, WorkloadSpec};
+use kvdyno_worker::{DriverCheck, TrialSpec, worker::driver_check};
 
 /// So few that the null engine's answers are made beforehand, and are no cost of the driver's.
 const RECORDS: u64 = 1000;
@@ -45,61 +46,9 @@ fn measure(choice: &Choice, readers: u32, duration: Duration) -> Result<DriverCh
 }
 
 fn spec(readers: u32, duration: Duration) -> TrialSpec {
-    TrialSpec {
-        adapter: std::path::PathBuf::new(),
-        preset: None,
-        options: Vec::new(),
-        library: None,
-        lab: EngineSettings {
-            durability: Durability::None,
-            sync_period_ms: 1000,
-            compression: Compression::None,
-            cache_bytes: 0,
-            write_buffer_bytes: 0,
-        },
-        workload: WorkloadSpec {
-            name: WorkloadName::driver_check(),
-            parameters: WorkloadParameters {
-                data: Data {
-                    records: RECORDS,
-                    key_size: 16,
-                    key_format: KeyFormat::Hex,
-                    prefix_size: None,
-                    keys_per_prefix: None,
-                    value_size: 100,
-                    value_sizes: None,
-                    compressibility: 0.5,
-                    seed: 1,
-                    spelling: Spelling::Plain,
-                },
-                readers,
-                writers: 0,
-                batch: 1,
-                reads_per_transaction: 1,
-                reads: Reads::default(),
-                mix: None,
-                roles: Vec::new(),
-                distribution: Distribution::default(),
-                write_rate: None,
-                read_rate: None,
-                arrival: Arrival::default(),
-                isolation: None,
-                durability: None,
-                warmup: duration / 10,
-                end: TrialEnd::After(duration),
-                verify: Verify::Full,
-                seed: 1,
-            },
-        },
-        audit: Audit::Off,
-        clients: ClientKind::Threads,
-        slices: None,
-        database: std::env::temp_dir(),
-        create: true,
-        settle: false,
-        contents: KnownContents::loaded(RECORDS),
-        shared_fd: -1,
-        ledger_fd: -1,
-        report: std::path::PathBuf::new(),
-    }
+    let end = TrialEnd::After(duration);
+    let parameters =
+        WorkloadParameters { readers, warmup: duration / 10, ..WorkloadParameters::on(Data::of_records(RECORDS), end) };
+    let workload = WorkloadSpec { name: WorkloadName::ReadRandom.into(), parameters };
+    TrialSpec::without_parent(workload, Experiment::default().engine_settings(), env::temp_dir())
 }

@@ -6,12 +6,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kvdyno_experiment::RunKey;
+
 use crate::clock::{Calibration, Clock, Monotonic, Tsc, has_invariant_tsc};
 use crate::histogram::{BUCKETS, at_least};
 use crate::observer::Observer;
 use crate::shared::{ClientOps, ClientStats, OpStats, PacingStats};
 use crate::spec::KnownContents;
-use crate::workloads::{Parameter, TrialEnd, WorkloadSpec};
+use crate::workloads::{TrialEnd, WorkloadSpec};
 
 /// How far two measurements of one clock's rate may be from each other, of 1. Over a tenth of a second they were seen
 /// to agree to a thousandth.
@@ -210,7 +212,7 @@ fn implausible_part(
     used.find_map(|(ops, kind)| {
         // Operations at a given rate are timed from when they were due, so that their times overlap.
         // The clients of a mix are writers, whatever they do.
-        let writes = kind.writes() || workload.name.accepts(Parameter::Rate);
+        let writes = kind.writes() || workload.name.accepts(RunKey::Rate);
         let paced = workload.parameters.interval_s(writes).is_some();
         implausible_operations(ops, span, paced, ordered)
     })
@@ -251,6 +253,7 @@ mod tests {
     use super::*;
     use crate::shared::{ClientCounter, SharedMemory, WorkerState};
     use crate::workloads::parameters::testing;
+    use kvdyno_model::WorkloadName;
     use kvdyno_results::OpKind;
     use proptest::prelude::*;
     use std::time::Duration;
@@ -259,7 +262,7 @@ mod tests {
 
     /// A reader that does a hundred operations.
     fn workload() -> WorkloadSpec {
-        WorkloadSpec { name: "readrandom".parse().unwrap(), parameters: testing::a_hundred_reads() }
+        WorkloadSpec { name: WorkloadName::ReadRandom.into(), parameters: testing::a_hundred_reads() }
     }
 
     fn now() -> u64 {

@@ -3,8 +3,8 @@
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::{EngineSettings, OptionText};
-use kvdyno_model::Audit;
+use kvdyno_engine::EngineSettings;
+use kvdyno_model::{Audit, OptionText};
 use kvdyno_results::{CallBytes, ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,30 @@ pub struct TrialSpec {
 }
 
 impl TrialSpec {
+    /// A trial without a parent, for [`crate::worker::driver_check`]: the engine is already chosen, nothing is
+    /// inherited, and nothing reported. The database is new unless `create` is changed.
+    pub fn without_parent(workload: WorkloadSpec, lab: EngineSettings, database: PathBuf) -> TrialSpec {
+        let contents = KnownContents::loaded(workload.parameters.data.records);
+        TrialSpec {
+            adapter: PathBuf::new(),
+            preset: None,
+            options: Vec::new(),
+            library: None,
+            lab,
+            workload,
+            audit: Audit::Off,
+            clients: ClientKind::Threads,
+            database,
+            slices: None,
+            create: true,
+            settle: false,
+            contents,
+            shared_fd: -1,
+            ledger_fd: -1,
+            report: PathBuf::new(),
+        }
+    }
+
     /// How many processes the trial has.
     pub fn processes(&self) -> u32 {
         self.clients.processes(self.workload.roles().len() as u32)

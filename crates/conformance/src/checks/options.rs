@@ -1,6 +1,7 @@
 //! Options, presets, and the lab's settings.
 
-use kvdyno_engine::{Choice, Compression, Durability, EngineSettings, OptionInfo, OptionKind, OptionText};
+use kvdyno_engine::{Choice, Compression, Durability, EngineSettings, OptionInfo, OptionKind};
+use kvdyno_model::OptionText;
 
 use crate::bench::{Bench, session};
 use crate::check::{Check, Needs};

@@ -4,8 +4,9 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use kvdyno_experiment::{
     Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
 };
-use kvdyno_model::{Definition, Fraction, KeyPath, Otherwise, Repeat};
-use kvdyno_worker::workloads::WorkloadName;
+use kvdyno_model::{Definition, Fraction, KeyPath, Otherwise, Repeat, WorkloadName};
+use kvdyno_plan::concerns;
+use kvdyno_worker::workloads::Workload;
 use toml::{Table, Value};
 
 /// Keys with the texts that were given for them.
@@ -222,7 +223,7 @@ impl KeyFlags {
 
     fn leaves_no_records(&self) -> bool {
         let load = self.text_of(LoadKey::Workload.into()).and_then(|text| text.parse::<WorkloadName>().ok());
-        load.is_some_and(|load| !load.leaves_records())
+        load.is_some_and(|load| !Workload::from(load).leaves_records())
     }
 
     /// A `[[run]]` for each workload. None where nothing of a run was given and nothing can follow the load.
@@ -239,10 +240,10 @@ impl KeyFlags {
     /// only one is refused by the check.
     fn run(&self, workload: &str, is_only: bool) -> Table {
         let mut run = Table::from_iter([(RunKey::Workload.name().to_owned(), Value::String(workload.to_owned()))]);
-        let kind = workload.parse::<WorkloadName>().ok();
+        let kind = workload.parse::<WorkloadName>().ok().map(Workload::from);
         let concerns = |key: &Definition| {
             let typed = RunKey::ALL.iter().find(|typed| KeyPath::from(**typed) == key.path);
-            typed.zip(kind).is_none_or(|(key, kind)| key.concerns(kind) || is_only && *key != RunKey::Duration)
+            typed.zip(kind).is_none_or(|(key, kind)| concerns(*key, kind) || is_only && *key != RunKey::Duration)
         };
         let keys = self.given.iter().filter(|(key, _)| key.section == "run" && !is_workload(key));
         for (key, text) in keys.filter(|(key, _)| concerns(key)) {

@@ -14,11 +14,10 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use kvdyno_conformance::{CheckOutcome, Effort, KnownOfEngines, Subject, Suite, checks, child};
-use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::Request;
 use kvdyno_environment::ownership::OwnedFolder;
-use kvdyno_model::did_you_mean;
 use kvdyno_model::text::counted_as;
+use kvdyno_model::{EngineName, did_you_mean};
 use kvdyno_plan::inspection;
 use kvdyno_report::Format;
 

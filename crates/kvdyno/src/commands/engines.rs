@@ -6,11 +6,12 @@ use std::path::Path;
 use std::thread;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
-use kvdyno_engine::catalog::{self, EngineName};
+use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
 use kvdyno_engine::installed::{self, Installed};
 use kvdyno_engine::{AbiCode, Compression, Durability, OptionKind, PresetInfo, Probe};
 use kvdyno_install::{Recipe, recipes};
+use kvdyno_model::EngineName;
 use kvdyno_plan::inspection;
 use kvdyno_report::Format;
 

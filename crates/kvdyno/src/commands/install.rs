@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kvdyno_engine::Probe;
-use kvdyno_engine::catalog::{self, EngineName};
+use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::Request;
 use kvdyno_install::{EngineVersion, Event, InstallError, Installation, Recipe, recipe, recipes};
+use kvdyno_model::EngineName;
 use kvdyno_plan::inspection::{inspect_in_child, request};
 
 use crate::cli::InstallArguments;

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kvdyno_engine::{Choice, catalog::EngineName};
+use kvdyno_engine::{Choice, catalog};
 use kvdyno_environment::abilities::abilities;
+use kvdyno_model::EngineName;
 use kvdyno_model::text::counted;
 use kvdyno_report::Format;
 use kvdyno_results::{DriverCost, KvdynoBuild, Machine};
@@ -69,7 +70,7 @@ pub fn begun_by_another(machine: &Machine) -> Option<String> {
 
 /// `None` if the null engine's adapter is not installed: then there is no figure, and none is made up.
 fn driver(threads: u32) -> Option<DriverCost> {
-    let adapter = EngineName::parse("null").load().ok()?;
+    let adapter = catalog::load(&EngineName::parse("null")).ok()?;
     let choice = Choice::new(adapter, None, &[], None).ok()?;
     kvdyno_run::driver_cost(&choice, threads, DRIVER_TIME).ok()
 }

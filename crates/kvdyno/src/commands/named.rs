@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_engine::catalog::EngineName;
 use kvdyno_experiment::{EngineSection, Experiment};
-use kvdyno_model::FilePath;
+use kvdyno_model::{EngineName, FilePath};
 use kvdyno_plan::inspection::{inspect_in_child, request};
 
 use crate::error::Error;

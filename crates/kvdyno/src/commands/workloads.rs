@@ -1,7 +1,7 @@
 //! `kvdyno workloads`.
 
 use kvdyno_report::Format;
-use kvdyno_worker::workloads::WorkloadName;
+use kvdyno_worker::workloads::Workload;
 
 use crate::cli::ListArguments;
 use crate::error::Error;
@@ -9,15 +9,15 @@ use crate::output::{print_columns, print_json};
 
 /// Prints the workloads.
 pub fn run(arguments: &ListArguments) -> Result<(), Error> {
-    let phase = |workload: WorkloadName| if workload.loads() { "load" } else { "run" };
+    let phase = |workload: Workload| if workload.loads() { "load" } else { "run" };
     if arguments.format == Format::Json {
-        let entry = |workload: WorkloadName| {
+        let entry = |workload: Workload| {
             serde_json::json!({
                 "name": workload.to_string(), "phase": phase(workload), "summary": workload.summary(),
             })
         };
-        return print_json(&WorkloadName::all().map(entry).collect::<Vec<_>>());
+        return print_json(&Workload::all().map(entry).collect::<Vec<_>>());
     }
-    let line = |workload: WorkloadName| format!("{workload:<21} {:<5} {}\n", phase(workload), workload.summary());
-    print_columns(&WorkloadName::all().map(line).collect::<String>())
+    let line = |workload: Workload| format!("{workload:<21} {:<5} {}\n", phase(workload), workload.summary());
+    print_columns(&Workload::all().map(line).collect::<String>())
 }

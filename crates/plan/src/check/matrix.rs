@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use kvdyno_experiment::{EngineKey, Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, TopKey, Variant};
 use kvdyno_model::{KeyPath, KeyStep, Question, did_you_mean};
-
-use kvdyno_worker::workloads::WorkloadName;
+use kvdyno_worker::workloads::Workload;
 use toml::Table;
 
 use crate::parameters;
@@ -65,14 +64,14 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     check_end(experiment)?;
     check_engines(experiment)?;
     check_sections(experiment)?;
-    let load = experiment.load.workload;
+    let load = Workload::from(experiment.load.workload);
     if !load.loads() {
-        let message = format!("`{load}` does not load; it can be {}", WorkloadName::that_load());
+        let message = format!("`{load}` does not load; it can be {}", Workload::that_load());
         return Err(FileError::at(LoadKey::Workload, message));
     }
     parameters::check_load(experiment)?;
     for (index, run) in experiment.run.iter().enumerate() {
-        if run.workload.loads() {
+        if Workload::from(run.workload).loads() {
             let message = format!("`{}` loads, and so belongs into [load]", run.workload);
             return Err(FileError::at(RunKey::Workload, message).in_run(index));
         }

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::Inspection;
-use kvdyno_engine::{EngineSettings, Hints, OptionText, Probe, Resolved, abi};
+use kvdyno_engine::{EngineSettings, Hints, Probe, Resolved, abi};
 use kvdyno_experiment::{EngineKey, Experiment, FileError, TopKey, Variant};
-use kvdyno_model::{ClientKind, KeyPath, KeyStep, Phase};
+use kvdyno_model::{ClientKind, EngineName, KeyPath, KeyStep, OptionText, Phase};
 use kvdyno_results::{EngineFacts, LeftOut, Setting, TrialKey};
 
 use super::matrix::engine_key;
@@ -17,6 +16,7 @@ use crate::design::EngineIdentity;
 use crate::environment::check_memory;
 use crate::inspection;
 use crate::plan::{Plan, PlannedTrial};
+use crate::work::data;
 
 /// One engine as the experiment sets it up.
 #[derive(Debug)]
@@ -207,7 +207,7 @@ fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (En
         Phase::Load => experiment.load_settings(),
         Phase::Run => experiment.engine_settings(),
     };
-    let data = experiment.data();
+    let data = data(experiment);
     let records =
         plan.trials.iter().find(|trial| trial.variant == variant).map(|trial| trial.workload.records_stored());
     let records = records.unwrap_or(data.records);

@@ -3,6 +3,7 @@
 use kvdyno_environment::requested::EnvironmentKey;
 use kvdyno_experiment::{DataKey, Experiment, RunKey, SettingsKey, ValueSize};
 use kvdyno_model::{ByteSize, Count, KeyPath};
+use kvdyno_worker::workloads::Workload;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -37,7 +38,7 @@ pub(super) fn least_scale(experiment: &Experiment) -> f64 {
 
 /// The least cache of an experiment: the load's own, in quarters, or as with most.
 pub(super) fn least_cache(experiment: &Experiment) -> Least {
-    let own = experiment.load.workload.least_cache();
+    let own = Workload::from(experiment.load.workload).least_cache();
     own.map_or(LEAST_CACHE, |bytes| Least { bytes, unit: (bytes / 4).max(1) })
 }
 

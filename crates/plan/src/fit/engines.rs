@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::{Inspection, Obstacle};
 use kvdyno_engine::{Probe, ScaledOption};
 use kvdyno_experiment::{Experiment, FileError};
+use kvdyno_model::EngineName;
 
 use crate::inspection::{inspect_in_child, request};
 

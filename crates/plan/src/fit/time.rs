@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kvdyno_experiment::{Experiment, FileError, LabKey, RunKey};
 use kvdyno_model::TimeSpan;
-use kvdyno_worker::workloads::WorkloadName;
+use kvdyno_worker::workloads::Workload;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -53,7 +53,7 @@ pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes:
 /// Whether a run ends after a number of operations rather than after a time.
 pub(super) fn ends_by_itself(run: &Table) -> bool {
     let has = |key: RunKey| run.contains_key(key.name());
-    let kind = run.get(RunKey::Workload.name()).and_then(|kind| WorkloadName::deserialize(kind.clone()).ok());
+    let kind = run.get(RunKey::Workload.name()).and_then(|kind| Workload::deserialize(kind.clone()).ok());
     let by_itself = kind.is_some_and(|kind| kind.ends_by_part()) && !has(RunKey::Duration);
     by_itself || has(RunKey::Operations) || has(RunKey::RecordsFraction)
 }

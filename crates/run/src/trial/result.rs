@@ -7,21 +7,21 @@ use jiff::Timestamp;
 use kvdyno_engine::EngineSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
+use kvdyno_experiment::RunKey;
 use kvdyno_model::Verify;
+use kvdyno_plan::PlannedTrial;
+use kvdyno_plan::Setup;
 use kvdyno_results::{
     AnswerCounts, AuditFacts, ClientKind, EngineFacts, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase,
     RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
 };
-use kvdyno_worker::workloads::{MixedRole, Parameter, TrialCounts, WorkloadSpec};
+use kvdyno_worker::workloads::{MixedRole, TrialCounts, WorkloadSpec};
 use kvdyno_worker::{PresentIds, WorkerReport, of_process};
 
 use super::bounds::Bounds;
-
 use super::context::{TrialContext, TrialRequest, WORKER_LOG};
 use super::counted::Counted;
 use super::watching::{Termination, Watched};
-use kvdyno_plan::PlannedTrial;
-use kvdyno_plan::Setup;
 
 /// Facts that the parent took from the operating system beside the worker's account.
 pub(super) struct OsExtras {
@@ -209,7 +209,7 @@ fn settling_notes(report: Option<&WorkerReport>) -> Vec<String> {
 pub fn workload_facts(workload: &WorkloadSpec, settings: &EngineSettings) -> WorkloadFacts {
     let (name, workload) = (workload.name, &workload.parameters);
     let (data, reads) = (&workload.data, workload.reads);
-    let mixes = name.accepts(Parameter::Rate);
+    let mixes = name.accepts(RunKey::Rate);
     WorkloadFacts {
         name: name.to_string(),
         records: data.records,
@@ -222,11 +222,11 @@ pub fn workload_facts(workload: &WorkloadSpec, settings: &EngineSettings) -> Wor
         compressibility: data.compressibility,
         batch: workload.batch,
         reads_per_transaction: workload.reads_per_transaction,
-        seek_nexts: name.accepts(Parameter::SeekNexts).then_some(reads.seek_nexts),
-        seek_within: reads.seek_within.filter(|_| name.accepts(Parameter::SeekWithin)),
-        keys_per_multiget: (name.accepts(Parameter::KeysPerMultiget) && (!mixes || reads.per_batch > 1))
+        seek_nexts: name.accepts(RunKey::SeekNexts).then_some(reads.seek_nexts),
+        seek_within: reads.seek_within.filter(|_| name.accepts(RunKey::SeekWithin)),
+        keys_per_multiget: (name.accepts(RunKey::KeysPerMultiget) && (!mixes || reads.per_batch > 1))
             .then_some(reads.per_batch),
-        distribution: name.accepts(Parameter::Distribution).then(|| workload.distribution.to_string()),
+        distribution: name.accepts(RunKey::Distribution).then(|| workload.distribution.to_string()),
         think_time: name.has_think_time(),
         durability: workload.durability.unwrap_or(settings.durability).to_string(),
         cache_bytes: settings.cache_bytes,

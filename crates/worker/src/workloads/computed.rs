@@ -5,9 +5,9 @@ use kvdyno_engine::Durability;
 use kvdyno_model::Spelling;
 
 use super::counts::TrialCounts;
-use super::name::WorkloadName;
 use super::parameters::Data;
 use super::stored::{LoadedRecords, StoredRecords};
+use super::workload::Workload;
 use crate::shared::COUNTERS;
 
 /// The properties of a load that computes its records. It begins where a killed one stopped, and leaves no records that
@@ -45,7 +45,7 @@ pub trait ComputedLoad: Sync {
 }
 
 /// The same of any workload: a load of another kind writes the experiment's records.
-impl WorkloadName {
+impl Workload {
     /// Bytes of a key and of a value, unless the experiment says otherwise.
     pub fn default_sizes(self, format: KeyFormat, spelling: Spelling) -> (u64, u64) {
         self.computed().map_or((16, 100), |load| load.default_sizes(format, spelling))

@@ -1,14 +1,14 @@
 //! The seam between the harness and a workload.
 
 use kvdyno_engine::abi;
-use kvdyno_model::Distribution;
+use kvdyno_model::{Distribution, WorkloadName};
 use kvdyno_results::WorkloadFigures;
 
 use super::computed::ComputedLoad;
 use super::counts::TrialCounts;
-use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::role::Role;
+use super::workload_key::{WorkloadError, WorkloadKey};
 use crate::shared::COUNTERS;
 
 /// Which records a workload deletes.
@@ -32,7 +32,7 @@ pub struct VersionsAdded {
 /// A workload. What most of them have in common is the default.
 pub trait WorkloadDefinition: Sync {
     /// Its name in files and results.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> WorkloadName;
 
     /// Its work, as a clause for people.
     fn summary(&self) -> &'static str;
@@ -109,8 +109,8 @@ pub trait WorkloadDefinition: Sync {
     }
 
     /// Whether a key of the experiment file means something to it: those of its roles, and the records' own.
-    fn accepts(&self, parameter: Parameter) -> bool {
-        concerns(parameter, [self.reader(), self.writer()])
+    fn takes(&self, key: WorkloadKey) -> bool {
+        concerns(key, [self.reader(), self.writer()])
     }
 
     /// Refuses numbers that are right for other workloads.
@@ -159,8 +159,9 @@ pub trait WorkloadDefinition: Sync {
 }
 
 /// Whether a key is about records and clients as such, or about one of these roles.
-pub(super) fn concerns(parameter: Parameter, roles: [Option<Role>; 2]) -> bool {
-    parameter.concerns_all() || roles.into_iter().flatten().any(|role| role.parameters().contains(&parameter))
+pub(super) fn concerns(key: WorkloadKey, roles: [Option<Role>; 2]) -> bool {
+    let is_of_role = |role: Role| matches!(key, WorkloadKey::Run(key) if role.keys().contains(&key));
+    key.concerns_all() || roles.into_iter().flatten().any(is_of_role)
 }
 
 /// Whether an engine with these capabilities has all that are `needed`.
@@ -169,7 +170,7 @@ pub(super) fn can(capabilities: u64, needed: u64) -> bool {
 }
 
 /// The clause for an engine that reads no snapshots, where a workload reads several records in one transaction.
-pub(super) fn lacks_snapshots(name: &str, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
+pub(super) fn lacks_snapshots(name: WorkloadName, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
     (spec.reads_per_transaction > 1 && !can(capabilities, abi::CAN_SNAPSHOT))
         .then(|| format!("cannot read in transactions, which `{name}` needs; leave one of them out"))
 }

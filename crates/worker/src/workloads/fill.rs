@@ -1,10 +1,11 @@
 //! `fillseq` and `fillrandom`: every record is written once.
 
 use kvdyno_dataset::{Permutation, subseed};
+use kvdyno_experiment::RunKey;
+use kvdyno_model::WorkloadName;
 use kvdyno_results::OpKind;
 
 use super::definition::WorkloadDefinition;
-use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use super::role::{Role, RoleDefinition, StartRole};
 use crate::clock::Clock;
@@ -12,23 +13,29 @@ use crate::key_choice::load_order;
 use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
 use crate::loops::{Driver, Work};
 
-pub(super) static FILL_SEQ: Fill =
-    Fill { name: "fillseq", summary: "write every record once, in key order", role: &Load { random: false } };
-pub(super) static FILL_RANDOM: Fill =
-    Fill { name: "fillrandom", summary: "write every record once, in a random order", role: &Load { random: true } };
+pub(super) static FILL_SEQ: Fill = Fill {
+    name: WorkloadName::FillSeq,
+    summary: "write every record once, in key order",
+    role: &Load { random: false },
+};
+pub(super) static FILL_RANDOM: Fill = Fill {
+    name: WorkloadName::FillRandom,
+    summary: "write every record once, in a random order",
+    role: &Load { random: true },
+};
 
 /// Distinguishes the seed of the order from those of the clients.
 const ORDER: u64 = 0x6f72_6465;
 
 /// A load in one of the orders.
 pub(super) struct Fill {
-    name: &'static str,
+    name: WorkloadName,
     summary: &'static str,
     role: &'static Load,
 }
 
 impl WorkloadDefinition for Fill {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> WorkloadName {
         self.name
     }
 
@@ -59,8 +66,8 @@ impl RoleDefinition for Load {
         true
     }
 
-    fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::Batch]
+    fn keys(&self) -> &'static [RunKey] {
+        &[RunKey::Batch]
     }
 }
 

@@ -1,7 +1,7 @@
 //! The workloads: each, or each family of them, in a file or folder of its own, and the [`list`] of all.
 //!
 //! [`WorkloadDefinition`] is the interface: what a workload asks of its clients ([`role`]), of the engine and of the
-//! experiment, what must come out, and the figures of its own. Nothing outside of this folder knows one by name.
+//! experiment, what must come out, and the figures of its own. Outside of this folder stands the list of their names.
 
 mod computed;
 mod counts;
@@ -11,9 +11,7 @@ mod list;
 mod mix;
 mod mixed_role;
 mod multi_read_random;
-mod name;
 mod overwrite;
-mod parameter;
 pub(crate) mod parameters;
 mod present;
 mod range_lengths;
@@ -26,16 +24,18 @@ pub(crate) mod stored;
 mod three_n_plus_one;
 mod transactions;
 mod transfer;
+mod workload;
+mod workload_key;
 
 pub use computed::ComputedLoad;
 pub use counts::TrialCounts;
 pub use definition::{Removal, VersionsAdded, WorkloadDefinition};
 pub use mixed_role::MixedRole;
-pub use name::WorkloadName;
-pub use parameter::{Parameter, WorkloadError};
 pub use parameters::{Data, Reads, TrialEnd, WorkloadParameters};
 pub(crate) use present::present_after;
 pub use range_lengths::{likelihoods_of_lengths, sample_lengths};
 pub use role::{Role, RoleDefinition};
 pub use spec::WorkloadSpec;
 pub(crate) use transactions::NEVER_COMMITTED;
+pub use workload::Workload;
+pub use workload_key::{WorkloadError, WorkloadKey};

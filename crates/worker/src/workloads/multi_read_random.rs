@@ -4,11 +4,12 @@
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
+use kvdyno_experiment::RunKey;
+use kvdyno_model::WorkloadName;
 use kvdyno_results::OpKind;
 
 use super::counts::TrialCounts;
 use super::definition::{WorkloadDefinition, can};
-use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
@@ -23,8 +24,8 @@ pub(super) static MULTI_READ_RANDOM: MultiReadRandom = MultiReadRandom;
 pub(super) struct MultiReadRandom;
 
 impl WorkloadDefinition for MultiReadRandom {
-    fn name(&self) -> &'static str {
-        "multireadrandom"
+    fn name(&self) -> WorkloadName {
+        WorkloadName::MultiReadRandom
     }
 
     fn summary(&self) -> &'static str {
@@ -50,8 +51,8 @@ impl RoleDefinition for GetSeveral {
         vec![OpKind::MultiGet]
     }
 
-    fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::KeysPerMultiget, Parameter::Distribution, Parameter::ReadRate, Parameter::Arrival]
+    fn keys(&self) -> &'static [RunKey] {
+        &[RunKey::KeysPerMultiget, RunKey::Distribution, RunKey::ReadRate, RunKey::Arrival]
     }
 }
 

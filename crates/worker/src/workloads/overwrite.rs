@@ -1,9 +1,10 @@
 //! `overwrite`, `overwritesome` and `overwriteandwait`: random records are updated.
 
+use kvdyno_experiment::RunKey;
+use kvdyno_model::WorkloadName;
 use kvdyno_results::OpKind;
 
 use super::definition::WorkloadDefinition;
-use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
 use crate::clock::Clock;
@@ -12,15 +13,15 @@ use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
 use crate::loops::{Driver, Work};
 
 pub(super) static OVERWRITE: Overwrite =
-    Overwrite { name: "overwrite", summary: "update random records", ends_by_part: false, settles: false };
+    Overwrite { name: WorkloadName::Overwrite, summary: "update random records", ends_by_part: false, settles: false };
 pub(super) static OVERWRITE_SOME: Overwrite = Overwrite {
-    name: "overwritesome",
+    name: WorkloadName::OverwriteSome,
     summary: "update random records, as many as a tenth of the database has",
     ends_by_part: true,
     settles: false,
 };
 pub(super) static OVERWRITE_AND_WAIT: Overwrite = Overwrite {
-    name: "overwriteandwait",
+    name: WorkloadName::OverwriteAndWait,
     summary: "update random records, then flush and wait for background work",
     ends_by_part: false,
     settles: true,
@@ -28,14 +29,14 @@ pub(super) static OVERWRITE_AND_WAIT: Overwrite = Overwrite {
 
 /// Updates alone.
 pub(super) struct Overwrite {
-    name: &'static str,
+    name: WorkloadName,
     summary: &'static str,
     ends_by_part: bool,
     settles: bool,
 }
 
 impl WorkloadDefinition for Overwrite {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> WorkloadName {
         self.name
     }
 
@@ -68,8 +69,8 @@ impl RoleDefinition for Update {
         true
     }
 
-    fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::Batch, Parameter::WriteRate, Parameter::Arrival, Parameter::Distribution]
+    fn keys(&self) -> &'static [RunKey] {
+        &[RunKey::Batch, RunKey::WriteRate, RunKey::Arrival, RunKey::Distribution]
     }
 }
 

@@ -41,6 +41,22 @@ pub struct Data {
 }
 
 impl Data {
+    /// Records with keys of 16 bytes and values of 100, as an experiment has them that says nothing else.
+    pub fn of_records(records: u64) -> Data {
+        Data {
+            records,
+            key_size: 16,
+            key_format: KeyFormat::Hex,
+            prefix_size: None,
+            keys_per_prefix: None,
+            value_size: 100,
+            value_sizes: None,
+            compressibility: 0.5,
+            seed: 1,
+            spelling: Spelling::Plain,
+        }
+    }
+
     /// The keys of the records.
     ///
     /// # Errors
@@ -165,6 +181,30 @@ pub struct WorkloadParameters {
 }
 
 impl WorkloadParameters {
+    /// Work on these records by single operations in a closed loop, without clients and without a warm-up.
+    pub fn on(data: Data, end: TrialEnd) -> WorkloadParameters {
+        WorkloadParameters {
+            data,
+            readers: 0,
+            writers: 0,
+            batch: 1,
+            reads_per_transaction: 1,
+            reads: Reads::default(),
+            mix: None,
+            roles: Vec::new(),
+            distribution: Distribution::default(),
+            write_rate: None,
+            read_rate: None,
+            arrival: Arrival::default(),
+            isolation: None,
+            durability: None,
+            warmup: Duration::ZERO,
+            end,
+            verify: Verify::Full,
+            seed: 1,
+        }
+    }
+
     /// Records of the longest range.
     pub fn longest_range(&self) -> u64 {
         let by_prefix = self.data.keys_per_prefix.filter(|_| self.reads.cursors.are_by_prefix());
@@ -221,37 +261,6 @@ pub(crate) mod testing {
 
     /// A hundred operations of one reader.
     pub(crate) fn a_hundred_reads() -> WorkloadParameters {
-        let data = Data {
-            records: 1000,
-            key_size: 16,
-            key_format: KeyFormat::Hex,
-            prefix_size: None,
-            keys_per_prefix: None,
-            value_size: 100,
-            value_sizes: None,
-            compressibility: 0.5,
-            seed: 1,
-            spelling: Spelling::Plain,
-        };
-        WorkloadParameters {
-            data,
-            readers: 1,
-            writers: 0,
-            batch: 1,
-            reads_per_transaction: 1,
-            reads: Reads::default(),
-            mix: None,
-            roles: Vec::new(),
-            distribution: Distribution::default(),
-            write_rate: None,
-            read_rate: None,
-            arrival: Arrival::default(),
-            isolation: None,
-            durability: None,
-            warmup: Duration::ZERO,
-            end: TrialEnd::Operations(100),
-            verify: Verify::Full,
-            seed: 1,
-        }
+        WorkloadParameters { readers: 1, ..WorkloadParameters::on(Data::of_records(1000), TrialEnd::Operations(100)) }
     }
 }

@@ -1,13 +1,14 @@
 //! `fwdrange`, `revrange`, and both while one writer updates: a seek to a random record, and so many steps from there.
 //! One range is one operation; its latency is that of its calls, without what the driver does between them.
 
+use kvdyno_experiment::RunKey;
+use kvdyno_model::WorkloadName;
 use std::sync::atomic::Ordering;
 
 use kvdyno_results::OpKind;
 
 use super::definition::WorkloadDefinition;
 use super::overwrite::Update;
-use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
@@ -19,25 +20,25 @@ use crate::loops::{Driver, Limit, Work};
 use crate::shared::ClientOps;
 
 pub(super) static FWD_RANGE: RangeReads = RangeReads {
-    name: "fwdrange",
+    name: WorkloadName::FwdRange,
     summary: "seek random records, each time read some that follow in key order",
     reader: &ReadRange { backward: false },
     writer: None,
 };
 pub(super) static REV_RANGE: RangeReads = RangeReads {
-    name: "revrange",
+    name: WorkloadName::RevRange,
     summary: "the same against key order",
     reader: &ReadRange { backward: true },
     writer: None,
 };
 pub(super) static FWD_RANGE_WHILE_WRITING: RangeReads = RangeReads {
-    name: "fwdrangewhilewriting",
+    name: WorkloadName::FwdRangeWhileWriting,
     summary: "fwdrange while one writer updates random records",
     writer: Some(&Update),
     ..FWD_RANGE
 };
 pub(super) static REV_RANGE_WHILE_WRITING: RangeReads = RangeReads {
-    name: "revrangewhilewriting",
+    name: WorkloadName::RevRangeWhileWriting,
     summary: "revrange while one writer updates random records",
     writer: Some(&Update),
     ..REV_RANGE
@@ -45,14 +46,14 @@ pub(super) static REV_RANGE_WHILE_WRITING: RangeReads = RangeReads {
 
 /// RangeReads in one direction, with or without a writer beside them.
 pub(super) struct RangeReads {
-    name: &'static str,
+    name: WorkloadName,
     summary: &'static str,
     reader: &'static ReadRange,
     writer: Option<Role>,
 }
 
 impl WorkloadDefinition for RangeReads {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> WorkloadName {
         self.name
     }
 
@@ -83,8 +84,8 @@ impl RoleDefinition for ReadRange {
         vec![OpKind::Range]
     }
 
-    fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::SeekNexts, Parameter::SeekWithin, Parameter::Distribution, Parameter::ReadRate, Parameter::Arrival]
+    fn keys(&self) -> &'static [RunKey] {
+        &[RunKey::SeekNexts, RunKey::SeekWithin, RunKey::Distribution, RunKey::ReadRate, RunKey::Arrival]
     }
 
     fn needs(&self) -> Option<(u64, &'static str)> {

@@ -1,5 +1,7 @@
 //! `readrandom` and `readwhilewriting`: random records are read.
 
+use kvdyno_experiment::RunKey;
+use kvdyno_model::WorkloadName;
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
@@ -7,9 +9,9 @@ use kvdyno_results::OpKind;
 
 use super::definition::{WorkloadDefinition, concerns, lacks_snapshots};
 use super::overwrite::Update;
-use super::parameter::{Parameter, WorkloadError};
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleDefinition};
+use super::workload_key::{WorkloadError, WorkloadKey};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
@@ -18,22 +20,22 @@ use crate::loops::{Driver, Limit, Work};
 use crate::shared::{ClientOps, OpStats};
 
 pub(super) static READ_RANDOM: ReadRandom =
-    ReadRandom { name: "readrandom", summary: "read random records", writer: None };
+    ReadRandom { name: WorkloadName::ReadRandom, summary: "read random records", writer: None };
 pub(super) static READ_WHILE_WRITING: ReadRandom = ReadRandom {
-    name: "readwhilewriting",
+    name: WorkloadName::ReadWhileWriting,
     summary: "read random records while one writer updates random records",
     writer: Some(&Update),
 };
 
 /// Reads, with or without a writer beside them.
 pub(super) struct ReadRandom {
-    name: &'static str,
+    name: WorkloadName,
     summary: &'static str,
     writer: Option<Role>,
 }
 
 impl WorkloadDefinition for ReadRandom {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> WorkloadName {
         self.name
     }
 
@@ -50,9 +52,9 @@ impl WorkloadDefinition for ReadRandom {
     }
 
     /// In a transaction a read need not see what a writer beside it has written since.
-    fn accepts(&self, parameter: Parameter) -> bool {
-        match parameter {
-            Parameter::ReadsPerTransaction => self.writer.is_none(),
+    fn takes(&self, key: WorkloadKey) -> bool {
+        match key {
+            WorkloadKey::Run(RunKey::ReadsPerTransaction) => self.writer.is_none(),
             other => concerns(other, [self.reader(), self.writer()]),
         }
     }
@@ -61,7 +63,7 @@ impl WorkloadDefinition for ReadRandom {
     fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let alone = spec.read_rate.is_none() || spec.reads_per_transaction == 1;
         let expected = "1 where `read_rate` is given";
-        WorkloadError::unless(alone, Parameter::ReadsPerTransaction, spec.reads_per_transaction, expected)
+        WorkloadError::unless(alone, RunKey::ReadsPerTransaction, spec.reads_per_transaction, expected)
     }
 
     fn lacks(&self, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
@@ -77,8 +79,8 @@ impl RoleDefinition for GetRandom {
         vec![OpKind::Get]
     }
 
-    fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::Distribution, Parameter::ReadRate, Parameter::Arrival]
+    fn keys(&self) -> &'static [RunKey] {
+        &[RunKey::Distribution, RunKey::ReadRate, RunKey::Arrival]
     }
 }
 

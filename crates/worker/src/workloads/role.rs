@@ -1,8 +1,8 @@
 //! The roles of clients.
 
+use kvdyno_experiment::RunKey;
 use kvdyno_results::OpKind;
 
-use super::parameter::Parameter;
 use super::parameters::WorkloadParameters;
 use crate::clock::{Clock, Monotonic, Tsc};
 use crate::key_choice::{AnyChoice, Draw, KeyChoice, UsesKeyChoice};
@@ -19,7 +19,7 @@ pub trait RoleDefinition: StartRole<Tsc> + StartRole<Monotonic> + Sync {
     }
 
     /// The keys of an experiment file that mean something to it alone.
-    fn parameters(&self) -> &'static [Parameter] {
+    fn keys(&self) -> &'static [RunKey] {
         &[]
     }
 

@@ -1,5 +1,6 @@
 //! `readseq` and `readreverse`: all records are read through a cursor, again and again.
 
+use kvdyno_model::WorkloadName;
 use std::sync::atomic::Ordering;
 
 use kvdyno_dataset::RecordMaker;
@@ -14,20 +15,26 @@ use crate::loops::cursor::{CursorAnswer, LentStep, ScanCursor, scan_capability};
 use crate::loops::{Driver, Limit, Work, lent};
 use crate::shared::{ClientOps, OpStats};
 
-pub(super) static READ_SEQ: Scans =
-    Scans { name: "readseq", summary: "read all records in key order", reader: &ReadAll { backward: false } };
-pub(super) static READ_REVERSE: Scans =
-    Scans { name: "readreverse", summary: "read all records against key order", reader: &ReadAll { backward: true } };
+pub(super) static READ_SEQ: Scans = Scans {
+    name: WorkloadName::ReadSeq,
+    summary: "read all records in key order",
+    reader: &ReadAll { backward: false },
+};
+pub(super) static READ_REVERSE: Scans = Scans {
+    name: WorkloadName::ReadReverse,
+    summary: "read all records against key order",
+    reader: &ReadAll { backward: true },
+};
 
 /// Scans in one direction.
 pub(super) struct Scans {
-    name: &'static str,
+    name: WorkloadName,
     summary: &'static str,
     reader: &'static ReadAll,
 }
 
 impl WorkloadDefinition for Scans {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> WorkloadName {
         self.name
     }
 

@@ -1,13 +1,14 @@
 //! A workload as a trial does it: which one, with its records, its clients and its end.
 
+use super::workload_key::WorkloadError;
 use kvdyno_dataset::{KeyError, Keys};
+use kvdyno_experiment::RunKey;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Removal;
-use super::name::WorkloadName;
-use super::parameter::{Parameter, WorkloadError};
 use super::parameters::WorkloadParameters;
 use super::role::Role;
+use super::workload::Workload;
 use crate::ledger_memory::LedgerMemory;
 use crate::spec::KnownContents;
 
@@ -18,7 +19,7 @@ const LEAST_INTERVAL_S: f64 = 1e-8;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadSpec {
     /// Which workload.
-    pub name: WorkloadName,
+    pub name: Workload,
     /// Its numbers.
     pub parameters: WorkloadParameters,
 }
@@ -33,10 +34,10 @@ impl WorkloadSpec {
         let records = self.parameters.data.records;
         let within = self.parameters.reads.seek_within.unwrap_or(records);
         let expected = "from 1 to the number of records";
-        WorkloadError::unless((1..=records).contains(&within), Parameter::SeekWithin, within, expected)?;
+        WorkloadError::unless((1..=records).contains(&within), RunKey::SeekWithin, within, expected)?;
         let distribution = self.parameters.distribution;
         let expected = format!("of at most {records} key ranges: each has a record at least");
-        WorkloadError::unless(distribution.ranges() <= records, Parameter::Distribution, distribution, expected)?;
+        WorkloadError::unless(distribution.ranges() <= records, RunKey::Distribution, distribution, expected)?;
         self.check_rates()?;
         self.name.check(&self.parameters)?;
         self.keys()?;
@@ -53,10 +54,10 @@ impl WorkloadSpec {
     /// Whether a clock can tell the operations of a client apart that come at a rate.
     fn check_rates(&self) -> Result<(), WorkloadError> {
         let parameters = &self.parameters;
-        let of_writers = if self.name.accepts(Parameter::Rate) { Parameter::Rate } else { Parameter::WriteRate };
+        let of_writers = if self.name.accepts(RunKey::Rate) { RunKey::Rate } else { RunKey::WriteRate };
         let rates = [
             (of_writers, parameters.write_rate, parameters.interval_s(true)),
-            (Parameter::ReadRate, parameters.read_rate, parameters.interval_s(false)),
+            (RunKey::ReadRate, parameters.read_rate, parameters.interval_s(false)),
         ];
         for (parameter, rate, interval_s) in rates {
             let (Some(rate), Some(interval_s)) = (rate, interval_s) else { continue };

@@ -5,13 +5,14 @@
 //! A lost update, half a transaction, or an update built on another's before that was committed changes the sum; audits
 //! add it up ([`mod@crate::audit`]).
 
+use super::workload_key::WorkloadError;
+use kvdyno_experiment::DataKey;
 use std::sync::atomic::Ordering;
 
 use kvdyno_engine::abi;
 use kvdyno_model::IsolationLevel;
 
 use super::definition::can;
-use super::parameter::{Parameter, WorkloadError};
 use super::parameters::Data;
 use crate::clock::Clock;
 use crate::loops::{Driver, NOTHING, lent};
@@ -29,7 +30,7 @@ pub(crate) const NEVER_COMMITTED: u64 = 1 << 62;
 pub(super) fn check_values(data: &Data) -> Result<(), WorkloadError> {
     let is_large = data.value_sizes.is_some() || data.value_size >= LEAST_VALUE;
     let expected = format!("{LEAST_VALUE} or more: each value carries its version");
-    WorkloadError::unless(is_large, Parameter::ValueSize, data.value_size, expected)
+    WorkloadError::unless(is_large, DataKey::ValueSize, data.value_size, expected)
 }
 
 /// The isolation that an engine with these capabilities promises.

@@ -7,15 +7,18 @@ mod removing;
 mod several;
 mod updating;
 
+use super::workload_key::{WorkloadError, WorkloadKey};
 use kvdyno_dataset::DELETION_BLOCK;
 use kvdyno_engine::abi;
-use kvdyno_model::{Distribution, DistributionKind, MixOperation, OperationMix, RangeCursors, RangeLengths};
+use kvdyno_experiment::{DataKey, RunKey};
+use kvdyno_model::{
+    Distribution, DistributionKind, MixOperation, OperationMix, RangeCursors, RangeLengths, WorkloadName,
+};
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, Operations, WorkloadFigures};
 
 use super::counts::TrialCounts;
 use super::definition::{Removal, VersionsAdded, WorkloadDefinition, can, concerns};
 use super::mixed_role::MixedRole;
-use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::present::MOST_INSERTED;
 use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
@@ -37,7 +40,7 @@ use MixOperation::{
 };
 
 pub(super) static MIX: MixDefinition = MixDefinition {
-    name: "mix",
+    name: WorkloadName::Mix,
     summary: "operations of several kinds, as `mix` has them: get 95, put 5",
     role: &MixRole(None),
     distribution: DistributionKind::Uniform,
@@ -47,20 +50,20 @@ pub(super) static MIX: MixDefinition = MixDefinition {
 /// YCSB's workloads as its folder `workloads` defines them, with a record for each of its ten fields together.
 pub(super) static YCSB: [MixDefinition; 6] = [
     ycsb(
-        "ycsb-a",
+        WorkloadName::YcsbA,
         "YCSB A: get 50, put 50; a session store",
         &MixRole(Some(OperationMix::of([(Get, 50.0), (Put, 50.0)]))),
     ),
     ycsb(
-        "ycsb-b",
+        WorkloadName::YcsbB,
         "YCSB B: get 95, put 5; tags of photos",
         &MixRole(Some(OperationMix::of([(Get, 95.0), (Put, 5.0)]))),
     ),
-    ycsb("ycsb-c", "YCSB C: get 100; a cache of profiles", &MixRole(Some(OperationMix::of([(Get, 100.0)])))),
+    ycsb(WorkloadName::YcsbC, "YCSB C: get 100; a cache of profiles", &MixRole(Some(OperationMix::of([(Get, 100.0)])))),
     MixDefinition {
         distribution: DistributionKind::Latest,
         ..ycsb(
-            "ycsb-d",
+            WorkloadName::YcsbD,
             "YCSB D: get 95 of the latest, insert 5; status updates",
             &MixRole(Some(OperationMix::of([(Get, 95.0), (Insert, 5.0)]))),
         )
@@ -75,25 +78,25 @@ pub(super) static YCSB: [MixDefinition; 6] = [
             seek_within: None,
         }),
         ..ycsb(
-            "ycsb-e",
+            WorkloadName::YcsbE,
             "YCSB E: range 95 of 1 to 100 records, insert 5; threads of messages",
             &MixRole(Some(OperationMix::of([(Range, 95.0), (Insert, 5.0)]))),
         )
     },
     ycsb(
-        "ycsb-f",
+        WorkloadName::YcsbF,
         "YCSB F: get 50, read-modify-write 50; a database of users",
         &MixRole(Some(OperationMix::of([(Get, 50.0), (ReadModifyWrite, 50.0)]))),
     ),
 ];
 
-const fn ycsb(name: &'static str, summary: &'static str, role: &'static MixRole) -> MixDefinition {
+const fn ycsb(name: WorkloadName, summary: &'static str, role: &'static MixRole) -> MixDefinition {
     MixDefinition { name, summary, role, distribution: DistributionKind::Zipf, reads: None }
 }
 
 /// A mix: of its own, or that of the key `mix`.
 pub(super) struct MixDefinition {
-    name: &'static str,
+    name: WorkloadName,
     summary: &'static str,
     role: &'static MixRole,
     distribution: DistributionKind,
@@ -102,7 +105,7 @@ pub(super) struct MixDefinition {
 }
 
 impl WorkloadDefinition for MixDefinition {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> WorkloadName {
         self.name
     }
 
@@ -118,29 +121,30 @@ impl WorkloadDefinition for MixDefinition {
         true
     }
 
-    fn accepts(&self, parameter: Parameter) -> bool {
+    fn takes(&self, key: WorkloadKey) -> bool {
+        use WorkloadKey::Run;
         let has_ranges = self.role.0.is_none_or(|mix| mix.has(Range));
-        match parameter {
+        match key {
             // YCSB's own have one record in each call.
-            Parameter::Mix | Parameter::Roles | Parameter::Batch | Parameter::KeysPerMultiget => self.role.0.is_none(),
-            Parameter::SeekNexts | Parameter::RangeLengths | Parameter::RangeCursors => has_ranges,
+            WorkloadKey::Roles | Run(RunKey::Mix | RunKey::Batch | RunKey::KeysPerMultiget) => self.role.0.is_none(),
+            Run(RunKey::SeekNexts | RunKey::RangeLengths | RunKey::RangeCursors) => has_ranges,
             other => concerns(other, [Some(self.role), None]),
         }
     }
 
     fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let expected = "operations with their weights, such as \"get 95, put 5\"";
-        WorkloadError::unless(self.role.mixes(spec).next().is_some(), Parameter::Mix, "absent", expected)?;
+        WorkloadError::unless(self.role.mixes(spec).next().is_some(), RunKey::Mix, "absent", expected)?;
         self.check_removal(spec)?;
         self.check_several(spec)?;
         self.check_updates(spec)?;
         let cursors = spec.reads.cursors;
         let has_groups = !cursors.are_by_prefix() || spec.data.keys_per_prefix.is_some();
         let expected = "a way that needs no prefix, or data.keys_per_prefix must say how many keys have one in common";
-        WorkloadError::unless(has_groups, Parameter::RangeCursors, cursors, expected)?;
+        WorkloadError::unless(has_groups, RunKey::RangeCursors, cursors, expected)?;
         let (records, clients) = (spec.data.records, u64::from(spec.writers));
         let expected = format!("{clients} or more: each client updates records of its own");
-        WorkloadError::unless(records >= clients, Parameter::Records, records, expected)
+        WorkloadError::unless(records >= clients, DataKey::Records, records, expected)
     }
 
     fn lacks(&self, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
@@ -293,7 +297,7 @@ impl MixDefinition {
         check_values(&spec.data)?;
         let Some(other) = first_of(&WRITES_OTHERWISE) else { return Ok(()) };
         let expected = format!("{update} without {other}: audits add up the versions that updates alone have raised");
-        WorkloadError::unless(false, Parameter::Mix, self.role.words(spec), expected)
+        WorkloadError::unless(false, RunKey::Mix, self.role.words(spec), expected)
     }
 
     /// Refuses deletions of which nobody could tell what is left.
@@ -302,18 +306,18 @@ impl MixDefinition {
         let other = WRITES_ANY.into_iter().find(|&other| self.mixes(spec, other));
         if let (Some(taking), Some(other)) = (taking, other) {
             let expected = format!("{taking} without {other}: a record that was taken would be written again");
-            return WorkloadError::unless(false, Parameter::Mix, self.role.words(spec), expected);
+            return WorkloadError::unless(false, RunKey::Mix, self.role.words(spec), expected);
         }
         let (records, clients) = (spec.data.records, u64::from(spec.writers));
         let least = clients * DELETION_BLOCK;
         if self.mixes(spec, Delete) {
             let expected = format!("{least} or more: each client deletes from blocks of {DELETION_BLOCK} of its own");
-            WorkloadError::unless(records >= least, Parameter::Records, records, expected)?;
+            WorkloadError::unless(records >= least, DataKey::Records, records, expected)?;
         }
         let has_absent = spec.data.keys().ok().is_none_or(|keys| keys.absent_byte().is_some());
         let expected = "longer than the number: a miss asks for keys that differ from all others behind it";
         let size = spec.data.key_size;
-        WorkloadError::unless(has_absent || !self.mixes(spec, Miss), Parameter::KeySize, size, expected)
+        WorkloadError::unless(has_absent || !self.mixes(spec, Miss), DataKey::KeySize, size, expected)
     }
 
     /// Refuses several records in a call where a client makes no such calls, or where nobody could tell which of them
@@ -324,11 +328,11 @@ impl MixDefinition {
         };
         let (batch, gets) = (spec.batch, spec.reads.per_batch);
         let expected = "1: the mix has neither put nor insert";
-        WorkloadError::unless(batch == 1 || has([Put, Insert]), Parameter::Batch, batch, expected)?;
+        WorkloadError::unless(batch == 1 || has([Put, Insert]), RunKey::Batch, batch, expected)?;
         let expected = "1: a batch is not one record that is being changed while others are deleted";
-        WorkloadError::unless(batch == 1 || !self.mixes(spec, Delete), Parameter::Batch, batch, expected)?;
+        WorkloadError::unless(batch == 1 || !self.mixes(spec, Delete), RunKey::Batch, batch, expected)?;
         let expected = "1: the mix has no get";
-        WorkloadError::unless(gets == 1 || has([Get, Get]), Parameter::KeysPerMultiget, gets, expected)
+        WorkloadError::unless(gets == 1 || has([Get, Get]), RunKey::KeysPerMultiget, gets, expected)
     }
 
     fn takes_oldest(&self, spec: &WorkloadParameters) -> bool {
@@ -383,8 +387,8 @@ impl RoleDefinition for MixRole {
         true
     }
 
-    fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::Distribution, Parameter::Rate, Parameter::Arrival, Parameter::Batch, Parameter::KeysPerMultiget]
+    fn keys(&self) -> &'static [RunKey] {
+        &[RunKey::Distribution, RunKey::Rate, RunKey::Arrival, RunKey::Batch, RunKey::KeysPerMultiget]
     }
 }
 

@@ -39,6 +39,7 @@ pub(crate) fn present_after(shared: &SharedMemory, workload: &WorkloadSpec, befo
 mod tests {
     use super::*;
     use crate::workloads::parameters::{WorkloadParameters, testing};
+    use kvdyno_model::WorkloadName;
 
     /// The ids that are there after a mix in which clients have these low waters.
     fn after(mix: &str, low_waters: [&[u64]; 2], counters: [u64; 2], before: PresentIds) -> PresentIds {
@@ -51,7 +52,7 @@ mod tests {
             stats.take_low_water.store(*taken, Ordering::Relaxed);
         }
         let parameters = WorkloadParameters { mix: Some(mix.parse().unwrap()), ..testing::a_hundred_reads() };
-        present_after(&shared, &WorkloadSpec { name: "mix".parse().unwrap(), parameters }, before)
+        present_after(&shared, &WorkloadSpec { name: WorkloadName::Mix.into(), parameters }, before)
     }
 
     #[test]

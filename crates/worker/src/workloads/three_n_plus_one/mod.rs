@@ -6,15 +6,16 @@ mod oracle;
 mod problem;
 mod stored;
 
+use super::workload_key::{WorkloadError, WorkloadKey};
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Durability, abi};
-use kvdyno_model::Spelling;
+use kvdyno_experiment::{DataKey, RunKey};
+use kvdyno_model::{Spelling, WorkloadName};
 use kvdyno_results::{FigureValue, NamedFigure, WorkloadFigures};
 
 use super::computed::ComputedLoad;
 use super::counts::TrialCounts;
 use super::definition::{WorkloadDefinition, can};
-use super::parameter::{Parameter, WorkloadError};
 use super::parameters::{Data, WorkloadParameters};
 use super::role::Role;
 use super::stored::StoredRecords;
@@ -43,8 +44,8 @@ const LEAST_CACHE: u64 = 256 << 10;
 pub(super) struct CycleLengths;
 
 impl WorkloadDefinition for CycleLengths {
-    fn name(&self) -> &'static str {
-        "3n1"
+    fn name(&self) -> WorkloadName {
+        WorkloadName::ThreeNPlusOne
     }
 
     fn summary(&self) -> &'static str {
@@ -68,15 +69,19 @@ impl WorkloadDefinition for CycleLengths {
         Some(self)
     }
 
-    fn accepts(&self, parameter: Parameter) -> bool {
-        use Parameter::{Batch, Records, Spelling};
-        matches!(parameter, Records | Spelling | Batch)
+    fn takes(&self, key: WorkloadKey) -> bool {
+        use DataKey::{Compressibility, KeyFormat, Records, Spelling};
+        match key {
+            WorkloadKey::Data(key) => matches!(key, Records | KeyFormat | Compressibility | Spelling),
+            WorkloadKey::Run(key) => key == RunKey::Batch,
+            WorkloadKey::Roles => false,
+        }
     }
 
     fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let starts = spec.data.records;
         let expected = format!("from 1 to {MOST_STARTS} starting points for {}", self.name());
-        WorkloadError::unless((1..=MOST_STARTS).contains(&starts), Parameter::Records, starts, expected)
+        WorkloadError::unless((1..=MOST_STARTS).contains(&starts), DataKey::Records, starts, expected)
     }
 
     fn lacks(&self, _spec: &WorkloadParameters, capabilities: u64) -> Option<String> {

@@ -8,12 +8,14 @@
 mod own_commits;
 mod transferring;
 
+use super::workload_key::{WorkloadError, WorkloadKey};
 use kvdyno_engine::abi;
+use kvdyno_experiment::{DataKey, RunKey};
+use kvdyno_model::WorkloadName;
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, WorkloadFigures};
 
 use super::counts::TrialCounts;
 use super::definition::{VersionsAdded, WorkloadDefinition, can, concerns};
-use super::parameter::{Parameter, WorkloadError};
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
@@ -44,8 +46,8 @@ const RECORDS: u64 = 2;
 pub(super) struct Transfer;
 
 impl WorkloadDefinition for Transfer {
-    fn name(&self) -> &'static str {
-        "transfer"
+    fn name(&self) -> WorkloadName {
+        WorkloadName::Transfer
     }
 
     fn summary(&self) -> &'static str {
@@ -60,14 +62,14 @@ impl WorkloadDefinition for Transfer {
         true
     }
 
-    fn accepts(&self, parameter: Parameter) -> bool {
-        concerns(parameter, [self.writer(), None])
+    fn takes(&self, key: WorkloadKey) -> bool {
+        concerns(key, [self.writer(), None])
     }
 
     fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let data = &spec.data;
         let expected = "2 or more: each transaction is over two";
-        WorkloadError::unless(data.records >= RECORDS, Parameter::Records, data.records, expected)?;
+        WorkloadError::unless(data.records >= RECORDS, DataKey::Records, data.records, expected)?;
         check_values(data)
     }
 
@@ -136,8 +138,8 @@ impl RoleDefinition for TransferRole {
         true
     }
 
-    fn parameters(&self) -> &'static [Parameter] {
-        &[Parameter::Distribution, Parameter::Rate, Parameter::Arrival, Parameter::Isolation]
+    fn keys(&self) -> &'static [RunKey] {
+        &[RunKey::Distribution, RunKey::Rate, RunKey::Arrival, RunKey::Isolation]
     }
 }
 

@@ -1,0 +1,124 @@
+//! A workload: its name with its definition.
+
+use std::fmt;
+use std::ops::Deref;
+
+use kvdyno_experiment::RunKey;
+use kvdyno_model::WorkloadName;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::definition::WorkloadDefinition;
+use super::list::definition;
+use super::workload_key::WorkloadKey;
+
+/// One of the workloads. It is written as its name.
+#[derive(Clone, Copy)]
+pub struct Workload(&'static dyn WorkloadDefinition);
+
+impl From<WorkloadName> for Workload {
+    fn from(name: WorkloadName) -> Self {
+        Workload(definition(name))
+    }
+}
+
+impl Workload {
+    /// Every workload, in the order of their names' list.
+    pub fn all() -> impl Iterator<Item = Workload> {
+        WorkloadName::ALL.iter().copied().map(Workload::from)
+    }
+
+    /// Whether any of its clients writes.
+    pub fn writes(self) -> bool {
+        self.writer().is_some()
+    }
+
+    /// Readers and writers, where `threads` are asked for: the clients that the workload is about.
+    pub fn threads(self, threads: u32) -> (u32, u32) {
+        match (self.reader(), self.writer()) {
+            (Some(_), Some(_)) => (threads, 1),
+            (Some(_), None) => (threads, 0),
+            (None, _) => (0, threads),
+        }
+    }
+
+    /// Whether a key of the experiment file means something to it.
+    pub fn accepts(self, key: impl Into<WorkloadKey>) -> bool {
+        match key.into() {
+            WorkloadKey::Run(RunKey::Durability) => self.writes(),
+            key => self.0.takes(key),
+        }
+    }
+
+    /// The names of the workloads to which a key of the experiment file means something.
+    pub fn that_accept(key: WorkloadKey) -> Vec<&'static str> {
+        Workload::all().filter(|one| one.accepts(key)).map(|one| one.name().word()).collect()
+    }
+
+    /// For people: the workloads that load.
+    pub fn that_load() -> String {
+        let names: Vec<_> = Workload::all().filter(|one| one.loads()).map(|one| one.name().word()).collect();
+        names.split_last().map_or(String::new(), |(last, others)| format!("{} or {last}", others.join(", ")))
+    }
+}
+
+impl Deref for Workload {
+    type Target = dyn WorkloadDefinition;
+
+    fn deref(&self) -> &(dyn WorkloadDefinition + 'static) {
+        self.0
+    }
+}
+
+impl PartialEq for Workload {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Workload {}
+
+impl fmt::Debug for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name().word())
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name().word())
+    }
+}
+
+impl Serialize for Workload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.name().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Workload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        WorkloadName::deserialize(deserializer).map(Workload::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_has_its_own_definition_with_clients() {
+        for (workload, name) in Workload::all().zip(WorkloadName::ALL) {
+            assert_eq!(workload.name(), *name);
+            assert!(workload.reader().is_some() || workload.writer().is_some(), "{name}");
+            assert!(!workload.loads() || workload.reader().is_none(), "{name} loads, and so has no readers");
+        }
+    }
+
+    #[test]
+    fn beside_readers_there_is_one_writer() {
+        let threads = |name: WorkloadName| Workload::from(name).threads(4);
+        assert_eq!(threads(WorkloadName::ReadRandom), (4, 0));
+        assert_eq!(threads(WorkloadName::ReadWhileWriting), (4, 1));
+        assert_eq!(threads(WorkloadName::Overwrite), (0, 4));
+    }
+}
