@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kvdyno_model::{Compression, Durability};
 use kvdyno_results::{Audit, DesignFacts, Machine, OpKind, Operations, Pacing, Phase, TrialResult};
 
 /// Largest relative difference between figures that should agree. The published tables are consistent to within it.
@@ -313,8 +314,8 @@ fn database_too_small(result: &TrialResult) -> Option<Doubt> {
     }
     let workload = &result.workload;
     let records: u64 = result.operations.iter().map(|operations| operations.records).sum();
-    let of_value = match workload.compression.as_str() {
-        "none" => workload.value_size as f64,
+    let of_value = match workload.compression {
+        Compression::None => workload.value_size as f64,
         _ => workload.value_size as f64 * (1.0 - workload.compressibility) - COMPRESSED_REST,
     };
     let (least, taken) = (SMALLEST_SHARE * records as f64 * of_value.max(0.0), 1024 * result.space.db_kib);
@@ -344,7 +345,8 @@ fn mostly_log(result: &TrialResult) -> Option<Doubt> {
 /// files are clean when a trial begins: the trial before has closed the database. At durability `none` an engine may
 /// keep everything in memory until the close.
 fn written_nowhere(result: &TrialResult) -> Option<Doubt> {
-    let keeps = result.audit.as_ref().is_some_and(|audit| !audit.volatile) && result.workload.durability != "none";
+    let keeps =
+        result.audit.as_ref().is_some_and(|audit| !audit.volatile) && result.workload.durability != Durability::None;
     let counted = result.environment.filesystem.split(' ').next().is_some_and(|kind| COUNTED.contains(&kind));
     let os = &result.os;
     let nothing =

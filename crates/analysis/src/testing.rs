@@ -1,6 +1,7 @@
 //! Made-up results for the tests of this crate.
 
 use jiff::Timestamp;
+use kvdyno_model::{Distribution, Durability};
 use kvdyno_results::{
     AnswerCounts, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine,
     MachineSetup, OpKind, Operations, OsFacts, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialOutcome,
@@ -127,12 +128,10 @@ fn workload() -> WorkloadFacts {
         compressibility: 0.5,
         batch: 1,
         reads_per_transaction: 1,
-        distribution: Some("uniform".into()),
-        durability: "none".into(),
+        distribution: Some(Distribution::default()),
+        durability: Durability::None,
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,
-        compression: "none".into(),
-        verify: "full".into(),
         seed: 42,
         ..WorkloadFacts::default()
     }

@@ -59,7 +59,7 @@ pub struct DataSection {
 #[keys(section = "settings", key = SettingsKey)]
 pub struct SettingsSection {
     /// When a write is acknowledged.
-    #[key(default = Durability::Process)]
+    #[key(default = Durability::default())]
     pub durability: Durability,
     /// Between two syncs at durability `periodic`.
     #[key(default = TimeSpan::seconds(1))]
@@ -71,10 +71,10 @@ pub struct SettingsSection {
     #[key(default = ByteSize::mib(64))]
     pub write_buffer: ByteSize,
     /// Compression of stored blocks.
-    #[key(default = Compression::None)]
+    #[key(default = Compression::default())]
     pub compression: Compression,
     /// How values that are read are checked.
-    #[key(default = Verify::Full)]
+    #[key(default = Verify::default())]
     pub verify: Verify,
 }
 

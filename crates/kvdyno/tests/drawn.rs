@@ -1,6 +1,8 @@
 //! Sizes of values, lengths of ranges and key ranges by laws with numbers, and mixes at a rate: each is verified on
 //! every kind of work, and impossible numbers are refused before anything is touched.
 
+use kvdyno_model::Arrival;
+
 use crate::support::{Comparison, Lab};
 
 /// Every kind of work that reads or writes values.
@@ -18,7 +20,7 @@ fn values_of_drawn_sizes_are_right_wherever_they_are_read() {
         let ran = drawn(sizes, "lmdb").workload(WORKLOADS).run();
         ran.is_clean();
         let result = ran.trials("lmdb", "overwrite").remove(0).result;
-        assert!(result.workload.value_sizes.is_some_and(|text| text.starts_with(sizes)));
+        assert!(result.workload.value_sizes.is_some_and(|drawn| drawn.to_string().starts_with(sizes)));
         let (mean, writes) = (result.workload.value_size as f64, 4000.0);
         let bytes = result.user_bytes_written as f64 / writes - 16.0;
         assert!((bytes / mean - 1.0).abs() < 0.2, "{sizes}: {bytes} bytes a value, {mean} expected");
@@ -150,21 +152,21 @@ fn keys_of_hot_ranges_are_right() {
     let power = "power 0.002312 0.3467 30 14.18 -2.917 0.0164 -0.08082";
     let ran = Lab::new().compare(["lmdb"]).workload("readrandom,overwrite").with("distribution", power).run();
     let result = ran.is_clean().trials("lmdb", "readrandom").remove(0).result;
-    assert_eq!(result.workload.distribution.as_deref(), Some(power));
+    assert_eq!(result.workload.distribution, Some(power.parse().unwrap()));
 }
 
 /// No operation comes before it is due: the last of 200 by two clients, 100 each at half of 1000 a second, 198 ms after
 /// the first or later.
 #[test]
 fn a_mix_at_a_rate_does_its_operations_when_they_are_due() {
-    for arrival in ["fixed", "bursty", "sine", "poisson"] {
+    for arrival in Arrival::ALL {
         let mix = Lab::new().compare(["faulty"]).workload("mix").with("mix", "get 50, put 30, range 20");
         let ran = mix.with("readers", 2).operations(100).with("rate", "1k/s").with("arrival", arrival).run();
         let result = ran.is_clean().trials("faulty", "mix").remove(0).result;
-        assert_eq!((result.workload.rate, result.workload.arrival.as_deref()), (Some(1000.0), Some(arrival)));
+        assert_eq!((result.workload.rate, result.workload.arrival), (Some(1000.0), Some(*arrival)));
         assert_eq!(result.operations.iter().map(|kind| kind.operations).sum::<u64>(), 200);
         assert!(result.operations.iter().all(|kind| kind.pacing.is_some()), "{arrival}");
-        assert!(arrival != "fixed" || result.window.unwrap().seconds >= 0.198);
+        assert!(*arrival != Arrival::Fixed || result.window.unwrap().seconds >= 0.198);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Sessions that have a durability of their own: it stands beside the row, and who cannot have it is refused.
 
+use kvdyno_model::Durability;
+
 use crate::support::{Comparison, Lab};
 
 fn writing(engine: &str, level: &str) -> Comparison {
@@ -18,11 +20,11 @@ fn a_run_has_the_durability_of_its_sessions_and_tells_it() {
         for level in levels {
             let ran = writing(engine, level).run();
             let result = ran.is_clean().trial(engine, "overwrite").result;
-            assert_eq!(result.workload.durability, *level, "{engine}");
+            assert_eq!(result.workload.durability.word(), *level, "{engine}");
             let told = |name: &str| name.contains("session");
             assert!(result.engine.settings.iter().any(|setting| told(&setting.name)), "{engine}: {:?}", result.engine);
             let load = ran.trial(engine, "load").result;
-            assert_eq!(load.workload.durability, "process", "{engine}");
+            assert_eq!(load.workload.durability, Durability::Process, "{engine}");
         }
     }
 }
@@ -46,9 +48,12 @@ fn levels_of_variants_and_roles_are_in_results_and_tables() {
         let result = ran.results().into_iter().find(|it| it.trial.variant == variant && it.workload.name == name);
         result.unwrap().workload
     };
-    assert_eq!((&*of("fast", "overwrite").durability, &*of("sure", "overwrite").durability), ("none", "commit"));
+    assert_eq!(
+        (of("fast", "overwrite").durability, of("sure", "overwrite").durability),
+        (Durability::None, Durability::Commit)
+    );
     let levels: Vec<_> = of("fast", "mix").roles.into_iter().map(|role| role.durability.unwrap()).collect();
-    assert_eq!(levels, ["commit", "none"]);
+    assert_eq!(levels, [Durability::Commit, Durability::None]);
 }
 
 #[test]

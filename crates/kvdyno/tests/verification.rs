@@ -1,5 +1,7 @@
 //! Every wrong answer is caught, counted as what it is, and fails its trial; and right ones are not.
 
+use kvdyno_model::Verify;
+
 use crate::support::{Comparison, Lab, Ran};
 use kvdyno_results::AnswerCounts;
 
@@ -314,7 +316,7 @@ fn verification_can_be_switched_off() {
     let ran = off.clone().fault("other-key", 97).run();
     ran.is_clean();
     assert!(ran.stdout.contains("verify off"), "{}", ran.stdout);
-    assert!(ran.results().iter().all(|result| result.workload.verify == "off"));
+    assert!(ran.results().iter().all(|result| result.workload.verify == Verify::Off));
     let ran = off.again().fault("missing", 97).run();
     for workload in GETS {
         ran.trial("faulty", workload).failed("wrong-answer", "missing");

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::fs;
 
+use kvdyno_model::{Arrival, Durability};
+
 use crate::support::{Comparison, Lab, Ran, eventually};
 use kvdyno_results::{Operations, TrialResult};
 
@@ -75,16 +77,16 @@ fn writes_keep_to_their_rate() {
 #[test]
 fn reads_come_when_they_are_due_and_all_are_answered() {
     let workloads = ["readrandom", "multireadrandom", "readwhilewriting"];
-    for arrival in ["fixed", "bursty", "sine", "poisson"] {
+    for arrival in Arrival::ALL {
         let open = Lab::new().compare(["faulty"]).workload(&workloads.join(",")).with("readers", 2).operations(100);
         let ran = open.with("read-rate", "1k/s").with("arrival", arrival).run();
         for workload in workloads {
             let result = ran.is_clean().trials("faulty", workload).remove(0).result;
-            assert_eq!((result.workload.read_rate, result.workload.arrival.as_deref()), (Some(1000.0), Some(arrival)));
+            assert_eq!((result.workload.read_rate, result.workload.arrival), (Some(1000.0), Some(*arrival)));
             assert_eq!(result.operations[0].operations, 200, "{workload}, {arrival}");
             let (pacing, seconds) = (result.operations[0].pacing.unwrap(), result.window.unwrap().seconds);
             assert!(pacing.sleeping_s > 0.0, "{pacing:?}");
-            assert!(arrival != "fixed" || seconds >= 0.198, "{seconds}");
+            assert!(*arrival != Arrival::Fixed || seconds >= 0.198, "{seconds}");
         }
     }
 }
@@ -277,7 +279,7 @@ fn a_load_may_have_a_durability_of_its_own() {
     let ran = lab.run(["run", "load.toml", "--out", "results"]);
     for engine in ["faulty", "rocksdb"] {
         let durability = |workload: &str| ran.is_clean().trial(engine, workload).result.workload.durability;
-        assert_eq!((durability("load"), durability("readseq")), ("none".to_owned(), "process".to_owned()));
+        assert_eq!((durability("load"), durability("readseq")), (Durability::None, Durability::Process));
     }
 }
 
@@ -347,7 +349,7 @@ fn a_load_at_commit_is_synced() {
     );
     for engine in engines {
         let (load, run) = (ran.trial(engine, "load").result, ran.trial(engine, "readseq").result);
-        assert_eq!((&*load.workload.durability, &*run.workload.durability), ("commit", "process"));
+        assert_eq!((load.workload.durability, run.workload.durability), (Durability::Commit, Durability::Process));
         assert_ne!(of_topic(&load, "durability"), of_topic(&run, "durability"), "{engine}");
     }
 }
@@ -395,10 +397,10 @@ fn values_that_compress_are_right() {
 
 #[test]
 fn every_level_of_durability_is_right() {
-    for level in ["none", "process", "periodic", "commit"] {
+    for level in Durability::ALL {
         let ran = everything().operations(200).with("durability", level).run();
         ran.is_clean();
-        assert!(ran.results().iter().all(|result| result.workload.durability == level));
+        assert!(ran.results().iter().all(|result| result.workload.durability == *level));
     }
 }
 

@@ -96,11 +96,12 @@ pub fn schema_of_words(words: &[&str]) -> crate::Json {
 
 words! {
     /// When a write is acknowledged: one scale for all engines.
+    #[derive(Default)]
     pub enum Durability: "a durability level", "LEVEL" {
         /// At once: no log, or nothing need reach the operating system before close.
         None = "none",
         /// When it would survive the death of the process: written to the operating system, not synced.
-        Process = "process",
+        Process = "process" as default,
         /// As at `process`, and the log is synced in the background every `sync_period`.
         Periodic = "periodic",
         /// When it would survive a loss of power: synced first.
@@ -110,9 +111,10 @@ words! {
 
 words! {
     /// The compression of blocks on the storage.
+    #[derive(Default)]
     pub enum Compression: "a compression", "KIND" {
         /// None.
-        None = "none",
+        None = "none" as default,
         /// Snappy.
         Snappy = "snappy",
         /// LZ4.
@@ -126,9 +128,10 @@ words! {
 
 words! {
     /// Whether answers are checked.
+    #[derive(Default)]
     pub enum Verify: "a way to verify", "HOW" {
         /// Every byte of every value, and its version.
-        Full = "full",
+        Full = "full" as default,
         /// Hit or miss alone.
         Off = "off",
     }

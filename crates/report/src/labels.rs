@@ -39,7 +39,7 @@ const OF_WORKLOADS: [Property; 17] = [
     |r| r.workload.write_rate.map_or("writes not limited".to_owned(), |rate| format!("{} writes/s", grouped(rate))),
     |r| r.workload.read_rate.map_or("reads in a closed loop".to_owned(), |rate| format!("{} reads/s", grouped(rate))),
     |r| r.workload.rate.map_or(String::new(), |rate| format!("{} operations/s", grouped(rate))),
-    |r| r.workload.arrival.clone().unwrap_or_default(),
+    |r| r.workload.arrival.map(|arrival| arrival.to_string()).unwrap_or_default(),
     |r| roles(&r.workload),
 ];
 

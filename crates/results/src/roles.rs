@@ -1,5 +1,6 @@
 //! The roles of a mix: clients that differ in what they do in one trial.
 
+use kvdyno_model::{Arrival, Distribution, Durability, OperationMix};
 use serde::{Deserialize, Serialize};
 
 use crate::Operations;
@@ -12,9 +13,9 @@ pub struct RoleFacts {
     /// How many clients.
     pub clients: u32,
     /// Their operations with their weights in percent: `get 95, put 5`.
-    pub mix: String,
+    pub mix: OperationMix,
     /// The distribution of the records that they draw.
-    pub distribution: String,
+    pub distribution: Distribution,
     /// Records in each of their puts and inserts; absent: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
@@ -26,10 +27,10 @@ pub struct RoleFacts {
     pub rate: Option<f64>,
     /// How they were to come; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrival: Option<String>,
+    pub arrival: Option<Arrival>,
     /// When what they write is acknowledged, if their sessions say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub durability: Option<String>,
+    pub durability: Option<Durability>,
 }
 
 /// The measured operations of the clients of a role.

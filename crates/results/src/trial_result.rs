@@ -3,6 +3,8 @@
 use std::fmt;
 
 use jiff::Timestamp;
+use kvdyno_dataset::ValueSizes;
+use kvdyno_model::{Arrival, Compression, Distribution, Durability, Verify};
 use serde::{Deserialize, Serialize};
 
 pub use kvdyno_model::{FailureKind, Phase};
@@ -226,7 +228,7 @@ pub struct WorkloadFacts {
     pub value_size: u64,
     /// How sizes of values were drawn; absent where all had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value_sizes: Option<String>,
+    pub value_sizes: Option<ValueSizes>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: f64,
     /// Records in a batch; 1 for single writes.
@@ -244,21 +246,21 @@ pub struct WorkloadFacts {
     pub keys_per_multiget: Option<u64>,
     /// The distribution of the records that are drawn at random; absent for workloads that draw none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub distribution: Option<String>,
+    pub distribution: Option<Distribution>,
     /// Its clients do other work between operations of one kind, so that the rate of a kind does not follow from its
     /// latency.
     #[serde(default, skip_serializing_if = "is_false")]
     pub think_time: bool,
-    /// `none`, `process`, `periodic` or `commit`: that of sessions, if a run has one for them.
-    pub durability: String,
+    /// When a write was acknowledged: that of sessions, if a run has one for them.
+    pub durability: Durability,
     /// The engine's cache, bytes.
     pub cache_bytes: u64,
     /// The engine's write buffer, bytes.
     pub write_buffer_bytes: u64,
-    /// `none`, `snappy`, …
-    pub compression: String,
-    /// `full` or `off`.
-    pub verify: String,
+    /// Compression of stored blocks.
+    pub compression: Compression,
+    /// Whether answers were checked.
+    pub verify: Verify,
     /// The seed of this trial's random streams.
     pub seed: u64,
     /// The most writes a second that were requested; absent if not limited.
@@ -269,9 +271,9 @@ pub struct WorkloadFacts {
     /// The operations of a mix that were to come each second, of all kinds; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// `fixed`, `poisson`, `bursty` or `sine`; absent where nothing comes at a rate.
+    /// How operations came; absent where none came at a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrival: Option<String>,
+    pub arrival: Option<Arrival>,
     /// The roles of its clients; empty where these are all alike.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<RoleFacts>,

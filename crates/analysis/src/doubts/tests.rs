@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use kvdyno_model::Design;
+use kvdyno_model::{Arrival, Compression, Design, Durability};
 use kvdyno_results::{AuditFacts, DuetFacts, ReadBack};
 
 use super::*;
@@ -74,7 +74,7 @@ fn a_database_smaller_than_its_values() {
     assert_eq!(sentences(&load), Vec::<String>::new());
     load.space.db_kib = 4;
     assert!(sentences(&load)[0].starts_with("The database takes 4096 bytes, and its values have 90000000 that"));
-    (load.workload.compression, load.space.db_kib) = ("lz4".into(), 20_000);
+    (load.workload.compression, load.space.db_kib) = (Compression::Lz4, 20_000);
     assert_eq!(sentences(&load), Vec::<String>::new());
 }
 
@@ -135,7 +135,7 @@ fn a_machine_without_random_addresses() {
 fn writes_that_went_nowhere() {
     let mut run = result("lmdb", 1, 1, 100_000.0);
     run.audit = Some(AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() });
-    (run.user_bytes_written, run.workload.durability) = (5000, "process".into());
+    (run.user_bytes_written, run.workload.durability) = (5000, Durability::Process);
     run.environment.filesystem = "ext4 rw,relatime".into();
     (run.os.write_bytes, run.os.fs_out_ops, run.os.device) = (Some(0), 0, None);
     let expected = "5000 bytes of writes were acknowledged, but nothing was written: not by the worker to any \
@@ -147,7 +147,7 @@ fn writes_that_went_nowhere() {
         |run| run.os.write_bytes = None,
         |run| run.os.fs_out_ops = 8,
         |run| run.user_bytes_written = 0,
-        |run| run.workload.durability = "none".into(),
+        |run| run.workload.durability = Durability::None,
         |run| run.environment.filesystem = "tmpfs rw".into(),
         |run| run.audit = Some(AuditFacts { volatile: true, ..AuditFacts::default() }),
     ];
@@ -178,7 +178,7 @@ fn rates_that_cannot_be() {
 #[test]
 fn a_rate_that_was_not_kept() {
     let mut slow = result("lmdb", 1, 1, 100.0);
-    (slow.workload.read_rate, slow.workload.arrival) = (Some(1000.0), Some("poisson".to_owned()));
+    (slow.workload.read_rate, slow.workload.arrival) = (Some(1000.0), Some(Arrival::Poisson));
     let pacing = Pacing { behind_s: 9.0, most_behind_s: 9.0, kept: false, ..Pacing::default() };
     slow.operations[0].pacing = Some(pacing);
     let told = sentences(&slow);

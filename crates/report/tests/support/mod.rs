@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use hdrhistogram::Histogram;
+use kvdyno_model::Durability;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{
     AnswerCounts, Cache, CallBytes, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem,
@@ -312,11 +313,9 @@ fn workload(trial: &TrialKey) -> WorkloadFacts {
         compressibility: 0.5,
         batch: if trial.phase == Phase::Load { 1000 } else { 1 },
         reads_per_transaction: 1,
-        durability: "none".into(),
+        durability: Durability::None,
         cache_bytes: 32 << 20,
         write_buffer_bytes: 8 << 20,
-        compression: "none".into(),
-        verify: "full".into(),
         seed: u64::from(trial.number),
         ..WorkloadFacts::default()
     }

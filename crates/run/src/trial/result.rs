@@ -8,7 +8,6 @@ use kvdyno_engine::EngineSettings;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_experiment::RunKey;
-use kvdyno_model::Verify;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 use kvdyno_results::{
@@ -218,7 +217,7 @@ pub fn workload_facts(workload: &WorkloadSpec, settings: &EngineSettings) -> Wor
         prefix_size: data.prefix_size,
         keys_per_prefix: data.keys_per_prefix,
         value_size: data.value_size,
-        value_sizes: data.value_sizes.as_ref().map(ToString::to_string),
+        value_sizes: data.value_sizes.clone(),
         compressibility: data.compressibility,
         batch: workload.batch,
         reads_per_transaction: workload.reads_per_transaction,
@@ -226,21 +225,18 @@ pub fn workload_facts(workload: &WorkloadSpec, settings: &EngineSettings) -> Wor
         seek_within: reads.seek_within.filter(|_| name.accepts(RunKey::SeekWithin)),
         keys_per_multiget: (name.accepts(RunKey::KeysPerMultiget) && (!mixes || reads.per_batch > 1))
             .then_some(reads.per_batch),
-        distribution: name.accepts(RunKey::Distribution).then(|| workload.distribution.to_string()),
+        distribution: name.accepts(RunKey::Distribution).then_some(workload.distribution),
         think_time: name.has_think_time(),
-        durability: workload.durability.unwrap_or(settings.durability).to_string(),
+        durability: workload.durability.unwrap_or(settings.durability),
         cache_bytes: settings.cache_bytes,
         write_buffer_bytes: settings.write_buffer_bytes,
-        compression: settings.compression.to_string(),
-        verify: match workload.verify {
-            Verify::Full => "full".to_owned(),
-            Verify::Off => "off".to_owned(),
-        },
+        compression: settings.compression,
+        verify: workload.verify,
         seed: workload.seed,
         write_rate: workload.write_rate.filter(|_| !mixes),
         read_rate: workload.read_rate,
         rate: workload.write_rate.filter(|_| mixes),
-        arrival: workload.write_rate.or(workload.read_rate).map(|_| workload.arrival.to_string()),
+        arrival: workload.write_rate.or(workload.read_rate).map(|_| workload.arrival),
         roles: workload.roles.iter().map(role_facts).collect(),
     }
 }
@@ -249,13 +245,13 @@ fn role_facts(role: &MixedRole) -> RoleFacts {
     RoleFacts {
         name: role.name.clone(),
         clients: role.clients,
-        mix: role.mix.to_string(),
-        distribution: role.distribution.to_string(),
+        mix: role.mix,
+        distribution: role.distribution,
         batch: Some(role.batch).filter(|batch| *batch > 1),
         keys_per_multiget: Some(role.reads.per_batch).filter(|gets| *gets > 1),
         rate: role.rate,
-        arrival: role.rate.map(|_| role.arrival.to_string()),
-        durability: role.durability.map(|level| level.to_string()),
+        arrival: role.rate.map(|_| role.arrival),
+        durability: role.durability,
     }
 }
 
