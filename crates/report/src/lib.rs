@@ -11,7 +11,6 @@ mod error;
 mod figures;
 mod format;
 mod grid;
-mod lab_keys;
 mod labels;
 mod order;
 mod published;

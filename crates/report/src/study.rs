@@ -7,11 +7,11 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use kvdyno_analysis::{Cell, CellSteadiness, Series, Steadiness, cells, is_driver, steadiness};
+use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
 
 use crate::error::ReportError;
-use crate::lab_keys::{detect, engines};
 use crate::labels::{Label, labels};
 use crate::order::{distinct, in_order_of_engines};
 
@@ -21,8 +21,8 @@ pub(crate) type Resources = BTreeMap<TrialKey, Vec<ResourcePoint>>;
 /// The files of a results folder.
 pub(crate) struct Contents {
     folder: ResultsFolder,
-    name: String,
-    experiment: String,
+    experiment: Experiment,
+    experiment_text: String,
     machine: Option<Machine>,
     results: Vec<TrialResult>,
     series: Series,
@@ -34,8 +34,10 @@ pub(crate) struct Contents {
 pub(crate) struct Study<'a> {
     /// The experiment's name.
     pub(crate) name: &'a str,
-    /// The experiment file as it was run; empty if it cannot be read as text.
-    pub(crate) experiment: &'a str,
+    /// The experiment as it was run.
+    pub(crate) experiment: &'a Experiment,
+    /// Its file.
+    pub(crate) experiment_text: &'a str,
     /// The machine that it ran on; absent if that was not written.
     pub(crate) machine: Option<&'a Machine>,
     /// Every trial that ended, in order.
@@ -80,14 +82,16 @@ impl Contents {
     /// Reads all but the latencies, of which one log at a time is enough to have in memory.
     pub(crate) fn read(folder: &ResultsFolder) -> Result<Contents, ReportError> {
         let experiment = folder.experiment()?;
-        let results = in_order_of_engines(folder.results()?, &engines(&experiment));
+        let results = in_order_of_engines(folder.results()?, &experiment.engines);
         let series = all_series(folder, &results)?;
-        let (name, machine, left_out) = (name(&experiment, folder), folder.machine()?, folder.left_out()?);
+        let (machine, left_out) = (folder.machine()?, folder.left_out()?);
         let ended: HashSet<&TrialKey> = results.iter().map(|result| &result.trial).collect();
         let plan = folder.plan()?;
         let planned = plan.iter().flat_map(SavedPlan::expected).cloned();
         let missing = planned.filter(|trial| !ended.contains(trial)).collect();
-        Ok(Contents { folder: folder.clone(), name, experiment, machine, results, series, left_out, missing })
+        let experiment_text = folder.experiment_text()?;
+        let folder = folder.clone();
+        Ok(Contents { folder, experiment, experiment_text, machine, results, series, left_out, missing })
     }
 }
 
@@ -102,14 +106,15 @@ impl<'a> Study<'a> {
             resources.insert(first.trial.clone(), contents.folder.resources(&first.trial)?);
         }
         let labels = labels(&cells);
-        let detect = detect(&contents.experiment);
+        let detect = contents.experiment.lab.detect.0;
         let cell = |(cell, label): (Cell<'a>, Label)| {
             let steadiness = steadiness(&cell.finished, &contents.series, detect);
             StudyCell { cell, label, steadiness }
         };
         Ok(Study {
-            name: &contents.name,
+            name: &contents.experiment.name,
             experiment: &contents.experiment,
+            experiment_text: &contents.experiment_text,
             machine: contents.machine.as_ref(),
             results: &contents.results,
             series: &contents.series,
@@ -180,12 +185,3 @@ fn all_series(folder: &ResultsFolder, results: &[TrialResult]) -> Result<Series,
 
 /// Threads that read time series, at the most: then the storage is what they wait for.
 const MOST_READERS: usize = 8;
-
-/// The name that the experiment file gives itself, else the folder's.
-fn name(experiment: &str, results: &ResultsFolder) -> String {
-    let table: toml::Table = experiment.parse().unwrap_or_default();
-    let nested = || table.get("experiment").and_then(|inner| inner.get("name"));
-    let given = table.get("name").or_else(nested).and_then(toml::Value::as_str);
-    let folder = || results.root().file_name().map(|name| name.to_string_lossy().into_owned());
-    given.map(str::to_owned).or_else(folder).unwrap_or_else(|| "experiment".to_owned())
-}

@@ -19,6 +19,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kvdyno_experiment::{Experiment, FileError};
+
 use crate::files::{self, ReadFailure};
 use crate::latency_log::{self, LatencyLog};
 use crate::{LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult};
@@ -155,9 +157,18 @@ impl ResultsFolder {
     }
 
     /// The text of the experiment file; empty if it is none.
-    pub fn experiment(&self) -> Result<String, ReadError> {
+    pub fn experiment_text(&self) -> Result<String, ReadError> {
         let content = read(&self.experiment_file())?;
         Ok(content.and_then(|content| String::from_utf8(content).ok()).unwrap_or_default())
+    }
+
+    /// The experiment as it was run.
+    ///
+    /// # Errors
+    /// If its file cannot be read, or is no experiment: another version's may have keys that this one does not know.
+    pub fn experiment(&self) -> Result<Experiment, ReadError> {
+        let damaged = |error: FileError| ReadError::Damaged { path: self.experiment_file(), cause: error.to_string() };
+        Experiment::parse(&self.experiment_text()?).map_err(damaged)
     }
 
     /// Every trial that ended, in order of their numbers.

@@ -88,9 +88,7 @@ fn of_diff(error: Error) -> Error {
 
 /// The two setups of a run and the least difference that matters in it.
 fn setups_of(results: &ResultsFolder) -> Result<(String, String, f64), Error> {
-    let file = || Some((results.experiment_file(), String::new()));
-    let experiment =
-        Experiment::parse(&results.experiment()?).map_err(|error| Error::Experiment { error, file: file() })?;
+    let experiment = results.experiment()?;
     match &experiment.engines[..] {
         [before, after] => Ok((before.clone(), after.clone(), experiment.lab.detect.0)),
         all => Err(Error::Input(format!(

@@ -14,12 +14,12 @@ use kvdyno_analysis::verdicts::{
     counterparts, measured,
 };
 use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, is_driver, steadiness};
+use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{EngineFacts, Phase, Side, TrialKey, TrialResult};
 
 use crate::format::Format;
-use crate::lab_keys::ends_by_its_results;
 use crate::order::distinct;
 use crate::words::threads;
 use comparable::Surroundings;
@@ -169,7 +169,7 @@ impl Diff {
         if !surroundings.differences.is_empty() && !across {
             return incomparable(surroundings.differences, ACROSS);
         }
-        let ended_early = [before, after].map(|folder| folder.experiment().map(|text| looks(&text)));
+        let ended_early = [before, after].map(|folder| folder.experiment().map(|experiment| looks(&experiment)));
         let [one, other] = ended_early;
         let looks = if [one?, other?].contains(&Looks::AfterEach) { Looks::AfterEach } else { Looks::Once };
         let terms = Terms { detect, looks };
@@ -260,8 +260,8 @@ fn left_out(cells: &[Vec<Cell<'_>>; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<S
 }
 
 /// How often intervals of an experiment were looked at.
-fn looks(experiment: &str) -> Looks {
-    if ends_by_its_results(experiment) { Looks::AfterEach } else { Looks::Once }
+fn looks(experiment: &Experiment) -> Looks {
+    if experiment.lab.repeat.is_auto() { Looks::AfterEach } else { Looks::Once }
 }
 
 fn listed<T: AsRef<str>>(names: &[T]) -> String {

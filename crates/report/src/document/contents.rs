@@ -97,7 +97,7 @@ impl<'a> Document<'a> {
             pairs: pairs(study),
             relative: relatives(study),
             statistics: statistics(study.results),
-            repeating: command(study.experiment),
+            repeating: command(study.experiment_text),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The environment of the trials as it was observed: for experiments that request something of it.
 
+use kvdyno_experiment::Experiment;
+use kvdyno_model::EnvironmentSection;
 use kvdyno_model::text::bytes;
 use kvdyno_results::{ObservedEnvironment, Phase, TrialResult};
 
@@ -108,19 +110,11 @@ fn observed(results: &[TrialResult]) -> Vec<Environments<'_>> {
     distinct(results.iter().map(key)).into_iter().map(of).filter(|one| !one.all.is_empty()).collect()
 }
 
-/// Values of `[environment]` that ask for nothing: the file has every key that has a default.
-const AS_IT_IS: [&str; 2] = ["warm", "folder"];
-
 /// Whether `[environment]`, or that of a variant, asks for anything.
-fn is_requested(experiment: &str) -> bool {
-    let table: toml::Table = experiment.parse().unwrap_or_default();
-    let asks = |value: &toml::Value| value.as_str().is_none_or(|word| !AS_IT_IS.contains(&word));
-    let says = |table: &toml::Table| {
-        let environment = table.get("environment").and_then(toml::Value::as_table);
-        environment.is_some_and(|environment| environment.values().any(asks))
-    };
-    let variants = table.get("variant").and_then(toml::Value::as_array);
-    says(&table) || variants.into_iter().flatten().filter_map(toml::Value::as_table).any(says)
+fn is_requested(experiment: &Experiment) -> bool {
+    let usual = EnvironmentSection::default();
+    let asks = |one: &Experiment| one.environment != usual;
+    asks(experiment) || experiment.variants().is_ok_and(|variants| variants.iter().any(|one| asks(&one.experiment)))
 }
 
 /// Whether trials had another environment than others.

@@ -6,7 +6,6 @@ use kvdyno_results::{ClientKind, EngineFile, Machine, Phase, Setting, TrialResul
 use serde_json::{Map, Value};
 
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
-use crate::lab_keys;
 use crate::labels::roles;
 use crate::order::distinct;
 use crate::study::Study;
@@ -43,8 +42,8 @@ pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
     let fact = |(name, word): (&str, SettingOf)| of_all(study.results, word).map(|value| (name.to_owned(), value));
     let all = study.results.iter().all(|result| result.trial.clients == ClientKind::Processes);
     let clients = (all && !study.results.is_empty()).then(|| ("clients".to_owned(), ClientKind::Processes.to_string()));
-    let database = lab_keys::database(study.experiment).map(|origin| ("databases".to_owned(), origin));
-    SETTINGS.into_iter().filter_map(fact).chain(clients).chain(database).collect()
+    let database = ("databases".to_owned(), study.experiment.lab.database.to_string());
+    SETTINGS.into_iter().filter_map(fact).chain(clients).chain([database]).collect()
 }
 
 /// The requested work for programs, numbers as numbers and sizes in bytes: what all trials have in common. What differs

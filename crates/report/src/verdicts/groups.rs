@@ -7,7 +7,6 @@ use kvdyno_analysis::{SameWork, same_work};
 use kvdyno_results::{Phase, Side};
 
 use super::sentences::{reservations, sentence};
-use crate::lab_keys::{detect, ends_by_its_results};
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
 
@@ -39,11 +38,11 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
 
 /// The terms of a study's comparisons: its own `detect`, and whether its repeats may have ended for what they gave.
 pub(crate) fn terms(study: &Study<'_>) -> Terms {
-    let looks = match ends_by_its_results(study.experiment) || !study.missing.is_empty() {
+    let looks = match study.experiment.lab.repeat.is_auto() || !study.missing.is_empty() {
         true => Looks::AfterEach,
         false => Looks::Once,
     };
-    Terms { detect: detect(study.experiment), looks }
+    Terms { detect: study.experiment.lab.detect.0, looks }
 }
 
 impl VerdictGroup<'_, '_> {

@@ -89,7 +89,7 @@ fn histogram(latency: &Latency) -> Histogram<u64> {
 }
 
 fn experiment(repeats: u32) -> String {
-    format!("name = \"made-up <in-memory> scaling\"\nrepeats = {repeats}\nengines = [\"lmdb\", \"rocksdb\"]\n")
+    format!("name = \"made-up <in-memory> scaling\"\nengines = [\"lmdb\", \"rocksdb\"]\n[lab]\nrepeat = {repeats}\n")
 }
 
 /// The same number for the same words, from -1 to 1.
