@@ -11,7 +11,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use crate::random::{normal, uniform};
 use crate::verdicts::trimmed::TrimmedMean;
 use crate::verdicts::{
-    Comparison, Looks, MOST_LOOKS, MeasuredCell, PairedRatios, Pairing, Rivals, Terms, Unsure, Verdict, compare,
+    Comparison, Looks, MOST_LOOKS, MeasuredCell, PairedRatios, Pairing, Question, Rivals, Terms, Unsure, Verdict,
+    compare,
 };
 
 /// The way in which the speed of a simulated machine changes.
@@ -155,7 +156,7 @@ pub fn simulate_equals(setups: usize, repeats: u32, looks: Looks, tries: usize, 
             let figures = (1..=repeats).map(|repeat| (repeat, (0.01 * normal(&mut random)).exp())).collect();
             MeasuredCell { figures, ..MeasuredCell::default() }
         };
-        let verdicts = Rivals { cells: (0..setups).map(|_| cell()).collect() }.verdicts(&terms);
+        let verdicts = Rivals { cells: (0..setups).map(|_| cell()).collect() }.verdicts(Question::Ranking, &terms);
         let any = |pairs: &[Pairing]| pairs.iter().any(|pair| pair.comparison.verdict.is_decided());
         wrong.neighbours += each * f64::from(u8::from(any(&verdicts.neighbours)));
         wrong.pairs += each * f64::from(u8::from(any(&verdicts.all)));

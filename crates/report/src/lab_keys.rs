@@ -1,10 +1,18 @@
 //! The keys of the experiment file that are about comparisons.
 
-use kvdyno_analysis::verdicts::Terms;
+use kvdyno_analysis::verdicts::{DETECT, Question};
+use kvdyno_model::Fraction;
 
 /// The least difference that matters, of 1.
 pub(crate) fn detect(experiment: &str) -> f64 {
-    of_lab(experiment, "detect").as_ref().and_then(share).unwrap_or(Terms::default().detect)
+    let detect = of_lab(experiment, "detect").and_then(|value| value.try_into::<Fraction>().ok());
+    detect.map_or(DETECT, |detect| detect.0)
+}
+
+/// The question that decides when repeats end.
+pub(crate) fn question(experiment: &str) -> Question {
+    let question = of_lab(experiment, "question").and_then(|value| value.try_into().ok());
+    question.unwrap_or(Question::Ranking)
 }
 
 /// Whether an experiment repeats until its results are enough.
@@ -26,13 +34,4 @@ pub(crate) fn engines(experiment: &str) -> Vec<String> {
 fn of_lab(experiment: &str, key: &str) -> Option<toml::Value> {
     let table: toml::Table = experiment.parse().ok()?;
     table.get("lab")?.get(key).cloned()
-}
-
-/// `"3 %"` or 0.03.
-fn share(value: &toml::Value) -> Option<f64> {
-    let share = match value {
-        toml::Value::String(text) => text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0,
-        number => number.as_float()?,
-    };
-    (share.is_finite() && share >= 0.0).then_some(share)
 }

@@ -18,6 +18,8 @@ mod published;
 mod remarks;
 mod study;
 mod tables;
+#[cfg(test)]
+mod testing;
 mod verdicts;
 mod words;
 

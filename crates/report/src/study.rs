@@ -89,6 +89,21 @@ impl Contents {
         let missing = planned.filter(|trial| !ended.contains(trial)).collect();
         Ok(Contents { folder: folder.clone(), name, experiment, machine, results, series, left_out, missing })
     }
+
+    /// An experiment and its results, without a folder.
+    #[cfg(test)]
+    pub(crate) fn made_up(experiment: String, results: Vec<TrialResult>) -> Contents {
+        Contents {
+            folder: ResultsFolder::at(std::path::Path::new("made-up")),
+            name: String::new(),
+            results: in_order_of_engines(results, &engines(&experiment)),
+            experiment,
+            machine: None,
+            series: Series::new(),
+            left_out: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
 }
 
 impl<'a> Study<'a> {

@@ -55,11 +55,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());
     for (index, rivals) in all.iter().enumerate() {
-        let family = match goal.question {
-            Question::Ranking => rivals.neighbours(&terms),
-            Question::Difference => rivals.all_pairs(&terms),
-        };
-        for pairing in family {
+        for pairing in rivals.pairs(goal.question, &terms) {
             let comparison = &pairing.comparison;
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kvdyno_model::Question;
 use kvdyno_results::DatabaseCopy;
 
 use super::crossing::rounds;
@@ -55,7 +56,7 @@ pub struct RivalsVerdicts {
     pub order: Vec<usize>,
     /// Those that have figures and of which nothing can be said, with the reason: repeats do not mend it.
     pub left_out: Vec<(usize, Unsure)>,
-    /// Each with the next in the order: a family of its own.
+    /// Each with the next in the order: a family of its own where the question is the order, else part of `all`.
     pub neighbours: Vec<Pairing>,
     /// All pairs, each in the order: a family of its own.
     pub all: Vec<Pairing>,
@@ -186,14 +187,24 @@ impl Rivals {
         self.with_figures().into_iter().filter(|other| *other != one).map(pairing).collect()
     }
 
-    /// All of it.
-    pub fn verdicts(&self, terms: &Terms) -> RivalsVerdicts {
+    /// The pairs that answer a question, as a family.
+    pub fn pairs(&self, question: Question, terms: &Terms) -> Vec<Pairing> {
+        match question {
+            Question::Ranking => self.neighbours(terms),
+            Question::Difference => self.all_pairs(terms),
+        }
+    }
+
+    /// All of it. The neighbours have the verdicts with which they answer the question.
+    pub fn verdicts(&self, question: Question, terms: &Terms) -> RivalsVerdicts {
+        let order = self.order();
+        let are_neighbours = |pair: &Pairing| order.windows(2).any(|two| two == [pair.one, pair.other]);
         RivalsVerdicts {
-            order: self.order(),
             left_out: self.left_out(),
-            neighbours: self.neighbours(terms),
+            neighbours: self.pairs(question, terms).into_iter().filter(are_neighbours).collect(),
             all: self.all_pairs(terms),
             highest: self.highest(terms),
+            order,
         }
     }
 

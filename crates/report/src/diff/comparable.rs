@@ -2,10 +2,10 @@
 //! unless the user says otherwise.
 
 use kvdyno_analysis::Cell;
+use kvdyno_analysis::verdicts::Counterparts;
 use kvdyno_results::{Machine, MachineSetup, RequestedWork, SavedPlan, TrialResult};
 use serde_json::{Map, Value};
 
-use super::Counterparts;
 use crate::order::distinct;
 
 /// The differences of the work of two cells, a clause each: `data.records was 1000 and is 2000`.

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
-    Comparison, Looks, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, compare_family, compare_unpaired,
-    counterparts, measured,
+    Comparison, Counterparts, Looks, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, compare_family,
+    compare_unpaired, counterparts, counterparts_of_folders, measured,
 };
 use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, is_driver, steadiness};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
@@ -100,9 +100,6 @@ pub enum DiffError {
     },
 }
 
-/// A cell and its counterpart.
-type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);
-
 /// The note on comparisons whose figures cannot include the effect of a change on the files.
 const SAME_COPIES: &str = "Both worked on copies of the same loads: a change of the files that they write themselves \
                            is not in this. --database kept has each load its own.";
@@ -154,8 +151,9 @@ impl Diff {
             let names = |side: usize| listed(&setups(&cells[side]));
             return incomparable(vec![format!("the first has {}, the second {}", names(0), names(1))], "");
         };
-        let of =
-            |(before, after): &(&str, &str)| counterparts(&of_setup(&cells[0], before), &of_setup(&cells[1], after));
+        let of = |(before, after): &(&str, &str)| {
+            counterparts_of_folders(&of_setup(&cells[0], before), &of_setup(&cells[1], after))
+        };
         let pairs: Vec<Counterparts<'_, '_>> = setups.iter().flat_map(of).collect();
         if pairs.is_empty() {
             let works = |side: usize| listed(&works(&cells[side]));

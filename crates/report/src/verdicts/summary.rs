@@ -70,11 +70,7 @@ pub(crate) fn pairs(study: &Study<'_>) -> Vec<PairSummary> {
 }
 
 fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
-    let names = |pairing: &Pairing| (pairing.one, pairing.other);
-    let neighbour = |pairing: &Pairing| group.verdicts.neighbours.iter().find(|near| names(near) == names(pairing));
-    let summary = |pairing: &Pairing| {
-        let near = neighbour(pairing);
-        let pairing = near.unwrap_or(pairing);
+    let summary = |(pairing, neighbours): (&Pairing, bool)| {
         let Pairing { one, other, comparison } = pairing;
         let (one_name, other_name) = (group.name(*one), group.name(*other));
         PairSummary {
@@ -85,9 +81,9 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
             other: other_name.to_owned(),
             one_cell: group.cells[*one].key.clone(),
             other_cell: group.cells[*other].key.clone(),
-            neighbours: near.is_some(),
+            neighbours,
             comparison: comparison.clone(),
         }
     };
-    group.verdicts.all.iter().map(summary).collect()
+    group.pairs().map(summary).collect()
 }
