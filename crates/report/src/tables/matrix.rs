@@ -65,7 +65,8 @@ fn head((readers, writers): (u32, u32), all: &[(u32, u32)]) -> String {
     }
 }
 
-/// A column's figures, marked by what can be said of them and the highest. The null engine is not in the running.
+/// A column's figures, each marked by its comparison with the highest. All cells of a column did the same work, because
+/// different works have different labels. The null engine takes no part.
 fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> Vec<GridCell> {
     let rivals: Vec<&StudyCell<'_>> = column.iter().copied().flatten().filter(|cell| !study.is_driver(cell)).collect();
     let emphasis = emphasis(study, &rivals, side);

@@ -2,12 +2,11 @@
 
 use kvdyno_model::text::counted;
 use kvdyno_model::text::{bytes, grouped};
-use kvdyno_results::{ClientKind, EngineFile, Machine, Phase, Setting, TrialResult};
+use kvdyno_results::{ClientKind, EngineFile, Machine, Phase, RoleFacts, Setting, TrialResult, WorkloadFacts};
 use serde_json::{Map, Value};
 
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
 use crate::lab_keys;
-use crate::labels::roles;
 use crate::order::distinct;
 use crate::study::Study;
 
@@ -36,6 +35,18 @@ const SETTINGS: [(&str, SettingOf); 17] = [
     ("arrival", |r| r.workload.arrival.clone()),
     ("roles", |r| Some(roles(&r.workload)).filter(|roles| !roles.is_empty())),
 ];
+
+/// The roles of clients in words; empty where these are all alike.
+fn roles(workload: &WorkloadFacts) -> String {
+    workload.roles.iter().map(role).collect::<Vec<_>>().join("; ")
+}
+
+/// `front: 4 x get 95, put 5, zipf 0.99, 100 a second`.
+fn role(role: &RoleFacts) -> String {
+    let rate = role.rate.map_or(String::new(), |rate| format!(", {} a second", grouped(rate)));
+    let durability = role.durability.as_ref().map_or(String::new(), |level| format!(", durability {level}"));
+    format!("{}: {} x {}, {}{rate}{durability}", role.name, role.clients, role.mix, role.distribution)
+}
 
 /// The lab-wide settings. One that differs between workloads stands with each. That clients are processes stands
 /// there if all are; where some are, the engines' labels say it.
