@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(competing(&[of("one", "null"), of("other", "null")]), [["one", "other"]]);
     }
 
-    /// It has no threads, and was asked for what the others were.
+    /// An engine of processes has no threads, and was asked for what the others were.
     #[test]
     fn an_engine_of_processes_competes_with_engines_of_threads() {
         let mut processes = requested("gtm", json!({ "clients": "threads" }));

@@ -54,7 +54,7 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
     }
 }
 
-/// The same, crashed before its window.
+/// A trial that crashed before its window.
 pub(crate) fn failed(engine: &str, readers: u32, repeat: u32) -> TrialResult {
     let failure = Failure { kind: FailureKind::Crashed, reason: "segmentation fault".into() };
     let outcome = TrialOutcome::Failed(failure);

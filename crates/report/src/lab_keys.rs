@@ -20,7 +20,7 @@ pub(crate) fn ends_by_its_results(experiment: &str) -> bool {
     of_lab(experiment, "repeat").as_ref().and_then(toml::Value::as_str) == Some("auto")
 }
 
-/// Where the database of each run comes from, in the file's word; absent where the file does not say it.
+/// The origin of the database of each run, in the file's word; absent where the file does not say it.
 pub(crate) fn database(experiment: &str) -> Option<String> {
     of_lab(experiment, "database")?.as_str().map(str::to_owned)
 }

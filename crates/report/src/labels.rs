@@ -64,7 +64,7 @@ fn plain(key: &CellKey) -> Label {
     Label { engine: key.engine.clone(), workload }
 }
 
-/// Where some clients were threads and others processes, the engines of the latter say so.
+/// Adds that clients were processes to the names of engines, where those of others were threads.
 fn add_processes(drafts: &mut [Draft<'_, '_>]) {
     if !drafts.iter().any(|draft| draft.key.clients == ClientKind::Threads) {
         return;
@@ -193,7 +193,7 @@ mod tests {
             has_keys in prop::bool::weighted(0.7),
         ) {
             let mut results = results;
-            // As in results of before.
+            // Results of before have none.
             results.iter_mut().filter(|_| !has_keys).for_each(|result| result.experiment = Value::Null);
             let Ok(cells) = cells(&results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
             let labels = labels(&cells);

@@ -39,7 +39,7 @@ use study::{Contents, Study};
 /// A report in a format, and its page.
 #[derive(Debug)]
 pub struct Rendered {
-    /// In the requested format.
+    /// The text in the requested format.
     pub text: String,
     /// The file of the page, or why it could not be written: the text is there all the same.
     pub page: Result<PathBuf, ReportError>,

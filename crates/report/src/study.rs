@@ -111,7 +111,7 @@ impl<'a> Study<'a> {
     pub(crate) fn of(contents: &'a Contents) -> Result<Study<'a>, ReportError> {
         let cells = cells(&contents.results, &contents.series, |trial| contents.folder.latencies(trial))?;
         let mut resources = Resources::new();
-        // Of the others nothing is drawn, and to read them takes a while.
+        // Nothing is drawn of the other trials, and to read them takes a while.
         for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {
             let Some(first) = cell.finished.first() else { continue };
             resources.insert(first.trial.clone(), contents.folder.resources(&first.trial)?);

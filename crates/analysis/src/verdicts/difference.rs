@@ -51,7 +51,7 @@ fn alike<'c, 'r>(cell: &Cell<'r>, others: &[&'c Cell<'r>]) -> Option<&'c Cell<'r
     others.iter().copied().find(|other| other.work() == cell.work())
 }
 
-/// All of a cell's identity but the setup.
+/// The identity of a cell without its setup.
 fn name<'a>(cell: &'a Cell<'_>) -> (&'a str, Phase, &'a str, u32, u32, ClientKind) {
     let CellKey { variant, phase, workload, readers, writers, clients, .. } = &cell.key;
     (variant, *phase, workload, *readers, *writers, *clients)
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!((pairs[0].0.key.readers, pairs[0].1.key.engine.as_str()), (1, "new"));
     }
 
-    /// As in a run that was ended before the second setup did what the first had done.
+    /// Such is a run that was ended before the second setup did what the first had done.
     #[test]
     fn other_work_of_the_same_name_is_a_counterpart_in_another_folder_alone() {
         let mut results = trials(1, 50.0);

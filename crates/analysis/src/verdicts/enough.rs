@@ -25,16 +25,16 @@ pub struct Decision {
     pub stop: bool,
     /// Pairs that matter.
     pub pairs: usize,
-    /// Those that have a verdict.
+    /// The pairs of these that have a verdict.
     pub decided: usize,
-    /// Those that another repeat may decide.
+    /// The pairs of these that another repeat may decide.
     pub open: Vec<OpenPair>,
 }
 
 /// A pair without a verdict so far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OpenPair {
-    /// Which of the rivals.
+    /// The rivals, by their index.
     pub rivals: usize,
     /// The first of them, by its index.
     pub one: usize,

@@ -46,9 +46,9 @@ struct DiffCell {
     after: DiffSide,
     /// `read`.
     verb: &'static str,
-    /// Of what figures are.
+    /// The unit of the figures.
     unit: &'static str,
-    /// Of the second over the first.
+    /// The comparison of the second over the first.
     comparison: Comparison,
 }
 
@@ -69,16 +69,16 @@ struct DiffSide {
 pub enum DiffOutcome {
     /// Trials failed.
     Failed {
-        /// How many.
+        /// The number of trials that failed.
         failed: usize,
-        /// Of how many.
+        /// The number of trials that ended.
         ended: usize,
     },
-    /// So many cells are worse.
+    /// The number of cells that are worse.
     Worse(usize),
-    /// Of so many cells it cannot be told.
+    /// The number of cells of which it cannot be told.
     CannotTell(usize),
-    /// All are the same or better.
+    /// Each cell is the same or better.
     Held,
 }
 
@@ -205,7 +205,7 @@ impl Diff {
     /// The formats of a diff: sentences, for actions that track benchmarks, a summary for a pull request.
     pub const FORMATS: [Format; 3] = [Format::Table, Format::Json, Format::Markdown];
 
-    /// In one of these formats, with a line's end.
+    /// The diff in one of these formats, with a line's end.
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Markdown => markdown::render(self),
@@ -257,7 +257,7 @@ fn left_out(cells: &[Vec<Cell<'_>>; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<S
     [(0, "first"), (1, "second")].into_iter().filter_map(of).collect()
 }
 
-/// How often intervals of an experiment were looked at.
+/// The number of looks at the intervals of an experiment.
 fn looks(experiment: &str) -> Looks {
     if ends_by_its_results(experiment) { Looks::AfterEach } else { Looks::Once }
 }
@@ -357,7 +357,7 @@ impl DiffSide {
 }
 
 impl DiffOutcome {
-    /// In a few words.
+    /// The outcome in a few words.
     fn words(self, cells: usize) -> String {
         match self {
             DiffOutcome::Failed { failed, ended } => format!("{failed} of {ended} trials failed"),

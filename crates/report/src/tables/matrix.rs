@@ -16,7 +16,7 @@ use crate::verdicts::terms;
 /// The meaning of the marks.
 const LEGEND: &str = "* faster than every other of its column; ≈ the same as the highest; ? cannot tell.";
 
-/// For a workload, the rate of reads and the rate of writes, as far as it has them.
+/// The tables of a workload: the rate of reads and the rate of writes, as far as it has them.
 pub(crate) fn matrices(study: &Study<'_>, workload: &str) -> Vec<Grid> {
     let cells = study.running(workload);
     Side::ALL.into_iter().filter_map(|side| matrix(study, &cells, side)).collect()

@@ -165,7 +165,7 @@ fn driver(machine: &Machine) -> Option<String> {
 
 /// A setup with what its adapter set.
 struct SetUp<'a> {
-    /// As the user named it.
+    /// The engine as the user named it.
     named: &'a str,
     /// The engine's own name, which presets and versions share.
     engine: &'a str,
@@ -246,7 +246,7 @@ type FileFact = fn(&EngineFile) -> Option<String>;
 const FILE_FACTS: [(&str, FileFact); 3] = [
     ("file", |file| Some(file.path.clone())),
     ("package", |file| file.package.as_ref().map(ToString::to_string)),
-    // All of it is in JSON and CSV.
+    // JSON and CSV have the whole checksum.
     ("SHA-256", |file| Some(format!("{}…", file.sha256.as_ref()?.chars().take(16).collect::<String>()))),
 ];
 

@@ -15,13 +15,13 @@ use crate::words::threads;
 pub(crate) struct VerdictGroup<'c, 'r> {
     /// One for each setup, in the order of their keys.
     pub(crate) cells: Vec<&'c StudyCell<'r>>,
-    /// Of them, by their index.
+    /// The verdicts on them, by their index.
     pub(crate) verdicts: RivalsVerdicts,
     /// The side of the work that they are compared by.
     pub(crate) side: Side,
 }
 
-/// All that compete, loads first.
+/// The groups of cells that compete, loads first.
 pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> {
     let all: Vec<&Cell<'r>> = study.all_cells().iter().map(Deref::deref).collect();
     let mut works = same_work(&all);
@@ -54,7 +54,7 @@ impl VerdictGroup<'_, '_> {
         is_load && pairs.len() > 0 && pairs.all(|pair| pair.comparison.unsure == Some(Unsure::NothingMeasured))
     }
 
-    /// All pairs, each with whether the two are neighbours. These have the verdicts that stand in sentences.
+    /// Each pair, with whether the two are neighbours. These have the verdicts that stand in sentences.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Pairing, bool)> {
         let names = |pairing: &Pairing| (pairing.one, pairing.other);
         self.verdicts.all.iter().map(move |pairing| {
@@ -68,7 +68,7 @@ impl VerdictGroup<'_, '_> {
         &self.cells[index].label.engine
     }
 
-    /// Those of a pair that were not steady.
+    /// The names of those of a pair that were not steady.
     pub(crate) fn unsteady(&self, pairing: &Pairing) -> Vec<&str> {
         let both = [pairing.one, pairing.other].into_iter();
         both.filter(|index| self.cells[*index].is_unsteady()).map(|index| self.name(index)).collect()

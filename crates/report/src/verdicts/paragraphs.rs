@@ -58,7 +58,7 @@ fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     Paragraph { lead, ..Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect()) }
 }
 
-/// How far the highest is from the next and from the last.
+/// The distance of the highest from the next and from the last.
 fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let verdicts = &group.verdicts;
     let ends = verdicts.order.first().zip(verdicts.order.last());

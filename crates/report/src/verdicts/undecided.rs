@@ -38,7 +38,7 @@ struct MadeUp {
     ties: bool,
     /// One for each trial.
     trials: Vec<MadeUpTrial>,
-    /// As the experiment file has it.
+    /// The value of `detect` in the experiment file.
     detect: String,
     question: Question,
 }
@@ -52,7 +52,7 @@ struct MadeUpSetup {
 
 #[derive(Clone, Debug)]
 struct MadeUpTrial {
-    /// From -1 to 1.
+    /// The deviation of its figure, from -1 to 1.
     deviation: f64,
     /// Among the trials of its step.
     turn: u8,
@@ -64,7 +64,7 @@ enum MadeUpOutcome {
     Finished,
     Disturbed,
     Failed,
-    /// It was not done.
+    /// The trial was not done.
     Skipped,
 }
 
@@ -120,7 +120,7 @@ impl MadeUp {
         Goal { question: self.question, detect: detect.0, precision: None }
     }
 
-    /// In the order in which trials ran.
+    /// The results in the order in which trials ran.
     fn results(&self) -> Vec<TrialResult> {
         let mut made = self.trials.iter();
         let mut results = Vec::new();
