@@ -33,10 +33,10 @@ const COUNTED: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "raw
 /// Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
 const SHORTEST_WINDOW_S: f64 = 1.0;
 
-/// From this part of the database on, what was not written out when a trial was frozen is much.
+/// The part of a database above which what was not on the storage yet when its trial was frozen is much.
 const MUCH_DIRTY: f64 = 0.1;
 
-/// With fewer operations the 99.99th percentile is the worst of them, and a matter of chance.
+/// The fewest operations for a 99.99th percentile. With fewer it is the worst of them, and a matter of chance.
 const FEWEST_FOR_P99_99: u64 = 1000;
 
 /// One reason not to believe a figure. Its `Display` is a plain sentence.
@@ -44,14 +44,14 @@ const FEWEST_FOR_P99_99: u64 = 1000;
 pub enum Doubt {
     /// User + system over wall time is not the CPU % that was recorded.
     CpuDisagrees {
-        /// As recorded.
+        /// The recorded use of processors, %.
         recorded_pct: f64,
-        /// From user, system and wall time.
+        /// The same, computed from user, system and wall time, %.
         computed_pct: f64,
     },
     /// More CPU time than the machine has.
     MoreCpuThanMachine {
-        /// From user, system and wall time.
+        /// The use of processors, computed from user, system and wall time, %.
         used_pct: f64,
         /// Logical processors.
         processors: u32,
@@ -78,7 +78,7 @@ pub enum Doubt {
     RateBeyondLatency {
         /// Kind of operation.
         kind: OpKind,
-        /// As recorded.
+        /// The recorded rate, operations a second.
         per_s: f64,
         /// The most that threads and mean latency allow.
         possible_per_s: f64,
@@ -116,9 +116,9 @@ pub enum Doubt {
     },
     /// Most of the database's blocks are none of its data.
     MostlyLog {
-        /// All, KiB.
+        /// The size of the whole database, KiB.
         db_kib: u64,
-        /// Of logs, KiB.
+        /// The size of its logs, KiB.
         log_kib: u64,
         /// Set aside and not written, KiB.
         preallocated_kib: u64,
@@ -132,9 +132,9 @@ pub enum Doubt {
     RateNotKept {
         /// Kind of operation.
         kind: OpKind,
-        /// How far behind a client was at the end, seconds.
+        /// The time that the client that was furthest behind was late at the end, seconds.
         behind_s: f64,
-        /// How far it may be, seconds.
+        /// The most that it may be late, seconds.
         allowed_s: f64,
     },
     /// Clients slept longer than they should, and their operations began late.
@@ -150,7 +150,7 @@ pub enum Doubt {
     FewOperations {
         /// Kind of operation.
         kind: OpKind,
-        /// How many.
+        /// The number of such operations.
         operations: u64,
     },
 }
@@ -262,7 +262,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         let limited = result.workload.is_paced(o.side());
         let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
-        // At a requested rate, latency counts from when an operation was due, not from its call.
+        // At a requested rate, the latency of an operation counts from when it was due and not from its call.
         let beyond = if limited { None } else { rate_beyond_latency(o) };
         [driver, below, beyond, rate_not_kept(o, result), pacer_in_the_way(o), few_operations(o)]
     });

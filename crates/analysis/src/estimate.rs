@@ -228,7 +228,7 @@ mod tests {
         (0..12).map(|_| random.next_u32() as f64 / 2f64.powi(32)).sum::<f64>() - 6.0
     }
 
-    /// How often the interval holds the true mean, over many first-order autoregressions.
+    /// The share of first-order autoregressions whose interval holds the true mean.
     fn coverage(correlation: f64, length: usize) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2014);
         let (mut held, mut made) = (0u32, 0u32);

@@ -1,4 +1,4 @@
-//! How much of the machine others took from a trial.
+//! The interference of others with a trial: the part of the machine that they took from it.
 
 use kvdyno_results::TrialResult;
 

@@ -161,7 +161,7 @@ fn curve(histogram: &Histogram<u64>) -> Vec<CurvePoint> {
     let (mut points, mut passed) = (Vec::new(), 0.0);
     for step in histogram.iter_recorded() {
         passed += step.count_at_value() as f64;
-        // As the histogram's own percentiles: the value that at least so many operations do not exceed.
+        // The histogram defines percentiles so: the value that at least so many operations do not exceed.
         while let Some(nines) = wanted.next_if(|nines| (all * (1.0 - 10f64.powf(-nines))).max(1.0) <= passed + 1e-6) {
             points.push(CurvePoint { nines, ns: histogram.highest_equivalent(step.value_iterated_to()) });
         }
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// By hand: p50 of 10, 12 and 14 have s = 2, t(2) = 4.303: give and take 4.97.
+    /// The interval by hand: p50 of 10, 12 and 14 have s = 2, t(2) = 4.303: give and take 4.97.
     #[test]
     fn its_interval_is_that_of_the_repeats() {
         let pooled = pooled(vec![trial(1, &[10; 10]), trial(2, &[12; 10]), trial(3, &[14; 10])]);

@@ -3,14 +3,22 @@
 use kvdyno_results::{Phase, RequestedWork};
 
 use crate::Cell;
+use crate::verdicts::{Rivals, measured};
 
 /// The cells of setups that were asked for the same work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SameWork {
     /// Loading or running.
     pub phase: Phase,
-    /// Two or more, by index.
+    /// Two or more, by index, in the order of their keys: whose turn came first decides nothing.
     pub cells: Vec<usize>,
+}
+
+impl SameWork {
+    /// Its cells as they are compared, in their order; `all` are the cells that its indices are of.
+    pub fn rivals(&self, all: &[&Cell<'_>]) -> Rivals {
+        Rivals::of(self.cells.iter().map(|index| measured(all[*index])).collect())
+    }
 }
 
 /// The cells of an experiment that compete, in the order of the first of each work. This one rule is that of a report's
@@ -25,7 +33,10 @@ pub fn same_work(cells: &[&Cell<'_>]) -> Vec<SameWork> {
             None => works.push((work, vec![index])),
         }
     }
-    let competing = |(work, cells): (RequestedWork, Vec<usize>)| SameWork { phase: work.phase, cells };
+    let competing = |(work, mut of_work): (RequestedWork, Vec<usize>)| {
+        of_work.sort_by_key(|index| &cells[*index].key);
+        SameWork { phase: work.phase, cells: of_work }
+    };
     works.into_iter().filter(|(_, cells)| cells.len() > 1).map(competing).collect()
 }
 
@@ -37,11 +48,13 @@ pub fn is_driver<'c, 'r: 'c>(cell: &Cell<'_>, all: impl IntoIterator<Item = &'c 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::convert::Infallible;
 
     use kvdyno_results::latency_log::LatencyLog;
     use kvdyno_results::{ClientKind, TrialKey, TrialResult};
     use proptest::prelude::*;
+    use proptest::sample::{select, subsequence};
     use serde_json::{Value, json};
 
     use super::*;
@@ -65,7 +78,7 @@ mod tests {
     fn two_runs_of_one_workload_do_not_compete() {
         let both = |engine: &str| [1, 100].map(|batch| requested(engine, json!({ "batch": batch })));
         let results = [both("lmdb"), both("bdb")].concat();
-        assert_eq!(competing(&results), [["lmdb", "bdb"], ["lmdb", "bdb"]]);
+        assert_eq!(competing(&results), [["bdb", "lmdb"], ["bdb", "lmdb"]]);
     }
 
     #[test]
@@ -76,42 +89,122 @@ mod tests {
             one
         };
         let others = [of("null", "null"), of("lmdb", "lmdb"), of("bdb", "bdb")];
-        assert_eq!(competing(&others), [["lmdb", "bdb"]]);
+        assert_eq!(competing(&others), [["bdb", "lmdb"]]);
         assert_eq!(competing(&[of("one", "null"), of("other", "null")]), [["one", "other"]]);
     }
 
-    /// It has no threads, and was asked for what the others were.
+    /// An engine of processes has no threads, and was asked for what the others were.
     #[test]
     fn an_engine_of_processes_competes_with_engines_of_threads() {
         let mut processes = requested("gtm", json!({ "clients": "threads" }));
         processes.trial.clients = ClientKind::Processes;
         let threads = || requested("lmdb", json!({ "clients": "threads" }));
-        assert_eq!(competing(&[threads(), processes.clone()]), [["lmdb", "gtm"]]);
+        assert_eq!(competing(&[threads(), processes.clone()]), [["gtm", "lmdb"]]);
         processes.experiment["run"][0]["clients"] = "processes".into();
         assert_eq!(competing(&[threads(), processes]), Vec::<Vec<String>>::new());
     }
 
-    /// Keys of a run, which mostly have the same value.
-    fn run() -> impl Strategy<Value = Value> {
-        let keys = ["batch", "distribution", "isolation", "warmup", "read_rate", "seek_nexts"];
-        let value = prop::sample::select(vec![0_u8, 0, 0, 0, 1, 2]);
-        let run = move |values: Vec<u8>| keys.iter().zip(values).map(|(key, value)| (*key, value)).collect();
-        prop::collection::vec(value, keys.len()).prop_map(run)
+    /// A trial, and all by which others were asked for other work.
+    #[derive(Clone, Debug)]
+    struct Trial {
+        engine: &'static str,
+        /// Fields that have another value than those of [`base`].
+        other: Vec<(&'static str, Value)>,
+        /// Keys of the experiment that only some trials have.
+        keys: BTreeMap<String, u8>,
+        /// Fields that are not of the work, each with a value.
+        beside: Vec<(&'static str, Value)>,
+    }
+
+    fn trial() -> impl Strategy<Value = Trial> {
+        let other = vec![
+            ("/trial/phase", json!("load")),
+            ("/trial/variant", json!("warm")),
+            ("/trial/readers", json!(9)),
+            ("/trial/writers", json!(9)),
+            ("/workload/name", json!("readseq")),
+            ("/workload/records", json!(9)),
+            ("/workload/durability", json!("commit")),
+            ("/workload/read_rate", json!(9.0)),
+            ("/experiment/data/records", json!(9)),
+            ("/experiment/data/value_size", json!({ "histogram": [[1, 9]] })),
+            ("/experiment/settings/cache", json!("9MiB")),
+            ("/experiment/environment/memory", json!("9MiB")),
+            ("/experiment/run/0/role/1/mix", json!("get 9")),
+            ("/experiment/run/0/clients", json!("processes")),
+        ];
+        let beside = |value: u8| {
+            vec![
+                ("/trial/repeat", json!(value)),
+                ("/trial/clients", json!(["threads", "processes"][usize::from(value % 2)])),
+                ("/workload/seed", json!(value)),
+                ("/engine/version", json!(value.to_string())),
+                ("/engine/settings", json!([{ "topic": "cache", "name": "pages", "value": value.to_string() }])),
+                ("/experiment/engines", json!([value])),
+                ("/experiment/lab/seed", json!(value)),
+                ("/experiment/run/0/readers", json!([value])),
+            ]
+        };
+        let section = select(vec!["data", "settings", "load", "run/0", "environment"]);
+        let key = (section, select(vec!["a", "b"])).prop_map(|(section, key)| format!("/experiment/{section}/{key}"));
+        let few = |most: usize| prop_oneof![3 => Just(0), 1 => 0..=most];
+        (
+            select(vec!["lmdb", "bdb", "rocksdb"]),
+            few(2).prop_flat_map(move |count| subsequence(other.clone(), count)),
+            few(2).prop_flat_map(move |count| prop::collection::btree_map(key.clone(), 1_u8..3, count)),
+            (1_u8..4).prop_flat_map(move |value| subsequence(beside(value), 0..=8)),
+        )
+            .prop_map(|(engine, other, keys, beside)| Trial { engine, other, keys, beside })
+    }
+
+    /// The result of a trial as a file has it.
+    fn base(engine: &str) -> Value {
+        let experiment = json!({
+            "engines": [],
+            "lab": { "seed": 1 },
+            "data": { "records": 1000, "value_size": null },
+            "settings": { "cache": null },
+            "load": {},
+            "environment": { "memory": null },
+            "run": [{ "readers": [1], "clients": "threads", "role": [{ "mix": "get 1" }, { "mix": "put 1" }] }],
+        });
+        serde_json::to_value(TrialResult { experiment, ..result(engine, 1, 1, 100.0) }).unwrap()
+    }
+
+    impl Trial {
+        fn result(&self, number: usize) -> TrialResult {
+            let mut result = base(self.engine);
+            let keys = self.keys.iter().map(|(path, value)| (path.as_str(), json!(value)));
+            let number = ("/trial/number", json!(number));
+            for (path, value) in
+                self.other.iter().cloned().chain(self.beside.iter().cloned()).chain(keys).chain([number])
+            {
+                let (parent, field) = path.rsplit_once('/').unwrap();
+                result.pointer_mut(parent).unwrap()[field] = value;
+            }
+            serde_json::from_value(result).unwrap()
+        }
     }
 
     proptest! {
+        /// Whatever else differs: trials of one engine are then of one cell, or of two that compete.
         #[test]
-        fn those_compete_that_were_asked_for_the_same(runs in prop::collection::vec(run(), 1..8)) {
-            let engine = |index: usize| format!("engine-{index}");
-            let result = |(index, run): (usize, &Value)| requested(&engine(index), run.clone());
-            let results: Vec<_> = runs.iter().enumerate().map(result).collect();
-            let groups = competing(&results);
-            for (one, run) in runs.iter().enumerate() {
-                let with = groups.iter().find(|group| group.contains(&engine(one)));
-                for (other, _) in runs.iter().enumerate().filter(|(other, _)| *other != one) {
-                    let compete = with.is_some_and(|group| group.contains(&engine(other)));
-                    prop_assert_eq!(compete, runs[other] == *run);
-                }
+        fn trials_are_compared_where_no_key_of_their_work_differs(trials in prop::collection::vec(trial(), 2..8)) {
+            let results: Vec<_> = trials.iter().enumerate().map(|(number, trial)| trial.result(number)).collect();
+            let Ok(cells) = cells(&results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
+            let cells: Vec<&Cell<'_>> = cells.iter().collect();
+            let of = |number: usize| {
+                let is_of = |cell: &&Cell<'_>| cell.finished.iter().any(|one| one.trial.number == number as u32);
+                cells.iter().position(is_of).unwrap()
+            };
+            let works = same_work(&cells);
+            for (one, other) in (0..trials.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
+                let both = [of(one), of(other)];
+                let competes = |same: &SameWork| both.iter().all(|cell| same.cells.contains(cell));
+                let compared = both[0] == both[1] || works.iter().any(competes);
+                let [one, other] = [&trials[one], &trials[other]];
+                let is_same = (&one.other, &one.keys) == (&other.other, &other.keys);
+                prop_assert_eq!(compared, is_same, "{:?} {:?}", one, other);
             }
         }
     }

@@ -11,18 +11,19 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use crate::random::{normal, uniform};
 use crate::verdicts::trimmed::TrimmedMean;
 use crate::verdicts::{
-    Comparison, Looks, MOST_LOOKS, MeasuredCell, PairedRatios, Pairing, Rivals, Terms, Unsure, Verdict, compare,
+    Comparison, Looks, MOST_LOOKS, MeasuredCell, PairedRatios, Pairing, Question, Rivals, Terms, Unsure, Verdict,
+    compare,
 };
 
 /// The way in which the speed of a simulated machine changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SimulatedNoise {
-    /// It does not: trials differ for themselves alone.
+    /// The machine does not change: trials differ for themselves alone.
     Independent,
     /// A first-order autoregression: nine tenths of the deviation at one trial are left at the next.
     Autocorrelated,
-    /// It falls all the time.
+    /// Its speed falls all the time.
     Drifting,
 }
 
@@ -30,20 +31,20 @@ pub enum SimulatedNoise {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SimulatedEnd {
-    /// After a number of repeats that was set beforehand.
+    /// The repeats end after a number of them that was set beforehand.
     After(usize),
-    /// As soon as there is a verdict, or after as many looks as there can be.
+    /// The repeats end with the first verdict, or after as many looks as there can be.
     Decided,
-    /// As soon as half of the interval is at most so wide.
+    /// The repeats end when half of the interval is at most so wide.
     Precise(f64),
-    /// At the first interval that misses the truth: the worst possible stopping rule with a look after each repeat.
+    /// The repeats end with the first interval that misses the truth: the worst rule with a look after each repeat.
     Missed,
 }
 
 /// A comparison to be simulated many times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SimulatedComparison {
-    /// How the machine changes.
+    /// The way in which the machine changes.
     pub noise: SimulatedNoise,
     /// The part of trials whose start was not over, so that they are slower by ten times the spread on average.
     pub outliers: f64,
@@ -60,14 +61,14 @@ pub struct SimulatedComparison {
 /// The outcome of many simulated comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SimulatedCoverage {
-    /// How many were simulated.
+    /// The number of simulated comparisons.
     pub tries: usize,
-    /// Those whose interval at the end holds the truth.
+    /// The comparisons whose interval at the end holds the truth.
     pub held: usize,
     /// Comparisons with a wrong verdict: a difference where there is none, a difference the wrong way round, or no
     /// difference where there is one that was to be detected.
     pub wrong: usize,
-    /// Those that have a verdict.
+    /// The comparisons that have a verdict.
     pub decided: usize,
     /// Repeats on average.
     pub repeats: f64,
@@ -155,7 +156,7 @@ pub fn simulate_equals(setups: usize, repeats: u32, looks: Looks, tries: usize, 
             let figures = (1..=repeats).map(|repeat| (repeat, (0.01 * normal(&mut random)).exp())).collect();
             MeasuredCell { figures, ..MeasuredCell::default() }
         };
-        let verdicts = Rivals { cells: (0..setups).map(|_| cell()).collect() }.verdicts(&terms);
+        let verdicts = Rivals { cells: (0..setups).map(|_| cell()).collect() }.verdicts(Question::Ranking, &terms);
         let any = |pairs: &[Pairing]| pairs.iter().any(|pair| pair.comparison.verdict.is_decided());
         wrong.neighbours += each * f64::from(u8::from(any(&verdicts.neighbours)));
         wrong.pairs += each * f64::from(u8::from(any(&verdicts.all)));
@@ -245,7 +246,7 @@ struct SimulatedMachine {
 }
 
 impl SimulatedMachine {
-    /// At the next trial.
+    /// The log ratio of the next trial.
     fn next(&mut self, random: &mut Xoshiro256PlusPlus) -> f64 {
         let state = match (self.noise, self.state) {
             (SimulatedNoise::Independent, _) => 0.0,

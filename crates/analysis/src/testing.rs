@@ -10,27 +10,18 @@ use kvdyno_results::{
 
 /// A trial of 10 s with one kind of operation, `get`.
 pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) -> TrialResult {
+    let trial = TrialKey {
+        number: 10 * readers + repeat,
+        engine: engine.into(),
+        variant: String::new(),
+        phase: Phase::Run,
+        workload: "readrandom".into(),
+        readers,
+        writers: 0,
+        clients: ClientKind::Threads,
+        repeat,
+    };
     TrialResult {
-        schema: SCHEMA,
-        trial: TrialKey {
-            number: 10 * readers + repeat,
-            engine: engine.into(),
-            variant: String::new(),
-            phase: Phase::Run,
-            workload: "readrandom".into(),
-            readers,
-            writers: 0,
-            clients: ClientKind::Threads,
-            repeat,
-        },
-        engine: engine_facts(engine),
-        experiment: Default::default(),
-        workload: workload(),
-        outcome: TrialOutcome::Finished,
-        started: Timestamp::UNIX_EPOCH,
-
-        design: None,
-        copied_from: None,
         window: Some(Window {
             seconds: 10.0,
             warmup_seconds: 1.0,
@@ -41,21 +32,12 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
             ..Window::default()
         }),
         operations: vec![gets(readers, reads_per_s)],
-        of_roles: Vec::new(),
-        answers: AnswerCounts::default(),
         os: OsFacts { wall_s: 11.0, user_s: 10.0, sys_s: 0.6, cpu_pct: 96, ..OsFacts::default() },
-        environment: Default::default(),
-        space: Space::default(),
-        audit: None,
-        figures: None,
-        user_bytes_written: 0,
-        user_bytes_read: None,
-        statistics: Vec::new(),
-        notes: Vec::new(),
+        ..TrialResult::without_figures(trial, engine_facts(engine), workload(), TrialOutcome::Finished)
     }
 }
 
-/// The same, crashed before its window.
+/// A trial that crashed before its window.
 pub(crate) fn failed(engine: &str, readers: u32, repeat: u32) -> TrialResult {
     let failure = Failure { kind: FailureKind::Crashed, reason: "segmentation fault".into() };
     let outcome = TrialOutcome::Failed(failure);

@@ -5,10 +5,10 @@
 use std::convert::Infallible;
 use std::io;
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Rivals, Terms, Verdict, rivals_of_runs};
-use kvdyno_analysis::{Series, cells};
+use kvdyno_analysis::verdicts::{Looks, Pairing, Terms, Verdict};
+use kvdyno_analysis::{Cell, SameWork, Series, cells, same_work};
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{TrialKey, TrialResult};
+use kvdyno_results::{Phase, TrialKey, TrialResult};
 
 use crate::pairs::counted;
 use crate::table::{FidelityLine, FidelityTable};
@@ -67,24 +67,20 @@ fn verdicts(results: &[TrialResult]) -> Vec<((usize, String, String), Verdict)> 
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(mut cells) = cells(results, &Series::new(), no_latencies);
     cells.sort_by(|one, other| (one.key.readers, &one.key.engine).cmp(&(other.key.readers, &other.key.engine)));
-    let runs: Vec<_> = cells.iter().filter(|cell| cell.key.readers > 0).collect();
+    let cells: Vec<&Cell<'_>> = cells.iter().collect();
     let terms = Terms { looks: Looks::AfterEach, ..Terms::default() };
-    let columns = rivals_of_runs(&cells);
-    let of_column = |(column, rivals): (usize, &Rivals)| {
-        let engines: Vec<String> = runs
-            .chunk_by(|one, next| one.key.readers == next.key.readers)
-            .nth(column)
-            .map(|cells| cells.iter().map(|cell| cell.key.engine.clone()).collect())
-            .unwrap_or_default();
-        let of_pair = move |pairing: Pairing| {
-            let (one, other) = (engines.get(pairing.one)?.clone(), engines.get(pairing.other)?.clone());
+    let of_column = |(column, same): (usize, &SameWork)| {
+        let engine = |index: usize| cells[same.cells[index]].key.engine.clone();
+        let of_pair = |pairing: Pairing| {
+            let (one, other) = (engine(pairing.one), engine(pairing.other));
             let verdict = pairing.comparison.verdict;
-            Some(match one <= other {
+            match one <= other {
                 true => ((column, one, other), verdict),
                 false => ((column, other, one), verdict.reversed()),
-            })
+            }
         };
-        rivals.all_pairs(&terms).into_iter().filter_map(of_pair).collect::<Vec<_>>()
+        same.rivals(&cells).all_pairs(&terms).into_iter().map(of_pair).collect::<Vec<_>>()
     };
+    let columns: Vec<SameWork> = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).collect();
     columns.iter().enumerate().flat_map(of_column).collect()
 }

@@ -14,7 +14,7 @@ pub enum ReportError {
     /// A file of the report cannot be written.
     #[error("cannot write {path}: {cause}")]
     Write {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why.
         cause: io::Error,
@@ -46,7 +46,7 @@ pub enum ReportError {
 }
 
 impl ReportError {
-    /// For `map_err` after writing `path`.
+    /// The conversion for `map_err` after writing `path`.
     pub(crate) fn writing(path: PathBuf) -> impl FnOnce(io::Error) -> ReportError {
         |cause| ReportError::Write { path, cause }
     }

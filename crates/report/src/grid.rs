@@ -12,9 +12,9 @@ use crate::figures::Unit;
 pub(crate) struct Grid {
     /// Its title.
     pub(crate) title: String,
-    /// From the left.
+    /// The columns, from the left.
     pub(crate) columns: Vec<GridColumn>,
-    /// From the top.
+    /// The rows, from the top.
     pub(crate) rows: Vec<GridRow>,
     /// Lines beneath.
     pub(crate) notes: Vec<TableNote>,
@@ -62,7 +62,7 @@ pub(crate) struct GridRow {
 pub(crate) struct GridCell {
     /// Its figure or words.
     pub(crate) content: Content,
-    /// How it stands out.
+    /// The emphasis of the field.
     pub(crate) emphasis: Emphasis,
 }
 
@@ -93,17 +93,17 @@ pub(crate) enum Content {
     Latency(Estimate),
 }
 
-/// How a field stands out from the others.
+/// The emphasis of a field among the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Emphasis {
-    /// It does not.
+    /// The field does not stand out.
     #[default]
     Plain,
     /// Faster than every other of its column.
     Best,
-    /// The same as the highest.
+    /// The figure is the same as the highest.
     Near,
-    /// It cannot be told from the highest, or as the highest.
+    /// The figure cannot be told from the highest, or as the highest.
     Untold,
     /// No figure, for a reason.
     Missing,
@@ -114,9 +114,9 @@ pub(crate) enum Emphasis {
 /// A line beneath a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TableNote {
-    /// As it stands.
+    /// The note as it stands.
     Words(String),
-    /// How many trials are behind the figures, and what becomes of them.
+    /// The number of trials behind the figures, and the way from these to the figures.
     Repeats,
     /// Words about a column, for the pieces of a table that have it.
     OfColumn(&'static str, &'static str),
@@ -228,7 +228,7 @@ impl Grid {
         pieces
     }
 
-    /// The same without the column that names the groups of rows.
+    /// The same table without the column that names the groups of rows.
     pub(crate) fn without_names_of_groups(&self) -> Grid {
         let mut grid = self.clone();
         grid.remove_column(0);
@@ -321,7 +321,7 @@ const INTERFERENCE: &str = "! there was interference with a trial of it: the not
 /// The mark of a figure that was not steady.
 pub(crate) const UNSTEADY: &str = "†";
 
-/// In the head of a column of percentiles.
+/// The word in the head of a column of percentiles.
 const LATENCY: &str = "p50";
 
 impl TableNote {

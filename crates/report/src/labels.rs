@@ -2,60 +2,20 @@
 //! it is; a label is the name that people read. Cells that share an engine, a workload and numbers of threads and
 //! differ in something else, such as the size of values, have that in their labels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_analysis::{Cell, CellKey};
-use kvdyno_model::text::{bytes, grouped};
-use kvdyno_results::{ClientKind, Phase, RequestedWork, RoleFacts, TrialResult, WorkloadFacts};
+use kvdyno_results::{ClientKind, Phase, RequestedWork, TrialResult};
 use serde::Serialize;
-
-use crate::order::distinct;
 
 /// The names of a cell for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Label {
     /// The engine, with whatever tells its cells from others of the same name: `bdb, processes TAINTED`.
     pub(crate) engine: String,
-    /// The workload, with whatever tells its cells from others of the same name: `readrandom, 16 + 24 bytes`.
+    /// The workload, with whatever tells its cells from others of the same name: `readrandom, batch 100`.
     pub(crate) workload: String,
 }
-
-/// A property in which cells can differ, in words; empty where a cell has none.
-type Property = fn(&TrialResult) -> String;
-
-const OF_WORKLOADS: [Property; 17] = [
-    |r| format!("{} records", grouped(r.workload.records as f64)),
-    |r| r.workload.sizes(|bytes| bytes.to_string()),
-    |r| format!("keys in {}", r.workload.keys()),
-    |r| format!("batches of {}", grouped(r.workload.batch as f64)),
-    |r| format!("{} reads a transaction", r.workload.reads_per_transaction),
-    |r| r.workload.seek_nexts.map_or(String::new(), |steps| format!("{} steps a range", grouped(steps as f64))),
-    |r| r.workload.seek_within.map_or(String::new(), |within| format!("seek_within {}", grouped(within as f64))),
-    |r| r.workload.keys_per_multiget.map_or(String::new(), |keys| format!("{} keys a multiget", grouped(keys as f64))),
-    |r| format!("durability {}", r.workload.durability),
-    |r| format!("cache {}", bytes(r.workload.cache_bytes as f64)),
-    |r| format!("write buffer {}", bytes(r.workload.write_buffer_bytes as f64)),
-    |r| format!("compression {}", r.workload.compression),
-    |r| r.workload.write_rate.map_or("writes not limited".to_owned(), |rate| format!("{} writes/s", grouped(rate))),
-    |r| r.workload.read_rate.map_or("reads in a closed loop".to_owned(), |rate| format!("{} reads/s", grouped(rate))),
-    |r| r.workload.rate.map_or(String::new(), |rate| format!("{} operations/s", grouped(rate))),
-    |r| r.workload.arrival.map(|arrival| arrival.to_string()).unwrap_or_default(),
-    |r| roles(&r.workload),
-];
-
-/// The roles of clients in words; empty where these are all alike.
-pub(crate) fn roles(workload: &WorkloadFacts) -> String {
-    workload.roles.iter().map(role).collect::<Vec<_>>().join("; ")
-}
-
-/// `front: 4 x get 95, put 5, zipf 0.99, 100 a second`.
-fn role(role: &RoleFacts) -> String {
-    let rate = role.rate.map_or(String::new(), |rate| format!(", {} a second", grouped(rate)));
-    let durability = role.durability.as_ref().map_or(String::new(), |level| format!(", durability {level}"));
-    format!("{}: {} x {}, {}{rate}{durability}", role.name, role.clients, role.mix, role.distribution)
-}
-
-const OF_ENGINES: Property = |r| r.engine.version.clone();
 
 /// A cell whose label is being made.
 struct Draft<'c, 'r> {
@@ -73,17 +33,23 @@ impl<'c, 'r> Draft<'c, 'r> {
     fn name(&self) -> (&CellKey, &Label) {
         (self.key, &self.label)
     }
+
+    fn version(&self) -> &str {
+        self.first.map_or("", |result| &result.engine.version)
+    }
 }
 
 /// A label for each cell, no two the same for one number of threads.
 pub(crate) fn labels(cells: &[Cell<'_>]) -> Vec<Label> {
     let mut drafts: Vec<Draft<'_, '_>> = cells.iter().map(Draft::of).collect();
+    let works: Vec<Option<RequestedWork>> = cells.iter().map(Cell::work).collect();
     add_processes(&mut drafts);
-    for property in OF_WORKLOADS {
-        add_where_cells_differ(&mut drafts, property, |label| &mut label.workload);
+    // Results of before have no keys of the experiment: facts tell their work.
+    for words in [RequestedWork::key_words, RequestedWork::fact_words] {
+        let words: Vec<_> = works.iter().map(|work| work.as_ref().map(words).unwrap_or_default()).collect();
+        add_where_works_differ(&mut drafts, &words);
     }
-    add_differing_keys(&mut drafts);
-    add_where_cells_differ(&mut drafts, OF_ENGINES, |label| &mut label.engine);
+    add_versions(&mut drafts);
     number_the_rest(&mut drafts);
     mark_tainted(&mut drafts);
     drafts.into_iter().map(|draft| draft.label).collect()
@@ -98,7 +64,7 @@ fn plain(key: &CellKey) -> Label {
     Label { engine: key.engine.clone(), workload }
 }
 
-/// Where some clients were threads and others processes, the engines of the latter say so.
+/// Adds that clients were processes to the names of engines, where those of others were threads.
 fn add_processes(drafts: &mut [Draft<'_, '_>]) {
     if !drafts.iter().any(|draft| draft.key.clients == ClientKind::Threads) {
         return;
@@ -108,57 +74,48 @@ fn add_processes(drafts: &mut [Draft<'_, '_>]) {
     }
 }
 
-/// Adds a property to names where cells of the same name differ in it. Every cell that shares the affected part of the
-/// name gets its own property in that part.
-fn add_where_cells_differ(drafts: &mut [Draft<'_, '_>], property: Property, part: fn(&mut Label) -> &mut String) {
-    let words: Vec<String> = drafts.iter().map(|draft| draft.first.map(property).unwrap_or_default()).collect();
-    let differs = |index: &usize| {
-        (0..*index).any(|other| drafts[other].name() == drafts[*index].name() && words[other] != words[*index])
-    };
-    let ambiguous = (0..drafts.len()).filter(differs);
-    let names =
-        distinct(ambiguous.map(|index| (drafts[index].key.phase, part(&mut drafts[index].label.clone()).clone())));
-    for (draft, word) in drafts.iter_mut().zip(words).filter(|(_, word)| !word.is_empty()) {
-        let phase = draft.key.phase;
-        let own = part(&mut draft.label);
-        if names.iter().any(|(other, name)| *other == phase && name == own) {
-            own.push_str(", ");
-            own.push_str(&word);
-        }
-    }
-}
-
-/// Adds keys to names where cells of the same name did different work: the keys in which the work differs, as the
-/// experiment file calls them, such as `isolation snapshot`.
-fn add_differing_keys(drafts: &mut [Draft<'_, '_>]) {
-    let works: Vec<BTreeMap<String, String>> = drafts
-        .iter()
-        .map(|draft| draft.first.map(RequestedWork::of).map(|work| work.key_words()).unwrap_or_default())
-        .collect();
+/// Adds to the names of workloads that stand for different works the keys in which these differ, as the experiment
+/// file calls them: `isolation snapshot`. `works` has the keys of each cell's work, and their values.
+fn add_where_works_differ(drafts: &mut [Draft<'_, '_>], works: &[BTreeMap<String, String>]) {
     let name = |draft: &Draft<'_, '_>| (draft.key.phase, draft.label.workload.clone());
     let column = |draft: &Draft<'_, '_>| (name(draft), draft.key.readers, draft.key.writers);
-    let mut differing: Vec<((Phase, String), Vec<&String>)> = Vec::new();
+    let mut differing: BTreeMap<(Phase, String), BTreeSet<&String>> = BTreeMap::new();
     for (index, draft) in drafts.iter().enumerate() {
         let before = (0..index).find(|other| column(&drafts[*other]) == column(draft));
         let Some(other) = before.map(|other| &works[other]).filter(|other| **other != works[index]) else { continue };
         let keys = other.keys().chain(works[index].keys()).filter(|key| other.get(*key) != works[index].get(*key));
-        match differing.iter_mut().find(|(same, _)| *same == name(draft)) {
-            Some((_, all)) => all.extend(keys),
-            None => differing.push((name(draft), keys.collect())),
-        }
+        differing.entry(name(draft)).or_default().extend(keys);
     }
-    for (draft, work) in drafts.iter_mut().zip(&works) {
-        let Some((_, keys)) = differing.iter().find(|(same, _)| *same == name(draft)) else { continue };
-        for key in distinct(keys.iter()) {
-            if let Some(value) = work.get(*key) {
-                let own = key.rsplit('.').next().unwrap_or(key);
-                draft.label.workload.push_str(&format!(", {own} {value}"));
-            }
+    for (draft, work) in drafts.iter_mut().zip(works) {
+        let keys = differing.get(&name(draft)).into_iter().flatten();
+        for (key, value) in keys.clone().filter_map(|key| Some((*key, work.get(*key)?))) {
+            let is_alone = keys.clone().filter(|other| own_name(other) == own_name(key)).count() == 1;
+            let key = if is_alone { own_name(key) } else { key };
+            draft.label.workload.push_str(&format!(", {key} {value}"));
         }
     }
 }
 
-/// The last resort: the engine was set up in another way that no property tells.
+/// A key without its section: `batch` of `run.batch`.
+fn own_name(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// Adds its version to the name of an engine where cells of that name have different ones.
+fn add_versions(drafts: &mut [Draft<'_, '_>]) {
+    let differs = |index: &usize| {
+        let (draft, before) = (&drafts[*index], &drafts[..*index]);
+        before.iter().any(|other| other.name() == draft.name() && other.version() != draft.version())
+    };
+    let name = |draft: &Draft<'_, '_>| (draft.key.phase, draft.label.engine.clone());
+    let ambiguous: BTreeSet<_> = (0..drafts.len()).filter(differs).map(|index| name(&drafts[index])).collect();
+    for draft in drafts.iter_mut().filter(|draft| ambiguous.contains(&name(draft)) && !draft.version().is_empty()) {
+        let version = format!(", {}", draft.version());
+        draft.label.engine.push_str(&version);
+    }
+}
+
+/// The last resort: the engine was set up in another way that nothing else tells.
 fn number_the_rest(drafts: &mut [Draft<'_, '_>]) {
     let alike = |index: usize| (0..index).filter(|other| drafts[*other].name() == drafts[index].name()).count();
     let before: Vec<usize> = (0..drafts.len()).map(alike).collect();
@@ -172,5 +129,81 @@ fn mark_tainted(drafts: &mut [Draft<'_, '_>]) {
     let is_tainted = |draft: &Draft<'_, '_>| draft.first.is_some_and(|result| result.taints().next().is_some());
     for draft in drafts.iter_mut().filter(|draft| is_tainted(draft)) {
         draft.label.engine.push_str(" TAINTED");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use kvdyno_analysis::{Series, cells};
+    use kvdyno_results::TrialKey;
+    use kvdyno_results::latency_log::LatencyLog;
+    use proptest::prelude::*;
+    use proptest::sample::{select, subsequence};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::testing::result;
+
+    fn experiment() -> impl Strategy<Value = Value> {
+        let run = select(vec![
+            json!({}),
+            json!({ "batch": 1 }),
+            json!({ "batch": 100 }),
+            json!({ "batch": 100, "isolation": "snapshot" }),
+            json!({ "role": [{ "rate": 5 }, { "mix": "get 1" }] }),
+            json!({ "role": [{ "mix": "get 1" }, { "rate": 5 }] }),
+        ]);
+        let load = select(vec![json!({}), json!({ "batch": 100 })]);
+        (run, load).prop_map(|(run, load)| json!({ "run": [run], "load": load, "data": {} }))
+    }
+
+    fn trial() -> impl Strategy<Value = TrialResult> {
+        let engine = select(vec!["lmdb", "bdb"]);
+        let clients = select(vec![ClientKind::Threads, ClientKind::Processes]);
+        let facts = subsequence(vec!["records", "read_rate"], 0..=1);
+        (engine, clients, 1_u32..3, experiment(), facts, select(vec!["1", "2"])).prop_map(
+            |(engine, clients, readers, experiment, facts, version)| {
+                let trial = TrialKey {
+                    number: 1,
+                    engine: engine.into(),
+                    variant: String::new(),
+                    phase: Phase::Run,
+                    workload: "mix".into(),
+                    readers,
+                    writers: 0,
+                    clients,
+                    repeat: 1,
+                };
+                let mut result = TrialResult { experiment, ..result(trial, 100.0) };
+                result.engine.version = version.into();
+                result.workload.records = if facts.contains(&"records") { 9 } else { 1000 };
+                result.workload.read_rate = facts.contains(&"read_rate").then_some(9.0);
+                result
+            },
+        )
+    }
+
+    proptest! {
+        /// A column of a table has one work, and a line of it one cell.
+        #[test]
+        fn cells_of_one_label_did_one_work(
+            results in prop::collection::vec(trial(), 2..10),
+            has_keys in prop::bool::weighted(0.7),
+        ) {
+            let mut results = results;
+            // Results of before have none.
+            results.iter_mut().filter(|_| !has_keys).for_each(|result| result.experiment = Value::Null);
+            let Ok(cells) = cells(&results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
+            let labels = labels(&cells);
+            for (one, other) in (0..cells.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
+                let column = |cell: usize| (cells[cell].key.readers, &labels[cell].workload);
+                if column(one) == column(other) {
+                    prop_assert_eq!(cells[one].work(), cells[other].work(), "{:?}", labels);
+                    prop_assert_ne!(&labels[one], &labels[other]);
+                }
+            }
+        }
     }
 }

@@ -17,6 +17,8 @@ mod published;
 mod remarks;
 mod study;
 mod tables;
+#[cfg(test)]
+mod testing;
 mod verdicts;
 mod words;
 
@@ -36,7 +38,7 @@ use study::{Contents, Study};
 /// A report in a format, and its page.
 #[derive(Debug)]
 pub struct Rendered {
-    /// In the requested format.
+    /// The text in the requested format.
     pub text: String,
     /// The file of the page, or why it could not be written: the text is there all the same.
     pub page: Result<PathBuf, ReportError>,

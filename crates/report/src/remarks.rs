@@ -39,7 +39,7 @@ pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
     all_doubts(study).into_iter().map(remark).collect()
 }
 
-/// The same: an engine's that are of one sort stand once, by the first.
+/// The doubts about a study. An engine's doubts of one sort stand together, where the first of them does.
 pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
     let mut doubts = grouped(all_doubts(study), std::mem::discriminant, Doubt::to_string);
     doubts.extend(study.all_cells().iter().filter_map(wide));
@@ -76,7 +76,7 @@ fn untold(study: &Study<'_>) -> Vec<Remark> {
     distinct(all.iter().copied()).into_iter().map(remark).collect()
 }
 
-/// From this half of an interval over its value on, a rate is no figure to go by.
+/// The half of an interval over its value from which on a rate is no figure to go by.
 const WIDE: f64 = 0.3;
 
 /// A cell whose repeats differ so much that its rates say little.
@@ -111,7 +111,7 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
     left_out.chain(of_trials).chain(without_log).chain(untold(study)).collect()
 }
 
-/// Where latencies could not be merged.
+/// The remark on a cell whose latencies could not be merged.
 fn without_log(cell: &StudyCell<'_>) -> Option<Remark> {
     let kinds: Vec<&str> = cell.latencies.iter().filter(|one| !one.is_merged).map(|one| one.kind.word()).collect();
     (!kinds.is_empty()).then(|| Remark {

@@ -93,6 +93,21 @@ impl Contents {
         let folder = folder.clone();
         Ok(Contents { folder, experiment, experiment_text, machine, results, series, left_out, missing })
     }
+
+    /// An experiment and its results, without a folder.
+    #[cfg(test)]
+    pub(crate) fn made_up(experiment: Experiment, results: Vec<TrialResult>) -> Contents {
+        Contents {
+            folder: ResultsFolder::at(std::path::Path::new("made-up")),
+            results: in_order_of_engines(results, &experiment.engines),
+            experiment,
+            experiment_text: String::new(),
+            machine: None,
+            series: Series::new(),
+            left_out: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
 }
 
 impl<'a> Study<'a> {
@@ -100,7 +115,7 @@ impl<'a> Study<'a> {
     pub(crate) fn of(contents: &'a Contents) -> Result<Study<'a>, ReportError> {
         let cells = cells(&contents.results, &contents.series, |trial| contents.folder.latencies(trial))?;
         let mut resources = Resources::new();
-        // Of the others nothing is drawn, and to read them takes a while.
+        // Nothing is drawn of the other trials, and to read them takes a while.
         for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {
             let Some(first) = cell.finished.first() else { continue };
             resources.insert(first.trial.clone(), contents.folder.resources(&first.trial)?);

@@ -48,6 +48,13 @@ impl RequestedWork {
         self.keys.iter().for_each(|(section, value)| flatten(section.clone(), value, &mut words));
         words
     }
+
+    /// The same of each fact, as a result calls it: `workload.batch` and `100`.
+    pub fn fact_words(&self) -> BTreeMap<String, String> {
+        let mut words = BTreeMap::new();
+        flatten("workload".to_owned(), &serde_json::to_value(&self.facts).unwrap_or_default(), &mut words);
+        words
+    }
 }
 
 /// The keys of a trial's experiment that are of its work. The numbers of readers are a list, and the trial's own is

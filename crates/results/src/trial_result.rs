@@ -488,6 +488,39 @@ impl AnswerCounts {
 }
 
 impl TrialResult {
+    /// The result of a trial that gave no figures, by nobody's clock and without the keys of its experiment.
+    pub fn without_figures(
+        trial: TrialKey,
+        engine: EngineFacts,
+        workload: WorkloadFacts,
+        outcome: TrialOutcome,
+    ) -> TrialResult {
+        TrialResult {
+            schema: SCHEMA,
+            trial,
+            engine,
+            experiment: serde_json::Value::Null,
+            workload,
+            outcome,
+            started: Timestamp::default(),
+            design: None,
+            copied_from: None,
+            window: None,
+            operations: Vec::new(),
+            of_roles: Vec::new(),
+            answers: AnswerCounts::default(),
+            audit: None,
+            figures: None,
+            os: OsFacts::default(),
+            environment: ObservedEnvironment::default(),
+            space: Space::default(),
+            user_bytes_written: 0,
+            user_bytes_read: None,
+            statistics: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// Whether the figures may be compared.
     pub fn is_finished(&self) -> bool {
         self.outcome == TrialOutcome::Finished

@@ -201,7 +201,7 @@ fn sleeps_that_make_operations_late() {
     assert_eq!(sentences(&slow), [expected]);
 }
 
-/// As a histogram gives that wraps round.
+/// A histogram that wraps round gives such latencies.
 #[test]
 fn latencies_that_cannot_be() {
     let mut result = result("rocksdb", 4, 1, 115_336.0);

@@ -13,7 +13,7 @@ use super::Unsteady;
 use crate::cells::PointRate;
 use crate::estimate::{effective_size, mean, median};
 
-/// How often a steady series is taken for one that changed, if the test's assumptions hold.
+/// The probability that the test calls a steady series changed, if its assumptions hold.
 const ERROR: f64 = 0.01;
 
 /// The change of a rate that is more than `detect`, of 1, and more than chance.
@@ -30,7 +30,7 @@ pub(super) fn finding(points: &[PointRate], side: Side, detect: f64) -> Option<U
     (chance < ERROR && share.abs() > detect).then_some(Unsteady::Step { side, share, at: at as f64 / count })
 }
 
-/// How many values lie before the change, and Pettitt's K; none for fewer than two values.
+/// The number of values before the likeliest change, and Pettitt's K; none for fewer than two values.
 fn most_likely(values: &[f64]) -> Option<(usize, f64)> {
     let sign = |one: f64, other: f64| f64::from(i8::from(one > other) - i8::from(one < other));
     let against_all = |value: &f64| values.iter().map(|other| sign(*value, *other)).sum::<f64>();
@@ -83,7 +83,7 @@ mod tests {
         assert!(observed(&[[100.0; 15], [96.0; 15]].concat()).is_some());
     }
 
-    /// At most 2 in 100, where the test promises 1 for points that are independent.
+    /// The test errs in at most 2 of 100 series; for points that are independent it promises 1.
     #[test]
     fn errors_are_as_rare_as_they_should_be() {
         for (points, correlation) in [(10, 0.0), (30, 0.0), (120, 0.0), (30, 0.3), (120, 0.5), (120, 0.8), (600, 0.9)] {
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Of 60 points that vary by 5 %: at least 9 in 10 steps of a tenth in the middle, 8 in 10 of a fifth at 70 %.
+    /// In 60 points that vary by 5 % it finds 9 of 10 steps of a tenth in the middle, and 8 of 10 of a fifth at 70 %.
     #[test]
     fn steps_are_found_and_waves_are_not() {
         let share = |spread: f64, course: fn(f64) -> f64| {

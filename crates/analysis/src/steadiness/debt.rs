@@ -12,7 +12,7 @@ use kvdyno_results::{Setting, TrialResult};
 const BYTES: [(&str, &str); 2] =
     [("rocksdb", "rocksdb.estimate-pending-compaction-bytes"), ("pebble", "estimated debt")];
 
-/// From this part of the database on, what is put off is much.
+/// The part of the database from which on the work that is put off is much.
 const MUCH: f64 = 0.1;
 
 /// Bytes that an engine must still rewrite.
@@ -20,7 +20,7 @@ const MUCH: f64 = 0.1;
 pub struct Debt {
     /// The engine's name for them.
     pub name: String,
-    /// How many.
+    /// The number of bytes that are put off.
     pub bytes: u64,
     /// The bytes as a fraction of the database's size.
     pub share: f64,

@@ -42,25 +42,25 @@ pub enum Steadiness {
 pub enum Unsteady {
     /// The rates of rounds lie too far apart.
     Excursion {
-        /// Of the rate.
+        /// The side whose rate it is.
         side: Side,
         /// Greatest less smallest, of their mean.
         share: f64,
     },
     /// They rise or fall.
     Trend {
-        /// Of the rate.
+        /// The side whose rate it is.
         side: Side,
-        /// From the first round to the last, of their mean; negative if they fall.
+        /// The change from the first round to the last, over their mean; negative if the rate falls.
         share: f64,
     },
     /// The rate changed at one point, and stayed so.
     Step {
-        /// Of the rate.
+        /// The side whose rate it is.
         side: Side,
         /// The change, of what was before; negative if it fell.
         share: f64,
-        /// Where in the measured part, of 1.
+        /// The place of the change in the measured part, from 0 to 1.
         at: f64,
     },
     /// The engine had much work left.
@@ -81,7 +81,7 @@ pub struct CellSteadiness {
     pub steadiness: Steadiness,
     /// Trials of which it can be told.
     pub told: usize,
-    /// Those of them that were not steady.
+    /// The trials of these that were not steady.
     pub unsteady: usize,
 }
 
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(of(&run(&[]), &falling), Steadiness::NotTold(Untold::TooShort));
     }
 
-    /// As those of a default comparison.
+    /// A default comparison has trials so short.
     #[test]
     fn short_trials_are_judged_together() {
         let judge = |slices: &dyn Fn(u32) -> Vec<f64>| {
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(steadiness(&[&failed("lmdb", 1, 1)], &Series::new(), DETECT), None);
     }
 
-    /// Of 60 points that vary by a twentieth.
+    /// The trials have 60 points that vary by a twentieth.
     #[test]
     fn few_steady_trials_are_taken_for_others() {
         let run = result("lmdb", 1, 1, 100.0);

@@ -43,7 +43,7 @@ fn rounds(points: &[PointRate]) -> Vec<f64> {
     (0..ROUNDS).map(rate).collect()
 }
 
-/// By how much the line of least squares rises from the first of some values to the last.
+/// The rise of the line of least squares from the first of some values to the last.
 fn rise(values: &[f64]) -> f64 {
     let indexes = || (0..values.len()).map(|number| number as f64 - (values.len() - 1) as f64 / 2.0);
     let along: f64 = indexes().zip(values).map(|(index, value)| index * value).sum();

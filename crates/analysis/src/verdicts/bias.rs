@@ -21,7 +21,7 @@ pub(super) enum DuetBias {
 }
 
 impl DuetBias {
-    /// That of these repeats, by those of them that have both ratios.
+    /// The bias of these repeats, from those of them that have both ratios.
     pub(super) fn of(pair: &PairedRatios, terms: &Terms) -> DuetBias {
         let difference = |ratio: &PairedRatio| Some(ratio.by_slices? - ratio.log_ratio);
         let differences: Vec<f64> = pair.ratios.iter().filter_map(difference).collect();

@@ -17,22 +17,42 @@ use super::run_goal::{RunDecision, step};
 use super::verdict::{Terms, Unsure};
 use crate::{Cell, CellKey, Series, cells};
 
-/// Each cell of `before` with the cell of `after` that did the same work, in the order of `before`. The cells are runs.
-/// If neither has runs, they are loads, of which there are as many as repeats; more were not requested.
-pub fn counterparts<'c, 'r>(before: &[&'c Cell<'r>], after: &[&'c Cell<'r>]) -> Vec<(&'c Cell<'r>, &'c Cell<'r>)> {
-    let has_runs = before.iter().chain(after).any(|cell| cell.key.phase == Phase::Run);
-    let wanted = if has_runs { Phase::Run } else { Phase::Load };
-    let counterpart = |cell: &&'c Cell<'r>| {
-        let same: Vec<&'c Cell<'r>> = after.iter().copied().filter(|other| work(other) == work(cell)).collect();
-        let alike = same.iter().copied().find(|other| other.work() == cell.work());
-        let only = (same.len() == 1).then(|| same[0]);
-        Some((*cell, alike.or(only)?))
-    };
-    before.iter().filter(|cell| cell.key.phase == wanted).filter_map(counterpart).collect()
+/// A cell and its counterpart.
+pub type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);
+
+/// Each cell of `before` with the cell of `after` that was asked for the same work, in the order of `before`. The cells
+/// are runs. If neither has runs, they are loads, of which there are as many as repeats; more were not requested.
+pub fn counterparts<'c, 'r>(before: &[&'c Cell<'r>], after: &[&'c Cell<'r>]) -> Vec<Counterparts<'c, 'r>> {
+    each_with(before, after, |cell| alike(cell, after))
 }
 
-/// All of a cell's identity but the setup.
-fn work<'a>(cell: &'a Cell<'_>) -> (&'a str, Phase, &'a str, u32, u32, ClientKind) {
+/// The counterparts of two folders. A cell without one has the only cell of its name: either the work differs, or
+/// another version of the lab wrote the same work down in another way.
+pub fn counterparts_of_folders<'c, 'r>(before: &[&'c Cell<'r>], after: &[&'c Cell<'r>]) -> Vec<Counterparts<'c, 'r>> {
+    let only = |cell: &Cell<'r>| {
+        let mut same = after.iter().copied().filter(|other| name(other) == name(cell));
+        same.next().filter(|_| same.next().is_none())
+    };
+    each_with(before, after, |cell| alike(cell, after).or_else(|| only(cell)))
+}
+
+fn each_with<'c, 'r>(
+    before: &[&'c Cell<'r>],
+    after: &[&'c Cell<'r>],
+    counterpart: impl Fn(&Cell<'r>) -> Option<&'c Cell<'r>>,
+) -> Vec<Counterparts<'c, 'r>> {
+    let has_runs = before.iter().chain(after).any(|cell| cell.key.phase == Phase::Run);
+    let wanted = if has_runs { Phase::Run } else { Phase::Load };
+    let of_phase = before.iter().copied().filter(|cell| cell.key.phase == wanted);
+    of_phase.filter_map(|cell| Some((cell, counterpart(cell)?))).collect()
+}
+
+fn alike<'c, 'r>(cell: &Cell<'r>, others: &[&'c Cell<'r>]) -> Option<&'c Cell<'r>> {
+    others.iter().copied().find(|other| other.work() == cell.work())
+}
+
+/// The identity of a cell without its setup.
+fn name<'a>(cell: &'a Cell<'_>) -> (&'a str, Phase, &'a str, u32, u32, ClientKind) {
     let CellKey { variant, phase, workload, readers, writers, clients, .. } = &cell.key;
     (variant, *phase, workload, *readers, *writers, *clients)
 }
@@ -59,7 +79,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
         };
         pairs.iter().all(|(before, after)| is_known(before) && is_known(after))
     };
-    let steps = pairs.iter().map(|(before, _)| BTreeSet::from([step(&before.key)])).collect();
+    let steps = pairs.iter().map(|(before, after)| BTreeSet::from([step(&before.key), step(&after.key)])).collect();
     let decision = Decision {
         stop: open.is_empty() || goal.precision.is_some_and(is_precise),
         pairs: comparisons.len(),
@@ -110,5 +130,29 @@ mod tests {
         let pairs = counterparts(&of("old"), &of("new"));
         assert_eq!(pairs.len(), 1);
         assert_eq!((pairs[0].0.key.readers, pairs[0].1.key.engine.as_str()), (1, "new"));
+    }
+
+    /// Such is a run that was ended before the second setup did what the first had done.
+    #[test]
+    fn other_work_of_the_same_name_is_a_counterpart_in_another_folder_alone() {
+        let mut results = trials(1, 50.0);
+        results.retain(|one| one.trial.readers == 1);
+        results[1].workload.batch = 100;
+        let none = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
+        let Ok(cells) = cells(&results, &Series::new(), none);
+        let [before, after] = ["old", "new"].map(|setup| cells.iter().find(|cell| cell.key.engine == setup).unwrap());
+        assert_eq!(counterparts(&[before], &[after]).len(), 0);
+        assert_eq!(counterparts_of_folders(&[before], &[after]).len(), 1);
+    }
+
+    #[test]
+    fn a_setup_of_processes_is_the_counterpart_of_one_of_threads() {
+        let mut results = trials(4, 50.0);
+        results.iter_mut().filter(|one| one.trial.engine == "new").for_each(|one| {
+            one.trial.clients = ClientKind::Processes;
+        });
+        let decided = decide_difference(&results, ("old", "new"), &GOAL);
+        assert_eq!(decided.decision.pairs, 2);
+        assert!(decided.steps.iter().all(|steps| steps.len() == 2), "each has a step of its own: {decided:?}");
     }
 }

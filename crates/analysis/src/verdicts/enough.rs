@@ -25,16 +25,16 @@ pub struct Decision {
     pub stop: bool,
     /// Pairs that matter.
     pub pairs: usize,
-    /// Those that have a verdict.
+    /// The pairs of these that have a verdict.
     pub decided: usize,
-    /// Those that another repeat may decide.
+    /// The pairs of these that another repeat may decide.
     pub open: Vec<OpenPair>,
 }
 
 /// A pair without a verdict so far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OpenPair {
-    /// Which of the rivals.
+    /// The rivals, by their index.
     pub rivals: usize,
     /// The first of them, by its index.
     pub one: usize,
@@ -55,11 +55,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());
     for (index, rivals) in all.iter().enumerate() {
-        let family = match goal.question {
-            Question::Ranking => rivals.neighbours(&terms),
-            Question::Difference => rivals.all_pairs(&terms),
-        };
-        for pairing in family {
+        for pairing in rivals.pairs(goal.question, &terms) {
             let comparison = &pairing.comparison;
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());

@@ -188,7 +188,7 @@ mod tests {
         compare(&PairedRatios::of(log_ratios), &Terms::default()).verdict
     }
 
-    /// By hand: -0.01 to 0.01 has s = 0.0079, t(4) = 2.776: give and take 0.0098.
+    /// The interval by hand: -0.01 to 0.01 has s = 0.0079, t(4) = 2.776: give and take 0.0098.
     #[test]
     fn five_repeats_by_hand() {
         let comparison = compare(&around(0.5), &Terms::default());

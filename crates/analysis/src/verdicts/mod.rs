@@ -19,12 +19,12 @@ mod unpaired;
 mod verdict;
 
 pub use crossing::Round;
-pub use difference::{counterparts, decide_difference};
+pub use difference::{Counterparts, counterparts, counterparts_of_folders, decide_difference};
 pub use enough::{Decision, Goal, OpenPair, Question, enough};
 pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
 pub use pairing::{measured, measured_by, paired, paired_by};
 pub use rivals::{MeasuredCell, Pairing, Rivals, RivalsVerdicts};
-pub use run_goal::{RunDecision, decide, rivals_of_runs};
+pub use run_goal::{RunDecision, decide};
 pub use unpaired::{UnpairedFigures, compare_unpaired};
 pub use verdict::{Comparison, DETECT, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict, VerdictFigure};

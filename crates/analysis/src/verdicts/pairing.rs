@@ -1,4 +1,4 @@
-//! From the trials of two cells to the ratios of their repeats.
+//! The ratios of the repeats of two cells, made from their trials.
 
 use std::collections::BTreeMap;
 
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::Failed));
     }
 
-    /// As where the audit is off: what it wrote may not have been stored.
+    /// Where the audit is off, what a trial wrote may not have been stored.
     #[test]
     fn what_was_not_read_back_wins_nothing() {
         let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0)]);
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(agreed.figure, VerdictFigure::CpuTime);
     }
 
-    /// As where one of two ran again by itself: operations for each CPU second are not held against a rate.
+    /// One of two may have run again by itself. Its operations for each CPU second are not held against a rate.
     #[test]
     fn a_repeat_that_was_no_duet_makes_rates_of_all() {
         let mut results = duets((1e6, 1e6), (1e6, 5e5), 0.0);
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(rivals.neighbours(&Terms::default())[0].comparison.figure, VerdictFigure::Rate);
     }
 
-    /// Also where the difference is too small for a bias to be seen.
+    /// Slices also decide where the difference is too small for a bias to be seen.
     #[test]
     fn a_duet_whose_clients_slept_is_decided_by_slices() {
         let comparison =

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kvdyno_model::Question;
 use kvdyno_results::DatabaseCopy;
 
 use super::crossing::rounds;
@@ -18,7 +19,7 @@ pub struct MeasuredCell {
     pub figures: BTreeMap<u32, f64>,
     /// The meaning of the figures.
     pub figure: VerdictFigure,
-    /// Where they are of CPU time the rate of each trial by itself, by its repeat.
+    /// The rate of each trial by itself, by its repeat, where the figures are of CPU time.
     pub rates: BTreeMap<u32, f64>,
     /// The copy of a loaded database that each trial had, by its repeat.
     pub copies: BTreeMap<u32, DatabaseCopy>,
@@ -44,27 +45,27 @@ pub struct Pairing {
     pub one: usize,
     /// The second.
     pub other: usize,
-    /// Of the first over the second.
+    /// The comparison of the first over the second.
     pub comparison: Comparison,
 }
 
-/// All that can be said of rivals.
+/// Everything that can be said of rivals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RivalsVerdicts {
     /// The cells that can be compared, the highest first.
     pub order: Vec<usize>,
-    /// Those that have figures and of which nothing can be said, with the reason: repeats do not mend it.
+    /// The cells that have figures and of which nothing can be said, with the reason: repeats do not mend it.
     pub left_out: Vec<(usize, Unsure)>,
-    /// Each with the next in the order: a family of its own.
+    /// Each with the next in the order: a family of its own where the question is the order, else part of `all`.
     pub neighbours: Vec<Pairing>,
-    /// All pairs, each in the order: a family of its own.
+    /// Each pair in its order: a family of its own.
     pub all: Vec<Pairing>,
     /// The highest over each other, each by itself.
     pub highest: Vec<Pairing>,
 }
 
 impl MeasuredCell {
-    /// The same by rates, whatever its own figures are.
+    /// The same cell by rates, whatever its own figures are.
     #[must_use]
     pub fn as_rates(&self) -> MeasuredCell {
         match self.figure {
@@ -165,7 +166,7 @@ impl Rivals {
         self.family(pairs, terms)
     }
 
-    /// All pairs of the order, the higher first, as a family.
+    /// Each pair of the order, the higher first, as a family.
     pub fn all_pairs(&self, terms: &Terms) -> Vec<Pairing> {
         let order = self.order();
         let each = order.iter().enumerate();
@@ -186,14 +187,24 @@ impl Rivals {
         self.with_figures().into_iter().filter(|other| *other != one).map(pairing).collect()
     }
 
-    /// All of it.
-    pub fn verdicts(&self, terms: &Terms) -> RivalsVerdicts {
+    /// The pairs that answer a question, as a family.
+    pub fn pairs(&self, question: Question, terms: &Terms) -> Vec<Pairing> {
+        match question {
+            Question::Ranking => self.neighbours(terms),
+            Question::Difference => self.all_pairs(terms),
+        }
+    }
+
+    /// Everything that can be said. The neighbours have the verdicts with which they answer the question.
+    pub fn verdicts(&self, question: Question, terms: &Terms) -> RivalsVerdicts {
+        let order = self.order();
+        let are_neighbours = |pair: &Pairing| order.windows(2).any(|two| two == [pair.one, pair.other]);
         RivalsVerdicts {
-            order: self.order(),
             left_out: self.left_out(),
-            neighbours: self.neighbours(terms),
+            neighbours: self.pairs(question, terms).into_iter().filter(are_neighbours).collect(),
             all: self.all_pairs(terms),
             highest: self.highest(terms),
+            order,
         }
     }
 

@@ -7,25 +7,8 @@ use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{Phase, TrialKey, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, enough};
-use super::pairing::measured;
 use super::rivals::Rivals;
 use crate::{Cell, CellKey, SameWork, Series, cells, same_work};
-
-/// Setups that did the same work in the runs of these trials. Loads are left out: a verdict on loads takes many of
-/// them, which were not requested.
-pub fn rivals_of_runs(cells: &[Cell<'_>]) -> Vec<Rivals> {
-    rivals_of_steps(cells).into_iter().map(|(_, rivals)| rivals).collect()
-}
-
-/// The same, each with its steps: of engines with threads and of those that have only processes.
-fn rivals_of_steps(cells: &[Cell<'_>]) -> Vec<(BTreeSet<WorkKey>, Rivals)> {
-    let cells: Vec<&Cell<'_>> = cells.iter().collect();
-    let rivals = |same: SameWork| {
-        let cells = || same.cells.iter().map(|index| cells[*index]);
-        (cells().map(|cell| step(&cell.key)).collect(), Rivals::of(cells().map(measured).collect()))
-    };
-    same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).map(rivals).collect()
-}
 
 /// The step of a cell.
 pub(super) fn step(key: &CellKey) -> WorkKey {
@@ -33,12 +16,17 @@ pub(super) fn step(key: &CellKey) -> WorkKey {
     WorkKey { variant, workload, readers, writers, clients }
 }
 
-/// Whether these results are enough for the goal.
+/// Whether these results are enough for the goal. Loads are left out: a verdict on loads takes many of them, which were
+/// not requested.
 pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
-    let (steps, rivals): (Vec<_>, Vec<Rivals>) = rivals_of_steps(&cells).into_iter().unzip();
-    RunDecision { decision: enough(&rivals, goal), steps }
+    let cells: Vec<&Cell<'_>> = cells.iter().collect();
+    let works: Vec<SameWork> = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).collect();
+    let rivals: Vec<Rivals> = works.iter().map(|same| same.rivals(&cells)).collect();
+    // Engines with threads and those that have only processes do one work, each in a step of its own.
+    let steps = |same: &SameWork| same.cells.iter().map(|index| step(&cells[*index].key)).collect();
+    RunDecision { decision: enough(&rivals, goal), steps: works.iter().map(steps).collect() }
 }
 
 /// A decision about the runs of an experiment.

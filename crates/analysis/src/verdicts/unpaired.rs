@@ -10,12 +10,12 @@ use super::rivals::MeasuredCell;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, Terms, Unsure, VerdictFigure};
 
-/// All that a comparison of a cell with its counterpart of another run is made from.
+/// The figures of a cell and of its counterpart in another run, from which their comparison is made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UnpairedFigures {
     /// Natural logarithms of the figures of the first side, in the order of repeats.
     pub one: Vec<f64>,
-    /// Those of the second.
+    /// Natural logarithms of the figures of the second side.
     pub other: Vec<f64>,
     /// A reason why nothing may be said, whatever the figures are.
     pub unsure: Option<Unsure>,
@@ -99,7 +99,7 @@ mod tests {
         compare_unpaired(&[figures], &Terms::default()).remove(0)
     }
 
-    /// By hand: s² 0.0001 of three and 0.0004 of four have errors² 0.0000333 and 0.0001; 4.64 degrees of freedom.
+    /// The error by hand: s² 0.0001 of three and 0.0004 of four give error² 0.0000333 and 0.0001; 4.64 degrees of freedom.
     #[test]
     fn welch_by_hand() {
         let one = [0.49, 0.50, 0.51];
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(of(&drift, &drift).verdict, Verdict::CannotTell);
     }
 
-    /// Of 100 pairs that are equal at most 5 are called different, also where the sides' spreads and numbers differ.
+    /// At most 5 of 100 equal pairs are called different, also where the sides' spreads and numbers differ.
     #[test]
     fn intervals_miss_as_seldom_as_they_say() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);

@@ -80,19 +80,19 @@ pub enum Unsure {
 /// The log of the ratio of two setups in one repeat, in which they were measured beside each other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairedRatio {
-    /// Which repeat.
+    /// The number of the repeat.
     pub repeat: u32,
     /// Natural logarithm of the first one's figure over the second one's.
     pub log_ratio: f64,
     /// The logarithm of the ratio of the rates when each ran alone, where the figure is a duet's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_slices: Option<f64>,
-    /// Where setups cross over between copies of one database, the round that it is of.
+    /// The round that it is of, where setups cross over between copies of one database.
     #[serde(skip)]
     pub round: Option<Round>,
 }
 
-/// All that a comparison of two setups is made from.
+/// The ratios from which a comparison of two setups is made, and a reason against it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairedRatios {
     /// Repeats in which both finished, in order.
@@ -115,7 +115,7 @@ pub struct Terms {
 /// A verdict with its ratio, its interval and its terms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Of the first over the second.
+    /// The verdict on the first over the second.
     pub verdict: Verdict,
     /// Why it cannot tell; absent where it can.
     #[serde(rename = "why")]
@@ -161,7 +161,7 @@ impl Terms {
 }
 
 impl Verdict {
-    /// Of the second over the first.
+    /// The verdict on the second over the first.
     pub fn reversed(self) -> Verdict {
         match self {
             Verdict::Faster => Verdict::Slower,
@@ -248,7 +248,7 @@ impl Comparison {
         self.low.zip(self.high)
     }
 
-    /// Of the second over the first.
+    /// The comparison of the second over the first.
     pub fn reversed(&self) -> Comparison {
         let inverse = |value: Option<f64>| value.map(f64::recip);
         Comparison {

@@ -20,16 +20,16 @@ const BAR: f64 = 9.0;
 pub(super) struct BarChart {
     /// Stands above it.
     pub(super) caption: &'static str,
-    /// For those who cannot see it.
+    /// The description of the chart for readers who cannot see it.
     pub(super) description: String,
     pub(super) unit: &'static str,
     /// Whether the figures are bytes.
     pub(super) is_bytes: bool,
-    /// From the top, one for each group of bars.
+    /// The labels of the groups of bars, from the top.
     pub(super) labels: Vec<String>,
-    /// Those of one name together.
+    /// The bars, those of one name together.
     pub(super) bars: Vec<NamedBars>,
-    /// How the figure at the end of a bar is printed.
+    /// The function that prints the figure at the end of a bar.
     pub(super) print: fn(f64) -> String,
 }
 

@@ -24,7 +24,7 @@ struct BarSubject {
     /// Whether the figures are bytes.
     is_bytes: bool,
     bars_of_each: &'static [BarOfEach],
-    /// How the figure at the end of a bar is printed.
+    /// The function that prints the figure at the end of a bar.
     print: fn(f64) -> String,
 }
 

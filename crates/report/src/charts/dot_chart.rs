@@ -13,7 +13,7 @@ use crate::error::ReportError;
 const WIDE: f64 = 480.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 36.0;
-/// Of a label, which may be as long as the chart is wide, above its dots.
+/// The height of a label above its dots. It may be as long as the chart is wide.
 const LABEL: f64 = 17.0;
 const ROW: f64 = 13.0;
 const LEFT: f64 = 14.0;
@@ -24,13 +24,13 @@ const RIGHT: f64 = 66.0;
 pub(super) struct DotChart {
     /// Stands above it.
     pub(super) caption: String,
-    /// For those who cannot see it.
+    /// The description of the chart for readers who cannot see it.
     pub(super) description: String,
     pub(super) x: Axis,
-    /// From the top.
+    /// The labels of the rows, from the top.
     pub(super) labels: Vec<String>,
     pub(super) dots: Vec<NamedDots>,
-    /// How the figure beside a dot is printed.
+    /// The function that prints the figure beside a dot.
     pub(super) print: fn(f64) -> String,
 }
 
@@ -67,7 +67,7 @@ impl DotChart {
         self.legend(canvas)
     }
 
-    /// Where a figure stands, pixels. What lies beyond the axis stands at its end.
+    /// The place of a figure, pixels. A figure beyond the axis stands at its end.
     fn x_of(&self, figure: f64) -> f64 {
         let (low, high) = self.x.range;
         let part = ((self.x.coordinate(figure) - low) / (high - low)).clamp(0.0, 1.0);

@@ -23,7 +23,7 @@ impl DrawnChart {
         std::iter::once((self.stem.clone(), standalone(&self.svg))).chain(further)
     }
 
-    /// Those that paper has beneath it.
+    /// The further drawings that stand beneath the chart on paper.
     pub(crate) fn on_paper(&self) -> impl Iterator<Item = &FurtherDrawing> {
         self.further.iter().filter(|it| it.is_on_paper)
     }

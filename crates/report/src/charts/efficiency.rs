@@ -12,7 +12,7 @@ use crate::error::ReportError;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 
-/// Of one side, a line an engine; none where only one number of threads ran.
+/// The chart of one side, a line an engine; none where only one number of threads ran.
 pub(super) fn efficiency(study: &Study<'_>, workload: &str, side: Side) -> Result<Option<DrawnChart>, ReportError> {
     let mut cells = study.running(workload);
     cells.retain(|cell| !study.is_driver(cell));

@@ -18,7 +18,7 @@ const TOP: f64 = 24.0;
 pub(super) struct LineChart {
     /// Stands above it.
     pub(super) caption: String,
-    /// For those who cannot see it.
+    /// The description of the chart for readers who cannot see it.
     pub(super) description: String,
     /// Pixels; many names make it higher.
     pub(super) size: (f64, f64),
@@ -37,7 +37,7 @@ pub(super) struct ChartLine {
     pub(super) name: String,
     /// Decides its colour and its marker.
     pub(super) series: usize,
-    /// From the left. The line is broken where a point is missing.
+    /// The points from the left. The line is broken where a point is missing.
     pub(super) points: Vec<Option<Point>>,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn hollow_marker(canvas: &Canvas<'_>, index: usize, at: (i32, i32)) -
     shape(canvas, index, at, RADIUS - 1.4, BACKGROUND)
 }
 
-/// Which of the shapes a series has.
+/// The shape of a series, by its number.
 pub(super) fn shape_of(index: usize) -> usize {
     index % SHAPES.len()
 }

@@ -33,7 +33,7 @@ const PERCENTILES: [Percentile; 3] = [Percentile::P99, Percentile::P50, Percenti
 struct Moment {
     end_s: f64,
     rate: f64,
-    /// Those of [`PERCENTILES`].
+    /// The latencies at [`PERCENTILES`].
     latencies_ns: [f64; PERCENTILES.len()],
     is_stall: bool,
 }

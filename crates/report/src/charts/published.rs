@@ -17,23 +17,23 @@ pub(crate) struct PublishedChart {
     pub(crate) cells: String,
     /// The unit of the figures.
     pub(crate) unit: &'static str,
-    /// From the top.
+    /// The rows, from the top.
     pub(crate) rows: Vec<PublishedRow>,
-    /// How a figure is printed.
+    /// The function that prints a figure.
     pub(crate) print: fn(f64) -> String,
 }
 
 /// An entry of the published table.
 pub(crate) struct PublishedRow {
-    /// For people.
+    /// The name of the row for people.
     pub(crate) label: String,
-    /// As printed.
+    /// The figure as it was printed.
     pub(crate) published: f64,
     /// Absent where it was not measured.
     pub(crate) measured: Option<Height>,
 }
 
-/// All of them.
+/// The drawings of these charts.
 pub(super) fn published(charts: &[PublishedChart]) -> Result<Vec<DrawnChart>, ReportError> {
     charts.iter().map(PublishedChart::draw).collect()
 }

@@ -39,7 +39,7 @@ pub(super) enum ScriptChart<'a> {
 pub(super) struct ChartChoice<'a> {
     /// `p50`.
     pub(super) name: &'a str,
-    /// With as many lines, and as many points in each.
+    /// The chart, which has as many lines, and as many points in each.
     pub(super) chart: &'a LineChart,
 }
 
@@ -194,7 +194,7 @@ fn six_digits(figure: f64) -> f64 {
     (figure * scale).round() / scale
 }
 
-/// As JSON that may stand within `<script>`.
+/// The chart as JSON that may stand within `<script>`.
 pub(super) fn for_script(chart: &ScriptChart<'_>) -> Result<String, ReportError> {
     Ok(serde_json::to_string(chart)?.replace('<', "\\u003c"))
 }

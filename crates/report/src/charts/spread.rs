@@ -40,7 +40,7 @@ fn groups(order: &[usize], wanted: &[f64], gap: f64) -> Vec<Vec<usize>> {
     groups
 }
 
-/// From the top down, then from the bottom up, which wins if they do not all fit.
+/// Pushes labels from the top down, then from the bottom up. The second wins if they do not all fit.
 fn push_inside(order: &[usize], positions: &mut [f64], gap: f64, low: f64, high: f64) {
     let mut least = low;
     for index in order {

@@ -1,4 +1,4 @@
-//! Where an axis is marked, and with what words.
+//! The marks of an axis, and their words.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A mark of an axis: its position in the drawing's coordinates, and its words.
 pub(super) type Tick = (f64, String);
 
-/// How the page's script writes the figures of an axis.
+/// The way in which the page's script writes the figures of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum AxisWords {
@@ -41,7 +41,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From 0 to a round number not under `most`, with about `count` steps.
+    /// An axis from 0 to a round number not under `most`, with about `count` steps.
     pub(super) fn from_zero(title: &str, most: f64, count: f64, words: fn(f64) -> String) -> Axis {
         let step = round_step(most.max(f64::MIN_POSITIVE) / count);
         let steps = (most / step).ceil().max(1.0) as u32;
@@ -125,7 +125,7 @@ impl Axis {
         self
     }
 
-    /// Where a figure stands; 0 has no place on a logarithmic axis, and is left of it.
+    /// The place of a figure. 0 has none on a logarithmic axis, and stands left of it.
     pub(super) fn coordinate(&self, figure: f64) -> f64 {
         match (self.is_logarithmic, figure > 0.0) {
             (false, _) => figure,

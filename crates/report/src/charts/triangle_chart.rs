@@ -21,11 +21,11 @@ const LEGEND_ROW: f64 = 18.0;
 pub(super) struct TriangleChart {
     /// Stands above it.
     pub(super) caption: String,
-    /// For those who cannot see it.
+    /// The description of the chart for readers who cannot see it.
     pub(super) description: String,
     /// The scale of all three axes.
     pub(super) axis: Axis,
-    /// Of the corners, from the top against the clock.
+    /// The labels of the corners, from the top against the clock.
     pub(super) labels: [String; 3],
     pub(super) corners: Vec<Corners>,
 }
@@ -53,7 +53,7 @@ impl TriangleChart {
         })
     }
 
-    /// Where a part of an axis ends, units of the drawing.
+    /// The place of a part of an axis, units of the drawing.
     fn at(nth: usize, part: f64) -> (i32, i32) {
         let angle = std::f64::consts::TAU * nth as f64 / 3.0;
         (px(MIDDLE.0 - RADIUS * part * angle.sin()), px(MIDDLE.1 - RADIUS * part * angle.cos()))

@@ -2,10 +2,10 @@
 //! unless the user says otherwise.
 
 use kvdyno_analysis::Cell;
+use kvdyno_analysis::verdicts::Counterparts;
 use kvdyno_results::{Machine, MachineSetup, RequestedWork, SavedPlan, TrialResult};
 use serde_json::{Map, Value};
 
-use super::Counterparts;
 use crate::order::distinct;
 
 /// The differences of the work of two cells, a clause each: `data.records was 1000 and is 2000`.
@@ -65,7 +65,7 @@ impl Surroundings {
 fn of_machines(before: &Machine, after: &Machine) -> Vec<String> {
     let of = |what, value: fn(&Machine) -> String| differs(what, value(before), value(after));
     let gib = |machine: &Machine| machine.memory_kib as f64 / f64::from(1 << 20);
-    // What the kernel keeps for itself differs a little from one start to the next.
+    // The part of the memory that the kernel keeps for itself differs a little from one start to the next.
     let is_other = (gib(before) / gib(after) - 1.0).abs() > 0.01;
     let memory = is_other.then(|| format!("memory was {:.1} GiB and is {:.1} GiB", gib(before), gib(after)));
     let all = [
@@ -80,7 +80,7 @@ fn of_machines(before: &Machine, after: &Machine) -> Vec<String> {
     all.into_iter().flatten().chain(of_setups(&before.setup, &after.setup)).collect()
 }
 
-/// As far as both are known. What a kernel was started with may differ in ways that change nothing.
+/// The differences of two set-ups, as far as both are known. Command lines of kernels may differ without any effect.
 fn of_setups(before: &MachineSetup, after: &MachineSetup) -> Vec<String> {
     let after = after.facts();
     let is_compared = |name: &str| name != "command line";

@@ -17,7 +17,7 @@ struct BenchmarkEntry {
     extra: String,
 }
 
-/// Of each cell the figure before, the figure after, and their ratio, which machines have in common.
+/// The figure before, the figure after and their ratio, of each cell. Ratios can be compared between machines.
 pub(super) fn render(diff: &Diff) -> String {
     let entries: Vec<BenchmarkEntry> = diff.cells.iter().flat_map(entries).collect();
     // Texts and numbers can always be written; what is not finite is null.

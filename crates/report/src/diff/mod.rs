@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
-    Comparison, Looks, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, compare_family, compare_unpaired,
-    counterparts, measured,
+    Comparison, Counterparts, Looks, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, compare_family,
+    compare_unpaired, counterparts, counterparts_of_folders, measured,
 };
 use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
@@ -46,9 +46,9 @@ struct DiffCell {
     after: DiffSide,
     /// `read`.
     verb: &'static str,
-    /// Of what figures are.
+    /// The unit of the figures.
     unit: &'static str,
-    /// Of the second over the first.
+    /// The comparison of the second over the first.
     comparison: Comparison,
 }
 
@@ -69,16 +69,16 @@ struct DiffSide {
 pub enum DiffOutcome {
     /// Trials failed.
     Failed {
-        /// How many.
+        /// The number of trials that failed.
         failed: usize,
-        /// Of how many.
+        /// The number of trials that ended.
         ended: usize,
     },
-    /// So many cells are worse.
+    /// The number of cells that are worse.
     Worse(usize),
-    /// Of so many cells it cannot be told.
+    /// The number of cells of which it cannot be told.
     CannotTell(usize),
-    /// All are the same or better.
+    /// Each cell is the same or better.
     Held,
 }
 
@@ -99,9 +99,6 @@ pub enum DiffError {
         advice: &'static str,
     },
 }
-
-/// A cell and its counterpart.
-type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);
 
 /// The note on comparisons whose figures cannot include the effect of a change on the files.
 const SAME_COPIES: &str = "Both worked on copies of the same loads: a change of the files that they write themselves \
@@ -154,8 +151,9 @@ impl Diff {
             let names = |side: usize| listed(&setups(&cells[side]));
             return incomparable(vec![format!("the first has {}, the second {}", names(0), names(1))], "");
         };
-        let of =
-            |(before, after): &(&str, &str)| counterparts(&of_setup(&cells[0], before), &of_setup(&cells[1], after));
+        let of = |(before, after): &(&str, &str)| {
+            counterparts_of_folders(&of_setup(&cells[0], before), &of_setup(&cells[1], after))
+        };
         let pairs: Vec<Counterparts<'_, '_>> = setups.iter().flat_map(of).collect();
         if pairs.is_empty() {
             let works = |side: usize| listed(&works(&cells[side]));
@@ -207,7 +205,7 @@ impl Diff {
     /// The formats of a diff: sentences, for actions that track benchmarks, a summary for a pull request.
     pub const FORMATS: [Format; 3] = [Format::Table, Format::Json, Format::Markdown];
 
-    /// In one of these formats, with a line's end.
+    /// The diff in one of these formats, with a line's end.
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Markdown => markdown::render(self),
@@ -259,7 +257,7 @@ fn left_out(cells: &[Vec<Cell<'_>>; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<S
     [(0, "first"), (1, "second")].into_iter().filter_map(of).collect()
 }
 
-/// How often intervals of an experiment were looked at.
+/// The number of looks at the intervals of an experiment.
 fn looks(experiment: &Experiment) -> Looks {
     if experiment.lab.repeat.is_auto() { Looks::AfterEach } else { Looks::Once }
 }
@@ -359,7 +357,7 @@ impl DiffSide {
 }
 
 impl DiffOutcome {
-    /// In a few words.
+    /// The outcome in a few words.
     fn words(self, cells: usize) -> String {
         match self {
             DiffOutcome::Failed { failed, ended } => format!("{failed} of {ended} trials failed"),

@@ -1,4 +1,4 @@
-//! For people: a sentence for each cell.
+//! The diff for people: a sentence for each cell.
 
 use kvdyno_analysis::verdicts::{Looks, Verdict};
 use kvdyno_model::text::{capital, plain};

@@ -21,7 +21,7 @@ pub(crate) struct CellTable {
 type Fields = Vec<(String, Value)>;
 
 impl CellTable {
-    /// All of them.
+    /// The cells of a study.
     pub(super) fn of(study: &Study<'_>) -> CellTable {
         let cells = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
         let mut columns = Vec::new();
@@ -35,7 +35,7 @@ impl CellTable {
     }
 }
 
-/// The same columns for every cell, in the same order.
+/// The columns of a cell, which are the same for every cell, in the same order.
 fn fields(cell: &StudyCell<'_>) -> Fields {
     let mut fields = identity(cell);
     for (name, estimate) in [
@@ -102,7 +102,7 @@ fn with_interval(name: &str, estimate: Option<&Estimate>, unit: Unit) -> [(Strin
     ]
 }
 
-/// Of the kind of operation that the side made most of.
+/// The latencies of the kind of operation that the side made most of.
 fn latencies(cell: &StudyCell<'_>, side: Side) -> Fields {
     let noun = side.verb();
     let latency = cell.main_latency(side);

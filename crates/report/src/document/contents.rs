@@ -25,7 +25,7 @@ pub(crate) struct Document<'a> {
     pub(crate) ran: String,
     /// The trials that have no result, in a sentence; absent if all have one.
     pub(crate) incomplete: Option<String>,
-    /// How many those are.
+    /// The number of trials that have no result.
     pub(crate) missing: usize,
     /// `lmdb 0.9.24` for each engine.
     pub(crate) versions: Vec<String>,
@@ -59,7 +59,7 @@ pub(crate) struct Document<'a> {
     pub(crate) common_work: Map<String, Value>,
     /// The order of setups that did the same work.
     pub(crate) rankings: Vec<RankingSummary>,
-    /// All pairs of them.
+    /// Each pair of the setups of a work.
     pub(crate) pairs: Vec<PairSummary>,
     /// Variants over the first of them.
     pub(crate) relative: Vec<Relative>,

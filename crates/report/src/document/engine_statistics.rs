@@ -9,7 +9,7 @@ use crate::words::title;
 
 /// An engine's statistics of itself.
 pub(crate) struct EngineStatistics<'a> {
-    /// As the experiment names it.
+    /// The engine as the experiment names it.
     pub(crate) engine: &'a str,
     /// Its trials that told any: the columns.
     pub(crate) trials: Vec<String>,
@@ -41,7 +41,7 @@ fn of_engine<'a>(engine: &'a str, results: &[&'a TrialResult]) -> EngineStatisti
     let mut rows: Vec<StatisticRow<'a>> = Vec::new();
     let mut at = BTreeMap::new();
     for (column, result) in results.iter().enumerate() {
-        // Of the same name there may be several, which are told apart by their order.
+        // Several statistics may have the same name. Their order tells them apart.
         let mut seen = BTreeMap::new();
         for entry in &result.statistics {
             let (topic, name) = (entry.topic.as_str(), entry.name.as_str());

@@ -1,4 +1,4 @@
-//! How an experiment is repeated: one command of a shell, which needs no file.
+//! The command of a shell that repeats an experiment and needs no file.
 
 /// The command that gives `kvdyno run` the text of an experiment; empty if there is none. Nothing in the text means
 /// anything to the shell: the word that ends it is quoted, and no line of it.

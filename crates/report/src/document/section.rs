@@ -13,7 +13,7 @@ pub(crate) struct Section<'a> {
     pub(crate) names_tables: bool,
     /// A paragraph beneath the heading, where there is space for one; may be empty.
     pub(crate) text: &'static str,
-    /// From the top.
+    /// The blocks, from the top.
     pub(crate) blocks: Vec<Block<'a>>,
 }
 

@@ -11,7 +11,7 @@ use crate::tables::{
 };
 use crate::verdicts::verdicts;
 
-/// All of them, in order.
+/// The sections of a report, in order.
 pub(super) fn sections<'a>(study: &'a Study<'a>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = verdicts(study).into_iter().chain(load_section(study)).collect();
     sections.extend(

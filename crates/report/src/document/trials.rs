@@ -15,7 +15,7 @@ use crate::study::{Study, StudyCell};
 pub(crate) struct TrialTable {
     /// Names of columns.
     pub(crate) columns: Vec<String>,
-    /// In the order of the plan.
+    /// The rows, in the order of the plan.
     pub(crate) rows: Vec<TrialRow>,
 }
 
@@ -68,7 +68,7 @@ struct SteadinessSummary {
     state: &'static str,
     /// Trials of which it can be told.
     told: usize,
-    /// Those of them that were not steady.
+    /// The trials of these that were not steady.
     not_steady: usize,
     /// The findings, or why nothing is told.
     why: Vec<String>,

@@ -15,7 +15,7 @@ pub(crate) struct Figure {
     pub(crate) head: &'static str,
     /// One clause, for the documentation.
     pub(crate) meaning: &'static str,
-    /// Where it is taken from.
+    /// The source of the figure.
     pub(crate) reading: FigureSource,
     /// Whether a failed trial has it: one that says which trial it was and what surrounded it, not what it achieved.
     pub(crate) of_failures: bool,

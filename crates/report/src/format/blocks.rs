@@ -71,7 +71,7 @@ fn units(grid: &Grid, names: usize, space: usize, widths: &[usize]) -> Vec<Vec<u
     units
 }
 
-/// Of each column, the longest of its fields and its head.
+/// The width of each column: the longest of its fields and its head.
 fn widths(grid: &Grid) -> Vec<usize> {
     let of = |index: usize| {
         let fields = grid.rows.iter().filter_map(|row| row.cells.get(index)).map(|cell| marked(cell).chars().count());
@@ -84,7 +84,7 @@ fn width_of(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1)
 }
 
-/// The same with names short enough for the widest figure to stand beside them.
+/// The same table with names short enough for the widest figure to stand beside them.
 fn with_names_cut(grid: &Grid, names: usize, width: usize) -> Grid {
     let widths = widths(grid);
     let figure = widths[names..].iter().max().copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! For GitHub and the like.
+//! Markdown for GitHub and the like.
 
 use kvdyno_model::text::{counted, markdown};
 

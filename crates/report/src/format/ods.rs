@@ -192,7 +192,7 @@ fn row(text: &mut String, values: &[Value]) {
                 );
             }
             Value::Bool(is) => {
-                // As LibreOffice shows it: pandas takes any other word for no.
+                // LibreOffice shows these words. pandas takes any other word for no.
                 let shown = if *is { "TRUE" } else { "FALSE" };
                 *text += &format!(
                     "<table:table-cell office:value-type=\"boolean\" office:boolean-value=\"{is}\">\

@@ -57,7 +57,7 @@ struct PageTemplate<'a> {
     sections: Vec<PageSection<'a>>,
     files: Vec<CarriedFile>,
     scripts: [&'static str; 3],
-    /// Where from the browser may load anything: nowhere, and it runs only these scripts.
+    /// The sources from which the browser may load anything: none, and it runs only these scripts.
     policy: String,
     licence: &'static str,
     notices: &'static str,
@@ -101,7 +101,7 @@ fn write_charts(sections: &[PageSection<'_>], folder: &Path) -> Result<(), Repor
     for (nth, (section, chart)) in charts.flatten().enumerate() {
         for (stem, svg) in chart.standalone() {
             let path = folder.join(format!("{:03}-{}-{}.svg", nth + 1, section.id, slug(&stem)));
-            // Not synced: there are many, and who loses them makes them again.
+            // The files are not synced: there are many, and a reader who loses them makes them again.
             let written = files::create_anew(&path).and_then(|mut file| file.write_all(svg.as_bytes()));
             written.map_err(ReportError::writing(path.clone()))?;
         }

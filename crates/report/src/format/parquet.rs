@@ -50,7 +50,7 @@ const COUNTS: [&str; 12] = [
     "read_operations",
     "write_operations",
 ];
-/// Those that are words; a column of another name that has words in it, too, is one.
+/// The columns that are words. A column of another name that has words in it is one, too.
 const WORDS: [&str; 17] = [
     "engine",
     "phase",

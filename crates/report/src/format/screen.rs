@@ -35,7 +35,7 @@ impl Screen {
             }
             let column = line.trim_end().rfind("  ").map_or(0, |at| at + 2);
             let indent = line[..column].chars().count();
-            // Where there are none, or hardly anything is left beside them, it goes on beneath the first.
+            // A line without columns, or with hardly any space beside them, goes on beneath the first.
             let (column, indent) = if column == 0 || indent * 2 > columns { (0, 2) } else { (column, indent) };
             let words: Vec<String> = line[column..].split(' ').map(str::to_owned).collect();
             let wrapped = wrapped(&words, " ", columns - indent);

@@ -1,4 +1,4 @@
-//! For terminals.
+//! Text for terminals.
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Attribute, CellAlignment, Color, LineStyle, Table, TableStyle};

@@ -180,7 +180,7 @@ fn row(words: Vec<String>) -> GridRow {
     GridRow { cells: words.into_iter().map(GridCell::words).collect(), ..GridRow::default() }
 }
 
-/// Of `columns` of the paper those that were measured.
+/// The part of the paper's `columns` that was measured.
 fn summary(paper: Paper, compared: &[Compared<'_>], columns: usize) -> Grid {
     let line = |compared: &Compared<'_>| {
         let tau = compared.agreement.map_or("–".to_owned(), |agreement| format!("{:+.2}", agreement.tau));
@@ -201,7 +201,7 @@ fn summary(paper: Paper, compared: &[Compared<'_>], columns: usize) -> Grid {
     }
 }
 
-/// How many of the paper's columns have no counterpart.
+/// The number of the paper's columns that have no counterpart, in words.
 fn unmeasured(measured: usize, columns: usize) -> String {
     match columns - measured {
         0 => String::new(),

@@ -22,18 +22,18 @@ pub(super) struct PublishedComparison {
     pub(super) entry: &'static str,
     /// The figure that is compared.
     pub(super) figure: ComparedFigure,
-    /// As printed.
+    /// The entries as they were printed.
     pub(super) entries: Vec<PublishedEntry>,
 }
 
 /// One entry.
 #[derive(Clone, Debug)]
 pub(super) struct PublishedEntry {
-    /// For people.
+    /// The name of the entry for people.
     pub(super) label: String,
-    /// As printed.
+    /// The figure as it was printed.
     pub(super) published: f64,
-    /// Where the measured figure is.
+    /// The cells that have the measured figure.
     pub(super) cell: CellFilter,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct CellFilter {
     pub(super) phase: Option<Phase>,
     pub(super) workload: Option<String>,
     pub(super) readers: Option<u32>,
-    /// Of several cells, the one with the most threads.
+    /// Whether of several cells the one with the most threads is meant.
     pub(super) most_threads: bool,
 }
 
@@ -91,7 +91,7 @@ impl ComparedFigure {
         self.print()(figure)
     }
 
-    /// How it is written.
+    /// The function that writes the figure.
     pub(super) fn print(self) -> fn(f64) -> String {
         match self {
             ComparedFigure::Wall | ComparedFigure::CpuPerOperation | ComparedFigure::OutputsPerRecord => {
@@ -101,7 +101,7 @@ impl ComparedFigure {
         }
     }
 
-    /// Of one trial, by which cells are compared.
+    /// The figure of one trial, by which cells are compared.
     pub(super) fn of_trial(self, result: &TrialResult) -> Option<f64> {
         match self {
             ComparedFigure::Wall => Some(result.os.wall_s),

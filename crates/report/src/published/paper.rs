@@ -15,7 +15,7 @@ kvdyno_model::words! {
 }
 
 impl Paper {
-    /// As people cite it.
+    /// The title by which people cite it.
     pub(super) fn title(self) -> &'static str {
         match self {
             Paper::InmemNuma => "Symas, In-Memory Microbenchmark (Scaling/NUMA), 2014",

@@ -70,7 +70,7 @@ const CPU_PERCENT: &[DerivedColumn] = &[("CPU %", "cpu_pct", "user + system over
     100.0 * (row.figure("user_s") + row.figure("sys_s")) / row.figure("wall_s")
 })];
 
-/// In the order of the reports.
+/// The printed tables, in the order of the reports.
 const TABLES: [PrintedTable; 6] = [
     PrintedTable {
         paper: Paper::InmemNuma,
@@ -211,7 +211,7 @@ fn of_benchmark(row: &PrintedRow) -> CellFilter {
     }
 }
 
-/// As the experiment's variants are called.
+/// The storage of a row in the words of the experiment's variants.
 fn storage(row: &PrintedRow) -> String {
     match (row.text("filesystem"), row.text("journal")) {
         ("ext4", "no") => "ext4-nojournal".to_owned(),
@@ -278,7 +278,7 @@ pub(super) fn comparisons(paper: Paper) -> Result<Vec<PublishedComparison>, Repo
     of_tables(paper, PrintedTable::comparisons)
 }
 
-/// Where printed figures do not fit each other.
+/// The printed figures that do not fit each other.
 pub(super) fn slips(paper: Paper) -> Result<Vec<String>, ReportError> {
     of_tables(paper, PrintedTable::slips)
 }

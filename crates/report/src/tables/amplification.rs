@@ -1,4 +1,4 @@
-//! How much more engines read, write and take than they were asked to.
+//! Amplification: the excess of reading, writing and space over what engines were asked for.
 
 use kvdyno_results::Phase;
 
@@ -11,14 +11,14 @@ use crate::study::{Study, StudyCell};
 
 const TITLE: &str = "amplification";
 
-/// For the load; none if nothing of it is known.
+/// The amplification of the load; none if nothing of it is known.
 pub(crate) fn load_amplification(study: &Study<'_>) -> Option<Grid> {
     let cells = study.cells(Phase::Load);
     let fields: Vec<Field> = [ENGINE, WORKLOAD].into_iter().chain(figures(&cells)).collect();
     is_known(&cells).then(|| noted(Grid::of_cells(TITLE.to_owned(), &cells, &fields, 2)))
 }
 
-/// For a workload; none if nothing of it is known.
+/// The amplification of a workload; none if nothing of it is known.
 pub(crate) fn run_amplification(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
     let names = names(&cells);
@@ -26,10 +26,10 @@ pub(crate) fn run_amplification(study: &Study<'_>, workload: &str) -> Option<Gri
     is_known(&cells).then(|| noted(grouped(TITLE.to_owned(), &cells, &fields, names.len())))
 }
 
-/// With the counters that some engine has.
+/// The columns, with the counters that some engine has.
 fn figures(cells: &[&StudyCell<'_>]) -> impl Iterator<Item = Field> {
     let counted = COUNTERS.into_iter().filter(|figure| cells.iter().any(|cell| figure.median(cell).is_some()));
-    // Where all is data, the size of the database says it.
+    // The size of a database that is all data says it already.
     let is_mixed = |cell: &&StudyCell<'_>| KINDS[1..].iter().any(|kind| kind.median(cell).is_some_and(|kib| kib > 0.0));
     let kinds = KINDS.into_iter().filter(move |_| cells.iter().any(is_mixed));
     AMPLIFICATION.into_iter().chain(kinds).chain(counted).map(|figure| Field::figure(figure, ColumnGroup::Rates))

@@ -6,7 +6,7 @@ use crate::figures::declared::{CPU, SETTLING};
 use crate::grid::{ColumnGroup, Grid, TableNote};
 use crate::study::Study;
 
-/// For a workload; none if nothing of it was measured.
+/// The CPU time of a workload; none if nothing of it was measured.
 pub(crate) fn run_cpu(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
     cells.iter().find_map(|cell| cell.median(|result| Some(result.window.as_ref()?.seconds)))?;

@@ -39,7 +39,7 @@ const COLUMNS: [EnvironmentColumn; 11] = [
     words("filesystem", |all| each(all, |s| s.filesystem.clone())),
 ];
 
-/// How many of them every such table has; the others only where they say something.
+/// The number of columns that every such table has. The others stand only where they say something.
 const ALWAYS: usize = 1;
 
 /// The environments that one engine of one variant had.

@@ -99,11 +99,11 @@ fn nanos(latency: Option<&CellLatency>, figure: impl Fn(&CellLatency) -> u64) ->
 pub(super) const ENGINE: Field = Field::name("engine", false, |cell| cell.label.engine.clone());
 pub(super) const WORKLOAD: Field = Field::name("workload", false, |cell| cell.label.workload.clone());
 pub(super) const READERS: Field = Field::name("readers", true, |cell| cell.key.readers.to_string());
-/// Of a load.
+/// The threads of a load.
 pub(super) const LOAD_THREADS: Field = Field::name("threads", true, |cell| cell.key.writers.to_string());
-/// Where nobody only reads.
+/// The clients of a workload of which none only reads.
 pub(super) const CLIENTS: Field = Field::name("clients", true, |cell| cell.key.writers.to_string());
-/// In words, for tables in which both numbers vary.
+/// The threads in words, for tables in which both numbers vary.
 pub(super) const THREADS: Field = Field::name("threads", false, |cell| threads(cell.key.readers, cell.key.writers));
 
 /// The percentiles of a table that is too narrow for all.
@@ -122,7 +122,7 @@ pub(super) fn main_percentiles(side: Side) -> impl Iterator<Item = Field> {
     MAIN_PERCENTILES.into_iter().enumerate().map(field)
 }
 
-/// All percentiles of a side's latency with their intervals, and the greatest.
+/// The percentiles of a side's latency with their intervals, and the greatest latency.
 pub(super) fn all_percentiles(side: Side) -> impl Iterator<Item = Field> {
     let field = move |(index, percentile): (usize, Percentile)| {
         Field::latency(head(side, index, &percentile.to_string()), Source::PercentileWithInterval(side, percentile))

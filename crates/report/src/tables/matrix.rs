@@ -16,7 +16,7 @@ use crate::verdicts::terms;
 /// The meaning of the marks.
 const LEGEND: &str = "* faster than every other of its column; ≈ the same as the highest; ? cannot tell.";
 
-/// For a workload, the rate of reads and the rate of writes, as far as it has them.
+/// The tables of a workload: the rate of reads and the rate of writes, as far as it has them.
 pub(crate) fn matrices(study: &Study<'_>, workload: &str) -> Vec<Grid> {
     let cells = study.running(workload);
     Side::ALL.into_iter().filter_map(|side| matrix(study, &cells, side)).collect()
@@ -65,7 +65,8 @@ fn head((readers, writers): (u32, u32), all: &[(u32, u32)]) -> String {
     }
 }
 
-/// A column's figures, marked by what can be said of them and the highest. The null engine is not in the running.
+/// A column's figures, each marked by its comparison with the highest. All cells of a column did the same work, because
+/// different works have different labels. The null engine takes no part.
 fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> Vec<GridCell> {
     let rivals: Vec<&StudyCell<'_>> = column.iter().copied().flatten().filter(|cell| !study.is_driver(cell)).collect();
     let emphasis = emphasis(study, &rivals, side);

@@ -13,21 +13,21 @@ use crate::verdicts::terms;
 /// The rate of one cell over that of its counterpart.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Relative {
-    /// Whose rate stands above the line.
+    /// The variant whose rate stands above the line.
     pub(crate) variant: String,
-    /// Whose rate stands below it: the experiment's first variant.
+    /// The variant whose rate stands below it: the experiment's first.
     pub(crate) over: String,
-    /// As the experiment names it.
+    /// The engine as the experiment names it.
     pub(crate) engine: String,
-    /// As reports name it.
+    /// The engine as reports name it.
     pub(crate) label: String,
     /// The workload.
     pub(crate) workload: String,
     /// Threads that it was about, above the line.
     pub(crate) threads: u32,
-    /// The same below it.
+    /// Threads that it was about, below the line.
     pub(crate) threads_over: u32,
-    /// Of the one rate over the other. Verdicts of all of a variant hold together.
+    /// The comparison of the one rate over the other. The verdicts of a variant hold together.
     #[serde(flatten)]
     pub(crate) comparison: Comparison,
     /// Half of the ratio's interval over the ratio; absent if there is none.

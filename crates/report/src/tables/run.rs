@@ -7,7 +7,7 @@ use crate::figures::declared::{READS, WRITES};
 use crate::grid::Grid;
 use crate::study::{Study, StudyCell};
 
-/// All columns of the published reports and ours, the rows of an engine together.
+/// The figures of the published reports and ours, the rows of an engine together.
 pub(crate) fn run(study: &Study<'_>, workload: &str) -> Grid {
     let cells = by_engine(study, workload);
     let names = names(&cells);
@@ -15,7 +15,7 @@ pub(crate) fn run(study: &Study<'_>, workload: &str) -> Grid {
     grouped(String::new(), &cells, &fields, names.len())
 }
 
-/// All percentiles of both sides with their intervals, the rows of an engine together; none if nothing was timed.
+/// The percentiles of both sides with their intervals, the rows of an engine together; none if nothing was timed.
 pub(crate) fn latencies(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
     let names = names(&cells);

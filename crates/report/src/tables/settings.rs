@@ -2,11 +2,10 @@
 
 use kvdyno_model::text::counted;
 use kvdyno_model::text::{bytes, grouped};
-use kvdyno_results::{ClientKind, EngineFile, Machine, Phase, Setting, TrialResult};
+use kvdyno_results::{ClientKind, EngineFile, Machine, Phase, RoleFacts, Setting, TrialResult, WorkloadFacts};
 use serde_json::{Map, Value};
 
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
-use crate::labels::roles;
 use crate::order::distinct;
 use crate::study::Study;
 
@@ -35,6 +34,18 @@ const SETTINGS: [(&str, SettingOf); 17] = [
     ("arrival", |r| r.workload.arrival.map(|arrival| arrival.to_string())),
     ("roles", |r| Some(roles(&r.workload)).filter(|roles| !roles.is_empty())),
 ];
+
+/// The roles of clients in words; empty where these are all alike.
+fn roles(workload: &WorkloadFacts) -> String {
+    workload.roles.iter().map(role).collect::<Vec<_>>().join("; ")
+}
+
+/// `front: 4 x get 95, put 5, zipf 0.99, 100 a second`.
+fn role(role: &RoleFacts) -> String {
+    let rate = role.rate.map_or(String::new(), |rate| format!(", {} a second", grouped(rate)));
+    let durability = role.durability.as_ref().map_or(String::new(), |level| format!(", durability {level}"));
+    format!("{}: {} x {}, {}{rate}{durability}", role.name, role.clients, role.mix, role.distribution)
+}
 
 /// The lab-wide settings. One that differs between workloads stands with each. That clients are processes stands
 /// there if all are; where some are, the engines' labels say it.
@@ -153,7 +164,7 @@ fn driver(machine: &Machine) -> Option<String> {
 
 /// A setup with what its adapter set.
 struct SetUp<'a> {
-    /// As the user named it.
+    /// The engine as the user named it.
     named: &'a str,
     /// The engine's own name, which presets and versions share.
     engine: &'a str,
@@ -234,7 +245,7 @@ type FileFact = fn(&EngineFile) -> Option<String>;
 const FILE_FACTS: [(&str, FileFact); 3] = [
     ("file", |file| Some(file.path.clone())),
     ("package", |file| file.package.as_ref().map(ToString::to_string)),
-    // All of it is in JSON and CSV.
+    // JSON and CSV have the whole checksum.
     ("SHA-256", |file| Some(format!("{}…", file.sha256.as_ref()?.chars().take(16).collect::<String>()))),
 ];
 

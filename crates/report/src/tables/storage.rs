@@ -8,7 +8,7 @@ use crate::figures::declared;
 use crate::grid::{ColumnGroup, Grid, TableNote};
 use crate::study::Study;
 
-/// From so many inputs an operation on, the storage has a part in the rates.
+/// The inputs for each operation from which on the storage has a part in the rates.
 const WORTH_A_TABLE: f64 = 0.01;
 
 /// Whether the storage was what the experiment is about: the memory was limited, the storage was made for it, or reads
@@ -21,7 +21,7 @@ pub(crate) fn matters(study: &Study<'_>) -> bool {
     })
 }
 
-/// For the load; none if the storage does not matter.
+/// The storage of the load; none if it does not matter.
 pub(crate) fn load_storage(study: &Study<'_>) -> Option<Grid> {
     let cells = study.cells(Phase::Load);
     let fields: Vec<Field> = [ENGINE, WORKLOAD].into_iter().chain(figures()).collect();
@@ -29,7 +29,7 @@ pub(crate) fn load_storage(study: &Study<'_>) -> Option<Grid> {
         .then(|| Grid::of_cells("to and from the storage".to_owned(), &cells, &fields, 2))
 }
 
-/// For a workload; none if the storage does not matter.
+/// The storage of a workload; none if it does not matter.
 pub(crate) fn run_storage(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
     let names = names(&cells);
@@ -41,7 +41,7 @@ pub(crate) fn run_storage(study: &Study<'_>, workload: &str) -> Option<Grid> {
     })
 }
 
-/// With the size of the database at the end.
+/// The columns, with the size of the database at the end.
 fn figures() -> impl Iterator<Item = Field> {
     let size = declared::COSTS.into_iter().filter(|figure| figure.key == "db_kib");
     declared::STORAGE.into_iter().chain(size).map(|figure| Field::figure(figure, ColumnGroup::Rates))

@@ -37,7 +37,7 @@ fn grid(cells: &[&StudyCell<'_>], phase: Phase) -> Option<Grid> {
     names.push(if phase == Phase::Load { LOAD_THREADS } else { THREADS });
     let mut grid = Grid::of_cells(first.heading.clone(), cells, &names, names.len());
     grid.notes = vec![TableNote::Words(first.note.clone())];
-    // What failed stands in the table of its phase; a row is left for each cell.
+    // The table of its phase has what failed. Here a row is left for each cell.
     grid.rows.retain(|row| row.failure.is_none());
     for (figure, title) in first.figures.iter().filter_map(|figure| Some((figure, figure.title.as_ref()?))) {
         grid.columns.push(GridColumn { group: ColumnGroup::Costs, ..GridColumn::numbers(title) });

@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Rivals, RivalsVerdicts, Terms, Unsure, VerdictFigure, measured};
-use kvdyno_analysis::{SameWork, same_work};
+use kvdyno_analysis::verdicts::{Looks, Pairing, RivalsVerdicts, Terms, Unsure, VerdictFigure};
+use kvdyno_analysis::{Cell, SameWork, same_work};
 use kvdyno_results::{Phase, Side};
 
 use super::sentences::{reservations, sentence};
@@ -12,25 +12,25 @@ use crate::words::threads;
 
 /// Cells of one work, and what can be said of them.
 pub(crate) struct VerdictGroup<'c, 'r> {
-    /// One for each setup, in the order of the study.
+    /// One for each setup, in the order of their keys.
     pub(crate) cells: Vec<&'c StudyCell<'r>>,
-    /// Of them, by their index.
+    /// The verdicts on them, by their index.
     pub(crate) verdicts: RivalsVerdicts,
     /// The side of the work that they are compared by.
     pub(crate) side: Side,
 }
 
-/// All that compete, loads first.
+/// The groups of cells that compete, loads first.
 pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> {
-    let all = study.all_cells();
-    let mut works = same_work(&all.iter().map(Deref::deref).collect::<Vec<_>>());
+    let all: Vec<&Cell<'r>> = study.all_cells().iter().map(Deref::deref).collect();
+    let mut works = same_work(&all);
     works.sort_by_key(|same| same.phase == Phase::Run);
+    let (question, terms) = (study.experiment.lab.question, terms(study));
     let group = |same: SameWork| {
-        let cells: Vec<&StudyCell<'r>> = same.cells.iter().map(|index| &all[*index]).collect();
-        let rivals = Rivals::of(cells.iter().map(|cell| measured(cell)).collect());
+        let cells: Vec<&StudyCell<'r>> = same.cells.iter().map(|index| &study.all_cells()[*index]).collect();
         let reads = cells.iter().any(|cell| cell.reads_per_s.is_some());
         let side = if reads { Side::Reads } else { Side::Writes };
-        VerdictGroup { verdicts: rivals.verdicts(&terms(study)), cells, side }
+        VerdictGroup { verdicts: same.rivals(&all).verdicts(question, &terms), cells, side }
     };
     let is_of_several = |group: &VerdictGroup<'c, 'r>| group.verdicts.order.len() + group.verdicts.left_out.len() > 1;
     works.into_iter().map(group).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
@@ -53,12 +53,21 @@ impl VerdictGroup<'_, '_> {
         is_load && pairs.len() > 0 && pairs.all(|pair| pair.comparison.unsure == Some(Unsure::NothingMeasured))
     }
 
+    /// Each pair, with whether the two are neighbours. These have the verdicts that stand in sentences.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Pairing, bool)> {
+        let names = |pairing: &Pairing| (pairing.one, pairing.other);
+        self.verdicts.all.iter().map(move |pairing| {
+            let near = self.verdicts.neighbours.iter().find(|near| names(near) == names(pairing));
+            (near.unwrap_or(pairing), near.is_some())
+        })
+    }
+
     /// The name of one of its setups, for people.
     pub(crate) fn name(&self, index: usize) -> &str {
         &self.cells[index].label.engine
     }
 
-    /// Those of a pair that were not steady.
+    /// The names of those of a pair that were not steady.
     pub(crate) fn unsteady(&self, pairing: &Pairing) -> Vec<&str> {
         let both = [pairing.one, pairing.other].into_iter();
         both.filter(|index| self.cells[*index].is_unsteady()).map(|index| self.name(index)).collect()

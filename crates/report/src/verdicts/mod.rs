@@ -4,6 +4,8 @@ mod groups;
 mod paragraphs;
 mod sentences;
 mod summary;
+#[cfg(test)]
+mod undecided;
 
 pub(crate) use groups::terms;
 pub(crate) use paragraphs::verdicts;

@@ -1,6 +1,6 @@
 //! The section of verdicts: for each group its order in one line, and its pairs in sentences.
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Terms, Unsure, Verdict, VerdictFigure};
+use kvdyno_analysis::verdicts::{Looks, Pairing, Question, Terms, Unsure, Verdict, VerdictFigure};
 
 use super::groups::{VerdictGroup, groups, terms};
 use super::sentences::per_cent;
@@ -31,7 +31,8 @@ pub(crate) fn verdicts<'a>(study: &Study<'_>) -> Option<Section<'a>> {
         blocks.extend(groups.iter().map(|group| Block::FoldedParagraph(paragraph(group))));
     }
     if !once {
-        blocks.push(Block::Paragraph(Paragraph::note(legend(&groups, &terms, sentences > MOST_SENTENCES))));
+        let question = study.experiment.lab.question;
+        blocks.push(Block::Paragraph(Paragraph::note(legend(&groups, (question, &terms), sentences > MOST_SENTENCES))));
     }
     Some(Section { names_tables: false, ..Section::new("verdicts", "Verdicts", blocks) })
 }
@@ -56,7 +57,7 @@ fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     Paragraph { lead, ..Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect()) }
 }
 
-/// How far the highest is from the next and from the last.
+/// The distance of the highest from the next and from the last.
 fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let verdicts = &group.verdicts;
     let ends = verdicts.order.first().zip(verdicts.order.last());
@@ -105,9 +106,13 @@ fn sign(verdict: Verdict) -> &'static str {
     }
 }
 
-fn legend(groups: &[VerdictGroup<'_, '_>], terms: &Terms, has_ends: bool) -> String {
+fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms), has_ends: bool) -> String {
     let many = groups.iter().any(|group| group.verdicts.neighbours.len() > 1);
     let detect = per_cent(terms.detect);
+    let family = match question {
+        Question::Ranking => "neighbours",
+        Question::Difference => "pairs",
+    };
     let of_cpu_time = groups.iter().any(|group| group.figure() == VerdictFigure::CpuTime);
     let is_unsteady = groups.iter().flat_map(|group| &group.cells).any(|cell| cell.is_unsteady());
     [
@@ -116,8 +121,9 @@ fn legend(groups: &[VerdictGroup<'_, '_>], terms: &Terms, has_ends: bool) -> Str
         Some(
             "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned(),
         ),
-        many.then(|| "It is adjusted so that verdicts of all neighbours of one work hold together (Holm).".to_owned()),
-        has_ends.then(|| "That of the first and the last is adjusted for all pairs.".to_owned()),
+        many.then(|| format!("It is adjusted so that verdicts of all {family} of one work hold together (Holm).")),
+        (has_ends && question == Question::Ranking)
+            .then(|| "That of the first and the last is adjusted for all pairs.".to_owned()),
         (terms.looks == Looks::AfterEach).then(|| "It holds however often one looked.".to_owned()),
         is_unsteady.then(|| format!("{UNSTEADY} not steady: the doubts say how.")),
     ]

@@ -2,7 +2,7 @@
 
 use kvdyno_analysis::verdicts::{Comparison, Verdict, VerdictFigure};
 
-/// From this ratio on it is a number of times, below it per cent.
+/// The ratio from which on sentences have a number of times, and below it per cent.
 const TIMES: f64 = 1.5;
 
 /// `lmdb reads 4.21 times as fast as bdb (3.9 to 4.6), 5 repeats`. `verb` is what both do: `read`. Where CPU time was
@@ -195,7 +195,7 @@ pub(crate) fn per_cent(share: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text }
 }
 
-/// With its sign.
+/// The share in per cent, with its sign.
 fn signed(share: f64) -> String {
     let text = per_cent(share);
     if text.starts_with('-') || text == "0" { text } else { format!("+{text}") }
@@ -233,7 +233,7 @@ mod tests {
         assert!(said(1.2f64.ln()).starts_with("new reads 20 % faster than old"));
     }
 
-    /// Of a duet: operations for each CPU second, the first over the second.
+    /// A comparison by operations for each CPU second, the first over the second, of a duet.
     fn by_cpu_time(log_ratios: &[f64]) -> Comparison {
         let ratios = PairedRatios { figure: VerdictFigure::CpuTime, ..PairedRatios::of(log_ratios) };
         compare(&ratios, &Terms::default())

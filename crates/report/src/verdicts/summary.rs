@@ -16,13 +16,13 @@ pub(crate) struct RankingSummary {
     order: Vec<String>,
     /// The figure by which: `rate` or `CPU time per operation`.
     figure: VerdictFigure,
-    /// Of each and the next: `faster`, `same`, `cannot tell`.
+    /// The verdict of each on the next: `faster`, `same`, `cannot tell`.
     verdicts: Vec<&'static str>,
     /// Labels of those of which nothing is said, with the reason.
     left_out: Vec<(String, Unsure)>,
     /// The one that is faster than every other; null if there is none.
     highest: Option<String>,
-    /// How the intervals of neighbours were adjusted for their number.
+    /// The procedure that adjusts the intervals of neighbours for their number.
     adjustment: &'static str,
 }
 
@@ -64,17 +64,13 @@ pub(crate) fn rankings(study: &Study<'_>) -> Vec<RankingSummary> {
     groups(study).iter().map(ranking).collect()
 }
 
-/// All pairs: neighbours adjusted for neighbours, others for all.
+/// Each pair. Neighbours have their verdicts of the question, other pairs those that are adjusted for all.
 pub(crate) fn pairs(study: &Study<'_>) -> Vec<PairSummary> {
     groups(study).iter().flat_map(of_group).collect()
 }
 
 fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
-    let names = |pairing: &Pairing| (pairing.one, pairing.other);
-    let neighbour = |pairing: &Pairing| group.verdicts.neighbours.iter().find(|near| names(near) == names(pairing));
-    let summary = |pairing: &Pairing| {
-        let near = neighbour(pairing);
-        let pairing = near.unwrap_or(pairing);
+    let summary = |(pairing, neighbours): (&Pairing, bool)| {
         let Pairing { one, other, comparison } = pairing;
         let (one_name, other_name) = (group.name(*one), group.name(*other));
         PairSummary {
@@ -85,9 +81,9 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
             other: other_name.to_owned(),
             one_cell: group.cells[*one].key.clone(),
             other_cell: group.cells[*other].key.clone(),
-            neighbours: near.is_some(),
+            neighbours,
             comparison: comparison.clone(),
         }
     };
-    group.verdicts.all.iter().map(summary).collect()
+    group.pairs().map(summary).collect()
 }

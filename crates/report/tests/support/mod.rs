@@ -235,21 +235,11 @@ fn result(
         ..Window::default()
     };
     TrialResult {
-        schema: SCHEMA,
-        engine: facts(engine, started),
-        experiment: Default::default(),
-        workload: workload(&trial),
-        outcome,
         started: "2026-01-15T09:30:00Z".parse().unwrap(),
-
-        design: None,
-        copied_from: None,
         window: finished.then_some(window),
         operations: if finished { operations } else { Vec::new() },
-        of_roles: Vec::new(),
         answers: AnswerCounts { right: RECORDS, ..AnswerCounts::default() },
         os: if started { os } else { OsFacts::default() },
-        environment: Default::default(),
         space: Space {
             db_kib: engine.db_kib,
             db_peak_kib: engine.db_kib * 5 / 4,
@@ -257,13 +247,11 @@ fn result(
             live_bytes: Some(RECORDS * 116),
             ..Space::default()
         },
-        audit: None,
-        figures: None,
         user_bytes_written: RECORDS * 116,
         user_bytes_read: Some(if reads { RECORDS * 1160 } else { 0 }),
         statistics: statistics(engine, &trial),
         notes: notes(engine, &trial),
-        trial,
+        ..TrialResult::without_figures(trial.clone(), facts(engine, started), workload(&trial), outcome)
     }
 }
 

@@ -362,28 +362,8 @@ pub(crate) fn last_words(log: &Path) -> String {
 
 /// A result for a trial that was not started.
 pub fn not_run(planned: &PlannedTrial, setup: &Setup, request: TrialRequest, reason: String) -> TrialResult {
-    TrialResult {
-        schema: SCHEMA,
-        trial: planned.key.clone(),
-        engine: setup.facts(&planned.key),
-        experiment: request.experiment,
-        workload: request.workload,
-        outcome: TrialOutcome::Failed(Failure { kind: FailureKind::NotRun, reason }),
-        started: Timestamp::now(),
-        design: None,
-        copied_from: None,
-        window: None,
-        operations: Vec::new(),
-        of_roles: Vec::new(),
-        answers: AnswerCounts::default(),
-        audit: None,
-        figures: None,
-        os: OsFacts::default(),
-        environment: ObservedEnvironment::default(),
-        space: Space::default(),
-        user_bytes_written: 0,
-        user_bytes_read: None,
-        statistics: Vec::new(),
-        notes: Vec::new(),
-    }
+    let TrialRequest { experiment, workload } = request;
+    let outcome = TrialOutcome::Failed(Failure { kind: FailureKind::NotRun, reason });
+    let result = TrialResult::without_figures(planned.key.clone(), setup.facts(&planned.key), workload, outcome);
+    TrialResult { experiment, started: Timestamp::now(), ..result }
 }

@@ -1,0 +1,36 @@
+//! A made-up result for the tests of this crate.
+
+use kvdyno_results::{
+    AnswerCounts, EngineFacts, Latency, OpKind, Operations, OsFacts, SCHEMA, Space, TrialKey, TrialOutcome,
+    TrialResult, Window, WorkloadFacts,
+};
+
+/// A trial of 10 s that read so many records a second.
+pub(crate) fn result(trial: TrialKey, reads_per_s: f64) -> TrialResult {
+    let reads = (reads_per_s * 10.0) as u64;
+    let engine = EngineFacts {
+        name: trial.engine.clone(),
+        version: "1".into(),
+        library: None,
+        adapter: String::new(),
+        file: None,
+        settings: Vec::new(),
+        mapped: false,
+    };
+    let workload = WorkloadFacts { name: trial.workload.clone(), batch: 1, ..WorkloadFacts::default() };
+    let operations = Operations {
+        kind: OpKind::Get,
+        threads: trial.readers,
+        operations: reads,
+        records: reads,
+        operations_per_s: reads_per_s,
+        records_per_s: reads_per_s,
+        latency: Latency::default(),
+        pacing: None,
+    };
+    TrialResult {
+        window: Some(Window { seconds: 10.0, ..Window::default() }),
+        operations: vec![operations],
+        ..TrialResult::without_figures(trial, engine, workload, TrialOutcome::Finished)
+    }
+}
