@@ -91,11 +91,8 @@ fn engine_facts(name: &str) -> EngineFacts {
     EngineFacts {
         name: name.into(),
         version: "1".into(),
-        library: None,
         adapter: format!("libkvdyno_{name}.so"),
-        file: None,
-        settings: Vec::new(),
-        mapped: false,
+        ..EngineFacts::default()
     }
 }
 

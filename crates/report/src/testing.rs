@@ -8,15 +8,7 @@ use kvdyno_results::{
 /// A trial of 10 s that read so many records a second.
 pub(crate) fn result(trial: TrialKey, reads_per_s: f64) -> TrialResult {
     let reads = (reads_per_s * 10.0) as u64;
-    let engine = EngineFacts {
-        name: trial.engine.clone(),
-        version: "1".into(),
-        library: None,
-        adapter: String::new(),
-        file: None,
-        settings: Vec::new(),
-        mapped: false,
-    };
+    let engine = EngineFacts { name: trial.engine.clone(), version: "1".into(), ..EngineFacts::default() };
     let workload = WorkloadFacts { name: trial.workload.clone(), batch: 1, ..WorkloadFacts::default() };
     let operations = Operations {
         kind: OpKind::Get,

@@ -156,7 +156,7 @@ pub struct Setting {
 }
 
 /// The engine under test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineFacts {
     /// The adapter's name for it: `rocksdb`.
     pub name: String,

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use kvdyno_analysis::verdicts::{Goal, Question, Unsure, Verdict, decide};
 use kvdyno_analysis::{Cell, CellKey, Series, cells, same_work};
-use kvdyno_model::Fraction;
+use kvdyno_experiment::Experiment;
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{
     Audit, AuditFacts, ClientKind, Failure, FailureKind, Phase, ReadBack, TrialKey, TrialOutcome, TrialResult,

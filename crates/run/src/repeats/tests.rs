@@ -4,7 +4,7 @@ use std::time::Duration;
 use kvdyno_experiment::Experiment;
 use kvdyno_model::{Count, List, Repeat};
 use kvdyno_plan::Plan;
-use kvdyno_results::{AnswerCounts, OsFacts, TrialKey, TrialOutcome};
+use kvdyno_results::{EngineFacts, OsFacts, TrialKey, TrialOutcome, WorkloadFacts};
 
 use super::*;
 
@@ -36,15 +36,7 @@ fn experiment(repeat: Repeat) -> Experiment {
 }
 
 fn result(trial: &TrialKey, wall_s: f64) -> TrialResult {
-    let engine = EngineFacts {
-        name: trial.engine.clone(),
-        version: String::new(),
-        library: None,
-        adapter: String::new(),
-        file: None,
-        settings: Vec::new(),
-        mapped: false,
-    };
+    let engine = EngineFacts { name: trial.engine.clone(), ..EngineFacts::default() };
     let workload = WorkloadFacts::default();
     TrialResult {
         os: OsFacts { wall_s, ..OsFacts::default() },
