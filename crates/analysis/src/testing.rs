@@ -1,11 +1,9 @@
 //! Made-up results for the tests of this crate.
 
-use jiff::Timestamp;
 use kvdyno_model::{Distribution, Durability};
 use kvdyno_results::{
-    AnswerCounts, ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine,
-    MachineSetup, OpKind, Operations, OsFacts, Percentiles, Phase, SCHEMA, SeriesPoint, Space, TrialKey, TrialOutcome,
-    TrialResult, Window, WorkloadFacts,
+    ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, MachineSetup, OpKind,
+    Operations, OsFacts, Percentiles, Phase, SeriesPoint, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
 };
 
 /// A trial of 10 s with one kind of operation, `get`.

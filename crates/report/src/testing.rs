@@ -1,8 +1,7 @@
 //! A made-up result for the tests of this crate.
 
 use kvdyno_results::{
-    AnswerCounts, EngineFacts, Latency, OpKind, Operations, OsFacts, SCHEMA, Space, TrialKey, TrialOutcome,
-    TrialResult, Window, WorkloadFacts,
+    EngineFacts, Latency, OpKind, Operations, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
 };
 
 /// A trial of 10 s that read so many records a second.

@@ -15,8 +15,8 @@ use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{
     AnswerCounts, Cache, CallBytes, ClientKind, Cpu, Device, DriverCost, EngineFacts, Failure, FailureKind, Filesystem,
     Latency, Machine, MachineSetup, NumaNode, OpKind, Operations, OsFacts, Percentile, Percentiles, Phase,
-    ResourcePoint, SCHEMA, SeriesPoint, Setting, Space, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
-    files, latency_log,
+    ResourcePoint, SeriesPoint, Setting, Space, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts, files,
+    latency_log,
 };
 
 use engines::{ENGINES, MadeUpEngine, engines};
