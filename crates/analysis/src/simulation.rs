@@ -246,7 +246,7 @@ struct SimulatedMachine {
 }
 
 impl SimulatedMachine {
-    /// The log ratio of the next trial.
+    /// The logarithm of its speed at the next trial.
     fn next(&mut self, random: &mut Xoshiro256PlusPlus) -> f64 {
         let state = match (self.noise, self.state) {
             (SimulatedNoise::Independent, _) => 0.0,

@@ -99,7 +99,7 @@ mod tests {
         compare_unpaired(&[figures], &Terms::default()).remove(0)
     }
 
-    /// The error by hand: s² 0.0001 of three and 0.0004 of four give error² 0.0000333 and 0.0001; 4.64 degrees of freedom.
+    /// By hand, s² 0.0001 of three and 0.0004 of four give error² 0.0000333 and 0.0001, and 4.64 degrees of freedom.
     #[test]
     fn welch_by_hand() {
         let one = [0.49, 0.50, 0.51];

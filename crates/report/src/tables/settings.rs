@@ -52,9 +52,10 @@ fn role(role: &RoleFacts) -> String {
 pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
     let fact = |(name, word): (&str, SettingOf)| of_all(study.results, word).map(|value| (name.to_owned(), value));
     let all = study.results.iter().all(|result| result.trial.clients == ClientKind::Processes);
-    let clients = (all && !study.results.is_empty()).then(|| ("clients".to_owned(), ClientKind::Processes.to_string()));
-    let database = ("databases".to_owned(), study.experiment.lab.database.to_string());
-    SETTINGS.into_iter().filter_map(fact).chain(clients).chain([database]).collect()
+    let has_run = !study.results.is_empty();
+    let clients = (all && has_run).then(|| ("clients".to_owned(), ClientKind::Processes.to_string()));
+    let database = has_run.then(|| ("databases".to_owned(), study.experiment.lab.database.to_string()));
+    SETTINGS.into_iter().filter_map(fact).chain(clients).chain(database).collect()
 }
 
 /// The requested work for programs, numbers as numbers and sizes in bytes: what all trials have in common. What differs

@@ -18,7 +18,7 @@ use super::groups::groups;
 use crate::study::{Contents, Study};
 use crate::testing::result;
 
-/// A cell by its key and the size of its batches, which no key has; a pair in the order of these.
+/// Two cells, each by its key and by the size of its batches, which keys of cells do not have.
 type NamedPair = BTreeSet<(CellKey, u64)>;
 
 /// A made-up experiment that ends by its results.
@@ -54,7 +54,7 @@ struct MadeUpSetup {
 struct MadeUpTrial {
     /// The deviation of its figure, from -1 to 1.
     deviation: f64,
-    /// Among the trials of its step.
+    /// Its place among the trials of its step.
     turn: u8,
     outcome: MadeUpOutcome,
 }
