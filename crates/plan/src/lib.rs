@@ -16,7 +16,7 @@ mod plan;
 mod roles;
 mod space;
 
-pub use check::{Checked, CheckedVariant, Setup, check, check_alone};
+pub use check::{Checked, CheckedVariant, Setup, check, check_alone, check_with};
 pub use environment::Environment;
 pub use extent::Extent;
 pub use fit::{EnginesHere, FitChange, MachineCapacity, fitted};
