@@ -29,6 +29,9 @@ pub(crate) trait Executor {
 
     /// Lets an engine give back what it keeps outside a database that is about to go. Returns why it could not.
     fn destroy(&self, setup: &Setup, lab: &LabSection, database: &Path) -> io::Result<Option<String>>;
+
+    /// A sentence that the result of each trial must have.
+    fn note(&self) -> Option<&str>;
 }
 
 /// The program that runs a plan.
@@ -47,11 +50,7 @@ impl Executor for LabProgram {
         design: &StepDesign,
         live: &mut dyn FnMut(&Live),
     ) -> io::Result<Vec<Ended>> {
-        let mut ended = trial::run(&self.worker, trials, design, live)?;
-        for result in ended.iter_mut().filter_map(|ended| ended.result.as_mut()) {
-            result.notes.splice(0..0, self.note.clone());
-        }
-        Ok(ended)
+        trial::run(&self.worker, trials, design, live)
     }
 
     fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>> {
@@ -60,5 +59,9 @@ impl Executor for LabProgram {
 
     fn destroy(&self, setup: &Setup, lab: &LabSection, database: &Path) -> io::Result<Option<String>> {
         engine_cleanup::destroy(&self.worker, setup, lab.hang_timeout.0, database)
+    }
+
+    fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 }

@@ -80,11 +80,11 @@ pub fn run(
     stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<Summary, RunError> {
-    conduct(checked, folder, run, program, rule, stop, progress)
+    run_with(checked, folder, run, program, rule, stop, progress)
 }
 
-/// The same by whatever executes the trials.
-fn conduct(
+/// The same by whatever starts the processes.
+fn run_with(
     checked: &Checked,
     folder: &ResultsFolder,
     run: &RunName,
@@ -397,3 +397,6 @@ fn database_base(checked: &Checked, folder: &ResultsFolder, run: &RunName) -> Pa
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -223,7 +223,7 @@ impl<'a> Runner<'a> {
             folder: &one.folder,
             stop: self.stop,
             at_work,
-            notes: one.notes.clone(),
+            notes: self.executor.note().map(str::to_owned).into_iter().chain(one.notes.clone()).collect(),
         }
     }
 }
