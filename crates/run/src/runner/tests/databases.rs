@@ -18,6 +18,7 @@ fn databases_that_are_to_be_kept_are_kept() {
     let mut run = TestRun::of("a", "overwrite", "keep = true");
     assert_eq!(run.calls(), "a load, a overwrite, audit a of 1+2");
     assert!(run.has_databases());
+    assert_eq!(run.calls(), "", "they are not read back again");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn result(context: &TrialContext<'_>, outcome: TrialOutcome) -> TrialResult {
     let blank = not_run(context.planned, context.setup, context.request.clone(), String::new());
     let audit = (context.planned.key.writers > 0).then(AuditFacts::default);
     let os = OsFacts { wall_s: 1.0, ..OsFacts::default() };
-    TrialResult { outcome, audit, os, copied_from: context.copied_from.clone(), notes: context.notes.clone(), ..blank }
+    TrialResult { outcome, audit, os, copied_from: context.copied_from, notes: context.notes.clone(), ..blank }
 }
 
 impl Executor for Script {
