@@ -46,14 +46,8 @@ impl<'a> Runner<'a> {
         for group in groups {
             let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
             let Some(ended) = self.each_by_itself_if_all_suffered(ended, progress)? else { return Ok(None) };
-            for (planned, ended) in ended {
+            for (_, ended) in ended {
                 let Some(result) = ended.result else { return Ok(None) };
-                if planned.key.phase == Phase::Load
-                    && let TrialOutcome::Failed(failure) = &result.outcome
-                {
-                    let reason = format!("the load failed: {}", failure.reason);
-                    self.unusable.insert(planned.origin, reason);
-                }
                 results.push(self.save_with_series(result, &ended.series, &ended.resources)?);
             }
         }

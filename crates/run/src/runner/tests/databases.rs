@@ -81,6 +81,15 @@ fn copies_that_no_further_repeat_needs_go_when_the_results_are_enough() {
 }
 
 #[test]
+fn a_load_that_somebody_removed_is_loaded_again_and_read_back_before_it_is_copied() {
+    let mut run = TestRun::of("a", "readrandom", "database = \"snapshot\"");
+    run.script.say("a readrandom", Act::Interrupted);
+    run.calls();
+    fs::remove_dir_all(run.folder.root().join("databases")).unwrap();
+    assert_eq!(run.calls(), "a reload, audit a of 1, a readrandom, remove a copy0, remove a loaded");
+}
+
+#[test]
 fn a_user_can_stop_a_copy() {
     let mut run = TestRun::of("a", "readrandom", "database = \"snapshot\"");
     run.stop.counter().store(1, std::sync::atomic::Ordering::SeqCst);

@@ -19,11 +19,15 @@ fn a_trial_that_failed_is_saved_and_the_others_go_on() {
 
 #[test]
 fn a_load_that_failed_takes_its_runs_with_it_and_its_database_goes_at_once() {
-    let mut run = TestRun::of("a b", "readrandom", "");
-    run.script.say("a load", Act::Fails(EngineError));
-    assert_eq!(run.calls_of("a"), "a load, remove a");
-    assert_eq!(run.reason("a readrandom"), "the load failed: it was to fail");
-    assert!(run.result("b readrandom").is_finished());
+    for (engine, load, other) in [("a", "a load", "b"), ("b", "b load", "a")] {
+        let mut run = TestRun::of("a b", "readrandom", "");
+        run.script.say(load, Act::Fails(EngineError));
+        assert_eq!(run.calls_of(engine), format!("{load}, remove {engine}"));
+        assert_eq!(run.reason(&format!("{engine} readrandom")), "the load failed: it was to fail");
+        assert!(run.result(&format!("{other} readrandom")).is_finished());
+        // Also where a trial that was not run comes after one that was.
+        assert_eq!(run.heard.ended, run.planned());
+    }
 }
 
 #[test]

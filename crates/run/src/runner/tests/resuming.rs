@@ -72,12 +72,22 @@ fn a_load_that_failed_before_the_kill_takes_its_runs_with_it() {
 }
 
 #[test]
-fn an_interrupted_audit_is_made_anew() {
-    let mut run = TestRun::of("a", "overwrite", "");
+fn a_load_that_computes_its_records_goes_on_where_it_was_interrupted() {
+    let mut run = TestRun::of("a", "", "[load]\nworkload = \"3n1\"");
+    run.script.say("a load", Act::Interrupted);
+    run.calls();
+    assert_eq!(run.calls(), "a load, audit a of 1, remove a");
+    assert_eq!(run.before("a load"), "a load;");
+    assert_eq!(run.heard.notes, ["a: going on with what the ended run has computed"]);
+}
+
+#[test]
+fn an_interrupted_audit_is_made_anew_and_nothing_comes_before_it() {
+    let mut run = TestRun::of("a", "overwrite", "repeat = 2");
     run.script.say("audit a", Act::Interrupted);
     assert_eq!(run.go_on().unwrap(), Summary { ended: 2, failed: 0, interrupted: true });
     assert_eq!(run.done(), "a load, a overwrite, audit a of 1+2");
-    assert_eq!(run.calls(), "audit a of 1+2, remove a");
+    assert!(run.calls().starts_with("audit a of 1+2, remove a, a load 2"));
 }
 
 #[test]

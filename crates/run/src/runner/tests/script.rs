@@ -89,7 +89,7 @@ impl Script {
         let mut contents = context.contents;
         if writes {
             fs::write(&file, format!("{text}{};", named(&context.planned.key)))?;
-            contents.last_version += u64::from(!context.create);
+            contents.last_version += u64::from(context.planned.key.phase == Phase::Run);
         }
         let outcome = match act {
             Some(Act::Interrupted) => None,

@@ -133,7 +133,7 @@ impl TestRun {
         let run = |workload| {
             format!("[[run]]\nworkload = \"{workload}\"\nreaders = [1]\nduration = \"2s\"\nwarmup = \"1s\"\n")
         };
-        let runs: String = workloads.split(' ').map(run).collect();
+        let runs: String = workloads.split_whitespace().map(run).collect();
         let text = format!("engines = {engines:?}\n[data]\nrecords = 10\n{runs}[lab]\n{design}\n{lab}\n");
         let checked = check_with(Experiment::parse(&text).unwrap(), &EveryEngine).unwrap();
         let home = home();
@@ -152,6 +152,11 @@ impl TestRun {
             stop: Stop::default(),
             heard: Heard::default(),
         }
+    }
+
+    /// The trials of the plan, in order.
+    pub(super) fn planned(&self) -> Vec<String> {
+        self.checked.plan.ordered().map(|trial| named(&trial.key)).collect()
     }
 
     /// Begins, or goes on.
