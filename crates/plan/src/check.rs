@@ -16,6 +16,7 @@ use crate::backing_store;
 use crate::copies::use_copies;
 use crate::design::{DesignMachine, EngineIdentity, step_design};
 use crate::environment::Environment;
+use crate::inspection::{Inspector, InstalledEngines};
 use crate::plan::Plan;
 use inserts::check_inserts;
 pub(crate) use matrix::check_count;
@@ -53,11 +54,19 @@ pub struct CheckedVariant {
 /// # Errors
 /// The first thing that cannot be, with what would be right.
 pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
+    check_with(experiment, &InstalledEngines)
+}
+
+/// The same with the engines that `inspector` knows.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with(experiment: Experiment, inspector: &dyn Inspector) -> Result<Checked, FileError> {
     let (variants, mut plan) = check_alone(&experiment)?;
     let mut left_out = Vec::new();
     let variants = variants.into_iter().enumerate();
-    let variants: Vec<CheckedVariant> =
-        variants.map(|(index, one)| check_variant(index, one, &mut plan, &mut left_out)).collect::<Result<_, _>>()?;
+    let checked = variants.map(|(index, one)| check_variant(inspector, index, one, &mut plan, &mut left_out));
+    let variants: Vec<CheckedVariant> = checked.collect::<Result<_, _>>()?;
     if variants.iter().all(|one| one.setups.is_empty()) {
         let reasons: Vec<String> = left_out.iter().map(|one| format!("\n- {}: {}", one.engine, one.reason)).collect();
         return Err(FileError::new(format!("none of the engines can be measured here:{}", reasons.concat())));
@@ -126,6 +135,7 @@ fn plan_of(checked: &[CheckedVariant]) -> Result<Plan, FileError> {
 
 /// A variant's set-ups. Engines that cannot be had are errors, or are left out if the experiment says so.
 fn check_variant(
+    inspector: &dyn Inspector,
     index: usize,
     mut variant: Variant,
     plan: &mut Plan,
@@ -135,7 +145,7 @@ fn check_variant(
     backing_store::check(&variant.experiment, &environment).map_err(|error| variant.error(error))?;
     let mut setups = Vec::new();
     for engine in 0..variant.experiment.engines.len() {
-        match setup(&variant, plan, (index, engine)) {
+        match setup(inspector, &variant, plan, (index, engine)) {
             Ok((setup, left_out_of)) => {
                 left_out.extend(left_out_of);
                 setups.push(setup);

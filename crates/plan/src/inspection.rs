@@ -22,6 +22,35 @@ const STEP: &str = "step: ";
 /// No library takes as long to load and to say its version.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The means to find engines and to ask them about themselves. Tests have engines that are nowhere installed.
+pub trait Inspector {
+    /// The request about the engine that a user named, as [`request`] makes it.
+    ///
+    /// # Errors
+    /// If it is not here.
+    fn request(&self, name: &EngineName, library: Option<PathBuf>) -> Result<Request, Obstacle>;
+
+    /// The answer to a request.
+    ///
+    /// # Errors
+    /// If the engine cannot be used, or refuses what is requested.
+    fn inspect(&self, request: &Request) -> Result<Inspection, Obstacle>;
+}
+
+/// Asks the engines that are installed, each in a child process.
+#[derive(Clone, Copy, Debug)]
+pub struct InstalledEngines;
+
+impl Inspector for InstalledEngines {
+    fn request(&self, name: &EngineName, library: Option<PathBuf>) -> Result<Request, Obstacle> {
+        request(name, library)
+    }
+
+    fn inspect(&self, request: &Request) -> Result<Inspection, Obstacle> {
+        inspect_in_child(request)
+    }
+}
+
 /// The request about the engine that a user named: its adapter, library and preset, without options and settings.
 ///
 /// # Errors

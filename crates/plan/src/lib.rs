@@ -17,7 +17,7 @@ mod roles;
 mod space;
 mod work;
 
-pub use check::{Checked, CheckedVariant, Setup, check, check_alone};
+pub use check::{Checked, CheckedVariant, Setup, check, check_alone, check_with};
 pub use environment::Environment;
 pub use extent::Extent;
 pub use fit::{EnginesHere, FitChange, MachineCapacity, fitted};

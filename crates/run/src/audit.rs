@@ -33,8 +33,6 @@ const READER: &str = "a fresh process";
 
 /// A database whose trials are over.
 pub(crate) struct ProcessAudit<'a> {
-    /// Program and first arguments that start a worker.
-    pub(crate) worker: &'a [OsString],
     pub(crate) setup: &'a Setup,
     pub(crate) lab: &'a LabSection,
     pub(crate) settings: EngineSettings,
@@ -60,18 +58,18 @@ pub(crate) struct Audited {
 }
 
 impl ProcessAudit<'_> {
-    /// Reads back what was written, in a process of its own, which is held as those of trials are. `None` if the user
-    /// interrupted.
+    /// Reads back what was written, in a process of its own, which is held as those of trials are. `worker` is the
+    /// program and first arguments that start it. `None` if the user interrupted.
     ///
     /// # Errors
     /// If the lab itself cannot work.
-    pub(crate) fn run(&self, parts: &[PartWritten]) -> io::Result<Option<Audited>> {
+    pub(crate) fn run(&self, worker: &[OsString], parts: &[PartWritten]) -> io::Result<Option<Audited>> {
         fs::create_dir_all(self.folder)?;
         let shared = SharedMemory::create(1)?;
         let report = self.folder.join("audit.json");
         let log = self.folder.join("audit.log");
         let mut logs = WorkerLogs::default();
-        let mut command = self.command(&shared, &report, logs.add(&log)?, parts)?;
+        let mut command = self.command(worker, &shared, &report, logs.add(&log)?, parts)?;
         // Where there can be none, the keeper holds it alone.
         let group = ControlGroup::of_trial(self.register, self.load.key.number).ok();
         group.as_ref().map_or(Ok(()), |group| group.take_in(&mut command))?;
@@ -102,6 +100,7 @@ impl ProcessAudit<'_> {
 
     fn command(
         &self,
+        worker: &[OsString],
         shared: &SharedMemory,
         report: &Path,
         log: PipeWriter,
@@ -131,7 +130,7 @@ impl ProcessAudit<'_> {
         let folder = absolute(self.folder)?;
         let file = folder.join("spec.json");
         files::write_json(&file, &spec)?;
-        let (program, arguments) = self.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let (program, arguments) = worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = WorkerCommand::new(program)?;
         command.args(arguments).arg("--audit").arg(file).current_dir(folder);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);

@@ -16,8 +16,6 @@ use kvdyno_worker::shared::LedgerMemory;
 use kvdyno_worker::{KnownContents, Written};
 use serde::{Deserialize, Serialize};
 
-use crate::engine_cleanup::EngineCleanup;
-
 /// One database with the files beside it.
 #[derive(Debug)]
 pub struct Slot {
@@ -132,8 +130,8 @@ impl Slot {
     }
 
     /// Makes an empty folder or device for a new database. Gives back what [`Slot::remove`] does.
-    pub fn prepare(&self, engine: EngineCleanup<'_>) -> io::Result<Option<String>> {
-        let complaint = self.remove(engine)?;
+    pub fn prepare(&self, destroy: impl FnOnce(&Path) -> io::Result<Option<String>>) -> io::Result<Option<String>> {
+        let complaint = self.remove(destroy)?;
         self.backing_store.make(&self.register)?;
         Ok(complaint)
     }
@@ -257,11 +255,11 @@ impl Slot {
         self.state().contents
     }
 
-    /// Removes the database and what is known of it, and before that what the engine keeps outside. Gives back why the
-    /// engine could not.
-    pub fn remove(&self, engine: EngineCleanup<'_>) -> io::Result<Option<String>> {
+    /// Removes the database and what is known of it. Before that, `destroy` lets the engine give back what it keeps
+    /// outside; this returns why the engine could not.
+    pub fn remove(&self, destroy: impl FnOnce(&Path) -> io::Result<Option<String>>) -> io::Result<Option<String>> {
         let complaint = match self.backing_store.is_available()? {
-            true => engine.destroy(&self.database())?,
+            true => destroy(&self.database())?,
             false => None,
         };
         self.backing_store.remove(&self.register)?;

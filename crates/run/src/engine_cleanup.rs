@@ -12,58 +12,45 @@ use kvdyno_worker::DestroySpec;
 
 use kvdyno_plan::Setup;
 
-/// Asks an engine to do so.
-#[derive(Clone, Copy)]
-pub struct EngineCleanup<'a> {
-    /// Program and first arguments that start a worker.
-    pub worker: &'a [OsString],
-    /// The engine.
-    pub setup: &'a Setup,
-    /// How long it may take.
-    pub patience: Duration,
+/// Lets the engine of a setup give back what it keeps outside the folder, if it keeps anything there and the database
+/// exists. `worker` is the program and its first arguments, `patience` how long it may take. Returns why the engine
+/// could not; such a failure does not stop the lab.
+///
+/// # Errors
+/// If no process can be started.
+pub(crate) fn destroy(
+    worker: &[OsString],
+    setup: &Setup,
+    patience: Duration,
+    database: &Path,
+) -> io::Result<Option<String>> {
+    if !setup.destroys || !database.exists() {
+        return Ok(None);
+    }
+    let spec = DestroySpec {
+        adapter: absolute(&setup.adapter)?,
+        library: setup.library.as_deref().map(library_path).transpose()?,
+        database: absolute(database)?,
+    };
+    let (program, arguments) = worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    // Not in a file: the storage may be full.
+    command.current_dir("/").args(arguments).arg("--destroy").arg(serde_json::to_string(&spec)?);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let reason = outcome(spawn(&mut command)?, patience)?;
+    let outside = format!("{}: what it keeps outside of {}", setup.label, database.display());
+    Ok(reason.map(|reason| format!("{outside} could not be removed: {reason}")))
 }
 
-impl EngineCleanup<'_> {
-    /// Lets the engine give back what it keeps outside the folder, if it keeps anything there and the database exists.
-    /// Returns why the engine could not; such a failure does not stop the lab.
-    ///
-    /// # Errors
-    /// If no process can be started.
-    pub fn destroy(&self, database: &Path) -> io::Result<Option<String>> {
-        if !self.setup.destroys || !database.exists() {
-            return Ok(None);
-        }
-        let spec = DestroySpec {
-            adapter: absolute(&self.setup.adapter)?,
-            library: self.setup.library.as_deref().map(library_path).transpose()?,
-            database: absolute(database)?,
-        };
-        let (program, arguments) = self.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut command = Command::new(program);
-        // Not in a file: the storage may be full.
-        command.current_dir("/").args(arguments).arg("--destroy").arg(serde_json::to_string(&spec)?);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let reason = self.outcome(spawn(&mut command)?)?;
-        let told = |reason| {
-            format!(
-                "{}: what it keeps outside of {} could not be removed: {reason}",
-                self.setup.label,
-                database.display()
-            )
-        };
-        Ok(reason.map(told))
-    }
-
-    fn outcome(&self, mut process: WorkerProcess) -> io::Result<Option<String>> {
-        let until = Instant::now() + self.patience;
-        loop {
-            process.wait_event(until.saturating_duration_since(Instant::now()))?;
-            match process.try_finish()? {
-                Some(finished) if finished.exit == Exit::Code(0) => return Ok(None),
-                Some(finished) => return Ok(Some(said(&mut process).unwrap_or_else(|| finished.exit.to_string()))),
-                None if Instant::now() >= until => return Ok(Some(format!("no end after {:?}", self.patience))),
-                None => {}
-            }
+fn outcome(mut process: WorkerProcess, patience: Duration) -> io::Result<Option<String>> {
+    let until = Instant::now() + patience;
+    loop {
+        process.wait_event(until.saturating_duration_since(Instant::now()))?;
+        match process.try_finish()? {
+            Some(finished) if finished.exit == Exit::Code(0) => return Ok(None),
+            Some(finished) => return Ok(Some(said(&mut process).unwrap_or_else(|| finished.exit.to_string()))),
+            None if Instant::now() >= until => return Ok(Some(format!("no end after {patience:?}"))),
+            None => {}
         }
     }
 }

@@ -5,6 +5,7 @@ mod begun;
 mod databases;
 mod driver;
 mod engine_cleanup;
+mod executor;
 mod pace;
 mod progress;
 mod repeats;
@@ -13,7 +14,8 @@ mod stop;
 mod trial;
 
 pub use driver::driver_cost;
+pub use executor::LabProgram;
 pub use progress::{Live, Progress, SoFar};
 pub use repeats::{Look, OpenStep, StoppingRule};
-pub use runner::{LabProgram, RunError, Summary, run};
+pub use runner::{RunError, Summary, run};
 pub use stop::Stop;

@@ -5,10 +5,9 @@ mod ready;
 mod step;
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kvdyno_engine::EngineSettings;
 use kvdyno_environment::leftovers;
@@ -23,7 +22,7 @@ use kvdyno_results::{
 };
 
 use crate::databases::{Slot, SlotUse};
-use crate::engine_cleanup::EngineCleanup;
+use crate::executor::{Executor, LabProgram};
 use crate::pace::Pace;
 use crate::progress::Progress;
 use crate::repeats::{RepeatDecision, Repeats, StoppingRule};
@@ -39,15 +38,6 @@ pub struct Summary {
     pub failed: usize,
     /// The user stopped it before the end.
     pub interrupted: bool,
-}
-
-/// The program that runs a plan.
-#[derive(Clone, Debug)]
-pub struct LabProgram {
-    /// The command that runs a trial when given the path of its specification.
-    pub worker: Vec<OsString>,
-    /// A sentence that each result must have: that the run was begun by another program.
-    pub note: Option<String>,
 }
 
 /// Why the lab cannot work.
@@ -90,7 +80,20 @@ pub fn run(
     stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<Summary, RunError> {
-    let mut runner = Runner::new(checked, folder, run, program, rule, stop)?;
+    run_with(checked, folder, run, program, rule, stop, progress)
+}
+
+/// The same by whatever starts the processes.
+fn run_with(
+    checked: &Checked,
+    folder: &ResultsFolder,
+    run: &RunName,
+    executor: &dyn Executor,
+    rule: &dyn StoppingRule,
+    stop: &Stop,
+    progress: &mut dyn Progress,
+) -> Result<Summary, RunError> {
+    let mut runner = Runner::new(checked, folder, run, executor, rule, stop)?;
     let outcome = runner.work(progress);
     let outcome = outcome.and_then(|summary| runner.save_plan().map(|()| summary));
     let released = runner.release();
@@ -103,7 +106,7 @@ pub fn run(
 struct Runner<'a> {
     checked: &'a Checked,
     folder: &'a ResultsFolder,
-    program: &'a LabProgram,
+    executor: &'a dyn Executor,
     stop: &'a Stop,
     /// Where databases go.
     base: PathBuf,
@@ -128,7 +131,7 @@ impl<'a> Runner<'a> {
         checked: &'a Checked,
         folder: &'a ResultsFolder,
         run: &RunName,
-        program: &'a LabProgram,
+        executor: &'a dyn Executor,
         rule: &'a dyn StoppingRule,
         stop: &'a Stop,
     ) -> Result<Self, RunError> {
@@ -144,7 +147,7 @@ impl<'a> Runner<'a> {
         Ok(Runner {
             checked,
             folder,
-            program,
+            executor,
             repeats: Repeats::begin(&checked.experiment.lab, rule, results.values(), saved_plan(folder)?),
             stop,
             base,
@@ -302,9 +305,9 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn engine_cleanup(&self, planned: &PlannedTrial) -> EngineCleanup<'a> {
-        let patience = self.checked.experiment.lab.hang_timeout.0;
-        EngineCleanup { worker: &self.program.worker, setup: self.setup(planned), patience }
+    /// Lets the engine of a trial give back what it keeps outside a database.
+    fn destroy(&self, planned: &PlannedTrial) -> impl FnOnce(&Path) -> io::Result<Option<String>> {
+        |database| self.executor.destroy(self.setup(planned), &self.checked.experiment.lab, database)
     }
 
     /// Does what is left to do once a trial has ended, now or in an earlier run. False if the user interrupted.
@@ -348,7 +351,7 @@ impl<'a> Runner<'a> {
     /// Removes the database of a trial.
     fn remove(&self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), RunError> {
         let slot = self.slot(planned);
-        let removed = slot.remove(self.engine_cleanup(planned));
+        let removed = slot.remove(self.destroy(planned));
         let complaint = removed.or_else(failed(format!("cannot remove {}", slot.database().display())))?;
         complaint.into_iter().for_each(|complaint| progress.note(&complaint));
         Ok(())
@@ -394,3 +397,6 @@ fn database_base(checked: &Checked, folder: &ResultsFolder, run: &RunName) -> Pa
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

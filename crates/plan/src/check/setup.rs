@@ -14,7 +14,7 @@ use crate::clients::check_clients;
 use crate::copies::{CopyFacts, FileFormat};
 use crate::design::EngineIdentity;
 use crate::environment::check_memory;
-use crate::inspection;
+use crate::inspection::{self, Inspector};
 use crate::plan::{Plan, PlannedTrial};
 use crate::work::data;
 
@@ -85,6 +85,7 @@ impl Setup {
 
 /// An engine's set-up, and what it is left out of. `number`: of the variant, and of the engine in it.
 pub(super) fn setup(
+    inspector: &dyn Inspector,
     variant: &Variant,
     plan: &mut Plan,
     number: (usize, usize),
@@ -100,14 +101,14 @@ pub(super) fn setup(
     let name = EngineName::parse(engine);
     let library = section.library.clone().map(|path| path.0);
     let library_is_chosen = library.is_some() || name.library().is_some();
-    let mut request = inspection::request(&name, library).map_err(|error| wrong(error.message))?;
+    let mut request = inspector.request(&name, library).map_err(|error| wrong(error.message))?;
     request.options = section.options.texts();
     // Only the answer tells whether its readers and writers must be processes.
     let sorts =
         [Phase::Run, Phase::Load].map(|phase| [ClientKind::Threads, ClientKind::Processes].map(|kind| (phase, kind)));
     let sorts = sorts.concat();
     request.settings = sorts.iter().map(|sort| ask(experiment, plan, number.0, sort)).collect();
-    let mut inspected = inspection::inspect_in_child(&request).map_err(|error| match &error.option {
+    let mut inspected = inspector.inspect(&request).map_err(|error| match &error.option {
         Some(option) if section.options.contains_key(option) => {
             FileError::at(engine_key(label, EngineKey::Options).then(KeyStep::Key(option.clone())), error.message)
         }

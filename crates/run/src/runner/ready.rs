@@ -121,7 +121,7 @@ impl<'a> Runner<'a> {
         if is_kept && slot.is_clean().or_else(failed(what()))? && !slot.was_written() {
             return Ok(true);
         }
-        let complaint = slot.prepare(self.engine_cleanup(planned)).or_else(failed(what()))?;
+        let complaint = slot.prepare(self.destroy(planned)).or_else(failed(what()))?;
         complaint.into_iter().for_each(|complaint| progress.note(&complaint));
         // A run that begins without a page cache needs none of the copy either.
         let way = match self.variant(planned).environment.requested.cache_state {
@@ -150,7 +150,6 @@ impl<'a> Runner<'a> {
         let folder = self.folder.root().join("auditing");
         let ledger = slot.ledger(0).or_else(failed(what()))?;
         let audit = ProcessAudit {
-            worker: &self.program.worker,
             setup: self.setup(planned),
             lab,
             settings: self.variant(planned).variant.experiment.engine_settings(),
@@ -162,7 +161,9 @@ impl<'a> Runner<'a> {
             register: &self.register,
             stop: self.stop,
         };
-        let Some(Audited { finding, survivors }) = audit.run(&parts).or_else(failed(what()))? else { return Ok(false) };
+        let Some(Audited { finding, survivors }) = self.executor.audit(&audit, &parts).or_else(failed(what()))? else {
+            return Ok(false);
+        };
         for (index, part) in parts.iter().enumerate() {
             let Some(result) = self.results.get_mut(&part.trial) else { continue };
             let failed = audit::note(result, finding.as_ref().map(|finding| finding.get(index)));

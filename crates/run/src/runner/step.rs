@@ -17,7 +17,7 @@ use super::{RunError, Runner, failed};
 use crate::begun::Begun;
 use crate::databases::Slot;
 use crate::progress::{Live, Progress};
-use crate::trial::{self, Ended, TrialContext};
+use crate::trial::{Ended, TrialContext};
 
 impl<'a> Runner<'a> {
     /// Runs the trials of a step, beside each other if they can be, and saves them. `None` if the user interrupted.
@@ -46,14 +46,8 @@ impl<'a> Runner<'a> {
         for group in groups {
             let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
             let Some(ended) = self.each_by_itself_if_all_suffered(ended, progress)? else { return Ok(None) };
-            for (planned, ended) in ended {
+            for (_, ended) in ended {
                 let Some(result) = ended.result else { return Ok(None) };
-                if planned.key.phase == Phase::Load
-                    && let TrialOutcome::Failed(failure) = &result.outcome
-                {
-                    let reason = format!("the load failed: {}", failure.reason);
-                    self.unusable.insert(planned.origin, reason);
-                }
                 results.push(self.save_with_series(result, &ended.series, &ended.resources)?);
             }
         }
@@ -158,7 +152,7 @@ impl<'a> Runner<'a> {
             progress.note(&format!("{}: going on with what the ended run has computed", planned.key.engine));
         }
         let prepared = (|| {
-            if create && let Some(complaint) = slot.prepare(self.engine_cleanup(planned))? {
+            if create && let Some(complaint) = slot.prepare(self.destroy(planned))? {
                 progress.note(&complaint);
             }
             Ok((slot.ledger(planned.workload.deletable())?, slot.begin_use(planned.key.phase)?))
@@ -186,7 +180,7 @@ impl<'a> Runner<'a> {
         let is_auto = self.checked.experiment.lab.repeat.is_auto();
         let to_come = self.checked.plan.trials.iter().filter(|planned| self.is_to_come(planned));
         let left = self.pace.left(to_come, first.planned.key.number).filter(|_| !is_auto);
-        let ended = trial::run(&contexts, design, &mut |live: &Live| {
+        let ended = self.executor.run(&contexts, design, &mut |live: &Live| {
             // Trials beside each other take longer than was planned for one: the plan needs no less than they.
             let of_trial = live.trial_left().unwrap_or_default();
             let left = left.map(|left| left.saturating_sub(live.elapsed).max(of_trial));
@@ -209,7 +203,6 @@ impl<'a> Runner<'a> {
             setup: self.setup(one.planned),
             engine_files: &self.engine_files,
             environment: &self.variant(one.planned).environment,
-            engine_cleanup: self.engine_cleanup(one.planned),
             lab: &self.checked.experiment.lab,
             settings: one.settings.clone(),
             request: self.request(one.planned),
@@ -222,10 +215,9 @@ impl<'a> Runner<'a> {
             ledger: &one.ledger,
             contents: one.contents,
             folder: &one.folder,
-            worker: &self.program.worker,
             stop: self.stop,
             at_work,
-            notes: self.program.note.iter().chain(&one.notes).cloned().collect(),
+            notes: self.executor.note().map(str::to_owned).into_iter().chain(one.notes.clone()).collect(),
         }
     }
 }

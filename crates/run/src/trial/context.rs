@@ -15,7 +15,6 @@ use kvdyno_worker::KnownContents;
 use kvdyno_worker::shared::LedgerMemory;
 use kvdyno_worker::slices::SliceSpec;
 
-use crate::engine_cleanup::EngineCleanup;
 use crate::stop::Stop;
 
 /// The file in the trial's folder that takes everything that engine and worker print.
@@ -28,7 +27,6 @@ pub struct TrialContext<'a> {
     /// Remembers what it said of engines' files.
     pub engine_files: &'a EngineFiles,
     pub environment: &'a Environment,
-    pub engine_cleanup: EngineCleanup<'a>,
     pub lab: &'a LabSection,
     pub settings: EngineSettings,
     pub request: TrialRequest,
@@ -44,8 +42,6 @@ pub struct TrialContext<'a> {
     pub ledger: &'a LedgerMemory,
     pub contents: KnownContents,
     pub folder: &'a Path,
-    /// Program and first arguments that start a worker; the specification's path follows.
-    pub worker: &'a [std::ffi::OsString],
     pub stop: &'a Stop,
     /// Called once when the worker comes to its measured part.
     pub at_work: &'a dyn Fn() -> io::Result<()>,

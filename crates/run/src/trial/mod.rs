@@ -16,6 +16,7 @@ mod standing;
 mod together;
 mod watching;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, PipeWriter};
 use std::os::fd::{BorrowedFd, RawFd};
@@ -39,7 +40,7 @@ use kvdyno_worker::workloads::TrialEnd;
 use kvdyno_worker::{KnownContents, TrialClock, TrialSpec, of_process};
 use rustix::io::{FdFlags, fcntl_setfd};
 
-use crate::engine_cleanup::library_path;
+use crate::engine_cleanup::{destroy, library_path};
 use crate::progress::Live;
 
 use bounds::Bounds;
@@ -66,12 +67,20 @@ pub struct Ended {
     pub contents: KnownContents,
 }
 
-/// Runs a trial, or several beside each other, and keeps their files, but for the results.
+/// Runs a trial, or several beside each other, and keeps their files, but for the results. `worker` is the program and
+/// first arguments that start a worker; the specification's path follows.
 ///
-/// # Errors If the lab cannot start one: no process, no memory, no space for its files. What happens from then on is in
-/// the results.
-pub fn run(contexts: &[TrialContext<'_>], step: &StepDesign, live: &mut dyn FnMut(&Live)) -> io::Result<Vec<Ended>> {
-    let mut prepared = contexts.iter().map(PreparedTrial::new).collect::<io::Result<Vec<_>>>()?;
+/// # Errors
+/// If the lab cannot start one: no process, no memory, no space for its files. What happens from then on is in the
+/// results.
+pub fn run(
+    worker: &[OsString],
+    contexts: &[TrialContext<'_>],
+    step: &StepDesign,
+    live: &mut dyn FnMut(&Live),
+) -> io::Result<Vec<Ended>> {
+    let prepared = contexts.iter().map(|context| PreparedTrial::new(worker, context));
+    let mut prepared = prepared.collect::<io::Result<Vec<_>>>()?;
     let (watched, (design, why)) = {
         let mut watchings = prepared.iter_mut().map(PreparedTrial::start).collect::<io::Result<Vec<_>>>()?;
         let chosen = match (slice_order(contexts), watchings.as_mut_slice()) {
@@ -92,7 +101,7 @@ pub fn run(contexts: &[TrialContext<'_>], step: &StepDesign, live: &mut dyn FnMu
     Ok(trials
         .map(|(one, watched)| {
             let design = facts(one.context.planned.key.number);
-            one.finish(watched, design)
+            one.finish(worker, watched, design)
         })
         .collect())
 }
@@ -123,14 +132,14 @@ struct PreparedTrial<'a> {
 }
 
 impl<'a> PreparedTrial<'a> {
-    fn new(context: &'a TrialContext<'a>) -> io::Result<PreparedTrial<'a>> {
+    fn new(worker: &[OsString], context: &'a TrialContext<'a>) -> io::Result<PreparedTrial<'a>> {
         let work = context.folder.join(WORK);
         fs::create_dir_all(&work).map_err(|cause| named(&work, &cause))?;
         let clock = TrialClock::begin();
         let shared = SharedMemory::create(context.planned.workload.roles().len())?;
         let reports = Reports::none_in(context)?;
         let mut logs = WorkerLogs::default();
-        let mut commands = worker_commands(context, &shared, &reports, &mut logs)?;
+        let mut commands = worker_commands(worker, context, &shared, &reports, &mut logs)?;
         settle(&context.database)?;
         let bounds = Bounds::set(context)?;
         for command in &mut commands {
@@ -162,7 +171,7 @@ impl<'a> PreparedTrial<'a> {
     }
 
     /// Puts its result together. `watched` is absent if the user interrupted it.
-    fn finish(self, watched: Option<Watched>, design: DesignFacts) -> Ended {
+    fn finish(self, worker: &[OsString], watched: Option<Watched>, design: DesignFacts) -> Ended {
         let PreparedTrial { context, work, clock, shared, reports, bounds, device_before, started, logs, .. } = self;
         let mut errors = FirstError::default();
         let survivors = errors.note(bounds.end().on("end what is left of the trial in", &work)).unwrap_or(0);
@@ -194,7 +203,7 @@ impl<'a> PreparedTrial<'a> {
         }
         if !result.is_finished() && free_bytes(&context.database).is_ok_and(|free| free < context.lab.min_free.0) {
             // The result may have to go onto the same storage, and nobody uses a database that did not fit.
-            let given_back = context.engine_cleanup.destroy(&context.database);
+            let given_back = destroy(worker, context.setup, context.lab.hang_timeout.0, &context.database);
             notes.extend(errors.note(given_back.on("clean up after the engine in", &context.database)).flatten());
             errors.note(empty(&context.database).on("empty", &context.database));
         }
@@ -230,6 +239,7 @@ fn settled(database: &Path) -> io::Result<Option<Failure>> {
 
 /// The commands that start the processes of a worker, and the specification that they read.
 fn worker_commands(
+    worker: &[OsString],
     context: &TrialContext<'_>,
     shared: &SharedMemory,
     reports: &Reports,
@@ -259,10 +269,11 @@ fn worker_commands(
     files::write_json(&spec_file, &spec)?;
     let log = context.folder.join(WORKER_LOG);
     match key.clients {
-        ClientKind::Threads => Ok(vec![worker_command(context, shared, &spec_file, logs.add(&log)?)?]),
+        ClientKind::Threads => Ok(vec![worker_command(worker, context, shared, &spec_file, logs.add(&log)?)?]),
         ClientKind::Processes => {
             let mut one = |number: usize| {
-                let mut command = worker_command(context, shared, &spec_file, logs.add(&of_process(&log, number))?)?;
+                let log = logs.add(&of_process(&log, number))?;
+                let mut command = worker_command(worker, context, shared, &spec_file, log)?;
                 command.arg("--process").arg(number.to_string());
                 Ok(command)
             };
@@ -281,12 +292,13 @@ fn empty(database: &Path) -> io::Result<()> {
 }
 
 fn worker_command(
+    worker: &[OsString],
     context: &TrialContext<'_>,
     shared: &SharedMemory,
     spec: &Path,
     log: PipeWriter,
 ) -> io::Result<WorkerCommand> {
-    let (program, arguments) = context.worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let (program, arguments) = worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = WorkerCommand::new(program)?;
     command.args(arguments).arg(spec).current_dir(context.folder.join(WORK));
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
