@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kvdyno_engine::catalog::EngineName;
 use kvdyno_engine::inspect::{Declared, Inspection, Obstacle, Request};
 use kvdyno_engine::{Probe, abi};
 use kvdyno_environment::ownership::RunName;
 use kvdyno_experiment::Experiment;
+use kvdyno_model::EngineName;
 use kvdyno_plan::inspection::Inspector;
 use kvdyno_plan::{Checked, check_with};
 use kvdyno_results::folder::ResultsFolder;
