@@ -62,7 +62,7 @@ struct MadeUpTrial {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MadeUpOutcome {
     Finished,
-    Disturbed,
+    Interfered,
     Failed,
     /// The trial was not done.
     Skipped,
@@ -77,7 +77,7 @@ fn made_up() -> impl Strategy<Value = MadeUp> {
     let engines = subsequence(vec!["null", "lmdb", "bdb", "rocksdb", "gtm"], 2..=4).prop_shuffle();
     let outcome = prop_oneof![
         60 => Just(MadeUpOutcome::Finished),
-        2 => Just(MadeUpOutcome::Disturbed),
+        2 => Just(MadeUpOutcome::Interfered),
         1 => Just(MadeUpOutcome::Failed),
         1 => Just(MadeUpOutcome::Skipped),
     ];
@@ -163,7 +163,7 @@ impl MadeUp {
         result.audit = Some(AuditFacts { volatile: setup.keeps_nothing, ..passed });
         match trial.outcome {
             MadeUpOutcome::Finished | MadeUpOutcome::Skipped => {}
-            MadeUpOutcome::Disturbed => {
+            MadeUpOutcome::Interfered => {
                 result.environment.interference = vec!["31.0 % of CPU time was stolen by the hypervisor".to_owned()];
             }
             MadeUpOutcome::Failed => {

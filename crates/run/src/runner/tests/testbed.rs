@@ -126,8 +126,8 @@ pub(super) struct TestRun {
 }
 
 impl TestRun {
-    /// Engines and workloads by their names; `lab` has lines of `[lab]`, and sections after it. Trials take turns unless
-    /// it says otherwise.
+    /// Engines and workloads by their names; `lab` has lines of `[lab]`, and sections after it. Trials take turns
+    /// unless it says otherwise.
     pub(super) fn of(engines: &str, workloads: &str, lab: &str) -> TestRun {
         let design = if lab.contains("design") { "" } else { "design = \"turns\"" };
         let engines: Vec<&str> = engines.split(' ').collect();
