@@ -1,10 +1,8 @@
 //! The work that an experiment asks for, as a worker is told it: each key that the file leaves out has the default of
 //! its workload.
 
-use std::time::Duration;
-
 use kvdyno_experiment::{DURATION, Experiment, RoleSection, RunSection, ValueSize};
-use kvdyno_model::{Arrival, Distribution, MixOperation};
+use kvdyno_model::{Distribution, MixOperation};
 use kvdyno_worker::workloads::{Data, MixedRole, Reads, TrialEnd, Workload, WorkloadParameters, WorkloadSpec};
 
 /// The fraction of the records that `overwritesome` updates.
@@ -45,29 +43,14 @@ pub(crate) fn ends_after_fraction(run: &RunSection) -> Option<f64> {
 /// The workload of the load.
 pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
     let load = &experiment.load;
-    WorkloadSpec {
-        name: load.workload.into(),
-        parameters: WorkloadParameters {
-            data: data(experiment),
-            readers: 0,
-            writers: load.writers.get_u32(),
-            batch: load_batch(experiment),
-            reads_per_transaction: 1,
-            reads: Reads::default(),
-            mix: None,
-            roles: Vec::new(),
-            distribution: Distribution::default(),
-            write_rate: None,
-            read_rate: None,
-            arrival: Arrival::default(),
-            isolation: None,
-            durability: None,
-            warmup: Duration::ZERO,
-            end: TrialEnd::Operations(u64::MAX),
-            verify: experiment.settings.verify,
-            seed,
-        },
-    }
+    let parameters = WorkloadParameters {
+        writers: load.writers.get_u32(),
+        batch: load_batch(experiment),
+        verify: experiment.settings.verify,
+        seed,
+        ..WorkloadParameters::on(data(experiment), TrialEnd::Operations(u64::MAX))
+    };
+    WorkloadSpec { name: load.workload.into(), parameters }
 }
 
 /// The workload of a run with a number of threads.
