@@ -8,9 +8,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! What the macro exports is [`table`]: an operation stands in it only if the [`Description`] declares it, so what is
-//! declared and what is there cannot differ. Levels and options are checked before the adapter is called:
-//! [`Engine::open`] sees no durability or compression that it did not declare.
+//! The macro exports [`table`]. An operation stands in it only if the [`Description`] declares it, so declaration and
+//! table cannot differ. Levels and options are checked before the adapter is called: [`Engine::open`] sees no
+//! durability or compression that it did not declare.
 //!
 //! [`export_engine!`]: crate::export_engine
 //!
@@ -112,7 +112,7 @@ pub trait Engine: Sized + Send + Sync + 'static {
     }
 }
 
-/// A thread's access to a database. What a capability declares must be implemented; the rest is never called.
+/// A thread's access to a database. Declared capabilities must be implemented; the rest is never called.
 pub trait Session {
     /// The engine's cursors; [`NoCursor`] for an engine without scans.
     type Cursor: Cursor;
@@ -133,7 +133,7 @@ pub trait Session {
         Err(Error::unsupported("delete_range"))
     }
 
-    /// `CAN_CONTAIN`. Whether a key is there, without its value.
+    /// `CAN_CONTAIN`. Whether a key is there; its value is not returned.
     fn contains(&mut self, _key: &[u8]) -> Result<bool, Error> {
         Err(Error::unsupported("contains"))
     }
@@ -220,7 +220,7 @@ pub struct CursorLimits<'a> {
 /// A key and its value.
 pub type Record<'a> = (&'a [u8], &'a [u8]);
 
-/// A position in the order of the keys. What it returns stays good until the next call on it or on its session.
+/// A position in the order of the keys. Returned bytes stay valid until the next call on it or on its session.
 pub trait Cursor {
     /// Goes to the first key at or after `key`, or backward to the last at or before it; without a key, to the very
     /// first or last. `None`: there is none.

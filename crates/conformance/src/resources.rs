@@ -30,7 +30,7 @@ impl Belongings {
         look().map_err(unreadable)
     }
 
-    /// As [`Belongings::expect_no_more`], of now or a moment later: a thread says that it is done before it is gone.
+    /// As [`Belongings::expect_no_more`], now or a moment later: a thread says that it is done before it is gone.
     pub fn settled(before: Belongings, spare_kib: u64) -> Result<(), Finding> {
         let patience = Instant::now() + Duration::from_secs(2);
         loop {
@@ -59,8 +59,8 @@ pub(crate) fn unreadable(error: procfs::ProcError) -> Finding {
     wrong(format!("the check itself failed: cannot read /proc: {error}"))
 }
 
-/// Memory after each of several rounds in which the same was done. What a cache takes it takes in some of them, a
-/// collector some rounds after another; what leaks grows in each.
+/// Memory after each of several equal rounds. A cache takes memory in some of them, a collector some rounds after
+/// another; a leak grows in each.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     after: Vec<MemoryInUse>,

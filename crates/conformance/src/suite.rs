@@ -24,7 +24,7 @@ pub struct Suite {
     pub folder: PathBuf,
     /// A folder for the checks' logs, a file for each; they stay.
     pub logs: PathBuf,
-    /// How this program is started again.
+    /// The way to start this program again.
     pub relaunch: Relaunch,
     /// The pains that each check takes.
     pub effort: Effort,
@@ -45,7 +45,7 @@ pub struct CheckOutcome {
     pub remark: Option<String>,
     /// All that its processes printed, between the check and its verdict.
     pub log: PathBuf,
-    /// How long that took.
+    /// The duration of the check.
     pub took: Duration,
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn beside<T>(
     })
 }
 
-/// How a thread ended.
+/// The outcome of a thread.
 pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, Finding>>) -> Result<T, Finding> {
     thread.join().unwrap_or_else(|_| Err(wrong("the check itself failed: a thread of it panicked")))
 }

@@ -83,7 +83,7 @@ const CAUGHT: &[(&str, u32, &[&str])] = &[
     ("hang-close", 1, &["create"]),
 ];
 
-/// Of the checks of a fault, those that do not notice it.
+/// The checks of a fault that do not notice it.
 fn slipped((fault, every, checks): &(&str, u32, &[&'static str]), patience: Duration) -> Vec<String> {
     let outcomes = run(faulty(fault, *every), checks, patience);
     assert_eq!(outcomes.len(), checks.len(), "{fault}: a name in the table is no check's");
@@ -153,7 +153,7 @@ fn what_is_no_fault_is_not_taken_for_one() {
     }
 }
 
-/// How a process died, and over what, is in the finding.
+/// The finding says how a process died, and during which step.
 #[test]
 fn a_crash_and_a_hang_are_told_with_what_was_being_done() {
     let told = |fault, check, patience| failures(&run(faulty(fault, 1), &[check], patience)).remove(0).1;

@@ -286,7 +286,7 @@ mod portable {
         false
     }
 
-    /// Nobody calls it where there are no wide blocks.
+    /// Never called without wide blocks.
     pub(super) unsafe fn is_masked_avx2<const THREE: bool>(
         _: *const u8,
         _: *const u8,

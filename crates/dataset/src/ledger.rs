@@ -3,7 +3,7 @@
 //! A table of fixed size, whatever the number of records: with up to [`LEDGER_SLOTS`] records every id has its slot,
 //! beyond that every 2nd, 4th, 8th … id. Each slot is written by one thread alone, the writer that owns the id.
 //!
-//! Where records are deleted, each record also has a bit. The client that owns one bit of a cache line owns them all.
+//! If records are deleted, each record also has a bit. The client that owns one bit of a cache line owns them all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,7 +81,7 @@ impl<'a> Ledger<'a> {
         self.watch.slot(id).is_some()
     }
 
-    /// Whether the deletion of `id` was the last thing to be acknowledged of it.
+    /// Whether the last acknowledged write of `id` was its deletion.
     #[inline(always)]
     pub fn is_deleted(&self, id: u64) -> bool {
         let word = self.deleted.get((id / 64) as usize);
@@ -89,7 +89,7 @@ impl<'a> Ledger<'a> {
         word.is_some_and(|word| word.load(Ordering::Acquire) >> (id % 64) & 1 == 1)
     }
 
-    /// How many ids are deleted.
+    /// Number of deleted ids.
     pub fn deleted(&self) -> u64 {
         self.deleted.iter().map(|word| u64::from(word.load(Ordering::Acquire).count_ones())).sum()
     }

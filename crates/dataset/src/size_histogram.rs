@@ -18,9 +18,9 @@ type DrawnLength = u32;
 /// Sizes, each with how likely it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeHistogram {
-    /// That by which they are drawn.
+    /// The bins by which sizes are drawn.
     bins: Vec<SizeBin>,
-    /// How likely each is, up to a constant; nothing is drawn by it.
+    /// Likelihood of each size, up to a constant; not used for drawing.
     weights: Vec<f64>,
 }
 

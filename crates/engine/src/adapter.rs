@@ -35,7 +35,7 @@ pub struct Adapter {
     pub name: String,
     /// A description, one line.
     pub summary: String,
-    /// Where a person gets the engine's library.
+    /// The source of the engine's library, for people.
     pub origin: String,
     /// Its own options.
     pub options: Vec<OptionInfo>,
@@ -90,7 +90,7 @@ pub enum AdapterError {
 pub enum Probe {
     /// It is there, at this version.
     Available {
-        /// As the engine says it.
+        /// The version that the engine reports.
         version: String,
     },
     /// It is not, for this reason.

@@ -127,8 +127,8 @@ impl Choice {
         }
     }
 
-    /// Gives back what the engine keeps outside the folder `path` of a database, so that the folder can be removed.
-    /// Nobody has the database open. An engine that keeps nothing there has no such call, and nothing happens.
+    /// Releases what the engine keeps outside the folder `path` of a database, so that the folder can be removed. The
+    /// database must not be open. For an engine that keeps nothing there, nothing happens.
     ///
     /// # Errors
     /// The engine's error.
@@ -170,7 +170,7 @@ impl Choice {
         None
     }
 
-    /// Whether the levels that sessions will ask for are declared.
+    /// Checks that the levels that sessions will request are declared.
     fn sessions_fit(&self, hints: &Hints) -> Result<(), String> {
         let requested = |bits: u32| Durability::ALL.iter().filter(move |level| bits >> level.code() & 1 == 1);
         let Some(first) = requested(hints.session_durabilities).next() else { return Ok(()) };
@@ -183,7 +183,7 @@ impl Choice {
         }
     }
 
-    /// Whether keys and values are within the declared limits.
+    /// Checks that keys and values are within the declared limits.
     fn sizes_fit(&self, hints: &Hints) -> Result<(), String> {
         let table = self.adapter.table();
         let (least, most) = (table.min_key_size, table.max_key_size);

@@ -38,7 +38,7 @@ pub struct Declared {
     pub name: String,
     /// A description, one line.
     pub summary: String,
-    /// Where a person gets the engine's library.
+    /// The source of the engine's library, for people.
     pub origin: String,
     /// `abi::CAN_…` and `abi::IS_…`.
     pub capabilities: u64,

@@ -88,7 +88,7 @@ pub enum OptionError {
         /// The options that there are.
         known: Vec<String>,
     },
-    /// Not a value of the option's type, or out of its bounds.
+    /// The value is not of the option's type, or out of its bounds.
     #[error("`{value}` is no value for {engine}'s option `{name}`: {expected}")]
     Value {
         /// The engine.
@@ -100,7 +100,7 @@ pub enum OptionError {
         /// A correction.
         expected: String,
     },
-    /// Not of the form `name=value`.
+    /// The text is not of the form `name=value`.
     #[error("`{0}` is not of the form name=value")]
     Form(String),
 }

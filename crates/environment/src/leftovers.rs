@@ -16,7 +16,7 @@ use crate::ownership::{
 };
 use crate::storage::backing_store::{self, LeftoverStorage};
 
-/// How long one thing may take to be looked at or removed: what hangs (a network's filesystem, a broken disk) is left.
+/// Time limit for looking at or removing one thing: one that hangs (a network filesystem, a broken disk) is left.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One thing that is left over, in words as it is displayed.
@@ -147,7 +147,7 @@ fn lookalikes(registered: &HashSet<PathBuf>, folders: &[RegisterFolder]) -> Vec<
 }
 
 impl Leftover {
-    /// Whether it is a folder right in this one.
+    /// Whether it is a folder directly in `folder`.
     pub fn is_folder_in(&self, folder: &Path) -> bool {
         matches!(&self.0, Kind::Folder(path, _) if path.parent() == Some(folder))
     }

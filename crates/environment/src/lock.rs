@@ -12,7 +12,7 @@ use crate::ownership::{LockedFile, Maker, RunName};
 /// The file in the folder that bears the lock. It stays when the lock goes: removing it would let two in.
 const NAME: &str = ".lock";
 
-/// How long a holder's processes may outlive it.
+/// Time for which a holder's processes may outlive it.
 const AFTER_DEATH: Duration = Duration::from_secs(1);
 
 /// No token is as long.
@@ -122,7 +122,7 @@ impl FolderLock {
     /// Removes the lock's file, for a folder that is about to go: whoever locks it after that has another file, so
     /// nobody else may be waiting for this one.
     pub fn remove(&self) {
-        // What stays keeps nobody out.
+        // A file that stays keeps nobody out.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -191,7 +191,7 @@ fn read(file: &File) -> io::Result<Option<Maker>> {
     Ok(serde_json::from_slice(&text).ok())
 }
 
-/// Whether nothing but the lock's file is in a folder.
+/// Whether a folder holds nothing but the lock's file.
 fn is_empty(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         if entry?.file_name() != NAME {

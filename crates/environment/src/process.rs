@@ -51,10 +51,10 @@ pub struct WorkerProcess {
     finished: Option<Finished>,
 }
 
-/// How a worker ended and what it cost.
+/// The exit of a worker, and its costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// How it ended.
+    /// Its exit.
     pub exit: Exit,
     /// The costs that the operating system accounted to it and to those of its children that it waited for; the peak
     /// resident size is that of the largest of them, not their sum. `device` is absent:
@@ -67,7 +67,7 @@ pub struct Finished {
     pub survivors: u32,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// It exited with this code.
@@ -90,7 +90,7 @@ impl fmt::Display for Exit {
     }
 }
 
-/// A command that starts a worker. Whatever is set on it before `exec` is set on the worker alone, not on its keeper.
+/// A command that starts a worker. Settings made before `exec` apply to the worker alone, not to its keeper.
 #[derive(Debug)]
 pub struct WorkerCommand {
     command: Command,
@@ -285,7 +285,7 @@ impl WorkerProcess {
         }
     }
 
-    /// Waits until the worker has ended, but no longer than `timeout`. Whether it has ended. A signal to the caller
+    /// Waits until the worker has ended, for at most `timeout`. Returns whether it has ended. A signal to the caller
     /// may cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<bool> {
         if self.finished.is_some() {
@@ -341,7 +341,7 @@ impl WorkerProcess {
     fn finish(&mut self) -> io::Result<Finished> {
         let words = self.keeper.last_words()?;
         if let (None, Some(pidfd)) = (&words, &self.pidfd) {
-            // Its keeper was ended. That ended the worker too, unless it took care not to be.
+            // The keeper was ended, and the worker with it, unless the worker prevented that.
             let _ = pidfd_send_signal(pidfd, Signal::KILL);
         }
         let (keeper_status, _) = wait4(self.keeper_pid)?;

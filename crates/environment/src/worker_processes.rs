@@ -18,7 +18,7 @@ use crate::process::{Exit, Finished, WorkerCommand, WorkerProcess, cpu_pct};
 #[derive(Debug)]
 pub struct WorkerProcesses {
     clients: Vec<WorkerProcess>,
-    /// How each ended, as far as it has.
+    /// The end of each process; `None` while it runs.
     ended: Vec<Option<Finished>>,
     started: Instant,
     /// When the last of them was reaped.
@@ -31,7 +31,7 @@ pub struct WorkerProcesses {
 pub struct Account {
     /// Sums, but for the wall time: that runs from the first one's start until the last one was reaped.
     pub os: OsFacts,
-    /// Whether the peak resident sizes are the kernel's own figures, all of them.
+    /// Whether all peak resident sizes are the kernel's own figures.
     pub peak_rss_exact: bool,
     /// Processes that they had left behind, and that had to be ended.
     pub survivors: u32,
@@ -172,7 +172,7 @@ impl Drop for SharedMemoryPeak {
 
 /// Looks again and again until one of the processes has ended: then the others' sum would be another figure.
 fn look(processes: &[Process], peak_kib: &AtomicU64, over: &AtomicBool) {
-    // Not at once: until `exec` their memory is the parent's.
+    // Waits before the first look: until `exec` their memory is the parent's.
     let mut pause = LOOK_PAUSE;
     loop {
         thread::sleep(pause);

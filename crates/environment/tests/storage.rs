@@ -19,7 +19,7 @@ mod rights;
 
 #[test]
 fn settled_writes_reach_the_device() {
-    // Not in `/tmp`, which may be memory.
+    // `/tmp` is not used: it may be memory.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     settle(folder.path()).unwrap();
     let Some(before) = DeviceCounters::read(folder.path()) else { return };
@@ -90,7 +90,7 @@ fn a_copy_of_blocks_takes_none_and_is_its_own() {
     assert!(of_blocks < 8 * MIB, "{of_blocks} bytes for a copy of the same blocks");
     let of_bytes = taken_by(&copied, CopyWay::Bytes);
     assert!(of_bytes > 48 * MIB, "{of_bytes} bytes for a copy of 64 MiB");
-    // What is written to one is not in the other.
+    // A write to one does not show in the other.
     fs::OpenOptions::new().write(true).open(shared.join("data")).unwrap().write_all_at(b"changed", 0).unwrap();
     assert!(fs::read(loaded.join("data")).unwrap() == noise);
     assert!(fs::read(shared.join("data")).unwrap()[7..] == noise[7..]);

@@ -1,4 +1,4 @@
-//! Where keys stand in the text of an experiment file.
+//! Positions of keys in the text of an experiment file.
 
 use std::ops::Range;
 

@@ -68,7 +68,7 @@ fn is_default(fit: &FitSection) -> bool {
 /// A section with the definitions of its keys.
 #[derive(Clone, Debug)]
 pub struct SectionInfo {
-    /// As the file has it; empty for the top level.
+    /// Its name in the file; empty for the top level.
     pub name: &'static str,
     /// Its subject, in a sentence.
     pub doc: &'static str,

@@ -225,7 +225,7 @@ impl RoleSection {
 }
 
 impl RoleKey {
-    /// As the `index`th role of a run has it.
+    /// Its path in the `index`th role of a run.
     pub fn of_role(self, index: usize) -> KeyPath {
         role_path(index).then(KeyStep::Key(self.name().to_owned()))
     }
@@ -342,7 +342,7 @@ impl EngineOptions {
         self.0.is_empty()
     }
 
-    /// As texts.
+    /// The options as texts.
     pub fn texts(&self) -> Vec<OptionText> {
         let text = |value: &toml::Value| match value {
             toml::Value::String(text) => text.clone(),

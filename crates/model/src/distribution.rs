@@ -89,11 +89,11 @@ impl DistributionKind {
     }
 }
 
-/// How likely each record is to come next: one of the distributions with its numbers.
+/// Distribution of the records: one of the kinds with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
     kind: DistributionKind,
-    /// As many as the kind takes; the rest are 0.
+    /// The numbers of the kind; the rest are 0.
     numbers: [f64; MOST_NUMBERS],
 }
 

@@ -80,7 +80,7 @@ impl OperationMix {
     }
 }
 
-/// How far the weights of a mix may be from 100 in all: thirds have an end.
+/// Tolerated deviation of the weights of a mix from 100 in all: thirds are rounded.
 const ROUNDING: f64 = 0.2;
 
 impl KeyValue for OperationMix {

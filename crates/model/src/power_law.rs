@@ -39,7 +39,7 @@ impl PowerLaw {
         (self.ranges as u64).min(ids)
     }
 
-    /// How likely a key range is, counted from 0, up to a constant.
+    /// Likelihood of a key range, counted from 0, up to a constant.
     pub fn weight(&self, range: u64) -> f64 {
         let ([a, b, c, d], number) = (self.hotness, (range + 1) as f64);
         a * (b * number).exp() + c * (d * number).exp()

@@ -1,4 +1,4 @@
-//! How long the ranges of a mix are.
+//! Lengths of the ranges of a mix.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ words! {
     }
 }
 
-/// How long the ranges of a mix are: one of the ways with its numbers.
+/// Lengths of the ranges of a mix: one of the ways with its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum RangeLengths {
     /// All as long as they can be.

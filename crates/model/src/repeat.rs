@@ -1,4 +1,4 @@
-//! How often everything is done.
+//! Number of repeats.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Count, KeyValue};
 
-/// How often everything is done: `5`, or `auto`, until the comparisons are decided.
+/// Number of repeats: `5`, or `auto`, until the comparisons are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
     /// Until the comparisons are decided, the budget is used up, or it was done [`Repeat::MOST_AUTO`] times.

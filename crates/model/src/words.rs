@@ -67,7 +67,7 @@ macro_rules! words {
             /// All of them.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// As files and flags have it.
+            /// The word in files and flags.
             pub fn word(self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }
@@ -242,7 +242,7 @@ words! {
 }
 
 impl ClientKind {
-    /// How many processes so many readers and writers are.
+    /// Number of processes for so many readers and writers.
     pub fn processes(self, roles: u32) -> u32 {
         match self {
             ClientKind::Threads => 1,
@@ -250,7 +250,7 @@ impl ClientKind {
         }
     }
 
-    /// How many sessions on the database each of those processes has.
+    /// Number of sessions on the database of each of those processes.
     pub fn sessions(self, roles: u32) -> u32 {
         match self {
             ClientKind::Threads => roles,

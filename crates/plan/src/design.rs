@@ -1,13 +1,13 @@
 //! The design of a comparison: how the trials of one step, a setup each, are measured beside each other.
 //!
-//! - *Duet*: two at once, client i of both on one processor, compared by processor time. Both have the same share of
-//!   whatever disturbs the machine. Right for clients that hardly sleep; a background thread's time counts in. Between
-//!   duets each has slices by itself, for its rates and latencies, and to hold the duet against. CPU time is no rate:
-//!   of two engines the one that takes more of it may do more a second, by threads of its own. So nobody gets a duet of
-//!   different engines who does not ask for it.
-//! - *Slices*: all are open, one at a time works for a fraction of a second, in random order; the others are frozen.
-//!   A drift of the machine falls on all. For what depends on processor and memory, not on storage.
-//! - *Turns*: one after the other, whole. For everything.
+//! - *Duet*: two run at once, client i of both on one processor, and are compared by processor time. Interference
+//!   affects both equally. It suits clients that hardly sleep; the time of background threads is included. Between
+//!   duets each has slices by itself, for its rates and latencies, and to check the duet. CPU time is no rate: an engine
+//!   that takes more of it may do more a second, by threads of its own. So different engines are measured in duets only
+//!   on request.
+//! - *Slices*: all are open, and one at a time works for a fraction of a second, in random order; the others are frozen.
+//!   A drift of the machine affects all. It suits work that depends on processor and memory, not on storage.
+//! - *Turns*: one after the other, whole. It suits everything.
 //!
 //! Bulej et al., *Duet Benchmarking*, ICPE 2020; Abedi and Brecht, *Conducting Repeatable Experiments in Highly
 //! Variable Cloud Computing Environments*, ICPE 2017.
@@ -52,7 +52,7 @@ impl StepDesign {
 /// The engine of a setup: what two versions, builds or settings of one engine have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineIdentity<'a> {
-    /// As its adapter calls it.
+    /// The adapter's name for it.
     pub name: &'a str,
     /// The preset, which may be an engine of its own: `wiredtiger:lsm`.
     pub preset: Option<&'a str>,
@@ -81,7 +81,7 @@ pub struct Slicing {
     pub lead: Duration,
     /// The part that is.
     pub length: Duration,
-    /// How many of them a trial has.
+    /// Number of slices in a trial.
     pub count: u32,
 }
 
@@ -296,7 +296,7 @@ mod tests {
             let why = "no duet: a and b are different engines, and CPU time is no rate";
             assert_eq!((design.design, design.why.as_str(), design.cpus.len()), (Design::Slices, why, 0));
         }
-        // As `kvdyno diff` names two builds or settings: setups of one engine.
+        // Two builds or settings of one engine, as `kvdyno diff` compares them.
         assert_eq!(design_with(&two, &[lsm, lsm]).unwrap().design, Design::Auto);
         let requested = run("\"a\", \"b\"", &format!("{READERS}\n[lab]\ndesign = \"duet\""));
         assert_eq!(design_with(&requested, &[lmdb, rocksdb]).unwrap().design, Design::Duet);

@@ -15,7 +15,7 @@ pub struct Environment {
     pub requested: EnvironmentSection,
     /// CPUs, NUMA policy and allocator of the worker.
     pub placement: Placement,
-    /// Where groups can be made that limit memory; absent if it is not limited.
+    /// The means of limiting memory; absent if it is not limited.
     pub memory: Option<MemoryControl>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn refused(refusal: Refusal) -> FileError {
     FileError::at(refusal.key, format!("{}: {}", refusal.key, refusal.message))
 }
 
-/// Where memory can be limited, if it is to be.
+/// The means of limiting memory, if a limit is requested.
 fn memory_control(limit: Option<ByteSize>) -> Result<Option<MemoryControl>, Refusal> {
     if let Some(limit) = limit.filter(|limit| limit.get() < LEAST_LIMIT) {
         let message = format!("{limit} is too little for any engine; {} is the least", ByteSize(LEAST_LIMIT));

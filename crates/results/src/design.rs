@@ -1,4 +1,4 @@
-//! How a trial was measured beside those that it is compared with.
+//! The design by which a trial was measured beside those that it is compared with.
 
 use kvdyno_model::Design;
 use serde::{Deserialize, Serialize};

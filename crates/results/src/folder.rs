@@ -116,7 +116,7 @@ impl ResultsFolder {
         read_json(&self.plan_file())
     }
 
-    /// Where reports go.
+    /// The folder of reports.
     pub fn report_folder(&self) -> PathBuf {
         self.root.join("report")
     }
@@ -146,7 +146,7 @@ impl ResultsFolder {
     pub fn forsake(&self, trial: &TrialKey) {
         let folder = self.trial_folder(trial);
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            // What cannot be removed makes no space: the result's own failure is told.
+            // Errors are ignored: a file that stays takes space, and the result's own failure is reported.
             let _ = fs::remove_file(entry.path());
         }
     }

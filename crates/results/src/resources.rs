@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The memory and the device of a trial at one point of its time series: a row of `resources.csv`. What the system does
-/// not give is absent, and an empty field in the file.
+/// The memory and the device of a trial at one point of its time series: a row of `resources.csv`. Figures that the
+/// system does not report are absent, and empty fields in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResourcePoint {
-    /// As of the points of `series.csv`: seconds into the measured window.
+    /// End of the point, seconds into the measured window, as in `series.csv`.
     pub end_s: f64,
     /// Length of the point, seconds.
     pub seconds: f64,
@@ -32,7 +32,7 @@ impl ResourcePoint {
         Ok(points)
     }
 
-    /// Whether its times can be drawn; the format has a text for what is no number.
+    /// Checks that its times can be drawn: the format can also spell what is no number.
     fn check(&self, row: usize) -> Result<(), String> {
         let wrong = |(_, seconds): &(&str, f64)| !(seconds.is_finite() && *seconds >= 0.0);
         match [("end_s", self.end_s), ("seconds", self.seconds)].into_iter().find(wrong) {

@@ -65,7 +65,7 @@ pub enum SlotUse {
     Copy(usize),
 }
 
-/// How a trial left a database, its processes having ended in order.
+/// The state of a database after a trial whose processes ended in order.
 pub struct Left {
     /// It can be gone on with.
     pub clean: bool,
@@ -106,7 +106,7 @@ impl Slot {
         Slot { backing_store: backing_store(&folder), folder, register: register.clone() }
     }
 
-    /// Where the engine keeps its files.
+    /// The path of the engine's files.
     pub fn database(&self) -> PathBuf {
         self.backing_store.database()
     }
@@ -136,8 +136,8 @@ impl Slot {
         Ok(complaint)
     }
 
-    /// Whether the database is loaded and no trial was left in the middle. What it lies on is made available again if
-    /// it was not.
+    /// Whether the database is loaded and no trial was left in the middle. Makes its storage available again if it was
+    /// not.
     ///
     /// # Errors
     /// If it is there and cannot be made available.
@@ -227,8 +227,8 @@ impl Slot {
         }
     }
 
-    /// Whether a load that was ended in the middle left what it had acknowledged, by the promise of its durability: at
-    /// `commit` always, at the levels below as long as the system was not started again.
+    /// Whether an interrupted load left what it had acknowledged, by the promise of its durability: at `commit` always,
+    /// at the levels below as long as the system was not started again.
     pub fn has_part_of_load(&self, durability: Durability) -> io::Result<bool> {
         let State { clean: false, load_begun: Some(begun), .. } = self.state() else { return Ok(false) };
         Ok(self.database().is_dir()
@@ -239,8 +239,8 @@ impl Slot {
             })
     }
 
-    /// The ledger as it was after the last trial; a new one for a new database. Of `deletable` records it can tell
-    /// whether they were deleted, and of those that could be before.
+    /// The ledger after the last trial; a new one for a new database. It records deletions of `deletable` records, and
+    /// of records that were deletable before.
     pub fn ledger(&self, deletable: u64) -> io::Result<LedgerMemory> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the saved ledger of the database is damaged");
         match fs::read(self.ledger_file()) {

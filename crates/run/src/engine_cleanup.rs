@@ -34,7 +34,7 @@ pub(crate) fn destroy(
     };
     let (program, arguments) = worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    // Not in a file: the storage may be full.
+    // The specification is an argument, not a file: the storage may be full.
     command.current_dir("/").args(arguments).arg("--destroy").arg(serde_json::to_string(&spec)?);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let reason = outcome(spawn(&mut command)?, patience)?;

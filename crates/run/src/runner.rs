@@ -34,7 +34,7 @@ use crate::trial::{self, LabError, TrialRequest};
 pub struct Summary {
     /// Trials that were there before, or are now.
     pub ended: usize,
-    /// Of those, trials that failed.
+    /// Ended trials that failed.
     pub failed: usize,
     /// The user stopped it before the end.
     pub interrupted: bool,
@@ -66,11 +66,11 @@ fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, Run
 
 /// Runs every trial of `checked` that `folder` does not have yet. `run` is the run whose results they are.
 ///
-/// Where the results decide how often everything is repeated, `rule` tells when they are enough.
+/// With `repeat = "auto"`, `rule` decides when the results are enough.
 ///
 /// # Errors
-/// If the lab itself cannot work before a trial or after one, or nothing can be saved any more. What happens during a
-/// trial, to an engine or to the lab, is in the results.
+/// If the lab itself cannot work before or after a trial, or can save nothing any more. Failures during a trial, of an
+/// engine or of the lab, are in the results.
 pub fn run(
     checked: &Checked,
     folder: &ResultsFolder,
@@ -108,14 +108,14 @@ struct Runner<'a> {
     folder: &'a ResultsFolder,
     executor: &'a dyn Executor,
     stop: &'a Stop,
-    /// Where databases go.
+    /// Folder of the databases.
     base: PathBuf,
     /// The results so far, by number of the trial.
     results: HashMap<u32, TrialResult>,
     /// Databases that could not be loaded, with the reason.
     unusable: HashMap<LoadId, String>,
     interrupted: bool,
-    /// How often everything is done.
+    /// Decides the number of repeats.
     repeats: Repeats<'a>,
     pace: Pace,
     engine_files: EngineFiles,
@@ -203,7 +203,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Whether nothing need be repeated any more, before the first trial of a repeat.
+    /// Whether nothing more needs repeating; asked before the first trial of a repeat.
     fn is_enough_before(&mut self, repeat: u32, progress: &mut dyn Progress) -> Result<bool, RunError> {
         let trials: Vec<&PlannedTrial> =
             self.checked.plan.trials.iter().filter(|planned| planned.key.repeat == repeat).collect();
@@ -373,7 +373,7 @@ impl<'a> Runner<'a> {
     /// Removes the folder of the databases if nothing is left in it.
     fn remove_base(&self) {
         self.lock.remove();
-        // Not empty is no failure: somebody else's files stay.
+        // A folder that is not empty is no failure: other files stay.
         let _ = fs::remove_dir(&self.base);
     }
 }
@@ -387,7 +387,7 @@ fn repeated_because(repeated: &Repeated) -> String {
     format!("repeat {} was disturbed, and is repeated as repeat {}: {}", repeated.repeat, repeated.by, repeated.why)
 }
 
-/// Where the databases of a run go: no two runs have them in one folder.
+/// The folder of a run's databases: each run has its own.
 fn database_base(checked: &Checked, folder: &ResultsFolder, run: &RunName) -> PathBuf {
     match &checked.experiment.lab.dir {
         None => folder.root().join("databases"),

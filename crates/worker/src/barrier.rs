@@ -1,4 +1,4 @@
-//! Where the readers and writers of a trial wait for each other, be they threads or processes.
+//! Barriers at which the readers and writers of a trial, threads or processes, wait for each other.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -29,8 +29,7 @@ impl Barrier {
             if arrived >= count {
                 return arrived < ABORTED;
             }
-            // Whatever ended the wait, a wake-up, an interruption or an arrival in the meantime, the loop reads the
-            // count again.
+            // After a wake-up, an interruption or an arrival in the meantime, the loop reads the count again.
             let _ = wait(&self.0, Flags::empty(), arrived, None);
         }
     }

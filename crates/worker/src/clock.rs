@@ -1,8 +1,8 @@
 //! The cheapest honest clock.
 //!
-//! Where the processor's time-stamp counter runs at one rate in all states of the processor (CPUID says so), a reading
-//! is one instruction; elsewhere it is `clock_gettime`. The reading is not serialised: out-of-order execution may move
-//! it by some nanoseconds either way, which is less than a fence would cost each operation.
+//! The processor's time-stamp counter is used if it runs at one rate in all states of the processor (CPUID says so): a
+//! reading is one instruction. Otherwise it is `clock_gettime`. The reading is not serialised: out-of-order execution
+//! may move it by some nanoseconds either way, which is less than a fence would cost each operation.
 
 use std::time::Duration;
 
@@ -117,7 +117,7 @@ impl Turnaround {
     /// The first operations have it measured all.
     const FIRST: u32 = 512;
 
-    /// Nothing known yet but the cost of a reading.
+    /// Knows only the cost of a reading yet.
     pub fn new(clock: impl Clock) -> Self {
         let reading = (0..64).map(|_| {
             let before = clock.now();
@@ -157,7 +157,7 @@ struct ClockReading {
     ns: u64,
 }
 
-/// How many nanoseconds a tick takes, found by holding the clock against `CLOCK_MONOTONIC`.
+/// Nanoseconds of a tick, found by comparing the clock with `CLOCK_MONOTONIC`.
 #[derive(Clone, Copy, Debug)]
 pub struct Calibration<C> {
     clock: C,

@@ -99,7 +99,7 @@ impl SliceControl {
         wake_all(&self.number);
     }
 
-    /// Waits until `clients` have ended the slice, or left, but no longer than `timeout`. Whether they have.
+    /// Waits until `clients` have ended the slice or left, for at most `timeout`. Returns whether they have.
     pub fn wait_ended(&self, clients: u32, timeout: Duration) -> bool {
         let are_through = || {
             let ended = self.ended.load(Ordering::SeqCst);
@@ -327,7 +327,7 @@ pub(crate) struct SlicedClient<'a> {
     pub(crate) control: &'a SliceControl,
     pub(crate) stats: &'a SliceStats,
     pub(crate) ticks_per_ns: f64,
-    /// Whether it is the one of its process that notes the costs of that.
+    /// Whether this client notes the costs of its process.
     pub(crate) notes_process: bool,
 }
 

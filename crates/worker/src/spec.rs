@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::slices::SliceSpec;
 use crate::workloads::WorkloadSpec;
 
-/// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is
+/// Everything a worker needs to know. If readers and writers are processes, all get the same specification, and each is
 /// told its client beside it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
@@ -27,7 +27,7 @@ pub struct TrialSpec {
     pub lab: EngineSettings,
     /// The workload.
     pub workload: WorkloadSpec,
-    /// How much of what is written is read back.
+    /// The extent of the audit.
     pub audit: Audit,
     /// Whether readers and writers are threads of one process or processes of their own.
     pub clients: ClientKind,
@@ -36,7 +36,7 @@ pub struct TrialSpec {
     /// The slices that it works in; absent if it works without a break.
     #[serde(default)]
     pub slices: Option<SliceSpec>,
-    /// Whether to make a new database in it.
+    /// Whether to create the database.
     pub create: bool,
     /// Whether it flushes at its end and waits for the engine's background work.
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct TrialSpec {
     pub shared_fd: i32,
     /// Inherited: the database's ledger.
     pub ledger_fd: i32,
-    /// Where to write the [`WorkerReport`]; of several processes see [`of_process`].
+    /// Path of the [`WorkerReport`]; for several processes see [`of_process`].
     pub report: PathBuf,
 }
 
@@ -76,7 +76,7 @@ impl TrialSpec {
         }
     }
 
-    /// How many processes the trial has.
+    /// Number of processes of the trial.
     pub fn processes(&self) -> u32 {
         self.clients.processes(self.workload.roles().len() as u32)
     }
@@ -105,19 +105,19 @@ impl KnownContents {
     }
 }
 
-/// The ids that are in a database: those that were loaded, others after them if records were inserted, fewer if the
-/// oldest were taken. Whether the ids from `gone` to `taken`, and from `there` to `given_out`, are in it is unknown.
+/// The ids in a database: those that were loaded, later ones if records were inserted, fewer if the oldest were taken.
+/// It is unknown whether the ids from `gone` to `taken`, and from `there` to `given_out`, are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresentIds {
     /// All below were taken.
     #[serde(default)]
     pub gone: u64,
-    /// None from here on was taken.
+    /// No id from here on was taken.
     #[serde(default)]
     pub taken: u64,
     /// All below are there, but for those that were taken or deleted.
     pub there: u64,
-    /// None from here on is there.
+    /// No id from here on is there.
     pub given_out: u64,
 }
 

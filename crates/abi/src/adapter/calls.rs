@@ -209,7 +209,7 @@ impl<'a> Iterator for MultiGetKeys<'a> {
 
 impl ExactSizeIterator for MultiGetKeys<'_> {}
 
-/// Where the answers of a `multi_get` go: one for each key, by its index. A key without an answer is an error.
+/// The answers of a `multi_get`: one for each key, by its index. A key without an answer is an error.
 #[derive(Debug)]
 pub struct MultiGetAnswers<'a, 's> {
     values: &'a mut [abi::Bytes],

@@ -11,7 +11,7 @@ pub struct Description {
     pub name: &'static CStr,
     /// One line: what it is.
     pub summary: &'static CStr,
-    /// Where a person gets the engine's library.
+    /// The source of the engine's library, for people.
     pub origin: &'static CStr,
     /// `CAN_…` and `IS_…` of this crate's root, joined by `|`.
     pub capabilities: u64,

@@ -264,7 +264,7 @@ fn statistics(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// As often as an engine that opens in 30 ms can.
+/// Number of openings that an engine reaches that opens in 30 ms.
 const OPENINGS: u64 = 1_000;
 /// After so many the process's own caches are full.
 const OPENINGS_SETTLE: u64 = 20;

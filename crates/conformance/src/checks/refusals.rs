@@ -76,7 +76,7 @@ fn close_refused(bench: &Bench) -> Result<(), Finding> {
     let database = location.create().during("creating a database")?;
     let (told, closed) = refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?;
     match closed {
-        // Nothing was promised before the close, and it said that it failed.
+        // Nothing was promised before the close, and the close failed.
         Err(_) => Ok(()),
         Ok(()) => told.verify_in(bench, &location).during("though close was OK"),
     }
@@ -93,7 +93,7 @@ pub(crate) fn fill(bench: &Bench) -> Result<(), Finding> {
     let (database, told) = (small.database.clone(), bench.folder.join("told.json"));
     let task = RefusedTask { database, lab: bench.lab(), refusal: WriteRefusal::Full(small), told };
     let outcome = in_processes(&task, bench, "refused");
-    // Nobody else sees this filesystem: what the engine keeps outside of it can be given back here only.
+    // This filesystem is visible here only, so what the engine keeps outside of it can be released here only.
     let given_back = match bench.adapter().table().destroy {
         Some(_) => bench.choice.destroy(&task.database).during("destroy"),
         None => Ok(()),

@@ -337,7 +337,7 @@ fn writers_side_by_side(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Whether one of the other writers ends its write before `hold`, which is called with what holds it, goes on.
+/// Whether one of the other writers ends its write before `hold` goes on. `hold` gets the function that it waits in.
 fn others_write(
     bench: &Bench,
     database: &Database,

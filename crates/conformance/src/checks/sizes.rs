@@ -168,7 +168,7 @@ fn key_too_long(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Nothing is found under a key that is too long, and nothing changed, whichever call asks.
+/// No call finds anything under a key that is too long, or changes anything.
 fn by_other_calls(bench: &Bench, session: &mut Session<'_>, long: &[u8]) -> Result<(), Finding> {
     let size = long.len();
     if bench.can(abi::CAN_CONTAIN) {

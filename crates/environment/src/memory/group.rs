@@ -14,7 +14,7 @@ use super::CgroupVersion;
 use crate::ownership::Register;
 use crate::patience::patiently;
 
-/// How long the kernel may take to let a group's processes go.
+/// Time that the kernel may take to release a group's processes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A group that holds the processes of one trial. Dropping it ends what is left in it and removes it.
@@ -29,7 +29,7 @@ impl ControlGroup {
     pub(super) fn make(register: &Register, folder: &Path) -> io::Result<ControlGroup> {
         register.make_group(folder).map_err(|cause| told("cannot make", folder, &cause))?;
         let procs = File::options().write(true).open(folder.join("cgroup.procs")).inspect_err(|_| {
-            // What nobody can join is of no use; why not is told.
+            // A group that no process can join is useless; the reason is returned.
             let _ = fs::remove_dir(folder).and_then(|()| register.gone(folder));
         })?;
         Ok(ControlGroup { folder: folder.to_owned(), register: register.clone(), procs })
@@ -51,7 +51,7 @@ impl ControlGroup {
     /// If the kernel refuses.
     pub fn freeze(&self, frozen: bool) -> io::Result<bool> {
         let file = self.folder.join("cgroup.freeze");
-        // Not made anew where it is not there: the kernel refuses that with another error.
+        // Opened without creating it: the kernel refuses to create a missing file with another error.
         let written = File::options()
             .write(true)
             .open(&file)
@@ -153,14 +153,14 @@ impl MemoryGroup {
         peak.max(Some(self.seen).filter(|seen| *seen > 0))
     }
 
-    /// How long some thread of it waited for memory; absent in version 1 and without PSI.
+    /// Time that some thread of the group waited for memory; absent in version 1 and without PSI.
     pub fn stalled(&self) -> Option<Duration> {
         let text = fs::read_to_string(self.group.folder.join("memory.pressure")).ok()?;
         let some = text.lines().find(|line| line.starts_with("some "))?;
         some.rsplit_once("total=")?.1.parse().ok().map(Duration::from_micros)
     }
 
-    /// How many of its processes the kernel killed because the limit left no other way.
+    /// Number of its processes that the kernel killed because the limit left no other way.
     pub fn killed(&self) -> u64 {
         let file = match self.version {
             CgroupVersion::One => "memory.oom_control",

@@ -33,7 +33,7 @@ impl OwnedFolder {
         Ok(OwnedFolder { inode: Inode::of(&path)?, path, register })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

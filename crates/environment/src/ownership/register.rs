@@ -27,7 +27,8 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The variable that names a folder for registers in place of the user's own.
 pub(crate) const FOLDER_VARIABLE: &str = "KVDYNO_REGISTER";
 
-/// How long a resumed run waits for a `kvdyno clean` that goes by what it left, or a tool that it had started.
+/// Time that a resumed run waits for a `kvdyno clean` that uses the register, or for a tool that the earlier run had
+/// started.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A line of a register.
@@ -71,7 +72,7 @@ impl Register {
         let path = folder.join(maker.name());
         let told = |cause: io::Error| io::Error::new(cause.kind(), format!("cannot make {}: {cause}", path.display()));
         let file = File::options().append(true).create_new(true).mode(0o600).open(&path).map_err(told)?;
-        // Whoever reads registers may have it locked, for a moment.
+        // A reader of registers may hold the lock for a moment.
         file.lock().map_err(told)?;
         let inner = Inner { maker: maker.clone(), path: path.clone(), file, things: Mutex::default() };
         inner.write(&Line::Maker(maker))?;
@@ -217,7 +218,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.things().is_empty() {
-            // What stays of it names nothing.
+            // A register that stays names nothing.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -226,7 +227,7 @@ impl Drop for Inner {
 /// A folder of registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterFolder {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// The user whose it is.
     pub user: u32,
@@ -241,7 +242,7 @@ pub fn register_folders() -> Vec<RegisterFolder> {
 fn folders(chosen: Option<PathBuf>) -> Vec<RegisterFolder> {
     let user = rustix::process::geteuid().as_raw();
     if let Some(path) = chosen {
-        // Where this process was started is where it is meant, whatever folder it goes to.
+        // Resolved now, in the folder in which this process was started, because it may change its folder.
         return vec![RegisterFolder { path: std::path::absolute(&path).unwrap_or(path), user }];
     }
     let runtime = if user == 0 { "/run/kvdyno".to_owned() } else { format!("/run/user/{user}/kvdyno") };
@@ -329,13 +330,13 @@ impl ReadRegister {
         let Some((maker, things)) = parse(&text) else { return Ok(None) };
         // The lock tells of a process that has another number here too, as that of a container, and of its tools.
         let lock = lock.filter(|_| !maker.is_alive());
-        // Nothing outlives the system's start but folders.
+        // Only folders outlive a start of the system.
         let outlives = |thing: &Thing| maker.is_of_this_boot() || matches!(thing, Thing::Folder { .. });
         let things = things.into_values().filter(outlives).collect();
         Ok(Some(ReadRegister { maker, things, path: path.to_owned(), lock }))
     }
 
-    /// Whether its process is no more, and nobody else goes by it just now.
+    /// Whether its process has ended, and nobody else uses it at the moment.
     pub fn is_abandoned(&self) -> bool {
         self.lock.is_some()
     }

@@ -93,8 +93,8 @@ fn find(named: NamedAllocator, tree: &Tree) -> Option<PathBuf> {
     candidates.into_iter().find(|library| check(library).is_ok())
 }
 
-/// Where the loader looks: what its configuration names, then what it knows by itself (`ld.so(8)`), Debian's and
-/// Ubuntu's folders of this architecture among it.
+/// The loader's search folders: those of its configuration, then its built-in ones (`ld.so(8)`), including Debian's and
+/// Ubuntu's folders of this architecture.
 fn folders(tree: &Tree) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(tree.path("etc/ld.so.conf.d"))
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())

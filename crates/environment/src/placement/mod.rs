@@ -35,7 +35,7 @@ pub(crate) fn figures(tree: &Tree) -> Vec<NamedFigure> {
     huge_pages::figure(tree).into_iter().collect()
 }
 
-/// Where a worker is to run: everything that it takes to start it as requested. What was not requested stays as it is.
+/// The placement of a worker: everything needed to start it as requested. The rest stays as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     cpus: Option<(IndexList, Mask)>,
@@ -45,8 +45,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Finds out whether this machine can give it, and this user may have it. Whether the kernel agrees is tried on a
-    /// thread of its own, which ends: nothing is changed.
+    /// Finds out whether this machine can provide it and this user may have it. The kernel's consent is tested on a
+    /// thread of its own, which then ends: nothing is changed.
     ///
     /// # Errors
     /// The first thing that cannot be had.

@@ -31,9 +31,10 @@ pub(crate) use leftover::{LeftoverStorage, leftovers, lookalikes};
 
 /// The name of every mount point.
 const MOUNT: &str = "kvdyno-storage";
-/// How long a filesystem may stay busy after its last user ended: others look at new mounts, if only for a moment.
+/// Time for which a filesystem may stay busy after its last user ended: others look at new mounts, if only for a
+/// moment.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Where filesystems and partition tables have their marks.
+/// Bytes at the start of a device that hold the marks of filesystems and partition tables.
 const HEAD: usize = 1 << 20;
 
 /// The backing store of one database.
@@ -54,7 +55,7 @@ impl BackingStore {
         BackingStore { storage, folder: folder.to_owned(), size, device: device.map(Path::to_owned) }
     }
 
-    /// Where the engine has its files: a folder, or a link to the device. The same each time.
+    /// The path of the engine's files: a folder, or a link to the device. It does not change.
     pub fn database(&self) -> PathBuf {
         match self.storage {
             StorageKind::Folder | StorageKind::Raw => self.folder.join("database"),
@@ -71,7 +72,7 @@ impl BackingStore {
         self.folder.join(format!("kvdyno-{name}.img"))
     }
 
-    /// Makes it anew. What was there must have been removed.
+    /// Makes it anew. Its predecessor must have been removed.
     ///
     /// # Errors
     /// If it cannot be made: a tool that fails, a device that somebody uses.
@@ -125,8 +126,8 @@ impl BackingStore {
         Ok(parent.canonicalize()?.join(name).join(MOUNT))
     }
 
-    /// Whether what is at [`BackingStore::database`] now is this database's: a link of an earlier run may lead to a
-    /// loop device that has another file since.
+    /// Whether [`BackingStore::database`] leads to this database now: a link of an earlier run may lead to a loop
+    /// device that has another file since.
     ///
     /// # Errors
     /// If another filesystem is mounted in its place.
@@ -134,7 +135,7 @@ impl BackingStore {
         Ok(!self.storage.is_made() || self.is_shown()?)
     }
 
-    /// Makes it available again after [`BackingStore::release`], or a reboot. Whether a database can be there.
+    /// Makes it available again after [`BackingStore::release`], or a reboot. Returns whether a database can be there.
     ///
     /// # Errors
     /// If it is there and cannot be mounted.
@@ -261,7 +262,7 @@ fn at(point: &Path) -> Option<Mount> {
     mount::all().into_iter().rev().find(|mount| mount.point == point)
 }
 
-/// Whether a mount shows what was made: its device is that of our file, or the one that was given up.
+/// Whether a mount shows this store: its device is that of our file, or the one that was given up.
 ///
 /// # Errors
 /// If the kernel does not tell.

@@ -20,7 +20,7 @@ const HEAD: &str = "#:schema ./schema.json
 # highest, and `?` those of which nothing can be told.
 ";
 
-/// Where the example differs from the defaults.
+/// Differences of the example from the defaults.
 const CHOSEN: &str = r#"
 name = "example"
 engines = ["lmdb", "lmdb-writemap", "rocksdb"]

@@ -217,7 +217,7 @@ fn repeat_failed(columns: &mut [EngineChecks<'_>]) -> io::Result<String> {
 
 /// This program again, for one check.
 fn relaunch(task: &str) -> io::Result<Command> {
-    // Not by its name: the program may have been replaced by a newer one since this process began.
+    // Started by `/proc/self/exe`: the program's file may have been replaced since this process began.
     let mut command = Command::new("/proc/self/exe");
     command.args(["engines", "check", "--child", task]);
     Ok(command)

@@ -39,7 +39,7 @@ impl NamedEngine {
         }
     }
 
-    /// Whether `text`, which stands before an option or a library, means this engine: its name, what it was given by,
+    /// Whether `text`, given before an option or a library, means this engine: its name, the name that it was given by,
     /// or either without version and preset.
     fn is_meant(&self, text: &str) -> bool {
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([':', '@']);
@@ -67,8 +67,8 @@ pub fn sides(before: &str, after: &str) -> Result<[NamedEngine; 2], Error> {
     Ok([before, after])
 }
 
-/// Engines with a name that is not their own, `--option` and `--library` as sections of the file. What names `rocksdb`
-/// concerns `rocksdb:pfx` too.
+/// Sections of the file for engines with names that are not their own, for `--option` and for `--library`. A text that
+/// names `rocksdb` applies to `rocksdb:pfx` too.
 pub fn sections(
     engines: &[NamedEngine],
     options: &[String],

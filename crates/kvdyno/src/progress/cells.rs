@@ -198,7 +198,7 @@ fn laid_out(rows: &[Row], width: usize) -> Vec<String> {
     std::iter::once(&head).chain(rows).map(line).collect()
 }
 
-/// As many characters of a name as there may be, the last of them a sign that some are missing.
+/// A name cut to `most` characters, the last of which marks the cut.
 pub fn cut(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

@@ -55,7 +55,7 @@ pub struct Metrics {
     has_complained: bool,
 }
 
-/// Where they go, open.
+/// An opened target of metrics.
 enum OpenTarget {
     File(PathBuf),
     Port(MetricsPort),

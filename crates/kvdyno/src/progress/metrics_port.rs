@@ -15,7 +15,7 @@ const LONGEST_HEAD: usize = 8192;
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Where metrics go.
+/// A target of metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetricsTarget {
     /// Into a file.
@@ -30,7 +30,7 @@ pub enum TargetError {
     /// Others could read there what is run here.
     #[error("{0} can be reached from other machines; use a loopback address: 127.0.0.1:{port}", port = .0.port())]
     NotLoopback(SocketAddr),
-    /// Neither a file nor an address.
+    /// The text is neither a file nor an address.
     #[error(
         "`{0}` looks like an address; one is written as 127.0.0.1:9100 or [::1]:9100, a file of that name as ./{0}"
     )]

@@ -27,7 +27,7 @@ pub struct Watchers {
 }
 
 impl Watchers {
-    /// Those that the command line asks for.
+    /// The watchers that the command line requests.
     ///
     /// # Errors
     /// If the file of metrics cannot be written, or their port not be had.

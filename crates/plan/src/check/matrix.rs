@@ -1,4 +1,4 @@
-//! Whether an experiment makes sense, as far as its file alone tells.
+//! Checks an experiment for consistency, as far as its file alone allows.
 
 use std::collections::HashSet;
 

@@ -21,7 +21,7 @@ use crate::work::data;
 /// One engine as the experiment sets it up.
 #[derive(Debug)]
 pub struct Setup {
-    /// As the experiment names it.
+    /// Its name in the experiment.
     pub label: String,
     /// The adapter's file.
     pub adapter: PathBuf,
@@ -117,7 +117,7 @@ pub(super) fn setup(
     let version = match &inspected.probe {
         Probe::Available { version } => version.clone(),
         Probe::Missing { reason } => {
-            // Where the user names the library, the user brings it; and most adapters say it themselves.
+            // A user who names the library brings it; and most adapters give the advice themselves.
             let told = library_is_chosen || reason.contains("engines install");
             let advice = inspection::how_to_get(&name).filter(|_| !told);
             let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
@@ -161,7 +161,8 @@ pub(super) fn setup(
     Ok((setup, left_out))
 }
 
-/// Refuses an engine that needs more memory than there is to be, or other clients. Whether these are always processes.
+/// Refuses an engine that needs more memory than it will have, or other clients. Returns whether its clients are always
+/// processes.
 fn fits(
     experiment: &Experiment,
     label: &str,

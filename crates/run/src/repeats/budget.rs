@@ -60,7 +60,7 @@ pub(super) struct StepCosts {
 }
 
 impl StepCosts {
-    /// By what they took so far.
+    /// The costs of steps, from their results so far.
     pub(super) fn of(results: &[&TrialResult], spent: Duration) -> StepCosts {
         let (mut steps, mut loads) = (HashMap::new(), HashMap::new());
         for result in results {

@@ -105,7 +105,7 @@ fn a_repeat_with_interference_is_done_again_and_both_stay() {
     assert!((1..=4).all(|repeat| run.is_done(repeat)));
     rule.interfered_with.borrow_mut().insert(run.number(2, "readrandom"));
     assert!(run.is_done(5));
-    // What comes after it on the database is no part of it.
+    // Steps that follow it on the database are not repeated.
     assert_eq!(run.workloads(5), ["fillrandom", "readrandom"]);
     let repeated = Repeated { repeat: 2, by: 5, why: "others took it".to_owned() };
     assert_eq!(run.repeats.repeated(5), Some(&repeated));

@@ -74,8 +74,8 @@ impl<'a> Runner<'a> {
         Ok((!is_interrupted).then(|| begun.iter().map(|one| one.planned).zip(ended).collect()))
     }
 
-    /// Where several that were open at the same time failed for want of space or memory, nobody knows whose fault that
-    /// was: then each of them runs again by itself. `None` if the user interrupted.
+    /// If several trials that ran together failed for want of space or memory, any of them may be the cause: each runs
+    /// again by itself. `None` if the user interrupted.
     fn each_by_itself_if_all_suffered(
         &mut self,
         ended: Vec<(&'a PlannedTrial, Ended)>,
@@ -94,7 +94,7 @@ impl<'a> Runner<'a> {
             progress.note(&format!("{}: again, by itself: {}", planned.key.engine, turns.why));
             match self.prepared(planned, progress)? {
                 Readiness::Interrupted => return Ok(None),
-                // What could not be loaded again is what failed.
+                // If loading again fails, the first failure stands.
                 Readiness::Unusable(_) => again.push((planned, ended)),
                 Readiness::Ready(notes) => match self.together(vec![(planned, notes)], &turns, progress)? {
                     None => return Ok(None),
@@ -176,7 +176,7 @@ impl<'a> Runner<'a> {
         let at_work: Vec<_> = trials.iter().map(|one| || one.note_at_work()).collect();
         let contexts: Vec<TrialContext<'_>> =
             trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, at_work)).collect();
-        // Nobody knows how much is to come if the results decide that.
+        // If results decide the number of repeats, the remaining work is unknown.
         let is_auto = self.checked.experiment.lab.repeat.is_auto();
         let to_come = self.checked.plan.trials.iter().filter(|planned| self.is_to_come(planned));
         let left = self.pace.left(to_come, first.planned.key.number).filter(|_| !is_auto);
@@ -222,7 +222,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Whether a trial failed for want of what those beside it use up, too.
+/// Whether a trial failed for want of resources that the trials beside it use too.
 fn lacked_resources(ended: &Ended) -> bool {
     let outcome = ended.result.as_ref().map(|result| &result.outcome);
     matches!(outcome, Some(TrialOutcome::Failed(Failure { kind: FailureKind::NoSpace | FailureKind::NoMemory, .. })))

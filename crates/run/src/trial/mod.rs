@@ -57,7 +57,7 @@ pub use result::{not_run, workload_facts};
 use together::{Conductor, SliceOrder};
 use watching::{Watched, Watching};
 
-/// How a trial came out.
+/// The outcome of a trial.
 pub struct Ended {
     /// Absent if the user interrupted it: then it counts as not begun.
     pub result: Option<TrialResult>,
@@ -71,8 +71,7 @@ pub struct Ended {
 /// first arguments that start a worker; the specification's path follows.
 ///
 /// # Errors
-/// If the lab cannot start one: no process, no memory, no space for its files. What happens from then on is in the
-/// results.
+/// If the lab cannot start one: no process, no memory, no space for its files. Later failures are in the results.
 pub fn run(
     worker: &[OsString],
     contexts: &[TrialContext<'_>],
@@ -145,7 +144,7 @@ impl<'a> PreparedTrial<'a> {
         for command in &mut commands {
             bounds.take_in(command)?;
         }
-        // What others do to the device beside it is not its own.
+        // Trials in slices share the device, so its counters belong to none of them.
         let device_before = DeviceCounters::read(&context.database).filter(|_| context.slices.is_none());
         Ok(PreparedTrial {
             context,

@@ -33,7 +33,7 @@ impl OwnIds {
         OwnIds { clients, index, block: block.ilog2().min(most) }
     }
 
-    /// How many there are below `records`.
+    /// Number of its ids below `records`.
     pub(crate) fn count(&self, records: u64) -> u64 {
         let turn = self.clients << self.block;
         let rest = (records % turn).saturating_sub(self.index << self.block).min(1 << self.block);

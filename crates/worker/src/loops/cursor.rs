@@ -152,7 +152,7 @@ impl ScanCursor {
         unsafe { (self.seek)(self.handle, key, size, self.direction, &mut answer.key, &mut answer.value) }
     }
 
-    /// Moves to the record after the present one. What a hit lent stands until the next call on the cursor or on its
+    /// Moves to the record after the present one. A lent hit stays valid until the next call on the cursor or on its
     /// session.
     ///
     /// # Safety

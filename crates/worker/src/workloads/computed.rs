@@ -22,7 +22,7 @@ pub trait ComputedLoad: Sync {
     /// The smallest cache that makes sense, bytes.
     fn least_cache(&self) -> u64;
 
-    /// How its keys are spelled, for results.
+    /// The spelling of its keys, for results.
     fn key_spelling(&self, data: &Data) -> String;
 
     /// The most that each counter of a client can come to in a trial of so many ticks.
@@ -61,7 +61,7 @@ impl Workload {
         self.computed().map(ComputedLoad::least_cache)
     }
 
-    /// How its keys are spelled, for results.
+    /// The spelling of its keys, for results.
     pub fn key_spelling(self, data: &Data) -> String {
         self.computed().map_or_else(|| data.key_format.to_string(), |load| load.key_spelling(data))
     }

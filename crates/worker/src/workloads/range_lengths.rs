@@ -56,7 +56,7 @@ impl RangeLengthChoice {
             RangeLengthChoice::Fixed(most) => *most,
             RangeLengthChoice::Uniform(most, stream) => 1 + stream.below(*most),
             RangeLengthChoice::Zipf(ranks) => 1 + ranks.next(),
-            // What no number holds is the highest.
+            // A draw that no number holds is the highest number.
             RangeLengthChoice::Pareto(law, most, stream) => 1 + (law.drawn(stream.bits()) as u64 - 1) % *most,
         }
     }

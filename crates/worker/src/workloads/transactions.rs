@@ -42,14 +42,14 @@ pub(super) fn isolation_of(capabilities: u64) -> IsolationLevel {
     }
 }
 
-/// How a transaction is to end.
+/// The requested end of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Commit,
     RollBack,
 }
 
-/// How a try of a transaction ended.
+/// The outcome of a try of a transaction.
 pub(super) enum Tried {
     Done,
     /// The engine undid it because of others.

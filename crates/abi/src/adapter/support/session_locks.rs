@@ -25,7 +25,7 @@ impl<T> SessionLocks<T> {
         Ok(part)
     }
 
-    /// Does something while every part is locked. What is in the parts can be changed.
+    /// Calls `work` while every part is locked. It may change the parts.
     pub fn with_all<R>(&self, work: impl FnOnce(&mut [MutexGuard<'_, T>]) -> R) -> Result<R, Error> {
         let parts = self.0.lock().map_err(Error::new)?;
         let parts: Vec<_> = parts.iter().filter_map(Weak::upgrade).collect();

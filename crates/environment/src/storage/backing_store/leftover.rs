@@ -10,7 +10,7 @@ use super::{MOUNT, at, lies_on, loops, unmount};
 use crate::mount;
 use crate::ownership::{Below, Inode};
 
-/// How long a leftover may be busy: nobody is about to let go of it.
+/// Time limit for a leftover that is busy: its users are not about to let go of it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Something of a kvdyno that is no more.
@@ -43,13 +43,13 @@ pub(crate) fn leftovers(point: &Path, below: &Below) -> io::Result<Vec<LeftoverS
     Ok(things)
 }
 
-/// Whether the uppermost mount at a point shows what was made.
+/// Whether the topmost mount at a point is ours.
 fn is_ours(point: &Path, below: &Below) -> io::Result<bool> {
     at(point).map_or(Ok(false), |mount| lies_on(&mount, below))
 }
 
 impl LeftoverStorage {
-    /// Takes it from the system, if it is still what it was. What is in it stays.
+    /// Unmounts or detaches it, if it is still the same. Its contents stay.
     ///
     /// # Errors
     /// If somebody uses it.

@@ -17,7 +17,7 @@ use crate::executor::Executor;
 use crate::progress::Live;
 use crate::trial::{Ended, TrialContext, not_run};
 
-/// How something comes out.
+/// A scripted outcome.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     /// A trial fails so, or no part can be read back.

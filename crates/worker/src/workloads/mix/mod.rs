@@ -100,7 +100,7 @@ pub(super) struct MixDefinition {
     summary: &'static str,
     role: &'static MixRole,
     distribution: DistributionKind,
-    /// How ranges are read, unless the experiment says otherwise; absent: as everywhere.
+    /// The way to read ranges, unless the experiment sets it; absent: as everywhere.
     reads: Option<Reads>,
 }
 

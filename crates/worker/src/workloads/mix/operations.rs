@@ -52,7 +52,7 @@ pub(super) struct OperationChoice {
     counts: [AliasEntry; ENTRIES],
     /// The cumulative weights, of 2^64, of all operations but the last, without the most frequent one.
     others: [u64; MOST_KINDS - 1],
-    /// How many of these there are.
+    /// Number of these weights.
     ends: usize,
     stream: Stream,
 }

@@ -74,7 +74,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
                 }
                 Tried::Conflict => {
                     bump(driver.stats.counter(CONFLICTS), 1);
-                    // Who holds the record may wait for this very processor.
+                    // The holder of the record may wait for this very processor.
                     thread::yield_now();
                 }
                 ended => break ended,

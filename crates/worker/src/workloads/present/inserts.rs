@@ -93,8 +93,8 @@ impl Inserts {
         self.look(driver);
     }
 
-    /// Whether `id`, which is not known to be there, may be: it was given out in this trial, or in one before that had
-    /// not acknowledged all before it.
+    /// Whether `id`, which is not known to be there, may be: it was given out in this trial, or in an earlier one that
+    /// had not acknowledged all before it.
     pub(crate) fn may_be_there<C>(&self, driver: &Driver<'_, C>, id: u64) -> bool {
         id < driver.present.given_out.max(self.base + driver.control.shared_work.0.load(Ordering::SeqCst))
     }

@@ -42,7 +42,7 @@ impl Takes {
         self.gone
     }
 
-    /// Whether all records before `id` are of whole chunks, of those that this trial takes.
+    /// Whether the records that this trial takes before `id` are whole chunks.
     #[inline(always)]
     pub(crate) fn begins_a_chunk(&self, id: u64) -> bool {
         id.wrapping_sub(self.base).is_multiple_of(CHUNK)
@@ -84,7 +84,7 @@ impl Takes {
     fn take_chunk<C>(&mut self, driver: &Driver<'_, C>, inserts: &mut Inserts) {
         let (taken, low_water) = (&driver.control.taken.0, &driver.stats.take_low_water);
         let most = inserts.look(driver).saturating_sub(self.base);
-        // As for inserts, the low water goes down before the counter is taken from.
+        // As with inserts, the low water goes down before the counter is taken from.
         low_water.store(said(self.base + taken.load(Ordering::SeqCst)), Ordering::SeqCst);
         let more = |taken: u64| taken.checked_add(CHUNK).filter(|taken| *taken <= most);
         let given = taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
@@ -102,7 +102,7 @@ impl Takes {
         self.gone = self.gone.max(gone(self.base, taken, driver.clients));
     }
 
-    /// Whether `id` may have been taken: it was given out by now.
+    /// Whether `id` has been given out by now, and so may have been taken.
     pub(crate) fn may_be_gone<C>(&self, driver: &Driver<'_, C>, id: u64) -> bool {
         id < driver.present.taken.max(self.base + driver.control.taken.0.load(Ordering::SeqCst))
     }

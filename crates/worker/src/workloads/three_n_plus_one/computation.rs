@@ -49,7 +49,7 @@ impl<C: Clock + 'static> StartRole<C> for Computation {
     }
 }
 
-/// Where puts and gets are counted.
+/// The counts of puts and gets.
 #[derive(Clone, Copy)]
 struct CycleOps<'a> {
     puts: &'a OpStats,
@@ -112,7 +112,7 @@ impl<C: Clock> Work<C> for CycleLoop {
             for start in first..=starts.min(first + CHUNK - 1) {
                 match self.one(driver, ops, start) {
                     Ok(length) => note(driver, start, length),
-                    // What telling it took is not the next operation's.
+                    // The time of the report is not the next operation's.
                     Err(Stopped::Start) => self.end = driver.clock.now(),
                     Err(Stopped::Trial) => return,
                 }

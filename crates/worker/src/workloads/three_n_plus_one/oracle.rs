@@ -22,7 +22,7 @@ pub(super) struct CycleAnswers {
     /// The cycle lengths of all starting points together, and how many those were.
     total: u64,
     starts: u64,
-    /// How many there had to be.
+    /// Number of starting points that are expected.
     expected_starts: u64,
     clients: u32,
     /// It went on in the database of a worker that was killed.
