@@ -106,6 +106,7 @@ fn a_new_mount_namespace_can_leave_the_filesystems_of_databases_to_others() {
     let point = folder.path().canonicalize().unwrap().join("kvdyno-storage");
     fs::create_dir(&point).unwrap();
     mount("test", &point, "tmpfs", MountFlags::empty(), None).unwrap();
+    let _mounted = Mounted(&point);
     let has = |mounts: &str| fs::read_to_string(mounts).unwrap().contains(point.to_str().unwrap());
     let of_thread = "/proc/thread-self/mountinfo";
     let [before, after] = thread::scope(|scope| {
@@ -119,7 +120,15 @@ fn a_new_mount_namespace_can_leave_the_filesystems_of_databases_to_others() {
         };
         scope.spawn(in_a_namespace).join().unwrap()
     });
-    let others = has(of_thread);
-    unmount(&point, UnmountFlags::empty()).unwrap();
-    assert_eq!([before, after, others], [true, false, true]);
+    assert_eq!([before, after, has(of_thread)], [true, false, true]);
+}
+
+/// Unmounts the filesystem at this point when it is dropped, also if a test fails.
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let unmounted = unmount(self.0, UnmountFlags::DETACH);
+        assert!(thread::panicking() || unmounted.is_ok(), "{unmounted:?}");
+    }
 }

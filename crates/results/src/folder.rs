@@ -142,8 +142,8 @@ impl ResultsFolder {
         files::write_json(&folder.join("result.json"), result)
     }
 
-    /// Removes what a trial has beside its result, so that there is space for that.
-    pub fn forsake(&self, trial: &TrialKey) {
+    /// Removes a trial's files, to make space for its result.
+    pub fn discard_files(&self, trial: &TrialKey) {
         let folder = self.trial_folder(trial);
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             // Errors are ignored: a file that stays takes space, and the result's own failure is reported.

@@ -268,7 +268,7 @@ impl<'a> Runner<'a> {
         let saved = folder.save_series(trial, series).and_then(|()| folder.save_resources(trial, resources));
         let saved = saved.and_then(|()| folder.save(&result));
         let Err(cause) = saved else { return Ok(result) };
-        self.folder.forsake(&result.trial);
+        self.folder.discard_files(&result.trial);
         let outcome = match result.outcome {
             TrialOutcome::Finished => LabError::new("save the trial", cause).outcome(),
             failed => failed,

@@ -205,7 +205,7 @@ impl<'a> Config<'a> {
     ///
     /// # Panics
     ///
-    /// If no option of that name and type is declared, which is the adapter's mistake. So do the other four of these.
+    /// If no option of that name and type is declared, which is the adapter's mistake. The other four panic alike.
     pub fn bool(&self, name: &str) -> bool {
         // SAFETY: the declared type says which member is set.
         unsafe { self.value(name, &[abi::OPTION_BOOL]).integer != 0 }

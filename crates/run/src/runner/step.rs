@@ -45,7 +45,7 @@ impl<'a> Runner<'a> {
         }
         for group in groups {
             let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
-            let Some(ended) = self.each_by_itself_if_all_suffered(ended, progress)? else { return Ok(None) };
+            let Some(ended) = self.rerun_alone_if_several_lacked_resources(ended, progress)? else { return Ok(None) };
             for (_, ended) in ended {
                 let Some(result) = ended.result else { return Ok(None) };
                 results.push(self.save_with_series(result, &ended.series, &ended.resources)?);
@@ -76,7 +76,7 @@ impl<'a> Runner<'a> {
 
     /// If several trials that ran together failed for want of space or memory, any of them may be the cause: each runs
     /// again by itself. `None` if the user interrupted.
-    fn each_by_itself_if_all_suffered(
+    fn rerun_alone_if_several_lacked_resources(
         &mut self,
         ended: Vec<(&'a PlannedTrial, Ended)>,
         progress: &mut dyn Progress,

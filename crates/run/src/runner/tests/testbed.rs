@@ -126,8 +126,8 @@ pub(super) struct TestRun {
 }
 
 impl TestRun {
-    /// A run of these engines and workloads. `lab` has lines of `[lab]`, and sections after it. Trials take turns unless
-    /// it says otherwise.
+    /// A run of these engines and workloads. `lab` has lines of `[lab]`, and sections after it. Trials take turns
+    /// unless it says otherwise.
     pub(super) fn of(engines: &str, workloads: &str, lab: &str) -> TestRun {
         let design = if lab.contains("design") { "" } else { "design = \"turns\"" };
         let engines: Vec<&str> = engines.split(' ').collect();
