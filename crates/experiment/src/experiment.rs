@@ -31,7 +31,7 @@ pub struct Experiment {
     /// Settings that are the same for every engine.
     #[key(skip)]
     pub settings: SettingsSection,
-    /// How the databases are filled.
+    /// Loading of the databases.
     #[key(skip)]
     pub load: LoadSection,
     /// The runs on them, in this order, on the same databases.
@@ -40,7 +40,7 @@ pub struct Experiment {
     /// The environment of the trials.
     #[key(skip)]
     pub environment: EnvironmentSection,
-    /// How the lab goes about it.
+    /// Execution settings.
     #[key(skip)]
     pub lab: LabSection,
     /// Set-ups with a library or options of their own.

@@ -21,11 +21,11 @@ words! {
         Delete = "delete",
         /// The first record in key order is looked at, and one of the oldest deleted.
         Take = "take",
-        /// A key is asked for that lies between those of records, and that none has.
+        /// A key that lies between those of records, and that no record has, is asked for.
         Miss = "miss",
         /// The first record in key order is looked at, and up to 64 of the oldest deleted as one range.
         Expire = "expire",
-        /// Whether a record is there is asked for, without its value.
+        /// A record's existence is asked for, without its value.
         Contains = "contains",
         /// A record is written if it is not there, and otherwise stays as it is.
         InsertIfAbsent = "insert-if-absent",

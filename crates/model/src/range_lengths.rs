@@ -5,16 +5,16 @@ use std::fmt;
 use crate::{Distribution, Json, KeyValue, Pareto, read_by_text, words, written_as_text};
 
 words! {
-    /// How long the ranges of a mix are.
+    /// Lengths of the ranges of a mix.
     #[derive(Default)]
     pub enum RangeLengthKind: "a way to choose lengths", "LENGTHS" {
-        /// All of a seek and `seek_nexts` steps.
+        /// Every range is a seek and `seek_nexts` steps.
         Fixed = "fixed" as default,
-        /// Of 1 to `seek_nexts` + 1 records, each length as likely.
+        /// 1 to `seek_nexts` + 1 records, each length equally likely.
         Uniform = "uniform",
         /// Zipf's law, `zipf EXPONENT`: 1 record is the likeliest, `seek_nexts` + 1 the least likely.
         Zipf = "zipf",
-        /// Generalized Pareto, `pareto K SIGMA`; what is longer than `seek_nexts` + 1 begins again from 1.
+        /// Generalized Pareto, `pareto K SIGMA`; lengths beyond `seek_nexts` + 1 begin again from 1.
         Pareto = "pareto",
     }
 }

@@ -238,7 +238,7 @@ pub struct WorkloadFacts {
     /// Steps of the cursor after each seek of a range; absent for other workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seek_nexts: Option<u64>,
-    /// Number of first records at which ranges begin; absent if they begin at any.
+    /// Ranges begin within this number of records, counted from the first; absent if they begin at any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seek_within: Option<u64>,
     /// Records in each batch of reads; absent for other workloads.

@@ -14,11 +14,11 @@ use std::time::Duration;
 pub enum Durability {
     /// At once: no log, or nothing need reach the operating system before close.
     None,
-    /// When it would survive the death of the process: written, not synced.
+    /// When it survives a crash of the process: written, not synced.
     Process,
     /// As `Process`, and synced in the background once in each such period.
     Periodic(Duration),
-    /// When it would survive a loss of power: synced first.
+    /// When it survives a loss of power: synced first.
     Commit,
 }
 

@@ -115,7 +115,7 @@ pub struct Reads {
     pub cursors: RangeCursors,
     /// Records in each batch of reads.
     pub per_batch: u64,
-    /// Ranges begin at one of the first so many records; absent: at any.
+    /// Ranges begin within this number of records, counted from the first; absent: at any.
     pub seek_within: Option<u64>,
 }
 
