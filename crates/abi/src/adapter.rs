@@ -71,7 +71,7 @@ pub trait Engine: Sized + Send + Sync + 'static {
         Self::BUILT_IN.map(str::to_owned).ok_or_else(|| Error::new("the engine has no version"))
     }
 
-    /// Lists what `config` comes to in the engine's own words, by the lab's settings as topics: `durability`, `cache`,
+    /// Lists the engine's own settings for `config`, by the lab's settings as topics: `durability`, `cache`,
     /// `write_buffer`, `compression`, `checksums`, `options`. [`Error::unsupported`] refuses a setting. Opens nothing.
     fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error>;
 
@@ -123,7 +123,7 @@ pub trait Session {
     /// Inserts or replaces.
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error>;
 
-    /// `CAN_DELETE`. `false` where the engine knows that the key was not there; `true` if it was, or nobody knows.
+    /// `CAN_DELETE`. `false` if the engine knows that the key was not there; `true` if it was, or if that is unknown.
     fn remove(&mut self, _key: &[u8]) -> Result<bool, Error> {
         Err(Error::unsupported("remove"))
     }
@@ -181,12 +181,12 @@ pub trait Session {
         Err(Error::unsupported("begin"))
     }
 
-    /// Ends the transaction and keeps what it wrote.
+    /// Ends the transaction and keeps its writes.
     fn commit(&mut self) -> Result<(), Error> {
         Err(Error::unsupported("commit"))
     }
 
-    /// Ends the transaction and undoes what it wrote.
+    /// Ends the transaction and undoes its writes.
     fn abort(&mut self) -> Result<(), Error> {
         Err(Error::unsupported("abort"))
     }
@@ -271,7 +271,7 @@ pub enum Transaction {
 #[macro_export]
 macro_rules! export_engine {
     (table = $table:expr) => {
-        /// The adapter's entry: `include/kvdyno.h` says what it returns.
+        /// The adapter's entry: `include/kvdyno.h` defines its return value.
         #[unsafe(no_mangle)]
         pub extern "C" fn kvdyno_engine_v2() -> *const $crate::Engine {
             static ENGINE: $crate::Engine = $table;

@@ -52,9 +52,9 @@ const LONGEST_SPELL: Duration = Duration::from_secs(30);
 
 /// Prefix of a log line that says what a check does next; lines without it are the engine's output.
 pub(crate) const STEP_MARK: &str = "kvdyno: ";
-/// The file in a check's folder that says what it is doing.
+/// The file in a check's folder with its current step.
 pub(crate) const STEP: &str = "step";
-/// The file in a check's folder that says what is to be known beside its verdict.
+/// The file in a check's folder with a remark beside its verdict.
 pub(crate) const REMARK: &str = "remark";
 /// Prefix of the names of a check's databases.
 pub(crate) const DATABASE: &str = "database-";
@@ -103,7 +103,7 @@ impl Bench {
         (self.effort.patience / 2).min(LONGEST_SPELL)
     }
 
-    /// The moments at which the check does what it does at random: with the same seed the same.
+    /// The moments of a check's random actions: the same for the same seed.
     pub(crate) fn moments(&self) -> Stream {
         Stream::new(self.effort.seed)
     }
@@ -115,7 +115,7 @@ impl Bench {
         let _ = writeln!(stderr(), "{STEP_MARK}{what}");
     }
 
-    /// Says what is to be known beside the verdict, such as that less was tried than would have been.
+    /// Leaves a remark beside the verdict, such as that less was tried than would have been.
     pub fn remark(&self, what: &str) {
         // As above.
         let _ = fs::write(self.folder.join(REMARK), what);

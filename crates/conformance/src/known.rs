@@ -1,5 +1,5 @@
-//! Known behaviour of engines of others: checks that they fail for a reason of their own, and checks that take long.
-//! It stands in one list, `engines/known-failures.toml`, with the versions of which it was seen and the reason.
+//! Known behaviour of others' engines: checks that they fail for a reason of their own, and checks that take long. It
+//! is in one list, `engines/known-failures.toml`, with the versions in which it was seen and the reason.
 
 use std::sync::LazyLock;
 
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Known failures of engines of others are told; an engine of ours that fails has a defect, which is mended.
+    /// Known failures of others' engines are reported; a failure of an engine of ours is a defect and is fixed.
     #[test]
     fn no_engine_of_ours_is_excused() {
         let list = KnownOfEngines::list().unwrap();

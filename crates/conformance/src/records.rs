@@ -8,7 +8,7 @@ use kvdyno_engine::{Answer, Session, abi};
 
 use crate::finding::{During, Finding, wrong};
 
-/// Keys in the order of their ids, and values that say whose they are and of which version.
+/// Keys in the order of their ids, and values that contain their id and version.
 #[derive(Clone, Debug)]
 pub struct Records {
     key_size: usize,
@@ -56,8 +56,8 @@ impl Records {
         ids.into_iter().try_for_each(|id| self.put(session, id, version))
     }
 
-    /// Replaces records four times, or as often as two seconds allow: beside a reader that holds on to something an
-    /// engine may be slow.
+    /// Replaces records four times, or as often as two seconds allow: an engine may be slow beside a reader that holds
+    /// on to something.
     ///
     /// # Errors
     /// The engine's error.
@@ -158,7 +158,7 @@ pub(crate) fn expect_missing(session: &mut Session<'_>, key: &[u8]) -> Result<()
     }
 }
 
-/// Bytes for people: what they begin with, and how many there are.
+/// Bytes for people: the first ones, and their number.
 pub(crate) fn show(bytes: &[u8]) -> String {
     match bytes.len() {
         0 => "nothing".to_owned(),

@@ -36,7 +36,7 @@ impl Drop for Limited {
     }
 }
 
-/// Without this the kernel would end the process whose file cannot grow, rather than answer EFBIG.
+/// Without this the kernel would end the process at the file's limit, rather than return EFBIG.
 pub(crate) fn survive_the_limit() {
     // SAFETY: nothing is called when the signal comes.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
@@ -54,7 +54,7 @@ const RECORDS: u64 = 4_000;
 pub(crate) struct Told {
     /// The newest acknowledged version of each record.
     acknowledged: BTreeMap<u64, u64>,
-    /// Records whose deletion was acknowledged, and that nobody tried to write since.
+    /// Records whose deletion was acknowledged, without a later attempt to write them.
     gone: BTreeSet<u64>,
     pub refused: u64,
     /// Whether the close was OK.

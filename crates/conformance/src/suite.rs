@@ -20,7 +20,7 @@ use crate::subject::Subject;
 pub struct Suite {
     /// The engine.
     pub subject: Subject,
-    /// A folder for the checks' databases; each check removes what it made there.
+    /// A folder for the checks' databases; each check removes its own.
     pub folder: PathBuf,
     /// A folder for the checks' logs, a file for each; they stay.
     pub logs: PathBuf,
@@ -41,7 +41,7 @@ pub struct CheckOutcome {
     pub check: &'static Check,
     /// The outcome.
     pub verdict: CheckVerdict,
-    /// A remark beside it.
+    /// A remark on it.
     pub remark: Option<String>,
     /// All that its processes printed, between the check and its verdict.
     pub log: PathBuf,
@@ -117,7 +117,7 @@ impl Suite {
         Task { subject: self.subject.clone(), folder, log: log.to_owned(), effort, kind }
     }
 
-    /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.
+    /// Makes the engine release what it keeps outside the databases that a check left, even if the check crashed.
     fn destroy(&self, folder: &Path, log: &Path, effort: Effort) -> io::Result<CheckVerdict> {
         if !folder.join(DESTROYS).exists() {
             return Ok(CheckVerdict::Passed);

@@ -103,8 +103,8 @@ fn every_fault_is_caught_by_the_checks_that_are_there_for_it() {
     assert_eq!(slipped, [""; 0]);
 }
 
-/// Each check by itself, and all at the same time: what comes before the call that never returns must have the time
-/// that it needs on a busy machine.
+/// Each check alone, and all at the same time: the steps before the call that never returns must have the time that
+/// they need on a busy machine.
 #[test]
 fn a_call_that_never_returns_is_caught_by_the_checks_that_are_there_for_it() {
     let hanging = CAUGHT.iter().filter(|(fault, ..)| hangs(fault));
@@ -128,7 +128,7 @@ fn faulty(fault: &str, every: u32) -> kvdyno_conformance::Subject {
     subject
 }
 
-/// Without a fault none of them fails: what they notice is the fault.
+/// Without a fault none of them fails: they notice the fault alone.
 #[test]
 fn transactions_without_a_fault_pass() {
     let mut subject = subject("faulty");

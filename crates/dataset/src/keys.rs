@@ -34,7 +34,7 @@ impl Keys {
     /// Keys for ids below `records`.
     ///
     /// # Errors
-    /// If they are too short for the format or for so many records.
+    /// If they are too short for the format or for this number of records.
     pub fn new(format: KeyFormat, size: u64, records: u64) -> Result<Keys, KeyError> {
         let keys = Keys::unchecked(format, size, records)?;
         match format.capacity(keys.width).filter(|&capacity| capacity < records) {
@@ -85,7 +85,7 @@ impl Keys {
         vec![self.format.padding(); self.size]
     }
 
-    /// Spells `id` into `key`, which came from [`Keys::blank`] and has been changed by nobody but this.
+    /// Spells `id` into `key`, which came from [`Keys::blank`] and has been changed by this alone.
     #[inline(always)]
     pub fn write(&self, id: u64, key: &mut [u8]) {
         match self.shape {

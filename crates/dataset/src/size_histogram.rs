@@ -2,7 +2,7 @@
 
 use crate::sizes::drawn_size;
 
-/// Sizes that a histogram has at the most, so that what they are drawn by stays in a processor's caches: 64 KiB.
+/// The most sizes of a histogram, so that its tables stay in a processor's caches: 64 KiB.
 pub const MOST_BINS: usize = 4096;
 
 /// A size and its weight, as a file has them.

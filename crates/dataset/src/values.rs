@@ -56,7 +56,7 @@ enum Layout {
 /// Why a value is not the right one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueFault {
-    /// The value of another key, of another size, or bytes that nobody wrote.
+    /// The value of another key, of another size, or bytes that were never written.
     Wrong(String),
     /// Parts of several values.
     Torn(String),
@@ -400,8 +400,8 @@ impl Values {
         made.iter().zip(value).position(|(made, given)| made != given).unwrap_or(made.len().min(value.len()))
     }
 
-    /// A number that differs between values made with different parameters, for telling that a database was loaded by
-    /// somebody else.
+    /// A number that differs between values made with different parameters: it shows that a database was loaded by
+    /// another program.
     pub fn fingerprint(&self) -> u64 {
         let sizes = self.varied.as_ref().map_or(self.size as u64, |varied| varied.fingerprint());
         self.template.chunks_exact(8).fold(mix(self.id_key ^ sizes), |sum, word| mix(sum ^ read_word(word, 0)))

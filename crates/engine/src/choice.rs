@@ -140,14 +140,14 @@ impl Choice {
         checked("destroy", |error| unsafe { call(&config, error) })
     }
 
-    /// Why the adapter itself does not do what it does not declare, if it says more than that.
+    /// The adapter's own reason for a setting that it does not declare, if it gives more than that.
     fn own_words(&self, setting: &str, lab: &EngineSettings, hints: &Hints) -> String {
         let words = self.ask(lab, hints).err();
         let words = words.as_deref().and_then(|words| words.strip_prefix(setting)?.strip_prefix(": "));
         words.map(|words| format!(": {words}")).unwrap_or_default()
     }
 
-    /// The setting whose level is not declared, and what is.
+    /// The setting with an undeclared level, and the declared ones.
     fn undeclared_level(&self, lab: &EngineSettings) -> Option<(&'static str, String)> {
         let table = self.adapter.table();
         let named = |bits: u32, all: &[(u32, String)]| {

@@ -204,7 +204,7 @@ impl Drop for Database {
 enum TransactionState {
     None,
     Begun,
-    /// The engine ended it by itself: a caller may abort it all the same.
+    /// The engine ended it by itself: a caller may still abort it.
     Ended,
 }
 

@@ -136,8 +136,8 @@ impl From<ChoiceError> for Obstacle {
     }
 }
 
-/// Inspects in this process: see the module's text on who should. `tell` is told what is done next, for the case that
-/// it is the last that was heard of the process.
+/// Inspects in this process: the module's text says which processes should. `tell` gets the next step, in case it is
+/// the last that is heard of the process.
 ///
 /// # Errors
 /// If the adapter cannot be used, or has no such preset or option.

@@ -42,7 +42,7 @@ pub struct OptionInfo {
     pub default_value: String,
     /// Its effect, one sentence.
     pub help: String,
-    /// A size that goes with that of the database: `abi::OPTION_SCALES`.
+    /// A size that scales with that of the database: `abi::OPTION_SCALES`.
     #[serde(default)]
     pub scales: bool,
 }

@@ -1,9 +1,9 @@
 //! A keeper: a small process between this one and a child of it, so that nothing of the child remains.
 //!
-//! It is what stays behind between `fork` and `exec`: the child's parent, and that of whatever the child starts and
-//! leaves behind, however far that went (`setsid`, another process group), because orphans come to it
-//! (`PR_SET_CHILD_SUBREAPER`). It ends them all once the child has ended, and together with the child when it is told
-//! to or when this process is no more. Then it says how the child ended, at what cost, and how many others it ended.
+//! It is the process that remains between `fork` and `exec`: the parent of the child, and of everything that the child
+//! starts and leaves behind, even in another session or process group, because orphans become its children
+//! (`PR_SET_CHILD_SUBREAPER`). It ends them all once the child has ended, and together with the child on request or
+//! when this process has ended. Then it reports how the child ended, its costs, and how many others it ended.
 //!
 //! A keeper is a copy of a process that may have threads: it makes bare system calls, allocates nothing and takes no
 //! lock. It is outside of every limit that the child is given, for these are set after it.
@@ -93,7 +93,7 @@ impl Keeper {
         }
     }
 
-    /// Becomes readable when the keeper has said its last words, or is no more.
+    /// Becomes readable when the keeper has written its report, or has ended.
     pub(crate) fn ends(&self) -> &OwnedFd {
         &self.hears
     }
@@ -130,7 +130,7 @@ fn stand_between(fds: KeeperFds) -> io::Result<()> {
         Some(child) => keep(child, fds),
         None => {
             set_parent_process_death_signal(Some(Signal::KILL))?;
-            // If it is no more, nobody would end this process.
+            // If it has ended, nobody would end this process.
             if getppid() == Some(keeper) { Ok(()) } else { Err(Errno::SRCH.into()) }
         }
     }
@@ -177,7 +177,7 @@ mod keeping {
         let [says, end, lab] = [fds.says, fds.end, fds.lab].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
         // Opened while the child lives: once it has ended, the kernel lets only root open this file.
         let accounts = open_accounts(child);
-        // If nobody reads any more, there is nobody to be told.
+        // If the reader has gone, nobody is left to report to.
         let _ = rustix::io::write(says, &child.as_raw_pid().to_ne_bytes());
         if wait_for(child, end, lab) {
             let mut io = [0; IO];

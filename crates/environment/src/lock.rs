@@ -76,7 +76,7 @@ impl FolderLock {
     /// Locks the folder `path`, which exists. Does not wait. It is then known as the run's that locked it first.
     ///
     /// # Errors
-    /// If somebody else works there, or could.
+    /// If another process works there, or could.
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
         let (file, before) = open_and_lock(path)?;
         let run = before.map_or_else(RunName::new, |maker| Ok(maker.run));
@@ -86,7 +86,7 @@ impl FolderLock {
     /// Locks the folder `path`, which exists, for a run alone: it is the run's from before, or has nothing in it.
     ///
     /// # Errors
-    /// If somebody else works there, or could, or it is another run's.
+    /// If another process works there, or could, or it is another run's.
     pub fn acquire_for(path: &Path, run: &RunName) -> Result<Self, LockError> {
         let (file, before) = open_and_lock(path)?;
         let is_of_this_run = match before {
@@ -106,7 +106,7 @@ impl FolderLock {
             let mut text = serde_json::to_vec(&maker)?;
             text.push(b'\n');
             file.write_all_at(&text, 0)?;
-            // After that, so that a process that is killed in between leaves the token of before or this one.
+            // Last, so that a process that is killed in between leaves the former token or this one.
             file.set_len(text.len() as u64)?;
             Ok(maker)
         };
@@ -119,8 +119,8 @@ impl FolderLock {
         &self.maker.run
     }
 
-    /// Removes the lock's file, for a folder that is about to go: whoever locks it after that has another file, so
-    /// nobody else may be waiting for this one.
+    /// Removes the lock's file, for a folder that will be removed: a process that locks it later has another file, so
+    /// no process may be waiting for this one.
     pub fn remove(&self) {
         // A file that stays keeps nobody out.
         let _ = fs::remove_file(&self.path);

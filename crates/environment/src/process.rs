@@ -174,8 +174,8 @@ pub fn status(command: &mut Command) -> io::Result<Exit> {
 }
 
 fn spawn_kept(command: &mut Command, mut keeper: Keeper, leads: bool) -> io::Result<WorkerProcess> {
-    // An event counter rather than a pipe: should the same command be spawned again, its former hook writes to a
-    // counter that nobody reads, and no SIGPIPE comes of it.
+    // An event counter rather than a pipe: if the same command is spawned again, its former hook writes to a counter
+    // without readers, and causes no SIGPIPE.
     let told = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     let tell = Arc::clone(&told);
     // SAFETY: between fork and exec of a process with threads only async-signal-safe calls are allowed. All of
@@ -221,7 +221,7 @@ fn spawn_kept(command: &mut Command, mut keeper: Keeper, leads: bool) -> io::Res
 /// In the child. Only async-signal-safe calls.
 fn before_exec(leads: bool, tell: &OwnedFd) -> io::Result<()> {
     if leads {
-        // Its own, not the keeper's: whoever signals the worker's group does not mean the keeper.
+        // Its own group, not the keeper's: signals to the worker's group are not meant for the keeper.
         setpgid(None, None)?;
     }
     let core = getrlimit(Resource::Core);
@@ -366,7 +366,7 @@ impl WorkerProcess {
 impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if self.finished.is_none() {
-            // A destructor has nobody to tell; a worker that cannot be killed is still ended with the parent.
+            // A destructor cannot report errors; a worker that cannot be killed is still ended with the parent.
             let _ = self.kill();
             let _ = wait4(self.keeper_pid);
         }

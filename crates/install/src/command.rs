@@ -1,4 +1,4 @@
-//! Running package clients and builds: quietly, with what they print kept for when they fail.
+//! Runs package clients and builds quietly, and keeps their output for failures.
 
 use std::env;
 use std::fs::{File, OpenOptions};

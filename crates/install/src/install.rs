@@ -19,7 +19,7 @@ use crate::{archive, client, command, sources};
 pub enum Event {
     /// The client works.
     Fetching(String),
-    /// The archive is held against this checksum; `None`: the recipe has none, and the client's own check stands.
+    /// The archive must have this checksum; `None` if the recipe has none, and only the client's own check applies.
     Checking(Option<String>),
     /// The build works.
     Building,

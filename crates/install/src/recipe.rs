@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::sources;
 
-/// The version of what the user built: whatever it says.
+/// Any version, that of the user's own build.
 const OWN: &str = "own";
 
 /// Instructions for installing an engine.
@@ -35,7 +35,7 @@ pub struct Recipe {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngineVersion {
-    /// The engine's version; `system` for whatever the distribution has.
+    /// The engine's version; `system` for the distribution's.
     pub version: String,
     /// The client that fetches it.
     pub client: PackageClient,
@@ -102,7 +102,7 @@ kvdyno_model::words! {
         Maven = "maven",
         Npm = "npm",
         Pip = "pip",
-        /// Nobody: the user has it.
+        /// None: the user has it.
         None = "nobody",
     }
 }

@@ -17,7 +17,7 @@ struct EngineSources;
 #[exclude = "tests/*"]
 struct AbiSources;
 
-/// Files that pin what a build fetches by itself.
+/// Files that pin what a build fetches.
 #[cfg(test)]
 const PINS: [&str; 2] = ["Cargo.lock", "go.sum"];
 

@@ -57,7 +57,7 @@ pub enum Error {
     /// A worker could not begin.
     #[error(transparent)]
     Worker(#[from] kvdyno_worker::worker::WorkerError),
-    /// Trials failed; what they gave was printed.
+    /// Trials failed; their results were printed.
     #[error("{failed} of {ended} trials failed; the reasons are in the report")]
     Trials {
         /// Number of failed trials.

@@ -10,7 +10,7 @@ use kvdyno_report::Screen;
 
 use crate::error::Error;
 
-/// Prints the command's result on standard output, unless nobody reads it any more.
+/// Prints the command's result on standard output, unless its reader has gone.
 ///
 /// # Errors
 /// If it cannot be printed though it is read, such as to a full storage.

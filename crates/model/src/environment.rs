@@ -1,4 +1,4 @@
-//! The environment that an experiment requests: the keys of `[environment]`, held against no machine yet.
+//! The environment that an experiment requests: the keys of `[environment]`, not yet compared with any machine.
 
 use serde::{Deserialize, Serialize};
 

@@ -47,7 +47,7 @@ pub enum Otherwise {
         /// The value in the file.
         value: Value,
     },
-    /// No value, with what that comes to.
+    /// No value, with the effect of that.
     Absent(&'static str),
 }
 

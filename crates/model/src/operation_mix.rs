@@ -48,7 +48,7 @@ pub struct OperationMix {
 }
 
 impl OperationMix {
-    /// The mix of these parts, at most [`MOST_OPERATIONS`], whose weights add up to 100.
+    /// The mix of these parts, at most [`MOST_OPERATIONS`], with weights that add up to 100.
     pub const fn of<const N: usize>(given: [(MixOperation, f64); N]) -> OperationMix {
         let mut parts = [(MixOperation::Get, 0.0); MOST_OPERATIONS];
         let mut index = 0;

@@ -34,7 +34,7 @@ impl PowerLaw {
         (self.all_ranks() > MOST_RANKS).then(|| format!("it has {:.1e} ranks; 4.5e15 are the most", self.all_ranks()))
     }
 
-    /// Key ranges of so many ids: no more than there are ids.
+    /// Key ranges of this number of ids: no more than there are ids.
     pub fn count(&self, ids: u64) -> u64 {
         (self.ranges as u64).min(ids)
     }

@@ -21,7 +21,7 @@ impl Repeat {
     /// that cross over between copies of one database need two repeats for each value.
     pub const MOST_AUTO: u32 = 60;
 
-    /// The most repeats that it can come to.
+    /// The highest possible number of repeats.
     pub fn most(self) -> u32 {
         match self {
             Repeat::Auto => Repeat::MOST_AUTO,

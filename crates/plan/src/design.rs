@@ -26,7 +26,7 @@ use crate::plan::PlannedTrial;
 
 pub use kvdyno_results::MOST_SLEEP;
 
-/// The share of the memory that can still be had that databases and caches that are open at once may come to, of 1.
+/// Fraction of the available memory that databases and caches of trials that are open at once may take.
 const MEMORY_SHARE: f64 = 0.6;
 /// Memory of a process beside its cache, its buffers and its database.
 const PROCESS_BYTES: u64 = 64 << 20;
@@ -226,7 +226,7 @@ fn waits_for_storage(durability: Durability) -> bool {
     matches!(durability, Durability::Periodic | Durability::Commit)
 }
 
-/// The memory that a trial may take at the most, page cache included: its database twice, and what it may buffer.
+/// The most memory that a trial may take, page cache included: its database twice, and its buffers.
 fn memory_of(experiment: &Experiment, workload: &WorkloadSpec) -> u64 {
     let data = &workload.parameters.data;
     let database = workload.records_stored().saturating_mul(data.key_size + data.value_size).saturating_mul(2);

@@ -50,7 +50,7 @@ fn memory_control(limit: Option<ByteSize>) -> Result<Option<MemoryControl>, Refu
 }
 
 /// Refuses a limit that the engine's own cache and write buffer would exceed. An engine that maps its database has
-/// neither: what it caches is the page cache, which the kernel keeps below the limit.
+/// neither: its cache is the page cache, which the kernel keeps below the limit.
 pub(crate) fn check_memory(experiment: &Experiment, label: &str, mapped: bool) -> Result<(), FileError> {
     let Some(limit) = experiment.environment.memory.filter(|_| !mapped) else { return Ok(()) };
     let (cache, write_buffer) = (experiment.settings.cache, experiment.settings.write_buffer);

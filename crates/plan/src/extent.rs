@@ -21,7 +21,7 @@ pub struct Extent {
     pub runs: usize,
     /// Their time, warm-ups included.
     pub run_time: Duration,
-    /// The number of those runs that end after their operations: nobody knows how long they take.
+    /// The number of those runs that end after their operations: their duration is unknown.
     pub unknown: usize,
     /// All of this is repeated until the comparisons are decided.
     pub is_auto: bool,

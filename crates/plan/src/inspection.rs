@@ -126,7 +126,7 @@ struct InspectionAnswer {
     answer: Result<Inspection, Obstacle>,
 }
 
-/// A file without a name, so that nobody has to remove it, with a request.
+/// A file without a name, which nobody has to remove, with a request.
 fn file_of(request: &Request) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(&serde_json::to_vec(request)?)?;

@@ -1,4 +1,4 @@
-//! Which trials an experiment comes to, in which order.
+//! The trials of an experiment, in order.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -154,7 +154,7 @@ impl Plan {
         first.filter(|trial| trial.copied).map(|trial| trial.origin).collect::<HashSet<_>>().len() as u64
     }
 
-    /// Makes the readers and writers of a variant's engine processes, whatever was requested.
+    /// Makes the readers and writers of a variant's engine processes, even if threads were requested.
     pub fn use_processes(&mut self, variant: usize, engine: usize) {
         let concerned = self.trials.iter_mut().filter(|trial| (trial.variant, trial.engine) == (variant, engine));
         concerned.for_each(|trial| trial.key.clients = ClientKind::Processes);

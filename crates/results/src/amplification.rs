@@ -31,7 +31,7 @@ impl OpKind {
 }
 
 impl TrialResult {
-    /// The bytes of a side that were counted in a layer; absent where nobody counts them.
+    /// The bytes of a side that were counted in a layer; absent if it does not count them.
     pub fn bytes_of(&self, layer: Layer, side: Side) -> Option<u64> {
         let of = |read: Option<u64>, written: Option<u64>| match side {
             Side::Reads => read,
@@ -54,7 +54,7 @@ impl TrialResult {
         }
     }
 
-    /// The bytes of a side in a layer for each byte that was asked; absent where nothing was, or nobody counts.
+    /// The bytes of a side in a layer for each requested byte; absent if none was requested, or none is counted.
     pub fn amplification(&self, layer: Layer, side: Side) -> Option<f64> {
         let workload = self.bytes_of(Layer::Workload, side).filter(|bytes| *bytes > 0)?;
         Some(self.bytes_of(layer, side)? as f64 / workload as f64)

@@ -25,8 +25,8 @@ pub struct ObservedEnvironment {
     pub memory_pressure: Option<f64>,
     /// The allocator that was loaded: `libc`, or a library's path.
     pub allocator: String,
-    /// Pages of the database that were in the page cache when the worker began, and all of its pages; absent if nobody
-    /// looked.
+    /// Pages of the database that were in the page cache when the worker began, and all of its pages; absent if they
+    /// were not counted.
     pub cached: Option<CachedPages>,
     /// `folder`, or what was made for the database: `ext4`, `raw`.
     pub storage: String,
@@ -37,8 +37,8 @@ pub struct ObservedEnvironment {
     /// Figures of parts of the environment that bring their own names. For several processes, the sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<NamedFigure>,
-    /// The means that held the trial's processes together: `control group, keeper`, or `keeper` where no group could be
-    /// made, and why. Empty in results of before.
+    /// The means that held the trial's processes together: `control group, keeper`, or `keeper` and why no group could
+    /// be made. Empty in older results.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub held_by: String,
     /// Interference with the trial, a clause each.

@@ -45,7 +45,7 @@ pub enum ReadError {
         /// Why.
         cause: io::Error,
     },
-    /// A file is not what it should be.
+    /// The contents of a file are wrong.
     #[error("{path} is damaged: {cause}")]
     Damaged {
         /// Which.

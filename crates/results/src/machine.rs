@@ -35,7 +35,7 @@ pub struct Machine {
     pub driver: Option<DriverCost>,
 }
 
-/// Settings of a machine that change figures. Absent or empty: the system does not tell, or the results are of before.
+/// Settings of a machine that change figures. Absent or empty if the system does not report them, or in older results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineSetup {

@@ -37,10 +37,10 @@ pub struct OsFacts {
     pub read_bytes: Option<u64>,
     /// Bytes that the process caused to be written to storage; absent where the kernel does not say.
     pub write_bytes: Option<u64>,
-    /// Bytes of its calls; absent if it did not come to close its database, and in results of before.
+    /// Bytes of its calls; absent if it did not reach the close of its database, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallBytes>,
-    /// The block device below the database, with what everybody did to it during the trial.
+    /// The block device below the database, with all traffic on it during the trial.
     pub device: Option<Device>,
 }
 
@@ -154,11 +154,11 @@ pub struct Space {
     pub db_kib: u64,
     /// The most that was seen during the trial, KiB.
     pub db_peak_kib: u64,
-    /// Bytes that its files are long together, holes included; absent on a bare device, and in results of before.
+    /// The lengths of its files added up, holes included, bytes; absent on a bare device, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apparent_bytes: Option<u64>,
-    /// Bytes of the keys and values that are in it, as far as that is certain; absent where records have no known
-    /// size, and in results of before.
+    /// Bytes of the keys and values in it, as far as that is certain; absent if records have no known size, and in
+    /// older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live_bytes: Option<u64>,
     /// The part of `db_kib` in log files, as far as something was written to them, KiB. Absent if the adapter does not

@@ -10,11 +10,11 @@ pub struct ResourcePoint {
     pub end_s: f64,
     /// Length of the point, seconds.
     pub seconds: f64,
-    /// Resident size of the worker at the end of the point, KiB. Absent of several processes, whose shared pages would
+    /// Resident size of the worker at the end of the point, KiB. Absent for several processes, whose shared pages would
     /// count more than once.
     pub resident_kib: Option<u64>,
-    /// Bytes that anybody read from the block device below the database within the point. Absent where there is none,
-    /// and where other trials work beside this one.
+    /// Bytes that all processes read from the block device below the database within the point. Absent if there is
+    /// none, and if other trials work beside this one.
     pub device_read_bytes: Option<u64>,
     /// Bytes that were written to it.
     pub device_write_bytes: Option<u64>,
@@ -90,7 +90,7 @@ mod tests {
 
     const HEAD: &str = "end_s,seconds,resident_kib,device_read_bytes,device_write_bytes";
 
-    /// A field of a file that somebody changed: mostly none that belongs there.
+    /// A field of a file that was changed: mostly one that does not belong there.
     fn field() -> impl Strategy<Value = String> {
         prop_oneof![
             Just(String::new()),

@@ -65,8 +65,8 @@ pub struct TrialResult {
     pub space: Space,
     /// Bytes of keys and values that the workload wrote, over the worker's whole life.
     pub user_bytes_written: u64,
-    /// Bytes of keys and values that it read, over the same time; absent where records have no known size, and in
-    /// results of before.
+    /// Bytes of keys and values that it read, over the same time; absent if records have no known size, and in older
+    /// results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_bytes_read: Option<u64>,
     /// The engine's own statistics, read before it was closed. Topic, name and value are the engine's.
@@ -166,7 +166,7 @@ pub struct EngineFacts {
     pub library: Option<String>,
     /// The adapter's file.
     pub adapter: String,
-    /// The file that has the engine's code; absent where no database was opened, and in results of before.
+    /// The file that has the engine's code; absent if no database was opened, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<EngineFile>,
     /// Settings that the adapter made, in the engine's words.
@@ -336,14 +336,14 @@ pub struct Window {
     pub user_s: f64,
     /// System CPU seconds of the worker within it; of several processes their sum.
     pub sys_s: f64,
-    /// Context switches of the worker within it, voluntary or not; of several processes their sum. Absent in results of
-    /// before they were counted.
+    /// Context switches of the worker within it, voluntary or not; for several processes, their sum. Absent in older
+    /// results.
     #[serde(default)]
     pub ctx_switches: Option<u64>,
     /// The clock that timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
     /// The counts of the engine within it; absent if it counts nothing, in slices, which stand still in between, and in
-    /// results of before.
+    /// older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<EngineCounters>,
     /// The settling after it, where the workload asks for that (`overwriteandwait`), or for a load `[lab] settle`.
@@ -470,7 +470,7 @@ pub struct AnswerCounts {
     pub missing: u64,
     /// Calls that the engine answered with an error.
     pub errors: u64,
-    /// Reads that gave the value of another key, or bytes that nobody wrote.
+    /// Reads that returned the value of another key, or bytes that were never written.
     pub wrong: u64,
     /// Reads that gave a value put together from several.
     pub torn: u64,
@@ -488,7 +488,7 @@ impl AnswerCounts {
 }
 
 impl TrialResult {
-    /// The result of a trial that gave no figures, by nobody's clock and without the keys of its experiment.
+    /// The result of a trial without figures, without a clock and without the keys of its experiment.
     pub fn without_figures(
         trial: TrialKey,
         engine: EngineFacts,
@@ -555,8 +555,8 @@ impl TrialResult {
         self.main_operations().map(|o| o.operations_per_s).sum()
     }
 
-    /// User and system CPU microseconds of the worker in the measured window for each operation of the threads that the
-    /// workload is about. The work of a writer beside them and of the engine's own threads is in it.
+    /// User and system CPU microseconds of the worker in the measured window for each operation of the client threads
+    /// that the workload measures. The work of a writer beside them and of the engine's own threads is included.
     pub fn cpu_us_per_operation(&self) -> Option<(f64, f64)> {
         let window = self.window.as_ref()?;
         let operations: u64 = self.main_operations().map(|o| o.operations).sum();
@@ -570,7 +570,7 @@ impl TrialResult {
         Some((100.0 * window.user_s / window.seconds, 100.0 * window.sys_s / window.seconds))
     }
 
-    /// Context switches a second in the measured window; in records of before those were counted, in the worker's life.
+    /// Context switches a second in the measured window; in older records, in the worker's life.
     pub fn context_switches_per_s(&self) -> Option<f64> {
         let in_window = self.window.as_ref().and_then(|window| Some((window.ctx_switches?, window.seconds)));
         let (switches, seconds) =
@@ -579,7 +579,7 @@ impl TrialResult {
     }
 
     fn main_operations(&self) -> impl Iterator<Item = &Operations> {
-        // A writer beside readers is not what the workload is about.
+        // A writer beside readers is not what the workload measures.
         let readers = self.trial.readers;
         self.operations.iter().filter(move |o| readers == 0 || o.side() == Side::Reads)
     }

@@ -1,5 +1,5 @@
-//! The audit by a fresh process, from the parent's side: starts it, waits for it, and says which trials have failed by
-//! what it found.
+//! The audit by a fresh process, from the parent's side: starts it, waits for it, and reports which trials its findings
+//! fail.
 
 use std::ffi::OsString;
 use std::fs;

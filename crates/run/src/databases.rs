@@ -40,7 +40,7 @@ struct State {
     /// A run has begun on it since the load.
     #[serde(default)]
     worked_on: bool,
-    /// The system's boot in which a load came to its measured part, so that the database is there.
+    /// The boot of the system in which a load reached its measured part, so that the database exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     load_begun: Option<String>,
 }
@@ -81,8 +81,8 @@ fn boot() -> io::Result<String> {
 }
 
 impl Slot {
-    /// The database that the load `key` makes, or a copy of it, below `base`. `backing_store` says what the folder that
-    /// it is given comes to.
+    /// The database that the load `key` makes, or a copy of it, below `base`. `backing_store` makes the backing store
+    /// of its folder.
     pub fn new(
         base: &Path,
         key: &TrialKey,
@@ -93,7 +93,7 @@ impl Slot {
         let (variant, engine, repeat) = (&key.variant, &key.engine, key.repeat);
         let label = if variant.is_empty() { engine.clone() } else { format!("{variant} {engine}") };
         let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        // Two labels may come to one name; a hash of the label keeps them apart.
+        // Two labels may give one name; a hash of the label keeps them apart.
         let tag = label
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
@@ -255,8 +255,8 @@ impl Slot {
         self.state().contents
     }
 
-    /// Removes the database and what is known of it. Before that, `destroy` lets the engine give back what it keeps
-    /// outside; this returns why the engine could not.
+    /// Removes the database and what is known of it. Before that, `destroy` makes the engine release what it keeps
+    /// outside. Returns why the engine could not.
     pub fn remove(&self, destroy: impl FnOnce(&Path) -> io::Result<Option<String>>) -> io::Result<Option<String>> {
         let complaint = match self.backing_store.is_available()? {
             true => destroy(&self.database())?,

@@ -96,7 +96,7 @@ impl<'a> Repeats<'a> {
         self.saved.repeated.iter().find(|repeated| repeated.by == repeat)
     }
 
-    /// Decides about a repeat, whose `trials` these are.
+    /// Decides about a repeat with these `trials`.
     pub(crate) fn before(
         &mut self,
         repeat: u32,
@@ -111,7 +111,7 @@ impl<'a> Repeats<'a> {
         }
         self.looked_at = repeat;
         if trials.iter().any(|trial| results.contains_key(&trial.key.number)) {
-            // It was begun by a run that ended: that one's decision holds, whatever time is left now.
+            // An earlier run began it, and its decision holds, whatever time is left now.
             return RepeatDecision::Done;
         }
         let done = repeat - 1;

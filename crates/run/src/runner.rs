@@ -64,7 +64,7 @@ fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, Run
     move |cause| Err(RunError::Io { what, cause })
 }
 
-/// Runs every trial of `checked` that `folder` does not have yet. `run` is the run whose results they are.
+/// Runs every trial of `checked` that `folder` does not have yet. The results belong to `run`.
 ///
 /// With `repeat = "auto"`, `rule` decides when the results are enough.
 ///
@@ -83,7 +83,7 @@ pub fn run(
     run_with(checked, folder, run, program, rule, stop, progress)
 }
 
-/// The same by whatever starts the processes.
+/// The same with any executor of trials.
 fn run_with(
     checked: &Checked,
     folder: &ResultsFolder,
@@ -225,7 +225,7 @@ impl<'a> Runner<'a> {
 
     /// Keeps what was decided about repeats, and the time that it took.
     fn save_plan(&mut self) -> Result<(), RunError> {
-        // Results of before have none, and get none.
+        // Older results have none, and get none.
         if self.folder.plan()?.is_none() {
             return Ok(());
         }
@@ -305,7 +305,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Lets the engine of a trial give back what it keeps outside a database.
+    /// Makes the engine of a trial release what it keeps outside a database.
     fn destroy(&self, planned: &PlannedTrial) -> impl FnOnce(&Path) -> io::Result<Option<String>> {
         |database| self.executor.destroy(self.setup(planned), &self.checked.experiment.lab, database)
     }
@@ -364,7 +364,7 @@ impl<'a> Runner<'a> {
             let what = || format!("cannot release {}", slot.database().display());
             slot.release().or_else(failed(what()))
         });
-        // All are tried; the first complaint is told.
+        // All are tried; the first error is reported.
         let first = outcomes.find(Result::is_err);
         outcomes.for_each(drop);
         first.unwrap_or(Ok(()))

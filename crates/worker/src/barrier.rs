@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::thread::futex::{Flags, wait, wake};
 
-/// More arrivals than there can be: the barrier stands open for good, and nobody is waited for any more.
+/// More arrivals than there can be: the barrier is open for good, and nobody is waited for.
 const ABORTED: u32 = 1 << 31;
 
-/// A barrier that opens once, when enough have arrived. It lies in shared memory; all zero is one that nobody came to
-/// yet.
+/// A barrier that opens once, when enough have arrived. It lies in shared memory; all zero is a barrier without
+/// arrivals.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Barrier(AtomicU32);

@@ -287,7 +287,7 @@ impl<'a> Observer<'a> {
 
     /// The contents of the database now, where a trial of `workload` found those of `before`.
     pub fn contents(&self, workload: &WorkloadSpec, before: KnownContents) -> KnownContents {
-        // After a failure nobody knows what was committed.
+        // After a failure the commits are unknown.
         let of_all = workload.name.versions_added(&workload.parameters, &self.counters());
         let of_all = of_all.filter(|_| self.answers().failures() == 0);
         let and_added =

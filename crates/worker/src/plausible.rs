@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Each word of a client's slices has its bound, also those of which nobody outside knows the names.
+    /// Each word of a client's slices has its bound, including those without a name outside.
     #[test]
     fn no_word_of_slices_is_believed_whatever_it_says() {
         let (shared, clock) = sound();

@@ -66,7 +66,7 @@ struct OrderedSlice {
 pub struct SliceControl {
     /// The number of the slice under way or ended; clients wait for the next.
     number: AtomicU32,
-    /// Clients that have come to its end.
+    /// Clients that have reached its end.
     ended: AtomicU32,
     /// Clients that take no slice any more.
     left: AtomicU32,
@@ -434,7 +434,7 @@ mod tests {
                 control.order(Slice { is_duet, ..slice(1, length) }, SliceMoment::now());
                 until_ended(control, 2);
             }
-            // Before anything is asserted: a client that waits for a slice would keep a failure from being told.
+            // Before any assertion: a client that waits for a slice would block the report of a failure.
             control.finish();
         });
         assert_eq!(worked.each_ref().map(|worked| worked.load(Ordering::Relaxed)), [4 + 3 * 10; 2]);
@@ -449,7 +449,7 @@ mod tests {
         }
     }
 
-    /// Whichever is told of it first.
+    /// Whichever hears of it first.
     #[test]
     fn two_trials_that_begin_at_one_moment_end_at_one() {
         let shared = [SharedMemory::create(1).unwrap(), SharedMemory::create(1).unwrap()];

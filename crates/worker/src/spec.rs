@@ -1,4 +1,4 @@
-//! The order that the parent gives a worker, and the report that the worker gives back.
+//! The specification that the parent gives a worker, and the report that the worker returns.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -89,10 +89,10 @@ pub struct KnownContents {
     pub last_version: u64,
     /// The ids that are there.
     pub present: PresentIds,
-    /// The sum of the versions of all records; absent if nobody kept count.
+    /// The sum of the versions of all records; absent if it was not counted.
     #[serde(default)]
     pub version_sum: Option<u64>,
-    /// The sum of the versions of the records that the audit of a sample adds up; absent if nobody kept count.
+    /// The sum of the versions of the records that the audit of a sample adds up; absent if it was not counted.
     #[serde(default)]
     pub sampled_version_sum: Option<u64>,
 }
@@ -135,7 +135,7 @@ pub fn of_process(file: &Path, number: usize) -> PathBuf {
     file.with_file_name(format!("{stem}-{}.{extension}", number + 1))
 }
 
-/// The order to give back what an engine keeps outside a database's folder.
+/// The request to release what an engine keeps outside a database's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DestroySpec {
     /// The adapter's file.
@@ -153,7 +153,7 @@ pub struct WorkerReport {
     pub failure: Option<Failure>,
     /// Version of the engine's library.
     pub version: String,
-    /// The file that has the engine's code; absent if it did not come to an open database.
+    /// The file that has the engine's code; absent if no database was opened.
     #[serde(default)]
     pub engine_file: Option<PathBuf>,
     /// The measured part.

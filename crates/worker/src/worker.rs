@@ -28,13 +28,13 @@ pub enum WorkerError {
     /// The specification is not one.
     #[error("the trial's specification cannot be read: {0}")]
     Spec(#[from] serde_json::Error),
-    /// The engine could not give back what it keeps outside the folder.
+    /// The engine could not release what it keeps outside the folder.
     #[error("{0}")]
     Destroy(String),
 }
 
-/// Runs the trial that is specified in the file `spec`, or, where readers and writers are processes, the part of the
-/// one whose number this process is given; and leaves a [`WorkerReport`].
+/// Runs the trial that is specified in the file `spec`, or, if readers and writers are processes, the part with this
+/// process's number; and leaves a [`WorkerReport`].
 ///
 /// # Errors
 /// If it cannot even begin. Later failures are in the report.
@@ -233,7 +233,7 @@ pub(crate) fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
         .map_err(|error: ChoiceError| failure(error.to_string()))
 }
 
-/// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's
+/// Makes the engine that `spec`, the text of a [`DestroySpec`], names release what it keeps outside its database's
 /// folder.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use std::ptr;
 pub struct Description {
     /// Lower case: `lmdb`.
     pub name: &'static CStr,
-    /// One line: what it is.
+    /// A description, one line.
     pub summary: &'static CStr,
     /// The source of the engine's library, for people.
     pub origin: &'static CStr,

@@ -107,7 +107,7 @@ fn value_sizes(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// The put is refused with a text, and the session and the record beside it are as they were.
+/// The put is refused with a text, and the session and the record beside it are unchanged.
 fn refused(session: &mut Session<'_>, beside: &[u8], key: &[u8], value: &[u8], what: &str) -> Result<(), Finding> {
     session.put(beside, b"beside").during("put")?;
     match session.put(key, value) {

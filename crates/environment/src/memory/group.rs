@@ -1,4 +1,4 @@
-//! One group: what it holds, its limit, what it uses, and its end.
+//! One group: its contents, its limit, its use, and its end.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -81,7 +81,7 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // A destructor has nobody to tell; `kvdyno clean` finds what stays.
+        // A destructor cannot report errors; `kvdyno clean` finds what stays.
         let _ = remove(&self.folder).and_then(|()| self.register.gone(&self.folder));
     }
 }
@@ -134,7 +134,7 @@ impl MemoryGroup {
         self.swap == Swap::NotLimited && has_swap()
     }
 
-    /// Looks at what it uses, page cache included; the highest is remembered.
+    /// Reads its use, page cache included; the highest is remembered.
     pub fn look(&mut self) {
         let usage = self.number(match self.version {
             CgroupVersion::One => "memory.usage_in_bytes",
@@ -205,7 +205,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     // Processes that were killed leave it a little later.
     let removed = patiently(PATIENCE, || {
         kill(folder);
-        // Version 1 only: what the group still holds is given back rather than charged to a group that is no more.
+        // Version 1 only: pages of the group are given back, rather than charged to a group that has been removed.
         let _ = fs::write(folder.join("memory.force_empty"), "0");
         fs::remove_dir(folder)
     });

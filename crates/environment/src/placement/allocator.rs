@@ -14,7 +14,7 @@ const PRELOAD: &str = "LD_PRELOAD";
 /// The library that goes before the C library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Preload {
-    /// Nothing, whatever is set where kvdyno was started.
+    /// Nothing, even if something is set where kvdyno was started.
     Nothing,
     /// This library, and nothing else.
     Library(PathBuf),
@@ -108,8 +108,8 @@ fn folders(tree: &Tree) -> Vec<PathBuf> {
     named.chain(usual).map(|folder| tree.path(folder)).collect()
 }
 
-/// The length of the head of an ELF file, bytes: what it says before its addresses (`elf(5)`): magic number, class,
-/// byte order, …, type, machine.
+/// The length of the head of an ELF file, bytes: the fields before its addresses (`elf(5)`): magic number, class, byte
+/// order, …, type, machine.
 const HEAD: usize = 20;
 /// `ET_DYN`: a shared object.
 const SHARED: u16 = 3;

@@ -10,8 +10,7 @@ use crate::machine::siblings;
 use crate::requested::{Cpus, EnvironmentKey, EnvironmentSection, IndexList, Refusal, Smt};
 use crate::tree::Tree;
 
-/// The processors that `requested` comes to, of those that this process may use; absent if nothing is requested of
-/// them.
+/// The requested processors among those that this process may use; absent if nothing is requested of them.
 pub(super) fn resolve(
     requested: &EnvironmentSection,
     tree: &Tree,

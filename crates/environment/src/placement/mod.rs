@@ -1,5 +1,5 @@
 //! CPUs, NUMA policy, huge pages and allocator of a worker: resolved before anything runs, set between `fork` and
-//! `exec`, and held against what the worker observed of itself.
+//! `exec`, and compared with what the worker observed.
 //!
 //! All of them are inherited, by threads and across `exec`, so that the engine's own threads and processes have them
 //! too. Pages of files follow the policy of the task that touches them first.

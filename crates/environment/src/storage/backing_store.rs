@@ -1,10 +1,10 @@
 //! The backing store of a database: a folder, a filesystem that is made for it alone, or a bare block device.
 //!
 //! A filesystem or device is made anew before each load: on a sparse file behind a loop device, or on a block device
-//! that the user gave up. Both are in the maker's [`Register`] before they are there: a mount or a loop device is ours
-//! if what it lies on is the file that was made, or the device that was given up, whatever its name. The loop device
-//! reads and writes the file directly: otherwise the file's own pages would be in the page cache beside the database's,
-//! and outside any limit.
+//! that the user gave up. Both are in the maker's [`Register`] before they exist: a mount or a loop device is ours if
+//! it lies on the file that was made, or on the device that was given up, under any name. The loop device reads and
+//! writes the file directly: otherwise the file's own pages would be in the page cache beside the database's, and
+//! outside any limit.
 
 mod check;
 mod format;
@@ -75,7 +75,7 @@ impl BackingStore {
     /// Makes it anew. Its predecessor must have been removed.
     ///
     /// # Errors
-    /// If it cannot be made: a tool that fails, a device that somebody uses.
+    /// If it cannot be made: a tool fails, or the device is in use.
     pub fn make(&self, register: &Register) -> io::Result<()> {
         fs::create_dir(&self.folder).map_err(|cause| told("make", &self.folder, &cause))?;
         if self.storage.is_made() {
@@ -200,7 +200,7 @@ impl BackingStore {
     /// Takes it from the system: what is in it stays in its file, or on its device.
     ///
     /// # Errors
-    /// If somebody uses it, or something else is in its place.
+    /// If it is in use, or something else is in its place.
     pub fn release(&self, register: &Register) -> io::Result<()> {
         if !self.storage.is_made() {
             return Ok(());
@@ -221,7 +221,7 @@ impl BackingStore {
     /// Releases it and removes what is in it.
     ///
     /// # Errors
-    /// If somebody uses it, or has mounted something in it.
+    /// If it is in use, or something is mounted in it.
     pub fn remove(&self, register: &Register) -> io::Result<()> {
         let had_device = self.is_shown()?;
         self.release(register)?;
@@ -245,7 +245,7 @@ impl BackingStore {
     }
 }
 
-/// Takes the file that is registered from its devices: somebody may have removed it, or put another in its place.
+/// Detaches the registered file from its devices: it may have been removed or replaced.
 fn detach_registered(register: &Register, at: &Path) -> io::Result<()> {
     for thing in register.things() {
         if let Thing::Storage { point, below: Below::Image { path, inode } } = thing
@@ -283,7 +283,7 @@ fn unmount(point: &Path, patience: Duration) -> io::Result<()> {
     patiently(patience, || tool::run(Command::new("umount").arg("--no-canonicalize").arg(point)))
 }
 
-/// Clears the marks at a device's beginning. Refused by the kernel if somebody uses the device.
+/// Clears the marks at a device's beginning. The kernel refuses if the device is in use.
 fn blank(device: &Path) -> io::Result<()> {
     let clear = || {
         let file = File::options().write(true).custom_flags(libc::O_EXCL).open(device)?;

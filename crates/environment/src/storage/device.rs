@@ -6,7 +6,7 @@ use kvdyno_results::Device;
 
 use crate::tree::{Tree, chosen};
 
-/// The unit of `stat`, whatever the device's own sector is (`Documentation/block/stat.rst`).
+/// The unit of `stat`, independent of the device's own sector (`Documentation/block/stat.rst`).
 const SECTOR: u64 = 512;
 
 /// A disk or a partition of one.

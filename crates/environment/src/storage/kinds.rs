@@ -1,6 +1,6 @@
-//! Sizes by kind: logs, and blocks that were only set aside, told apart from data.
+//! Sizes by kind: separates logs and preallocated blocks from data.
 //!
-//! A small database beside a log that has its full length is mostly log, and says little about a large one.
+//! A small database beside a log of full length is mostly log, and says little about a large one.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -16,7 +16,7 @@ use super::{is_device, settle, unless_vanished};
 /// Bytes of a file that are looked at in one step: its pages take a byte each.
 const STRETCH: u64 = 1 << 30;
 
-/// Writes a database's dirty pages out and drops all that nobody uses from the page cache.
+/// Writes a database's dirty pages out and drops all unused pages from the page cache.
 ///
 /// The filesystem's own tables stay.
 pub fn drop_cached(database: &Path) -> io::Result<()> {
@@ -37,8 +37,8 @@ pub fn cached(database: &Path) -> io::Result<CachedPages> {
     Ok(sum)
 }
 
-/// Bytes of a database's files that are in memory and not on the storage yet: dirty, or being written out. `None` where
-/// the kernel does not tell (`cachestat`, Linux 6.5), and for a device, whose pages are everybody's.
+/// Bytes of a database's files that are in memory and not on the storage yet: dirty, or being written out. `None` if
+/// the kernel does not report them (`cachestat`, Linux 6.5), and for a device, whose pages may be others'.
 pub fn dirty_bytes(database: &Path) -> io::Result<Option<u64>> {
     if is_device(database) {
         return Ok(None);

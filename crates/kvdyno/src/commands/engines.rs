@@ -69,7 +69,7 @@ pub(super) fn left_out(names: &[&str]) -> String {
     }
 }
 
-/// Columns where nobody says how many fit.
+/// Columns, if the width is unknown.
 const USUAL_WIDTH: u16 = 120;
 
 pub(super) fn table(header: &[&str]) -> Table {

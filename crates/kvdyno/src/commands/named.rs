@@ -129,8 +129,8 @@ pub fn named(texts: &[String]) -> Result<Vec<NamedEngine>, Error> {
     Ok(engines)
 }
 
-/// The name that an adapter given by its path has for itself, with the preset; nothing if it is no path, or the adapter
-/// cannot be asked: what is wrong with it is told where the experiment is checked.
+/// The own name of an adapter given by its path, with the preset; nothing if it is no path, or the adapter cannot be
+/// asked: the check of the experiment reports the error.
 fn own_name(text: &str) -> Option<String> {
     let name = EngineName::parse(text);
     if !name.is_path() {
@@ -140,8 +140,8 @@ fn own_name(text: &str) -> Option<String> {
     Some(inspection.declared.name + &name.preset.map(|preset| format!(":{preset}")).unwrap_or_default())
 }
 
-/// The same for the engines of a file, whose paths are absolute: those that are named by their path get their own
-/// names, unless another one is called so, or a variant chooses engines.
+/// The same for the engines of a file, with absolute paths: engines named by their path get their own names, unless
+/// another has that name, or a variant chooses engines.
 pub fn use_own_names(experiment: &mut Experiment) {
     let of_engines = |variant: &toml::Table| variant.contains_key("engine") || variant.contains_key("engines");
     if experiment.variant.iter().any(of_engines) {

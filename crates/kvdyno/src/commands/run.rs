@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<(Experiment, String), Error> {
     parse(text, path)
 }
 
-/// A byte more than an experiment may have is enough to refuse it, whatever has no end.
+/// One byte more than an experiment may have is enough to refuse it, even if the file has no end.
 fn read_to_limit(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;

@@ -124,7 +124,7 @@ impl LiveCell {
             ([], Some((_, Some(so_far)))) => vec![so_far],
             (finished, _) => finished.to_vec(),
         };
-        // Failures are told where the column that counts them is left out, too.
+        // Failures are shown even if the column that counts them is left out.
         let mark = match (self.failed, self.now) {
             (1.., _) => "!",
             (0, Some(_)) => "▸",

@@ -19,7 +19,7 @@ pub struct Events {
     has_complained: bool,
     /// Under way.
     trials: Vec<TrialKey>,
-    /// When progress was told.
+    /// Time of the report of progress.
     told: Option<Instant>,
 }
 

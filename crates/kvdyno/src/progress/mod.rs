@@ -1,5 +1,4 @@
-//! Everybody who is told how a run goes on: a person at the terminal, a program that reads events, one that reads
-//! metrics.
+//! The receivers of reports on a run: a person at the terminal, a program that reads events, one that reads metrics.
 
 mod cells;
 mod events;

@@ -25,7 +25,7 @@ struct Drawing {
     table: ProgressBar,
     bar: ProgressBar,
     cells: LiveCells,
-    /// Names of the trials under way, by number: several where they are measured beside each other.
+    /// Names of the trials under way, by number: several if they are measured together.
     names: Vec<(u32, String)>,
 }
 
@@ -45,7 +45,7 @@ impl Terminal {
 
     fn say(&self, line: &str) {
         match &self.drawing {
-            // A terminal that cannot be written to is told nothing.
+            // A terminal that cannot be written to gets nothing.
             Some(drawing) => drop(drawing.all.println(Screen { width: Some(size().0), colour: false }.fitted(line))),
             None => tell(line),
         }

@@ -35,7 +35,7 @@ pub struct Setup {
     pub volatile: bool,
     /// Its readers and writers are always processes.
     pub(super) single: bool,
-    /// It keeps something outside the database's folder, which it gives back when requested to.
+    /// It keeps something outside the database's folder, and releases it on request.
     pub destroys: bool,
     /// The files of its databases.
     pub(crate) format: FileFormat,
@@ -83,7 +83,7 @@ impl Setup {
     }
 }
 
-/// An engine's set-up, and what it is left out of. `number`: of the variant, and of the engine in it.
+/// An engine's set-up, and the work that it is left out of. `number`: of the variant, and of the engine in it.
 pub(super) fn setup(
     inspector: &dyn Inspector,
     variant: &Variant,
@@ -199,7 +199,7 @@ fn sort_of(trial: &PlannedTrial) -> Sort {
     (trial.key.phase, trial.key.clients)
 }
 
-/// The request to the engine for each sort of trial, whether there will be any or not: what it needs at the most.
+/// The request to the engine for each sort of trial, even if there will be none: the most that it needs.
 fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (EngineSettings, Hints) {
     let of_phase = plan.trials.iter().filter(|trial| trial.variant == variant && trial.key.phase == sort.0);
     let session_durabilities =

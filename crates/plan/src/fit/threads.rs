@@ -1,4 +1,4 @@
-//! Numbers of threads, held against cores and hyperthreads.
+//! Scales numbers of threads by cores and hyperthreads.
 
 use kvdyno_environment::requested::EnvironmentKey;
 use kvdyno_experiment::{RunKey, overlay};

@@ -8,7 +8,7 @@ use kvdyno_results::{EngineFacts, OsFacts, TrialKey, TrialOutcome, WorkloadFacts
 
 use super::*;
 
-/// Says what it is told to.
+/// Decides as it is told.
 #[derive(Default)]
 struct FixedRule {
     look: RefCell<Option<Look>>,
@@ -111,7 +111,7 @@ fn a_repeat_with_interference_is_done_again_and_both_stay() {
     assert_eq!(run.repeats.repeated(5), Some(&repeated));
     assert_eq!(run.workloads(2), ALL, "it stays");
     assert_eq!(run.goes_on(6), RepeatDecision::End(None), "one was disturbed");
-    // A run that is resumed comes to the same.
+    // A resumed run decides the same.
     let saved = run.repeats.saved(run.results.len()).clone();
     assert_eq!(saved.repeated, [repeated]);
     let mut again = Run { results: run.results.clone(), ..Run::new(&experiment, &rule, saved.clone()) };

@@ -131,8 +131,8 @@ impl<'a> Runner<'a> {
         slot.copy_from(&self.slot(load), way, &|| !self.stop.is_requested()).or_else(failed(what()))
     }
 
-    /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose
-    /// writes are lost have failed by that. False if the user interrupted.
+    /// Reads back in a fresh process what the trials on a database wrote, if that is still to be done. Trials with lost
+    /// writes fail by that. False if the user interrupted.
     pub(super) fn audit(
         &mut self,
         planned: &PlannedTrial,

@@ -1,4 +1,4 @@
-//! The trials of one step: beside each other where their design says so, else one after the other.
+//! The trials of one step: together if their design says so, else one after the other.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::progress::{Live, Progress};
 use crate::trial::{Ended, TrialContext};
 
 impl<'a> Runner<'a> {
-    /// Runs the trials of a step, beside each other if they can be, and saves them. `None` if the user interrupted.
+    /// Runs the trials of a step, together if possible, and saves them. `None` if the user interrupted.
     pub(super) fn step(
         &mut self,
         trials: &[&'a PlannedTrial],
@@ -181,7 +181,7 @@ impl<'a> Runner<'a> {
         let to_come = self.checked.plan.trials.iter().filter(|planned| self.is_to_come(planned));
         let left = self.pace.left(to_come, first.planned.key.number).filter(|_| !is_auto);
         let ended = self.executor.run(&contexts, design, &mut |live: &Live| {
-            // Trials beside each other take longer than was planned for one: the plan needs no less than they.
+            // Trials that run together take longer than was planned for one: the plan takes at least as long.
             let of_trial = live.trial_left().unwrap_or_default();
             let left = left.map(|left| left.saturating_sub(live.elapsed).max(of_trial));
             progress.live(&Live { left, ..live.clone() });

@@ -17,7 +17,7 @@ const STAYING_SHARE: f64 = 0.01;
 /// The most read-ahead without a note, KiB: beyond it, reading ahead decides the cost of a small read of a mapped file.
 const MUCH_AHEAD_KIB: u64 = 1024;
 
-/// Dropping it gives back what was set.
+/// Undoes what was set when it is dropped.
 pub(super) struct Bounds {
     group: Option<MemoryGroup>,
     /// The group of a trial without a memory limit; or why there is none.

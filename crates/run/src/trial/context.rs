@@ -43,7 +43,7 @@ pub struct TrialContext<'a> {
     pub contents: KnownContents,
     pub folder: &'a Path,
     pub stop: &'a Stop,
-    /// Called once when the worker comes to its measured part.
+    /// Called once when the worker reaches its measured part.
     pub at_work: &'a dyn Fn() -> io::Result<()>,
     pub notes: Vec<String>,
 }

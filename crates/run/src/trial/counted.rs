@@ -1,4 +1,4 @@
-//! The counts of a trial from shared memory at its end, taken once, after it was held against what can be.
+//! The counts of a trial from shared memory at its end, taken once, after the check that they are possible.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;

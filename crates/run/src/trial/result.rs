@@ -147,7 +147,7 @@ fn observed_environment(
     bounds.complete(context, watched.account.os.wall_s, of_worker)
 }
 
-/// A trial whose worker observed a state other than the one that was set measured something else.
+/// A trial fails if its worker observed another state than the one that was set: it measured something else.
 fn held_against(context: &TrialContext<'_>, observed: &ObservedEnvironment, outcome: TrialOutcome) -> TrialOutcome {
     match context.environment.placement.contradiction(observed) {
         Some(reason) if outcome == TrialOutcome::Finished => {

@@ -61,7 +61,7 @@ impl Watching<'_> {
         let patience =
             self.context.lab.hang_timeout.0.saturating_add(self.context.planned.workload.parameters.longest_pause());
         let over = self.standing.as_ref().map_or(Duration::ZERO, |standing| standing.due.elapsed());
-        // One in which nothing happens is told as that, a little earlier.
+        // A worker in which nothing happens is reported as hung, a little earlier.
         if over > patience + PATIENCE_MARGIN {
             self.terminate(Termination::Overdue(self.observer.control().state(), over));
         }
@@ -109,8 +109,8 @@ impl Watching<'_> {
         }
     }
 
-    /// Freezes its processes, or thaws them: by their control group where that can be, else by signals, which do not
-    /// reach what they started.
+    /// Freezes or thaws its processes: by their control group if possible, else by signals, which do not reach their
+    /// children.
     pub(super) fn freeze(&mut self, frozen: bool) {
         let Some(standing) = &mut self.standing else { return };
         if standing.frozen == frozen {

@@ -40,7 +40,7 @@ pub(super) enum Termination {
     NoSpace(u64),
 }
 
-/// The process that did not come to its orderly end, and so ended the trial.
+/// The process that did not end in order, and so ended the trial.
 pub(super) struct Culprit {
     pub(super) number: usize,
     pub(super) exit: Exit,
@@ -72,7 +72,7 @@ pub(super) struct Watching<'a> {
     pub(super) processes: WorkerProcesses,
     culprit: Option<(Culprit, WorkerState)>,
     monitor: InterferenceMonitor,
-    /// Processes of the trials beside it, which its design has there: they are no interference.
+    /// Processes of the trials that its design runs beside it: they are no interference.
     beside: Vec<u32>,
     pub(super) bounds: &'a mut Bounds,
     begun: Instant,

@@ -10,8 +10,8 @@ pub fn misfit_of_ids(distribution: Distribution, counts: &[u64]) -> f64 {
     misfit(counts, &likelihoods(distribution, counts.len() as u64, counts.iter().sum()))
 }
 
-/// The likelihood of each of `ids`, up to a constant factor, as exact as so many draws can tell; over all of them
-/// where ids come in turn.
+/// The likelihood of each of `ids`, up to a constant factor, as exact as this number of draws can tell; over all draws
+/// if ids come in turn.
 fn likelihoods(distribution: Distribution, ids: u64, draws: u64) -> Vec<f64> {
     let [first, second, ..] = distribution.numbers();
     let each = |likelihood: &dyn Fn(f64) -> f64| (0..ids).map(|id| likelihood(id as f64)).collect::<Vec<f64>>();

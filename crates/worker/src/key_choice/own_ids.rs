@@ -40,7 +40,7 @@ impl OwnIds {
         ((records / turn) << self.block) + rest
     }
 
-    /// The one that has so many before it.
+    /// The id with this number of own ids before it.
     #[inline(always)]
     pub(crate) fn nth(&self, number: u64) -> u64 {
         let (block, within) = (number >> self.block, number & ((1 << self.block) - 1));

@@ -6,7 +6,7 @@ use kvdyno_dataset::Permutation;
 
 use super::{KeyChoice, OwnIds};
 
-/// Ids drawn from those that are one writer's own. So each id's versions rise, whoever reads them.
+/// Ids drawn from those of one writer. So each id's versions rise for every reader.
 pub(crate) struct Share<K> {
     choice: K,
     own: OwnIds,

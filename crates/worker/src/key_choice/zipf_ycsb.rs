@@ -1,4 +1,4 @@
-//! Zipf's law as YCSB's workloads have it, so that its figures can be held against others'.
+//! Zipf's law as in YCSB's workloads, for comparison with others' figures.
 //!
 //! YCSB draws of 10^10 items by an approximation (Gray, Sundaresan, Englert, Baclawski and Weinberger, "Quickly
 //! generating billion-record synthetic databases", 1994) and hashes the item (FNV-1a, 64 bits) to a record: so some

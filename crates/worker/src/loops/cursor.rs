@@ -29,7 +29,7 @@ pub(crate) struct ScanCursor {
     by_prefix: bool,
 }
 
-/// The records that a cursor is told to show.
+/// The records that a cursor shows.
 #[derive(Clone, Copy)]
 pub(crate) enum ShownKeys<'a> {
     All,

@@ -61,7 +61,7 @@ pub struct Driver<'a, C> {
 pub struct Limit<'a> {
     /// At this moment, ticks.
     pub until: &'a AtomicU64,
-    /// After so many operations.
+    /// After this number of operations.
     pub operations: u64,
 }
 
@@ -128,7 +128,7 @@ impl<C: Clock> Driver<'_, C> {
         goes_on
     }
 
-    /// A read of `id` did not give what it must. False if the trial should end.
+    /// Notes a wrong answer to a read of `id`. False if the trial should end.
     #[cold]
     pub(crate) fn read_failed(&self, id: u64, min_version: u64, status: abi::Status, value: &[u8]) -> bool {
         match status {

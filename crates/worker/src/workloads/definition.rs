@@ -98,7 +98,7 @@ pub trait WorkloadDefinition: Sync {
         None
     }
 
-    /// Whether it ends, unless told otherwise, after as many operations as a part of the database has records.
+    /// Whether it ends, by default, after a number of operations that is a fraction of the number of records.
     fn ends_by_part(&self) -> bool {
         false
     }

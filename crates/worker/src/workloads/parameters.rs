@@ -20,7 +20,7 @@ pub struct Data {
     pub key_size: u64,
     /// The spelling of keys.
     pub key_format: KeyFormat,
-    /// The leading bytes of a key that engines are told to be its prefix.
+    /// The leading bytes of a key that engines treat as its prefix.
     #[serde(default)]
     pub prefix_size: Option<u64>,
     /// Keys with the same prefix; absent: as many as a key that is one number gives.
@@ -98,7 +98,8 @@ impl Data {
 pub enum TrialEnd {
     /// After this time.
     After(Duration),
-    /// When each thread that the workload is about has done so many operations. A load ends when all is loaded.
+    /// When each client thread that the workload measures has done this number of operations. A load ends when all is
+    /// loaded.
     Operations(u64),
 }
 
@@ -110,7 +111,7 @@ pub struct Reads {
     /// Lengths of the ranges of a mix.
     #[serde(default)]
     pub lengths: RangeLengths,
-    /// The limits that the cursors of a mix's ranges are told.
+    /// The limits that the cursors of a mix's ranges get.
     #[serde(default)]
     pub cursors: RangeCursors,
     /// Records in each batch of reads.

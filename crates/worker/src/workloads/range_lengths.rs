@@ -37,7 +37,7 @@ pub fn likelihoods_of_lengths(lengths: RangeLengths, most: u64) -> Vec<f64> {
     (1..=most).map(part).collect()
 }
 
-/// Turns of a Pareto law that are told from one another.
+/// Turns of a Pareto law that are distinguished.
 const TURNS: u64 = 10_000;
 
 /// Lengths, one after the other.

@@ -228,7 +228,8 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
         if self.backward { driver.parameters.data.records - 1 } else { 0 }
     }
 
-    /// A pass begins where the engine says that its records begin: one before them that nobody wrote is seen.
+    /// A pass begins where the engine says that its records begin, so a record before them that was never written is
+    /// noticed.
     fn new_pass<C>(&mut self, driver: &Driver<'_, C>) -> Target {
         self.next = self.pass_start(driver);
         Target::First

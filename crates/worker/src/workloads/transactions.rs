@@ -1,5 +1,5 @@
-//! Reads and rewrites of shared records, in transactions or by one call. Each write makes a record one version newer,
-//! whoever wrote it before.
+//! Reads and rewrites of shared records, in transactions or by one call. Each write makes a record one version newer
+//! than the last write of any client.
 //!
 //! The sum of the versions of all records is therefore the number of acknowledged updates, in whatever order they came.
 //! A lost update, half a transaction, or an update built on another's before that was committed changes the sum; audits

@@ -16,7 +16,7 @@ impl<T> SessionLocks<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// A session's part, until it is dropped. It is made while nobody has the whole.
+    /// A session's part, until it is dropped. It is made while no caller has the whole.
     pub fn part(&self, value: impl FnOnce() -> T) -> Result<Arc<Mutex<T>>, Error> {
         let mut parts = self.0.lock().map_err(Error::new)?;
         parts.retain(|part| part.strong_count() > 0);

@@ -1,4 +1,4 @@
-//! Mounts and loop devices of a kvdyno that is no more, and what only looks like them.
+//! Mounts and loop devices of a dead kvdyno, and things that only look like them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::ownership::{Below, Inode};
 /// Time limit for a leftover that is busy: its users are not about to let go of it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Something of a kvdyno that is no more.
+/// A thing of a dead kvdyno.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeftoverStorage {
     /// A filesystem at this point.
@@ -52,7 +52,7 @@ impl LeftoverStorage {
     /// Unmounts or detaches it, if it is still the same. Its contents stay.
     ///
     /// # Errors
-    /// If somebody uses it.
+    /// If it is in use.
     pub(crate) fn remove(&self) -> io::Result<()> {
         match self {
             LeftoverStorage::Mount { point, below } => match is_ours(point, below)? {
@@ -67,8 +67,8 @@ impl LeftoverStorage {
     }
 }
 
-/// Mounts and loop devices that have the names that kvdyno gives, whoever made them: what is mounted or is a device,
-/// and the point by which it would be registered.
+/// Mounts and loop devices with the names that kvdyno gives, whoever made them: a description of each, and the point by
+/// which it would be registered.
 pub(crate) fn lookalikes() -> Vec<(String, PathBuf)> {
     let mounts = points().map(|point| (format!("the mount at {}", point.display()), point));
     let images = loops::all().into_iter().filter(|one| is_image(&one.file));

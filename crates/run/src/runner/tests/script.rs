@@ -32,7 +32,7 @@ pub(super) enum Act {
     Loses(usize),
     /// A process of the audit is still there at its end.
     Survives,
-    /// The engine cannot give back what it keeps outside.
+    /// The engine cannot release what it keeps outside.
     Complains,
 }
 

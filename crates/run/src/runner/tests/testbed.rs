@@ -72,7 +72,7 @@ impl StoppingRule for ScriptedRule {
     }
 }
 
-/// Everything that was told while trials ran.
+/// Everything that was reported while trials ran.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     /// Trials that began, with their indices and the number of all.

@@ -23,7 +23,7 @@ use crate::shared::{ClientCounter, ClientOps, MOST_KINDS, OpStats, bump};
 use crate::workloads::present::{Inserts, Takes};
 use crate::workloads::range_lengths::{self, RangeLengthChoice};
 
-/// Records of which nobody can say whether they had to come, or had to be absent.
+/// Records for which it is undecidable whether they had to come, or had to be absent.
 pub(super) const UNCHECKED: ClientCounter = ClientCounter(0);
 
 /// Operations that rightly found no record.
@@ -36,7 +36,8 @@ pub(super) const PRESENT: ClientCounter = ClientCounter(2);
 const OPERATIONS: u64 = 0x6f70_7300;
 const LENGTHS: u64 = 0x6c65_6e67;
 
-/// Draws of operations in a closed loop between two looks at what other clients did: each look reads what they write.
+/// Draws of operations in a closed loop between two looks at the progress of other clients: each look reads memory that
+/// they write.
 const DRAWS_BETWEEN_LOOKS: u32 = 16;
 
 /// One client's mix. `FULL`: values are verified.
@@ -53,11 +54,11 @@ pub(super) struct Mixing<K, A, const FULL: bool> {
     pub(super) deletes: bool,
     /// The oldest are taken, or were.
     pub(super) takes_oldest: bool,
-    /// All are taken as ranges, so that nobody may see a part of one.
+    /// All takes are ranges, so that no reader may see a part of one.
     pub(super) takes_ranges: bool,
     /// Clients of other roles insert records, or take them.
     follows: bool,
-    /// Draws of operations until it looks again for what they did.
+    /// Draws of operations until the next look at them.
     until_look: u32,
     /// The ids that it updates.
     own: OwnIds,

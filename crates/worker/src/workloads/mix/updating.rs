@@ -53,7 +53,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         })
     }
 
-    /// Updates a record that is drawn from all, and tries until nobody is in the way.
+    /// Updates a record that is drawn from all, and retries until no other client conflicts.
     #[inline(always)]
     fn update<C: Clock>(
         &mut self,

@@ -1,8 +1,8 @@
 //! The oldest records: which is to be deleted next, and which are gone for certain.
 //!
 //! The mirror of inserts: ids are given out in chunks from a counter that all clients share, and each client publishes
-//! the lowest id of its chunk whose deletion is not acknowledged. Everything below all of these is gone; nothing from
-//! the counter on is.
+//! the lowest id of its chunk whose deletion is not acknowledged. Everything below all of these is gone; everything
+//! from the counter on is still there.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -18,7 +18,7 @@ pub(crate) struct Takes {
     /// The part of its chunk that is left.
     next: u64,
     end: u64,
-    /// All ids from here on had been given to nobody when this client last looked.
+    /// No id from here on had been given out when this client last looked.
     left: u64,
     /// All ids below were gone then.
     gone: u64,
@@ -30,7 +30,7 @@ impl Takes {
         Takes { base, next: 0, end: 0, left, gone: base }
     }
 
-    /// All ids from here on are there, as long as nobody takes more: so it was when this client last looked.
+    /// All ids from here on were there when this client last looked, unless more are taken.
     #[inline(always)]
     pub(crate) fn left(&self) -> u64 {
         self.left

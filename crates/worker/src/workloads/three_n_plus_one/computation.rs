@@ -145,9 +145,8 @@ impl CycleLoop {
             bump(driver.stats.counter(KNOWN), 1);
         }
         if driver.resumes {
-            // A worker that is no more put the rest of the way, and its highest number is not recorded. Below the
-            // start, the way is that of a smaller start, which is looked up too: so this sees all that `problem::solve`
-            // sees.
+            // A dead worker put the rest of the way, and its highest number is not recorded. Below the start, the way
+            // is that of a smaller start, which is looked up too: so this sees all that `problem::solve` sees.
             let mut number = known;
             while number >= start && number > 1 {
                 reached(driver, number);

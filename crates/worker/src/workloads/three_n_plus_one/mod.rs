@@ -37,7 +37,7 @@ const ENHANCED_BYTES: u64 = 80;
 const OPERATIONS_PER_S: f64 = 60e3;
 const SYNCS_PER_S: f64 = 500.0;
 
-/// It is about caches that are small beside a small database.
+/// It tests caches that are small beside a small database.
 const LEAST_CACHE: u64 = 256 << 10;
 
 /// The workload.
