@@ -25,7 +25,7 @@ fn mounted(folder: &Path) -> PathBuf {
 /// Mounts it for this thread, and for those that it starts later. It is invisible to all others.
 ///
 /// # Errors
-/// Where that is not allowed: the check does not apply.
+/// If that is not allowed: the check does not apply.
 pub(crate) fn mount(folder: &Path) -> Result<(), Finding> {
     let mounted = mounted(folder);
     fs::create_dir_all(&mounted)?;

@@ -102,9 +102,9 @@ fn fitted_table(experiment: &Experiment, machine: &MachineCapacity) -> Result<(T
     Ok((table, changes))
 }
 
-/// Whether the table of a variant, or of the experiment itself, writes out an engine's options for the tables below it.
-/// A section for an engine that is not measured there is an error, so an engine of only some variants has its options
-/// in those.
+/// Whether an engine's options belong in the table of this variant, or, without a name, of the experiment itself. A
+/// section for an engine that is not measured there is an error, so an engine of only some variants has its options in
+/// those.
 fn writes_out(variants: &[Variant], name: &str, label: &str) -> bool {
     let has = |one: &Variant| one.experiment.engines.iter().any(|engine| engine == label);
     let is_in_all = variants.iter().all(has);
