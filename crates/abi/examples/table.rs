@@ -1,4 +1,4 @@
-//! A sorted table in memory, written to a file when it is closed: the smallest engine that keeps what it is given.
+//! A sorted table in memory, written to a file when it is closed: the smallest engine that keeps its data.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -8,9 +8,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! What the macro exports is [`table`]: an operation stands in it only if the [`Description`] declares it, so what is
-//! declared and what is there cannot differ. Levels and options are checked before the adapter is called:
-//! [`Engine::open`] sees no durability or compression that it did not declare.
+//! The macro exports [`table`]. An operation stands in it only if the [`Description`] declares it, so declaration and
+//! table cannot differ. Levels and options are checked before the adapter is called: [`Engine::open`] sees no
+//! durability or compression that it did not declare.
 //!
 //! [`export_engine!`]: crate::export_engine
 //!
@@ -71,7 +71,7 @@ pub trait Engine: Sized + Send + Sync + 'static {
         Self::BUILT_IN.map(str::to_owned).ok_or_else(|| Error::new("the engine has no version"))
     }
 
-    /// Lists what `config` comes to in the engine's own words, by the lab's settings as topics: `durability`, `cache`,
+    /// Lists the engine's own settings for `config`, by the lab's settings as topics: `durability`, `cache`,
     /// `write_buffer`, `compression`, `checksums`, `options`. [`Error::unsupported`] refuses a setting. Opens nothing.
     fn settings(config: &Config<'_>, list: &mut Listing<'_>) -> Result<(), Error>;
 
@@ -112,7 +112,7 @@ pub trait Engine: Sized + Send + Sync + 'static {
     }
 }
 
-/// A thread's access to a database. What a capability declares must be implemented; the rest is never called.
+/// A thread's access to a database. Declared capabilities must be implemented; the rest is never called.
 pub trait Session {
     /// The engine's cursors; [`NoCursor`] for an engine without scans.
     type Cursor: Cursor;
@@ -123,7 +123,7 @@ pub trait Session {
     /// Inserts or replaces.
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error>;
 
-    /// `CAN_DELETE`. `false` where the engine knows that the key was not there; `true` if it was, or nobody knows.
+    /// `CAN_DELETE`. `false` if the engine knows that the key was not there; `true` if it was, or if that is unknown.
     fn remove(&mut self, _key: &[u8]) -> Result<bool, Error> {
         Err(Error::unsupported("remove"))
     }
@@ -133,7 +133,7 @@ pub trait Session {
         Err(Error::unsupported("delete_range"))
     }
 
-    /// `CAN_CONTAIN`. Whether a key is there, without its value.
+    /// `CAN_CONTAIN`. Whether a key is there; its value is not returned.
     fn contains(&mut self, _key: &[u8]) -> Result<bool, Error> {
         Err(Error::unsupported("contains"))
     }
@@ -181,12 +181,12 @@ pub trait Session {
         Err(Error::unsupported("begin"))
     }
 
-    /// Ends the transaction and keeps what it wrote.
+    /// Ends the transaction and keeps its writes.
     fn commit(&mut self) -> Result<(), Error> {
         Err(Error::unsupported("commit"))
     }
 
-    /// Ends the transaction and undoes what it wrote.
+    /// Ends the transaction and undoes its writes.
     fn abort(&mut self) -> Result<(), Error> {
         Err(Error::unsupported("abort"))
     }
@@ -220,7 +220,7 @@ pub struct CursorLimits<'a> {
 /// A key and its value.
 pub type Record<'a> = (&'a [u8], &'a [u8]);
 
-/// A position in the order of the keys. What it returns stays good until the next call on it or on its session.
+/// A position in the order of the keys. Returned bytes stay valid until the next call on it or on its session.
 pub trait Cursor {
     /// Goes to the first key at or after `key`, or backward to the last at or before it; without a key, to the very
     /// first or last. `None`: there is none.
@@ -271,7 +271,7 @@ pub enum Transaction {
 #[macro_export]
 macro_rules! export_engine {
     (table = $table:expr) => {
-        /// The adapter's entry: `include/kvdyno.h` says what it returns.
+        /// The adapter's entry: `include/kvdyno.h` defines its return value.
         #[unsafe(no_mangle)]
         pub extern "C" fn kvdyno_engine_v2() -> *const $crate::Engine {
             static ENGINE: $crate::Engine = $table;

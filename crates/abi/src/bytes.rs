@@ -9,7 +9,7 @@ use crate::types::Bytes;
 /// read from it, or take it for a marker.
 static EMPTY: u8 = 0;
 
-/// Where these bytes lie: a readable address also if there are none.
+/// The address of these bytes: readable even if there are none.
 #[inline]
 pub fn address(bytes: &[u8]) -> *const c_void {
     if bytes.is_empty() { ptr::from_ref(&EMPTY).cast() } else { bytes.as_ptr().cast() }

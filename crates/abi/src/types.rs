@@ -1,4 +1,4 @@
-//! The header's structs, field for field. What each means is documented in `include/kvdyno.h`.
+//! The header's structs, field for field. Their meaning is documented in `include/kvdyno.h`.
 #![allow(missing_docs)]
 
 use std::ffi::{c_char, c_void};

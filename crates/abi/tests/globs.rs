@@ -1,11 +1,11 @@
-//! Whoever takes everything from the crate's root beside the prelude gets no warning for what he does not use.
+//! Importing everything from the crate's root and from the prelude gives no warning for unused names.
 
 #![deny(warnings)]
 
 use kvdyno_abi::prelude::*;
 use kvdyno_abi::*;
 
-/// Of the one alone, of the other alone, and of both: what is the same in both has one name.
+/// Names of the root alone, of the prelude alone, and of both: a name in both is the same item.
 #[test]
 fn the_root_and_the_prelude_can_both_be_taken_whole() {
     let description = Description::new(c"mine", c"an engine");

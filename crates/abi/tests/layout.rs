@@ -292,7 +292,7 @@ fn c_lays_everything_out_as_rust_does() {
         }
     }
     for (name, value) in constants() {
-        // As C's cast has it: what no `long long` can hold is negative.
+        // As C's cast has it: a value that no `long long` can hold is negative.
         fact(name, name, i128::from(value as i64));
     }
     program.push_str("    return 0;\n}\n");

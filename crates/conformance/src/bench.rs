@@ -23,9 +23,9 @@ pub type Relaunch = fn(&str) -> io::Result<Command>;
 /// The pains that a check takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
-    /// How long it may take: one that takes longer hangs.
+    /// Time limit of the check: one that takes longer hangs.
     pub patience: Duration,
-    /// How often it kills a process that writes, if that is what it does.
+    /// Number of processes that it kills while they write, if that is what it does.
     pub kills: u32,
     /// Its random moments come from this.
     pub seed: u64,
@@ -52,11 +52,11 @@ const LONGEST_SPELL: Duration = Duration::from_secs(30);
 
 /// Prefix of a log line that says what a check does next; lines without it are the engine's output.
 pub(crate) const STEP_MARK: &str = "kvdyno: ";
-/// The file in a check's folder that says what it is doing.
+/// The file in a check's folder with its current step.
 pub(crate) const STEP: &str = "step";
-/// The file in a check's folder that says what is to be known beside its verdict.
+/// The file in a check's folder with a remark beside its verdict.
 pub(crate) const REMARK: &str = "remark";
-/// How the names of a check's databases begin.
+/// Prefix of the names of a check's databases.
 pub(crate) const DATABASE: &str = "database-";
 /// The file in a check's folder that says that the engine may keep something outside of its databases' folders.
 pub(crate) const DESTROYS: &str = "destroys";
@@ -96,26 +96,26 @@ impl Bench {
         self.adapter().table().compressions >> kind.code() & 1 == 1
     }
 
-    /// How long a check may repeat what it does as often as it can: half of its time. The other half is reserved for a
-    /// busy machine. Repeating for more than half a minute finds nothing new: a longer time is for slower machines and
-    /// engines.
+    /// Time for which a check may repeat an action as often as it can: half of its time limit, at most half a minute.
+    /// The other half is reserved for a busy machine. Longer repetition finds nothing new: a longer limit is for slower
+    /// machines and engines.
     pub fn spell(&self) -> Duration {
         (self.effort.patience / 2).min(LONGEST_SPELL)
     }
 
-    /// The moments at which the check does what it does at random: with the same seed the same.
+    /// The moments of a check's random actions: the same for the same seed.
     pub(crate) fn moments(&self) -> Stream {
         Stream::new(self.effort.seed)
     }
 
     /// Notes what is done next, for the case that it is the last that was heard of the process.
     pub fn step(&self, what: &str) {
-        // Nothing is wrong with the engine if this fails.
+        // A failure to write it is no fault of the engine.
         let _ = fs::write(self.folder.join(STEP), what);
         let _ = writeln!(stderr(), "{STEP_MARK}{what}");
     }
 
-    /// Says what is to be known beside the verdict, such as that less was tried than would have been.
+    /// Leaves a remark beside the verdict, such as that less was tried than would have been.
     pub fn remark(&self, what: &str) {
         // As above.
         let _ = fs::write(self.folder.join(REMARK), what);
@@ -266,7 +266,7 @@ unsafe extern "C" fn recall(
     abi::OK
 }
 
-/// Whether an error came with a text of the engine's own. Where there is none the host says so.
+/// Whether an error has a text of the engine's own. Without one the host says so.
 pub(crate) fn has_text(error: &EngineError) -> bool {
     !error.reason.ends_with("no reason")
 }

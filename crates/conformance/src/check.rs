@@ -30,7 +30,7 @@ pub struct Needs {
 impl Needs {
     /// Nothing: the check applies to every adapter.
     pub const NOTHING: Needs = Needs { store: false, capabilities: 0 };
-    /// An engine that keeps what it is given.
+    /// An engine that keeps its data.
     pub const STORE: Needs = Needs { store: true, capabilities: 0 };
 
     /// These capabilities too.

@@ -28,7 +28,7 @@ pub enum ChildError {
 /// Does what a parent started this process for, and leaves the verdict where the parent looks for it.
 ///
 /// # Errors
-/// If `task` is not one, or the verdict cannot be left. What goes wrong with the engine is the verdict.
+/// If `task` is not one, or the verdict cannot be left. Failures of the engine are in the verdict.
 pub fn child(task: &str, relaunch: Relaunch) -> Result<(), ChildError> {
     let task: Task = serde_json::from_str(task)?;
     let result = guarded(|| work(&task, relaunch));

@@ -1,4 +1,4 @@
-//! The findings of a check, and the verdict that they come to.
+//! The findings of a check, and the verdict that follows from them.
 
 use std::fmt;
 use std::io;

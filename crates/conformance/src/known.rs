@@ -1,5 +1,5 @@
-//! Known behaviour of engines of others: checks that they fail for a reason of their own, and checks that take long.
-//! It stands in one list, `engines/known-failures.toml`, with the versions of which it was seen and the reason.
+//! Known behaviour of others' engines: checks that they fail for a reason of their own, and checks that take long. It
+//! is in one list, `engines/known-failures.toml`, with the versions in which it was seen and the reason.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ pub struct KnownFailure {
     pub checks: Vec<String>,
     /// The behaviour of the engine that makes it so.
     pub reason: String,
-    /// How long such a check may take at most, where it fails by never ending.
+    /// Time limit of such a check, if it fails by never ending.
     pub timeout: Option<TimeSpan<1>>,
 }
 
@@ -36,15 +36,15 @@ pub struct KnownFailure {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlowCheck {
-    /// As for a failure.
+    /// The engine, as for a failure.
     pub engine: String,
-    /// As for a failure.
+    /// The version, as for a failure.
     pub version: String,
     /// The checks.
     pub checks: Vec<String>,
     /// The behaviour of the engine that makes it so.
     pub reason: String,
-    /// How long such a check may take at least.
+    /// Least time limit of such a check.
     pub timeout: TimeSpan<1>,
 }
 
@@ -59,8 +59,8 @@ impl KnownOfEngines {
         LIST.as_ref()
     }
 
-    /// Why this engine, named as a user names it, fails a check in this version; absent if that is not known. Of an
-    /// adapter that was given by its path nothing is known.
+    /// Why this engine, named as a user names it, fails a check in this version; absent if that is not known. Adapters
+    /// that are given by path have no known failures.
     pub fn failure(&self, engine: &EngineName, version: &str, check: &str) -> Option<&KnownFailure> {
         let of = |entry: &&KnownFailure| is_meant(&entry.engine, &entry.version, engine, version);
         self.failure.iter().filter(of).find(|entry| entry.checks.iter().any(|name| name == check))
@@ -73,7 +73,7 @@ impl KnownOfEngines {
     }
 }
 
-/// Whether an entry for `entry` in versions like `pattern` is about `engine` in `version`.
+/// Whether an entry for `entry` in versions like `pattern` applies to `engine` in `version`.
 fn is_meant(entry: &str, pattern: &str, engine: &EngineName, version: &str) -> bool {
     let (name, preset) = entry.split_once(':').map_or((entry, None), |(name, preset)| (name, Some(preset)));
     let preset_fits = preset.is_none_or(|preset| engine.preset.as_deref() == Some(preset));
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Known failures of engines of others are told; an engine of ours that fails has a defect, which is mended.
+    /// Known failures of others' engines are reported; a failure of an engine of ours is a defect and is fixed.
     #[test]
     fn no_engine_of_ours_is_excused() {
         let list = KnownOfEngines::list().unwrap();

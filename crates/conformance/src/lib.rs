@@ -2,10 +2,10 @@
 //!
 //! [`checks()`] lists them. A [`Suite`] runs them on a [`Subject`], each in a process of its own, so that an engine
 //! that crashes or hangs fails one check and not the suite: the program that runs the suite starts itself again and
-//! hands what it was started with to [`child()`].
+//! passes its task to [`child()`].
 //!
-//! A check is a function that is given a [`bench::Bench`] and gives back what it found. To add one, write it in the
-//! file of its group under `checks/` and add it to the group's list.
+//! A check is a function that gets a [`bench::Bench`] and returns its findings. To add one, write it in the file of its
+//! group under `checks/` and add it to the group's list.
 
 pub mod bench;
 mod check;

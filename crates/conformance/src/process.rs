@@ -23,7 +23,7 @@ pub(crate) struct Task {
     pub subject: Subject,
     /// The process's own.
     pub folder: PathBuf,
-    /// The file to whose end goes all that the check's processes print.
+    /// The file to which all output of the check's processes is appended.
     pub log: PathBuf,
     pub effort: Effort,
     pub kind: TaskKind,
@@ -33,7 +33,7 @@ pub(crate) struct Task {
 pub(crate) enum TaskKind {
     /// Run the check of this name.
     Check(String),
-    /// Write until told otherwise, or killed.
+    /// Writes until it is stopped or killed.
     Write(WriterTask),
     /// Read what another process writes.
     Read(ReaderTask),
@@ -56,7 +56,7 @@ impl Task {
         Bench::new(self.subject.clone(), self.folder.clone(), self.log.clone(), self.effort, relaunch)
     }
 
-    /// Starts a process for it, whose folder is made.
+    /// Starts a process for it in a new folder.
     pub fn start(&self, relaunch: Relaunch) -> io::Result<Running> {
         fs::create_dir_all(&self.folder)?;
         let mut command = relaunch(&serde_json::to_string(self)?)?;

@@ -8,7 +8,7 @@ use kvdyno_engine::{Answer, Session, abi};
 
 use crate::finding::{During, Finding, wrong};
 
-/// Keys in the order of their ids, and values that say whose they are and of which version.
+/// Keys in the order of their ids, and values that contain their id and version.
 #[derive(Clone, Debug)]
 pub struct Records {
     key_size: usize,
@@ -56,8 +56,8 @@ impl Records {
         ids.into_iter().try_for_each(|id| self.put(session, id, version))
     }
 
-    /// Replaces records four times, or as often as two seconds allow: beside a reader that holds on to something an
-    /// engine may be slow.
+    /// Replaces records four times, or as often as two seconds allow: an engine may be slow beside a reader that holds
+    /// on to something.
     ///
     /// # Errors
     /// The engine's error.
@@ -92,7 +92,7 @@ impl Records {
         version.ok_or_else(|| Finding::NotApplicable("its values are too small to carry a version".to_owned()))
     }
 
-    /// That the record is there, at exactly this version.
+    /// Checks that the record is there, at exactly this version.
     ///
     /// # Errors
     /// If it is not.
@@ -103,7 +103,7 @@ impl Records {
         }
     }
 
-    /// That a value is that of the record at exactly this version.
+    /// Checks that a value is that of the record at exactly this version.
     ///
     /// # Errors
     /// If it is not.
@@ -117,7 +117,7 @@ impl Records {
         }
     }
 
-    /// That the records are there, all at this version.
+    /// Checks that the records are there, all at this version.
     ///
     /// # Errors
     /// If one is not.
@@ -130,7 +130,7 @@ impl Records {
         ids.into_iter().try_for_each(|id| self.expect(session, id, version))
     }
 
-    /// That the record is not there.
+    /// Checks that the record is not there.
     ///
     /// # Errors
     /// If it is.
@@ -139,7 +139,7 @@ impl Records {
     }
 }
 
-/// That `key` has exactly this value.
+/// Checks that `key` has exactly this value.
 pub(crate) fn expect(session: &mut Session<'_>, key: &[u8], value: &[u8]) -> Result<(), Finding> {
     match session.get(key).during("get")? {
         Answer::Hit(actual) if actual == value => Ok(()),
@@ -150,7 +150,7 @@ pub(crate) fn expect(session: &mut Session<'_>, key: &[u8], value: &[u8]) -> Res
     }
 }
 
-/// That `key` is not there.
+/// Checks that `key` is not there.
 pub(crate) fn expect_missing(session: &mut Session<'_>, key: &[u8]) -> Result<(), Finding> {
     match session.get(key).during("get of a key that is not there")? {
         Answer::Miss => Ok(()),
@@ -158,7 +158,7 @@ pub(crate) fn expect_missing(session: &mut Session<'_>, key: &[u8]) -> Result<()
     }
 }
 
-/// Bytes for people: what they begin with, and how many there are.
+/// Bytes for people: the first ones, and their number.
 pub(crate) fn show(bytes: &[u8]) -> String {
     match bytes.len() {
         0 => "nothing".to_owned(),

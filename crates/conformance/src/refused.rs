@@ -36,7 +36,7 @@ impl Drop for Limited {
     }
 }
 
-/// Without this the kernel would end the process whose file cannot grow, rather than answer EFBIG.
+/// Without this the kernel would end the process at the file's limit, rather than return EFBIG.
 pub(crate) fn survive_the_limit() {
     // SAFETY: nothing is called when the signal comes.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
@@ -54,7 +54,7 @@ const RECORDS: u64 = 4_000;
 pub(crate) struct Told {
     /// The newest acknowledged version of each record.
     acknowledged: BTreeMap<u64, u64>,
-    /// Records whose deletion was acknowledged, and that nobody tried to write since.
+    /// Records whose deletion was acknowledged, without a later attempt to write them.
     gone: BTreeSet<u64>,
     pub refused: u64,
     /// Whether the close was OK.
@@ -120,7 +120,7 @@ impl Told {
         has_reason(error, "a write")
     }
 
-    /// Deletes one record by its key, more as a range. Whether they are there is known no more where it is refused.
+    /// Deletes one record by its key, more as a range. After a refusal it is unknown whether they are there.
     fn delete(&mut self, records: &Records, session: &mut Session<'_>, ids: Range<u64>) -> Result<(), Finding> {
         let answer = match ids.end - ids.start {
             1 => session.delete(&records.key(ids.start)).map(drop),
@@ -168,7 +168,7 @@ impl Told {
         Ok(())
     }
 
-    /// As a process left it.
+    /// Reads what a process left.
     pub fn left(file: &Path) -> Result<Told, Finding> {
         serde_json::from_slice(&fs::read(file)?).map_err(|error| wrong(format!("the check itself failed: {error}")))
     }
@@ -181,7 +181,7 @@ impl Told {
             .during("once there is room again")
     }
 
-    /// That the acknowledged writes are there.
+    /// Checks that the acknowledged writes are there.
     fn verify(&self, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
         for (&id, &version) in &self.acknowledged {
             newest(records, id, version, session.get(&records.key(id)).during("get")?)?;
@@ -219,7 +219,7 @@ pub(crate) struct RefusedTask {
     pub database: PathBuf,
     pub lab: EngineSettings,
     pub refusal: WriteRefusal,
-    /// Where the process leaves what was told.
+    /// The file in which the process leaves what was told.
     pub told: PathBuf,
 }
 
@@ -228,7 +228,7 @@ pub(crate) struct RefusedTask {
 pub(crate) enum WriteRefusal {
     /// No file may grow beyond what an empty database has.
     NoGrowth,
-    /// None may grow beyond what one with some records has.
+    /// No file may grow beyond what a database with some records has.
     SomeGrowth,
     /// The filesystem is full.
     Full(SmallFilesystem),

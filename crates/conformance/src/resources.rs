@@ -1,4 +1,4 @@
-//! Resources of a process, and whether they come to be more and more.
+//! Resources of a process, and whether they keep growing.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ pub(crate) struct Belongings {
 
 /// KiB by which an allocator's memory may go up and down.
 pub(crate) const SPARE_KIB: u64 = 8 << 10;
-/// Threads and files that the runtime of an engine's language may start for itself at any time, and keep: fewer than
-/// a thread for each opening come to.
+/// Threads and files that the runtime of an engine's language may start at any time, and keep: in all fewer than a
+/// thread for each opening.
 const SPARE_THREADS: i64 = 8;
 
 impl Belongings {
@@ -30,7 +30,7 @@ impl Belongings {
         look().map_err(unreadable)
     }
 
-    /// As [`Belongings::expect_no_more`], of now or a moment later: a thread says that it is done before it is gone.
+    /// As [`Belongings::expect_no_more`], now or a moment later: a thread says that it is done before it is gone.
     pub fn settled(before: Belongings, spare_kib: u64) -> Result<(), Finding> {
         let patience = Instant::now() + Duration::from_secs(2);
         loop {
@@ -59,8 +59,8 @@ pub(crate) fn unreadable(error: procfs::ProcError) -> Finding {
     wrong(format!("the check itself failed: cannot read /proc: {error}"))
 }
 
-/// Memory after each of several rounds in which the same was done. What a cache takes it takes in some of them, a
-/// collector some rounds after another; what leaks grows in each.
+/// Memory after each of several equal rounds. A cache takes memory in some of them, a collector some rounds after
+/// another; a leak grows in each.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     after: Vec<MemoryInUse>,
@@ -81,8 +81,8 @@ const LEAKED_BYTES: u64 = 64;
 const SETTLING_ROUNDS: usize = 3;
 /// Fewer rounds than this tell nothing.
 const TELLING_ROUNDS: usize = 5;
-/// Rounds that are taken as one where there may be a collector: what it lets stand in one of these it has taken back
-/// before the last.
+/// Rounds that count as one if there may be a garbage collector: it has freed the garbage of one of these before the
+/// last.
 const COLLECTED_ROUNDS: usize = 8;
 
 impl Growth {

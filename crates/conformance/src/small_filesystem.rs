@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{During, Finding};
 
-/// How often it is tried to fill it beside an engine that writes.
+/// Number of tries to fill it beside an engine that writes.
 const ATTEMPTS: usize = 100;
 /// Bytes that are left free when it is filled: room for a few hundred records.
 const LEFT: u64 = 384 << 10;
 
-/// Where it is in a process's folder.
+/// Its path in a process's folder.
 fn mounted(folder: &Path) -> PathBuf {
     folder.join("small")
 }
 
-/// Mounts it for this thread, and for those that it starts later. Nobody else sees it.
+/// Mounts it for this thread, and for those that it starts later. It is invisible to all others.
 ///
 /// # Errors
-/// Where that is not allowed: the check does not apply.
+/// If that is not allowed: the check does not apply.
 pub(crate) fn mount(folder: &Path) -> Result<(), Finding> {
     let mounted = mounted(folder);
     fs::create_dir_all(&mounted)?;
@@ -48,7 +48,7 @@ pub(crate) struct SmallFilesystem {
 }
 
 impl SmallFilesystem {
-    /// Where [`mount`] put it.
+    /// The filesystem that [`mount`] mounted.
     pub fn of(folder: &Path) -> Result<SmallFilesystem, Finding> {
         let mounted = mounted(folder);
         let database = mounted.join("database");

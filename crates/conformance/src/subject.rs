@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
 
-/// An adapter with a preset, options and a library: what a [`Choice`] is made of, for handing from process to process.
+/// An adapter with a preset, options and a library: the parts of a [`Choice`], to pass from process to process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// The adapter's file.

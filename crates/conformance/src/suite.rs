@@ -20,11 +20,11 @@ use crate::subject::Subject;
 pub struct Suite {
     /// The engine.
     pub subject: Subject,
-    /// A folder for the checks' databases; each check removes what it made there.
+    /// A folder for the checks' databases; each check removes its own.
     pub folder: PathBuf,
     /// A folder for the checks' logs, a file for each; they stay.
     pub logs: PathBuf,
-    /// How this program is started again.
+    /// The way to start this program again.
     pub relaunch: Relaunch,
     /// The pains that each check takes.
     pub effort: Effort,
@@ -41,11 +41,11 @@ pub struct CheckOutcome {
     pub check: &'static Check,
     /// The outcome.
     pub verdict: CheckVerdict,
-    /// A remark beside it.
+    /// A remark on it.
     pub remark: Option<String>,
     /// All that its processes printed, between the check and its verdict.
     pub log: PathBuf,
-    /// How long that took.
+    /// The duration of the check.
     pub took: Duration,
 }
 
@@ -117,7 +117,7 @@ impl Suite {
         Task { subject: self.subject.clone(), folder, log: log.to_owned(), effort, kind }
     }
 
-    /// Lets the engine give back what it keeps outside the databases that a check left, be it that the check crashed.
+    /// Makes the engine release what it keeps outside the databases that a check left, even if the check crashed.
     fn destroy(&self, folder: &Path, log: &Path, effort: Effort) -> io::Result<CheckVerdict> {
         if !folder.join(DESTROYS).exists() {
             return Ok(CheckVerdict::Passed);

@@ -8,7 +8,7 @@ use kvdyno_engine::{Database, Session, guarded};
 use crate::bench::session;
 use crate::finding::{Finding, wrong};
 
-/// Does `work` on so many threads at once, each with a session of its own.
+/// Does `work` on this number of threads at once, each with a session of its own.
 pub(crate) fn side_by_side(
     database: &Database,
     threads: u64,
@@ -51,7 +51,7 @@ pub(crate) fn beside<T>(
     })
 }
 
-/// How a thread ended.
+/// The outcome of a thread.
 pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, Finding>>) -> Result<T, Finding> {
     thread.join().unwrap_or_else(|_| Err(wrong("the check itself failed: a thread of it panicked")))
 }

@@ -13,8 +13,8 @@ use crate::bench::{Bench, session};
 use crate::finding::{During, Finding, wrong};
 use crate::records::Records;
 
-/// The writer's work: one write after the other, numbered on. Write `n` stores a group of records whose number is `n`
-/// modulo `groups`, at version `n`. Groups are numbered from the record `first` on.
+/// The writer's work: one write after the other, numbered consecutively. Write `n` stores a group of records whose
+/// number is `n` modulo `groups`, at version `n`. Groups are numbered from the record `first` on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WriterTask {
     pub database: PathBuf,

@@ -1,5 +1,5 @@
-//! The engines that are ours pass the whole suite, and so does LMDB, by which the suite itself is held: it can nearly
-//! all that there is a check for. What engines of others do is no test of a change here: `make test-engines` has them.
+//! Our own engines pass the whole suite. So does LMDB, which tests the suite itself: it supports nearly everything that
+//! has a check. Behaviour of others' engines is no test of a change here: `make test-engines` has them.
 //!
 //! LMDB is passed over where its adapter was not built, or its library is not installed. The others need no library and
 //! must be there: `make adapters`.

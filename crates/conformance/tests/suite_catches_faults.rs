@@ -83,7 +83,7 @@ const CAUGHT: &[(&str, u32, &[&str])] = &[
     ("hang-close", 1, &["create"]),
 ];
 
-/// Of the checks of a fault, those that do not notice it.
+/// The checks of a fault that do not notice it.
 fn slipped((fault, every, checks): &(&str, u32, &[&'static str]), patience: Duration) -> Vec<String> {
     let outcomes = run(faulty(fault, *every), checks, patience);
     assert_eq!(outcomes.len(), checks.len(), "{fault}: a name in the table is no check's");
@@ -103,8 +103,8 @@ fn every_fault_is_caught_by_the_checks_that_are_there_for_it() {
     assert_eq!(slipped, [""; 0]);
 }
 
-/// Each check by itself, and all at the same time: what comes before the call that never returns must have the time
-/// that it needs on a busy machine.
+/// Each check alone, and all at the same time: the steps before the call that never returns must have the time that
+/// they need on a busy machine.
 #[test]
 fn a_call_that_never_returns_is_caught_by_the_checks_that_are_there_for_it() {
     let hanging = CAUGHT.iter().filter(|(fault, ..)| hangs(fault));
@@ -128,7 +128,7 @@ fn faulty(fault: &str, every: u32) -> kvdyno_conformance::Subject {
     subject
 }
 
-/// Without a fault none of them fails: what they notice is the fault.
+/// Without a fault none of them fails: they notice the fault alone.
 #[test]
 fn transactions_without_a_fault_pass() {
     let mut subject = subject("faulty");
@@ -153,7 +153,7 @@ fn what_is_no_fault_is_not_taken_for_one() {
     }
 }
 
-/// How a process died, and over what, is in the finding.
+/// The finding says how a process died, and during which step.
 #[test]
 fn a_crash_and_a_hang_are_told_with_what_was_being_done() {
     let told = |fault, check, patience| failures(&run(faulty(fault, 1), &[check], patience)).remove(0).1;

@@ -1,4 +1,4 @@
-//! Sixteen bytes at a time: the few operations that stand in the measured loop.
+//! Sixteen bytes at a time: the few operations of the measured loop.
 //!
 //! On x86-64 by AVX2 where the processor has it, else by SSE2, which every such processor has; elsewhere by pairs of
 //! words. All give the same bytes.
@@ -286,7 +286,7 @@ mod portable {
         false
     }
 
-    /// Nobody calls it where there are no wide blocks.
+    /// Never called without wide blocks.
     pub(super) unsafe fn is_masked_avx2<const THREE: bool>(
         _: *const u8,
         _: *const u8,

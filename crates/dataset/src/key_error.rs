@@ -8,7 +8,7 @@ pub enum KeyError {
     /// Too short.
     #[error("keys of {0} bytes are too short; a key has 8 to 65535 bytes")]
     Size(u64),
-    /// Not enough of them.
+    /// There are not enough keys.
     #[error(
         "{records} records do not fit into {format} keys of {size} bytes, of which there are {capacity}; use longer \
          keys, or another format"
@@ -37,7 +37,7 @@ pub enum KeyError {
     /// A prefix that nobody has.
     #[error("keys_per_prefix is 0; it must be at least 1")]
     NoKeys,
-    /// Not enough prefixes.
+    /// There are not enough prefixes.
     #[error(
         "{prefixes} prefixes, one for each {keys} of {records} records, do not fit into {size} bytes of {format}, of \
           which there are {capacity}; use a longer prefix, more keys for each, or another format"

@@ -1,4 +1,4 @@
-//! How a number is spelled as digits or bytes, and read back.
+//! The spelling of a number as digits or bytes, and the way back.
 
 use crate::blocks::hex8;
 
@@ -31,7 +31,7 @@ impl KeyFormat {
         }
     }
 
-    /// How many ids can be told apart by `width` symbols; `None` for all of them.
+    /// Number of ids that `width` symbols can tell apart; `None` for all of them.
     pub(crate) fn capacity(self, width: usize) -> Option<u64> {
         let symbols: u64 = match self {
             KeyFormat::Hex => 16,

@@ -1,13 +1,13 @@
-//! How an id is spelled as a key. Keys sort as their ids do.
+//! The spelling of an id as a key. Keys sort as their ids do.
 
 use crate::blocks::{hex8, read_word};
 use crate::key_error::KeyError;
 use crate::key_format::{KeyFormat, decimal8, hex8_to_number};
 use crate::prefix::Groups;
 
-/// The keys of an experiment: `number ∥ padding`. A key of 20 bytes is 16 digits and `0000`, padded as in db_bench.
-/// Where groups of keys share a prefix, the prefix is the group's number and the rest is the key's number within the
-/// group, both in this form.
+/// The keys of an experiment: `number ∥ padding`. A key of 20 bytes is 16 digits and `0000`, padded as in db_bench. If
+/// groups of keys share a prefix, the prefix is the group's number and the rest is the key's number within the group,
+/// both in this form.
 #[derive(Clone, Debug)]
 pub struct Keys {
     shape: Shape,
@@ -19,7 +19,7 @@ pub struct Keys {
     wide: bool,
 }
 
-/// How a key is made.
+/// The form of a key.
 #[derive(Clone, Debug)]
 enum Shape {
     /// 16 hexadecimal digits of which the low 8 are enough: the usual case, which the measured loop tells by one test.
@@ -34,7 +34,7 @@ impl Keys {
     /// Keys for ids below `records`.
     ///
     /// # Errors
-    /// If they are too short for the format or for so many records.
+    /// If they are too short for the format or for this number of records.
     pub fn new(format: KeyFormat, size: u64, records: u64) -> Result<Keys, KeyError> {
         let keys = Keys::unchecked(format, size, records)?;
         match format.capacity(keys.width).filter(|&capacity| capacity < records) {
@@ -85,7 +85,7 @@ impl Keys {
         vec![self.format.padding(); self.size]
     }
 
-    /// Spells `id` into `key`, which came from [`Keys::blank`] and has been changed by nobody but this.
+    /// Spells `id` into `key`, which came from [`Keys::blank`] and has been changed by this alone.
     #[inline(always)]
     pub fn write(&self, id: u64, key: &mut [u8]) {
         match self.shape {

@@ -1,16 +1,16 @@
 //! Which versions were acknowledged, so that a stale read is known as one, and which records were deleted.
 //!
-//! A table of fixed size, whatever the number of records: with up to [`LEDGER_SLOTS`] records every id has its slot,
-//! beyond that every 2nd, 4th, 8th … id. Each slot is written by one thread alone, the writer that owns the id.
+//! A table of fixed size for any number of records: with up to [`LEDGER_SLOTS`] records every id has its slot, beyond
+//! that every 2nd, 4th, 8th … id. Each slot is written by one thread alone, the writer that owns the id.
 //!
-//! Where records are deleted, each record also has a bit. The client that owns one bit of a cache line owns them all.
+//! If records are deleted, each record also has a bit. The client that owns one bit of a cache line owns them all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots of a ledger: 8 MiB.
 pub const LEDGER_SLOTS: usize = 1 << 20;
 
-/// Ids whose bits share a cache line: who deletes owns them all, or none.
+/// Ids whose bits share a cache line: a client that deletes owns all of them, or none.
 pub const DELETION_BLOCK: u64 = 8 * CACHE_LINE;
 
 /// Bytes of a cache line.
@@ -34,7 +34,7 @@ impl WatchedIds {
         WatchedIds { shift: needed.next_power_of_two().trailing_zeros() }
     }
 
-    /// One id in so many is watched.
+    /// One id in this number is watched.
     pub fn every(self) -> u64 {
         1 << self.shift
     }
@@ -66,7 +66,7 @@ impl<'a> Ledger<'a> {
         Ledger { deleted, ..self }
     }
 
-    /// Ids whose versions share a cache line, from a multiple of so many on: a power of two.
+    /// Ids whose versions share a cache line, from a multiple of this number on: a power of two.
     pub fn ids_of_a_line(&self) -> u64 {
         self.watch.every() * (CACHE_LINE / 8)
     }
@@ -81,7 +81,7 @@ impl<'a> Ledger<'a> {
         self.watch.slot(id).is_some()
     }
 
-    /// Whether the deletion of `id` was the last thing to be acknowledged of it.
+    /// Whether the last acknowledged write of `id` was its deletion.
     #[inline(always)]
     pub fn is_deleted(&self, id: u64) -> bool {
         let word = self.deleted.get((id / 64) as usize);
@@ -89,7 +89,7 @@ impl<'a> Ledger<'a> {
         word.is_some_and(|word| word.load(Ordering::Acquire) >> (id % 64) & 1 == 1)
     }
 
-    /// How many ids are deleted.
+    /// Number of deleted ids.
     pub fn deleted(&self) -> u64 {
         self.deleted.iter().map(|word| u64::from(word.load(Ordering::Acquire).count_ones())).sum()
     }

@@ -1,4 +1,4 @@
-//! The records of a database: what they are, and what a read of one must give.
+//! The records of a database: their contents, and the right answers to reads.
 //!
 //! A record is a number, its *id*, from 0 up. [`Keys`] spells an id as a key, [`Values`] makes and checks the value of
 //! an id at a *version*, of one size or of [`ValueSizes`], [`RecordMaker`] has both in one call, [`Ledger`] remembers

@@ -1,10 +1,10 @@
-//! How well numbers that were drawn keep a law: chi-squared.
+//! Goodness of fit of drawn numbers to a law: chi-squared.
 
 /// Bins of which fewer draws are expected are put together.
 const LEAST_EXPECTED: f64 = 10.0;
 
-/// How far draws are from a law that gives bins these `parts`, up to a constant factor, where `counts` says how many
-/// fell into each: chi-squared, as standard deviations of a normal law (Wilson and Hilferty, "The distribution of
+/// Distance of draws from a law that gives bins these `parts`, up to a constant factor; `counts` has the number of
+/// draws in each. It is chi-squared, as standard deviations of a normal law (Wilson and Hilferty, "The distribution of
 /// chi-square", 1931). A sound sampler is above 4.75 once in a million times.
 pub fn misfit(counts: &[u64], parts: &[f64]) -> f64 {
     let (drawn, sum) = (counts.iter().sum::<u64>() as f64, parts.iter().sum::<f64>());

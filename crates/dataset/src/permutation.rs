@@ -22,7 +22,7 @@ impl Permutation {
         Permutation { bound, half_bits, keys: [0, 1, 2, 3].map(|round| subseed(seed, &[round])) }
     }
 
-    /// Where `index`, below the bound, goes.
+    /// The number that `index`, below the bound, is mapped to.
     #[inline]
     pub fn at(&self, index: u64) -> u64 {
         let mut number = self.shuffle(index);
@@ -72,7 +72,7 @@ mod tests {
     fn neighbours_do_not_stay_neighbours() {
         let permutation = Permutation::new(1_000_000, 1);
         let near = (0..999_999).filter(|&i| permutation.at(i).abs_diff(permutation.at(i + 1)) < 1000).count();
-        // Of two independent numbers, 0.2 % are that near.
+        // 0.2 % of pairs of independent numbers are that near.
         assert!((1000..3000).contains(&near), "{near} of 999,999 neighbours stayed within 1000");
     }
 }

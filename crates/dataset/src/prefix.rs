@@ -3,8 +3,8 @@
 use crate::key_error::KeyError;
 use crate::key_format::KeyFormat;
 
-/// How an id is spread over a prefix and what follows it: the number of its group, and its number within the group. So
-/// keys still sort as their ids do.
+/// The split of an id into a prefix, the number of its group, and its number within the group. Keys still sort as their
+/// ids do.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     keys_per_prefix: u64,

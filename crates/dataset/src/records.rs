@@ -99,7 +99,7 @@ impl<'a> RecordMaker<'a> {
     }
 
     /// Makes the record `id` at `version`: the key in `key`, which came from [`Keys::blank`] and has been changed by
-    /// nobody but this and [`Keys::write`]; the value in `value`. Bytes of that.
+    /// this and [`Keys::write`] alone; the value in `value`. Returns the value's size.
     ///
     /// # Safety
     /// `key` and `value` point at [`Keys::size`] and [`Values::largest`] bytes that nobody else uses meanwhile.

@@ -2,7 +2,7 @@
 
 use crate::sizes::drawn_size;
 
-/// Sizes that a histogram has at the most, so that what they are drawn by stays in a processor's caches: 64 KiB.
+/// The most sizes of a histogram, so that its tables stay in a processor's caches: 64 KiB.
 pub const MOST_BINS: usize = 4096;
 
 /// A size and its weight, as a file has them.
@@ -18,9 +18,9 @@ type DrawnLength = u32;
 /// Sizes, each with how likely it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeHistogram {
-    /// That by which they are drawn.
+    /// The bins by which sizes are drawn.
     bins: Vec<SizeBin>,
-    /// How likely each is, up to a constant; nothing is drawn by it.
+    /// Likelihood of each size, up to a constant; not used for drawing.
     weights: Vec<f64>,
 }
 

@@ -16,7 +16,7 @@ const LEAST: u64 = HEADER as u64;
 
 /// The bound of a Pareto law that has none of its own: db_bench's.
 const PARETO_MOST: u64 = 1024;
-/// How likely each size of a value is.
+/// Distribution of the sizes of values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueSizes {
     /// Each from the least to the most is as likely.
@@ -72,7 +72,7 @@ impl ValueSizes {
         }
     }
 
-    /// How likely each size from 0 to the largest is, up to a constant: the law in its plain form, for tests.
+    /// Likelihood of each size from 0 to the largest, up to a constant: the law in its plain form, for tests.
     pub fn likelihoods(&self) -> Vec<f64> {
         let part = |size: u64| match self {
             ValueSizes::Uniform { least, most } => f64::from(u8::from((*least..=*most).contains(&size))),

@@ -56,7 +56,7 @@ enum Layout {
 /// Why a value is not the right one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueFault {
-    /// The value of another key, of another size, or bytes that nobody wrote.
+    /// The value of another key, of another size, or bytes that were never written.
     Wrong(String),
     /// Parts of several values.
     Torn(String),
@@ -68,7 +68,7 @@ pub(crate) const HEADER: usize = 24;
 
 /// Random bytes of the filler of a value of `size` bytes.
 pub(crate) fn random_part(size: usize, filler: usize, compressibility: f64) -> usize {
-    // What a compressor leaves of the rest: of the header, of the first `w`, and to say where repetitions start.
+    // Compressed size of the rest: the header, the first `w`, and the positions of repetitions.
     const LEFT_OF_THE_REST: usize = 32;
     if compressibility == 0.0 {
         return filler;
@@ -153,13 +153,13 @@ impl Values {
         word.rotate_left(32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// Whether values have a whole header and at least a block of filler: those that the measured loop is made for.
+    /// Whether values have a whole header and at least a block of filler: the measured loop is made for those.
     #[inline(always)]
     fn is_large(&self) -> bool {
         self.size >= HEADER + BLOCK
     }
 
-    /// Makes the value of `id` at `version` in `value`, which has [`Values::largest`] bytes. How many of them it takes.
+    /// Makes the value of `id` at `version` in `value`, which has [`Values::largest`] bytes. Returns the value's size.
     #[inline(always)]
     pub fn write(&self, id: u64, version: u64, value: &mut [u8]) -> usize {
         match value.split_first_chunk_mut::<HEADER>() {
@@ -400,8 +400,8 @@ impl Values {
         made.iter().zip(value).position(|(made, given)| made != given).unwrap_or(made.len().min(value.len()))
     }
 
-    /// A number that differs between values made with different parameters, for telling that a database was loaded by
-    /// somebody else.
+    /// A number that differs between values made with different parameters: it shows that a database was loaded by
+    /// another program.
     pub fn fingerprint(&self) -> u64 {
         let sizes = self.varied.as_ref().map_or(self.size as u64, |varied| varied.fingerprint());
         self.template.chunks_exact(8).fold(mix(self.id_key ^ sizes), |sum, word| mix(sum ^ read_word(word, 0)))
@@ -484,7 +484,7 @@ mod tests {
         for size in [100, 400, 1000, 4000] {
             for requested in [0.0, 0.25, 0.5, 0.75] {
                 let values = Values::new(size, requested, 1);
-                // What an engine compresses: a block of several records.
+                // An engine compresses a block of several records.
                 let block: Vec<u8> = (0..64 * 1024 / size).flat_map(|id| value(&values, 7919 * id, id)).collect();
                 let packed = lz4_flex::compress(&block);
                 let saved = 1.0 - packed.len() as f64 / block.len() as f64;

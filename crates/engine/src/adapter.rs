@@ -35,7 +35,7 @@ pub struct Adapter {
     pub name: String,
     /// A description, one line.
     pub summary: String,
-    /// Where a person gets the engine's library.
+    /// The source of the engine's library, for people.
     pub origin: String,
     /// Its own options.
     pub options: Vec<OptionInfo>,
@@ -90,7 +90,7 @@ pub enum AdapterError {
 pub enum Probe {
     /// It is there, at this version.
     Available {
-        /// As the engine says it.
+        /// The version that the engine reports.
         version: String,
     },
     /// It is not, for this reason.
@@ -109,7 +109,7 @@ impl Adapter {
         Adapter::load_in_steps(path, &mut |_| ())
     }
 
-    /// The same; `tell` is told what is done next.
+    /// The same; `tell` gets the next step.
     ///
     /// # Errors
     /// As [`Adapter::load`].
@@ -132,7 +132,7 @@ impl Adapter {
         tell(&format!("calling {}", abi::ENTRY));
         // SAFETY: the entry function takes nothing and answers a static struct.
         let declared = unsafe { entry() };
-        // SAFETY: the header says that what it answers is a static kvdyno_engine.
+        // SAFETY: by the header, the returned pointer is to a static kvdyno_engine.
         unsafe { Adapter::from_declared(&full, declared, loaded_before, tell) }
     }
 
@@ -150,7 +150,7 @@ impl Adapter {
         if declared.is_null() {
             return Err(wrong(format!("{} answers NULL", abi::ENTRY)));
         }
-        // SAFETY: size and version are there whatever the version is.
+        // SAFETY: size and version exist in every version.
         let (size, version) =
             unsafe { (ptr::addr_of!((*declared).size).read(), ptr::addr_of!((*declared).abi_version).read()) };
         if version != abi::ABI_VERSION {
@@ -193,7 +193,7 @@ impl Adapter {
     }
 
     /// The file that has the engine's code, without links: the library that the adapter has loaded, or the adapter's
-    /// own file if it has loaded none. It can be told while a database is open.
+    /// own file if it has loaded none. It is known while a database is open.
     pub fn engine_file(&self) -> PathBuf {
         let now = loaded::files();
         let file = loaded::first_new(&self.loaded_before, &now).unwrap_or(&self.path);

@@ -15,7 +15,7 @@ use kvdyno_model::{EngineName, did_you_mean};
 use crate::adapter::{Adapter, AdapterError};
 use crate::installed::{self, Installed};
 
-/// Where an engine is: its adapter, and the library that belongs to it if that is not the system's.
+/// The location of an engine: its adapter, and its library if that is not the system's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineLocation {
     /// The adapter's file.
@@ -27,7 +27,7 @@ pub struct EngineLocation {
 /// Why there is no such engine.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// Nobody has heard of it.
+    /// No engine has this name.
     #[error("there is no engine `{name}`{}", advice(name, known))]
     Unknown {
         /// The text that was written.
@@ -129,7 +129,7 @@ pub fn load(name: &EngineName) -> Result<Adapter, FindError> {
     Ok(Adapter::load(&find(name)?.adapter)?)
 }
 
-/// Where a user's own engines go: `$XDG_DATA_HOME/kvdyno/engines`. `None` if the user has no home.
+/// The folder of a user's own engines: `$XDG_DATA_HOME/kvdyno/engines`. `None` if the user has no home.
 pub fn own_folder() -> Option<PathBuf> {
     let data = env::var_os("XDG_DATA_HOME").filter(|data| !data.is_empty()).map(PathBuf::from);
     let data = data.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
@@ -152,7 +152,7 @@ fn find_named(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(format!("libkvdyno_{name}.so"))).find(|path| path.is_file())
 }
 
-/// Every adapter that the folders have, by the name in its file's name. Nothing is loaded.
+/// Every adapter in the folders, by the name in its file's name. Nothing is loaded.
 pub fn list() -> BTreeMap<String, PathBuf> {
     let mut adapters = BTreeMap::new();
     for folder in folders() {

@@ -127,8 +127,8 @@ impl Choice {
         }
     }
 
-    /// Gives back what the engine keeps outside the folder `path` of a database, so that the folder can be removed.
-    /// Nobody has the database open. An engine that keeps nothing there has no such call, and nothing happens.
+    /// Releases what the engine keeps outside the folder `path` of a database, so that the folder can be removed. The
+    /// database must not be open. For an engine that keeps nothing there, nothing happens.
     ///
     /// # Errors
     /// The engine's error.
@@ -140,14 +140,14 @@ impl Choice {
         checked("destroy", |error| unsafe { call(&config, error) })
     }
 
-    /// Why the adapter itself does not do what it does not declare, if it says more than that.
+    /// The adapter's own reason for a setting that it does not declare, if it gives more than that.
     fn own_words(&self, setting: &str, lab: &EngineSettings, hints: &Hints) -> String {
         let words = self.ask(lab, hints).err();
         let words = words.as_deref().and_then(|words| words.strip_prefix(setting)?.strip_prefix(": "));
         words.map(|words| format!(": {words}")).unwrap_or_default()
     }
 
-    /// The setting whose level is not declared, and what is.
+    /// The setting with an undeclared level, and the declared ones.
     fn undeclared_level(&self, lab: &EngineSettings) -> Option<(&'static str, String)> {
         let table = self.adapter.table();
         let named = |bits: u32, all: &[(u32, String)]| {
@@ -170,7 +170,7 @@ impl Choice {
         None
     }
 
-    /// Whether the levels that sessions will ask for are declared.
+    /// Checks that the levels that sessions will request are declared.
     fn sessions_fit(&self, hints: &Hints) -> Result<(), String> {
         let requested = |bits: u32| Durability::ALL.iter().filter(move |level| bits >> level.code() & 1 == 1);
         let Some(first) = requested(hints.session_durabilities).next() else { return Ok(()) };
@@ -183,7 +183,7 @@ impl Choice {
         }
     }
 
-    /// Whether keys and values are within the declared limits.
+    /// Checks that keys and values are within the declared limits.
     fn sizes_fit(&self, hints: &Hints) -> Result<(), String> {
         let table = self.adapter.table();
         let (least, most) = (table.min_key_size, table.max_key_size);

@@ -38,7 +38,7 @@ pub enum Answer<T> {
 pub struct Database {
     table: &'static abi::Engine,
     handle: *mut abi::Database,
-    /// Where it was opened.
+    /// The thread that opened it.
     thread: ThreadId,
     /// Sessions that are open now.
     sessions: AtomicU32,
@@ -198,13 +198,13 @@ impl Drop for Database {
     }
 }
 
-/// Whether a session is in a transaction. The host knows it, so that no adapter has to: what is out of order is refused
-/// here, and a session that is dropped within a transaction aborts it first.
+/// Whether a session is in a transaction. The host tracks it, so that no adapter has to: it refuses calls that are out
+/// of order, and a session that is dropped within a transaction aborts it first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TransactionState {
     None,
     Begun,
-    /// The engine ended it by itself: a caller may abort it all the same.
+    /// The engine ended it by itself: a caller may still abort it.
     Ended,
 }
 
@@ -320,7 +320,7 @@ impl<'db> Session<'db> {
         self.answered(status, || ())
     }
 
-    /// Whether `key` is there, without its value.
+    /// Whether `key` is there; its value is not returned.
     ///
     /// # Errors
     /// The engine's error.

@@ -73,7 +73,7 @@ mod x86_64 {
         if !CPP_CLASSES.iter().any(|class| bytes.starts_with(class)) {
             return CONTINUE_UNWIND;
         }
-        // Nothing can be done where this fails: the process ends.
+        // An error is ignored: the process ends.
         let _ = writeln!(
             stderr(),
             "kvdyno: an exception of C++ left the adapter, which must catch it and answer KVDYNO_ERROR. It came \

@@ -38,7 +38,7 @@ pub struct Declared {
     pub name: String,
     /// A description, one line.
     pub summary: String,
-    /// Where a person gets the engine's library.
+    /// The source of the engine's library, for people.
     pub origin: String,
     /// `abi::CAN_…` and `abi::IS_…`.
     pub capabilities: u64,
@@ -136,8 +136,8 @@ impl From<ChoiceError> for Obstacle {
     }
 }
 
-/// Inspects in this process: see the module's text on who should. `tell` is told what is done next, for the case that
-/// it is the last that was heard of the process.
+/// Inspects in this process: the module's text says which processes should. `tell` gets the next step, in case it is
+/// the last that is heard of the process.
 ///
 /// # Errors
 /// If the adapter cannot be used, or has no such preset or option.

@@ -16,7 +16,7 @@ pub struct Installed {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Where it was fetched from: client, package, version.
+    /// The source that it was fetched from: client, package, version.
     pub source: String,
     /// An adapter of its own, where it was built for this very version.
     pub adapter: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub struct Installed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InstallNote {
-    /// Where it was fetched from.
+    /// The source that it was fetched from.
     pub source: String,
     /// SHA-256 of the fetched archive, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]

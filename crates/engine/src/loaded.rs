@@ -22,7 +22,7 @@ unsafe extern "C" fn add(object: *mut libc::dl_phdr_info, _: usize, files: *mut 
     0
 }
 
-/// Libraries that a compiler's or the C library's runtime loads when it comes to need them, whoever makes it.
+/// Libraries that the runtime of a compiler or of the C library loads when it needs them, whichever compiler it is.
 const OF_A_RUNTIME: [&str; 3] = ["libgcc_s.so", "libnss_", "libresolv.so"];
 /// Adapters, which may wrap others.
 const ADAPTER: &str = "libkvdyno_";

@@ -42,7 +42,7 @@ pub struct OptionInfo {
     pub default_value: String,
     /// Its effect, one sentence.
     pub help: String,
-    /// A size that goes with that of the database: `abi::OPTION_SCALES`.
+    /// A size that scales with that of the database: `abi::OPTION_SCALES`.
     #[serde(default)]
     pub scales: bool,
 }
@@ -88,7 +88,7 @@ pub enum OptionError {
         /// The options that there are.
         known: Vec<String>,
     },
-    /// Not a value of the option's type, or out of its bounds.
+    /// The value is not of the option's type, or out of its bounds.
     #[error("`{value}` is no value for {engine}'s option `{name}`: {expected}")]
     Value {
         /// The engine.
@@ -100,7 +100,7 @@ pub enum OptionError {
         /// A correction.
         expected: String,
     },
-    /// Not of the form `name=value`.
+    /// The text is not of the form `name=value`.
     #[error("`{0}` is not of the form name=value")]
     Form(String),
 }

@@ -41,7 +41,7 @@ fn numa() -> String {
     }
 }
 
-/// Whether a storage can be made of a file.
+/// Whether a storage of this kind can be made from a file.
 fn made(storage: StorageKind) -> (String, Result<(), Option<Refusal>>) {
     let requested = EnvironmentSection { storage, ..EnvironmentSection::default() };
     (storage.to_string(), backing_store::check(&requested, None).map_err(Some))

@@ -1,4 +1,4 @@
-//! How long this process has been running.
+//! Time since this process started.
 
 use std::time::Duration;
 

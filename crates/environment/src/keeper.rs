@@ -1,9 +1,9 @@
 //! A keeper: a small process between this one and a child of it, so that nothing of the child remains.
 //!
-//! It is what stays behind between `fork` and `exec`: the child's parent, and that of whatever the child starts and
-//! leaves behind, however far that went (`setsid`, another process group), because orphans come to it
-//! (`PR_SET_CHILD_SUBREAPER`). It ends them all once the child has ended, and together with the child when it is told
-//! to or when this process is no more. Then it says how the child ended, at what cost, and how many others it ended.
+//! It is the process that remains between `fork` and `exec`: the parent of the child, and of everything that the child
+//! starts and leaves behind, even in another session or process group, because orphans become its children
+//! (`PR_SET_CHILD_SUBREAPER`). It ends them all once the child has ended, and together with the child on request or
+//! when this process has ended. Then it reports how the child ended, its costs, and how many others it ended.
 //!
 //! A keeper is a copy of a process that may have threads: it makes bare system calls, allocates nothing and takes no
 //! lock. It is outside of every limit that the child is given, for these are set after it.
@@ -26,7 +26,7 @@ use keeping::keep;
 
 /// The last words of a keeper.
 pub(crate) struct KeptEnd {
-    /// As `wait4` gives it.
+    /// The wait status, as `wait4` returns it.
     pub(crate) status: libc::c_int,
     pub(crate) usage: libc::rusage,
     /// The text of `/proc/PID/io` at the child's end.
@@ -47,7 +47,7 @@ pub(crate) struct Keeper {
     end: OwnedFd,
     /// This process, for the keeper to see its end.
     _lab: OwnedFd,
-    /// Whether the command's hook is still to make this keeper: a command may be started again.
+    /// Whether the command's hook has yet to make this keeper: a command may be started again.
     armed: Arc<AtomicBool>,
 }
 
@@ -93,7 +93,7 @@ impl Keeper {
         }
     }
 
-    /// Becomes readable when the keeper has said its last words, or is no more.
+    /// Becomes readable when the keeper has written its report, or has ended.
     pub(crate) fn ends(&self) -> &OwnedFd {
         &self.hears
     }
@@ -130,7 +130,7 @@ fn stand_between(fds: KeeperFds) -> io::Result<()> {
         Some(child) => keep(child, fds),
         None => {
             set_parent_process_death_signal(Some(Signal::KILL))?;
-            // If it is no more, nobody would end this process.
+            // If it has ended, nobody would end this process.
             if getppid() == Some(keeper) { Ok(()) } else { Err(Errno::SRCH.into()) }
         }
     }
@@ -164,8 +164,8 @@ fn decoded(message: &[u8; MESSAGE]) -> KeptEnd {
 mod keeping {
     use super::*;
 
-    /// How often what is left is looked for, a millisecond apart, before the keeper gives up: longer than the kernel
-    /// takes to end what is not stuck in it.
+    /// Number of looks for remaining processes, a millisecond apart, before the keeper gives up: longer than the kernel
+    /// takes to end a process that is not stuck in it.
     const LOOKS: u32 = 5000;
 
     pub(super) fn keep(child: Pid, fds: KeeperFds) -> ! {
@@ -177,7 +177,7 @@ mod keeping {
         let [says, end, lab] = [fds.says, fds.end, fds.lab].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
         // Opened while the child lives: once it has ended, the kernel lets only root open this file.
         let accounts = open_accounts(child);
-        // If nobody reads any more, there is nobody to be told.
+        // If the reader has gone, nobody is left to report to.
         let _ = rustix::io::write(says, &child.as_raw_pid().to_ne_bytes());
         if wait_for(child, end, lab) {
             let mut io = [0; IO];
@@ -193,7 +193,7 @@ mod keeping {
         unsafe { libc::_exit(0) }
     }
 
-    /// Whether the child has ended and somebody is there to be told.
+    /// Waits for the child to end. Returns whether it has ended while somebody is there to be told.
     fn wait_for(child: Pid, end: BorrowedFd<'_>, lab: BorrowedFd<'_>) -> bool {
         let Ok(pidfd) = pidfd_open(child, PidfdFlags::empty()) else { return false };
         let mut told = false;
@@ -236,7 +236,8 @@ mod keeping {
         }
     }
 
-    /// Ends every process below this one; how many that were. Those that a process had below it come here as it ends.
+    /// Ends every process below this one and returns their number. Processes below an ended one become children of this
+    /// one.
     fn end_rest() -> u32 {
         let mut survivors = 0;
         reap_dead();
@@ -259,7 +260,7 @@ mod keeping {
         count
     }
 
-    /// Whether there is any.
+    /// Kills all children. Returns whether there are any.
     fn kill_children() -> bool {
         if matches!(
             waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT),
@@ -316,7 +317,7 @@ mod keeping {
         unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }
     }
 
-    /// How much was read; nothing of a descriptor that is none.
+    /// Number of bytes read; 0 for an invalid descriptor.
     fn read(fd: RawFd, buffer: &mut [u8]) -> usize {
         // SAFETY: the buffer is as long as said.
         let size = unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) };

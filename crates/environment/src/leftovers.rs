@@ -16,7 +16,7 @@ use crate::ownership::{
 };
 use crate::storage::backing_store::{self, LeftoverStorage};
 
-/// How long one thing may take to be looked at or removed: what hangs (a network's filesystem, a broken disk) is left.
+/// Time limit for looking at or removing one thing: one that hangs (a network filesystem, a broken disk) is left.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One thing that is left over, in words as it is displayed.
@@ -52,14 +52,14 @@ pub struct Kept {
 /// their control groups are of no use to it, and removed.
 ///
 /// # Errors
-/// If there is no place for it, somebody is at work with what was left, or a group cannot be removed.
+/// If its folder cannot be made, another process works on the leftovers, or a group cannot be removed.
 pub fn resumed(run: RunName) -> io::Result<Register> {
     let register = Register::resumed(run)?;
     memory::remove_taken_over(&register)?;
     Ok(register)
 }
 
-/// All that processes left whose registers are in these folders, and what is left alone.
+/// All leftovers of processes with registers in these folders, and the things that are left alone.
 pub fn leftovers(folders: &[RegisterFolder]) -> (Vec<LeftoversOfProcess>, Vec<Kept>) {
     let (mut left, mut kept) = (Vec::new(), Vec::new());
     let mut registered = HashSet::new();
@@ -93,7 +93,7 @@ fn of_process(register: ReadRegister, kept: &mut Vec<Kept>) -> LeftoversOfProces
             }
         }
     }
-    // Processes before what they use, filesystems before their devices, which stand in this order; folders last.
+    // Processes before what they use, filesystems before their devices; they are in this order; folders last.
     things.sort_by_key(|one: &Leftover| match one.0 {
         Kind::Group(_) => 0,
         Kind::Storage(_) => 1,
@@ -147,12 +147,12 @@ fn lookalikes(registered: &HashSet<PathBuf>, folders: &[RegisterFolder]) -> Vec<
 }
 
 impl Leftover {
-    /// Whether it is a folder right in this one.
+    /// Whether it is a folder directly in `folder`.
     pub fn is_folder_in(&self, folder: &Path) -> bool {
         matches!(&self.0, Kind::Folder(path, _) if path.parent() == Some(folder))
     }
 
-    /// Removes it, if it is still what it was.
+    /// Removes it, if it is still the same thing.
     ///
     /// # Errors
     /// If it cannot be removed, or that takes too long.

@@ -12,7 +12,7 @@ use crate::ownership::{LockedFile, Maker, RunName};
 /// The file in the folder that bears the lock. It stays when the lock goes: removing it would let two in.
 const NAME: &str = ".lock";
 
-/// How long a holder's processes may outlive it.
+/// Time for which a holder's processes may outlive it.
 const AFTER_DEATH: Duration = Duration::from_secs(1);
 
 /// No token is as long.
@@ -76,7 +76,7 @@ impl FolderLock {
     /// Locks the folder `path`, which exists. Does not wait. It is then known as the run's that locked it first.
     ///
     /// # Errors
-    /// If somebody else works there, or could.
+    /// If another process works there, or could.
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
         let (file, before) = open_and_lock(path)?;
         let run = before.map_or_else(RunName::new, |maker| Ok(maker.run));
@@ -86,7 +86,7 @@ impl FolderLock {
     /// Locks the folder `path`, which exists, for a run alone: it is the run's from before, or has nothing in it.
     ///
     /// # Errors
-    /// If somebody else works there, or could, or it is another run's.
+    /// If another process works there, or could, or it is another run's.
     pub fn acquire_for(path: &Path, run: &RunName) -> Result<Self, LockError> {
         let (file, before) = open_and_lock(path)?;
         let is_of_this_run = match before {
@@ -106,7 +106,7 @@ impl FolderLock {
             let mut text = serde_json::to_vec(&maker)?;
             text.push(b'\n');
             file.write_all_at(&text, 0)?;
-            // After that, so that a process that is killed in between leaves the token of before or this one.
+            // Last, so that a process that is killed in between leaves the former token or this one.
             file.set_len(text.len() as u64)?;
             Ok(maker)
         };
@@ -119,10 +119,10 @@ impl FolderLock {
         &self.maker.run
     }
 
-    /// Removes the lock's file, for a folder that is about to go: whoever locks it after that has another file, so
-    /// nobody else may be waiting for this one.
+    /// Removes the lock's file, for a folder that will be removed: a process that locks it later has another file, so
+    /// no process may be waiting for this one.
     pub fn remove(&self) {
-        // What stays keeps nobody out.
+        // A file that stays keeps nobody out.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -191,7 +191,7 @@ fn read(file: &File) -> io::Result<Option<Maker>> {
     Ok(serde_json::from_slice(&text).ok())
 }
 
-/// Whether nothing but the lock's file is in a folder.
+/// Whether a folder holds nothing but the lock's file.
 fn is_empty(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         if entry?.file_name() != NAME {

@@ -1,6 +1,6 @@
 //! The machine that a trial runs on: processors, caches, memory, NUMA nodes, kernel and filesystem.
 //!
-//! Containers and virtual machines show a part of `/proc` and `/sys`. What is not shown stays absent, empty or 0.
+//! Containers and virtual machines show a part of `/proc` and `/sys`. Facts that they hide stay absent, empty or 0.
 
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 //! Version 2 of the kernel's control groups is used where it has the memory controller, version 1 otherwise. A group is
 //! in its maker's [`Register`](crate::ownership::Register), so that it is known when that was killed.
 //!
-//! A page of a file is charged to the group that first touched it, and stays so even when that group is gone. What a
-//! trial is to pay for must therefore not be in the page cache when it begins.
+//! A page of a file is charged to the group that first touched it, and stays so even when that group is gone. So pages
+//! that a trial is to pay for must not be in the page cache when it begins.
 
 mod group;
 mod hierarchy;

@@ -32,7 +32,7 @@ pub(crate) fn is_below(folder: &Path) -> bool {
 /// The text of `/proc/thread-self/mountinfo`, described in `proc_pid_mountinfo(5)`. Lines that are not understood are
 /// left out.
 ///
-/// Not by the crate `procfs`: that one loses the order of the options and keeps `\040` in paths.
+/// The crate `procfs` is not used: it loses the order of the options and keeps `\040` in paths.
 fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
@@ -81,8 +81,8 @@ fn unescape(text: &str) -> PathBuf {
 }
 
 /// The mount that shows `path`: the one with this id; else that of this device with the longest mount point above
-/// `path`; else, for a filesystem whose files bear another number than its mount (btrfs), that of any device. Of two on
-/// the same mount point the later one hides the other.
+/// `path`; else, for a filesystem whose files bear another number than its mount (btrfs), that of any device. If two
+/// share a mount point, the later one hides the other.
 pub(crate) fn find(mounts: Vec<Mount>, id: Option<u64>, device: (u32, u32), path: &Path) -> Option<Mount> {
     let above = |mount: &&Mount| path.starts_with(&mount.point);
     let longest = |mount: &&Mount| mount.point.components().count();

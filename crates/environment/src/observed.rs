@@ -1,5 +1,5 @@
-//! The environment as a process observes it, whoever set it: its processors, its memory's policy and pages, its
-//! allocator.
+//! The environment as a process observes it, independent of who set it: its processors, its memory's policy and pages,
+//! its allocator.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr};

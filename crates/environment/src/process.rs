@@ -51,10 +51,10 @@ pub struct WorkerProcess {
     finished: Option<Finished>,
 }
 
-/// How a worker ended and what it cost.
+/// The exit of a worker, and its costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// How it ended.
+    /// Its exit.
     pub exit: Exit,
     /// The costs that the operating system accounted to it and to those of its children that it waited for; the peak
     /// resident size is that of the largest of them, not their sum. `device` is absent:
@@ -67,7 +67,7 @@ pub struct Finished {
     pub survivors: u32,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// It exited with this code.
@@ -90,7 +90,7 @@ impl fmt::Display for Exit {
     }
 }
 
-/// A command that starts a worker. Whatever is set on it before `exec` is set on the worker alone, not on its keeper.
+/// A command that starts a worker. Settings made before `exec` apply to the worker alone, not to its keeper.
 #[derive(Debug)]
 pub struct WorkerCommand {
     command: Command,
@@ -174,8 +174,8 @@ pub fn status(command: &mut Command) -> io::Result<Exit> {
 }
 
 fn spawn_kept(command: &mut Command, mut keeper: Keeper, leads: bool) -> io::Result<WorkerProcess> {
-    // An event counter rather than a pipe: should the same command be spawned again, its former hook writes to a
-    // counter that nobody reads, and no SIGPIPE comes of it.
+    // An event counter rather than a pipe: if the same command is spawned again, its former hook writes to a counter
+    // without readers, and causes no SIGPIPE.
     let told = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     let tell = Arc::clone(&told);
     // SAFETY: between fork and exec of a process with threads only async-signal-safe calls are allowed. All of
@@ -221,7 +221,7 @@ fn spawn_kept(command: &mut Command, mut keeper: Keeper, leads: bool) -> io::Res
 /// In the child. Only async-signal-safe calls.
 fn before_exec(leads: bool, tell: &OwnedFd) -> io::Result<()> {
     if leads {
-        // Its own, not the keeper's: whoever signals the worker's group does not mean the keeper.
+        // Its own group, not the keeper's: signals to the worker's group are not meant for the keeper.
         setpgid(None, None)?;
     }
     let core = getrlimit(Resource::Core);
@@ -285,7 +285,7 @@ impl WorkerProcess {
         }
     }
 
-    /// Waits until the worker has ended, but no longer than `timeout`. Whether it has ended. A signal to the caller
+    /// Waits until the worker has ended, for at most `timeout`. Returns whether it has ended. A signal to the caller
     /// may cut the wait short.
     pub fn wait_event(&mut self, timeout: Duration) -> io::Result<bool> {
         if self.finished.is_some() {
@@ -341,7 +341,7 @@ impl WorkerProcess {
     fn finish(&mut self) -> io::Result<Finished> {
         let words = self.keeper.last_words()?;
         if let (None, Some(pidfd)) = (&words, &self.pidfd) {
-            // Its keeper was ended. That ended the worker too, unless it took care not to be.
+            // The keeper was ended, and the worker with it, unless the worker prevented that.
             let _ = pidfd_send_signal(pidfd, Signal::KILL);
         }
         let (keeper_status, _) = wait4(self.keeper_pid)?;
@@ -366,7 +366,7 @@ impl WorkerProcess {
 impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if self.finished.is_none() {
-            // A destructor has nobody to tell; a worker that cannot be killed is still ended with the parent.
+            // A destructor cannot report errors; a worker that cannot be killed is still ended with the parent.
             let _ = self.kill();
             let _ = wait4(self.keeper_pid);
         }

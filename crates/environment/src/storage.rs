@@ -112,7 +112,7 @@ fn numbers(device: u64) -> (u32, u32) {
     (rustix::fs::major(device), rustix::fs::minor(device))
 }
 
-/// The counters of the block device below a path at one moment: everybody's reads and writes since the machine started.
+/// The counters of the block device below a path at one moment: all reads and writes since the machine started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceCounters(Device);
 
@@ -156,8 +156,8 @@ impl WatchedDevice {
     }
 }
 
-/// Writes the dirty pages of the filesystem of `path` out, everybody's, so that the device's counters include them; of
-/// a block device its own.
+/// Writes out all dirty pages of the filesystem of `path`, so that the device's counters include them; for a block
+/// device, its own.
 pub fn settle(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     if is_device(path) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The folders in which `proc`, `sys` and `etc` are. What is missing or unreadable is `None`: containers show part of
+/// The folders that contain `proc`, `sys` and `etc`. Missing or unreadable files are `None`: containers show a part of
 /// them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree(PathBuf);
@@ -21,7 +21,7 @@ impl Tree {
         Self(root.to_owned())
     }
 
-    /// Where a file is; `path` is relative: `proc/stat`.
+    /// The path of a file; `path` is relative: `proc/stat`.
     pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.join(path)
     }

@@ -18,7 +18,7 @@ use crate::process::{Exit, Finished, WorkerCommand, WorkerProcess, cpu_pct};
 #[derive(Debug)]
 pub struct WorkerProcesses {
     clients: Vec<WorkerProcess>,
-    /// How each ended, as far as it has.
+    /// The end of each process; `None` while it runs.
     ended: Vec<Option<Finished>>,
     started: Instant,
     /// When the last of them was reaped.
@@ -31,7 +31,7 @@ pub struct WorkerProcesses {
 pub struct Account {
     /// Sums, but for the wall time: that runs from the first one's start until the last one was reaped.
     pub os: OsFacts,
-    /// Whether the peak resident sizes are the kernel's own figures, all of them.
+    /// Whether all peak resident sizes are the kernel's own figures.
     pub peak_rss_exact: bool,
     /// Processes that they had left behind, and that had to be ended.
     pub survivors: u32,
@@ -76,7 +76,7 @@ impl WorkerProcesses {
         }
     }
 
-    /// Reaps those that have ended, without waiting, and says which and how. Each is told once.
+    /// Reaps those that have ended, without waiting. Returns which, and their exits; each is reported once.
     pub fn reap(&mut self) -> io::Result<Vec<(usize, Exit)>> {
         let mut now = Vec::new();
         for (number, (worker, ended)) in self.clients.iter_mut().zip(&mut self.ended).enumerate() {
@@ -114,7 +114,7 @@ impl WorkerProcesses {
         })
     }
 
-    /// Stops all of them, or lets them go on, but not what they started.
+    /// Freezes all of them, or thaws them, but not their children.
     ///
     /// # Errors
     /// If one cannot be told.
@@ -122,7 +122,7 @@ impl WorkerProcesses {
         self.clients.iter().try_for_each(|client| client.stand_still(still))
     }
 
-    /// Kills all that live, each with what is below it. [`WorkerProcesses::reap`] then tells of them.
+    /// Kills all that live, each with its descendants. [`WorkerProcesses::reap`] then reports them.
     pub fn kill(&self) -> io::Result<()> {
         self.clients.iter().try_for_each(WorkerProcess::kill)
     }
@@ -144,7 +144,7 @@ const LOOK_SHARE: u32 = 100;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 impl SharedMemoryPeak {
-    /// Looks from now on. A single process's resident size tells as much, so nobody looks at that.
+    /// Looks from now on. The resident size of a single process gives the same figure, so there is no look at that.
     fn new(clients: &[WorkerProcess]) -> io::Result<SharedMemoryPeak> {
         let memory_peak = SharedMemoryPeak { peak_kib: Arc::default(), over: Arc::default() };
         // Held open, so that a later process of the same number is not mistaken for one of them.
@@ -165,14 +165,14 @@ impl SharedMemoryPeak {
 
 impl Drop for SharedMemoryPeak {
     fn drop(&mut self) {
-        // The thread ends by itself: it holds nothing that anybody waits for.
+        // The thread ends by itself: it holds nothing that others wait for.
         self.over.store(true, Ordering::Relaxed);
     }
 }
 
 /// Looks again and again until one of the processes has ended: then the others' sum would be another figure.
 fn look(processes: &[Process], peak_kib: &AtomicU64, over: &AtomicBool) {
-    // Not at once: until `exec` their memory is the parent's.
+    // Waits before the first look: until `exec` their memory is the parent's.
     let mut pause = LOOK_PAUSE;
     loop {
         thread::sleep(pause);

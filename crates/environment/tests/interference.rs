@@ -11,7 +11,7 @@ fn a_busy_neighbour_is_told_of() {
     let mut watch = InterferenceMonitor::new();
     let worker = spawn(Command::new("sleep").arg("1000")).unwrap();
     watch.sample(&[worker.pid()]);
-    // However crowded the machine is, somebody who is not the worker uses this processor.
+    // Even on a crowded machine, a process other than the worker uses this processor.
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(1) {
         std::hint::black_box(start);

@@ -1,4 +1,4 @@
-//! A process that is killed leaves what it made, and that is found by its token.
+//! The things of a killed process are found by its token.
 
 // Helpers of tests are tests: a failure there is a failed test.
 #![allow(clippy::unwrap_used)]

@@ -200,7 +200,7 @@ mod below_a_big_parent {
         assert!((100..32 << 10).contains(&small) && !exact, "{small} {exact}");
         let (large, exact) = heard("large");
         assert!((600 << 10..640 << 10).contains(&large) && exact, "{large} {exact}");
-        // What the parent gave back is not held against the worker.
+        // Memory that the parent freed does not count for the worker.
         let (after, _) = heard("after");
         assert!((100..32 << 10).contains(&after), "{after}");
     }
@@ -228,7 +228,7 @@ mod placement {
 
     #[test]
     fn core_dumps_are_off() {
-        // As far on as this process may have them.
+        // The limit is raised as far as this process may.
         let mine = getrlimit(Resource::Core);
         setrlimit(Resource::Core, Rlimit { current: mine.maximum, ..mine }).unwrap();
         let mut worker = spawn(sh("cat /proc/self/limits").stdout(Stdio::piped())).unwrap();
@@ -261,7 +261,7 @@ mod placement {
 
     #[test]
     fn a_terminals_interrupt_does_not_reach_it() {
-        // As a terminal does: the signal goes to every process of the group in the foreground.
+        // A terminal's interrupt goes to every process of the group in the foreground.
         let mut helper = helper_process::start("placement::interrupted_parent", "", |command| {
             command.process_group(0);
         });

@@ -19,7 +19,7 @@ mod rights;
 
 #[test]
 fn settled_writes_reach_the_device() {
-    // Not in `/tmp`, which may be memory.
+    // `/tmp` is not used: it may be memory.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     settle(folder.path()).unwrap();
     let Some(before) = DeviceCounters::read(folder.path()) else { return };
@@ -90,7 +90,7 @@ fn a_copy_of_blocks_takes_none_and_is_its_own() {
     assert!(of_blocks < 8 * MIB, "{of_blocks} bytes for a copy of the same blocks");
     let of_bytes = taken_by(&copied, CopyWay::Bytes);
     assert!(of_bytes > 48 * MIB, "{of_bytes} bytes for a copy of 64 MiB");
-    // What is written to one is not in the other.
+    // A write to one does not show in the other.
     fs::OpenOptions::new().write(true).open(shared.join("data")).unwrap().write_all_at(b"changed", 0).unwrap();
     assert!(fs::read(loaded.join("data")).unwrap() == noise);
     assert!(fs::read(shared.join("data")).unwrap()[7..] == noise[7..]);
@@ -106,6 +106,7 @@ fn a_new_mount_namespace_can_leave_the_filesystems_of_databases_to_others() {
     let point = folder.path().canonicalize().unwrap().join("kvdyno-storage");
     fs::create_dir(&point).unwrap();
     mount("test", &point, "tmpfs", MountFlags::empty(), None).unwrap();
+    let _mounted = Mounted(&point);
     let has = |mounts: &str| fs::read_to_string(mounts).unwrap().contains(point.to_str().unwrap());
     let of_thread = "/proc/thread-self/mountinfo";
     let [before, after] = thread::scope(|scope| {
@@ -119,7 +120,15 @@ fn a_new_mount_namespace_can_leave_the_filesystems_of_databases_to_others() {
         };
         scope.spawn(in_a_namespace).join().unwrap()
     });
-    let others = has(of_thread);
-    unmount(&point, UnmountFlags::empty()).unwrap();
-    assert_eq!([before, after, others], [true, false, true]);
+    assert_eq!([before, after, has(of_thread)], [true, false, true]);
+}
+
+/// Unmounts the filesystem at this point when it is dropped, also if a test fails.
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let unmounted = unmount(self.0, UnmountFlags::DETACH);
+        assert!(thread::panicking() || unmounted.is_ok(), "{unmounted:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Where keys stand in the text of an experiment file.
+//! Positions of keys in the text of an experiment file.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ fn next<'a, 't>(value: &'a Spanned<DeValue<'t>>, step: &KeyStep) -> Option<&'a S
     }
 }
 
-/// The key whose value stands at `span`: the innermost that is no table.
+/// The key whose value is at `span`: the innermost that is no table.
 pub fn key_at(text: &str, span: &Range<usize>) -> Option<KeyPath> {
     let table = DeTable::parse(text).ok()?;
     let mut path = KeyPath::default();

@@ -31,7 +31,7 @@ pub struct Experiment {
     /// Settings that are the same for every engine.
     #[key(skip)]
     pub settings: SettingsSection,
-    /// How the databases are filled.
+    /// Loading of the databases.
     #[key(skip)]
     pub load: LoadSection,
     /// The runs on them, in this order, on the same databases.
@@ -40,7 +40,7 @@ pub struct Experiment {
     /// The environment of the trials.
     #[key(skip)]
     pub environment: EnvironmentSection,
-    /// How the lab goes about it.
+    /// Execution settings.
     #[key(skip)]
     pub lab: LabSection,
     /// Set-ups with a library or options of their own.
@@ -68,7 +68,7 @@ fn is_default(fit: &FitSection) -> bool {
 /// A section with the definitions of its keys.
 #[derive(Clone, Debug)]
 pub struct SectionInfo {
-    /// As the file has it; empty for the top level.
+    /// Its name in the file; empty for the top level.
     pub name: &'static str,
     /// Its subject, in a sentence.
     pub doc: &'static str,

@@ -14,7 +14,7 @@ pub struct FileError {
     pub message: String,
     /// The key that it is about, if it is about one.
     pub key: Option<KeyPath>,
-    /// Where in the file, if that is known better than by the key.
+    /// Position in the file, if that is known better than by the key.
     pub span: Option<Range<usize>>,
 }
 
@@ -35,7 +35,7 @@ impl FileError {
         FileError { key: self.key.map(|key| key.numbered(index)), ..self }
     }
 
-    /// Where in the text of the file.
+    /// Position in the text of the file.
     pub fn span_in(&self, text: &str) -> Option<Range<usize>> {
         self.span.clone().or_else(|| document::span_of(text, self.key.as_ref()?))
     }

@@ -7,7 +7,7 @@ use crate::experiment::Experiment;
 use crate::file_error::FileError;
 use crate::unknown::refuse_unknown;
 
-/// Bytes of an experiment file, at most: a hundred times the longest that comes with the program. What is longer is no
+/// Bytes of an experiment file, at most: a hundred times the longest that comes with the program. A longer file is no
 /// experiment, and would take memory and time before anything could be said about it.
 pub const MOST_BYTES: usize = 1 << 20;
 

@@ -1,4 +1,4 @@
-//! Paths in an experiment file: they lie beside the file.
+//! Paths in an experiment file are relative to the file.
 
 use std::path::Path;
 

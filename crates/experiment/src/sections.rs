@@ -33,10 +33,10 @@ pub struct DataSection {
     /// Size of a key.
     #[key(absent = "16; for `3n1` what its numbers take")]
     pub key_size: Option<Length<8, 65_535>>,
-    /// How a record's number is spelled as a key.
+    /// Spelling of a record's number as a key.
     #[key(default = KeyFormat::Hex)]
     pub key_format: KeyFormat,
-    /// How `3n1` writes its numbers: `plain`, as `key_format` says, or `enhanced`, by the names of their digits.
+    /// Spelling of the numbers of `3n1`: `plain`, as `key_format` says, or `enhanced`, by the names of their digits.
     #[key(default = Spelling::Plain)]
     pub spelling: Spelling,
     /// Leading bytes of a key that engines are told to be its prefix.
@@ -45,10 +45,10 @@ pub struct DataSection {
     /// Records whose keys share a prefix; needs `prefix_size`.
     #[key(absent = "as a key that is one number gives")]
     pub keys_per_prefix: Option<Count<1, { 1 << 48 }>>,
-    /// Size of a value, or how sizes are drawn, each by its record and version: 24 bytes or more then.
+    /// Size of a value, or the distribution of sizes, drawn by record and version, then at least 24 bytes.
     #[key(absent = "100; for `3n1` what its numbers take")]
     pub value_size: Option<ValueSize>,
-    /// The part of a value that a compressor can take away.
+    /// Fraction of a value that a compressor can save.
     #[key(default = Fraction(0.5))]
     pub compressibility: Fraction,
 }
@@ -61,7 +61,7 @@ pub struct SettingsSection {
     /// When a write is acknowledged.
     #[key(default = Durability::default())]
     pub durability: Durability,
-    /// Between two syncs at durability `periodic`.
+    /// Time between two syncs at durability `periodic`.
     #[key(default = TimeSpan::seconds(1))]
     pub sync_period: TimeSpan<1>,
     /// The most that an engine may cache of its data in memory of its own.
@@ -73,12 +73,12 @@ pub struct SettingsSection {
     /// Compression of stored blocks.
     #[key(default = Compression::default())]
     pub compression: Compression,
-    /// How values that are read are checked.
+    /// Verification of values that are read.
     #[key(default = Verify::default())]
     pub verify: Verify,
 }
 
-/// How the databases are filled.
+/// Loading of the databases.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "load", key = LoadKey)]
@@ -92,7 +92,7 @@ pub struct LoadSection {
     /// When a write of the load is acknowledged.
     #[key(absent = "as `settings.durability`", flag = "load-durability")]
     pub durability: Option<Durability>,
-    /// Threads or processes that load, each its own part of the order.
+    /// Threads or processes that load, each a part of the order of its own.
     #[key(default = Count(1), flag = "load-writers")]
     pub writers: Clients,
     /// Whether the clients are threads or processes.
@@ -108,22 +108,22 @@ pub struct RunSection {
     /// The workload: see `kvdyno workloads`.
     #[key(default = WorkloadName::ReadWhileWriting)]
     pub workload: WorkloadName,
-    /// Numbers of threads that the workload is about, a trial each: readers, or for `overwrite` and its like writers.
+    /// Numbers of client threads, a trial each: readers, or for `overwrite` and similar workloads writers.
     #[key(default = List(vec![Count(1), Count(2), Count(4)]))]
     pub readers: List<Clients, 1>,
     /// Whether readers and writers are threads or processes.
     #[key(default = ClientKind::Threads)]
     pub clients: ClientKind,
-    /// Length of the measured part. The flag is not for `overwritesome`, which ends by its number of updates.
+    /// Duration of the measured part. Its flag does not apply to `overwritesome`, which ends by its number of updates.
     #[key(absent = "10s, where nothing else ends the run")]
     pub duration: Option<TimeSpan<1>>,
-    /// Instead of `duration`: operations of each such thread.
+    /// Operations of each such thread, instead of `duration`.
     #[key(absent = "as many as fit")]
     pub operations: Option<Count<1, { i64::MAX as u64 }>>,
-    /// Instead of either: operations of all such threads together, as a part of the number of records.
+    /// Operations of all such threads together, as a fraction of the number of records, instead of either.
     #[key(absent = "as many as fit; for `overwritesome` 0.1")]
     pub records_fraction: Option<Multiple>,
-    /// The same work before the measured part.
+    /// Duration of the warm-up: the same work before the measured part.
     #[key(default = TimeSpan::seconds(1))]
     pub warmup: TimeSpan,
     /// Records in each write; of a mix in each put and insert.
@@ -135,25 +135,25 @@ pub struct RunSection {
     /// The operations of `mix`, with their weights in percent.
     #[key(absent = "`mix` needs it; other workloads have their own")]
     pub mix: Option<OperationMix>,
-    /// Of ranges: steps after each seek.
+    /// Steps of the cursor after each seek of a range.
     #[key(absent = "10; for `ycsb-e` 99")]
     pub seek_nexts: Option<Count<1, 1_000_000>>,
-    /// Of the ranges of a mix: how long they are.
+    /// Lengths of the ranges of a mix.
     #[key(absent = "fixed; for `ycsb-e` uniform")]
     pub range_lengths: Option<RangeLengths>,
-    /// Of the ranges of a mix: what the cursor of each is told.
+    /// Limits given to the cursors of the ranges of a mix.
     #[key(default = RangeCursors::Plain)]
     pub range_cursors: RangeCursors,
-    /// Ranges begin at one of the first so many records.
+    /// Ranges begin within this number of records, counted from the first.
     #[key(absent = "at any")]
     pub seek_within: Option<Count<1, { 1 << 48 }>>,
     /// Records in each call of `multireadrandom`, and in each get of a mix.
     #[key(absent = "10; for mixes 1")]
     pub keys_per_multiget: Option<Count<1, 100_000>>,
-    /// How likely each record is to come next, where records are drawn at random.
+    /// Distribution of the records that are accessed, if they are drawn at random.
     #[key(absent = "uniform; for `ycsb-d` latest, for its like zipf")]
     pub distribution: Option<Distribution>,
-    /// The most written a second, all writers together: records, or bytes of keys and values such as `2MiB/s`.
+    /// Highest write rate of all writers together: records a second, or bytes of keys and values such as `2MiB/s`.
     #[key(absent = "as much as the engine takes")]
     pub write_rate: Option<WriteRate>,
     /// Operations a second of all readers together, whether the engine is ready or not.
@@ -162,13 +162,13 @@ pub struct RunSection {
     /// Operations a second of all clients of a mix together, of all kinds, whether the engine is ready or not.
     #[key(absent = "a closed loop: each client goes on when it was answered")]
     pub rate: Option<ReadRate>,
-    /// How operations come that have a `rate`, a `read_rate` or a `write_rate`.
+    /// Arrival of operations that have a `rate`, a `read_rate` or a `write_rate`.
     #[key(absent = "fixed")]
     pub arrival: Option<Arrival>,
-    /// How well transactions (`transfer`) must be kept from each other: who promises less is refused.
+    /// Required isolation of transactions (`transfer`): engines that promise less are refused.
     #[key(absent = "as well as the engine does")]
     pub isolation: Option<IsolationLevel>,
-    /// When what its clients write is acknowledged, as each session says: for engines that can set it for each.
+    /// When a session acknowledges the writes of its client, for engines that can set it for each session.
     #[key(absent = "as `settings.durability`", flag = "run-durability")]
     pub durability: Option<Durability>,
     /// The roles of its clients, where these are not all alike.
@@ -185,13 +185,13 @@ pub struct RoleSection {
     /// Its name in results: letters, digits, `_` and `-`.
     #[key(absent = "`role-` and its number")]
     pub name: Option<String>,
-    /// How many clients, of each role but the first, which has as many as `readers` of the run says.
+    /// Number of clients; the first role has as many as `readers` of the run.
     #[key(absent = "1")]
     pub clients: Option<Clients>,
     /// Their operations, with their weights in percent.
     #[key(absent = "each role needs it")]
     pub mix: Option<OperationMix>,
-    /// How likely each record is to come next.
+    /// Distribution of the records that are accessed.
     #[key(absent = "as the run has it")]
     pub distribution: Option<Distribution>,
     /// Records in each put and insert.
@@ -200,19 +200,19 @@ pub struct RoleSection {
     /// Records in each get.
     #[key(absent = "as the run has it")]
     pub keys_per_multiget: Option<Count<1, 100_000>>,
-    /// Of ranges: steps after each seek.
+    /// Steps of the cursor after each seek of a range.
     #[key(absent = "as the run has it")]
     pub seek_nexts: Option<Count<1, 1_000_000>>,
-    /// Of ranges: how long they are.
+    /// Lengths of the ranges.
     #[key(absent = "as the run has it")]
     pub range_lengths: Option<RangeLengths>,
     /// Operations a second of all its clients together, whether the engine is ready or not.
     #[key(absent = "a closed loop: each client goes on when it was answered")]
     pub rate: Option<ReadRate>,
-    /// How its operations come, if it has a `rate`.
+    /// Arrival of its operations, if it has a `rate`.
     #[key(absent = "as the run has it")]
     pub arrival: Option<Arrival>,
-    /// When what its clients write is acknowledged, as each session says.
+    /// When a session acknowledges the writes of its client.
     #[key(absent = "as the run has it")]
     pub durability: Option<Durability>,
 }
@@ -225,7 +225,7 @@ impl RoleSection {
 }
 
 impl RoleKey {
-    /// As the `index`th role of a run has it.
+    /// Its path in the `index`th role of a run.
     pub fn of_role(self, index: usize) -> KeyPath {
         role_path(index).then(KeyStep::Key(self.name().to_owned()))
     }
@@ -236,65 +236,65 @@ pub fn role_path(index: usize) -> KeyPath {
     KeyPath::new("run", "role").then(KeyStep::Index(index))
 }
 
-/// How the lab goes about it.
+/// Execution settings.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "lab", key = LabKey)]
 pub struct LabSection {
-    /// How often everything is done, each time on new databases; `"auto"`: until the comparisons are decided.
+    /// Number of repeats, each on new databases; `"auto"`: until the comparisons are decided.
     #[key(default = Repeat::times(1))]
     pub repeat: Repeat,
-    /// Of a verdict: the least difference that matters, of 1. What differs by less is the same.
+    /// Smallest difference that matters, as a fraction; setups that differ by less are the same.
     #[key(default = Fraction(0.03))]
     pub detect: Fraction,
-    /// Of `repeat = "auto"`: it also ends when each cell is known so well, half of its interval over its value.
+    /// `repeat = "auto"` also ends when half of each cell's interval is at most this fraction of its value.
     #[key(absent = "comparisons alone decide")]
     pub precision: Option<PositiveFraction>,
-    /// Of `repeat = "auto"`: the question.
+    /// Question that `repeat = "auto"` answers.
     #[key(default = Question::Ranking)]
     pub question: Question,
-    /// Of `repeat = "auto"`: nothing begins that would not be over after so long, from the command's start on and with
-    /// everything; the first repeat is done whatever it takes.
+    /// Time limit of the whole command with `repeat = "auto"`: no work begins that would end later. The first repeat is
+    /// done in any case.
     #[key(absent = "as long as it takes")]
     pub budget: Option<TimeSpan<1>>,
-    /// The number that all random streams and all values are made from.
+    /// Seed of all random streams and all values.
     #[key(default = Count(1))]
     pub seed: Count<0, { i64::MAX as u64 }>,
-    /// Whether engines take turns.
+    /// Order of trials: whether engines take turns.
     #[key(default = Order::Interleaved)]
     pub order: Order,
-    /// How set-ups are measured beside each other in a run.
+    /// Design of the comparison of set-ups in a run.
     #[key(default = Design::Auto)]
     pub design: Design,
-    /// Where the database of each run comes from.
+    /// Origin of the database of each run.
     #[key(default = DatabaseOrigin::Kept)]
     pub database: DatabaseOrigin,
-    /// Where databases go: the storage to be measured.
+    /// Folder of the databases, on the storage to be measured.
     #[key(absent = "into the results folder")]
     pub dir: Option<FilePath>,
     /// Databases stay after their last trial.
     #[key(default = false)]
     pub keep: bool,
-    /// A load ends with a flush and the engine's background work, which is timed apart from it.
+    /// A load ends with a flush and the engine's background work, which are timed separately.
     #[key(default = false)]
     pub settle: bool,
-    /// The way with an engine that is not here, or cannot do what is requested.
+    /// What to do when an engine is missing or cannot do what is requested.
     #[key(default = MissingEngines::Refuse)]
     pub missing_engines: MissingEngines,
-    /// How much of what a trial wrote is read back after it: by a fresh session at its end, and by a fresh process
-    /// after the last trial on the database.
+    /// Records that a trial wrote and that are read back: by a fresh session at its end, and by a fresh process after
+    /// the last trial on the database.
     #[key(default = Audit::Sample)]
     pub audit: Audit,
-    /// A worker in which no operation ends for so long is ended.
+    /// A worker in which no operation ends for this time is killed.
     #[key(default = TimeSpan::seconds(60))]
     pub hang_timeout: TimeSpan<1>,
-    /// The same while it opens or closes a database, where compaction may take its time.
+    /// The same limit while it opens or closes a database, which may include compaction.
     #[key(default = TimeSpan::seconds(1800))]
     pub close_timeout: TimeSpan<1>,
-    /// A trial that takes longer is ended and has failed, as `too-slow`.
+    /// A trial that takes longer is killed and fails as `too-slow`.
     #[key(absent = "it takes what it takes; `--fit --budget` sets a tenth of the budget")]
     pub trial_timeout: Option<TimeSpan<1>>,
-    /// A trial ends when the storage has less left than this.
+    /// A trial ends when the storage has less free space than this.
     #[key(default = ByteSize::mib(256))]
     pub min_free: ByteSize,
 }
@@ -324,10 +324,10 @@ pub struct FitSection {
     /// Its memory.
     #[key(absent = "memory does not matter")]
     pub memory: Option<ByteSize>,
-    /// Its cores, where the experiment is about threads for each core.
+    /// Its cores, if numbers of threads are to follow those of cores.
     #[key(absent = "numbers of threads stay")]
     pub cores: Option<Count<1, 1_000_000>>,
-    /// The things that a budget that is too small goes without, in this order.
+    /// What to leave out if the budget is too small, in this order.
     #[key(default = List::default())]
     pub leave_out: List<LeaveOut>,
 }
@@ -342,7 +342,7 @@ impl EngineOptions {
         self.0.is_empty()
     }
 
-    /// As texts.
+    /// The options as texts.
     pub fn texts(&self) -> Vec<OptionText> {
         let text = |value: &toml::Value| match value {
             toml::Value::String(text) => text.clone(),

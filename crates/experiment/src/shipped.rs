@@ -46,7 +46,7 @@ impl Shipped {
         let comment: Vec<&str> = self
             .text
             .lines()
-            // That of the schema is for editors.
+            // The schema's comment is for editors.
             .skip_while(|line| line.starts_with("#:"))
             .map_while(|line| line.strip_prefix('#'))
             .map(str::trim)

@@ -1,4 +1,4 @@
-//! Contents that no experiment file has: unknown keys, and more sections than anybody would write.
+//! Contents that no experiment file has: unknown keys, and more sections than a person would write.
 
 use kvdyno_model::{did_you_mean, either};
 use toml::Spanned;
@@ -8,7 +8,7 @@ use crate::experiment::{section_of, sections};
 use crate::file_error::FileError;
 
 /// The most sections of one kind. Each `[[run]]` is a row of a table, and each `[engine.NAME]` starts a process that
-/// asks the engine: nobody can read more rows, or wait for more processes.
+/// asks the engine: nobody reads more rows, or waits for more processes.
 const MOST_SECTIONS: usize = 1000;
 
 /// Refuses the first key that is not known, with what was probably meant, and sections that are too many.

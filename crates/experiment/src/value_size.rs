@@ -34,7 +34,7 @@ impl ValueSize {
         }
     }
 
-    /// How sizes are drawn; absent if they are not.
+    /// Distribution of the sizes; absent if they are not drawn.
     pub fn drawn(&self) -> Option<ValueSizes> {
         match self {
             ValueSize::Drawn(sizes) => Some(sizes.clone()),
@@ -59,7 +59,7 @@ impl ValueSize {
     }
 }
 
-/// The path of `histogram PATH`. What begins with a number is the histogram itself.
+/// The path of `histogram PATH`. A text that begins with a number is the histogram itself.
 fn file_of(text: &str) -> Option<PathBuf> {
     let path = text.strip_prefix("histogram ")?.trim();
     let is_pair = path.starts_with(|first: char| first.is_ascii_digit()) && path.contains(char::is_whitespace);

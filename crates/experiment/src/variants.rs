@@ -6,8 +6,8 @@
 //! data.value_size = 24
 //! ```
 //!
-//! A variant is laid over the rest of the file, table by table; what it does not say stays. Each has databases of its
-//! own.
+//! A variant is laid over the rest of the file, table by table; keys that it does not set stay. Each has databases of
+//! its own.
 
 use kvdyno_model::{KeyPath, KeyStep};
 use toml::{Table, Value};

@@ -53,7 +53,7 @@ fn the_example_has_every_key_and_can_be_read() {
     }
 }
 
-/// A default that changes in its definition changes wherever it is told.
+/// A default that changes in its definition changes in every document.
 #[test]
 fn a_default_is_told_everywhere() {
     let (page, example, schema) = (reference::page(), reference::example(), reference::schema());

@@ -11,7 +11,8 @@ struct Member {
     path: String,
 }
 
-fn short(name: &str) -> String {
+fn short(name: impl AsRef<str>) -> String {
+    let name = name.as_ref();
     name.strip_prefix("kvdyno-").unwrap_or(name).to_owned()
 }
 
@@ -20,7 +21,7 @@ fn member(path: &str, manifest: &str) -> Option<Member> {
     let name = short(manifest.get("package")?.get("name")?.as_str()?);
     let tables = ["dependencies", "build-dependencies", "dev-dependencies"];
     let names = tables.iter().filter_map(|table| manifest.get(*table)?.as_table()).flat_map(toml::Table::keys);
-    let depends_on = names.filter(|name| name.starts_with("kvdyno-")).map(|name| short(name)).collect();
+    let depends_on = names.filter(|name| name.starts_with("kvdyno-")).map(short).collect();
     Some(Member { name, depends_on, path: path.to_owned() })
 }
 
@@ -35,16 +36,11 @@ fn house() -> Vec<String> {
     let design = std::fs::read_to_string(top().join("docs/design.md")).unwrap();
     let chapter = design.split("## The house").nth(1).unwrap();
     let drawn = chapter.split("```").nth(1).unwrap();
-    let names = |line: &str| {
-        let words = line.split_whitespace();
-        let mut names = Vec::new();
-        for word in words {
-            names.push(word.trim_end_matches(',').to_owned());
-            if !word.ends_with(',') {
-                break;
-            }
-        }
-        names
+    let names = |line: &str| -> Vec<String> {
+        // A comma announces another name; words after the last one are the description.
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let last = words.iter().position(|word| !word.ends_with(','));
+        words.iter().take(last.map_or(words.len(), |last| last + 1)).map(|word| word.replace(',', "")).collect()
     };
     drawn.lines().skip(1).flat_map(names).filter(|name| !name.ends_with('/')).collect()
 }

@@ -1,4 +1,4 @@
-//! Package clients: each fetches one archive, from wherever the user has told it to.
+//! Package clients: each fetches one archive, from the source that the user has configured.
 
 use std::env;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::command;
 use crate::error::InstallError;
 use crate::recipe::{EngineVersion, PackageClient};
 
-/// Maven's plugin that copies an artifact into a folder. A fixed version: what it does is what was tried.
+/// Maven's plugin that copies an artifact into a folder. The version is fixed: it is the one that was tested.
 const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
 /// The command that the client is.

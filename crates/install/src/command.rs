@@ -1,4 +1,4 @@
-//! Running package clients and builds: quietly, with what they print kept for when they fail.
+//! Runs package clients and builds quietly, and keeps their output for failures.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -29,8 +29,7 @@ fn tail(output: &str) -> String {
     }
 }
 
-/// Runs `command` with its output in `log`, at the end of which it is added. Nothing that it starts outlives it, or
-/// this process.
+/// Runs `command` and appends its output to `log`. Nothing that it starts outlives it, or this process.
 ///
 /// # Errors
 /// If it cannot be started, or ends with another status than 0.

@@ -31,7 +31,7 @@ pub enum InstallError {
     /// The client fetched something else than was expected.
     #[error("{0}")]
     Fetched(String),
-    /// A client or a build failed; with the end of what it said.
+    /// A client or a build failed; with the end of its output.
     #[error("{0}")]
     Command(String),
     /// The result does not work.

@@ -19,7 +19,7 @@ use crate::{archive, client, command, sources};
 pub enum Event {
     /// The client works.
     Fetching(String),
-    /// The archive is held against this checksum; `None`: the recipe has none, and the client's own check stands.
+    /// The archive must have this checksum; `None` if the recipe has none, and only the client's own check applies.
     Checking(Option<String>),
     /// The build works.
     Building,
@@ -62,7 +62,7 @@ pub fn install(
     tell: &dyn Fn(Event),
 ) -> Result<Installation, InstallError> {
     let folder = root.join(format!("{}@{}", recipe.name, version.version));
-    // What a user built may have changed since.
+    // A user's own build may have changed since.
     if version.prefix.is_none() && folder.join(NOTE).is_file() {
         return Ok(Installation::AlreadyThere(folder));
     }
@@ -198,7 +198,7 @@ impl Staging {
 fn sweep(root: &Path) {
     let (left, _) = leftovers(&register_folders());
     for one in left.iter().flat_map(|left| &left.things).filter(|one| one.is_folder_in(root)) {
-        // What stays is in the way of nobody, and `kvdyno clean` says why.
+        // A folder that stays is in the way of nobody, and `kvdyno clean` reports why it stays.
         let _ = one.remove();
     }
 }

@@ -26,7 +26,7 @@ kvdyno_model::words! {
     }
 }
 
-/// Where a template has the name of the engine.
+/// The placeholder of the engine's name in templates.
 const NAME: &str = "NAME";
 /// The header, as the crate of the ABI has it.
 const HEADER: &str = "include/kvdyno.h";
@@ -135,7 +135,7 @@ pub fn new_adapter(name: &str, language: Language, parent: &Path) -> Result<NewA
         let path = folder.join(path);
         let written = fs::create_dir_all(path.parent().unwrap_or(&folder)).and_then(|()| fs::write(&path, text));
         if let Err(cause) = written {
-            // What was told first is what went wrong.
+            // The first error is the cause and is returned.
             let _ = fs::remove_dir_all(&folder);
             return Err(NewAdapterError::Write { path, cause });
         }

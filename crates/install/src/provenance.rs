@@ -65,7 +65,7 @@ fn of_dpkg(path: &Path) -> Option<EnginePackage> {
         return None;
     }
     let path = path.to_str()?;
-    // Packages of before `/lib` became a link to `/usr/lib` still say `/lib`.
+    // Packages from before `/lib` became a link to `/usr/lib` still say `/lib`.
     let owner = owner(path).or_else(|| owner(path.strip_prefix("/usr")?))?;
     let version = dpkg_query(&["--show", "--showformat", "${Version}", &owner])?;
     let name = owner.split(':').next().unwrap_or_default().to_owned();

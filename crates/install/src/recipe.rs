@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use crate::sources;
 
-/// The version of what the user built: whatever it says.
+/// Any version, that of the user's own build.
 const OWN: &str = "own";
 
-/// How an engine is brought.
+/// Instructions for installing an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
@@ -23,7 +23,7 @@ pub struct Recipe {
     /// Versions with their checksums.
     #[serde(default, rename = "version")]
     pub versions: Vec<EngineVersion>,
-    /// How any other version is brought, without a checksum known beforehand.
+    /// Instructions for any other version, without a checksum known beforehand.
     #[serde(default)]
     pub any: Option<Any>,
     /// An engine that no registry has.
@@ -35,9 +35,9 @@ pub struct Recipe {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngineVersion {
-    /// The engine's version; `system` for whatever the distribution has.
+    /// The engine's version; `system` for the distribution's.
     pub version: String,
-    /// Who fetches it.
+    /// The client that fetches it.
     pub client: PackageClient,
     /// The package's name: for Maven `group:artifact`, for apt one or several.
     pub package: String,
@@ -68,15 +68,15 @@ pub struct EngineVersion {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Any {
-    /// Who fetches it.
+    /// The client that fetches it.
     pub client: PackageClient,
     /// The package.
     pub package: String,
-    /// As [`EngineVersion::extract`].
+    /// As in [`EngineVersion::extract`].
     pub extract: String,
 }
 
-/// How a person gets an engine that no registry has.
+/// Instructions for people, for an engine that no registry has.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manual {
@@ -102,7 +102,7 @@ kvdyno_model::words! {
         Maven = "maven",
         Npm = "npm",
         Pip = "pip",
-        /// Nobody: the user has it.
+        /// None: the user has it.
         None = "nobody",
     }
 }
@@ -226,7 +226,7 @@ impl Recipe {
 }
 
 impl EngineVersion {
-    /// Whether the distribution's package is meant, of which there is one, and which is nothing of ours.
+    /// Whether it is the distribution's package, which has one version and is not kvdyno's.
     pub fn is_system(&self) -> bool {
         self.client == PackageClient::Apt
     }
@@ -236,7 +236,7 @@ impl EngineVersion {
         self.package_version.as_deref().unwrap_or(&self.version)
     }
 
-    /// Where it comes from: `npm leveldown-hyper 2.0.0`.
+    /// Its source: `npm leveldown-hyper 2.0.0`.
     pub fn source(&self) -> String {
         match self.client {
             PackageClient::Apt => format!("{} {}", self.client, self.package),

@@ -17,7 +17,7 @@ struct EngineSources;
 #[exclude = "tests/*"]
 struct AbiSources;
 
-/// Files that pin what a build fetches by itself.
+/// Files that pin what a build fetches.
 #[cfg(test)]
 const PINS: [&str; 2] = ["Cargo.lock", "go.sum"];
 
@@ -40,7 +40,7 @@ pub fn has(engine: &str, file: &str) -> bool {
     EngineSources::get(&format!("{engine}/{file}")).is_some()
 }
 
-/// Whether the engine's folder has a lock file, which a build of its own keeps to.
+/// Whether the engine's folder has a lock file, which its build keeps to.
 #[cfg(test)]
 pub fn pins(engine: &str) -> bool {
     PINS.iter().any(|file| has(engine, file)) || has("go", "go.sum") && has(engine, "build.sh")

@@ -57,12 +57,12 @@ pub enum Error {
     /// A worker could not begin.
     #[error(transparent)]
     Worker(#[from] kvdyno_worker::worker::WorkerError),
-    /// Trials failed; what they gave was printed.
+    /// Trials failed; their results were printed.
     #[error("{failed} of {ended} trials failed; the reasons are in the report")]
     Trials {
-        /// How many.
+        /// Number of failed trials.
         failed: usize,
-        /// Of how many.
+        /// Number of ended trials.
         ended: usize,
     },
     /// Adapters failed checks, these; how was printed.
@@ -93,7 +93,7 @@ pub enum Error {
     CannotTell(usize),
 }
 
-/// Whether the results are to blame, not the system that would not give them.
+/// Whether the results are at fault, rather than the system that should read them.
 fn is_input(error: &ReadError) -> bool {
     !matches!(error, ReadError::Io { .. })
 }

@@ -1,5 +1,5 @@
-//! Standard output and standard error. Whoever reads may go away before the end, as `head` does: that ends no run and
-//! is no failure. Words of others reach no terminal as a command.
+//! Standard output and standard error. The reader may go away before the end, as `head` does: that ends no run and is
+//! no failure. Escape sequences in others' texts never reach a terminal.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
@@ -10,7 +10,7 @@ use kvdyno_report::Screen;
 
 use crate::error::Error;
 
-/// Prints the command's result on standard output, unless nobody reads it any more.
+/// Prints the command's result on standard output, unless its reader has gone.
 ///
 /// # Errors
 /// If it cannot be printed though it is read, such as to a full storage.
@@ -35,7 +35,7 @@ pub fn print_painted(text: &str) -> Result<(), Error> {
     unless_left(out.write_all(text.as_bytes()).and_then(|()| out.flush())).map_err(Error::io("cannot print"))
 }
 
-/// Tells of the work on standard error. What cannot be told there can be told nowhere, and the work goes on.
+/// Reports progress on standard error. Errors in writing are ignored, and the work goes on.
 pub fn tell(line: impl Display) {
     tell_painted(without_commands(&line.to_string()));
 }

@@ -199,7 +199,7 @@ macro_rules! fraction {
     };
 }
 
-/// A number, or so many hundredths.
+/// A number, or hundredths of it.
 fn number_or_percentage(text: &str) -> Result<f64, ParseFloatError> {
     match text.strip_suffix('%') {
         Some(hundredths) => hundredths.trim_end().parse::<f64>().map(|hundredths| hundredths / 100.0),

@@ -6,16 +6,16 @@ use crate::power_law::{MOST_KEY_RANGES, PowerLaw};
 use crate::{Json, KeyValue, read_by_text, words, written_as_text};
 
 words! {
-    /// How likely each record is to come next.
+    /// Distribution of the records that are accessed.
     #[derive(Default)]
     pub enum DistributionKind: "a distribution", "DISTRIBUTION" {
-        /// Every record is as likely as any other.
+        /// Every record is equally likely.
         Uniform = "uniform" as default,
         /// Zipf's law, and the likely records lie anywhere: `zipf 0.99` has the exponent 0.99.
         Zipf = "zipf",
         /// Zipf's law, and the first record is the likeliest.
         ZipfOrdered = "zipf-ordered",
-        /// As YCSB has Zipf's law: exponent 0.99 over 10^10 items, each hashed to a record.
+        /// Zipf's law as in YCSB: exponent 0.99 over 10^10 items, each hashed to a record.
         ZipfYcsb = "zipf-ycsb",
         /// Zipf's law, and the newest record is the likeliest.
         Latest = "latest",
@@ -89,11 +89,11 @@ impl DistributionKind {
     }
 }
 
-/// How likely each record is to come next: one of the distributions with its numbers.
+/// Distribution of the records: one of the kinds with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
     kind: DistributionKind,
-    /// As many as the kind takes; the rest are 0.
+    /// The numbers of the kind; the rest are 0.
     numbers: [f64; MOST_NUMBERS],
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 /// name.
 pub type OptionText = (String, String);
 
-/// How a user names an engine: `lmdb`, `wiredtiger:lsm`, `rocksdb@8.5.4:pfx`, `lmdb@/old/liblmdb.so`, `./libmine.so`,
+/// A user's name for an engine: `lmdb`, `wiredtiger:lsm`, `rocksdb@8.5.4:pfx`, `lmdb@/old/liblmdb.so`, `./libmine.so`,
 /// `./libmine.so:fast`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineName {

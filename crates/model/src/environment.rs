@@ -1,4 +1,4 @@
-//! The environment that an experiment requests: the keys of `[environment]`, held against no machine yet.
+//! The environment that an experiment requests: the keys of `[environment]`, not yet compared with any machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::{
     Allocator, ByteSize, CacheState, Cpus, FilePath, HugePages, IndexList, Keys, NumaPolicy, Smt, StorageKind,
 };
 
-/// The environment of the trials. What it does not say stays as it is where kvdyno is started.
+/// The environment of the trials. Keys that are absent leave it as it is where kvdyno is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "environment", key = EnvironmentKey)]
@@ -14,10 +14,10 @@ pub struct EnvironmentSection {
     /// CPUs that a trial may use: how many, or which, as in `0-3,8`; the one CPU 5 is `5-5`.
     #[key(absent = "all that kvdyno may use")]
     pub cpus: Option<Cpus>,
-    /// `off`: one hardware thread of each core that is used; `on`: all of them.
+    /// Hyperthreads: `off` uses one hardware thread of each core, `on` all of them.
     #[key(absent = "as they come")]
     pub smt: Option<Smt>,
-    /// Where memory comes from: `local`, `interleave`, `interleave:NODES`, `bind:NODES` or `preferred:NODE`.
+    /// NUMA policy of memory: `local`, `interleave`, `interleave:NODES`, `bind:NODES` or `preferred:NODE`.
     #[key(absent = "as where kvdyno is started")]
     pub numa: Option<NumaPolicy>,
     /// Only CPUs of these NUMA nodes: `0,2`.
@@ -26,7 +26,7 @@ pub struct EnvironmentSection {
     /// The most memory that a trial may have, page cache included.
     #[key(absent = "no limit")]
     pub memory: Option<ByteSize>,
-    /// Where a worker's memory has transparent huge pages; the machine's switch is the upper limit.
+    /// Use of transparent huge pages for a worker's memory; the machine's switch is the upper limit.
     #[key(absent = "as where kvdyno is started")]
     pub huge_pages: Option<HugePages>,
     /// The allocator behind `malloc`: `libc`, `jemalloc`, `tcmalloc`, `mimalloc`, or the path of a library.

@@ -133,7 +133,7 @@ impl KeyValue for String {
     }
 }
 
-/// A path of the file lies beside the file, one of the command line beside the user.
+/// A path in the file is relative to the file, one on the command line to the user's folder.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct FilePath(pub PathBuf);

@@ -9,7 +9,7 @@ use crate::key_value::KeyValue;
 
 /// A section of the experiment file. Made by `#[derive(Keys)]`.
 pub trait KeySection {
-    /// As the file has it: `data`; empty for the top level.
+    /// Its name in the file: `data`; empty for the top level.
     const NAME: &'static str;
     /// Its subject, for people.
     const DOC: &'static str;
@@ -44,21 +44,21 @@ pub enum Otherwise {
     Default {
         /// For people, and as the flag takes it.
         text: String,
-        /// As the file has it.
+        /// The value in the file.
         value: Value,
     },
-    /// No value, with what that comes to.
+    /// No value, with the effect of that.
     Absent(&'static str),
 }
 
 impl Otherwise {
-    /// That of a key with a default.
+    /// For a key with a default.
     pub fn default_of<T: KeyValue>(value: &T) -> Otherwise {
         // Numbers, texts and lists of them always have a JSON form.
         Otherwise::Default { text: value.to_string(), value: serde_json::to_value(value).unwrap_or_default() }
     }
 
-    /// That of a key without one.
+    /// For a key without a default.
     pub fn absent(meaning: &'static str) -> Otherwise {
         Otherwise::Absent(meaning)
     }
@@ -84,7 +84,7 @@ pub struct ValueType {
 }
 
 impl ValueType {
-    /// That of a type.
+    /// The value type of `T`.
     pub fn of<T: KeyValue>() -> ValueType {
         ValueType {
             placeholder: T::PLACEHOLDER,
@@ -98,7 +98,7 @@ impl ValueType {
     }
 }
 
-/// Where a key stands in an experiment: `data.records`, `run[1].batch`, `variant[0].data.records`.
+/// Position of a key in an experiment: `data.records`, `run[1].batch`, `variant[0].data.records`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPath(Vec<KeyStep>);
 

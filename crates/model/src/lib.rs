@@ -1,7 +1,7 @@
 //! Identifiers, words and units of experiments, and how a key of the experiment file is defined: what every other crate
 //! may speak of. It depends on none of them.
 
-// What `#[derive(Keys)]` writes speaks of this crate by its name.
+// The code that `#[derive(Keys)]` writes refers to this crate by its name.
 extern crate self as kvdyno_model;
 
 mod closest;

@@ -1,4 +1,4 @@
-//! Where memory comes from: NUMA nodes and allocators.
+//! Sources of memory: NUMA nodes and allocators.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{IndexList, KeyValue};
 
-/// Where memory comes from (`set_mempolicy(2)`).
+/// The policy for memory on NUMA nodes (`set_mempolicy(2)`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NumaPolicy {
     /// The node of the processor that first touches a page.

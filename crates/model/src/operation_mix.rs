@@ -21,11 +21,11 @@ words! {
         Delete = "delete",
         /// The first record in key order is looked at, and one of the oldest deleted.
         Take = "take",
-        /// A key is asked for that lies between those of records, and that none has.
+        /// A key that lies between those of records, and that no record has, is asked for.
         Miss = "miss",
         /// The first record in key order is looked at, and up to 64 of the oldest deleted as one range.
         Expire = "expire",
-        /// Whether a record is there is asked for, without its value.
+        /// A record's existence is asked for, without its value.
         Contains = "contains",
         /// A record is written if it is not there, and otherwise stays as it is.
         InsertIfAbsent = "insert-if-absent",
@@ -48,7 +48,7 @@ pub struct OperationMix {
 }
 
 impl OperationMix {
-    /// The mix of these parts, at most [`MOST_OPERATIONS`], whose weights add up to 100.
+    /// The mix of these parts, at most [`MOST_OPERATIONS`], with weights that add up to 100.
     pub const fn of<const N: usize>(given: [(MixOperation, f64); N]) -> OperationMix {
         let mut parts = [(MixOperation::Get, 0.0); MOST_OPERATIONS];
         let mut index = 0;
@@ -80,7 +80,7 @@ impl OperationMix {
     }
 }
 
-/// How far the weights of a mix may be from 100 in all: thirds have an end.
+/// Tolerated deviation of the weights of a mix from 100 in all: thirds are rounded.
 const ROUNDING: f64 = 0.2;
 
 impl KeyValue for OperationMix {

@@ -5,7 +5,7 @@
 /// the other sign), and rounded up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pareto {
-    /// How heavy the tail is: the law has a mean below 1.
+    /// Shape of the tail: the law has a mean below 1.
     pub k: f64,
     /// The scale.
     pub sigma: f64,

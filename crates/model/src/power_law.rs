@@ -34,12 +34,12 @@ impl PowerLaw {
         (self.all_ranks() > MOST_RANKS).then(|| format!("it has {:.1e} ranks; 4.5e15 are the most", self.all_ranks()))
     }
 
-    /// Key ranges of so many ids: no more than there are ids.
+    /// Key ranges of this number of ids: no more than there are ids.
     pub fn count(&self, ids: u64) -> u64 {
         (self.ranges as u64).min(ids)
     }
 
-    /// How likely a key range is, counted from 0, up to a constant.
+    /// Likelihood of a key range, counted from 0, up to a constant.
     pub fn weight(&self, range: u64) -> f64 {
         let ([a, b, c, d], number) = (self.hotness, (range + 1) as f64);
         a * (b * number).exp() + c * (d * number).exp()

@@ -1,25 +1,25 @@
-//! How long the ranges of a mix are.
+//! Lengths of the ranges of a mix.
 
 use std::fmt;
 
 use crate::{Distribution, Json, KeyValue, Pareto, read_by_text, words, written_as_text};
 
 words! {
-    /// How long the ranges of a mix are.
+    /// Lengths of the ranges of a mix.
     #[derive(Default)]
     pub enum RangeLengthKind: "a way to choose lengths", "LENGTHS" {
-        /// All of a seek and `seek_nexts` steps.
+        /// Every range is a seek and `seek_nexts` steps.
         Fixed = "fixed" as default,
-        /// Of 1 to `seek_nexts` + 1 records, each length as likely.
+        /// 1 to `seek_nexts` + 1 records, each length equally likely.
         Uniform = "uniform",
         /// Zipf's law, `zipf EXPONENT`: 1 record is the likeliest, `seek_nexts` + 1 the least likely.
         Zipf = "zipf",
-        /// Generalized Pareto, `pareto K SIGMA`; what is longer than `seek_nexts` + 1 begins again from 1.
+        /// Generalized Pareto, `pareto K SIGMA`; lengths beyond `seek_nexts` + 1 begin again from 1.
         Pareto = "pareto",
     }
 }
 
-/// How long the ranges of a mix are: one of the ways with its numbers.
+/// Lengths of the ranges of a mix: one of the ways with its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum RangeLengths {
     /// All as long as they can be.

@@ -17,7 +17,7 @@ pub enum WriteRate {
 }
 
 impl WriteRate {
-    /// Records a second, where each has so many bytes.
+    /// Records a second, of this size.
     pub fn records_per_s(self, record_bytes: u64) -> f64 {
         match self {
             WriteRate::Records(rate) => rate,

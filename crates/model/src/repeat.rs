@@ -1,4 +1,4 @@
-//! How often everything is done.
+//! Number of repeats.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Count, KeyValue};
 
-/// How often everything is done: `5`, or `auto`, until the comparisons are decided.
+/// Number of repeats: `5`, or `auto`, until the comparisons are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
     /// Until the comparisons are decided, the budget is used up, or it was done [`Repeat::MOST_AUTO`] times.
@@ -21,7 +21,7 @@ impl Repeat {
     /// that cross over between copies of one database need two repeats for each value.
     pub const MOST_AUTO: u32 = 60;
 
-    /// The most repeats that it can come to.
+    /// The highest possible number of repeats.
     pub fn most(self) -> u32 {
         match self {
             Repeat::Auto => Repeat::MOST_AUTO,

@@ -22,7 +22,7 @@ const UNITS: [(u64, &str); 8] = [
     (1_000, "kB"),
 ];
 
-/// No size of memory or storage is smaller; whoever writes a smaller number forgot the unit.
+/// No size of memory or storage is smaller; a smaller number lacks its unit.
 const LEAST_WITHOUT_UNIT: u64 = 4096;
 
 impl ByteSize {

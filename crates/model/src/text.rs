@@ -105,7 +105,7 @@ pub fn short(number: f64) -> String {
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The share that so many nines are, with as many digits as they need: `99.9 %` for 3.
+/// The share with this number of nines, with as many digits as they need: `99.9 %` for 3.
 pub fn percentile(nines: f64) -> String {
     let digits = (nines.ceil() as usize).saturating_sub(2);
     let text = format!("{:.*}", digits, 100.0 * (1.0 - 10f64.powf(-nines)));

@@ -10,7 +10,7 @@ use crate::KeyValue;
 /// The longest time that makes sense, and can be added to others without care: 1000 days.
 const MOST: Duration = Duration::from_secs(1000 * 86_400);
 
-/// A time of at least so many milliseconds: `5s`, `10m`, `1h 30m`.
+/// A time of at least this number of milliseconds: `5s`, `10m`, `1h 30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimeSpan<const LEAST_MS: u64 = 0>(pub Duration);
 

@@ -67,7 +67,7 @@ macro_rules! words {
             /// All of them.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// As files and flags have it.
+            /// The word in files and flags.
             pub fn word(self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }
@@ -98,13 +98,13 @@ words! {
     /// When a write is acknowledged: one scale for all engines.
     #[derive(Default)]
     pub enum Durability: "a durability level", "LEVEL" {
-        /// At once: no log, or nothing need reach the operating system before close.
+        /// At once: there is no log, or nothing need reach the operating system before close.
         None = "none",
-        /// When it would survive the death of the process: written to the operating system, not synced.
+        /// When it survives a crash of the process: it is written to the operating system, not synced.
         Process = "process" as default,
         /// As at `process`, and the log is synced in the background every `sync_period`.
         Periodic = "periodic",
-        /// When it would survive a loss of power: synced first.
+        /// When it survives a loss of power: it is synced first.
         Commit = "commit",
     }
 }
@@ -138,12 +138,12 @@ words! {
 }
 
 words! {
-    /// How much of what was written is read back.
+    /// The extent of reading back what was written.
     #[derive(Default)]
     pub enum Audit: "an audit", "EXTENT" {
         /// Every record.
         Full = "full",
-        /// So many records that a loss of one in a thousand shows with a probability of 99.9 %.
+        /// A sample in which a loss of one record in a thousand shows with a probability of 99.9 %.
         Sample = "sample" as default,
         /// None: an engine that stores nothing passes.
         Off = "off",
@@ -166,7 +166,7 @@ words! {
 }
 
 words! {
-    /// Where the database of a run comes from.
+    /// Origin of the database of a run.
     #[derive(Default)]
     pub enum DatabaseOrigin: "a database", "ORIGIN" {
         /// `shared` for setups that are builds of one engine with the same options, `kept` for others.
@@ -194,28 +194,28 @@ words! {
 }
 
 words! {
-    /// How operations arrive that come at a rate of their own.
+    /// Arrival of operations that come at a rate of their own.
     #[derive(Default)]
     pub enum Arrival: "an arrival", "ARRIVAL" {
-        /// As far from each other as the rate says, each client's between those of the others.
+        /// At equal intervals, each client's operations between those of the others.
         Fixed = "fixed" as default,
         /// Independently of each other, as from very many users.
         Poisson = "poisson",
         /// In the first quarter of each second at four times the rate, then none.
         Bursty = "bursty",
-        /// More and less often, from half to one and a half times the rate and back within each second.
+        /// At a rate that swings from half to one and a half times its mean and back within each second.
         Sine = "sine",
     }
 }
 
 words! {
-    /// How transactions for reading and writing are kept from each other, from the weakest.
+    /// Isolation of transactions for reading and writing, from the weakest.
     pub enum IsolationLevel: "an isolation", "ISOLATION" {
-        /// A read sees what was committed, and another the next time.
+        /// A read sees what is committed; reading again may give another answer.
         ReadCommitted = "read-committed",
         /// A transaction sees one state until its end, and its own writes.
         Snapshot = "snapshot",
-        /// Transactions leave what they would leave one after the other.
+        /// Transactions have the effect of some serial order.
         Serializable = "serializable",
     }
 }
@@ -242,7 +242,7 @@ words! {
 }
 
 impl ClientKind {
-    /// How many processes so many readers and writers are.
+    /// Number of processes for so many readers and writers.
     pub fn processes(self, roles: u32) -> u32 {
         match self {
             ClientKind::Threads => 1,
@@ -250,7 +250,7 @@ impl ClientKind {
         }
     }
 
-    /// How many sessions on the database each of those processes has.
+    /// Number of sessions on the database of each of those processes.
     pub fn sessions(self, roles: u32) -> u32 {
         match self {
             ClientKind::Threads => roles,
@@ -295,9 +295,9 @@ words! {
     /// The state of the page cache when a run begins, as far as it concerns the database.
     #[derive(Default)]
     pub enum CacheState: "a state of the cache", "STATE" {
-        /// Whatever the trial before it left.
+        /// As the trial before left it.
         Warm = "warm" as default,
-        /// Nothing.
+        /// Without any page of the database.
         Dropped = "dropped",
     }
 }
@@ -343,7 +343,7 @@ words! {
     pub enum HugePages: "a use of huge pages", "WHEN" {
         /// Nowhere.
         Never = "never",
-        /// Where a process advises it (`madvise(2)`).
+        /// In memory for which a process advises it (`madvise(2)`).
         Madvise = "madvise",
         /// Everywhere; only if the machine's switch says so too.
         Always = "always",
@@ -361,7 +361,7 @@ words! {
 }
 
 words! {
-    /// The way with an engine that is not here, or cannot do what is requested.
+    /// What to do when an engine is missing or cannot do what is requested.
     pub enum MissingEngines: "a way with missing engines", "HOW" {
         /// The experiment is refused.
         Refuse = "refuse",
@@ -403,7 +403,7 @@ mod tests {
 }
 
 words! {
-    /// How the 3n+1 workload writes its numbers as keys and values.
+    /// Spelling of the numbers of the 3n+1 workload in keys and values.
     #[derive(Default)]
     pub enum Spelling: "a spelling", "SPELLING" {
         /// As the data's `key_format` has them, all of one size.
@@ -421,13 +421,13 @@ words! {
         Plain = "plain" as default,
         /// The keys between which the range lies: it ends when the engine says so.
         Bounded = "bounded",
-        /// That values are not asked for.
+        /// The cursor need not bring values.
         Keys = "keys",
-        /// Both.
+        /// As `bounded`, without values.
         BoundedKeys = "bounded-keys",
         /// A prefix: the range is all keys that have that of a record that is drawn (`data.keys_per_prefix`).
         Prefix = "prefix",
-        /// The same, and that values are not asked for.
+        /// As `prefix`, without values.
         PrefixKeys = "prefix-keys",
     }
 }

@@ -13,8 +13,8 @@ use kvdyno_worker::workloads::Workload;
 use crate::environment::{Environment, refused};
 use crate::work::data;
 
-/// How much larger than keys and values a file is made if nobody says: engines keep free pages, logs, and while they
-/// compact a part of the database twice.
+/// Default size of a file, as a multiple of keys and values: engines keep free pages and logs, and a part of the
+/// database twice while they compact.
 const FACTOR: u64 = 3;
 /// Bytes that a filesystem takes for itself, journal included.
 const TABLES: u64 = 256 << 20;

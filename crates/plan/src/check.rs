@@ -92,8 +92,8 @@ fn check_designs(variants: &[CheckedVariant], plan: &Plan) -> Result<(), FileErr
     Ok(())
 }
 
-/// Checks what the file tells by itself: no engine is asked, and the machine not looked at. Its variants, and the plan
-/// as it would be if every engine were here and could do everything.
+/// Checks the file by itself: no engine is asked, and the machine is not looked at. Returns its variants, and the plan
+/// as it would be if every engine were available and could do everything.
 ///
 /// # Errors
 /// The first thing that cannot be, with what would be right.
@@ -113,7 +113,7 @@ pub fn check_alone(experiment: &Experiment) -> Result<(Vec<Variant>, Plan), File
     Ok((variants, plan))
 }
 
-/// The plan with the engines that are here, each with what it can do.
+/// The plan with the available engines, each with the work that it can do.
 ///
 /// # Errors
 /// If databases are to be copied that cannot be.

@@ -1,4 +1,4 @@
-//! Whether an engine's readers and writers can be of the kind requested: threads of one process, or processes.
+//! Checks that an engine supports the requested kind of clients: threads of one process, or processes.
 
 use kvdyno_engine::abi;
 use kvdyno_engine::inspect::Declared;

@@ -39,7 +39,7 @@ impl FileFormat {
 /// A setup, as far as copies of databases depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyFacts<'a> {
-    /// As the experiment names it.
+    /// Its name in the experiment.
     pub(crate) label: &'a str,
     pub(crate) format: &'a FileFormat,
     /// A copy of its database's folder is no database.

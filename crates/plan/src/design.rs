@@ -1,13 +1,13 @@
 //! The design of a comparison: how the trials of one step, a setup each, are measured beside each other.
 //!
-//! - *Duet*: two at once, client i of both on one processor, compared by processor time. Both have the same share of
-//!   whatever disturbs the machine. Right for clients that hardly sleep; a background thread's time counts in. Between
-//!   duets each has slices by itself, for its rates and latencies, and to hold the duet against. CPU time is no rate:
-//!   of two engines the one that takes more of it may do more a second, by threads of its own. So nobody gets a duet of
-//!   different engines who does not ask for it.
+//! - *Duet*: two run at once, client i of both on one processor, and are compared by processor time. Interference
+//!   affects both equally. It suits clients that hardly sleep; the time of background threads is included. Between
+//!   duets each has slices by itself, for its rates and latencies, and to check the duet. CPU time is no rate: an
+//!   engine that takes more of it may do more a second, by threads of its own. So different engines are measured in
+//!   duets only on request.
 //! - *Slices*: all are open, one at a time works for a fraction of a second, in random order; the others are frozen.
-//!   A drift of the machine falls on all. For what depends on processor and memory, not on storage.
-//! - *Turns*: one after the other, whole. For everything.
+//!   A drift of the machine affects all. It suits work that depends on processor and memory, not on storage.
+//! - *Turns*: one after the other, whole. It suits everything.
 //!
 //! Bulej et al., *Duet Benchmarking*, ICPE 2020; Abedi and Brecht, *Conducting Repeatable Experiments in Highly
 //! Variable Cloud Computing Environments*, ICPE 2017.
@@ -26,7 +26,7 @@ use crate::plan::PlannedTrial;
 
 pub use kvdyno_results::MOST_SLEEP;
 
-/// The share of the memory that can still be had that databases and caches that are open at once may come to, of 1.
+/// Fraction of the available memory that databases and caches of trials that are open at once may take.
 const MEMORY_SHARE: f64 = 0.6;
 /// Memory of a process beside its cache, its buffers and its database.
 const PROCESS_BYTES: u64 = 64 << 20;
@@ -52,7 +52,7 @@ impl StepDesign {
 /// The engine of a setup: what two versions, builds or settings of one engine have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineIdentity<'a> {
-    /// As its adapter calls it.
+    /// The adapter's name for it.
     pub name: &'a str,
     /// The preset, which may be an engine of its own: `wiredtiger:lsm`.
     pub preset: Option<&'a str>,
@@ -81,7 +81,7 @@ pub struct Slicing {
     pub lead: Duration,
     /// The part that is.
     pub length: Duration,
-    /// How many of them a trial has.
+    /// Number of slices in a trial.
     pub count: u32,
 }
 
@@ -226,7 +226,7 @@ fn waits_for_storage(durability: Durability) -> bool {
     matches!(durability, Durability::Periodic | Durability::Commit)
 }
 
-/// The memory that a trial may take at the most, page cache included: its database twice, and what it may buffer.
+/// The most memory that a trial may take, page cache included: its database twice, and its buffers.
 fn memory_of(experiment: &Experiment, workload: &WorkloadSpec) -> u64 {
     let data = &workload.parameters.data;
     let database = workload.records_stored().saturating_mul(data.key_size + data.value_size).saturating_mul(2);
@@ -296,7 +296,7 @@ mod tests {
             let why = "no duet: a and b are different engines, and CPU time is no rate";
             assert_eq!((design.design, design.why.as_str(), design.cpus.len()), (Design::Slices, why, 0));
         }
-        // As `kvdyno diff` names two builds or settings: setups of one engine.
+        // Two builds or settings of one engine, as `kvdyno diff` compares them.
         assert_eq!(design_with(&two, &[lsm, lsm]).unwrap().design, Design::Auto);
         let requested = run("\"a\", \"b\"", &format!("{READERS}\n[lab]\ndesign = \"duet\""));
         assert_eq!(design_with(&requested, &[lmdb, rocksdb]).unwrap().design, Design::Duet);

@@ -15,7 +15,7 @@ pub struct Environment {
     pub requested: EnvironmentSection,
     /// CPUs, NUMA policy and allocator of the worker.
     pub placement: Placement,
-    /// Where groups can be made that limit memory; absent if it is not limited.
+    /// The means of limiting memory; absent if it is not limited.
     pub memory: Option<MemoryControl>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn refused(refusal: Refusal) -> FileError {
     FileError::at(refusal.key, format!("{}: {}", refusal.key, refusal.message))
 }
 
-/// Where memory can be limited, if it is to be.
+/// The means of limiting memory, if a limit is requested.
 fn memory_control(limit: Option<ByteSize>) -> Result<Option<MemoryControl>, Refusal> {
     if let Some(limit) = limit.filter(|limit| limit.get() < LEAST_LIMIT) {
         let message = format!("{limit} is too little for any engine; {} is the least", ByteSize(LEAST_LIMIT));
@@ -50,7 +50,7 @@ fn memory_control(limit: Option<ByteSize>) -> Result<Option<MemoryControl>, Refu
 }
 
 /// Refuses a limit that the engine's own cache and write buffer would exceed. An engine that maps its database has
-/// neither: what it caches is the page cache, which the kernel keeps below the limit.
+/// neither: its cache is the page cache, which the kernel keeps below the limit.
 pub(crate) fn check_memory(experiment: &Experiment, label: &str, mapped: bool) -> Result<(), FileError> {
     let Some(limit) = experiment.environment.memory.filter(|_| !mapped) else { return Ok(()) };
     let (cache, write_buffer) = (experiment.settings.cache, experiment.settings.write_buffer);

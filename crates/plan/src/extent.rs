@@ -1,4 +1,4 @@
-//! How much an experiment is, before it is run.
+//! The size of an experiment, before it is run.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use kvdyno_results::Phase;
 use crate::check::Checked;
 use crate::fit::load_seconds;
 
-/// How many trials an experiment comes to, and how long they take. Its `Display` is a line for people.
+/// Number of trials of an experiment, and their duration. Its `Display` is a line for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Loads.
@@ -21,14 +21,14 @@ pub struct Extent {
     pub runs: usize,
     /// Their time, warm-ups included.
     pub run_time: Duration,
-    /// The number of those runs that end after their operations: nobody knows how long they take.
+    /// The number of those runs that end after their operations: their duration is unknown.
     pub unknown: usize,
     /// All of this is repeated until the comparisons are decided.
     pub is_auto: bool,
 }
 
 impl Extent {
-    /// That of an experiment.
+    /// The extent of an experiment.
     pub fn of(checked: &Checked) -> Extent {
         let is_auto = checked.experiment.lab.repeat.is_auto();
         let trials = checked.plan.ordered().filter(|trial| !is_auto || trial.key.repeat == 1);

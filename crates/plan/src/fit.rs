@@ -1,10 +1,10 @@
 //! Makes an experiment of another machine fit this one.
 //!
-//! What the original was about are ratios: database to memory, cache to database, readers to cores. So records, cache,
-//! write buffer, memory limit and the sizes of engines' own files and levels shrink by one factor, threads by another,
-//! and a budget of time is divided over the trials. Where the least that makes sense is too much for the budget, some
-//! of it is left out ([`mod@thin`]). What is to be done once is done more often where the budget has room
-//! ([`mod@repeats`]); else nothing grows. What was changed is told.
+//! The original's ratios are kept: database to memory, cache to database, readers to cores. So records, cache, write
+//! buffer, memory limit and the sizes of engines' own files and levels shrink by one factor, threads by another, and a
+//! budget of time is divided over the trials. If even the smallest sensible experiment exceeds the budget, parts of it
+//! are left out ([`mod@thin`]). An experiment without repeats gets some if the budget has room ([`mod@repeats`]);
+//! nothing else grows. Every change is reported.
 
 mod capacity;
 mod change;
@@ -70,7 +70,7 @@ fn fitted_table(experiment: &Experiment, machine: &MachineCapacity) -> Result<(T
     let mut table = Table::try_from(experiment).map_err(|error| FileError::new(error.to_string()))?;
     let mut changes = Vec::new();
     let scale = scale_of(experiment, machine)?;
-    // Where hyperthreads are what it is about, threads are held against cores, not against those.
+    // If the experiment studies hyperthreads, threads scale with cores, not with hyperthreads.
     let here = if asks_for_smt(&table) { machine.cores / machine.threads_per_core.max(1) } else { machine.cores };
     let least_cache = least_cache(experiment);
     let variants = experiment.variants()?;
@@ -102,8 +102,9 @@ fn fitted_table(experiment: &Experiment, machine: &MachineCapacity) -> Result<(T
     Ok((table, changes))
 }
 
-/// Whether the table of a variant, or that of the experiment itself, has an engine's options for those below it: a
-/// section for an engine that is not measured there is an error, so that an engine of some variants stands in these.
+/// Whether an engine's options belong in the table of this variant, or, without a name, of the experiment itself. A
+/// section for an engine that is not measured there is an error, so an engine of only some variants has its options in
+/// those.
 fn writes_out(variants: &[Variant], name: &str, label: &str) -> bool {
     let has = |one: &Variant| one.experiment.engines.iter().any(|engine| engine == label);
     let is_in_all = variants.iter().all(has);
@@ -248,7 +249,7 @@ mod tests {
         assert_eq!((changes.len(), changes[0].to_string().contains("no hyperthreads")), (1, true));
     }
 
-    /// As in 3n1: the rows of the table are of one engine, other variants of many.
+    /// As in the 3n1 experiment: the rows of the table measure one engine, other variants many.
     #[test]
     fn options_stand_where_their_engine_is_measured() {
         let text = "engines = [\"a\"]\nfit = { memory = \"32GiB\" }\n[[variant]]\nname = \"row\"\n[[variant]]\nname = \

@@ -80,7 +80,7 @@ fn not_found(wanted: &EngineName, error: FindError) -> String {
     FindError::Unknown { name, known }.to_string()
 }
 
-/// How an engine, or the version of it that is named, is brought; `None` where there is no recipe.
+/// Instructions for installing an engine, or the named version of it; `None` without a recipe.
 pub fn how_to_get(name: &EngineName) -> Option<String> {
     let recipe = recipe(&name.adapter).ok().filter(|_| name.library().is_none())?;
     Some(match recipe.version(name.version.as_deref()) {
@@ -105,7 +105,7 @@ pub fn inspect_in_child(request: &Request) -> Result<Inspection, Obstacle> {
     let mut file = file_of(request).map_err(broken)?;
     let mut printed = tempfile::tempfile().map_err(broken)?;
     let (input, errors) = (file.try_clone().map_err(broken)?, printed.try_clone().map_err(broken)?);
-    // Not by its name: the program may have been replaced by a newer one since this process began.
+    // Started by `/proc/self/exe`: the program's file may have been replaced since this process began.
     let mut command = Command::new("/proc/self/exe");
     command.arg("inspect").stdin(input).stdout(Stdio::null()).stderr(errors);
     let ended = spawn(&mut command).and_then(wait).map_err(broken)?;
@@ -126,7 +126,7 @@ struct InspectionAnswer {
     answer: Result<Inspection, Obstacle>,
 }
 
-/// A file without a name, so that nobody has to remove it, with a request.
+/// A file without a name, which nobody has to remove, with a request.
 fn file_of(request: &Request) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(&serde_json::to_vec(request)?)?;
@@ -157,7 +157,7 @@ pub fn answer() -> io::Result<()> {
     let mut file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let request: Request = serde_json::from_slice(&content(&mut file)?)?;
     let mut steps = file.try_clone()?;
-    // Nothing is wrong with the adapter if this fails.
+    // A failure to report a step is no fault of the adapter.
     let mut tell = |what: &str| drop(replace(&mut steps, format!("{STEP}{what}").as_bytes()));
     let answer = guarded(|| inspect(&request, &mut tell));
     // An answer that is cut off, because the engine's library crashes while the process ends, is none.
@@ -177,7 +177,7 @@ fn last_words(printed: &[u8]) -> String {
     line.map(|line| format!("; it said: {line}")).unwrap_or_default()
 }
 
-/// How the child ended; `None` if it had to be ended.
+/// The exit of the child; `None` if it had to be ended.
 fn wait(mut child: WorkerProcess) -> io::Result<Option<Exit>> {
     let until = Instant::now() + PATIENCE;
     loop {

@@ -23,7 +23,7 @@ pub(crate) fn check_run(run: &RunSection) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Whether a flag of `compare`, which is for all its workloads, is about this one.
+/// Whether a flag of `compare`, which is for all its workloads, applies to this one.
 pub fn concerns(key: RunKey, workload: Workload) -> bool {
     let ends = key == RunKey::Duration && workload.ends_by_part();
     !ends && workload.accepts(key)
@@ -35,7 +35,7 @@ fn means_nothing(key: impl Into<WorkloadKey>, workload: Workload) -> Option<&'st
     (!workload.accepts(key)).then(|| key.why_not())
 }
 
-/// Whether a key of a section has another value than where the file is silent.
+/// Whether the value of a key differs from that of a section that sets nothing.
 fn differs<S: Serialize>(section: &S, silent: &S, key: &str) -> bool {
     // A section always has a JSON form; a key without a value is not in it.
     let value = |section: &S| serde_json::to_value(section).unwrap_or_default().get(key).cloned();
@@ -68,7 +68,7 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
     }
 }
 
-/// Where nothing comes at a rate, nothing arrives.
+/// Refuses an arrival if no operations come at a rate.
 fn check_arrival(run: &RunSection) -> Result<(), FileError> {
     match run.arrival {
         Some(arrival) if !run.has_rate() => {

@@ -1,4 +1,4 @@
-//! Which trials an experiment comes to, in which order.
+//! The trials of an experiment, in order.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -39,9 +39,9 @@ pub struct PlannedTrial {
     pub copy: usize,
     /// It is of a repeat that is done only if others disturbed one before.
     pub extra: bool,
-    /// Nothing needs its database after it.
+    /// No later trial needs its database.
     pub last_on_database: bool,
-    /// Nothing needs the database that its own is a copy of after it.
+    /// No later trial needs the database that its own is a copy of.
     pub last_on_origin: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct LoadId {
 }
 
 impl PlannedTrial {
-    /// Whether another does the same, in the same repeat, on another setup. Loads are done one by one.
+    /// Whether both are the same run in the same repeat, on different setups. Loads are done one by one.
     fn is_beside(&self, other: &PlannedTrial) -> bool {
         let step = |trial: &PlannedTrial| (trial.variant, trial.section, trial.key.repeat, trial.threads());
         self.key.phase == Phase::Run && step(self) == step(other)
@@ -67,7 +67,7 @@ impl PlannedTrial {
         (self.key.readers, self.key.writers)
     }
 
-    /// How long it measures and warms up; absent if that is not known beforehand.
+    /// Duration of warm-up and measured part together; absent if it is not known beforehand.
     pub fn planned_time(&self) -> Option<Duration> {
         match self.workload.parameters.end {
             TrialEnd::After(duration) if self.key.phase == Phase::Run => {
@@ -154,7 +154,7 @@ impl Plan {
         first.filter(|trial| trial.copied).map(|trial| trial.origin).collect::<HashSet<_>>().len() as u64
     }
 
-    /// Makes the readers and writers of a variant's engine processes, whatever was requested.
+    /// Makes the readers and writers of a variant's engine processes, even if threads were requested.
     pub fn use_processes(&mut self, variant: usize, engine: usize) {
         let concerned = self.trials.iter_mut().filter(|trial| (trial.variant, trial.engine) == (variant, engine));
         concerned.for_each(|trial| trial.key.clients = ClientKind::Processes);
@@ -171,9 +171,9 @@ fn steps(experiment: &Experiment) -> Vec<Step> {
 /// Keeps the order's random numbers apart from those of trials, whose seeds begin with a repeat.
 const ORDER: u64 = u64::MAX;
 
-/// Pairs of step and engine. Engines take turns, in a random order of its own at each step of each repeat: a block, in
-/// which no engine always follows the same neighbour into the same state of the machine (Fisher, *The Design of
-/// Experiments*, 1935). Where each engine does all of its steps, the engines are in random order.
+/// Pairs of step and engine. Engines take turns, in a new random order at each step of each repeat: a block, in which
+/// no engine always follows the same neighbour into the same state of the machine (Fisher, *The Design of Experiments*,
+/// 1935). If each engine does all of its steps in a row, the engines are in random order.
 fn order(order: Order, steps: usize, engines: usize, seed: u64) -> Vec<(usize, usize)> {
     let block = |number: usize| shuffled(engines, subseed(seed, &[number as u64]));
     match order {
@@ -295,7 +295,7 @@ mod tests {
             let count = blocks.iter().filter(|block| *block == order).count();
             assert!((35..=115).contains(&count), "{order} {count}");
         }
-        // What comes first at one step says nothing of the next.
+        // The order at one step is independent of that at the next.
         let same = blocks.windows(2).filter(|two| two[0] == two[1]).count();
         assert!((35..=115).contains(&same), "{same}");
         experiment.lab.seed = Count(2);

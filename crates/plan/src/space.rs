@@ -1,4 +1,4 @@
-//! Whether the databases fit, before anything is written.
+//! Checks that the databases fit, before anything is written.
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ fn databases(checked: &CheckedVariant, order: Order, copied: u64) -> (u64, u64) 
 /// engine exceeds.
 ///
 /// # Errors
-/// If there is not even room for those. Where the system does not tell, nothing is refused.
+/// If there is not even room for those. Nothing is refused if the system does not report its free space.
 pub fn check_space(checked: &Checked, folder: &Path) -> Result<(), SpaceError> {
     let Some(free) = folder.ancestors().find_map(|folder| free_bytes(folder).ok()) else { return Ok(()) };
     let order = checked.experiment.lab.order;

@@ -101,7 +101,7 @@ fn distribution(run: &RunSection) -> Distribution {
 fn roles(run: &RunSection, threads: u32) -> Vec<MixedRole> {
     let role = |(index, role): (usize, &RoleSection)| {
         let (of_run, mix) = (reads(run), role.mix?);
-        // What the run has of all its roles means nothing to those without such operations.
+        // Settings of the run for all roles do not apply to roles without such operations.
         let (writes, gets) = (mix.has(MixOperation::Put) || mix.has(MixOperation::Insert), mix.has(MixOperation::Get));
         Some(MixedRole {
             name: role.name(index),
@@ -151,7 +151,7 @@ mod tests {
     use kvdyno_experiment::{DataKey, LoadKey, RunKey, sections};
     use kvdyno_model::{KeyPath, Otherwise, TimeSpan};
 
-    /// Where a default depends on the workload, the words that tell it are held against what comes out.
+    /// If a default depends on the workload, its description matches the actual value.
     #[test]
     fn what_comes_of_absent_keys_is_as_told() {
         let experiment = Experiment::on(&[]);

@@ -1,8 +1,8 @@
-//! How much more an engine reads, writes and takes than it was asked to.
+//! Amplification: what an engine reads, writes and stores, relative to what it was asked to.
 
 use crate::{OpKind, Side, TrialResult};
 
-/// Where the bytes of a trial are counted, over the worker's whole life.
+/// The layer at which the bytes of a trial are counted, over the worker's whole life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// Between the workload and the engine: keys and values.
@@ -10,8 +10,8 @@ pub enum Layer {
     /// Between the engine and the kernel: the bytes of its calls. A mapped engine loads and stores instead; for it, the
     /// pages that came in or that it made dirty are counted, where they are more.
     Calls,
-    /// Between the kernel and the storage: the database's own device. Where it has none, the bytes that the kernel
-    /// charged to the worker: those that it made the kernel fetch, and those of pages that it made dirty.
+    /// Between the kernel and the storage: the database's own device. Without one, the bytes that the kernel charged to
+    /// the worker: those that it made the kernel fetch, and those of pages that it made dirty.
     Storage,
 }
 
@@ -31,7 +31,7 @@ impl OpKind {
 }
 
 impl TrialResult {
-    /// The bytes of a side that were counted in a layer; absent where nobody counts them.
+    /// The bytes of a side that were counted in a layer; absent if it does not count them.
     pub fn bytes_of(&self, layer: Layer, side: Side) -> Option<u64> {
         let of = |read: Option<u64>, written: Option<u64>| match side {
             Side::Reads => read,
@@ -54,7 +54,7 @@ impl TrialResult {
         }
     }
 
-    /// The bytes of a side in a layer for each byte that was asked; absent where nothing was, or nobody counts.
+    /// The bytes of a side in a layer for each requested byte; absent if none was requested, or none is counted.
     pub fn amplification(&self, layer: Layer, side: Side) -> Option<f64> {
         let workload = self.bytes_of(Layer::Workload, side).filter(|bytes| *bytes > 0)?;
         Some(self.bytes_of(layer, side)? as f64 / workload as f64)
@@ -75,12 +75,12 @@ impl TrialResult {
         Some(bytes? as f64 / live as f64)
     }
 
-    /// Whether its storage was made for it, so that nobody else's traffic is on its device.
+    /// Whether its storage was made for it, so that its device has no other traffic.
     fn has_own_device(&self) -> bool {
         !matches!(self.environment.storage.as_str(), "" | "folder")
     }
 
-    /// Whether no storage is below its filesystem, whose pages the kernel charges to nobody.
+    /// Whether its filesystem has no storage below it: the kernel then charges its pages to nobody.
     fn lies_in_memory(&self) -> bool {
         matches!(self.environment.filesystem.split(' ').next(), Some("tmpfs" | "ramfs"))
     }

@@ -8,7 +8,7 @@ use crate::{Failure, FailureKind};
 /// The audit of a trial that wrote.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AuditFacts {
-    /// How much was to be read back.
+    /// The requested extent of the audit.
     pub extent: Audit,
     /// The engine keeps nothing, by its own declaration: there is nothing to read back.
     pub volatile: bool,

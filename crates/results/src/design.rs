@@ -1,9 +1,9 @@
-//! How a trial was measured beside those that it is compared with.
+//! The design by which a trial was measured beside those that it is compared with.
 
 use kvdyno_model::Design;
 use serde::{Deserialize, Serialize};
 
-/// The design by which a trial was compared. Only trials that were measured beside each other, or all by turns, are.
+/// The design by which a trial was compared. Trials are compared only if they were measured together, or all by turns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DesignFacts {
     /// Never `auto`.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::NamedFigure;
 
-/// The environment as it was during one trial. What the system does not tell is absent.
+/// The environment as it was during one trial. Facts that the system does not report are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ObservedEnvironment {
@@ -12,9 +12,9 @@ pub struct ObservedEnvironment {
     pub cpus: String,
     /// Whether two of them were hardware threads of one core.
     pub smt: Option<bool>,
-    /// Where the worker's memory came from, as experiment files say it: `interleave:0-3`; `default` if nobody set it.
+    /// The source of the worker's memory, as experiment files spell it: `interleave:0-3`; `default` if nobody set it.
     pub numa_policy: Option<String>,
-    /// The worker's pages by node when its work was done, before it closed the database. Of several processes their
+    /// The worker's pages by node when its work was done, before it closed the database. For several processes, the
     /// sum, in which a page that they share counts in each.
     pub numa_pages: Vec<NodePages>,
     /// The most memory that the worker could have, page cache included, bytes; absent if it was not limited.
@@ -25,8 +25,8 @@ pub struct ObservedEnvironment {
     pub memory_pressure: Option<f64>,
     /// The allocator that was loaded: `libc`, or a library's path.
     pub allocator: String,
-    /// Pages of the database that were in the page cache when the worker began, and all of its pages; absent if nobody
-    /// looked.
+    /// Pages of the database that were in the page cache when the worker began, and all of its pages; absent if they
+    /// were not counted.
     pub cached: Option<CachedPages>,
     /// `folder`, or what was made for the database: `ext4`, `raw`.
     pub storage: String,
@@ -34,11 +34,11 @@ pub struct ObservedEnvironment {
     pub filesystem: String,
     /// The kernel's read-ahead of its block device, KiB.
     pub read_ahead_kib: Option<u64>,
-    /// Figures of parts of the environment that bring their own names. Of several processes their sum.
+    /// Figures of parts of the environment that bring their own names. For several processes, the sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<NamedFigure>,
-    /// The means that held the trial's processes together: `control group, keeper`, or `keeper` where no group could be
-    /// made, and why. Empty in results of before.
+    /// The means that held the trial's processes together: `control group, keeper`, or `keeper` and why no group could
+    /// be made. Empty in older results.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub held_by: String,
     /// Interference with the trial, a clause each.
@@ -57,7 +57,7 @@ pub struct NodePages {
     pub file_kib: u64,
 }
 
-/// How much of a database the page cache held.
+/// The part of a database in the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedPages {
     /// Bytes of it in the page cache.

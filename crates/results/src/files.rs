@@ -1,4 +1,5 @@
-//! Files that are written whole or not at all, never through somebody else's link, and read only if they are files.
+//! Files that are written whole or not at all, never through another user's link, and read only if they are regular
+//! files.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -41,7 +42,7 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = File::from(openat(&folder, &temporary, flags, NEW_FILE)?);
     let written = file.write_all(content).and_then(|()| file.sync_all());
     if let Err(cause) = written.and_then(|()| Ok(renameat(&folder, &temporary, &folder, name)?)) {
-        // Why it could not be written is told.
+        // The error of the write is the one to report.
         let _ = unlinkat(&folder, &temporary, AtFlags::empty());
         return Err(cause);
     }
@@ -55,7 +56,7 @@ fn not_a_folder(error: Errno, folder: &Path) -> io::Error {
     }
 }
 
-/// A new file in the place of whatever file or link was there.
+/// A new file that replaces any file or link of that name.
 ///
 /// # Errors
 /// If it cannot be made.
@@ -81,7 +82,7 @@ const MOST_BYTES: u64 = 64 << 20;
 pub enum ReadFailure {
     /// The system does not give it.
     Io(io::Error),
-    /// It is not what it should be, in words.
+    /// Its contents are wrong, in words.
     Not(String),
 }
 
@@ -92,7 +93,7 @@ impl From<io::Error> for ReadFailure {
 }
 
 /// The content of a regular file; `None` if there is no file of that name. Other kinds of files are refused: they could
-/// block the reader for ever, have no end, or belong to somebody else.
+/// block the reader for ever, have no end, or belong to another user.
 ///
 /// # Errors
 /// If it is something else, a link above all, or too long; or if the system does not give it.

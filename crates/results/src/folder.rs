@@ -45,7 +45,7 @@ pub enum ReadError {
         /// Why.
         cause: io::Error,
     },
-    /// A file is not what it should be.
+    /// The contents of a file are wrong.
     #[error("{path} is damaged: {cause}")]
     Damaged {
         /// Which.
@@ -116,7 +116,7 @@ impl ResultsFolder {
         read_json(&self.plan_file())
     }
 
-    /// Where reports go.
+    /// The folder of reports.
     pub fn report_folder(&self) -> PathBuf {
         self.root.join("report")
     }
@@ -142,11 +142,11 @@ impl ResultsFolder {
         files::write_json(&folder.join("result.json"), result)
     }
 
-    /// Removes what a trial has beside its result, so that there is space for that.
-    pub fn forsake(&self, trial: &TrialKey) {
+    /// Removes a trial's files, to make space for its result.
+    pub fn discard_files(&self, trial: &TrialKey) {
         let folder = self.trial_folder(trial);
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            // What cannot be removed makes no space: the result's own failure is told.
+            // Errors are ignored: a file that stays takes space, and the result's own failure is reported.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -139,7 +139,7 @@ fn refuse_overflow(histogram: &Histogram<u64>) -> Result<(), String> {
     }
 }
 
-/// Adds the counts of one histogram to another, whatever their bounds are.
+/// Adds the counts of one histogram to another, even if their bounds differ.
 ///
 /// # Errors
 /// If a value of the one cannot be held by the other.

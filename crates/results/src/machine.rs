@@ -28,14 +28,14 @@ pub struct Machine {
     pub setup: MachineSetup,
     /// Version of kvdyno.
     pub kvdyno: String,
-    /// How that was built; absent in results of before.
+    /// The build of that version; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<KvdynoBuild>,
     /// The driver's own cost, if it was measured.
     pub driver: Option<DriverCost>,
 }
 
-/// Settings of a machine that change figures. Absent or empty: the system does not tell, or the results are of before.
+/// Settings of a machine that change figures. Absent or empty if the system does not report them, or in older results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineSetup {
@@ -86,7 +86,7 @@ impl MachineSetup {
     }
 }
 
-/// How kvdyno was built.
+/// A build of kvdyno.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KvdynoBuild {
     /// The commit of its sources, `-changed` if they were; absent if they came without their history.
@@ -100,7 +100,7 @@ pub struct KvdynoBuild {
 /// A processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// As the processor names itself.
+    /// The processor's own name.
     pub model: String,
     /// Logical processors that this process may use.
     pub threads: u32,
@@ -140,7 +140,7 @@ pub struct NumaNode {
     pub distances: Vec<u32>,
 }
 
-/// Where a folder lies.
+/// The filesystem of a folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Filesystem {
     /// `ext4`.
@@ -149,7 +149,7 @@ pub struct Filesystem {
     pub options: String,
     /// The block device's name, where there is one.
     pub device: Option<String>,
-    /// Whether the device says it rotates.
+    /// Whether the device reports that it rotates.
     pub rotational: Option<bool>,
     /// The kernel's read-ahead of it, KiB: the most that a page fault in a mapped file brings.
     #[serde(default)]

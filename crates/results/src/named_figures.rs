@@ -20,7 +20,7 @@ pub struct WorkloadFigures {
 pub struct NamedFigure {
     /// Name of its column: `longest_cycle`.
     pub column: String,
-    /// Its head in tables for people; absent: it stands in columns alone.
+    /// Its head in tables for people; absent if it has only a column of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The figure.

@@ -56,7 +56,7 @@ impl OpKind {
         }
     }
 
-    /// Whether each operation is one record, so that records need no counter beside the operations.
+    /// Whether each operation is one record, so that records need no counter of their own.
     pub fn is_one_record(self) -> bool {
         matches!(self, OpKind::Get | OpKind::Scan)
     }

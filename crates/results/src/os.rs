@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The operating system's accounts of the worker: as `time` would have said, and more. Of several processes it is the
-/// sum, but for the wall time, which is from the first one's start until the last one was reaped.
+/// The operating system's accounts of the worker: as `time` reports them, and more. For several processes, the sums;
+/// the wall time is from the first one's start until the last one was reaped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OsFacts {
     /// From the worker's start until it was reaped, seconds.
@@ -14,11 +14,11 @@ pub struct OsFacts {
     pub sys_s: f64,
     /// (user + system) / wall, per cent; cut to a whole number as `time` does.
     pub cpu_pct: u64,
-    /// Peak resident size, KiB. Of several processes the sum of their peaks, in which a page that they share counts
+    /// Peak resident size, KiB. For several processes, the sum of their peaks, in which a page that they share counts
     /// once for each of them.
     pub peak_rss_kib: u64,
-    /// Of several processes: the most that they were seen to hold together, KiB, a page that they share counted once
-    /// (the sum of their proportional set sizes). Absent for one process, and where the kernel does not say.
+    /// For several processes: the highest observed sum of their proportional set sizes, KiB, in which a page that they
+    /// share counts once. Absent for one process, and if the kernel does not report it.
     #[serde(default)]
     pub peak_pss_kib: Option<u64>,
     /// Voluntary context switches.
@@ -37,10 +37,10 @@ pub struct OsFacts {
     pub read_bytes: Option<u64>,
     /// Bytes that the process caused to be written to storage; absent where the kernel does not say.
     pub write_bytes: Option<u64>,
-    /// Bytes of its calls; absent if it did not come to close its database, and in results of before.
+    /// Bytes of its calls; absent if it did not reach the close of its database, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallBytes>,
-    /// The block device below the database, with what everybody did to it during the trial.
+    /// The block device below the database, with all traffic on it during the trial.
     pub device: Option<Device>,
 }
 
@@ -154,25 +154,25 @@ pub struct Space {
     pub db_kib: u64,
     /// The most that was seen during the trial, KiB.
     pub db_peak_kib: u64,
-    /// Bytes that its files are long together, holes included; absent on a bare device, and in results of before.
+    /// The lengths of its files added up, holes included, bytes; absent on a bare device, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apparent_bytes: Option<u64>,
-    /// Bytes of the keys and values that are in it, as far as that is certain; absent where records have no known
-    /// size, and in results of before.
+    /// Bytes of the keys and values in it, as far as that is certain; absent if records have no known size, and in
+    /// older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live_bytes: Option<u64>,
-    /// Of `db_kib`: blocks of log files, as far as something was written to them, KiB. Absent where the adapter does
-    /// not say which files are logs, on a bare device, and in results of before.
+    /// The part of `db_kib` in log files, as far as something was written to them, KiB. Absent if the adapter does not
+    /// say which files are logs, on a bare device, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_kib: Option<u64>,
-    /// Of `db_kib`: blocks that were set aside and that nothing was written to, KiB, those of log files with them.
-    /// Absent where the filesystem does not tell them apart, on a bare device, and in results of before.
+    /// The part of `db_kib` that was allocated but never written, KiB, log files included. Absent if the filesystem
+    /// does not report it, on a bare device, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preallocated_kib: Option<u64>,
 }
 
 impl Space {
-    /// Of `db_kib`: what is neither log nor preallocated, KiB. Absent where one of the two is.
+    /// The part of `db_kib` that is neither log nor preallocated, KiB. Absent if one of the two is.
     pub fn data_kib(&self) -> Option<u64> {
         Some(self.db_kib.saturating_sub(self.log_kib? + self.preallocated_kib?))
     }

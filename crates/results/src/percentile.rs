@@ -23,7 +23,7 @@ pub enum Percentile {
     P99_99,
 }
 
-/// How many there are.
+/// Number of percentiles.
 const COUNT: usize = Percentile::ALL.len();
 
 impl Percentile {

@@ -10,8 +10,8 @@ use crate::{Phase, TrialResult, WorkloadFacts};
 /// may take, and which setups do it.
 const SECTIONS: [&str; 5] = ["data", "settings", "load", "run", "environment"];
 
-/// The work that a trial was asked for, whichever setup does it. Whether clients are threads or processes is a key of
-/// it; an engine that has only processes does the same work as others with threads.
+/// The work requested of a trial, whichever setup does it. The requested kind of clients is a key of it; an engine that
+/// has only processes does the same work as others with threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestedWork {
     /// Loading or running.

@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The memory and the device of a trial at one point of its time series: a row of `resources.csv`. What the system does
-/// not give is absent, and an empty field in the file.
+/// The memory and the device of a trial at one point of its time series: a row of `resources.csv`. Figures that the
+/// system does not report are absent, and empty fields in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResourcePoint {
-    /// As of the points of `series.csv`: seconds into the measured window.
+    /// End of the point, seconds into the measured window, as in `series.csv`.
     pub end_s: f64,
     /// Length of the point, seconds.
     pub seconds: f64,
-    /// Resident size of the worker at the end of the point, KiB. Absent of several processes, whose shared pages would
+    /// Resident size of the worker at the end of the point, KiB. Absent for several processes, whose shared pages would
     /// count more than once.
     pub resident_kib: Option<u64>,
-    /// Bytes that anybody read from the block device below the database within the point. Absent where there is none,
-    /// and where other trials work beside this one.
+    /// Bytes that all processes read from the block device below the database within the point. Absent if there is
+    /// none, and if other trials work beside this one.
     pub device_read_bytes: Option<u64>,
     /// Bytes that were written to it.
     pub device_write_bytes: Option<u64>,
@@ -32,7 +32,7 @@ impl ResourcePoint {
         Ok(points)
     }
 
-    /// Whether its times can be drawn; the format has a text for what is no number.
+    /// Checks that its times can be drawn: the format can also spell what is no number.
     fn check(&self, row: usize) -> Result<(), String> {
         let wrong = |(_, seconds): &(&str, f64)| !(seconds.is_finite() && *seconds >= 0.0);
         match [("end_s", self.end_s), ("seconds", self.seconds)].into_iter().find(wrong) {
@@ -90,7 +90,7 @@ mod tests {
 
     const HEAD: &str = "end_s,seconds,resident_kib,device_read_bytes,device_write_bytes";
 
-    /// A field of a file that somebody changed: mostly none that belongs there.
+    /// A field of a file that was changed: mostly one that does not belong there.
     fn field() -> impl Strategy<Value = String> {
         prop_oneof![
             Just(String::new()),

@@ -10,7 +10,7 @@ use crate::Operations;
 pub struct RoleFacts {
     /// Its name.
     pub name: String,
-    /// How many clients.
+    /// Number of clients.
     pub clients: u32,
     /// Their operations with their weights in percent: `get 95, put 5`.
     pub mix: OperationMix,
@@ -25,7 +25,7 @@ pub struct RoleFacts {
     /// Operations of all of them together that were to come each second; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// How they were to come; absent in a closed loop.
+    /// The requested arrival of operations; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival: Option<Arrival>,
     /// When what they write is acknowledged, if their sessions say so.

@@ -11,7 +11,7 @@ use crate::{Phase, TrialKey};
 pub struct SavedPlan {
     /// Every key, defaults included, by section; null without a value.
     pub experiment: Value,
-    /// Its trials, in order: all that it may come to.
+    /// Its trials, in order: all that it may do.
     pub trials: Vec<TrialKey>,
     /// Present once the results were enough before all of them were done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ impl SavedPlan {
         changes
     }
 
-    /// The trials that it came to, or still has to.
+    /// The trials that it did, or still has to do.
     pub fn expected(&self) -> impl Iterator<Item = &TrialKey> {
         let ordered = self.ordered.map_or(u32::MAX, |ordered| ordered + self.repeated.len() as u32);
         let last = self.enough.as_ref().map_or(ordered, |enough| enough.repeat);

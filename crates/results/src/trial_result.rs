@@ -31,11 +31,11 @@ pub struct TrialResult {
     pub experiment: serde_json::Value,
     /// The work that was requested.
     pub workload: WorkloadFacts,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: TrialOutcome,
     /// When the worker was started.
     pub started: Timestamp,
-    /// How it was measured beside others; absent for loads.
+    /// The design of its measurement; absent for loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<DesignFacts>,
     /// The copy of a loaded database that this run had; absent if its database was its own.
@@ -65,8 +65,8 @@ pub struct TrialResult {
     pub space: Space,
     /// Bytes of keys and values that the workload wrote, over the worker's whole life.
     pub user_bytes_written: u64,
-    /// Bytes of keys and values that it read, over the same time; absent where records have no known size, and in
-    /// results of before.
+    /// Bytes of keys and values that it read, over the same time; absent if records have no known size, and in older
+    /// results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_bytes_read: Option<u64>,
     /// The engine's own statistics, read before it was closed. Topic, name and value are the engine's.
@@ -102,7 +102,7 @@ pub struct TrialKey {
     pub readers: u32,
     /// Threads or processes that write.
     pub writers: u32,
-    /// Whether those are threads or processes.
+    /// Whether clients are threads or processes.
     #[serde(default)]
     pub clients: ClientKind,
     /// From 1 to the number of repeats.
@@ -115,7 +115,7 @@ impl TrialKey {
         self.engine.split_once(':').map(|(_, preset)| preset)
     }
 
-    /// How many processes had the database open.
+    /// Number of processes that had the database open.
     pub fn processes(&self) -> u32 {
         self.clients.processes(self.readers + self.writers)
     }
@@ -126,7 +126,7 @@ impl TrialKey {
 pub struct LeftOut {
     /// In which of the experiment's variants; empty if it has none.
     pub variant: String,
-    /// As the user named it.
+    /// The engine, as the user named it.
     pub engine: String,
     /// It is not here, or cannot do what is requested.
     pub reason: String,
@@ -151,7 +151,7 @@ pub struct Setting {
     pub topic: String,
     /// The engine's own word.
     pub name: String,
-    /// As the engine says it.
+    /// The value, as the engine reports it.
     pub value: String,
 }
 
@@ -166,7 +166,7 @@ pub struct EngineFacts {
     pub library: Option<String>,
     /// The adapter's file.
     pub adapter: String,
-    /// The file that has the engine's code; absent where no database was opened, and in results of before.
+    /// The file that has the engine's code; absent if no database was opened, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<EngineFile>,
     /// Settings that the adapter made, in the engine's words.
@@ -221,12 +221,12 @@ pub struct WorkloadFacts {
     /// The leading bytes of a key that the engine takes for its prefix; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix_size: Option<u64>,
-    /// How many keys have a prefix in common; absent if no groups were made.
+    /// Keys with the same prefix; absent if no groups were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_per_prefix: Option<u64>,
     /// Bytes of a value; of sizes that were drawn, the mean.
     pub value_size: u64,
-    /// How sizes of values were drawn; absent where all had one.
+    /// Distribution of the sizes of values; absent if all had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value_sizes: Option<ValueSizes>,
     /// The part of a value that a compressor can take away, 0 to 1.
@@ -235,13 +235,13 @@ pub struct WorkloadFacts {
     pub batch: u64,
     /// Reads in one read-only transaction; 1 where each read sees the newest state.
     pub reads_per_transaction: u64,
-    /// Of ranges: steps after each seek; absent for other workloads.
+    /// Steps of the cursor after each seek of a range; absent for other workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seek_nexts: Option<u64>,
-    /// Of ranges: they begin among the first so many records; absent where they begin at any.
+    /// Ranges begin within this number of records, counted from the first; absent if they begin at any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seek_within: Option<u64>,
-    /// Of batches of reads: records in each; absent for other workloads.
+    /// Records in each batch of reads; absent for other workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_per_multiget: Option<u64>,
     /// The distribution of the records that are drawn at random; absent for workloads that draw none.
@@ -271,7 +271,7 @@ pub struct WorkloadFacts {
     /// The operations of a mix that were to come each second, of all kinds; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// How operations came; absent where none came at a rate.
+    /// Arrival of operations; absent if none came at a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival: Option<Arrival>,
     /// The roles of its clients; empty where these are all alike.
@@ -295,7 +295,7 @@ impl WorkloadFacts {
         format!("{} + {} bytes{drawn}", number(self.key_size), number(self.value_size))
     }
 
-    /// How keys are made: `hex`, `hex, 10 to each prefix of 12 bytes`.
+    /// The form of keys: `hex`, `hex, 10 to each prefix of 12 bytes`.
     pub fn keys(&self) -> String {
         match (self.prefix_size, self.keys_per_prefix) {
             (Some(size), Some(keys)) => format!("{}, {keys} to each prefix of {size} bytes", self.key_format),
@@ -305,7 +305,7 @@ impl WorkloadFacts {
     }
 }
 
-/// How a trial ended.
+/// The outcome of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "state")]
 pub enum TrialOutcome {
@@ -327,8 +327,8 @@ pub struct Failure {
 /// The measured part of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// From the first thread's start to the last one's end. Of a trial in slices, the
-    /// counted parts of those in which it had the machine to itself.
+    /// From the first thread's start to the last one's end. For a trial in slices, the counted parts of the slices in
+    /// which it had the machine to itself.
     pub seconds: f64,
     /// Before it.
     pub warmup_seconds: f64,
@@ -336,14 +336,14 @@ pub struct Window {
     pub user_s: f64,
     /// System CPU seconds of the worker within it; of several processes their sum.
     pub sys_s: f64,
-    /// Context switches of the worker within it, voluntary or not; of several processes their sum. Absent in results of
-    /// before they were counted.
+    /// Context switches of the worker within it, voluntary or not; for several processes, their sum. Absent in older
+    /// results.
     #[serde(default)]
     pub ctx_switches: Option<u64>,
     /// The clock that timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
     /// The counts of the engine within it; absent if it counts nothing, in slices, which stand still in between, and in
-    /// results of before.
+    /// older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<EngineCounters>,
     /// The settling after it, where the workload asks for that (`overwriteandwait`), or for a load `[lab] settle`.
@@ -351,7 +351,7 @@ pub struct Window {
     pub settling: Option<Settling>,
 }
 
-/// An engine's counts of its own work between two moments. Those that it does not have are absent.
+/// An engine's counts of its own work between two moments. Counts that the engine does not have are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineCounters {
     /// Bytes of new data that it wrote from its memory to the database's files, without logs.
@@ -365,7 +365,7 @@ pub struct EngineCounters {
 /// Bringing a database to rest after the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
-    /// How long it took.
+    /// Duration, seconds.
     pub seconds: f64,
     /// The engine has a call that brings what was written to the storage.
     pub flushed: bool,
@@ -390,12 +390,12 @@ pub struct Operations {
     pub records_per_s: f64,
     /// Latency of a call.
     pub latency: Latency,
-    /// How it came at the rate that was requested; absent in a closed loop, and in results of before.
+    /// Its pacing at the requested rate; absent in a closed loop, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
 }
 
-/// How operations came at the rate that was requested of them.
+/// Pacing of operations at the requested rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pacing {
     /// Time that the clients slept until operations were due, seconds, all together.
@@ -404,17 +404,17 @@ pub struct Pacing {
     pub spinning_s: f64,
     /// Time that operations began late because a sleep lasted longer than it should, seconds, all together.
     pub overslept_s: f64,
-    /// How far the client that was furthest behind its schedule was so at the end, seconds; of slices their sum.
+    /// Delay at the end of the client that was furthest behind its schedule, seconds; over slices, the sum.
     pub behind_s: f64,
     /// The furthest that any of them was, seconds.
     pub most_behind_s: f64,
-    /// Whether the rate was kept: none was further behind at the end than [`Pacing::allowed_s`].
+    /// Whether the rate was kept: no client was further behind at the end than [`Pacing::allowed_s`].
     pub kept: bool,
 }
 
 impl Pacing {
-    /// How far a client may be behind at the end of a window of so many seconds: a hundredth of it, for the rate is
-    /// then kept to 1 %, and at least what a scheduler may take a thread off its processor for.
+    /// Tolerated delay of a client at the end of a window of so many seconds: a hundredth of it, which keeps the rate
+    /// to 1 %, and at least the time for which a scheduler may take a thread off its processor.
     pub fn allowed_s(window_s: f64) -> f64 {
         (window_s / 100.0).max(0.01)
     }
@@ -470,7 +470,7 @@ pub struct AnswerCounts {
     pub missing: u64,
     /// Calls that the engine answered with an error.
     pub errors: u64,
-    /// Reads that gave the value of another key, or bytes that nobody wrote.
+    /// Reads that returned the value of another key, or bytes that were never written.
     pub wrong: u64,
     /// Reads that gave a value put together from several.
     pub torn: u64,
@@ -488,7 +488,7 @@ impl AnswerCounts {
 }
 
 impl TrialResult {
-    /// The result of a trial that gave no figures, by nobody's clock and without the keys of its experiment.
+    /// The result of a trial without figures, without a clock and without the keys of its experiment.
     pub fn without_figures(
         trial: TrialKey,
         engine: EngineFacts,
@@ -555,8 +555,8 @@ impl TrialResult {
         self.main_operations().map(|o| o.operations_per_s).sum()
     }
 
-    /// User and system CPU microseconds of the worker in the measured window for each operation of the threads that the
-    /// workload is about. The work of a writer beside them and of the engine's own threads is in it.
+    /// User and system CPU microseconds of the worker in the measured window for each operation of the client threads
+    /// that the workload measures. The work of a writer beside them and of the engine's own threads is included.
     pub fn cpu_us_per_operation(&self) -> Option<(f64, f64)> {
         let window = self.window.as_ref()?;
         let operations: u64 = self.main_operations().map(|o| o.operations).sum();
@@ -570,7 +570,7 @@ impl TrialResult {
         Some((100.0 * window.user_s / window.seconds, 100.0 * window.sys_s / window.seconds))
     }
 
-    /// Context switches a second in the measured window; in records of before those were counted, in the worker's life.
+    /// Context switches a second in the measured window; in older records, in the worker's life.
     pub fn context_switches_per_s(&self) -> Option<f64> {
         let in_window = self.window.as_ref().and_then(|window| Some((window.ctx_switches?, window.seconds)));
         let (switches, seconds) =
@@ -579,7 +579,7 @@ impl TrialResult {
     }
 
     fn main_operations(&self) -> impl Iterator<Item = &Operations> {
-        // A writer beside readers is not what the workload is about.
+        // A writer beside readers is not what the workload measures.
         let readers = self.trial.readers;
         self.operations.iter().filter(move |o| readers == 0 || o.side() == Side::Reads)
     }

@@ -1,5 +1,5 @@
-//! The audit by a fresh process, from the parent's side: starts it, waits for it, and says which trials have failed by
-//! what it found.
+//! The audit by a fresh process, from the parent's side: starts it, waits for it, and reports which trials its findings
+//! fail.
 
 use std::ffi::OsString;
 use std::fs;
@@ -28,7 +28,7 @@ use crate::trial::{inherit, last_words, survivors_note};
 /// Between two looks at the process.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Who read, in the reason of a failure.
+/// The reader's name in the reason of a failure.
 const READER: &str = "a fresh process";
 
 /// A database whose trials are over.
@@ -42,7 +42,7 @@ pub(crate) struct ProcessAudit<'a> {
     pub(crate) ledger: &'a LedgerMemory,
     /// Its contents as its last trial left them.
     pub(crate) contents: Option<KnownContents>,
-    /// Where the process's files go.
+    /// Folder for the process's files.
     pub(crate) folder: &'a Path,
     /// Notes its control group.
     pub(crate) register: &'a Register,
@@ -70,7 +70,7 @@ impl ProcessAudit<'_> {
         let log = self.folder.join("audit.log");
         let mut logs = WorkerLogs::default();
         let mut command = self.command(worker, &shared, &report, logs.add(&log)?, parts)?;
-        // Where there can be none, the keeper holds it alone.
+        // Without control groups, the keeper alone holds the process.
         let group = ControlGroup::of_trial(self.register, self.load.key.number).ok();
         group.as_ref().map_or(Ok(()), |group| group.take_in(&mut command))?;
         let process = command.spawn()?;
@@ -78,7 +78,7 @@ impl ProcessAudit<'_> {
         let mut survivors = 0;
         let outcome = self.wait(process, &shared, &mut survivors)?;
         survivors += group.as_ref().map_or(Ok(0), ControlGroup::end)? as u32;
-        // What could not be kept of a log matters to a failure alone.
+        // Errors in keeping the log are reported only with a failure.
         let complaints = logs.finish();
         let Some(outcome) = outcome else { return Ok(None) };
         let outcome = outcome.map_err(|Failure { kind, reason }| Failure {
@@ -206,7 +206,7 @@ pub(crate) fn note(result: &mut TrialResult, finding: Result<Option<&ReadBack>, 
     Some(reason)
 }
 
-/// Whether the processes of a trial came to their orderly end, so that the database is as the engine left it.
+/// Whether the processes of a trial ended in order, so that the database is as the engine left it.
 pub(crate) fn ended_in_order(result: &TrialResult) -> bool {
     use FailureKind::{EngineError, Environment, LostWrite, WrongAnswer};
     match &result.outcome {

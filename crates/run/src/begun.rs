@@ -1,4 +1,4 @@
-//! A trial whose database has been taken into use.
+//! A trial whose database is in use.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::audit;
 use crate::databases::{Left, PartWritten, Slot};
 use crate::trial::{Ended, LabError};
 
-/// A trial whose database has been taken into use.
+/// A trial whose database is in use.
 pub(crate) struct Begun<'a> {
     pub(crate) planned: &'a PlannedTrial,
     pub(crate) slot: Slot,
@@ -27,12 +27,12 @@ pub(crate) struct Begun<'a> {
     /// The contents of its database before.
     pub(crate) contents: KnownContents,
     pub(crate) notes: Vec<String>,
-    /// Present if it is measured beside others.
+    /// Present if other trials run beside it.
     pub(crate) slices: Option<SliceSpec>,
 }
 
 impl Begun<'_> {
-    /// Notes that it has come to its measured part.
+    /// Notes that it has reached its measured part.
     pub(crate) fn note_at_work(&self) -> io::Result<()> {
         let resumable = self.create && self.planned.workload.name.can_go_on();
         if resumable { self.slot.begin_load() } else { Ok(()) }

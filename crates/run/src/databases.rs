@@ -40,7 +40,7 @@ struct State {
     /// A run has begun on it since the load.
     #[serde(default)]
     worked_on: bool,
-    /// The system's boot in which a load came to its measured part, so that the database is there.
+    /// The boot of the system in which a load reached its measured part, so that the database exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     load_begun: Option<String>,
 }
@@ -65,7 +65,7 @@ pub enum SlotUse {
     Copy(usize),
 }
 
-/// How a trial left a database, its processes having ended in order.
+/// The state of a database after a trial whose processes ended in order.
 pub struct Left {
     /// It can be gone on with.
     pub clean: bool,
@@ -81,8 +81,8 @@ fn boot() -> io::Result<String> {
 }
 
 impl Slot {
-    /// The database that the load `key` makes, or a copy of it, below `base`. `backing_store` says what the folder that
-    /// it is given comes to.
+    /// The database that the load `key` makes, or a copy of it, below `base`. `backing_store` makes the backing store
+    /// of its folder.
     pub fn new(
         base: &Path,
         key: &TrialKey,
@@ -93,7 +93,7 @@ impl Slot {
         let (variant, engine, repeat) = (&key.variant, &key.engine, key.repeat);
         let label = if variant.is_empty() { engine.clone() } else { format!("{variant} {engine}") };
         let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        // Two labels may come to one name; a hash of the label keeps them apart.
+        // Two labels may give one name; a hash of the label keeps them apart.
         let tag = label
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
@@ -106,7 +106,7 @@ impl Slot {
         Slot { backing_store: backing_store(&folder), folder, register: register.clone() }
     }
 
-    /// Where the engine keeps its files.
+    /// The path of the engine's files.
     pub fn database(&self) -> PathBuf {
         self.backing_store.database()
     }
@@ -136,8 +136,8 @@ impl Slot {
         Ok(complaint)
     }
 
-    /// Whether the database is loaded and no trial was left in the middle. What it lies on is made available again if
-    /// it was not.
+    /// Whether the database is loaded and no trial was left in the middle. Makes its storage available again if it was
+    /// not.
     ///
     /// # Errors
     /// If it is there and cannot be made available.
@@ -227,8 +227,8 @@ impl Slot {
         }
     }
 
-    /// Whether a load that was ended in the middle left what it had acknowledged, by the promise of its durability: at
-    /// `commit` always, at the levels below as long as the system was not started again.
+    /// Whether an interrupted load left what it had acknowledged, by the promise of its durability: at `commit` always,
+    /// at the levels below as long as the system was not started again.
     pub fn has_part_of_load(&self, durability: Durability) -> io::Result<bool> {
         let State { clean: false, load_begun: Some(begun), .. } = self.state() else { return Ok(false) };
         Ok(self.database().is_dir()
@@ -239,8 +239,8 @@ impl Slot {
             })
     }
 
-    /// The ledger as it was after the last trial; a new one for a new database. Of `deletable` records it can tell
-    /// whether they were deleted, and of those that could be before.
+    /// The ledger after the last trial; a new one for a new database. It records deletions of `deletable` records, and
+    /// of records that were deletable before.
     pub fn ledger(&self, deletable: u64) -> io::Result<LedgerMemory> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the saved ledger of the database is damaged");
         match fs::read(self.ledger_file()) {
@@ -255,8 +255,8 @@ impl Slot {
         self.state().contents
     }
 
-    /// Removes the database and what is known of it. Before that, `destroy` lets the engine give back what it keeps
-    /// outside; this returns why the engine could not.
+    /// Removes the database and what is known of it. Before that, `destroy` makes the engine release what it keeps
+    /// outside. Returns why the engine could not.
     pub fn remove(&self, destroy: impl FnOnce(&Path) -> io::Result<Option<String>>) -> io::Result<Option<String>> {
         let complaint = match self.backing_store.is_available()? {
             true => destroy(&self.database())?,

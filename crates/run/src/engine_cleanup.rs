@@ -1,5 +1,5 @@
-//! Letting an engine give back what it keeps outside a database's folder (shared memory, semaphores), before the folder
-//! is removed. It runs in a process of its own, like everything that an engine does.
+//! Makes an engine release what it keeps outside a database's folder (shared memory, semaphores), before the folder is
+//! removed. It runs in a process of its own, like everything that an engine does.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -12,9 +12,9 @@ use kvdyno_worker::DestroySpec;
 
 use kvdyno_plan::Setup;
 
-/// Lets the engine of a setup give back what it keeps outside the folder, if it keeps anything there and the database
-/// exists. `worker` is the program and its first arguments, `patience` how long it may take. Returns why the engine
-/// could not; such a failure does not stop the lab.
+/// Makes the engine of a setup release what it keeps outside the folder, if it keeps anything there and the database
+/// exists. `worker` is the program and its first arguments, `patience` the time limit. Returns why the engine could
+/// not; such a failure does not stop the lab.
 ///
 /// # Errors
 /// If no process can be started.
@@ -34,7 +34,7 @@ pub(crate) fn destroy(
     };
     let (program, arguments) = worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    // Not in a file: the storage may be full.
+    // The specification is an argument, not a file: the storage may be full.
     command.current_dir("/").args(arguments).arg("--destroy").arg(serde_json::to_string(&spec)?);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let reason = outcome(spawn(&mut command)?, patience)?;

@@ -16,7 +16,7 @@ use crate::trial::{self, Ended, TrialContext};
 
 /// Starts the processes in which engines work, and waits for them.
 pub(crate) trait Executor {
-    /// Runs a trial, or several beside each other, and keeps their files, but for the results.
+    /// Runs one or several trials together and keeps their files, except the results.
     fn run(
         &self,
         trials: &[TrialContext<'_>],
@@ -27,7 +27,7 @@ pub(crate) trait Executor {
     /// Reads back these parts of what was written into a database. `None` if the user interrupted.
     fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>>;
 
-    /// Lets an engine give back what it keeps outside a database that is about to go. Returns why it could not.
+    /// Makes an engine release what it keeps outside a database that will be removed. Returns why it could not.
     fn destroy(&self, setup: &Setup, lab: &LabSection, database: &Path) -> io::Result<Option<String>>;
 
     /// A sentence that the result of each trial must have.

@@ -1,4 +1,4 @@
-//! How long things take, and so how long is left.
+//! Durations of past work, and the time left that follows from them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use kvdyno_results::TrialResult;
 
 use kvdyno_plan::PlannedTrial;
 
-/// How long things take, learnt on the way.
+/// Durations of loads and trials, learnt during the run.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     /// Seconds of each engine's load.

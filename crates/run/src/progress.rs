@@ -48,7 +48,7 @@ pub struct Live {
     pub so_far: Option<SoFar>,
     /// The part of the trial that is done, where that is known.
     pub fraction: Option<f64>,
-    /// The time that the whole plan still needs, where that can be told.
+    /// The time that the whole plan still needs, if it is known.
     pub left: Option<Duration>,
 }
 

@@ -22,7 +22,7 @@ const FULL_ROUND: u32 = 3;
 /// Decides from results whether they are enough. The same results always give the same answer, so that a resumed run
 /// ends where it would have ended.
 pub trait StoppingRule {
-    /// Whether they are, and what is open.
+    /// Whether the results are enough, and what is still open.
     fn look(&self, results: &[&TrialResult]) -> Look;
 
     /// The interference with a trial; present if it was so strong that the figures describe other processes.
@@ -47,7 +47,7 @@ pub struct OpenStep {
     pub half_width: Option<f64>,
 }
 
-/// How often everything is done.
+/// Decides how often everything is repeated.
 pub(crate) struct Repeats<'a> {
     lab: &'a LabSection,
     rule: &'a dyn StoppingRule,
@@ -96,7 +96,7 @@ impl<'a> Repeats<'a> {
         self.saved.repeated.iter().find(|repeated| repeated.by == repeat)
     }
 
-    /// Decides about a repeat, whose `trials` these are.
+    /// Decides about a repeat with these `trials`.
     pub(crate) fn before(
         &mut self,
         repeat: u32,
@@ -111,7 +111,7 @@ impl<'a> Repeats<'a> {
         }
         self.looked_at = repeat;
         if trials.iter().any(|trial| results.contains_key(&trial.key.number)) {
-            // It was begun by a run that ended: that one's decision holds, whatever time is left now.
+            // An earlier run began it, and its decision holds, whatever time is left now.
             return RepeatDecision::Done;
         }
         let done = repeat - 1;
@@ -191,7 +191,8 @@ impl<'a> Repeats<'a> {
         RepeatDecision::Done
     }
 
-    /// The repeat that this one is done again for. Where results decide, not more than half of them are.
+    /// The repeat that this one does again. If results decide, at most half of the repeats, but at least one, are done
+    /// again.
     fn again<'b>(&self, repeat: u32, interfered: &'b [Interfered]) -> Option<&'b Interfered> {
         if let Some(known) = self.repeated(repeat) {
             return interfered.iter().find(|one| one.repeat == known.repeat);

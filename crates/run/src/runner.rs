@@ -34,7 +34,7 @@ use crate::trial::{self, LabError, TrialRequest};
 pub struct Summary {
     /// Trials that were there before, or are now.
     pub ended: usize,
-    /// Of those, trials that failed.
+    /// Ended trials that failed.
     pub failed: usize,
     /// The user stopped it before the end.
     pub interrupted: bool,
@@ -64,13 +64,13 @@ fn failed<T>(what: impl Into<String>) -> impl FnOnce(io::Error) -> Result<T, Run
     move |cause| Err(RunError::Io { what, cause })
 }
 
-/// Runs every trial of `checked` that `folder` does not have yet. `run` is the run whose results they are.
+/// Runs every trial of `checked` that `folder` does not have yet. The results belong to `run`.
 ///
-/// Where the results decide how often everything is repeated, `rule` tells when they are enough.
+/// With `repeat = "auto"`, `rule` decides when the results are enough.
 ///
 /// # Errors
-/// If the lab itself cannot work before a trial or after one, or nothing can be saved any more. What happens during a
-/// trial, to an engine or to the lab, is in the results.
+/// If the lab itself cannot work before or after a trial, or can save nothing any more. Failures during a trial, of an
+/// engine or of the lab, are in the results.
 pub fn run(
     checked: &Checked,
     folder: &ResultsFolder,
@@ -83,7 +83,7 @@ pub fn run(
     run_with(checked, folder, run, program, rule, stop, progress)
 }
 
-/// The same by whatever starts the processes.
+/// The same with any executor of trials.
 fn run_with(
     checked: &Checked,
     folder: &ResultsFolder,
@@ -108,14 +108,14 @@ struct Runner<'a> {
     folder: &'a ResultsFolder,
     executor: &'a dyn Executor,
     stop: &'a Stop,
-    /// Where databases go.
+    /// Folder of the databases.
     base: PathBuf,
     /// The results so far, by number of the trial.
     results: HashMap<u32, TrialResult>,
     /// Databases that could not be loaded, with the reason.
     unusable: HashMap<LoadId, String>,
     interrupted: bool,
-    /// How often everything is done.
+    /// Decides the number of repeats.
     repeats: Repeats<'a>,
     pace: Pace,
     engine_files: EngineFiles,
@@ -203,7 +203,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Whether nothing need be repeated any more, before the first trial of a repeat.
+    /// Whether nothing more needs repeating; asked before the first trial of a repeat.
     fn is_enough_before(&mut self, repeat: u32, progress: &mut dyn Progress) -> Result<bool, RunError> {
         let trials: Vec<&PlannedTrial> =
             self.checked.plan.trials.iter().filter(|planned| planned.key.repeat == repeat).collect();
@@ -225,7 +225,7 @@ impl<'a> Runner<'a> {
 
     /// Keeps what was decided about repeats, and the time that it took.
     fn save_plan(&mut self) -> Result<(), RunError> {
-        // Results of before have none, and get none.
+        // Older results have none, and get none.
         if self.folder.plan()?.is_none() {
             return Ok(());
         }
@@ -268,7 +268,7 @@ impl<'a> Runner<'a> {
         let saved = folder.save_series(trial, series).and_then(|()| folder.save_resources(trial, resources));
         let saved = saved.and_then(|()| folder.save(&result));
         let Err(cause) = saved else { return Ok(result) };
-        self.folder.forsake(&result.trial);
+        self.folder.discard_files(&result.trial);
         let outcome = match result.outcome {
             TrialOutcome::Finished => LabError::new("save the trial", cause).outcome(),
             failed => failed,
@@ -305,7 +305,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Lets the engine of a trial give back what it keeps outside a database.
+    /// Makes the engine of a trial release what it keeps outside a database.
     fn destroy(&self, planned: &PlannedTrial) -> impl FnOnce(&Path) -> io::Result<Option<String>> {
         |database| self.executor.destroy(self.setup(planned), &self.checked.experiment.lab, database)
     }
@@ -364,7 +364,7 @@ impl<'a> Runner<'a> {
             let what = || format!("cannot release {}", slot.database().display());
             slot.release().or_else(failed(what()))
         });
-        // All are tried; the first complaint is told.
+        // All are tried; the first error is reported.
         let first = outcomes.find(Result::is_err);
         outcomes.for_each(drop);
         first.unwrap_or(Ok(()))
@@ -373,7 +373,7 @@ impl<'a> Runner<'a> {
     /// Removes the folder of the databases if nothing is left in it.
     fn remove_base(&self) {
         self.lock.remove();
-        // Not empty is no failure: somebody else's files stay.
+        // A folder that is not empty is no failure: other files stay.
         let _ = fs::remove_dir(&self.base);
     }
 }
@@ -387,7 +387,7 @@ fn repeated_because(repeated: &Repeated) -> String {
     format!("repeat {} was disturbed, and is repeated as repeat {}: {}", repeated.repeat, repeated.by, repeated.why)
 }
 
-/// Where the databases of a run go: no two runs have them in one folder.
+/// The folder of a run's databases: each run has its own.
 fn database_base(checked: &Checked, folder: &ResultsFolder, run: &RunName) -> PathBuf {
     match &checked.experiment.lab.dir {
         None => folder.root().join("databases"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How a user asks to stop: once for an orderly end, twice for an end at once.
+/// A user's request to stop: the first for an orderly end, the second for an immediate one.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicUsize>);
 

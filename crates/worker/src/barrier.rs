@@ -1,14 +1,14 @@
-//! Where the readers and writers of a trial wait for each other, be they threads or processes.
+//! Barriers at which the readers and writers of a trial, threads or processes, wait for each other.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::thread::futex::{Flags, wait, wake};
 
-/// More arrivals than there can be: the barrier stands open for good, and nobody is waited for any more.
+/// More arrivals than there can be: the barrier is open for good, and nobody is waited for.
 const ABORTED: u32 = 1 << 31;
 
-/// A barrier that opens once, when enough have arrived. It lies in shared memory; all zero is one that nobody came to
-/// yet.
+/// A barrier that opens once, when enough have arrived. It lies in shared memory; all zero is a barrier without
+/// arrivals.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Barrier(AtomicU32);
@@ -29,8 +29,7 @@ impl Barrier {
             if arrived >= count {
                 return arrived < ABORTED;
             }
-            // Whatever ended the wait, a wake-up, an interruption or an arrival in the meantime, the loop reads the
-            // count again.
+            // After a wake-up, an interruption or an arrival in the meantime, the loop reads the count again.
             let _ = wait(&self.0, Flags::empty(), arrived, None);
         }
     }

@@ -93,7 +93,7 @@ impl<C: RoleClock> Trial<'_, C> {
             control.enter(WorkerState::Measuring);
             before = UsedSoFar::now(database);
         }
-        // Nobody aborts what has begun.
+        // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);
         self.measured_since(before, database)
     }
@@ -133,7 +133,7 @@ impl<C: RoleClock> Trial<'_, C> {
         Ok(SharedRecords { keys, values: data.values(), ledger })
     }
 
-    /// How many must end before the trial does.
+    /// Sets the number of clients that must end before the trial does.
     fn count_primary(&self) {
         let primary = self.spec.workload.parameters.primary_clients();
         self.control().primary_left.store(primary, Ordering::SeqCst);
@@ -239,7 +239,7 @@ impl<C: RoleClock> Trial<'_, C> {
             resumes: workload.name.loads() && !self.spec.create,
         };
         self.work(driver, &client, warmed_up);
-        // Nobody aborts what has begun.
+        // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The cheapest honest clock.
 //!
-//! Where the processor's time-stamp counter runs at one rate in all states of the processor (CPUID says so), a reading
-//! is one instruction; elsewhere it is `clock_gettime`. The reading is not serialised: out-of-order execution may move
-//! it by some nanoseconds either way, which is less than a fence would cost each operation.
+//! The processor's time-stamp counter is used if it runs at one rate in all states of the processor (CPUID says so): a
+//! reading is one instruction. Otherwise it is `clock_gettime`. The reading is not serialised: out-of-order execution
+//! may move it by some nanoseconds either way, which is less than a fence would cost each operation.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub trait Clock: Copy + Send + Sync {
     /// Ticks now.
     fn now(&self) -> u64;
 
-    /// Sleeps for so many nanoseconds, or longer.
+    /// Sleeps for this number of nanoseconds, or longer.
     fn sleep(&self, ns: u64) {
         std::thread::sleep(Duration::from_nanos(ns));
     }
@@ -90,7 +90,7 @@ impl Clock for Tsc {
     }
 }
 
-/// When operations begin, told mostly without reading the clock.
+/// Beginnings of operations, mostly found without reading the clock.
 ///
 /// In a closed loop an operation begins a moment after the one before it ended: after the driver has checked the answer
 /// and spelled the next key. That moment's length hardly varies, so it is measured on one operation in
@@ -112,12 +112,12 @@ pub struct Turnaround {
 }
 
 impl Turnaround {
-    /// One operation in so many has its beginning measured.
+    /// The beginning of one operation in this number is measured.
     const EVERY: u32 = 64;
     /// The first operations have it measured all.
     const FIRST: u32 = 512;
 
-    /// Nothing known yet but the cost of a reading.
+    /// Knows only the cost of a reading yet.
     pub fn new(clock: impl Clock) -> Self {
         let reading = (0..64).map(|_| {
             let before = clock.now();
@@ -157,7 +157,7 @@ struct ClockReading {
     ns: u64,
 }
 
-/// How many nanoseconds a tick takes, found by holding the clock against `CLOCK_MONOTONIC`.
+/// Nanoseconds of a tick, found by comparing the clock with `CLOCK_MONOTONIC`.
 #[derive(Clone, Copy, Debug)]
 pub struct Calibration<C> {
     clock: C,
@@ -212,7 +212,7 @@ mod tests {
         assert!((Calibration::begin(Monotonic).settle() - 1.0).abs() < 1e-3);
     }
 
-    /// A clock that gives what it is told.
+    /// A clock that the tests set.
     #[derive(Clone, Copy)]
     struct SetClock<'a>(&'a std::cell::Cell<u64>);
     // SAFETY: these tests have one thread.

@@ -65,7 +65,7 @@ impl TickHistogram {
         of_each_page.chain(self.counts.last()).for_each(touch);
     }
 
-    /// How many values were counted.
+    /// Number of recorded values.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|count| count.load(Ordering::Relaxed).min(MOST)).fold(0, u64::saturating_add)
     }

@@ -287,7 +287,7 @@ impl<'a> Observer<'a> {
 
     /// The contents of the database now, where a trial of `workload` found those of `before`.
     pub fn contents(&self, workload: &WorkloadSpec, before: KnownContents) -> KnownContents {
-        // After a failure nobody knows what was committed.
+        // After a failure the commits are unknown.
         let of_all = workload.name.versions_added(&workload.parameters, &self.counters());
         let of_all = of_all.filter(|_| self.answers().failures() == 0);
         let and_added =
@@ -302,7 +302,7 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// How the clients of one kind of operation waited for them; `None` in a closed loop.
+/// The pacing of the clients of one kind of operation; `None` in a closed loop.
 fn pacing(clients: &[(&OpStats, &ClientStats)], from: u64, ticks_per_ns: f64) -> Option<Pacing> {
     let words = |word: fn(&PacingStats) -> &AtomicU64| {
         clients.iter().map(move |(ops, _)| word(&ops.pacing).load(Ordering::Relaxed))
@@ -325,8 +325,8 @@ fn pacing(clients: &[(&OpStats, &ClientStats)], from: u64, ticks_per_ns: f64) ->
     })
 }
 
-/// Operations a second of one thread, from the moment at which all may begin to its own last operation's end. A thread
-/// that got its processor late has not worked faster. Where it works in slices, their counted time is what matters.
+/// Operations a second of one thread, from the common start to the end of its own last operation. A thread that got its
+/// processor late was not faster. In slices, the counted time of the thread is used.
 fn client_rate(ops: &OpStats, stats: &ClientStats, from: u64, ticks_per_ns: f64) -> f64 {
     let mut counts = vec![0; BUCKETS];
     ops.latency.add_to(&mut counts);

@@ -1,4 +1,4 @@
-//! Whether what lies in the memory of a trial can be true: engines can write there, by a bug or on purpose.
+//! Checks that the contents of a trial's memory are possible: engines can write there, by a bug or on purpose.
 //!
 //! The parent holds it against its own clock and against the work that it ordered. Every bound is one that no sound
 //! worker can exceed, however fast: a client ends at most one operation a tick, and works no longer than the trial
@@ -15,7 +15,7 @@ use crate::shared::{ClientOps, ClientStats, OpStats, PacingStats};
 use crate::spec::KnownContents;
 use crate::workloads::{TrialEnd, WorkloadSpec};
 
-/// How far two measurements of one clock's rate may be from each other, of 1. Over a tenth of a second they were seen
+/// Tolerated relative difference between two measurements of one clock's rate. Over a tenth of a second they were seen
 /// to agree to a thousandth.
 const RATE_TOLERANCE: f64 = 0.05;
 /// The time that reading may take, nanoseconds.
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Each word of a client's slices has its bound, also those of which nobody outside knows the names.
+    /// Each word of a client's slices has its bound, including those without a name outside.
     #[test]
     fn no_word_of_slices_is_believed_whatever_it_says() {
         let (shared, clock) = sound();
@@ -354,7 +354,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
-        /// Whatever the bytes are, looking at them ends, and a trial over which they were written is not believed.
+        /// Reading arbitrary bytes ends, and a trial over which they were written is not believed.
         #[test]
         fn any_bytes_are_looked_at_without_harm(seed: u64, zero: bool) {
             let (shared, clock) = sound();

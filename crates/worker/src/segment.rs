@@ -8,7 +8,7 @@ use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{MemfdFlags, SealFlags, SeekFrom, fcntl_add_seals, ftruncate, memfd_create, seek};
 use rustix::io::{FdFlags, fcntl_setfd};
 
-/// A shared segment, mapped. Of its pages, those take memory that were touched; the others are zero.
+/// A shared segment, mapped. Only pages that were touched take memory; the others are zero.
 #[derive(Debug)]
 pub(crate) struct Segment {
     map: MmapRaw,

@@ -63,11 +63,11 @@ pub struct Control {
     message_size: AtomicU32,
     ticks_per_ns: AtomicU64,
     message: [AtomicU32; MESSAGE / 4],
-    /// Where threads and processes wait for each other.
+    /// Barriers of threads and processes.
     pub barriers: Barriers,
     /// Records that an audit has read back so far.
     pub audited: AtomicU64,
-    /// Where the trial works in slices: the next one, and who has ended it.
+    /// The next slice, and who has ended it, if the trial works in slices.
     pub slices: SliceControl,
     /// The units of work that clients have taken so far, where a workload gives them out.
     pub shared_work: CacheLine,
@@ -103,7 +103,7 @@ impl Control {
         self.run_until.store(0, Ordering::SeqCst);
     }
 
-    /// Whether that was asked.
+    /// Whether a stop was requested.
     pub fn is_stop_requested(&self) -> bool {
         self.stop_requested.load(Ordering::SeqCst) == 1
     }
@@ -145,7 +145,7 @@ impl Control {
     }
 }
 
-/// How a client waited for operations that came at a rate, ticks.
+/// A client's waits for operations that come at a rate, ticks.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PacingStats {
@@ -157,7 +157,7 @@ pub struct PacingStats {
     pub spinning: AtomicU64,
     /// Time that operations began late because a sleep lasted too long.
     pub overslept: AtomicU64,
-    /// How far it was behind its schedule at the end; of several parts their sum.
+    /// Delay behind its schedule at the end; over several parts, the sum.
     pub behind: AtomicU64,
     /// The furthest that it was.
     pub most_behind: AtomicU64,
@@ -173,7 +173,7 @@ pub struct OpStats {
     pub until: AtomicU64,
     /// Records of batches and ranges; where an operation is a record, the histogram counts them.
     pub records: AtomicU64,
-    /// How it waited for operations that came at a rate.
+    /// Its waits for operations that come at a rate.
     pub pacing: PacingStats,
     _padding: [u64; 7],
     /// Latencies.
@@ -201,7 +201,7 @@ impl ClientCounter {
     }
 }
 
-/// The counts of one reader or writer. Nobody else writes them.
+/// The counts of one reader or writer, which alone writes them.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct ClientStats {
@@ -247,7 +247,7 @@ impl ClientStats {
         self.through.store(1, Ordering::Release);
     }
 
-    /// Whether its process came to its orderly end.
+    /// Whether its process ended in order.
     pub fn is_through(&self) -> bool {
         self.through.load(Ordering::Acquire) == 1
     }

@@ -66,7 +66,7 @@ struct OrderedSlice {
 pub struct SliceControl {
     /// The number of the slice under way or ended; clients wait for the next.
     number: AtomicU32,
-    /// Clients that have come to its end.
+    /// Clients that have reached its end.
     ended: AtomicU32,
     /// Clients that take no slice any more.
     left: AtomicU32,
@@ -99,7 +99,7 @@ impl SliceControl {
         wake_all(&self.number);
     }
 
-    /// Waits until `clients` have ended the slice, or left, but no longer than `timeout`. Whether they have.
+    /// Waits until `clients` have ended the slice or left, for at most `timeout`. Returns whether they have.
     pub fn wait_ended(&self, clients: u32, timeout: Duration) -> bool {
         let are_through = || {
             let ended = self.ended.load(Ordering::SeqCst);
@@ -327,7 +327,7 @@ pub(crate) struct SlicedClient<'a> {
     pub(crate) control: &'a SliceControl,
     pub(crate) stats: &'a SliceStats,
     pub(crate) ticks_per_ns: f64,
-    /// Whether it is the one of its process that notes the costs of that.
+    /// Whether this client notes the costs of its process.
     pub(crate) notes_process: bool,
 }
 
@@ -434,7 +434,7 @@ mod tests {
                 control.order(Slice { is_duet, ..slice(1, length) }, SliceMoment::now());
                 until_ended(control, 2);
             }
-            // Before anything is asserted: a client that waits for a slice would keep a failure from being told.
+            // Before any assertion: a client that waits for a slice would block the report of a failure.
             control.finish();
         });
         assert_eq!(worked.each_ref().map(|worked| worked.load(Ordering::Relaxed)), [4 + 3 * 10; 2]);
@@ -449,7 +449,7 @@ mod tests {
         }
     }
 
-    /// Whichever is told of it first.
+    /// Whichever hears of it first.
     #[test]
     fn two_trials_that_begin_at_one_moment_end_at_one() {
         let shared = [SharedMemory::create(1).unwrap(), SharedMemory::create(1).unwrap()];

@@ -1,4 +1,4 @@
-//! The order that the parent gives a worker, and the report that the worker gives back.
+//! The specification that the parent gives a worker, and the report that the worker returns.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::slices::SliceSpec;
 use crate::workloads::WorkloadSpec;
 
-/// Everything a worker needs to know. Where readers and writers are processes, all of them get the same, and each is
+/// Everything a worker needs to know. If readers and writers are processes, all get the same specification, and each is
 /// told its client beside it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
@@ -27,7 +27,7 @@ pub struct TrialSpec {
     pub lab: EngineSettings,
     /// The workload.
     pub workload: WorkloadSpec,
-    /// How much of what is written is read back.
+    /// The extent of the audit.
     pub audit: Audit,
     /// Whether readers and writers are threads of one process or processes of their own.
     pub clients: ClientKind,
@@ -36,7 +36,7 @@ pub struct TrialSpec {
     /// The slices that it works in; absent if it works without a break.
     #[serde(default)]
     pub slices: Option<SliceSpec>,
-    /// Whether to make a new database in it.
+    /// Whether to create the database.
     pub create: bool,
     /// Whether it flushes at its end and waits for the engine's background work.
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct TrialSpec {
     pub shared_fd: i32,
     /// Inherited: the database's ledger.
     pub ledger_fd: i32,
-    /// Where to write the [`WorkerReport`]; of several processes see [`of_process`].
+    /// Path of the [`WorkerReport`]; for several processes see [`of_process`].
     pub report: PathBuf,
 }
 
@@ -76,7 +76,7 @@ impl TrialSpec {
         }
     }
 
-    /// How many processes the trial has.
+    /// Number of processes of the trial.
     pub fn processes(&self) -> u32 {
         self.clients.processes(self.workload.roles().len() as u32)
     }
@@ -89,10 +89,10 @@ pub struct KnownContents {
     pub last_version: u64,
     /// The ids that are there.
     pub present: PresentIds,
-    /// The sum of the versions of all records; absent if nobody kept count.
+    /// The sum of the versions of all records; absent if it was not counted.
     #[serde(default)]
     pub version_sum: Option<u64>,
-    /// The sum of the versions of the records that the audit of a sample adds up; absent if nobody kept count.
+    /// The sum of the versions of the records that the audit of a sample adds up; absent if it was not counted.
     #[serde(default)]
     pub sampled_version_sum: Option<u64>,
 }
@@ -105,19 +105,19 @@ impl KnownContents {
     }
 }
 
-/// The ids that are in a database: those that were loaded, others after them if records were inserted, fewer if the
-/// oldest were taken. Whether the ids from `gone` to `taken`, and from `there` to `given_out`, are in it is unknown.
+/// The ids in a database: those that were loaded, later ones if records were inserted, fewer if the oldest were taken.
+/// It is unknown whether the ids from `gone` to `taken`, and from `there` to `given_out`, are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresentIds {
     /// All below were taken.
     #[serde(default)]
     pub gone: u64,
-    /// None from here on was taken.
+    /// No id from here on was taken.
     #[serde(default)]
     pub taken: u64,
     /// All below are there, but for those that were taken or deleted.
     pub there: u64,
-    /// None from here on is there.
+    /// No id from here on is there.
     pub given_out: u64,
 }
 
@@ -135,7 +135,7 @@ pub fn of_process(file: &Path, number: usize) -> PathBuf {
     file.with_file_name(format!("{stem}-{}.{extension}", number + 1))
 }
 
-/// The order to give back what an engine keeps outside a database's folder.
+/// The request to release what an engine keeps outside a database's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DestroySpec {
     /// The adapter's file.
@@ -153,7 +153,7 @@ pub struct WorkerReport {
     pub failure: Option<Failure>,
     /// Version of the engine's library.
     pub version: String,
-    /// The file that has the engine's code; absent if it did not come to an open database.
+    /// The file that has the engine's code; absent if no database was opened.
     #[serde(default)]
     pub engine_file: Option<PathBuf>,
     /// The measured part.

@@ -28,16 +28,16 @@ pub enum WorkerError {
     /// The specification is not one.
     #[error("the trial's specification cannot be read: {0}")]
     Spec(#[from] serde_json::Error),
-    /// The engine could not give back what it keeps outside the folder.
+    /// The engine could not release what it keeps outside the folder.
     #[error("{0}")]
     Destroy(String),
 }
 
-/// Runs the trial that is specified in the file `spec`, or, where readers and writers are processes, the part of the
-/// one whose number this process is given; and leaves a [`WorkerReport`].
+/// Runs the trial that is specified in the file `spec`, or, if readers and writers are processes, the part with this
+/// process's number; and leaves a [`WorkerReport`].
 ///
 /// # Errors
-/// If it cannot even begin. What goes wrong later is in the report.
+/// If it cannot even begin. Later failures are in the report.
 pub fn run(spec: &Path, process: Option<usize>) -> Result<(), WorkerError> {
     let spec: TrialSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
     let client_stats = spec.workload.roles().len();
@@ -131,7 +131,7 @@ impl<C: RoleClock> Trial<'_, C> {
         report.window =
             measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
         let closed = self.close(database);
-        // What was read to observe the environment is no call of the engine's.
+        // The reads that observe the environment are no calls of the engine's.
         report.calls = since(calls_before, own_calls()).zip(observed).map(|(all, observed)| all.since(observed));
         measured?;
         settled?;
@@ -188,7 +188,7 @@ impl<C: RoleClock> Trial<'_, C> {
                 let until = clients.iter().map(ClientStats::measured_until).max().unwrap_or(from);
                 until.saturating_sub(from) as f64 / ticks_per_ns / 1e9
             }
-            // What they stood still between is no part of it.
+            // The pauses between slices do not count.
             Some(_) => {
                 let counted = clients.iter().map(|stats| stats.slices.counted_ns.load(Ordering::Relaxed));
                 counted.max().unwrap_or(0) as f64 / 1e9
@@ -233,7 +233,7 @@ pub(crate) fn choose(spec: &TrialSpec) -> Result<Choice, Failure> {
         .map_err(|error: ChoiceError| failure(error.to_string()))
 }
 
-/// Lets the engine that `spec`, the text of a [`DestroySpec`], names give back what it keeps outside its database's
+/// Makes the engine that `spec`, the text of a [`DestroySpec`], names release what it keeps outside its database's
 /// folder.
 ///
 /// # Errors

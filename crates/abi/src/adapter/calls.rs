@@ -142,7 +142,7 @@ pub struct Batch<'a>(std::slice::Iter<'a, abi::BatchEntry>);
 impl<'a> Batch<'a> {
     /// # Safety
     ///
-    /// `entries` holds `count` entries whose keys and values are there for as long as `'a`.
+    /// `entries` points to `count` entries whose keys and values live for `'a`.
     pub(super) unsafe fn new(entries: *const abi::BatchEntry, count: usize) -> Result<Self, Error> {
         let entries: &[abi::BatchEntry] = match count {
             0 => &[],
@@ -209,7 +209,7 @@ impl<'a> Iterator for MultiGetKeys<'a> {
 
 impl ExactSizeIterator for MultiGetKeys<'_> {}
 
-/// Where the answers of a `multi_get` go: one for each key, by its index. A key without an answer is an error.
+/// The answers of a `multi_get`: one for each key, by its index. A key without an answer is an error.
 #[derive(Debug)]
 pub struct MultiGetAnswers<'a, 's> {
     values: &'a mut [abi::Bytes],
@@ -221,7 +221,7 @@ pub struct MultiGetAnswers<'a, 's> {
 impl<'s> MultiGetAnswers<'_, 's> {
     /// # Safety
     ///
-    /// Both hold `count` members that nobody else touches.
+    /// Both have `count` members that nothing else touches.
     pub(super) unsafe fn new(values: *mut abi::Bytes, statuses: *mut abi::Status, count: usize) -> Self {
         if count == 0 {
             return Self { values: &mut [], statuses: &mut [], error: None, borrowed: PhantomData };

@@ -14,11 +14,11 @@ use std::time::Duration;
 pub enum Durability {
     /// At once: no log, or nothing need reach the operating system before close.
     None,
-    /// When it would survive the death of the process: written, not synced.
+    /// When it survives a crash of the process: written, not synced.
     Process,
     /// As `Process`, and synced in the background once in each such period.
     Periodic(Duration),
-    /// When it would survive a loss of power: synced first.
+    /// When it survives a loss of power: synced first.
     Commit,
 }
 
@@ -58,7 +58,7 @@ impl Durability {
     }
 }
 
-/// How stored blocks are compressed.
+/// Compression of stored blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Compression {
@@ -156,7 +156,7 @@ impl<'a> Config<'a> {
         DurabilityLevel::ALL.into_iter().filter(move |(code, _)| bits >> code & 1 == 1).map(|(_, level)| level)
     }
 
-    /// How stored blocks are compressed: a way that the engine declared.
+    /// Compression of stored blocks: one that the engine declared.
     pub fn compression(&self) -> Compression {
         self.compression
     }
@@ -196,7 +196,7 @@ impl<'a> Config<'a> {
         self.raw.prefix_size
     }
 
-    /// How many processes will have the database open at once.
+    /// Number of processes that will have the database open at once.
     pub fn processes(&self) -> u32 {
         self.raw.processes
     }
@@ -205,7 +205,7 @@ impl<'a> Config<'a> {
     ///
     /// # Panics
     ///
-    /// As all five of these: if no option of that name and type is declared, which is the adapter's mistake.
+    /// If no option of that name and type is declared, which is the adapter's mistake. The other four panic alike.
     pub fn bool(&self, name: &str) -> bool {
         // SAFETY: the declared type says which member is set.
         unsafe { self.value(name, &[abi::OPTION_BOOL]).integer != 0 }

@@ -3,7 +3,7 @@
 use crate::types as abi;
 use std::mem::offset_of;
 
-/// An engine's counts of its own work. Those that it does not have are absent.
+/// An engine's counts of its own work. Counts that the engine does not have are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Bytes of new data that it wrote from its memory to the database's files, without logs.

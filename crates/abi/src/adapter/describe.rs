@@ -9,9 +9,9 @@ use std::ptr;
 pub struct Description {
     /// Lower case: `lmdb`.
     pub name: &'static CStr,
-    /// One line: what it is.
+    /// A description, one line.
     pub summary: &'static CStr,
-    /// Where a person gets the engine's library.
+    /// The source of the engine's library, for people.
     pub origin: &'static CStr,
     /// `CAN_…` and `IS_…` of this crate's root, joined by `|`.
     pub capabilities: u64,

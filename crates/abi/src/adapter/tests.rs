@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 const CAPABILITIES: u64 = abi::CAN_SCAN | abi::CAN_MULTI_GET | abi::CAN_READ_MODIFY_WRITE | abi::CAN_SNAPSHOT;
 
-/// Declares some of everything, so that what it does not declare is refused.
+/// Declares some of everything, so that everything else is refused.
 struct Odd {
     sessions: AtomicU32,
 }

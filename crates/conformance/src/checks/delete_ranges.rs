@@ -193,7 +193,7 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
 
 /// A range of ten is put in one batch and deleted, again and again, each time with a newer version. A reader that finds
 /// one record at a version, misses another, and then finds the first at that version still, has seen the range half
-/// deleted. Nobody knows in which order an engine that errs goes through a range, so the reader begins at either end.
+/// deleted. The order in which a faulty engine goes through a range is unknown, so the reader begins at either end.
 fn seen_whole(bench: &Bench) -> Result<(), Finding> {
     const GROUP: u64 = 10;
     const ROUNDS: u64 = 5_000;

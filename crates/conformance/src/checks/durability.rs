@@ -180,8 +180,8 @@ pub(super) fn writing(
     }
 }
 
-/// Starts a writer, lets it come to `enough` acknowledged writes, kills it after `pause` more, and gives the number of
-/// the last acknowledged write.
+/// Starts a writer, waits for `enough` acknowledged writes, kills it after `pause` more, and returns the number of the
+/// last acknowledged write.
 pub(super) fn killed(bench: &Bench, writing: &WriterTask, enough: u64, pause: Duration) -> Result<u64, Finding> {
     bench.step("another process opens the database and writes to it");
     let mut writer = start_writer(bench, "writer", writing.clone())?;
@@ -266,7 +266,7 @@ pub(super) fn kill_in(
     let mut from = 1;
     many_times(bench, || {
         let writing = WriterTask { level, ..writing(bench, location, from, group, Until::Killed) };
-        // Enough to store every group again: nobody knows whether the write under way was done when the last one died.
+        // Enough to store every group again: the write under way when the last one died may or may not have been done.
         let pause = Duration::from_micros(moments.below(30_000));
         let last = killed(bench, &writing, from + 200 + moments.below(200), pause)?;
         verify(bench, location, &writing, last)?;

@@ -1,4 +1,4 @@
-//! How transactions for reading and writing are kept from each other.
+//! Isolation of transactions for reading and writing.
 
 use std::sync::Barrier;
 
@@ -35,7 +35,7 @@ fn once<T>(
     let done = match done {
         Ok(done) => session.commit().map(|()| done),
         Err(error) => {
-            // Nothing is left to abort after a conflict has ended the transaction, nor if it never began.
+            // There is nothing to abort after a conflict has ended the transaction, nor if it never began.
             let aborted = session.abort();
             if error.status == abi::CONFLICT { Err(error) } else { aborted.and(Err(error)) }
         }

@@ -190,7 +190,7 @@ fn holds_a_record(bench: &Bench, location: &DatabaseLocation<'_>) -> Result<(), 
 }
 
 fn create_unwritable(bench: &Bench) -> Result<(), Finding> {
-    // Permissions do not stop root; the kernel's own folders stop everybody.
+    // Permissions do not stop root; the kernel's own folders stop every user.
     let unwritable = DatabaseLocation { folder: PathBuf::from("/proc/self/task"), ..bench.location()? };
     for _ in 0..3 {
         match unwritable.create() {
@@ -264,9 +264,9 @@ fn statistics(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// As often as an engine that opens in 30 ms can.
+/// Number of openings that an engine reaches that opens in 30 ms.
 const OPENINGS: u64 = 1_000;
-/// After so many the process's own caches are full.
+/// After this number the process's own caches are full.
 const OPENINGS_SETTLE: u64 = 20;
 
 fn open_and_close(bench: &Bench) -> Result<(), Finding> {
@@ -288,8 +288,8 @@ fn open_and_close(bench: &Bench) -> Result<(), Finding> {
     Belongings::settled(before, SPARE_KIB)
 }
 
-/// Rounds of sessions, and sessions in a round: so many that 290 bytes left by each stand out, and that what they left
-/// to a collector is collected several times.
+/// Rounds of sessions, and sessions in a round: enough that 290 bytes left by each are noticeable, and that garbage is
+/// collected several times.
 const SESSION_ROUNDS: u64 = 68;
 const SESSIONS: u64 = 1_000;
 

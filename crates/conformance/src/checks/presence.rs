@@ -1,4 +1,4 @@
-//! Whether a key is there: asked for without its value, and the condition of an insert.
+//! Existence of a key: asked for without its value, and the condition of an insert.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -245,7 +245,7 @@ fn inserts_in_snapshots(bench: &Bench) -> Result<(), Finding> {
         for id in [1, 2] {
             let answer = session.insert_if_absent(&records.key(id), &records.value(id, 2));
             let is_refused = answer.as_ref().is_err_and(|error| error.status == abi::UNSUPPORTED);
-            // What is there is not inserted in any case.
+            // An existing key is not inserted in any case.
             ensure!(
                 is_refused || (id == 1 && matches!(answer, Ok(false))),
                 "insert_if_absent in a transaction that only reads was not refused with UNSUPPORTED"

@@ -52,12 +52,12 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Records that are written again and again.
 const GROUPS: u64 = 100;
-/// The time that a process may take for its part: not all of the check's, so that it is told which process hangs.
+/// The time that a process may take for its part: less than the check's, so that the report says which process hangs.
 fn part(bench: &Bench) -> Duration {
     bench.effort.patience * 2 / 3
 }
 
-/// A location for a database that so many processes share.
+/// A location for a database that this number of processes share.
 fn shared_location(bench: &Bench, processes: u32) -> Result<DatabaseLocation<'_>, Finding> {
     let mut location = bench.location()?;
     location.hints.processes = processes;
@@ -88,7 +88,7 @@ fn start_reader(bench: &Bench, name: &str, writing: &WriterTask, until: ReadUnti
     start(bench, name, TaskKind::Read(reading))?.has_made(&ready, part(bench))
 }
 
-/// All records are as the last of so many writes left them.
+/// All records are as the last of these writers left them.
 fn expect_written(bench: &Bench, session: &mut Session<'_>, writing: &WriterTask, last: u64) -> Result<(), Finding> {
     let records = bench.records();
     for group in 0..GROUPS {

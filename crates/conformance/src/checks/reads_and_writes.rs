@@ -298,8 +298,8 @@ fn large_batch(bench: &Bench) -> Result<(), Finding> {
 }
 
 /// Batch after batch gives ten records one more version. Reading them one by one, a reader may meet a later batch at a
-/// later record, but never an earlier one: that would be a record that its batch had not reached yet. Since nobody
-/// knows in which order an engine that errs goes through a batch, the reader takes both.
+/// later record, but never an earlier one: that would be a record that its batch had not reached yet. The order in
+/// which a faulty engine goes through a batch is unknown, so the reader takes both orders.
 fn batch_seen_whole(bench: &Bench) -> Result<(), Finding> {
     const GROUP: u64 = 10;
     let records = bench.records();

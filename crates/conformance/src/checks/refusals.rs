@@ -1,4 +1,4 @@
-//! The answers of an engine whose writes and reads the system refuses.
+//! The answers of an engine to which the system refuses writes and reads.
 
 use kvdyno_engine::{Answer, Cursor, CursorLimits, Durability, EngineError, EngineSettings, Session, abi};
 use rustix::process::Resource;
@@ -76,7 +76,7 @@ fn close_refused(bench: &Bench) -> Result<(), Finding> {
     let database = location.create().during("creating a database")?;
     let (told, closed) = refused(bench, database, || Limited::to(Resource::Fsize, hardly_any(bench)?))?;
     match closed {
-        // Nothing was promised before the close, and it said that it failed.
+        // Nothing was promised before the close, and the close failed.
         Err(_) => Ok(()),
         Ok(()) => told.verify_in(bench, &location).during("though close was OK"),
     }
@@ -93,7 +93,7 @@ pub(crate) fn fill(bench: &Bench) -> Result<(), Finding> {
     let (database, told) = (small.database.clone(), bench.folder.join("told.json"));
     let task = RefusedTask { database, lab: bench.lab(), refusal: WriteRefusal::Full(small), told };
     let outcome = in_processes(&task, bench, "refused");
-    // Nobody else sees this filesystem: what the engine keeps outside of it can be given back here only.
+    // This filesystem is visible here only, so what the engine keeps outside of it can be released here only.
     let given_back = match bench.adapter().table().destroy {
         Some(_) => bench.choice.destroy(&task.database).during("destroy"),
         None => Ok(()),
@@ -118,7 +118,7 @@ fn read_refused(bench: &Bench) -> Result<(), Finding> {
     let read = read_all(bench, &records, &mut session);
     drop(limited);
     drop(session);
-    // Threads of the engine's own may have met the limit too: its close is not asked what it says of that.
+    // Threads of the engine's own may have met the limit too, so the answer of its close is not checked.
     drop(database);
     read
 }
@@ -185,8 +185,8 @@ fn scanned(mut cursor: Cursor<'_, '_>) -> Result<u64, EngineError> {
     Ok(count)
 }
 
-/// Writes where it is refused, and opens the database again where the close failed, each in a process of its own; what
-/// was told.
+/// Writes where it is refused, and opens the database again if the close failed, each in a process of its own. Returns
+/// what was told.
 fn in_processes(task: &RefusedTask, bench: &Bench, name: &str) -> Result<Told, Finding> {
     let patience = bench.effort.patience / 3;
     bench.step("another process writes where nothing more can be written");

@@ -122,7 +122,7 @@ fn hit<T>(answer: Answer<T>) -> Option<T> {
     }
 }
 
-/// That a cursor shows the record `id` at `version`.
+/// Checks that a cursor shows the record `id` at `version`.
 fn shows(records: &Records, record: CursorRecord<'_>, id: u64, version: u64) -> Result<(), Finding> {
     let Some((key, value)) = record else { return Err(wrong(format!("nothing where record {id} should come"))) };
     ensure!(key == records.key(id), "the key {} where record {id} should come", show(key));

@@ -1,4 +1,4 @@
-//! Sessions that say themselves when what they write is acknowledged.
+//! Sessions that set their own durability.
 
 use kvdyno_engine::{AbiCode, Durability, abi};
 

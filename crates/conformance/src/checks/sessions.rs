@@ -239,8 +239,8 @@ fn read_modify_write_counts(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Writes of another session, in and around `0..1000`, that must come to an end: not soon, for an engine may well be
-/// slow there, but within the time that a check has.
+/// Writes of another session, in and around `0..1000`, that must end: not soon, for an engine may well be slow there,
+/// but within the time of a check.
 fn writes_go_on(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     records.put_all(session, 0..1_200, 2)?;
     match bench.can(abi::CAN_DELETE) {
@@ -337,7 +337,7 @@ fn writers_side_by_side(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Whether one of the other writers ends its write before `hold`, which is called with what holds it, goes on.
+/// Whether one of the other writers ends its write before `hold` goes on. `hold` gets the function that it waits in.
 fn others_write(
     bench: &Bench,
     database: &Database,
@@ -384,7 +384,7 @@ fn write_in_snapshot(session: &mut Session<'_>) -> Result<(), EngineError> {
     session.abort().and(refused)
 }
 
-/// The first way that comes to mind in which the engine must say no.
+/// The first way in which the engine must refuse.
 fn provoke(bench: &Bench, session: &mut Session<'_>) -> Option<Result<(), EngineError>> {
     let table = bench.adapter().table();
     match (table.max_key_size, table.min_key_size) {

@@ -107,7 +107,7 @@ fn value_sizes(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// The put is refused with a text, and the session and the record beside it are as they were.
+/// The put is refused with a text, and the session and the record beside it are unchanged.
 fn refused(session: &mut Session<'_>, beside: &[u8], key: &[u8], value: &[u8], what: &str) -> Result<(), Finding> {
     session.put(beside, b"beside").during("put")?;
     match session.put(key, value) {
@@ -168,7 +168,7 @@ fn key_too_long(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-/// Nothing is found under a key that is too long, and nothing changed, whichever call asks.
+/// No call finds anything under a key that is too long, or changes anything.
 fn by_other_calls(bench: &Bench, session: &mut Session<'_>, long: &[u8]) -> Result<(), Finding> {
     let size = long.len();
     if bench.can(abi::CAN_CONTAIN) {

@@ -12,7 +12,7 @@ use std::{env, io};
 use kvdyno_conformance::{CheckOutcome, CheckVerdict, Effort, Subject, Suite};
 
 /// The environment variable of the task for which a test process was started. Such a process runs only the test
-/// `child`, which hands the task on.
+/// `child`, which carries out the task.
 pub const TASK: &str = "KVDYNO_CONFORMANCE_TASK";
 
 /// Starts this test program again.
@@ -29,7 +29,7 @@ pub fn do_task() {
     }
 }
 
-/// Where the adapters are: in `KVDYNO_ENGINES`, or where `make adapters` puts them.
+/// The folder of the adapters: `KVDYNO_ENGINES`, or where `make adapters` puts them.
 pub fn adapters() -> PathBuf {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/engines");
     env::var_os("KVDYNO_ENGINES").map_or(built, PathBuf::from)

@@ -25,7 +25,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Commits it. It is over then, whatever the answer.
+    /// Commits it. It is over then, whatever the outcome.
     ///
     /// # Errors
     /// The engine's error; or no transaction is open.

@@ -1,10 +1,10 @@
-//! The frequency of processors that work: one that grows hot, or is told to save power, is slowed down.
+//! The frequency of busy processors: heat or power saving slows them down.
 //!
 //! An idle one may be slow. So only those count that were busy all the time between two looks.
 
 use crate::tree::{Tree, number_list};
 
-/// Below this part of what it should be, a frequency is worth a note.
+/// Below this fraction of its nominal value, a frequency is worth a note.
 pub const SLOWED_SHARE: f64 = 0.8;
 /// From this part of the time on, a processor is busy.
 const BUSY_SHARE: f64 = 0.95;
@@ -24,7 +24,7 @@ pub(super) struct Frequency {
     tree: Tree,
     /// The processors behind the times, where `cpufreq` is there.
     cpus: Vec<u32>,
-    /// The frequency that the maker promises under full load, kHz, where it is told.
+    /// The frequency that the maker promises under full load, kHz, if it is known.
     base_khz: Option<u64>,
     before: Vec<CpuTime>,
     lowest_khz: Option<u64>,

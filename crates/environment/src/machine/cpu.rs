@@ -17,7 +17,7 @@ pub(crate) fn usable(tree: &Tree) -> Vec<u32> {
     }
 }
 
-/// The same without a limit. What is allowed names processors that are switched off, too.
+/// The same without a limit. The list of allowed processors includes those that are switched off.
 fn allowed(tree: &Tree) -> Option<Vec<u32>> {
     let mut allowed = number_list(field(&tree.text("proc/self/status")?, "Cpus_allowed_list")?)?;
     let online: BTreeSet<u32> = number_list(&tree.text("sys/devices/system/cpu/online")?)?.into_iter().collect();
@@ -84,7 +84,7 @@ fn governor(tree: &Tree, cpus: &[u32]) -> Option<String> {
     (!governors.is_empty()).then(|| Vec::from_iter(governors).join(", "))
 }
 
-/// As the processor names itself; an ARM, which does not, by its part number.
+/// The processor's own name; for an ARM, which has none, its part number.
 fn model(cpuinfo: &str) -> Option<String> {
     let named = field(cpuinfo, "model name").map(str::to_owned);
     named.or_else(|| arm_model(cpuinfo)).or_else(|| field(cpuinfo, "cpu").map(str::to_owned))

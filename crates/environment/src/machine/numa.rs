@@ -4,7 +4,7 @@ use kvdyno_results::NumaNode;
 
 use crate::tree::{Tree, fields, kilobytes};
 
-/// All nodes. None where the kernel was built without NUMA; one on a machine that has no more.
+/// All NUMA nodes: none if the kernel was built without NUMA, one on a machine that has no more.
 pub(crate) fn nodes(tree: &Tree) -> Vec<NumaNode> {
     let folder = "sys/devices/system/node";
     tree.numbered(folder, "node").into_iter().filter_map(|node| one(tree, folder, node)).collect()

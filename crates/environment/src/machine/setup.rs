@@ -8,7 +8,7 @@ use kvdyno_results::MachineSetup;
 use crate::storage::DriveFacts;
 use crate::tree::{Tree, chosen, field};
 
-/// As `tree` shows them, with the drive that the databases are on.
+/// The setup that `tree` shows, with the drive of the databases.
 pub(super) fn of(tree: &Tree, drive: Option<DriveFacts>) -> MachineSetup {
     let drive = drive.unwrap_or_default();
     let switch = tree.text("sys/kernel/mm/transparent_hugepage/enabled");

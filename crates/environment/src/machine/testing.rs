@@ -20,7 +20,7 @@ const DISTANCES: [&str; 8] = [
     "22 16 22 16 22 16 16 10",
 ];
 
-/// Nothing at all.
+/// An empty tree.
 pub(crate) fn empty() -> (TempDir, Tree) {
     let root = tempfile::tempdir().unwrap();
     let tree = Tree::at(root.path());
@@ -34,7 +34,7 @@ pub(crate) fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Two sockets of 32 cores with two threads each, eight nodes. As kernels number them: the second threads of all cores
+/// Two sockets of 32 cores with two threads each, eight nodes. Numbered as kernels do: the second threads of all cores
 /// come after the first ones.
 pub(crate) fn two_sockets() -> (TempDir, Tree) {
     let (root, tree) = empty();

@@ -1,4 +1,4 @@
-//! One group: what it holds, its limit, what it uses, and its end.
+//! One group: its contents, its limit, its use, and its end.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use super::CgroupVersion;
 use crate::ownership::Register;
 use crate::patience::patiently;
 
-/// How long the kernel may take to let a group's processes go.
+/// Time that the kernel may take to release a group's processes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A group that holds the processes of one trial. Dropping it ends what is left in it and removes it.
@@ -29,7 +29,7 @@ impl ControlGroup {
     pub(super) fn make(register: &Register, folder: &Path) -> io::Result<ControlGroup> {
         register.make_group(folder).map_err(|cause| told("cannot make", folder, &cause))?;
         let procs = File::options().write(true).open(folder.join("cgroup.procs")).inspect_err(|_| {
-            // What nobody can join is of no use; why not is told.
+            // A group that no process can join is useless; the reason is returned.
             let _ = fs::remove_dir(folder).and_then(|()| register.gone(folder));
         })?;
         Ok(ControlGroup { folder: folder.to_owned(), register: register.clone(), procs })
@@ -51,7 +51,7 @@ impl ControlGroup {
     /// If the kernel refuses.
     pub fn freeze(&self, frozen: bool) -> io::Result<bool> {
         let file = self.folder.join("cgroup.freeze");
-        // Not made anew where it is not there: the kernel refuses that with another error.
+        // Opened without creating it: the kernel refuses to create a missing file with another error.
         let written = File::options()
             .write(true)
             .open(&file)
@@ -81,7 +81,7 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // A destructor has nobody to tell; `kvdyno clean` finds what stays.
+        // A destructor cannot report errors; `kvdyno clean` finds what stays.
         let _ = remove(&self.folder).and_then(|()| self.register.gone(&self.folder));
     }
 }
@@ -134,7 +134,7 @@ impl MemoryGroup {
         self.swap == Swap::NotLimited && has_swap()
     }
 
-    /// Looks at what it uses, page cache included; the highest is remembered.
+    /// Reads its use, page cache included; the highest is remembered.
     pub fn look(&mut self) {
         let usage = self.number(match self.version {
             CgroupVersion::One => "memory.usage_in_bytes",
@@ -153,14 +153,14 @@ impl MemoryGroup {
         peak.max(Some(self.seen).filter(|seen| *seen > 0))
     }
 
-    /// How long some thread of it waited for memory; absent in version 1 and without PSI.
+    /// Time that some thread of the group waited for memory; absent in version 1 and without PSI.
     pub fn stalled(&self) -> Option<Duration> {
         let text = fs::read_to_string(self.group.folder.join("memory.pressure")).ok()?;
         let some = text.lines().find(|line| line.starts_with("some "))?;
         some.rsplit_once("total=")?.1.parse().ok().map(Duration::from_micros)
     }
 
-    /// How many of its processes the kernel killed because the limit left no other way.
+    /// Number of its processes that the kernel killed because the limit left no other way.
     pub fn killed(&self) -> u64 {
         let file = match self.version {
             CgroupVersion::One => "memory.oom_control",
@@ -205,7 +205,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     // Processes that were killed leave it a little later.
     let removed = patiently(PATIENCE, || {
         kill(folder);
-        // Version 1 only: what the group still holds is given back rather than charged to a group that is no more.
+        // Version 1 only: pages of the group are given back, rather than charged to a group that has been removed.
         let _ = fs::write(folder.join("memory.force_empty"), "0");
         fs::remove_dir(folder)
     });

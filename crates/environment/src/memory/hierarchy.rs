@@ -1,4 +1,4 @@
-//! Where groups can be made.
+//! Finds the control groups below which groups can be made.
 
 use std::fmt;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::requested::{EnvironmentKey, Refusal};
 /// The advice where a scope cannot be had just now.
 const SCOPE: &str = "systemd-run --user --scope -p Delegate=yes kvdyno …";
 
-/// Where this process can make groups that limit memory.
+/// The place in which this process can make groups that limit memory.
 #[derive(Clone, Debug)]
 pub struct MemoryControl {
     version: CgroupVersion,
@@ -74,8 +74,8 @@ impl fmt::Display for MemoryControl {
 }
 
 impl ControlGroup {
-    /// A group that limits nothing, for a trial of that number. Of version 2 where it is mounted, with controllers or
-    /// without; else of version 1.
+    /// A group without limits, for the trial of this number. It is of version 2 if that is mounted, with or without
+    /// controllers; else of version 1.
     ///
     /// # Errors
     /// Why none can be made here.
@@ -106,7 +106,7 @@ fn refused(why: String) -> NoLimit {
     NoLimit { refusal, scope_helps: false }
 }
 
-/// Whether this process cannot limit memory, and in a scope of systemd's could.
+/// Whether this process cannot limit memory, but could in a systemd scope.
 pub(super) fn scope_helps() -> bool {
     find().is_err_and(|no_limit| no_limit.scope_helps)
 }
@@ -167,7 +167,7 @@ fn may_write(path: &Path) -> bool {
     access(path, Access::WRITE_OK).is_ok()
 }
 
-/// Whether a file of words has this one.
+/// Whether a file of words contains this one.
 fn has(file: &Path, word: &str) -> bool {
     fs::read_to_string(file).is_ok_and(|text| text.split_whitespace().any(|other| other == word))
 }
@@ -191,8 +191,8 @@ fn hierarchy(version: CgroupVersion) -> Option<Hierarchy> {
     Some(Hierarchy { own: own(&mount.mount_point, &mount.root, &group.pathname), point: mount.mount_point })
 }
 
-/// Where a process's group lies below a mount that shows the hierarchy from `root` on. Some containers mount less than
-/// they name; then it is the mount itself.
+/// The path of a process's group below a mount that shows the hierarchy from `root` on. In a container that mounts less
+/// than it names, it is the mount itself.
 fn own(point: &Path, root: &str, group: &str) -> PathBuf {
     let below = Path::new(group).strip_prefix(root).or_else(|_| Path::new(group).strip_prefix("/"));
     let own = below.map_or_else(|_| point.to_owned(), |below| point.join(below));

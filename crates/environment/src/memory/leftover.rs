@@ -1,4 +1,4 @@
-//! Groups of a kvdyno that is no more, and what only looks like them.
+//! Groups of a dead kvdyno, and groups that only look like them.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{group, hierarchy};
 use crate::ownership::{Inode, Register, Thing, is_still};
 
-/// A group whose kvdyno is no more.
+/// A group of a dead kvdyno.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftoverGroup {
     /// Its folder below the mounted hierarchy.
@@ -24,7 +24,7 @@ pub(crate) fn leftover(folder: &Path, inode: Option<Inode>) -> Option<LeftoverGr
 }
 
 impl LeftoverGroup {
-    /// Ends its processes and removes it, if it is still what it was.
+    /// Ends its processes and removes it, if it is still the same group.
     pub(crate) fn remove(&self) -> io::Result<()> {
         match (is_still(&self.folder, self.inode), self.inode) {
             (false, _) => Ok(()),
@@ -34,10 +34,10 @@ impl LeftoverGroup {
     }
 }
 
-/// Removes the groups that stand in the register of a process that has made none yet: those of its run's dead ones.
+/// Removes the groups in the register of a process that has made none yet: those of its run's dead processes.
 ///
 /// # Errors
-/// If one stays: what is in it would be at work beside the run.
+/// If one stays: its processes would work beside the run.
 pub(crate) fn remove_taken_over(register: &Register) -> io::Result<()> {
     for thing in register.things() {
         if let Thing::Group { path, inode } = thing {
@@ -48,7 +48,7 @@ pub(crate) fn remove_taken_over(register: &Register) -> io::Result<()> {
     Ok(())
 }
 
-/// Groups that have a name that kvdyno would give, whoever made them.
+/// Groups with a name that kvdyno would give, whoever made them.
 pub(crate) fn lookalikes() -> Vec<PathBuf> {
     let mut folders: Vec<_> = hierarchy::points().into_iter().map(|(_, point)| point).collect();
     let mut groups = Vec::new();

@@ -33,7 +33,7 @@ fn scope() -> Command {
     command
 }
 
-/// Whether systemd starts something in a scope. The program may be there, and no systemd of this user's.
+/// Whether systemd starts something in a scope. The program may exist without a systemd of this user.
 fn gives_scopes() -> bool {
     let mut probe = scope();
     probe.arg("true").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -8,7 +8,7 @@ use super::thing::is_still;
 use super::{Inode, Register, RunName};
 use crate::mount;
 
-/// A new folder for nobody but this user. It goes with everything in it when this is dropped; if the process is killed
+/// A new folder for this user alone. It is removed with its contents when this is dropped; if the process is killed
 /// before, `kvdyno clean` finds it.
 #[derive(Debug)]
 pub struct OwnedFolder {
@@ -33,7 +33,7 @@ impl OwnedFolder {
         Ok(OwnedFolder { inode: Inode::of(&path)?, path, register })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -41,7 +41,7 @@ impl OwnedFolder {
 
 impl Drop for OwnedFolder {
     fn drop(&mut self) {
-        // A destructor has nobody to tell; the register has what stays, for `kvdyno clean`.
+        // A destructor cannot report errors; the register keeps what stays, for `kvdyno clean`.
         if remove(&self.path, Some(self.inode)).is_ok() {
             let _ = self.register.gone(&self.path);
         }

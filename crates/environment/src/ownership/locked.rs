@@ -18,7 +18,7 @@ impl LockedFile {
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // Where that fails it goes with the last copy.
+        // If that fails, the lock ends with the last copy.
         let _ = self.0.unlock();
     }
 }

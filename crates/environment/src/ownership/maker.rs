@@ -31,7 +31,7 @@ impl RunName {
 impl TryFrom<String> for RunName {
     type Error = String;
 
-    /// Nothing else is taken: a name that was read of a file becomes a part of others' names.
+    /// Accepts nothing else: a name read from a file becomes a part of others' names.
     fn try_from(text: String) -> Result<Self, String> {
         let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
         match text.len() == 32 && text.chars().all(is_digit) {
@@ -78,9 +78,9 @@ impl Maker {
         self.is_of_this_boot() && started(self.pid) == Some(self.started)
     }
 
-    /// Whether the system runs on since.
+    /// Whether the system has not been started again since.
     pub(super) fn is_of_this_boot(&self) -> bool {
-        // Where the kernel does not say, nothing is taken for dead.
+        // If the kernel does not say, the system counts as the same.
         kernel_word("boot_id").map_or(true, |boot| boot == self.boot)
     }
 

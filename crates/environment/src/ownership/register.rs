@@ -1,8 +1,7 @@
-//! The register of a process: what it made that would outlive it, a line for each.
+//! The register of a process: things that it made and that would outlive it, one a line.
 //!
-//! It lies in a folder of the user's own ([`register_folders`]), is held locked while its process lives, and goes with
-//! it if nothing is left. A line is written before the thing is made, so a register that a killed process left has all
-//! of it.
+//! It lies in a folder of the user's own ([`register_folders`]), is locked while its process lives, and is removed with
+//! it if nothing is left. A line is written before the thing is made, so the register of a killed process is complete.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -27,18 +26,19 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The variable that names a folder for registers in place of the user's own.
 pub(crate) const FOLDER_VARIABLE: &str = "KVDYNO_REGISTER";
 
-/// How long a resumed run waits for a `kvdyno clean` that goes by what it left, or a tool that it had started.
+/// Time that a resumed run waits for a `kvdyno clean` that uses the register, or for a tool that the earlier run had
+/// started.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A line of a register.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Line {
-    /// The first line: whose it is.
+    /// The first line: its maker.
     Maker(Maker),
     /// It was made, or is about to be. A later line of the same path knows more.
     Made(Thing),
-    /// The thing at this path is no more.
+    /// The thing at this path has been removed.
     Gone(PathBuf),
 }
 
@@ -65,24 +65,24 @@ impl Register {
         Register::below(&own_folder()?, run)
     }
 
-    /// A register in this folder, whose user alone can write to it.
+    /// A register in this folder, which this user alone can write to.
     pub(super) fn below(folder: &Path, run: RunName) -> io::Result<Register> {
         let maker = Maker::this_process(run)?;
         let path = folder.join(maker.name());
         let told = |cause: io::Error| io::Error::new(cause.kind(), format!("cannot make {}: {cause}", path.display()));
         let file = File::options().append(true).create_new(true).mode(0o600).open(&path).map_err(told)?;
-        // Whoever reads registers may have it locked, for a moment.
+        // A reader of registers may hold the lock for a moment.
         file.lock().map_err(told)?;
         let inner = Inner { maker: maker.clone(), path: path.clone(), file, things: Mutex::default() };
         inner.write(&Line::Maker(maker))?;
         Ok(Register(Arc::new(inner)))
     }
 
-    /// The register of a process that goes on with a run: what earlier processes of the run left is now its own, so
-    /// that nobody takes it for abandoned.
+    /// The register of a process that resumes a run. It takes over what earlier processes of the run left, so that no
+    /// other process takes it for abandoned.
     ///
     /// # Errors
-    /// If there is no place for it, or somebody is at work with what was left.
+    /// If its folder cannot be made, or another process works on the leftovers.
     pub(crate) fn resumed(run: RunName) -> io::Result<Register> {
         let register = Register::new(run)?;
         let since = Instant::now();
@@ -97,7 +97,7 @@ impl Register {
         Ok(register)
     }
 
-    /// Takes over what it can; whether that was all there was.
+    /// Takes over what it can. Returns whether that was everything.
     fn took_over(&self, register_folders: &[RegisterFolder]) -> io::Result<bool> {
         let mut all = true;
         for home in register_folders {
@@ -142,13 +142,13 @@ impl Register {
         Ok(())
     }
 
-    /// Keeps this register in use until what `command` starts has ended too, whatever becomes of this process: a tool
-    /// that it had started may still make the thing that was noted.
+    /// Keeps this register in use until the process of `command` has ended too, whatever becomes of this process: a
+    /// tool that it had started may still make the registered thing.
     ///
     /// # Errors
     /// If there are too many open files.
     pub(crate) fn held_by(&self, command: &mut Command) -> io::Result<()> {
-        // The lock is the open file's, and with it whoever has a descriptor of that.
+        // The lock belongs to the open file, and so to every process with a descriptor of it.
         let file = self.0.file.try_clone()?;
         let hold = move || {
             let _ = rustix::io::dup(&file)?.into_raw_fd();
@@ -159,7 +159,7 @@ impl Register {
         Ok(())
     }
 
-    /// The things that stand in it.
+    /// The things in the register.
     pub(crate) fn things(&self) -> Vec<Thing> {
         self.0.things().values().cloned().collect()
     }
@@ -184,12 +184,12 @@ impl Register {
         self.add(thing(None))?;
         let made = DirBuilder::new().mode(0o700).create(path).and_then(|()| self.add(thing(Some(Inode::of(path)?))));
         made.inspect_err(|_| {
-            // The first error is the one to tell; a thing that is registered and not there harms nobody.
+            // The first error is the one to report; a registered thing that does not exist is harmless.
             let _ = self.gone(path);
         })
     }
 
-    /// Notes that what was registered by this path is no more.
+    /// Notes that the thing registered by this path has been removed.
     ///
     /// # Errors
     /// If it cannot be written down.
@@ -217,7 +217,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.things().is_empty() {
-            // What stays of it names nothing.
+            // A register that stays names nothing.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -226,9 +226,9 @@ impl Drop for Inner {
 /// A folder of registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterFolder {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The user whose it is.
+    /// The user who owns it.
     pub user: u32,
 }
 
@@ -241,7 +241,7 @@ pub fn register_folders() -> Vec<RegisterFolder> {
 fn folders(chosen: Option<PathBuf>) -> Vec<RegisterFolder> {
     let user = rustix::process::geteuid().as_raw();
     if let Some(path) = chosen {
-        // Where this process was started is where it is meant, whatever folder it goes to.
+        // Resolved now, in the folder in which this process was started, because it may change its folder.
         return vec![RegisterFolder { path: std::path::absolute(&path).unwrap_or(path), user }];
     }
     let runtime = if user == 0 { "/run/kvdyno".to_owned() } else { format!("/run/user/{user}/kvdyno") };
@@ -271,7 +271,7 @@ impl RegisterFolder {
         }
     }
 
-    /// Refuses a folder into which somebody else may have written.
+    /// Refuses a folder into which another user may have written.
     fn check(&self) -> io::Result<()> {
         let facts = fs::symlink_metadata(&self.path)?;
         match facts.is_dir() && facts.uid() == self.user && facts.mode() & 0o022 == 0 {
@@ -306,7 +306,7 @@ pub struct ReadRegister {
     /// Things that the process made and did not note as gone.
     pub things: Vec<Thing>,
     path: PathBuf,
-    /// Held if its process is no more, so that nobody else goes by it too.
+    /// Held if its process has ended, so that no other process uses it too.
     lock: Option<LockedFile>,
 }
 
@@ -327,20 +327,20 @@ impl ReadRegister {
         let lock = (!is_locked).then(|| LockedFile::of(file));
         read?;
         let Some((maker, things)) = parse(&text) else { return Ok(None) };
-        // The lock tells of a process that has another number here too, as that of a container, and of its tools.
+        // The lock also covers a process whose number differs here, as in a container, and its tools.
         let lock = lock.filter(|_| !maker.is_alive());
-        // Nothing outlives the system's start but folders.
+        // Only folders outlive a start of the system.
         let outlives = |thing: &Thing| maker.is_of_this_boot() || matches!(thing, Thing::Folder { .. });
         let things = things.into_values().filter(outlives).collect();
         Ok(Some(ReadRegister { maker, things, path: path.to_owned(), lock }))
     }
 
-    /// Whether its process is no more, and nobody else goes by it just now.
+    /// Whether its process has ended, and nobody else uses it at the moment.
     pub fn is_abandoned(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// Removes the register: nothing of what stands in it is there any more.
+    /// Removes the register: none of its things is left.
     ///
     /// # Errors
     /// If it cannot be removed.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// A file or folder itself, whatever its name is.
+/// A file or folder itself, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inode {
     /// The number of the filesystem's device.
@@ -17,7 +17,7 @@ pub struct Inode {
 }
 
 impl Inode {
-    /// That of a file or folder; of a link its own.
+    /// The inode of a file or folder; for a link, its own.
     ///
     /// # Errors
     /// If there is none.
@@ -67,7 +67,7 @@ pub enum Thing {
     },
     /// A filesystem on a mount point, or a bare device: its mount and its loop device.
     Storage {
-        /// Where it is mounted.
+        /// The mount point.
         point: PathBuf,
         /// The file or device below, by which the mount is known.
         below: Below,
@@ -84,8 +84,8 @@ impl Thing {
     }
 }
 
-/// Whether what is at `path` is the folder of this inode. One without an inode was about to be made: then it is ours if
-/// it is there, for its name is, and only an empty one may be removed.
+/// Whether `path` still is the folder of this inode. Without an inode it was about to be made: its name makes an
+/// existing folder ours, which may be removed only if it is empty.
 pub(crate) fn is_still(path: &Path, inode: Option<Inode>) -> bool {
     fs::symlink_metadata(path)
         .is_ok_and(|facts| facts.is_dir() && inode.is_none_or(|inode| inode == Inode::from(&facts)))

@@ -14,7 +14,7 @@ const PRELOAD: &str = "LD_PRELOAD";
 /// The library that goes before the C library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Preload {
-    /// Nothing, whatever is set where kvdyno was started.
+    /// Nothing, even if something is set where kvdyno was started.
     Nothing,
     /// This library, and nothing else.
     Library(PathBuf),
@@ -93,8 +93,8 @@ fn find(named: NamedAllocator, tree: &Tree) -> Option<PathBuf> {
     candidates.into_iter().find(|library| check(library).is_ok())
 }
 
-/// Where the loader looks: what its configuration names, then what it knows by itself (`ld.so(8)`), Debian's and
-/// Ubuntu's folders of this architecture among it.
+/// The loader's search folders: those of its configuration, then its built-in ones (`ld.so(8)`), including Debian's and
+/// Ubuntu's folders of this architecture.
 fn folders(tree: &Tree) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(tree.path("etc/ld.so.conf.d"))
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
@@ -108,8 +108,8 @@ fn folders(tree: &Tree) -> Vec<PathBuf> {
     named.chain(usual).map(|folder| tree.path(folder)).collect()
 }
 
-/// The length of the head of an ELF file, bytes: what it says before its addresses (`elf(5)`): magic number, class,
-/// byte order, …, type, machine.
+/// The length of the head of an ELF file, bytes: the fields before its addresses (`elf(5)`): magic number, class, byte
+/// order, …, type, machine.
 const HEAD: usize = 20;
 /// `ET_DYN`: a shared object.
 const SHARED: u16 = 3;

@@ -10,8 +10,7 @@ use crate::machine::siblings;
 use crate::requested::{Cpus, EnvironmentKey, EnvironmentSection, IndexList, Refusal, Smt};
 use crate::tree::Tree;
 
-/// The processors that `requested` comes to, of those that this process may use; absent if nothing is requested of
-/// them.
+/// The requested processors among those that this process may use; absent if nothing is requested of them.
 pub(super) fn resolve(
     requested: &EnvironmentSection,
     tree: &Tree,
@@ -124,8 +123,8 @@ impl CpuSelection<'_> {
         }
     }
 
-    /// The hardware threads of each core that are among `cpus`. Where the system does not tell, each is a core, unless
-    /// it is needed to know.
+    /// The hardware threads of each core that are among `cpus`. If the system does not tell, each CPU counts as a core;
+    /// if that is `needed`, it is an error.
     fn cores(&self, cpus: &[u32], needed: bool) -> Result<Vec<Vec<u32>>, Refusal> {
         let unknown = "this system does not tell which CPUs share a core (/sys/devices/system/cpu); leave smt out";
         let mut seen = BTreeSet::new();
@@ -149,7 +148,7 @@ impl CpuSelection<'_> {
         siblings(self.tree, cpu).unwrap_or_else(|| vec![cpu])
     }
 
-    /// Whether cores can be used whole, and have second hardware threads.
+    /// Checks that cores can be used whole and have second hardware threads.
     fn check_whole(&self, cores: &[Vec<u32>]) -> Result<(), Refusal> {
         if cores.iter().all(|core| core.len() < 2) {
             let control = self.tree.text("sys/devices/system/cpu/smt/control");

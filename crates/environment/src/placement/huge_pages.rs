@@ -21,7 +21,7 @@ const COLUMN: &str = "huge_pages_kib";
 enum HugePagesLimit {
     /// No huge pages.
     Never,
-    /// Where memory was advised.
+    /// No huge pages except in advised memory.
     ExceptAdvised,
 }
 

@@ -1,5 +1,5 @@
 //! CPUs, NUMA policy, huge pages and allocator of a worker: resolved before anything runs, set between `fork` and
-//! `exec`, and held against what the worker observed of itself.
+//! `exec`, and compared with what the worker observed.
 //!
 //! All of them are inherited, by threads and across `exec`, so that the engine's own threads and processes have them
 //! too. Pages of files follow the policy of the task that touches them first.
@@ -35,7 +35,7 @@ pub(crate) fn figures(tree: &Tree) -> Vec<NamedFigure> {
     huge_pages::figure(tree).into_iter().collect()
 }
 
-/// Where a worker is to run: everything that it takes to start it as requested. What was not requested stays as it is.
+/// The placement of a worker: everything needed to start it as requested. The rest stays as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     cpus: Option<(IndexList, Mask)>,
@@ -45,8 +45,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Finds out whether this machine can give it, and this user may have it. Whether the kernel agrees is tried on a
-    /// thread of its own, which ends: nothing is changed.
+    /// Finds out whether this machine can provide it and this user may have it. The kernel's consent is tested on a
+    /// thread of its own, which then ends: nothing is changed.
     ///
     /// # Errors
     /// The first thing that cannot be had.

@@ -142,7 +142,7 @@ fn there_are(nodes: &[u32], which: &str) -> String {
     }
 }
 
-/// The nodes that this process may take memory from, where that is told.
+/// The nodes that this process may take memory from, if they are known.
 fn allowed(tree: &Tree) -> Option<Vec<u32>> {
     number_list(field(&tree.text("proc/self/status")?, "Mems_allowed_list")?)
 }

@@ -1,10 +1,10 @@
 //! The backing store of a database: a folder, a filesystem that is made for it alone, or a bare block device.
 //!
 //! A filesystem or device is made anew before each load: on a sparse file behind a loop device, or on a block device
-//! that the user gave up. Both are in the maker's [`Register`] before they are there: a mount or a loop device is ours
-//! if what it lies on is the file that was made, or the device that was given up, whatever its name. The loop device
-//! reads and writes the file directly: otherwise the file's own pages would be in the page cache beside the database's,
-//! and outside any limit.
+//! that the user gave up. Both are in the maker's [`Register`] before they exist: a mount or a loop device is ours if
+//! it lies on the file that was made, or on the device that was given up, under any name. The loop device reads and
+//! writes the file directly: otherwise the file's own pages would be in the page cache beside the database's, and
+//! outside any limit.
 
 mod check;
 mod format;
@@ -31,9 +31,10 @@ pub(crate) use leftover::{LeftoverStorage, leftovers, lookalikes};
 
 /// The name of every mount point.
 const MOUNT: &str = "kvdyno-storage";
-/// How long a filesystem may stay busy after its last user ended: others look at new mounts, if only for a moment.
+/// Time for which a filesystem may stay busy after its last user ended: others look at new mounts, if only for a
+/// moment.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Where filesystems and partition tables have their marks.
+/// Bytes at the start of a device that hold the marks of filesystems and partition tables.
 const HEAD: usize = 1 << 20;
 
 /// The backing store of one database.
@@ -54,7 +55,7 @@ impl BackingStore {
         BackingStore { storage, folder: folder.to_owned(), size, device: device.map(Path::to_owned) }
     }
 
-    /// Where the engine has its files: a folder, or a link to the device. The same each time.
+    /// The path of the engine's files: a folder, or a link to the device. It does not change.
     pub fn database(&self) -> PathBuf {
         match self.storage {
             StorageKind::Folder | StorageKind::Raw => self.folder.join("database"),
@@ -71,10 +72,10 @@ impl BackingStore {
         self.folder.join(format!("kvdyno-{name}.img"))
     }
 
-    /// Makes it anew. What was there must have been removed.
+    /// Makes it anew. Its predecessor must have been removed.
     ///
     /// # Errors
-    /// If it cannot be made: a tool that fails, a device that somebody uses.
+    /// If it cannot be made: a tool fails, or the device is in use.
     pub fn make(&self, register: &Register) -> io::Result<()> {
         fs::create_dir(&self.folder).map_err(|cause| told("make", &self.folder, &cause))?;
         if self.storage.is_made() {
@@ -125,8 +126,8 @@ impl BackingStore {
         Ok(parent.canonicalize()?.join(name).join(MOUNT))
     }
 
-    /// Whether what is at [`BackingStore::database`] now is this database's: a link of an earlier run may lead to a
-    /// loop device that has another file since.
+    /// Whether [`BackingStore::database`] leads to this database now: a link of an earlier run may lead to a loop
+    /// device that has another file since.
     ///
     /// # Errors
     /// If another filesystem is mounted in its place.
@@ -134,7 +135,7 @@ impl BackingStore {
         Ok(!self.storage.is_made() || self.is_shown()?)
     }
 
-    /// Makes it available again after [`BackingStore::release`], or a reboot. Whether a database can be there.
+    /// Makes it available again after [`BackingStore::release`], or a reboot. Returns whether a database can be there.
     ///
     /// # Errors
     /// If it is there and cannot be mounted.
@@ -199,7 +200,7 @@ impl BackingStore {
     /// Takes it from the system: what is in it stays in its file, or on its device.
     ///
     /// # Errors
-    /// If somebody uses it, or something else is in its place.
+    /// If it is in use, or something else is in its place.
     pub fn release(&self, register: &Register) -> io::Result<()> {
         if !self.storage.is_made() {
             return Ok(());
@@ -220,7 +221,7 @@ impl BackingStore {
     /// Releases it and removes what is in it.
     ///
     /// # Errors
-    /// If somebody uses it, or has mounted something in it.
+    /// If it is in use, or something is mounted in it.
     pub fn remove(&self, register: &Register) -> io::Result<()> {
         let had_device = self.is_shown()?;
         self.release(register)?;
@@ -244,7 +245,7 @@ impl BackingStore {
     }
 }
 
-/// Takes the file that is registered from its devices: somebody may have removed it, or put another in its place.
+/// Detaches the registered file from its devices: it may have been removed or replaced.
 fn detach_registered(register: &Register, at: &Path) -> io::Result<()> {
     for thing in register.things() {
         if let Thing::Storage { point, below: Below::Image { path, inode } } = thing
@@ -261,7 +262,7 @@ fn at(point: &Path) -> Option<Mount> {
     mount::all().into_iter().rev().find(|mount| mount.point == point)
 }
 
-/// Whether a mount shows what was made: its device is that of our file, or the one that was given up.
+/// Whether a mount shows this store: its device is that of our file, or the one that was given up.
 ///
 /// # Errors
 /// If the kernel does not tell.
@@ -282,7 +283,7 @@ fn unmount(point: &Path, patience: Duration) -> io::Result<()> {
     patiently(patience, || tool::run(Command::new("umount").arg("--no-canonicalize").arg(point)))
 }
 
-/// Clears the marks at a device's beginning. Refused by the kernel if somebody uses the device.
+/// Clears the marks at a device's beginning. The kernel refuses if the device is in use.
 fn blank(device: &Path) -> io::Result<()> {
     let clear = || {
         let file = File::options().write(true).custom_flags(libc::O_EXCL).open(device)?;

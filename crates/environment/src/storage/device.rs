@@ -6,7 +6,7 @@ use kvdyno_results::Device;
 
 use crate::tree::{Tree, chosen};
 
-/// The unit of `stat`, whatever the device's own sector is (`Documentation/block/stat.rst`).
+/// The unit of `stat`, independent of the device's own sector (`Documentation/block/stat.rst`).
 const SECTOR: u64 = 512;
 
 /// A disk or a partition of one.
@@ -18,7 +18,7 @@ pub(super) struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// The device of these numbers. None for the made-up numbers of a filesystem without a device.
+    /// The device of these numbers; `None` for the made-up numbers of a filesystem without a device.
     pub(super) fn find(tree: &Tree, (major, minor): (u32, u32)) -> Option<Self> {
         // A link into `/sys/devices/…/nvme0n1/nvme0n1p2`, whose last part is the kernel's name.
         let folder = tree.path(format!("sys/dev/block/{major}:{minor}")).canonicalize().ok()?;
@@ -26,7 +26,7 @@ impl BlockDevice {
         Some(Self { name, tree: tree.clone(), folder })
     }
 
-    /// Whether it says that it rotates.
+    /// Whether it reports that it rotates.
     pub(super) fn rotational(&self) -> Option<bool> {
         self.queue("rotational").map(|flag| flag != 0)
     }

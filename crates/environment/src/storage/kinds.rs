@@ -1,6 +1,6 @@
-//! Sizes by kind: logs, and blocks that were only set aside, told apart from data.
+//! Sizes by kind: separates logs and preallocated blocks from data.
 //!
-//! A small database beside a log that has its full length is mostly log, and says little about a large one.
+//! A small database beside a log of full length is mostly log, and says little about a large one.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -47,8 +47,8 @@ pub struct KindsKib {
     pub preallocated: Option<u64>,
 }
 
-/// Tells what is log and what preallocated among the blocks that [`super::allocated_kib`] counts. What was not written
-/// out yet may count as preallocated: [`super::settle`] first.
+/// Finds the log and the preallocated blocks among those that [`super::allocated_kib`] counts. Data not yet written out
+/// may count as preallocated: call [`super::settle`] first.
 pub fn kinds_kib(path: &Path, logs: &FileNames) -> io::Result<KindsKib> {
     let (mut log, mut preallocated) = (0, Some(0));
     for_each(path, |file, metadata| {
@@ -98,7 +98,7 @@ struct FileExtent {
     reserved: [u32; 3],
 }
 
-/// How many are asked for at once.
+/// Extents requested in one call.
 const EXTENTS: usize = 128;
 /// `FS_IOC_FIEMAP`.
 const FIEMAP: Opcode = opcode::read_write::<MapRequest>(b'f', 11);
@@ -160,7 +160,7 @@ mod tests {
         file.write_all(&vec![7; 1024 * written_kib]).unwrap();
     }
 
-    /// Where the filesystem of the temporary folder tells; else nothing may be claimed of it.
+    /// The figures are checked if the filesystem of the temporary folder reports them; otherwise they must be absent.
     #[test]
     fn what_is_data_what_is_log_and_what_was_set_aside() {
         let folder = tempfile::tempdir().unwrap();

@@ -13,10 +13,10 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::{is_device, settle, unless_vanished};
 
-/// How much of a file is looked at in one go: its pages are a byte each.
+/// Bytes of a file that are looked at in one step: its pages take a byte each.
 const STRETCH: u64 = 1 << 30;
 
-/// Writes a database's dirty pages out and drops all that nobody uses from the page cache.
+/// Writes a database's dirty pages out and drops all unused pages from the page cache.
 ///
 /// The filesystem's own tables stay.
 pub fn drop_cached(database: &Path) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub fn drop_cached(database: &Path) -> io::Result<()> {
     for_each_file(database, &mut |file| Ok(fadvise(file, 0, None, Advice::DontNeed)?))
 }
 
-/// How much of a database is in the page cache. Holes of files count as nothing.
+/// The part of a database in the page cache. Holes of files do not count.
 pub fn cached(database: &Path) -> io::Result<CachedPages> {
     let mut sum = CachedPages { cached: 0, total: 0 };
     for_each_file(database, &mut |file| {
@@ -37,8 +37,8 @@ pub fn cached(database: &Path) -> io::Result<CachedPages> {
     Ok(sum)
 }
 
-/// Bytes of a database's files that are in memory and not on the storage yet: dirty, or being written out. `None` where
-/// the kernel does not tell (`cachestat`, Linux 6.5), and for a device, whose pages are everybody's.
+/// Bytes of a database's files that are in memory and not on the storage yet: dirty, or being written out. `None` if
+/// the kernel does not report them (`cachestat`, Linux 6.5), and for a device, whose pages may be others'.
 pub fn dirty_bytes(database: &Path) -> io::Result<Option<u64>> {
     if is_device(database) {
         return Ok(None);
@@ -114,7 +114,7 @@ fn data(file: &File) -> io::Result<Vec<(u64, u64)>> {
         let from = match seek(file, SeekFrom::Data(at)) {
             Ok(from) => from,
             Err(Errno::NXIO) => break,
-            // Where nobody can tell, all is data.
+            // If the filesystem cannot tell, everything is data.
             Err(Errno::INVAL) => at,
             Err(error) => return Err(error.into()),
         };
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_cached_until_it_is_dropped() {
-        // Not in `/tmp`, which may be memory, where nothing is cached from anywhere else.
+        // `/tmp` is not used: it may be memory, where nothing is cached from anywhere else.
         let folder = tempfile::tempdir_in("/var/tmp").unwrap();
         fs::create_dir(folder.path().join("sub")).unwrap();
         let mut file = File::create(folder.path().join("sub/one")).unwrap();

@@ -41,8 +41,8 @@ fn may(variable: &str, does: &str) -> bool {
     false
 }
 
-/// Names the test of this thread as one that was passed over: on standard error, and in a line of the file
-/// `KVDYNO_TEST_PASSED_OVER`, for whoever runs many tests and sees nothing of those that pass.
+/// Records that the test of this thread was skipped: on standard error, and in a line of the file
+/// `KVDYNO_TEST_PASSED_OVER`, for runners that do not show the output of tests that pass.
 pub fn pass_over(why: &str) {
     // A runner that starts a process for each test says which it is; the thread has the name where there are many.
     let by_runner = || Some(format!("{} {}", env::var("NEXTEST_BINARY_ID").ok()?, env::var("NEXTEST_TEST_NAME").ok()?));

@@ -20,7 +20,7 @@ const HEAD: &str = "#:schema ./schema.json
 # highest, and `?` those of which nothing can be told.
 ";
 
-/// Where the example differs from the defaults.
+/// Differences of the example from the defaults.
 const CHOSEN: &str = r#"
 name = "example"
 engines = ["lmdb", "lmdb-writemap", "rocksdb"]
@@ -98,7 +98,7 @@ fn write_heading(file: &mut String, heading: &str, doc: &str) -> std::fmt::Resul
     write_commented(file, heading, doc)
 }
 
-/// The keys of a section; `only_chosen`: without those that stand in one before it.
+/// The keys of a section; `only_chosen`: without those of a section before it.
 fn write_keys(file: &mut String, section: &SectionInfo, chosen: &Table, only_chosen: bool) -> std::fmt::Result {
     for key in &section.keys {
         match chosen.get(key.name) {

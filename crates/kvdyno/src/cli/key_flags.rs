@@ -24,7 +24,7 @@ pub struct DiffFlags {
     given: GivenKeys,
 }
 
-/// Those of `[settings]` that `kvdyno engines settings` takes.
+/// The keys of `[settings]` that `kvdyno engines settings` takes.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsFlags {
     given: GivenKeys,
@@ -125,7 +125,7 @@ fn help(key: &Definition, instead: Option<&str>) -> String {
     format!("{doc}{words} [default: {otherwise}]")
 }
 
-/// Those of `keys` that were given, with their texts.
+/// The keys that were given, with their texts.
 fn given(keys: impl Iterator<Item = &'static Definition>, matches: &ArgMatches) -> GivenKeys {
     let text = |key: &'static Definition| {
         let flag = key.flag?;
@@ -167,7 +167,7 @@ arguments!(KeyFlags, all(), argument_of_compare);
 arguments!(DiffFlags, all(), argument_of_diff);
 arguments!(SettingsFlags, of_settings(), argument);
 
-/// As the file would have it: every value can be a text there.
+/// The value in the file: every value but a switch can be a text there.
 fn value(key: &Definition, text: &str) -> Value {
     if key.value.is_switch { Value::Boolean(true) } else { Value::String(text.to_owned()) }
 }
@@ -226,7 +226,7 @@ impl KeyFlags {
         load.is_some_and(|load| !Workload::from(load).leaves_records())
     }
 
-    /// A `[[run]]` for each workload. None where nothing of a run was given and nothing can follow the load.
+    /// A `[[run]]` for each workload; none if no key of a run was given and nothing can follow the load.
     fn runs(&self) -> Vec<Value> {
         if self.leaves_no_records() && !self.given.iter().any(|(key, _)| key.section == "run") {
             return Vec::new();
@@ -236,8 +236,8 @@ impl KeyFlags {
         names.iter().map(|name| Value::Table(self.run(name, names.len() == 1))).collect()
     }
 
-    /// The `[[run]]` of a workload. Of several each has the keys that mean something to it; what means nothing to the
-    /// only one is refused by the check.
+    /// The `[[run]]` of a workload. With several workloads, each gets the keys that apply to it; with one, the check
+    /// refuses keys that do not apply.
     fn run(&self, workload: &str, is_only: bool) -> Table {
         let mut run = Table::from_iter([(RunKey::Workload.name().to_owned(), Value::String(workload.to_owned()))]);
         let kind = workload.parse::<WorkloadName>().ok().map(Workload::from);

@@ -52,7 +52,7 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     let cannot = || Error::io("cannot run the checks");
     let dir = arguments.dir.clone().unwrap_or_else(env::temp_dir);
     let folder = OwnedFolder::new(&dir).map_err(cannot())?;
-    // Its own folder: what nobody asked for goes with the program, and stays only if a check failed.
+    // A folder of its own that nobody asked for is removed with the program, and stays only if a check failed.
     let unasked = tempfile::Builder::new().prefix("kvdyno-logs-").tempdir_in(&dir).map_err(cannot())?;
     let logs = arguments.logs.clone().unwrap_or_else(|| unasked.path().to_owned());
     let is_table = arguments.format == Format::Table;
@@ -197,7 +197,7 @@ fn run_all(columns: &mut [EngineChecks<'_>], jobs: u32, is_table: bool) -> Resul
 /// Most failures of one engine that are repeated: more are no matter of chance.
 const MOST_REPEATED: usize = 10;
 
-/// Runs again what failed, nothing else beside it, and tells what came of it.
+/// Runs the failed checks again, one at a time, and reports their outcomes.
 fn repeat_failed(columns: &mut [EngineChecks<'_>]) -> io::Result<String> {
     let mut text = String::new();
     for column in columns {
@@ -217,7 +217,7 @@ fn repeat_failed(columns: &mut [EngineChecks<'_>]) -> io::Result<String> {
 
 /// This program again, for one check.
 fn relaunch(task: &str) -> io::Result<Command> {
-    // Not by its name: the program may have been replaced by a newer one since this process began.
+    // Started by `/proc/self/exe`: the program's file may have been replaced since this process began.
     let mut command = Command::new("/proc/self/exe");
     command.args(["engines", "check", "--child", task]);
     Ok(command)

@@ -1,5 +1,5 @@
-//! `kvdyno diff`: whether a change made an engine slower, by two setups that are measured beside each other or by two
-//! results folders.
+//! `kvdyno diff`: whether a change made an engine slower, by two setups that are measured together or by two results
+//! folders.
 
 use std::path::Path;
 
@@ -146,7 +146,7 @@ fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
     }
 }
 
-/// Prints it; what it comes to is for `main`.
+/// Prints it; `main` decides the exit code.
 fn tell(diff: &Diff, format: Format) -> Result<(), Error> {
     let text = diff.render(format);
     let text = if format == Format::Table { screen().fitted(&text) } else { text };

@@ -36,7 +36,7 @@ pub struct UsableEngine {
     pub request: Request,
     /// Its declaration, and the library that it takes.
     pub inspection: Inspection,
-    /// As it says itself.
+    /// The version that the engine reports.
     pub version: String,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn left_out(names: &[&str]) -> String {
     }
 }
 
-/// Columns where nobody says how many fit.
+/// Columns, if the width is unknown.
 const USUAL_WIDTH: u16 = 120;
 
 pub(super) fn table(header: &[&str]) -> Table {
@@ -102,7 +102,7 @@ struct KnownEngine {
     inspection: Result<Option<Inspection>, String>,
 }
 
-/// Those that are here, and those that a recipe can bring.
+/// Installed engines, and those that a recipe can install.
 fn known_engines() -> Result<Vec<KnownEngine>, Error> {
     let recipes = recipes().map_err(|error| Error::Input(error.to_string()))?;
     let mut names: Vec<String> = catalog::list().into_keys().chain(recipes.iter().map(|r| r.name.clone())).collect();
@@ -263,7 +263,7 @@ fn presets_and_options(adapter: &Declared) -> String {
     text + &format!("{}\n", rows.trim_fmt())
 }
 
-/// Where lines can be broken between name and value.
+/// The options of a preset, with spaces at which lines can be broken.
 fn set_by(preset: &PresetInfo) -> String {
     preset.options.replace('=', " = ").replace(',', ", ")
 }

@@ -43,7 +43,7 @@ pub fn describe(folder: &Path) -> Machine {
     facts
 }
 
-/// How this program was built.
+/// The build of this program.
 fn build() -> KvdynoBuild {
     KvdynoBuild {
         commit: option_env!("KVDYNO_COMMIT").map(str::to_owned),
@@ -59,8 +59,8 @@ fn kvdyno(version: &str, build: Option<&KvdynoBuild>) -> String {
     [Some(version.to_owned()), commit, how].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Whether another kvdyno began the run whose machine this is, in a sentence: another version or another build, as far
-/// as that one said how it was built.
+/// A sentence, if another version or build of kvdyno began the run on this machine. Builds are compared if both are
+/// known.
 pub fn begun_by_another(machine: &Machine) -> Option<String> {
     let (version, own) = (env!("CARGO_PKG_VERSION"), build());
     let is_same = machine.kvdyno == version && machine.build.as_ref().is_none_or(|build| *build == own);

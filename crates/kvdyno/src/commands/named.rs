@@ -39,7 +39,7 @@ impl NamedEngine {
         }
     }
 
-    /// Whether `text`, which stands before an option or a library, means this engine: its name, what it was given by,
+    /// Whether `text`, given before an option or a library, means this engine: its name, the name that it was given by,
     /// or either without version and preset.
     fn is_meant(&self, text: &str) -> bool {
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([':', '@']);
@@ -67,8 +67,8 @@ pub fn sides(before: &str, after: &str) -> Result<[NamedEngine; 2], Error> {
     Ok([before, after])
 }
 
-/// Engines with a name that is not their own, `--option` and `--library` as sections of the file. What names `rocksdb`
-/// concerns `rocksdb:pfx` too.
+/// Sections of the file for engines with names that are not their own, for `--option` and for `--library`. A text that
+/// names `rocksdb` applies to `rocksdb:pfx` too.
 pub fn sections(
     engines: &[NamedEngine],
     options: &[String],
@@ -129,8 +129,8 @@ pub fn named(texts: &[String]) -> Result<Vec<NamedEngine>, Error> {
     Ok(engines)
 }
 
-/// The name that an adapter given by its path has for itself, with the preset; nothing if it is no path, or the adapter
-/// cannot be asked: what is wrong with it is told where the experiment is checked.
+/// The own name of an adapter given by its path, with the preset; nothing if it is no path, or the adapter cannot be
+/// asked: the check of the experiment reports the error.
 fn own_name(text: &str) -> Option<String> {
     let name = EngineName::parse(text);
     if !name.is_path() {
@@ -140,8 +140,8 @@ fn own_name(text: &str) -> Option<String> {
     Some(inspection.declared.name + &name.preset.map(|preset| format!(":{preset}")).unwrap_or_default())
 }
 
-/// The same for the engines of a file, whose paths are absolute: those that are named by their path get their own
-/// names, unless another one is called so, or a variant chooses engines.
+/// The same for the engines of a file, with absolute paths: engines named by their path get their own names, unless
+/// another has that name, or a variant chooses engines.
 pub fn use_own_names(experiment: &mut Experiment) {
     let of_engines = |variant: &toml::Table| variant.contains_key("engine") || variant.contains_key("engines");
     if experiment.variant.iter().any(of_engines) {

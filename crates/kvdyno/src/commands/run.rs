@@ -54,7 +54,7 @@ pub fn run(arguments: RunArguments) -> Result<(), Error> {
 pub fn enter_scope(experiment: &Experiment) {
     let Some(command) = experiment.limits_memory().then(scope::command).flatten() else { return };
     tell(format_args!("memory is limited in a systemd scope of this user's"));
-    // Where it does not become that, the check refuses the limit, and says what would be right.
+    // If that fails, the check refuses the limit and gives the remedy.
     tell(format_args!("systemd-run could not be started: {}", scope::enter(command)));
 }
 
@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<(Experiment, String), Error> {
     parse(text, path)
 }
 
-/// A byte more than an experiment may have is enough to refuse it, whatever has no end.
+/// One byte more than an experiment may have is enough to refuse it, even if the file has no end.
 fn read_to_limit(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
@@ -224,7 +224,7 @@ pub fn measure(
     files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
     let machine = machine::describe(&storage);
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
-    // As it will be read when the run goes on.
+    // Parsed again, as a resumed run reads it.
     let resolved = Experiment::parse(&text).map_err(|error| in_file(error, None))?.resolved();
     let trials = checked.plan.trials.iter().map(|trial| trial.key.clone()).collect();
     let repeat = checked.experiment.lab.repeat;
@@ -278,7 +278,7 @@ fn refuse_changed(results: &ResultsFolder, changes: Option<Vec<String>>) -> Resu
     )))
 }
 
-/// Where results go: a folder that is not there yet, or is empty.
+/// The results folder: one that does not exist yet, or is empty.
 fn out_folder(experiment: &Experiment, out: Option<&Path>) -> Result<PathBuf, Error> {
     let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
     let folder = out.map(Path::to_owned).unwrap_or_else(|| {
@@ -336,7 +336,7 @@ fn run_rest(
         }
         .map_err(Error::io("cannot handle signals"))?;
     }
-    // Not by its name: the program may be replaced by a newer one while the run goes on.
+    // Started by `/proc/self/exe`: the program's file may be replaced while the run goes on.
     let program = LabProgram { worker: vec!["/proc/self/exe".into(), "worker".into()], note };
     watchers.note(&format!("results: {}", results.root().display()));
     for one in &checked.left_out {

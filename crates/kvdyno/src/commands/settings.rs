@@ -1,4 +1,4 @@
-//! `kvdyno engines settings`: what the lab's settings come to in engines, in their own words.
+//! `kvdyno engines settings`: the settings of engines that the lab's settings map to, in the engines' own words.
 
 use kvdyno_engine::catalog;
 use kvdyno_engine::inspect::{Declared, Inspection, Request};
@@ -48,7 +48,7 @@ struct SettingSection {
     rows: Vec<(String, SettingAnswer)>,
 }
 
-/// The setting of which a section tells, beside the usual ones.
+/// The setting that a section describes, beside the usual ones.
 #[derive(Clone, Copy, Debug)]
 enum Level {
     Usual,

@@ -124,7 +124,7 @@ impl LiveCell {
             ([], Some((_, Some(so_far)))) => vec![so_far],
             (finished, _) => finished.to_vec(),
         };
-        // Failures are told where the column that counts them is left out, too.
+        // Failures are shown even if the column that counts them is left out.
         let mark = match (self.failed, self.now) {
             (1.., _) => "!",
             (0, Some(_)) => "▸",
@@ -198,7 +198,7 @@ fn laid_out(rows: &[Row], width: usize) -> Vec<String> {
     std::iter::once(&head).chain(rows).map(line).collect()
 }
 
-/// As many characters of a name as there may be, the last of them a sign that some are missing.
+/// A name cut to `most` characters, the last of which marks the cut.
 pub fn cut(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

@@ -19,7 +19,7 @@ pub struct Events {
     has_complained: bool,
     /// Under way.
     trials: Vec<TrialKey>,
-    /// When progress was told.
+    /// Time of the report of progress.
     told: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ enum RunEvent<'a> {
         elapsed_s: f64,
         /// The part of it that is done; null where that is not known.
         done: Option<f64>,
-        /// Of all of the measured part up to now; null before.
+        /// Rates and latencies over the measured part so far; null before it.
         reads_per_s: Option<f64>,
         writes_per_s: Option<f64>,
         read_p99_ns: Option<u64>,
@@ -70,7 +70,7 @@ enum RunEvent<'a> {
     /// It did not.
     TrialFailed {
         trial: &'a TrialKey,
-        /// As results spell it: `wrong-answer`.
+        /// The kind, as results spell it: `wrong-answer`.
         kind: kvdyno_results::FailureKind,
         reason: &'a str,
     },

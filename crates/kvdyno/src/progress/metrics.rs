@@ -1,6 +1,6 @@
-//! `--metrics`: how the run goes on, as OpenMetrics text that a collector reads from a file or asks for at a port. A
-//! file is written beside and renamed, so that nobody reads a half; it is not synced, so that no storage that is
-//! measured waits.
+//! `--metrics`: the progress of a run, as OpenMetrics text that a collector reads from a file or requests at a port. A
+//! file is written under another name and renamed, so that no reader sees a part of it; it is not synced, so that no
+//! measured storage waits.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -55,19 +55,19 @@ pub struct Metrics {
     has_complained: bool,
 }
 
-/// Where they go, open.
+/// An opened target of metrics.
 enum OpenTarget {
     File(PathBuf),
     Port(MetricsPort),
 }
 
-/// The facts that are told.
+/// The reported facts.
 #[derive(Default)]
 struct RunState {
     planned: usize,
     finished: u64,
     failed: u64,
-    /// Trials under way: several where they are measured beside each other.
+    /// Trials under way: several if they are measured together.
     trials: Vec<(TrialKey, Option<Live>)>,
     /// The last that finished of each cell.
     cells: BTreeMap<CellKey, TrialResult>,
@@ -183,7 +183,7 @@ impl RunState {
                 text.sample(name, &borrowed(&labels(&CellKey::from(trial))), value);
             }
         }
-        // The plan is that of all of them; what was told last is the newest.
+        // The plan is common to all of them; the last report is the newest.
         let left = self.trials.iter().filter_map(|(_, live)| live.as_ref()?.left).min();
         if let Some(left) = left {
             text.family("kvdyno_plan_left_seconds", "gauge", "What the plan still needs, about.");
@@ -259,7 +259,7 @@ impl MetricsText {
     }
 
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        // A text takes whatever is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.0, "{line}");
     }
 }
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(lines, expected);
     }
 
-    /// Beside each other each has its own figures, whoever was told of last.
+    /// Trials that run together have figures of their own, whichever was reported last.
     #[test]
     fn figures_of_trials_beside_each_other_are_told_apart() {
         let trial = |number: u32, engine: &str| TrialKey {

@@ -1,5 +1,5 @@
 //! `--metrics 127.0.0.1:PORT`: the same text for a collector that asks by HTTP. One thread answers one request after
-//! the other; while nobody asks it sleeps, and nothing that is measured waits for it.
+//! the other; without requests it sleeps, and nothing that is measured waits for it.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,18 +9,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{fmt, path::PathBuf};
 
-/// Bounds of a request, of its time and of the bytes of its head: whoever takes longer is not a collector.
+/// Limits of a request, of its time and of the bytes of its head: a slower client is not a collector.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LONGEST_HEAD: usize = 8192;
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Where metrics go.
+/// A target of metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetricsTarget {
     /// Into a file.
     File(PathBuf),
-    /// To whoever asks at this address of the machine itself.
+    /// To any client of this address of the machine itself.
     Port(SocketAddr),
 }
 
@@ -30,7 +30,7 @@ pub enum TargetError {
     /// Others could read there what is run here.
     #[error("{0} can be reached from other machines; use a loopback address: 127.0.0.1:{port}", port = .0.port())]
     NotLoopback(SocketAddr),
-    /// Neither a file nor an address.
+    /// The text is neither a file nor an address.
     #[error(
         "`{0}` looks like an address; one is written as 127.0.0.1:9100 or [::1]:9100, a file of that name as ./{0}"
     )]

@@ -1,5 +1,4 @@
-//! Everybody who is told how a run goes on: a person at the terminal, a program that reads events, one that reads
-//! metrics.
+//! The receivers of reports on a run: a person at the terminal, a program that reads events, one that reads metrics.
 
 mod cells;
 mod events;
@@ -27,7 +26,7 @@ pub struct Watchers {
 }
 
 impl Watchers {
-    /// Those that the command line asks for.
+    /// The watchers that the command line requests.
     ///
     /// # Errors
     /// If the file of metrics cannot be written, or their port not be had.

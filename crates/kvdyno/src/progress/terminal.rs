@@ -1,6 +1,6 @@
-//! Progress on the terminal: the cells as a table that is drawn anew, and beneath it what runs, the rate now, and the
-//! time left of the trial and of the plan. Where standard error is no terminal, or one on which no line can be drawn
-//! anew, a line for each trial that ended.
+//! Progress on the terminal: the cells as a table that is redrawn, and below it the running trial, its current rate,
+//! and the time left of the trial and of the plan. If standard error is no terminal, or one that cannot redraw lines,
+//! each ended trial prints a line.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use kvdyno_model::text::short_rate;
@@ -25,7 +25,7 @@ struct Drawing {
     table: ProgressBar,
     bar: ProgressBar,
     cells: LiveCells,
-    /// Names of the trials under way, by number: several where they are measured beside each other.
+    /// Names of the trials under way, by number: several if they are measured together.
     names: Vec<(u32, String)>,
 }
 
@@ -34,7 +34,7 @@ const STEPS: u64 = 1000;
 const OTHER_LINES: usize = 6;
 /// Columns of the bar, with the space behind it.
 const BAR: usize = 13;
-/// Where the terminal does not tell its size: columns and lines.
+/// Columns and lines, if the terminal does not report its size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 impl Terminal {
@@ -45,7 +45,7 @@ impl Terminal {
 
     fn say(&self, line: &str) {
         match &self.drawing {
-            // A terminal that cannot be written to is told nothing.
+            // A terminal that cannot be written to gets nothing.
             Some(drawing) => drop(drawing.all.println(Screen { width: Some(size().0), colour: false }.fitted(line))),
             None => tell(line),
         }
@@ -92,7 +92,7 @@ fn size() -> (usize, usize) {
     size.map_or(USUAL_SIZE, |size| (size.ws_col.into(), size.ws_row.into()))
 }
 
-/// As many of these words as fit, the first of them whole or cut.
+/// As many of these words as fit; the first is cut if it is too long.
 fn fitting(words: &[String], width: usize) -> String {
     let (first, others) =
         words.split_first().map_or((String::new(), &[][..]), |(first, others)| (cut(first, width), others));

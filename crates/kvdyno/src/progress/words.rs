@@ -30,7 +30,7 @@ pub fn times(live: &Live) -> String {
     live.left.map_or(trial.clone(), |left| format!("{trial}, all {} left", short_clock(left.as_secs())))
 }
 
-/// The rates of a trial that measures, else what it is at.
+/// The rates of a trial that measures, else its state.
 pub fn doing(live: &Live) -> String {
     if live.state != "measuring" {
         return live.state.to_owned();

@@ -10,7 +10,7 @@ use kvdyno_worker::workloads::Removal;
 
 use crate::plan::{LoadId, Plan, PlannedTrial};
 
-/// How the runs before changed which records are in a database.
+/// Changes that earlier runs made to the set of records in a database.
 #[derive(Clone, Copy, Default)]
 struct KeyChanges {
     inserted: bool,

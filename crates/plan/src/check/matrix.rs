@@ -1,4 +1,4 @@
-//! Whether an experiment makes sense, as far as its file alone tells.
+//! Checks an experiment for consistency, as far as its file alone allows.
 
 use std::collections::HashSet;
 
@@ -80,7 +80,7 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     check_cells(experiment)
 }
 
-/// Refuses two runs that differ and whose trials would be taken for repeats of each other.
+/// Refuses two different runs whose trials would count as repeats of each other.
 fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
     let is_taken_for = |one: &RunSection, other: &RunSection| {
         (other.workload, other.clients) == (one.workload, one.clients)

@@ -21,7 +21,7 @@ use crate::work::data;
 /// One engine as the experiment sets it up.
 #[derive(Debug)]
 pub struct Setup {
-    /// As the experiment names it.
+    /// Its name in the experiment.
     pub label: String,
     /// The adapter's file.
     pub adapter: PathBuf,
@@ -35,7 +35,7 @@ pub struct Setup {
     pub volatile: bool,
     /// Its readers and writers are always processes.
     pub(super) single: bool,
-    /// It keeps something outside the database's folder, which it gives back when requested to.
+    /// It keeps something outside the database's folder, and releases it on request.
     pub destroys: bool,
     /// The files of its databases.
     pub(crate) format: FileFormat,
@@ -83,7 +83,7 @@ impl Setup {
     }
 }
 
-/// An engine's set-up, and what it is left out of. `number`: of the variant, and of the engine in it.
+/// An engine's set-up, and the work that it is left out of. `number`: of the variant, and of the engine in it.
 pub(super) fn setup(
     inspector: &dyn Inspector,
     variant: &Variant,
@@ -117,7 +117,7 @@ pub(super) fn setup(
     let version = match &inspected.probe {
         Probe::Available { version } => version.clone(),
         Probe::Missing { reason } => {
-            // Where the user names the library, the user brings it; and most adapters say it themselves.
+            // A user who names the library brings it; and most adapters give the advice themselves.
             let told = library_is_chosen || reason.contains("engines install");
             let advice = inspection::how_to_get(&name).filter(|_| !told);
             let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
@@ -161,7 +161,8 @@ pub(super) fn setup(
     Ok((setup, left_out))
 }
 
-/// Refuses an engine that needs more memory than there is to be, or other clients. Whether these are always processes.
+/// Refuses an engine that needs more memory than it will have, or other clients. Returns whether its clients are always
+/// processes.
 fn fits(
     experiment: &Experiment,
     label: &str,
@@ -198,7 +199,7 @@ fn sort_of(trial: &PlannedTrial) -> Sort {
     (trial.key.phase, trial.key.clients)
 }
 
-/// The request to the engine for each sort of trial, whether there will be any or not: what it needs at the most.
+/// The request to the engine for each sort of trial, even if there will be none: the most that it needs.
 fn ask(experiment: &Experiment, plan: &Plan, variant: usize, sort: &Sort) -> (EngineSettings, Hints) {
     let of_phase = plan.trials.iter().filter(|trial| trial.variant == variant && trial.key.phase == sort.0);
     let session_durabilities =

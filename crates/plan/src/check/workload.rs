@@ -1,5 +1,4 @@
-//! Whether what a trial does makes sense: what several keys have to say together. The bounds of each key are its
-//! type's.
+//! Checks a trial's work: keys that depend on each other. The bounds of each key are its type's.
 
 use kvdyno_dataset::KeyError;
 use kvdyno_experiment::{DataKey, FileError, LoadKey, RoleKey, role_path};

@@ -11,7 +11,7 @@ pub struct MachineCapacity {
     pub memory: u64,
     /// Hardware threads.
     pub cores: u32,
-    /// How many of them a core has.
+    /// Hardware threads of a core.
     pub threads_per_core: u32,
     /// Bytes free where databases go.
     pub disk: u64,

@@ -26,7 +26,7 @@ pub enum FitChange {
         key: KeyPath,
         /// Its value now.
         bytes: ByteSize,
-        /// How many times as large it is beside the database as it was.
+        /// Factor by which its ratio to the database has grown.
         times: f64,
     },
     /// A variant has two threads for each core in place of hyperthreads.

@@ -27,8 +27,8 @@ pub(super) struct Least {
     unit: u64,
 }
 
-/// The scale at which a limit of memory still has room for the engine's cache and buffer and for the programs: data
-/// that shrank further would no longer be so many times the memory.
+/// The scale at which a limit of memory still has room for the engine's cache and buffer and for the programs: smaller
+/// data would no longer be the same multiple of memory.
 pub(super) fn least_scale(experiment: &Experiment) -> f64 {
     let Some(limit) = experiment.environment.memory.map(ByteSize::get) else { return 0.0 };
     let shared =

@@ -1,4 +1,4 @@
-//! How long things take, for estimates and never for figures.
+//! Estimates of time, never used for figures.
 
 use kvdyno_experiment::Experiment;
 use kvdyno_worker::workloads::Workload;

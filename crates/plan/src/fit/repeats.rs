@@ -1,4 +1,4 @@
-//! How often a fitted experiment is done that says nothing of it: a figure without an interval decides nothing.
+//! Number of repeats of a fitted experiment that does not set it: a figure without an interval decides nothing.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) fn with_repeats(
     experiment: &Experiment,
     machine: &MachineCapacity,
 ) -> Result<Option<(Table, Vec<FitChange>)>, FileError> {
-    // Where loads are all that is measured, each repeat would take from the work of all.
+    // If only loads are measured, each repeat would shrink all of them.
     let Some(budget) = machine.budget.filter(|_| !experiment.run.is_empty()) else { return Ok(None) };
     let left_out = left_out(&fitted_table(experiment, machine)?.1);
     let least_scale = scale_of(&repeated(experiment, LEAST), machine)?;

@@ -14,7 +14,7 @@ pub(super) fn each_table(table: &mut Table, change: &mut dyn FnMut(&mut Table, &
     }
 }
 
-/// Whether each variant has its own number of records, so that the experiment's own stands for nothing.
+/// Whether each variant sets its own number of records, so that the experiment's own is unused.
 pub(super) fn is_changed_by_all(table: &Table) -> bool {
     let variants = table.get("variant").and_then(Value::as_array);
     let has = |variant: &Value| variant.get("data").and_then(|data| data.get("records")).is_some();

@@ -61,7 +61,7 @@ pub(super) fn estimate(table: &Table, missing: &BTreeSet<String>) -> Result<Dura
 fn less(table: &mut Table, what: LeaveOut, counts: &Counts, missing: &BTreeSet<String>) -> Result<bool, FileError> {
     Ok(match what {
         LeaveOut::Readers => counts.one_less_in(table),
-        LeaveOut::Variants => drop_dearest_variant(table)?,
+        LeaveOut::Variants => drop_slowest_variant(table)?,
         LeaveOut::Engines => drop_last_engine(table, missing),
     })
 }
@@ -117,15 +117,16 @@ fn spread(values: &[Value], count: usize) -> Vec<Value> {
     (0..count).map(|index| values[(index * last + (count - 1) / 2) / (count - 1)].clone()).collect()
 }
 
-fn drop_dearest_variant(table: &mut Table) -> Result<bool, FileError> {
+/// Drops the variant whose load takes longest.
+fn drop_slowest_variant(table: &mut Table) -> Result<bool, FileError> {
     let variants = Experiment::from_table(table)?.variants()?;
     if variants.len() <= LEAST {
         return Ok(false);
     }
     let costs = variants.iter().map(|variant| load_seconds(&variant.experiment));
-    let dearest = costs.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index);
+    let slowest = costs.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index);
     let list = table.get_mut("variant").and_then(Value::as_array_mut);
-    if let (Some(list), Some(index)) = (list, dearest) {
+    if let (Some(list), Some(index)) = (list, slowest) {
         list.remove(index);
     }
     Ok(true)

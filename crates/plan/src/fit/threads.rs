@@ -1,4 +1,4 @@
-//! Numbers of threads, held against cores and hyperthreads.
+//! Scales numbers of threads by cores and hyperthreads.
 
 use kvdyno_environment::requested::EnvironmentKey;
 use kvdyno_experiment::{RunKey, overlay};
@@ -46,7 +46,7 @@ pub(super) fn stand_in_for_smt(table: &mut Table, changes: &mut Vec<FitChange>) 
             *readers = readers.iter().filter_map(Value::as_integer).map(|count| Value::Integer(2 * count)).collect();
         }
         variant.extend(whole);
-        // What is not there cannot be had: the environment would refuse it.
+        // The request for hyperthreads is removed: the environment would refuse it without them.
         section(variant, "environment").and_then(|environment| environment.remove(EnvironmentKey::Smt.name()));
         let name = variant.get("name").and_then(Value::as_str).unwrap_or_default();
         changes.push(FitChange::StandInForSmt { variant: name.to_owned() });

@@ -45,7 +45,7 @@ pub(super) fn for_report(budget: Duration) -> Duration {
     (budget / 100).max(Duration::from_millis(500))
 }
 
-/// The part of a trial's time that is its own: it may have been open beside others.
+/// The part of a trial's time that is its own: others may have run beside it.
 fn own_time(result: &TrialResult) -> Duration {
     let beside = result.design.as_ref().map_or(0, |design| design.beside.len());
     Duration::try_from_secs_f64(result.os.wall_s / (1 + beside) as f64).unwrap_or_default()
@@ -60,7 +60,7 @@ pub(super) struct StepCosts {
 }
 
 impl StepCosts {
-    /// By what they took so far.
+    /// The costs of steps, from their results so far.
     pub(super) fn of(results: &[&TrialResult], spent: Duration) -> StepCosts {
         let (mut steps, mut loads) = (HashMap::new(), HashMap::new());
         for result in results {

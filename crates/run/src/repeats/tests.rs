@@ -8,7 +8,7 @@ use kvdyno_results::{EngineFacts, OsFacts, TrialKey, TrialOutcome, WorkloadFacts
 
 use super::*;
 
-/// Says what it is told to.
+/// Decides as it is told.
 #[derive(Default)]
 struct FixedRule {
     look: RefCell<Option<Look>>,
@@ -105,13 +105,13 @@ fn a_repeat_with_interference_is_done_again_and_both_stay() {
     assert!((1..=4).all(|repeat| run.is_done(repeat)));
     rule.interfered_with.borrow_mut().insert(run.number(2, "readrandom"));
     assert!(run.is_done(5));
-    // What comes after it on the database is no part of it.
+    // Steps that follow it on the database are not repeated.
     assert_eq!(run.workloads(5), ["fillrandom", "readrandom"]);
     let repeated = Repeated { repeat: 2, by: 5, why: "others took it".to_owned() };
     assert_eq!(run.repeats.repeated(5), Some(&repeated));
     assert_eq!(run.workloads(2), ALL, "it stays");
     assert_eq!(run.goes_on(6), RepeatDecision::End(None), "one was disturbed");
-    // A run that is resumed comes to the same.
+    // A resumed run decides the same.
     let saved = run.repeats.saved(run.results.len()).clone();
     assert_eq!(saved.repeated, [repeated]);
     let mut again = Run { results: run.results.clone(), ..Run::new(&experiment, &rule, saved.clone()) };

@@ -131,8 +131,8 @@ impl<'a> Runner<'a> {
         slot.copy_from(&self.slot(load), way, &|| !self.stop.is_requested()).or_else(failed(what()))
     }
 
-    /// Lets a fresh process read back what the trials on a database wrote, if that is still to be done. Trials whose
-    /// writes are lost have failed by that. False if the user interrupted.
+    /// Reads back in a fresh process what the trials on a database wrote, if that is still to be done. Trials with lost
+    /// writes fail by that. False if the user interrupted.
     pub(super) fn audit(
         &mut self,
         planned: &PlannedTrial,
@@ -167,7 +167,7 @@ impl<'a> Runner<'a> {
         for (index, part) in parts.iter().enumerate() {
             let Some(result) = self.results.get_mut(&part.trial) else { continue };
             let failed = audit::note(result, finding.as_ref().map(|finding| finding.get(index)));
-            // Nobody knows whose they were: the last trial's result tells of them.
+            // It is unknown which part left the survivors: the last trial's result reports them.
             result.notes.extend(survivors.clone().filter(|_| index + 1 == parts.len()));
             let result = result.clone();
             self.save(&result)?;
@@ -188,7 +188,7 @@ impl<'a> Runner<'a> {
         trials.find(|trial| trial.key.phase == Phase::Load && trial.origin == planned.origin)
     }
 
-    /// Whether a load was ended in the middle and can go on there.
+    /// Whether a load was interrupted and can go on from there.
     pub(super) fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &EngineSettings) -> io::Result<bool> {
         Ok(planned.workload.name.can_go_on() && slot.has_part_of_load(settings.durability)?)
     }

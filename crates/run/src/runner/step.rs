@@ -1,4 +1,4 @@
-//! The trials of one step: beside each other where their design says so, else one after the other.
+//! The trials of one step: together if their design says so, else one after the other.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::progress::{Live, Progress};
 use crate::trial::{Ended, TrialContext};
 
 impl<'a> Runner<'a> {
-    /// Runs the trials of a step, beside each other if they can be, and saves them. `None` if the user interrupted.
+    /// Runs the trials of a step, together if possible, and saves them. `None` if the user interrupted.
     pub(super) fn step(
         &mut self,
         trials: &[&'a PlannedTrial],
@@ -45,7 +45,7 @@ impl<'a> Runner<'a> {
         }
         for group in groups {
             let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
-            let Some(ended) = self.each_by_itself_if_all_suffered(ended, progress)? else { return Ok(None) };
+            let Some(ended) = self.rerun_alone_if_several_lacked_resources(ended, progress)? else { return Ok(None) };
             for (_, ended) in ended {
                 let Some(result) = ended.result else { return Ok(None) };
                 results.push(self.save_with_series(result, &ended.series, &ended.resources)?);
@@ -74,9 +74,9 @@ impl<'a> Runner<'a> {
         Ok((!is_interrupted).then(|| begun.iter().map(|one| one.planned).zip(ended).collect()))
     }
 
-    /// Where several that were open at the same time failed for want of space or memory, nobody knows whose fault that
-    /// was: then each of them runs again by itself. `None` if the user interrupted.
-    fn each_by_itself_if_all_suffered(
+    /// If several trials that ran together failed for want of space or memory, any of them may be the cause: each runs
+    /// again by itself. `None` if the user interrupted.
+    fn rerun_alone_if_several_lacked_resources(
         &mut self,
         ended: Vec<(&'a PlannedTrial, Ended)>,
         progress: &mut dyn Progress,
@@ -94,7 +94,7 @@ impl<'a> Runner<'a> {
             progress.note(&format!("{}: again, by itself: {}", planned.key.engine, turns.why));
             match self.prepared(planned, progress)? {
                 Readiness::Interrupted => return Ok(None),
-                // What could not be loaded again is what failed.
+                // If loading again fails, the first failure stands.
                 Readiness::Unusable(_) => again.push((planned, ended)),
                 Readiness::Ready(notes) => match self.together(vec![(planned, notes)], &turns, progress)? {
                     None => return Ok(None),
@@ -176,12 +176,12 @@ impl<'a> Runner<'a> {
         let at_work: Vec<_> = trials.iter().map(|one| || one.note_at_work()).collect();
         let contexts: Vec<TrialContext<'_>> =
             trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, at_work)).collect();
-        // Nobody knows how much is to come if the results decide that.
+        // If results decide the number of repeats, the remaining work is unknown.
         let is_auto = self.checked.experiment.lab.repeat.is_auto();
         let to_come = self.checked.plan.trials.iter().filter(|planned| self.is_to_come(planned));
         let left = self.pace.left(to_come, first.planned.key.number).filter(|_| !is_auto);
         let ended = self.executor.run(&contexts, design, &mut |live: &Live| {
-            // Trials beside each other take longer than was planned for one: the plan needs no less than they.
+            // Trials that run together take longer than was planned for one: the plan takes at least as long.
             let of_trial = live.trial_left().unwrap_or_default();
             let left = left.map(|left| left.saturating_sub(live.elapsed).max(of_trial));
             progress.live(&Live { left, ..live.clone() });
@@ -222,7 +222,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Whether a trial failed for want of what those beside it use up, too.
+/// Whether a trial failed for want of resources that the trials beside it use too.
 fn lacked_resources(ended: &Ended) -> bool {
     let outcome = ended.result.as_ref().map(|result| &result.outcome);
     matches!(outcome, Some(TrialOutcome::Failed(Failure { kind: FailureKind::NoSpace | FailureKind::NoMemory, .. })))

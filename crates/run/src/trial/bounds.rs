@@ -17,10 +17,10 @@ const STAYING_SHARE: f64 = 0.01;
 /// The most read-ahead without a note, KiB: beyond it, reading ahead decides the cost of a small read of a mapped file.
 const MUCH_AHEAD_KIB: u64 = 1024;
 
-/// Dropping it gives back what was set.
+/// Undoes what was set when it is dropped.
 pub(super) struct Bounds {
     group: Option<MemoryGroup>,
-    /// Where memory is not limited; or why there is none.
+    /// The group of a trial without a memory limit; or why there is none.
     held: Result<ControlGroup, String>,
     cached: Option<CachedPages>,
 }
@@ -28,7 +28,8 @@ pub(super) struct Bounds {
 impl Bounds {
     pub(super) fn set(context: &TrialContext<'_>) -> io::Result<Bounds> {
         let limit = context.environment.requested.memory.map(ByteSize::get);
-        // What an earlier trial left in the page cache is charged to nobody: a limited one has to begin without it.
+        // Pages that an earlier trial left in the page cache are charged to nobody: a limited trial has to begin
+        // without them.
         let drops = context.environment.requested.cache_state == CacheState::Dropped || limit.is_some();
         let cached = match context.planned.key.phase == Phase::Run && drops {
             true => {

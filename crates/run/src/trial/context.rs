@@ -32,9 +32,9 @@ pub struct TrialContext<'a> {
     pub request: TrialRequest,
     pub database: PathBuf,
     pub backing_store: &'a BackingStore,
-    /// Where what this process makes is noted.
+    /// The register of everything that this process makes.
     pub register: &'a Register,
-    /// How it works in slices beside others; absent if it works alone.
+    /// The slices that it works in beside others; absent if it works alone.
     pub slices: Option<SliceSpec>,
     pub create: bool,
     /// The copy that its database is.
@@ -43,7 +43,7 @@ pub struct TrialContext<'a> {
     pub contents: KnownContents,
     pub folder: &'a Path,
     pub stop: &'a Stop,
-    /// Called once when the worker comes to its measured part.
+    /// Called once when the worker reaches its measured part.
     pub at_work: &'a dyn Fn() -> io::Result<()>,
     pub notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The counts of a trial from shared memory at its end, taken once, after it was held against what can be.
+//! The counts of a trial from shared memory at its end, taken once, after the check that they are possible.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -101,7 +101,8 @@ fn of_roles(observer: &Observer<'_>, parameters: &WorkloadParameters) -> Vec<Rol
     parameters.clients_of_roles().map(of_role).collect()
 }
 
-/// How much sooner a trial may be over, of 1: the worker knows its clock's rate only roughly when it begins.
+/// Tolerated fraction by which a trial may be over early: the worker knows its clock's rate only roughly when it
+/// begins.
 const RATE_TOLERANCE: f64 = 0.05;
 
 /// Why a trial that says that all went well cannot have.

@@ -64,7 +64,7 @@ impl WorkerLogs {
         Ok(LogThread { over, thread: thread::Builder::new().name("logs".into()).spawn(read)? })
     }
 
-    /// Reads what is there, or waits a moment for more. Whether all have ended.
+    /// Reads what is there, or waits a moment for more. Returns whether all have ended.
     fn read_all(&mut self, over: &AtomicBool) -> bool {
         // Before the reading: what was printed until now is there.
         let last = over.load(Ordering::SeqCst);

@@ -1,6 +1,6 @@
-//! One trial, from the parent's side: starts the worker, watches it ([`watching`]), collects what it says of itself
-//! ([`reports`]), prints ([`logs`]) and counted ([`counted`]), and makes the result ([`result`]). From the worker's
-//! start on an error of the lab ([`LabError`]) is the trial's failure.
+//! One trial, from the parent's side: starts the worker, watches it ([`watching`]), collects its reports ([`reports`]),
+//! output ([`logs`]) and counts ([`counted`]), and makes the result ([`result`]). From the worker's start on an error
+//! of the lab ([`LabError`]) is the trial's failure.
 
 mod bounds;
 mod context;
@@ -57,7 +57,7 @@ pub use result::{not_run, workload_facts};
 use together::{Conductor, SliceOrder};
 use watching::{Watched, Watching};
 
-/// How a trial came out.
+/// The outcome of a trial.
 pub struct Ended {
     /// Absent if the user interrupted it: then it counts as not begun.
     pub result: Option<TrialResult>,
@@ -67,12 +67,11 @@ pub struct Ended {
     pub contents: KnownContents,
 }
 
-/// Runs a trial, or several beside each other, and keeps their files, but for the results. `worker` is the program and
-/// first arguments that start a worker; the specification's path follows.
+/// Runs one or several trials together and keeps their files, except the results. `worker` is the program and first
+/// arguments that start a worker; the specification's path follows.
 ///
 /// # Errors
-/// If the lab cannot start one: no process, no memory, no space for its files. What happens from then on is in the
-/// results.
+/// If the lab cannot start one: no process, no memory, no space for its files. Later failures are in the results.
 pub fn run(
     worker: &[OsString],
     contexts: &[TrialContext<'_>],
@@ -106,7 +105,7 @@ pub fn run(
         .collect())
 }
 
-/// The slices of trials that are measured beside each other; `None` for one by itself.
+/// The slices of trials that run together; `None` for a trial that runs alone.
 fn slice_order(contexts: &[TrialContext<'_>]) -> Option<SliceOrder> {
     let first = contexts.first().filter(|context| context.slices.is_some())?;
     let parameters = &first.planned.workload.parameters;
@@ -145,7 +144,7 @@ impl<'a> PreparedTrial<'a> {
         for command in &mut commands {
             bounds.take_in(command)?;
         }
-        // What others do to the device beside it is not its own.
+        // Trials in slices share the device, so its counters belong to none of them.
         let device_before = DeviceCounters::read(&context.database).filter(|_| context.slices.is_none());
         Ok(PreparedTrial {
             context,
@@ -202,7 +201,7 @@ impl<'a> PreparedTrial<'a> {
             result.outcome = TrialOutcome::Failed(failure);
         }
         if !result.is_finished() && free_bytes(&context.database).is_ok_and(|free| free < context.lab.min_free.0) {
-            // The result may have to go onto the same storage, and nobody uses a database that did not fit.
+            // The result may have to go onto the same storage, and a database that did not fit is of no use.
             let given_back = destroy(worker, context.setup, context.lab.hang_timeout.0, &context.database);
             notes.extend(errors.note(given_back.on("clean up after the engine in", &context.database)).flatten());
             errors.note(empty(&context.database).on("empty", &context.database));

@@ -12,13 +12,13 @@ use super::context::TrialContext;
 
 /// The reports of a trial's processes.
 pub(super) struct Reports {
-    /// Where the only process leaves its report; of several see [`of_process`].
+    /// Path of the report of a single process; for several see [`of_process`].
     pub(super) file: PathBuf,
     files: Vec<PathBuf>,
 }
 
 impl Reports {
-    /// Those of a trial that is about to begin: none is there yet.
+    /// The reports of a trial that is about to begin, without those of an earlier try.
     pub(super) fn none_in(context: &TrialContext<'_>) -> io::Result<Reports> {
         let (key, file) = (&context.planned.key, context.folder.join("worker.json"));
         let files = match key.clients {

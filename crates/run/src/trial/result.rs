@@ -147,7 +147,7 @@ fn observed_environment(
     bounds.complete(context, watched.account.os.wall_s, of_worker)
 }
 
-/// A trial whose worker observed a state other than the one that was set measured something else.
+/// A trial fails if its worker observed another state than the one that was set: it measured something else.
 fn held_against(context: &TrialContext<'_>, observed: &ObservedEnvironment, outcome: TrialOutcome) -> TrialOutcome {
     match context.environment.placement.contradiction(observed) {
         Some(reason) if outcome == TrialOutcome::Finished => {
@@ -255,7 +255,7 @@ fn role_facts(role: &MixedRole) -> RoleFacts {
     }
 }
 
-/// How the trial ended: the parent's own reason first, then how the process ended, then what it says of itself.
+/// The trial's outcome: first the parent's own reason, then the end of the process, then its report.
 fn outcome(
     context: &TrialContext<'_>,
     counted: &Counted,
@@ -314,7 +314,7 @@ fn outcome(
     }
 }
 
-/// Where a process wrote what it had to say; and, if there are several, which it is.
+/// The log of a process; and, if there are several, the name of that process.
 fn culprit_of(context: &TrialContext<'_>, number: usize) -> (PathBuf, String) {
     let log = context.folder.join(WORKER_LOG);
     match context.planned.key.clients {

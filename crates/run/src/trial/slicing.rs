@@ -13,7 +13,7 @@ use super::watching::{Termination, Watching};
 const PATIENCE_MARGIN: Duration = Duration::from_secs(1);
 
 impl Watching<'_> {
-    /// Whether nothing is ordered of it any more: it has ended, or is to end.
+    /// Whether it gets no more orders: it has ended, or is to end.
     pub(super) fn is_leaving(&self) -> bool {
         self.account.is_some() || self.termination.is_some() || self.interrupted.is_some()
     }
@@ -32,7 +32,7 @@ impl Watching<'_> {
         self.standing.as_ref().is_some_and(|standing| standing.since.is_some()) && self.is_in_slices()
     }
 
-    /// How long it stood still so far.
+    /// Time that it has stood still so far.
     pub(super) fn stood_still(&self) -> Duration {
         let standing = self.standing.as_ref();
         standing.map_or(Duration::ZERO, |one| one.before + one.since.map_or(Duration::ZERO, |since| since.elapsed()))
@@ -52,7 +52,7 @@ impl Watching<'_> {
         self.observer.control().slices.order(slice, moment);
     }
 
-    /// Whether its slice is over, or no end of it need be waited for; looks for no longer than `time`.
+    /// Whether its slice is over, or need not be waited for; waits for at most `time`.
     pub(super) fn is_slice_over(&mut self, time: Duration) -> bool {
         let clients = self.context.planned.workload.roles().len() as u32;
         if self.is_leaving() || self.observer.control().slices.wait_ended(clients, time) {
@@ -61,7 +61,7 @@ impl Watching<'_> {
         let patience =
             self.context.lab.hang_timeout.0.saturating_add(self.context.planned.workload.parameters.longest_pause());
         let over = self.standing.as_ref().map_or(Duration::ZERO, |standing| standing.due.elapsed());
-        // One in which nothing happens is told as that, a little earlier.
+        // A worker in which nothing happens is reported as hung, a little earlier.
         if over > patience + PATIENCE_MARGIN {
             self.terminate(Termination::Overdue(self.observer.control().state(), over));
         }
@@ -87,7 +87,7 @@ impl Watching<'_> {
         if self.context.planned.key.writers == 0 || self.is_leaving() {
             return;
         }
-        // What cannot be told is absent; the trial itself does not need it.
+        // An unknown amount stays absent; the trial itself does not need it.
         if let (Some(standing), Ok(Some(bytes))) = (&mut self.standing, dirty_bytes(&self.context.database)) {
             standing.note_dirty(bytes);
         }
@@ -109,8 +109,8 @@ impl Watching<'_> {
         }
     }
 
-    /// Freezes its processes, or thaws them: by their control group where that can be, else by signals, which do not
-    /// reach what they started.
+    /// Freezes or thaws its processes: by their control group if possible, else by signals, which do not reach their
+    /// children.
     pub(super) fn freeze(&mut self, frozen: bool) {
         let Some(standing) = &mut self.standing else { return };
         if standing.frozen == frozen {

@@ -1,11 +1,11 @@
-//! How long a trial that works in slices stood still between them.
+//! Time that a trial in slices stood still between them.
 
 use std::time::{Duration, Instant};
 
 use kvdyno_results::DuetSlice;
 use kvdyno_worker::DuetTotals;
 
-/// How long a trial has stood still.
+/// Time that a trial has stood still.
 #[derive(Debug)]
 pub(super) struct Standing {
     /// Since when it does; absent in a slice, and when no more come.

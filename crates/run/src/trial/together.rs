@@ -1,4 +1,4 @@
-//! Trials that are measured beside each other: all open at once, each in slices, which this orders.
+//! Trials that run together: all open at once, each in slices, which this orders.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         Conductor { watchings, live, looked: Instant::now() }
     }
 
-    /// Lets them work, and ends them. Gives back the design that it came to, and why.
+    /// Makes them work, and ends them. Returns the design that was used, and why.
     pub(super) fn run(mut self, step: &StepDesign, order: SliceOrder) -> (Design, String) {
         self.until_ready();
         let lead = order.warmup.max(if step.design == Design::Auto { FIRST_LOOK } else { Duration::ZERO });
@@ -129,7 +129,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         self.look(who.first().copied().unwrap_or(0));
     }
 
-    /// Looks at all of them from time to time; tells of the one at work.
+    /// Looks at all of them from time to time; reports the one at work.
     fn look(&mut self, at_work: usize) {
         if self.looked.elapsed() < TICK {
             return;

@@ -40,7 +40,7 @@ pub(super) enum Termination {
     NoSpace(u64),
 }
 
-/// The process that did not come to its orderly end, and so ended the trial.
+/// The process that did not end in order, and so ended the trial.
 pub(super) struct Culprit {
     pub(super) number: usize,
     pub(super) exit: Exit,
@@ -56,7 +56,7 @@ pub(super) struct Watched {
     pub(super) series: Vec<SeriesPoint>,
     pub(super) resources: Vec<ResourcePoint>,
     pub(super) db_peak_kib: u64,
-    /// Of a trial in slices.
+    /// The slices, if the trial works in slices.
     pub(super) duet_slices: Vec<DuetSlice>,
     /// The most that was not on the storage yet after a slice, KiB.
     pub(super) dirty_kib: Option<u64>,
@@ -72,7 +72,7 @@ pub(super) struct Watching<'a> {
     pub(super) processes: WorkerProcesses,
     culprit: Option<(Culprit, WorkerState)>,
     monitor: InterferenceMonitor,
-    /// Processes of the trials beside it, which its design has there: they are no interference.
+    /// Processes of the trials that its design runs beside it: they are no interference.
     beside: Vec<u32>,
     pub(super) bounds: &'a mut Bounds,
     begun: Instant,
@@ -163,19 +163,19 @@ impl<'a> Watching<'a> {
         Watching { standing: Some(Standing::default()), ..self }
     }
 
-    /// Of one that works in slices: the part of them that is done.
+    /// Sets the fraction of the slices that is done.
     pub(super) fn set_slices_done(&mut self, done: f64) {
         self.slices_done = Some(done);
     }
 
-    /// Looks at it for `time`, or until something happens. Whether it has ended.
+    /// Watches it for `time`, or until something happens. Returns whether it has ended.
     pub(super) fn step(&mut self, time: Duration, live: &mut dyn FnMut(&Live)) -> bool {
         if self.account.is_some() {
             return true;
         }
         let waited = self.processes.wait_event(time.min(self.interval)).and_then(|()| self.reap());
         if let Err(cause) = waited {
-            // Of processes that cannot be waited for there is no account; their handles end them.
+            // Processes that cannot be waited for have no account; their handles end them.
             self.termination.get_or_insert(Termination::Lab(LabError::new("watch the worker", cause)));
             self.account = Some(Account::default());
             return true;
@@ -267,10 +267,10 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Whether the worker takes longer than it may, by this process's own clock. What shared memory says is believed in
-    /// one direction only: a state that was left does not come back, so that each is over in its time, and the trial
-    /// with the last; and operations count as progress only while they become more and [`Observer::implausible`] has no
-    /// objection, to more of them than were ordered or than there were ticks for, for example.
+    /// Whether the worker takes longer than it may, by this process's own clock. Shared memory is believed in one
+    /// direction only. A state that was left does not come back, so each state is over in its time, and the trial with
+    /// the last. Operations count as progress only while they grow and [`Observer::implausible`] has no objection, such
+    /// as more operations than were ordered or than there were ticks for.
     fn out_of_time(&mut self) -> Option<Termination> {
         let (now, state) = (Instant::now(), self.observer.control().state());
         let workload = &self.context.planned.workload;
@@ -320,7 +320,7 @@ impl<'a> Watching<'a> {
         lab.trial_timeout.filter(|longest| at_work > longest.0).map(Termination::TooLong)
     }
 
-    /// How long the worker is in a state, where that is ordered.
+    /// The ordered duration of a state; `None` if none is ordered.
     fn length(&self, state: WorkerState) -> Option<Duration> {
         let (workload, phase) = (&self.context.planned.workload, self.context.planned.key.phase);
         match (state, workload.parameters.end) {

@@ -22,7 +22,7 @@ pub(crate) struct Pacer {
     ticks_per_ns: f64,
     /// When the schedule began, ticks; later by every pause.
     origin: u64,
-    /// How far it was when it paused, ticks.
+    /// Position in the schedule when it paused, ticks.
     paused_at: u64,
     margin: SleepMargin,
 }
@@ -145,6 +145,6 @@ impl SleepMargin {
 /// Lets the sleeps of this thread end when they should. The kernel otherwise gathers what ends within 50 µs
 /// (PR_SET_TIMERSLACK in prctl(2)), and that much of a processor would be kept before each operation.
 pub(crate) fn sharpen_sleeps() {
-    // SAFETY: it takes a number and changes nothing but this thread's sleeps. Where it fails, they stay as they were.
+    // SAFETY: it takes a number and changes nothing but this thread's sleeps. If it fails, they stay as they were.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong, 0, 0, 0) };
 }

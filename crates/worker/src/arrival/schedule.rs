@@ -9,7 +9,7 @@ use kvdyno_model::Arrival;
 pub(crate) const PERIOD_NS: f64 = 1e9;
 /// The part of each period in which a burst comes.
 const BURST: f64 = 0.25;
-/// How much of the mean rate a sine rises and falls.
+/// Amplitude of a sine, as a fraction of the mean rate.
 const SWING: f64 = 0.5;
 /// Moments that are closer than this count as the same, nanoseconds.
 const SAME_NS: f64 = 1e-3;

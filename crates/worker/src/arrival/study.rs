@@ -1,5 +1,4 @@
-//! The pacer on a clock that the tests set: what it costs, and the times that it leads to, held against what can be
-//! worked out.
+//! The pacer on a clock that the tests set: its costs and the times that it leads to, compared with calculated values.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

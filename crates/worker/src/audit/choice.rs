@@ -20,7 +20,7 @@ impl SummedIds {
         SummedIds(1 << (records / SAMPLE as u64).max(1).ilog2())
     }
 
-    /// Whether `id` is one.
+    /// Whether `id` is one of them.
     #[inline(always)]
     pub(crate) fn has(self, id: u64) -> bool {
         id & (self.0 - 1) == 0

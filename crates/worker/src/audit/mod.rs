@@ -142,8 +142,7 @@ impl<'a, 'db> Reader<'a, 'db> {
         Ok(Reader { session, acknowledged, key: Vec::new(), progress })
     }
 
-    /// Reads the records whose versions are added up, and holds their sum against what updates that were acknowledged
-    /// made it.
+    /// Reads the records whose versions are added up, and compares their sum with the acknowledged updates.
     pub(crate) fn add_up(&mut self, expected: u64, goes_on: impl Fn() -> bool, finding: &mut ReadBack) {
         let (mut sum, mut count) = (0u64, 0u64);
         let failures = |finding: &ReadBack| finding.wrong + finding.stale + finding.missing + finding.errors;
@@ -161,7 +160,7 @@ impl<'a, 'db> Reader<'a, 'db> {
             sum = sum.saturating_add(version);
             count += 1;
         }
-        // A record that is wrong by itself was told already.
+        // A record that is wrong by itself was reported already.
         if sum != expected && failures(finding) == before {
             finding.wrong += 1;
             let (less, more) = (expected.saturating_sub(sum), sum.saturating_sub(expected));
@@ -173,7 +172,7 @@ impl<'a, 'db> Reader<'a, 'db> {
         }
     }
 
-    /// Reads `id` and notes in `finding` what it was. The version of a record that is there and right, where values
+    /// Reads `id` and notes the answer in `finding`. Returns the version of a record that is there and right, if values
     /// carry one.
     pub(crate) fn read(&mut self, id: u64, finding: &mut ReadBack) -> Option<u64> {
         self.acknowledged.records.spell(id, &mut self.key);

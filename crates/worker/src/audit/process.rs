@@ -16,7 +16,7 @@ use crate::worker::{WorkerError, choose, hints};
 /// Reads back what is specified in the file `spec`, an [`AuditSpec`], and leaves an [`AuditReport`].
 ///
 /// # Errors
-/// If it cannot even begin. What goes wrong later is in the report.
+/// If it cannot even begin. Later failures are in the report.
 pub fn run(spec: &Path) -> Result<(), WorkerError> {
     let spec: AuditSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
     // SAFETY: the parent made both for this process, and nothing else here uses these numbers.
@@ -71,7 +71,7 @@ fn read_parts(
             }
         }
     }
-    // Those of the load are 0.
+    // Records of the load have version 0.
     let sum = acknowledged.version_sum(&spec.trial.contents).filter(|_| spec.trial.contents.version_sum > Some(0));
     if let (Some(sum), Some(last)) = (sum, finding.last_mut()) {
         reader.add_up(sum, || true, last);

@@ -34,7 +34,7 @@ pub(crate) fn alias_table(weights: [f64; ENTRIES]) -> [AliasEntry; ENTRIES] {
             small.push(many);
         }
     }
-    // What is left is one but for rounding.
+    // The remaining weights are one but for rounding.
     for index in small.into_iter().chain(large) {
         table[index] = AliasEntry { own: u64::MAX, alias: index };
     }

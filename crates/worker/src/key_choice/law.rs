@@ -5,14 +5,13 @@ use kvdyno_model::{Distribution, DistributionKind, PowerLaw};
 
 use super::{power, zipf, zipf_ycsb};
 
-/// How far draws are from the law, where each of the ids was drawn as often as `counts` says: see
-/// [`kvdyno_dataset::misfit`].
+/// Distance of draws from the law; `counts` has the number of draws of each id: see [`kvdyno_dataset::misfit`].
 pub fn misfit_of_ids(distribution: Distribution, counts: &[u64]) -> f64 {
     misfit(counts, &likelihoods(distribution, counts.len() as u64, counts.iter().sum()))
 }
 
-/// The likelihood of each of `ids`, up to a constant factor, as exact as so many draws can tell; over all of them
-/// where ids come in turn.
+/// The likelihood of each of `ids`, up to a constant factor, as exact as this number of draws can tell; over all draws
+/// if ids come in turn.
 fn likelihoods(distribution: Distribution, ids: u64, draws: u64) -> Vec<f64> {
     let [first, second, ..] = distribution.numbers();
     let each = |likelihood: &dyn Fn(f64) -> f64| (0..ids).map(|id| likelihood(id as f64)).collect::<Vec<f64>>();
@@ -41,8 +40,8 @@ fn likelihoods(distribution: Distribution, ids: u64, draws: u64) -> Vec<f64> {
     }
 }
 
-/// Whether `drawn` ids, counted in `counts`, can be of a law that gives them these `parts`, at a level that a sound
-/// sampler misses once in a million seeds.
+/// Whether `counts` of `drawn` ids fit a law with these `parts`, at a level that a sound sampler misses once in a
+/// million seeds.
 #[cfg(test)]
 pub(crate) fn fits(counts: &[u64], parts: &[f64]) -> bool {
     misfit(counts, parts) < 4.75

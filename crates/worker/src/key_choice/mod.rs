@@ -1,7 +1,7 @@
 //! Which record comes next, for workloads that draw records at random.
 //!
 //! A distribution is a file with a type that implements [`KeyChoice`], a word of [`DistributionKind`] and a line in
-//! [`Draw::draw`]. Loops are generic over it. Those of one kind of operation are compiled for each distribution, so
+//! [`Draw::draw`]. Loops are generic over it. Loops of one kind of operation are compiled for each distribution, so
 //! that none costs another an instruction; mixes and transfers are compiled for few types ([`Draw::draw_with_few`]).
 //! Tables of a distribution take at most 64 KiB, so that the engine's data stay in the processor's caches.
 
@@ -44,7 +44,7 @@ use zipf_ycsb::ZipfYcsb;
 
 /// A way to draw ids of those that it was made for, which are at least one.
 pub(crate) trait KeyChoice: Clone + 'static {
-    /// Whether it draws those that are nearest to the newest one, rather than any below a number.
+    /// Whether it draws ids near the newest one, rather than any below a number.
     const FOLLOWS: bool = false;
 
     /// The next id.

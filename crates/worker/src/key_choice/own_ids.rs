@@ -33,14 +33,14 @@ impl OwnIds {
         OwnIds { clients, index, block: block.ilog2().min(most) }
     }
 
-    /// How many there are below `records`.
+    /// Number of its ids below `records`.
     pub(crate) fn count(&self, records: u64) -> u64 {
         let turn = self.clients << self.block;
         let rest = (records % turn).saturating_sub(self.index << self.block).min(1 << self.block);
         ((records / turn) << self.block) + rest
     }
 
-    /// The one that has so many before it.
+    /// The id with this number of own ids before it.
     #[inline(always)]
     pub(crate) fn nth(&self, number: u64) -> u64 {
         let (block, within) = (number >> self.block, number & ((1 << self.block) - 1));

@@ -15,7 +15,7 @@ use super::zipf::Scatter;
 // An entry of an alias table for each range.
 const _: () = assert!(MOST_KEY_RANGES as usize <= ENTRIES);
 
-/// Where each key range lies among all of so many ids, the first range first.
+/// The position of each key range among these `ids`, the first range first.
 fn ranges_in_order(law: PowerLaw, ids: u64) -> impl Iterator<Item = u64> {
     let (ranges, order) = (law.count(ids), Scatter::new(law.count(ids)));
     (0..ranges).map(move |range| order.at(range))

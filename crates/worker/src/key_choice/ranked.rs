@@ -35,7 +35,7 @@ const NEVER: f64 = 50.0;
 struct Piece {
     /// Its first rank.
     first: u64,
-    /// How many ranks it has.
+    /// Number of its ranks.
     count: u64,
     /// Points below this height, of 2^64, of the lid lie under the law everywhere in the piece.
     surely: u64,

@@ -6,7 +6,7 @@ use kvdyno_dataset::Permutation;
 
 use super::{KeyChoice, OwnIds};
 
-/// Ids drawn from those that are one writer's own. So each id's versions rise, whoever reads them.
+/// Ids drawn from those of one writer. So each id's versions rise for every reader.
 pub(crate) struct Share<K> {
     choice: K,
     own: OwnIds,
@@ -29,8 +29,8 @@ impl<K: KeyChoice> Iterator for Share<K> {
     }
 }
 
-/// The ids that one of several writers loads, in the order in which it does: a contiguous share of one order that is
-/// the same for any number of writers. That is the order of keys, or a permutation of it.
+/// The ids that one of several writers loads, in its order: a contiguous share of one order that is the same for any
+/// number of writers. That order is the order of keys, or a permutation of it.
 pub(crate) fn load_order(records: u64, writers: u64, index: u64, permutation: Option<Permutation>) -> LoadOrder {
     let first = |writer| (u128::from(records) * u128::from(writer) / u128::from(writers)) as u64;
     LoadOrder { share: first(index)..first(index + 1), permutation }

@@ -132,7 +132,8 @@ mod tests {
             let mut sorted = scattered.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, (0..ids).collect::<Vec<_>>());
-            // Of two independent ids, 2 % are that near; no more may be of two that are likely one after the other.
+            // 2 % of pairs of independent ids are that near; no more may be of pairs that are likely one after the
+            // other.
             let near = scattered.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) < ids / 100).count() as f64;
             assert!(ids < 1000 || near / (ids as f64) < 0.025, "{ids}: {near}");
             // The likeliest lie in all tenths.

@@ -1,4 +1,4 @@
-//! Zipf's law as YCSB's workloads have it, so that its figures can be held against others'.
+//! Zipf's law as in YCSB's workloads, for comparison with others' figures.
 //!
 //! YCSB draws of 10^10 items by an approximation (Gray, Sundaresan, Englert, Baclawski and Weinberger, "Quickly
 //! generating billion-record synthetic databases", 1994) and hashes the item (FNV-1a, 64 bits) to a record: so some
@@ -46,7 +46,7 @@ impl ZipfYcsb {
 pub(super) fn likelihoods(ids: u64, draws: u64) -> Vec<f64> {
     let looked_at = (draws / 4).max(2);
     let choice = ZipfYcsb::new(ids, Stream::new(0));
-    // Where items end, of all weights: the inverse of `item`.
+    // The end of an item's interval, as a fraction of all weights: the inverse of `item`.
     let end = |item: u64| match item {
         0 => 1.0 / WEIGHTS,
         1 => choice.first_two / WEIGHTS,

@@ -20,7 +20,7 @@ pub(crate) fn write_kind(spec: &WorkloadParameters) -> OpKind {
 /// The versions that a writer writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Versions {
-    /// 0, the version that nobody need have acknowledged.
+    /// 0, the version that need not have been acknowledged.
     Loaded,
     /// One more each time.
     Rising,

@@ -29,7 +29,7 @@ pub(crate) struct ScanCursor {
     by_prefix: bool,
 }
 
-/// The records that a cursor is told to show.
+/// The records that a cursor shows.
 #[derive(Clone, Copy)]
 pub(crate) enum ShownKeys<'a> {
     All,
@@ -152,7 +152,7 @@ impl ScanCursor {
         unsafe { (self.seek)(self.handle, key, size, self.direction, &mut answer.key, &mut answer.value) }
     }
 
-    /// Moves to the record after the present one. What a hit lent stands until the next call on the cursor or on its
+    /// Moves to the record after the present one. A lent hit stays valid until the next call on the cursor or on its
     /// session.
     ///
     /// # Safety

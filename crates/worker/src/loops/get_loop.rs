@@ -66,7 +66,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool, const LEDGER: bool> Ge
                 if !goes_on {
                     break;
                 }
-                // What that took is not the next operation's.
+                // The time of the report is not the next operation's.
                 end = clock.now();
             }
             if end >= limit.until.load(Ordering::Relaxed) {

@@ -34,9 +34,9 @@ pub struct Driver<'a, C> {
     pub stats: &'a ClientStats,
     /// The workload's numbers.
     pub parameters: &'a WorkloadParameters,
-    /// How keys are spelled.
+    /// The spelling of keys.
     pub keys: &'a Keys,
-    /// How values are made and checked.
+    /// The maker and checker of values.
     pub values: &'a Values,
     /// The acknowledged versions.
     pub ledger: Ledger<'a>,
@@ -61,7 +61,7 @@ pub struct Driver<'a, C> {
 pub struct Limit<'a> {
     /// At this moment, ticks.
     pub until: &'a AtomicU64,
-    /// After so many operations.
+    /// After this number of operations.
     pub operations: u64,
 }
 
@@ -83,12 +83,12 @@ impl<C: Clock> Driver<'_, C> {
         self.parameters.verify == Verify::Full
     }
 
-    /// Whether the limit has come.
+    /// Whether the limit is reached.
     pub(crate) fn is_over(&self, limit: Limit<'_>) -> bool {
         self.clock.now() >= limit.until.load(Ordering::Relaxed)
     }
 
-    /// Whether the ledger has anything but zeros: a writer beside us, or one before us.
+    /// Whether the ledger may hold anything but zeros, from a writer beside or before this client.
     pub(crate) fn may_have_updates(&self) -> bool {
         self.parameters.writers > 0 || self.stats.version.load(Ordering::Relaxed) > 0
     }
@@ -112,7 +112,7 @@ impl<C: Clock> Driver<'_, C> {
         }
     }
 
-    /// Whether the trial should go on in spite of failures.
+    /// Notes a failed call. Returns whether the trial should go on in spite of failures.
     #[cold]
     pub(crate) fn engine_failed(&self, what: &str, status: abi::Status) -> bool {
         let error = self.session.error(status);
@@ -128,7 +128,7 @@ impl<C: Clock> Driver<'_, C> {
         goes_on
     }
 
-    /// A read of `id` did not give what it must. False if the trial should end.
+    /// Notes a wrong answer to a read of `id`. False if the trial should end.
     #[cold]
     pub(crate) fn read_failed(&self, id: u64, min_version: u64, status: abi::Status, value: &[u8]) -> bool {
         match status {

@@ -17,13 +17,13 @@ pub(crate) trait TailRecords {
     /// Whether a range may lack the record `expected` and continue with the record `given`, or end if that is absent.
     fn may_skip(&self, expected: u64, given: Option<u64>, before: VersionsBefore<'_>) -> bool;
 
-    /// Whether the engine knows where a range ends, and has to say so.
+    /// Whether the engine knows the end of a range and has to report it.
     #[inline(always)]
     fn ends_by_itself(&self) -> bool {
         false
     }
 
-    /// Whether a range may have the record `id`.
+    /// Whether a range may contain the record `id`.
     #[inline(always)]
     fn may_come(&self, _id: u64, _before: VersionsBefore<'_>) -> bool {
         true
@@ -38,7 +38,7 @@ pub(crate) struct VersionsBefore<'a> {
 }
 
 impl VersionsBefore<'_> {
-    /// That of `id`, if it was looked up.
+    /// The version of `id`, if it was looked up.
     pub(crate) fn of(self, id: u64) -> Option<u64> {
         self.versions.get(usize::try_from(id.checked_sub(self.first)?).ok()?).copied()
     }
@@ -76,8 +76,8 @@ pub(crate) struct RangeTarget {
 pub(crate) struct RangeReader {
     backward: bool,
     key: Vec<u8>,
-    /// How new each record of a range must be: what was acknowledged before the seek, for the cursor may show the state
-    /// at that moment.
+    /// Minimum version of each record of a range: the version acknowledged before the seek, for the cursor may show the
+    /// state at that moment.
     min_versions: Vec<u64>,
     /// Cursors bring values, and those are verified.
     verifies: bool,
@@ -170,7 +170,7 @@ impl RangeReader {
     ) -> RangeStep {
         match (record, expected) {
             (Some((key, value)), Some(id)) if driver.keys.read(key) == Some(id) => {
-                // Where records were skipped, this one may be further on than was looked up.
+                // After skipped records, this one may be beyond those that were looked up.
                 if !tail.may_come(id, self.before(target)) {
                     driver.came_back(id);
                 }

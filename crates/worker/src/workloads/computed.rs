@@ -22,10 +22,10 @@ pub trait ComputedLoad: Sync {
     /// The smallest cache that makes sense, bytes.
     fn least_cache(&self) -> u64;
 
-    /// How its keys are spelled, for results.
+    /// The spelling of its keys, for results.
     fn key_spelling(&self, data: &Data) -> String;
 
-    /// The most that each counter of a client can come to in a trial of so many ticks.
+    /// The highest possible value of each counter of a client in a trial of this number of ticks.
     fn most_counted(&self, data: &Data, ticks: u64) -> [u64; COUNTERS];
 
     /// Records that the database has in the end: an estimate, never for figures.
@@ -40,7 +40,7 @@ pub trait ComputedLoad: Sync {
     /// The records that the database has afterwards, for an audit.
     fn stored(&self, data: &Data) -> Box<dyn StoredRecords>;
 
-    /// Why what came out is wrong. Called for trials whose every answer was right.
+    /// Why the outcome is wrong. Called for trials whose every answer was right.
     fn wrong(&self, counts: &TrialCounts<'_>) -> Option<String>;
 }
 
@@ -61,7 +61,7 @@ impl Workload {
         self.computed().map(ComputedLoad::least_cache)
     }
 
-    /// How its keys are spelled, for results.
+    /// The spelling of its keys, for results.
     pub fn key_spelling(self, data: &Data) -> String {
         self.computed().map_or_else(|| data.key_format.to_string(), |load| load.key_spelling(data))
     }
@@ -76,7 +76,7 @@ impl Workload {
         self.computed().is_some()
     }
 
-    /// The most that each counter of a client can come to in a trial of so many ticks.
+    /// The highest possible value of each counter of a client in a trial of this number of ticks.
     pub fn most_counted(self, data: &Data, ticks: u64) -> [u64; COUNTERS] {
         self.computed().map_or([ticks; COUNTERS], |load| load.most_counted(data, ticks))
     }
@@ -108,7 +108,7 @@ impl Workload {
         }
     }
 
-    /// Why what came out is wrong. Called for trials whose every answer was right.
+    /// Why the outcome is wrong. Called for trials whose every answer was right.
     pub fn wrong(self, counts: &TrialCounts<'_>) -> Option<String> {
         self.computed()?.wrong(counts)
     }

@@ -20,7 +20,7 @@ pub enum Removal {
     Oldest,
 }
 
-/// How much higher the versions of records have become together.
+/// Increase of the versions of records, summed.
 #[derive(Clone, Copy, Debug)]
 pub struct VersionsAdded {
     /// The versions added of all records.
@@ -29,7 +29,7 @@ pub struct VersionsAdded {
     pub sampled: u64,
 }
 
-/// A workload. What most of them have in common is the default.
+/// A workload. The defaults are what most of them have in common.
 pub trait WorkloadDefinition: Sync {
     /// Its name in files and results.
     fn name(&self) -> WorkloadName;
@@ -55,12 +55,12 @@ pub trait WorkloadDefinition: Sync {
         false
     }
 
-    /// Whether it asks for records in key order and knows of none but those that were loaded.
+    /// Whether it reads records in key order and knows only those that were loaded.
     fn reads_in_order(&self) -> bool {
         false
     }
 
-    /// Whether it writes records that were not there.
+    /// Whether it writes new records.
     fn inserts(&self, _spec: &WorkloadParameters) -> bool {
         false
     }
@@ -70,25 +70,25 @@ pub trait WorkloadDefinition: Sync {
         None
     }
 
-    /// Whether it knows what to expect of a database from which some records were removed.
+    /// Whether it knows what to expect of a database after some records were removed.
     fn expects(&self, _spec: &WorkloadParameters, _removed: Removal) -> bool {
         false
     }
 
-    /// Whether it goes by the sum of the versions of all records, and so works on no database that others wrote to.
+    /// Whether it relies on the sum of the versions of all records, and so works on no database that others wrote to.
     fn counts_versions(&self, _spec: &WorkloadParameters) -> bool {
         false
     }
 
-    /// How much a trial with these counters of its clients added to the versions of records; absent if nobody can say.
-    /// A load writes version 0.
+    /// Increase of the versions of records by a trial with these counters of its clients; absent if it is unknown. A
+    /// load writes version 0.
     fn versions_added(&self, _spec: &WorkloadParameters, _counters: &[[u64; COUNTERS]]) -> Option<VersionsAdded> {
         (self.loads() || self.writer().is_none()).then_some(VersionsAdded { all: 0, sampled: 0 })
     }
 
     // ---- its place in an experiment
 
-    /// Whether it fills an empty database, as against working on a loaded one.
+    /// Whether it fills an empty database, rather than working on a loaded one.
     fn loads(&self) -> bool {
         false
     }
@@ -98,17 +98,17 @@ pub trait WorkloadDefinition: Sync {
         None
     }
 
-    /// Whether it ends, unless told otherwise, after as many operations as a part of the database has records.
+    /// Whether it ends, by default, after a number of operations that is a fraction of the number of records.
     fn ends_by_part(&self) -> bool {
         false
     }
 
-    /// Whether what was written is flushed at its end, and background work waited for.
+    /// Whether it flushes at its end and waits for background work.
     fn settles(&self) -> bool {
         false
     }
 
-    /// Whether a key of the experiment file means something to it: those of its roles, and the records' own.
+    /// Whether a key of the experiment file applies to it: those of its roles, and the records' own.
     fn takes(&self, key: WorkloadKey) -> bool {
         concerns(key, [self.reader(), self.writer()])
     }
@@ -130,17 +130,17 @@ pub trait WorkloadDefinition: Sync {
 
     // ---- records
 
-    /// The number of ids that it asks for. Those beyond the records have keys that are not in the database.
+    /// The number of ids that it asks for. Ids beyond the records have keys that are not in the database.
     fn ids(&self, data: &Data) -> u64 {
         data.records
     }
 
-    /// How likely each record is to come next, unless the experiment says otherwise.
+    /// Distribution of the records, unless the experiment sets it.
     fn default_distribution(&self) -> Distribution {
         Distribution::default()
     }
 
-    /// How ranges and batches are read, unless the experiment says otherwise.
+    /// The way to read ranges and batches, unless the experiment sets it.
     fn default_reads(&self) -> Reads {
         Reads::default()
     }
@@ -158,7 +158,7 @@ pub trait WorkloadDefinition: Sync {
     }
 }
 
-/// Whether a key is about records and clients as such, or about one of these roles.
+/// Whether a key concerns records and clients in general, or one of these roles.
 pub(super) fn concerns(key: WorkloadKey, roles: [Option<Role>; 2]) -> bool {
     let is_of_role = |role: Role| matches!(key, WorkloadKey::Run(key) if role.keys().contains(&key));
     key.concerns_all() || roles.into_iter().flatten().any(is_of_role)

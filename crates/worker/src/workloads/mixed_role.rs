@@ -14,20 +14,20 @@ use super::parameters::{Reads, WorkloadParameters};
 pub struct MixedRole {
     /// Its name in results.
     pub name: String,
-    /// How many they are.
+    /// Number of clients.
     pub clients: u32,
     /// Their operations.
     pub mix: OperationMix,
-    /// How likely each record is to come next.
+    /// Distribution of the records.
     pub distribution: Distribution,
     /// Records in each of their puts and inserts.
     #[serde(default = "one")]
     pub batch: u64,
-    /// How they read ranges, and how many records at once.
+    /// The way to read ranges, and several records at once.
     pub reads: Reads,
     /// Operations a second of all of them together; absent in a closed loop.
     pub rate: Option<f64>,
-    /// How operations come where they come at a rate.
+    /// Arrival of operations that come at a rate.
     pub arrival: Arrival,
     /// When what they write is acknowledged; absent: as the database has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

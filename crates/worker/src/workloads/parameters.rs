@@ -14,28 +14,28 @@ use crate::arrival::PERIOD_NS;
 /// The records of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Data {
-    /// How many.
+    /// Number of records.
     pub records: u64,
     /// Bytes of a key.
     pub key_size: u64,
-    /// How keys are spelled.
+    /// The spelling of keys.
     pub key_format: KeyFormat,
-    /// The leading bytes of a key that engines are told to be its prefix.
+    /// The leading bytes of a key that engines treat as its prefix.
     #[serde(default)]
     pub prefix_size: Option<u64>,
-    /// How many keys have a prefix in common; absent: as many as a key that is one number gives.
+    /// Keys with the same prefix; absent: as many as a key that is one number gives.
     #[serde(default)]
     pub keys_per_prefix: Option<u64>,
     /// Bytes of a value; of sizes that are drawn, the mean.
     pub value_size: u64,
-    /// How sizes of values are drawn; absent: all have one.
+    /// Distribution of the sizes of values; absent: all have one.
     #[serde(default)]
     pub value_sizes: Option<ValueSizes>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: f64,
     /// The seed of values.
     pub seed: u64,
-    /// How numbers are spelled by a workload whose records are numbers.
+    /// The spelling of numbers, for a workload whose records are numbers.
     #[serde(default)]
     pub spelling: Spelling,
 }
@@ -98,24 +98,25 @@ impl Data {
 pub enum TrialEnd {
     /// After this time.
     After(Duration),
-    /// When each thread that the workload is about has done so many operations. A load ends when all is loaded.
+    /// When each client thread that the workload measures has done this number of operations. A load ends when all is
+    /// loaded.
     Operations(u64),
 }
 
-/// How a workload reads, where a read is more than a get.
+/// The way a workload reads, if a read is more than a get.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reads {
     /// Steps of the cursor after each seek of a range.
     pub seek_nexts: u64,
-    /// How long the ranges of a mix are.
+    /// Lengths of the ranges of a mix.
     #[serde(default)]
     pub lengths: RangeLengths,
-    /// The limits that the cursors of a mix's ranges are told.
+    /// The limits that the cursors of a mix's ranges get.
     #[serde(default)]
     pub cursors: RangeCursors,
     /// Records in each batch of reads.
     pub per_batch: u64,
-    /// Ranges begin at one of the first so many records; absent: at any.
+    /// Ranges begin within this number of records, counted from the first; absent: at any.
     pub seek_within: Option<u64>,
 }
 
@@ -144,7 +145,7 @@ pub struct WorkloadParameters {
     pub batch: u64,
     /// Reads in one read-only transaction; 1: each read for itself.
     pub reads_per_transaction: u64,
-    /// How ranges and batches are read.
+    /// The way to read ranges and batches.
     #[serde(default)]
     pub reads: Reads,
     /// The operations that clients mix, where the workload has none of its own.
@@ -153,7 +154,7 @@ pub struct WorkloadParameters {
     /// The roles of its clients, where these are not all alike; the clients of all of them are writers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<MixedRole>,
-    /// How likely each record is to come next, where records are drawn at random.
+    /// Distribution of the records, if they are drawn at random.
     #[serde(default)]
     pub distribution: Distribution,
     /// The most records written a second, by all writers together; of a mix, operations of all kinds.
@@ -161,10 +162,10 @@ pub struct WorkloadParameters {
     /// Operations a second of all readers together; absent in a closed loop.
     #[serde(default)]
     pub read_rate: Option<f64>,
-    /// How operations come where they come at a rate.
+    /// Arrival of operations that come at a rate.
     #[serde(default)]
     pub arrival: Arrival,
-    /// How well transactions must be kept from each other; absent: as well as the engine does.
+    /// Required isolation of transactions; absent: as the engine has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<IsolationLevel>,
     /// When what clients write is acknowledged, as each session says; absent: as the database has it.
@@ -211,7 +212,7 @@ impl WorkloadParameters {
         by_prefix.unwrap_or(self.reads.seek_nexts + 1)
     }
 
-    /// How long a trial may be without an operation because it was asked to be slow.
+    /// The longest time without an operation that the requested rates allow.
     pub fn longest_pause(&self) -> Duration {
         let intervals = [true, false].into_iter().filter_map(|writes| self.interval_s(writes));
         let pauses = intervals.map(|interval| arrival_pause_s(self.arrival, interval));
@@ -228,7 +229,7 @@ impl WorkloadParameters {
         self.write_rate.is_some() || self.read_rate.is_some() || self.roles.iter().any(|role| role.rate.is_some())
     }
 
-    /// How operations come, of all clients that work at a rate.
+    /// Arrivals of all clients that work at a rate.
     pub fn arrivals(&self) -> impl Iterator<Item = Arrival> {
         let alike = self.write_rate.or(self.read_rate).map(|_| self.arrival);
         alike.into_iter().chain(self.roles.iter().filter(|role| role.rate.is_some()).map(|role| role.arrival))

@@ -37,7 +37,7 @@ pub fn likelihoods_of_lengths(lengths: RangeLengths, most: u64) -> Vec<f64> {
     (1..=most).map(part).collect()
 }
 
-/// Turns of a Pareto law that are told from one another.
+/// Turns of a Pareto law that are distinguished.
 const TURNS: u64 = 10_000;
 
 /// Lengths, one after the other.
@@ -56,7 +56,7 @@ impl RangeLengthChoice {
             RangeLengthChoice::Fixed(most) => *most,
             RangeLengthChoice::Uniform(most, stream) => 1 + stream.below(*most),
             RangeLengthChoice::Zipf(ranks) => 1 + ranks.next(),
-            // What no number holds is the highest.
+            // A draw that no number holds is the highest number.
             RangeLengthChoice::Pareto(law, most, stream) => 1 + (law.drawn(stream.bits()) as u64 - 1) % *most,
         }
     }

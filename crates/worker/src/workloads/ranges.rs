@@ -1,5 +1,5 @@
-//! `fwdrange`, `revrange`, and both while one writer updates: a seek to a random record, and so many steps from there.
-//! One range is one operation; its latency is that of its calls, without what the driver does between them.
+//! `fwdrange`, `revrange`, and both while one writer updates: a seek to a random record, and `seek_nexts` steps from
+//! there. One range is one operation; its latency is that of its calls, without the driver's work between them.
 
 use kvdyno_experiment::RunKey;
 use kvdyno_model::WorkloadName;

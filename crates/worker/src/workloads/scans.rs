@@ -101,7 +101,7 @@ impl<C: Clock, const FULL: bool, const LEDGER: bool> Work<C> for Scan<FULL, LEDG
     }
 }
 
-/// Where a client stands within a call of [`Work::run`].
+/// The state of a client within a call of [`Work::run`].
 struct ScanProgress {
     /// Operations that it may still do.
     left: u64,
@@ -144,7 +144,7 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
                 // SAFETY: as above.
                 let follows = self.follow(driver, unsafe { record.with(status) });
                 next = self.next;
-                // What that took is not the next operation's.
+                // The time of the check is not the next operation's.
                 end = clock.now();
                 if follows != Some(Target::Next) {
                     break follows.filter(|_| end < limit.until.load(Ordering::Relaxed));
@@ -163,7 +163,7 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
     }
 }
 
-/// Whether this is the record `id`, with `FULL` to the last bit of its value.
+/// Whether the record is `id`, with `FULL` to the last bit of its value.
 ///
 /// # Safety
 /// No other call on the cursor or on its session has come since.
@@ -228,7 +228,8 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
         if self.backward { driver.parameters.data.records - 1 } else { 0 }
     }
 
-    /// A pass begins where the engine says that its records begin: one before them that nobody wrote is seen.
+    /// A pass begins where the engine says that its records begin, so a record before them that was never written is
+    /// noticed.
     fn new_pass<C>(&mut self, driver: &Driver<'_, C>) -> Target {
         self.next = self.pass_start(driver);
         Target::First
@@ -266,7 +267,7 @@ impl<const FULL: bool, const LEDGER: bool> Scan<FULL, LEDGER> {
     }
 }
 
-/// Where a cursor goes.
+/// The destination of a cursor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     /// To the record after the present one.

@@ -25,8 +25,8 @@ pub struct WorkloadSpec {
 }
 
 impl WorkloadSpec {
-    /// Whether it makes sense, as far as the bounds of each number do not tell. Where clients have roles, each of those
-    /// is held to it by itself: see [`WorkloadSpec::of_role`].
+    /// Checks it beyond the bounds of each number. If clients have roles, each role is checked by itself: see
+    /// [`WorkloadSpec::of_role`].
     ///
     /// # Errors
     /// Which number does not, and what would be right.
@@ -51,7 +51,7 @@ impl WorkloadSpec {
         WorkloadSpec { name: self.name, parameters: self.parameters.of_client(first).into_owned() }
     }
 
-    /// Whether a clock can tell the operations of a client apart that come at a rate.
+    /// Checks that a clock can tell apart the operations of a client that come at a rate.
     fn check_rates(&self) -> Result<(), WorkloadError> {
         let parameters = &self.parameters;
         let of_writers = if self.name.accepts(RunKey::Rate) { RunKey::Rate } else { RunKey::WriteRate };
@@ -102,7 +102,7 @@ impl WorkloadSpec {
     pub fn prepare(&self, ledger: &LedgerMemory, contents: &KnownContents) {
         let records = self.parameters.data.records;
         let ids = contents.present.given_out.max(records);
-        // Nobody knows how many it inserts.
+        // The number of inserts is unknown.
         ledger.prepare(if self.name.inserts(&self.parameters) { u64::MAX } else { ids }, records);
     }
 

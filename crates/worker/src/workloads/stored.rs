@@ -7,7 +7,7 @@ use super::present::MOST_INSERTED;
 
 /// The records that a workload leaves. Each has an id below [`StoredRecords::count`].
 pub trait StoredRecords {
-    /// How many there are.
+    /// Number of records.
     fn count(&self) -> u64;
 
     /// The key of `id`, in `key`, whose old content goes.
@@ -31,7 +31,7 @@ pub(super) struct LoadedRecords {
 
 impl LoadedRecords {
     pub(super) fn new(data: &Data) -> Result<LoadedRecords, KeyError> {
-        // Where records can be inserted, their keys are spelled, too.
+        // The keys of inserted records are spelled, too.
         let keys = data.keys_of(data.records.saturating_add(MOST_INSERTED)).or_else(|_| data.keys())?;
         Ok(LoadedRecords { keys, values: data.values(), count: data.records })
     }

@@ -1,5 +1,5 @@
-//! Reads and rewrites of shared records, in transactions or by one call. Each write makes a record one version newer,
-//! whoever wrote it before.
+//! Reads and rewrites of shared records, in transactions or by one call. Each write makes a record one version newer
+//! than the last write of any client.
 //!
 //! The sum of the versions of all records is therefore the number of acknowledged updates, in whatever order they came.
 //! A lost update, half a transaction, or an update built on another's before that was committed changes the sum; audits
@@ -42,14 +42,14 @@ pub(super) fn isolation_of(capabilities: u64) -> IsolationLevel {
     }
 }
 
-/// How a transaction is to end.
+/// The requested end of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Commit,
     RollBack,
 }
 
-/// How a try of a transaction ended.
+/// The outcome of a try of a transaction.
 pub(super) enum Tried {
     Done,
     /// The engine undid it because of others.

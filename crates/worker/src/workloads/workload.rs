@@ -41,7 +41,7 @@ impl Workload {
         }
     }
 
-    /// Whether a key of the experiment file means something to it.
+    /// Whether a key of the experiment file applies to it.
     pub fn accepts(self, key: impl Into<WorkloadKey>) -> bool {
         match key.into() {
             WorkloadKey::Run(RunKey::Durability) => self.writes(),

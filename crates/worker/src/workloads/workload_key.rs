@@ -17,8 +17,7 @@ pub enum WorkloadKey {
 }
 
 impl WorkloadKey {
-    /// Whether it is about records or clients as such, and so means something to every workload that does not say
-    /// otherwise.
+    /// Whether it concerns records or clients in general, and so applies to every workload that does not say otherwise.
     pub(super) fn concerns_all(self) -> bool {
         use RunKey::{Clients, Duration, Operations, Readers, RecordsFraction, Warmup, Workload};
         match self {

@@ -57,7 +57,7 @@ unsafe fn opened_cursor<E: Engine>(
 pub(super) unsafe extern "C" fn cursor_close<E: Engine>(cursor: *mut abi::Cursor) {
     // SAFETY: the contract: a handle from `cursor_open`, for the last time.
     let cursor = unsafe { Box::from_raw(cursor.cast::<CursorOf<E>>()) };
-    // There is nobody to tell: the call returns nothing.
+    // An error cannot be reported: the call returns nothing.
     let _ = caught(|| {
         drop(cursor);
         Ok(())

@@ -1,4 +1,4 @@
-//! The handles that a host has of databases, sessions and cursors, and calls on them whose errors are kept or told.
+//! The handles that a host has of databases, sessions and cursors, and calls on them whose errors are kept or reported.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

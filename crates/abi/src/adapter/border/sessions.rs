@@ -29,7 +29,7 @@ pub(super) unsafe extern "C" fn session_open<E: Engine>(
 pub(super) unsafe extern "C" fn session_close<E: Engine>(session: *mut abi::Session) {
     // SAFETY: the contract: a handle from `session_open`, for the last time.
     let session = unsafe { Box::from_raw(session.cast::<SessionOf<E>>()) };
-    // There is nobody to tell: the call returns nothing.
+    // An error cannot be reported: the call returns nothing.
     let _ = caught(|| {
         drop(session);
         Ok(())

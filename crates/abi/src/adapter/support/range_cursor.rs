@@ -27,8 +27,8 @@ pub trait Ranges {
     fn record(item: &Self::Item) -> Record<'_>;
 }
 
-/// A [`Cursor`] on [`Ranges`]. Each seek begins a range, and so does each turn: an iterator that has come from one end
-/// cannot go back over what it has shown.
+/// A [`Cursor`] on [`Ranges`]. Each seek begins a range, and so does each change of direction: an iterator that has
+/// come from one end cannot return.
 pub struct RangeCursor<R: Ranges> {
     /// Declared, like `under_way`, before `ranges` and so dropped before it: a record may borrow from a snapshot, a
     /// range from a transaction.

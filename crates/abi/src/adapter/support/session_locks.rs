@@ -16,7 +16,7 @@ impl<T> SessionLocks<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// A session's part, until it is dropped. It is made while nobody has the whole.
+    /// A session's part, until it is dropped. It is made while no caller has the whole.
     pub fn part(&self, value: impl FnOnce() -> T) -> Result<Arc<Mutex<T>>, Error> {
         let mut parts = self.0.lock().map_err(Error::new)?;
         parts.retain(|part| part.strong_count() > 0);
@@ -25,7 +25,7 @@ impl<T> SessionLocks<T> {
         Ok(part)
     }
 
-    /// Does something while every part is locked. What is in the parts can be changed.
+    /// Calls `work` while every part is locked. It may change the parts.
     pub fn with_all<R>(&self, work: impl FnOnce(&mut [MutexGuard<'_, T>]) -> R) -> Result<R, Error> {
         let parts = self.0.lock().map_err(Error::new)?;
         let parts: Vec<_> = parts.iter().filter_map(Weak::upgrade).collect();

@@ -39,7 +39,7 @@ impl Syncer {
 
 impl Drop for Syncer {
     fn drop(&mut self) {
-        // Whoever wants to know how it went calls `stop`.
+        // An error is ignored here; `stop` returns it.
         let _ = self.join();
     }
 }

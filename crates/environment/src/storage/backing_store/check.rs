@@ -1,4 +1,4 @@
-//! Whether a backing store can be made here; nothing is changed.
+//! Checks that a backing store can be made here; changes nothing.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -93,7 +93,7 @@ fn kernel_knows(storage: StorageKind) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a device is there, nobody uses it, and the user gave it up.
+/// Checks that a device exists, is unused, and was given up by the user.
 fn is_free(device: &Path, given_up: Option<&Path>) -> Result<(), Refusal> {
     let refused = |why: String| Err(Refusal::new(EnvironmentKey::Device, why));
     let shown = device.display();

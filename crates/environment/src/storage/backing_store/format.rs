@@ -49,7 +49,7 @@ pub(super) fn format(storage: StorageKind, device: &Path, register: &Register) -
     }
 }
 
-/// Where an ext4 keeps its state (`s_state`, 2 bytes), and the bit of it that says that it was unmounted.
+/// Offset of an ext4's state (`s_state`, 2 bytes), and the bit of it that says that it was unmounted.
 /// <https://docs.kernel.org/filesystems/ext4/super.html>
 const EXT4_STATE: u64 = 1024 + 0x3a;
 const EXT4_UNMOUNTED: u8 = 1;

@@ -1,4 +1,4 @@
-//! Mounts and loop devices of a kvdyno that is no more, and what only looks like them.
+//! Mounts and loop devices of a dead kvdyno, and things that only look like them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use super::{MOUNT, at, lies_on, loops, unmount};
 use crate::mount;
 use crate::ownership::{Below, Inode};
 
-/// How long a leftover may be busy: nobody is about to let go of it.
+/// Time limit for a leftover that is busy: its users are not about to let go of it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Something of a kvdyno that is no more.
+/// A thing of a dead kvdyno.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeftoverStorage {
     /// A filesystem at this point.
@@ -43,16 +43,16 @@ pub(crate) fn leftovers(point: &Path, below: &Below) -> io::Result<Vec<LeftoverS
     Ok(things)
 }
 
-/// Whether the uppermost mount at a point shows what was made.
+/// Whether the topmost mount at a point is ours.
 fn is_ours(point: &Path, below: &Below) -> io::Result<bool> {
     at(point).map_or(Ok(false), |mount| lies_on(&mount, below))
 }
 
 impl LeftoverStorage {
-    /// Takes it from the system, if it is still what it was. What is in it stays.
+    /// Unmounts or detaches it, if it is still the same. Its contents stay.
     ///
     /// # Errors
-    /// If somebody uses it.
+    /// If it is in use.
     pub(crate) fn remove(&self) -> io::Result<()> {
         match self {
             LeftoverStorage::Mount { point, below } => match is_ours(point, below)? {
@@ -67,8 +67,8 @@ impl LeftoverStorage {
     }
 }
 
-/// Mounts and loop devices that have the names that kvdyno gives, whoever made them: what is mounted or is a device,
-/// and the point by which it would be registered.
+/// Mounts and loop devices with the names that kvdyno gives, whoever made them: a description of each, and the point by
+/// which it would be registered.
 pub(crate) fn lookalikes() -> Vec<(String, PathBuf)> {
     let mounts = points().map(|point| (format!("the mount at {}", point.display()), point));
     let images = loops::all().into_iter().filter(|one| is_image(&one.file));

@@ -24,7 +24,7 @@ pub(super) struct Loop {
 impl Loop {
     /// Whether its file has, or had, this path.
     fn is_named(&self, file: &Path) -> bool {
-        // What the kernel adds to the name of a file that was removed.
+        // The kernel's suffix for the name of a removed file.
         let mut removed = file.as_os_str().to_owned();
         removed.push(" (deleted)");
         self.file == file || self.file.as_os_str() == removed
@@ -64,7 +64,7 @@ pub(super) fn all_of(file: &Path, inode: Inode) -> io::Result<Vec<PathBuf>> {
     Ok(devices)
 }
 
-/// Whether a device has this file behind it: the file itself, by the kernel's word, and not another of its name.
+/// Whether a device is backed by this very file, by the kernel's word, and not by another of its name.
 ///
 /// # Errors
 /// If the kernel does not tell: it does to root alone.

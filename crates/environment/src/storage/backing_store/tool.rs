@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::ownership::Register;
 
-/// Where a tool is, on `PATH`.
+/// The path of a tool on `PATH`.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| is_program(path))
 }

@@ -6,7 +6,7 @@ use kvdyno_conformance::{CheckOutcome, CheckVerdict, Suite};
 
 /// The outcomes of an engine's checks.
 pub(super) struct EngineChecks<'a> {
-    /// As the user named it.
+    /// The engine, as the user named it.
     pub name: &'a str,
     pub version: String,
     pub suite: Suite,
@@ -53,8 +53,8 @@ impl EngineChecks<'_> {
         self.again.iter().find(|again| again.check.name == outcome.check.name)
     }
 
-    /// Whether it is of use to run it again: not if it is known to fail, and not where for its failure others were not
-    /// run, since no later pass makes up for those.
+    /// Whether running it again is useful. It is not for a known failure, nor if other checks were not run because of
+    /// it: no later pass makes up for those.
     pub fn may_be_flaky(&self, outcome: &CheckOutcome) -> bool {
         let all_were_run = !self.outcomes.iter().any(|other| matches!(other.verdict, CheckVerdict::NotRun(_)));
         all_were_run && matches!(self.standing(outcome), CheckStanding::Failed(_))

@@ -63,7 +63,7 @@ pub(super) fn repeated(column: &EngineChecks<'_>, again: &CheckOutcome) -> Strin
     text
 }
 
-/// How many of an engine's checks came to what.
+/// The number of an engine's checks by verdict.
 pub(super) fn summary(column: &EngineChecks<'_>, outcomes: &[CheckOutcome]) -> String {
     let verdicts = |wanted: fn(&CheckVerdict) -> bool| outcomes.iter().filter(|one| wanted(&one.verdict)).count();
     let standings =

@@ -96,7 +96,7 @@ fn an_error_of_the_lab_ends_the_run_which_can_be_gone_on_with() {
         (run.done().as_str(), run.saved().as_str()),
         ("a load, a readrandom, a overwrite", "a load, a readrandom")
     );
-    // Nobody holds the databases, and they are there.
+    // The databases are unlocked and still there.
     drop(FolderLock::acquire_for(&run.folder.root().join("databases"), &run.name).unwrap());
     assert_eq!(run.calls(), "remove a, a reload, a overwrite, audit a of 1+3, remove a");
 }

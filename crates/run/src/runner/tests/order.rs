@@ -1,4 +1,4 @@
-//! Which trials are done, in which order, and what is told of them.
+//! The trials that are done, their order, and the reports about them.
 
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ use crate::executor::Executor;
 use crate::progress::Live;
 use crate::trial::{Ended, TrialContext, not_run};
 
-/// How something comes out.
+/// A scripted outcome.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     /// A trial fails so, or no part can be read back.
@@ -32,7 +32,7 @@ pub(super) enum Act {
     Loses(usize),
     /// A process of the audit is still there at its end.
     Survives,
-    /// The engine cannot give back what it keeps outside.
+    /// The engine cannot release what it keeps outside.
     Complains,
 }
 

@@ -72,7 +72,7 @@ impl StoppingRule for ScriptedRule {
     }
 }
 
-/// Everything that was told while trials ran.
+/// Everything that was reported while trials ran.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     /// Trials that began, with their indices and the number of all.
@@ -126,7 +126,7 @@ pub(super) struct TestRun {
 }
 
 impl TestRun {
-    /// Engines and workloads by their names; `lab` has lines of `[lab]`, and sections after it. Trials take turns
+    /// A run of these engines and workloads. `lab` has lines of `[lab]`, and sections after it. Trials take turns
     /// unless it says otherwise.
     pub(super) fn of(engines: &str, workloads: &str, lab: &str) -> TestRun {
         let design = if lab.contains("design") { "" } else { "design = \"turns\"" };
@@ -214,12 +214,12 @@ impl TestRun {
         }
     }
 
-    /// Who had written into the database before a trial.
+    /// The writers of the database before a trial.
     pub(super) fn before(&self, name: &str) -> String {
         self.script.before.borrow().iter().rev().find(|(of, _)| of == name).unwrap().1.clone()
     }
 
-    /// Whether a database or something else is left where databases go.
+    /// Whether the folder of databases still exists.
     pub(super) fn has_databases(&self) -> bool {
         self.folder.root().join("databases").exists()
     }

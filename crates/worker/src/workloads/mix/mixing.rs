@@ -23,7 +23,7 @@ use crate::shared::{ClientCounter, ClientOps, MOST_KINDS, OpStats, bump};
 use crate::workloads::present::{Inserts, Takes};
 use crate::workloads::range_lengths::{self, RangeLengthChoice};
 
-/// Records of which nobody can say whether they had to come, or had to be absent.
+/// Records for which it is undecidable whether they had to come, or had to be absent.
 pub(super) const UNCHECKED: ClientCounter = ClientCounter(0);
 
 /// Operations that rightly found no record.
@@ -36,7 +36,8 @@ pub(super) const PRESENT: ClientCounter = ClientCounter(2);
 const OPERATIONS: u64 = 0x6f70_7300;
 const LENGTHS: u64 = 0x6c65_6e67;
 
-/// Draws of operations in a closed loop between two looks at what other clients did: each look reads what they write.
+/// Draws of operations in a closed loop between two looks at the progress of other clients: each look reads memory that
+/// they write.
 const DRAWS_BETWEEN_LOOKS: u32 = 16;
 
 /// One client's mix. `FULL`: values are verified.
@@ -53,11 +54,11 @@ pub(super) struct Mixing<K, A, const FULL: bool> {
     pub(super) deletes: bool,
     /// The oldest are taken, or were.
     pub(super) takes_oldest: bool,
-    /// All are taken as ranges, so that nobody may see a part of one.
+    /// All takes are ranges, so that no reader may see a part of one.
     pub(super) takes_ranges: bool,
     /// Clients of other roles insert records, or take them.
     follows: bool,
-    /// Draws of operations until it looks again for what they did.
+    /// Draws of operations until the next look at them.
     until_look: u32,
     /// The ids that it updates.
     own: OwnIds,
@@ -158,7 +159,7 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations, const FULL: bool> Work<C> for 
                 _ => self.drawn.most_frequent -= count,
             }
         }
-        // What is behind at the end is the most frequent kind's.
+        // The delay at the end is the most frequent kind's.
         self.gets.arrival.pause(driver.clock, &all_ops[self.next.most_frequent()].pacing);
         // All kinds worked for the same time.
         all_ops.iter().for_each(|ops| ops.until.store(self.end, Ordering::Relaxed));
@@ -239,7 +240,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         })
     }
 
-    /// Waits until the next operation is due, where they come by a schedule. Whether the trial goes on.
+    /// Waits until the next operation is due, if operations come by a schedule. Returns whether the trial goes on.
     #[inline(always)]
     fn waits<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) -> GoesOn {
         if !A::IS_OPEN {
@@ -267,7 +268,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         self.own.nearest(id, self.inserts.there())
     }
 
-    /// Asks for `id`, whose key is spelled. How it was answered, and whether the trial goes on.
+    /// Asks for `id`, whose key is spelled. Returns whether the answer was right, and whether the trial goes on.
     #[inline(always)]
     fn ask<C: Clock>(&mut self, driver: &Driver<'_, C>, id: u64, min_version: u64) -> (bool, GoesOn) {
         let (table, session) = driver.session.raw();
@@ -313,7 +314,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         self.value_size = unsafe { made.write(id, self.version, self.key.as_mut_ptr(), self.value.as_mut_ptr()) };
     }
 
-    /// Writes the record that was made. Whether that was acknowledged, and whether the trial goes on.
+    /// Writes the record that was made. Returns whether that was acknowledged, and whether the trial goes on.
     #[inline(always)]
     fn write<C: Clock>(&mut self, driver: &Driver<'_, C>, id: u64, ops: &OpStats) -> (bool, GoesOn) {
         let (table, session) = driver.session.raw();
@@ -401,7 +402,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
     fn group_of<C>(&self, id: u64, driver: &Driver<'_, C>) -> (u64, u64) {
         let count = driver.parameters.longest_range();
         let first = id - id % count;
-        // Those that somebody is about to take may come, or not.
+        // Records that a client is about to take may come, or not.
         let there = if self.takes_oldest { first.max(self.takes.gone()) } else { first };
         (there, first + count - there)
     }

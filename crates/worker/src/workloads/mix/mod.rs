@@ -100,7 +100,7 @@ pub(super) struct MixDefinition {
     summary: &'static str,
     role: &'static MixRole,
     distribution: DistributionKind,
-    /// How ranges are read, unless the experiment says otherwise; absent: as everywhere.
+    /// The way to read ranges, unless the experiment sets it; absent: as everywhere.
     reads: Option<Reads>,
 }
 
@@ -283,7 +283,7 @@ const WRITES_ANY: [MixOperation; 4] = [Put, ReadModifyWrite, Delete, InsertIfAbs
 /// Operations that delete the oldest records.
 const TAKES_OLDEST: [MixOperation; 2] = [Take, Expire];
 
-/// Operations that write any record one version higher, whoever wrote it before.
+/// Operations that raise the version of any record by one, whichever client wrote it before.
 const COUNTS_VERSIONS: [MixOperation; 2] = [AtomicUpdate, TransactionalUpdate];
 
 /// Operations that write versions of their client's own, or records that a sum of versions would not know of.
@@ -300,7 +300,7 @@ impl MixDefinition {
         WorkloadError::unless(false, RunKey::Mix, self.role.words(spec), expected)
     }
 
-    /// Refuses deletions of which nobody could tell what is left.
+    /// Refuses deletions after which the remaining records would be unknown.
     fn check_removal(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let taking = TAKES_OLDEST.into_iter().find(|&taking| self.mixes(spec, taking));
         let other = WRITES_ANY.into_iter().find(|&other| self.mixes(spec, other));
@@ -320,8 +320,8 @@ impl MixDefinition {
         WorkloadError::unless(has_absent || !self.mixes(spec, Miss), DataKey::KeySize, size, expected)
     }
 
-    /// Refuses several records in a call where a client makes no such calls, or where nobody could tell which of them
-    /// it is changing.
+    /// Refuses several records in a call if a client makes no such calls, or if it would be unknown which of them it is
+    /// changing.
     fn check_several(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let has = |operations: [MixOperation; 2]| {
             self.role.mix(spec).is_none_or(|mix| operations.into_iter().any(|operation| mix.has(operation)))

@@ -1,4 +1,4 @@
-//! Which operation of a mix comes next, and what it is counted as.
+//! The next operation of a mix, and the kind that it is counted as.
 
 use kvdyno_dataset::Stream;
 use kvdyno_model::{MixOperation, OperationMix};
@@ -9,7 +9,7 @@ use crate::key_choice::alias::{AliasEntry, ENTRIES, alias_table, drawn, of_all};
 use crate::shared::MOST_KINDS;
 use crate::workloads::parameters::WorkloadParameters;
 
-/// The kind that an operation is counted as, of a client that writes and gets so many records at once.
+/// The kind that an operation is counted as, for a client that writes and gets this number of records at once.
 fn kind(operation: MixOperation, batch: usize, gets: usize) -> OpKind {
     match operation {
         MixOperation::Get if gets > 0 => OpKind::MultiGet,
@@ -52,7 +52,7 @@ pub(super) struct OperationChoice {
     counts: [AliasEntry; ENTRIES],
     /// The cumulative weights, of 2^64, of all operations but the last, without the most frequent one.
     others: [u64; MOST_KINDS - 1],
-    /// How many of these there are.
+    /// Number of these weights.
     ends: usize,
     stream: Stream,
 }

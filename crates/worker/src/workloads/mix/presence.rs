@@ -1,4 +1,4 @@
-//! Whether a record is there: asked for without its value, and the condition of a write.
+//! Existence of a record: asked for without its value, and the condition of a write.
 
 use std::sync::atomic::Ordering;
 
@@ -44,7 +44,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         let Some(insert) = table.insert_if_absent else { return false };
         self.outrun(driver.ledger.min_version(id));
         self.make(driver, id);
-        // Nobody else writes it.
+        // Only this client writes it.
         let was_deleted = driver.ledger.is_deleted(id);
         if self.deletes {
             driver.stats.changing.store(id + 1, Ordering::Relaxed);

@@ -22,7 +22,7 @@ use crate::loops::{Driver, NOTHING, lent};
 use crate::shared::{OpStats, bump};
 use crate::workloads::present::{Inserts, Takes};
 
-/// How a record was answered for that may be absent.
+/// The answer for a record that may be absent.
 pub(super) enum Answered {
     /// The answer is the one that had to come, or one that could.
     Right,
@@ -117,7 +117,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         }
     }
 
-    /// Whether an answer may differ from what the ledger said before. If so, the record is counted as unchecked.
+    /// Whether an answer may differ from the ledger's earlier state. If so, the record is counted as unchecked.
     #[cold]
     #[inline(never)]
     fn may_differ<C: Clock>(&self, driver: &Driver<'_, C>, id: u64, was_deleted: bool, min_version: u64) -> bool {
@@ -153,7 +153,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         driver.stats.changing.store(0, Ordering::Release);
         bump(&ops.records, 1);
         bump(&driver.stats.user_bytes, self.key.len() as u64);
-        // Nobody else writes it.
+        // Only this client writes it.
         let lost = status == abi::MISS && !was_deleted;
         !lost || driver.read_failed(id, version, abi::MISS, &[])
     }

@@ -115,7 +115,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         self.several.written[step] = (id, version);
     }
 
-    /// Writes the batch that was made. Whether that was acknowledged, and whether the trial goes on.
+    /// Writes the batch that was made. Returns whether that was acknowledged, and whether the trial goes on.
     fn write_several<C: Clock>(&mut self, driver: &Driver<'_, C>, ops: &OpStats, index: usize) -> (bool, GoesOn) {
         let start = self.begin(driver, index);
         let steps = &self.several.steps;

@@ -53,7 +53,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         })
     }
 
-    /// Updates a record that is drawn from all, and tries until nobody is in the way.
+    /// Updates a record that is drawn from all, and retries until no other client conflicts.
     #[inline(always)]
     fn update<C: Clock>(
         &mut self,
@@ -74,7 +74,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
                 }
                 Tried::Conflict => {
                     bump(driver.stats.counter(CONFLICTS), 1);
-                    // Who holds the record may wait for this very processor.
+                    // The holder of the record may wait for this very processor.
                     thread::yield_now();
                 }
                 ended => break ended,

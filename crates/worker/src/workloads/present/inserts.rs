@@ -10,8 +10,8 @@ use super::CHUNK;
 use crate::loops::Driver;
 use crate::shared::ClientStats;
 
-/// Records that can be inserted by all trials on a database: so many that keys of 16 digits are still told apart by
-/// their lower half, which is the cheapest to make.
+/// The most records that all trials on a database can insert: keys of 16 digits still differ in their lower half, which
+/// is the cheapest to make.
 pub(crate) const MOST_INSERTED: u64 = 1 << 31;
 
 /// Says nothing of a client that has no chunk.
@@ -71,7 +71,7 @@ impl Inserts {
     #[inline(always)]
     pub(crate) fn several_acknowledged<C>(&mut self, driver: &Driver<'_, C>, count: u64) {
         self.next += count;
-        // A client with nobody beside it knows without looking.
+        // A client that works alone knows without looking.
         if driver.clients.len() == 1 {
             self.there = self.next;
         }
@@ -93,8 +93,8 @@ impl Inserts {
         self.look(driver);
     }
 
-    /// Whether `id`, which is not known to be there, may be: it was given out in this trial, or in one before that had
-    /// not acknowledged all before it.
+    /// Whether `id`, which is not known to be there, may be: it was given out in this trial, or in an earlier one that
+    /// had not acknowledged all before it.
     pub(crate) fn may_be_there<C>(&self, driver: &Driver<'_, C>, id: u64) -> bool {
         id < driver.present.given_out.max(self.base + driver.control.shared_work.0.load(Ordering::SeqCst))
     }

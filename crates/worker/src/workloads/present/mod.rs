@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(inserts([1010, 1070], 128, before), ids(1010, 1128));
         assert_eq!(inserts([0, 1070], 128, before), ids(1070, 1128));
         assert_eq!(inserts([0, 0], 128, before), ids(1128, 1128));
-        // Those that an earlier trial gave out and did not acknowledge stay unknown until they are inserted again.
+        // Ids that an earlier trial gave out and did not acknowledge stay unknown until they are inserted again.
         assert_eq!(inserts([1011, 0], 64, ids(1010, 1128)), ids(1011, 1128));
     }
 

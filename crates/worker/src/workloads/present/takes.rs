@@ -1,8 +1,8 @@
 //! The oldest records: which is to be deleted next, and which are gone for certain.
 //!
 //! The mirror of inserts: ids are given out in chunks from a counter that all clients share, and each client publishes
-//! the lowest id of its chunk whose deletion is not acknowledged. Everything below all of these is gone; nothing from
-//! the counter on is.
+//! the lowest id of its chunk whose deletion is not acknowledged. Everything below all of these is gone; everything
+//! from the counter on is still there.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -18,7 +18,7 @@ pub(crate) struct Takes {
     /// The part of its chunk that is left.
     next: u64,
     end: u64,
-    /// All ids from here on had been given to nobody when this client last looked.
+    /// No id from here on had been given out when this client last looked.
     left: u64,
     /// All ids below were gone then.
     gone: u64,
@@ -30,7 +30,7 @@ impl Takes {
         Takes { base, next: 0, end: 0, left, gone: base }
     }
 
-    /// All ids from here on are there, as long as nobody takes more: so it was when this client last looked.
+    /// All ids from here on were there when this client last looked, unless more are taken.
     #[inline(always)]
     pub(crate) fn left(&self) -> u64 {
         self.left
@@ -42,7 +42,7 @@ impl Takes {
         self.gone
     }
 
-    /// Whether all records before `id` are of whole chunks, of those that this trial takes.
+    /// Whether the records that this trial takes before `id` are whole chunks.
     #[inline(always)]
     pub(crate) fn begins_a_chunk(&self, id: u64) -> bool {
         id.wrapping_sub(self.base).is_multiple_of(CHUNK)
@@ -84,7 +84,7 @@ impl Takes {
     fn take_chunk<C>(&mut self, driver: &Driver<'_, C>, inserts: &mut Inserts) {
         let (taken, low_water) = (&driver.control.taken.0, &driver.stats.take_low_water);
         let most = inserts.look(driver).saturating_sub(self.base);
-        // As for inserts, the low water goes down before the counter is taken from.
+        // As with inserts, the low water goes down before the counter is taken from.
         low_water.store(said(self.base + taken.load(Ordering::SeqCst)), Ordering::SeqCst);
         let more = |taken: u64| taken.checked_add(CHUNK).filter(|taken| *taken <= most);
         let given = taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
@@ -102,7 +102,7 @@ impl Takes {
         self.gone = self.gone.max(gone(self.base, taken, driver.clients));
     }
 
-    /// Whether `id` may have been taken: it was given out by now.
+    /// Whether `id` has been given out by now, and so may have been taken.
     pub(crate) fn may_be_gone<C>(&self, driver: &Driver<'_, C>, id: u64) -> bool {
         id < driver.present.taken.max(self.base + driver.control.taken.0.load(Ordering::SeqCst))
     }

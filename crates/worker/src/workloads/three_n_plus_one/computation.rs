@@ -49,7 +49,7 @@ impl<C: Clock + 'static> StartRole<C> for Computation {
     }
 }
 
-/// Where puts and gets are counted.
+/// The counts of puts and gets.
 #[derive(Clone, Copy)]
 struct CycleOps<'a> {
     puts: &'a OpStats,
@@ -112,7 +112,7 @@ impl<C: Clock> Work<C> for CycleLoop {
             for start in first..=starts.min(first + CHUNK - 1) {
                 match self.one(driver, ops, start) {
                     Ok(length) => note(driver, start, length),
-                    // What telling it took is not the next operation's.
+                    // The time of the report is not the next operation's.
                     Err(Stopped::Start) => self.end = driver.clock.now(),
                     Err(Stopped::Trial) => return,
                 }
@@ -145,9 +145,8 @@ impl CycleLoop {
             bump(driver.stats.counter(KNOWN), 1);
         }
         if driver.resumes {
-            // A worker that is no more put the rest of the way, and its highest number is not recorded. Below the
-            // start, the way is that of a smaller start, which is looked up too: so this sees all that `problem::solve`
-            // sees.
+            // A dead worker put the rest of the way, and its highest number is not recorded. Below the start, the way
+            // is that of a smaller start, which is looked up too: so this sees all that `problem::solve` sees.
             let mut number = known;
             while number >= start && number > 1 {
                 reached(driver, number);

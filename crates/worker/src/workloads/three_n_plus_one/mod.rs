@@ -37,7 +37,7 @@ const ENHANCED_BYTES: u64 = 80;
 const OPERATIONS_PER_S: f64 = 60e3;
 const SYNCS_PER_S: f64 = 500.0;
 
-/// It is about caches that are small beside a small database.
+/// It tests caches that are small beside a small database.
 const LEAST_CACHE: u64 = 256 << 10;
 
 /// The workload.
@@ -142,7 +142,7 @@ impl ComputedLoad for CycleLengths {
     /// The highest number of all the oracle knows.
     fn most_counted(&self, data: &Data, ticks: u64) -> [u64; COUNTERS] {
         let mut most = [ticks; COUNTERS];
-        // What is known of a way, and what is not, have each at most this length.
+        // The known part of a way and the unknown part have each at most the longest length.
         let longest = 2 * LONGEST_CYCLE;
         for (counter, count) in [
             (computation::LONGEST, longest),

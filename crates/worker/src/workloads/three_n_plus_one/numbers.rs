@@ -7,7 +7,7 @@ use super::problem::LONGEST_CYCLE;
 
 /// The names of the digits, as K. S. Bhaskar's benchmark has them.
 const DIGITS: [&str; 10] = ["zero", "eins", "deux", "tres", "quattro", "пять", "ستة", "सात", "捌", "ஒன்பது"];
-/// Bytes that are copied for a digit, whatever its name has: the longest name and a space, rounded up.
+/// Bytes that are copied for a digit, whatever the length of its name: the longest name and a space, rounded up.
 const WORD: usize = 24;
 /// Bytes of the longest name.
 const LONGEST_NAME: usize = 18;
@@ -49,7 +49,7 @@ impl NumberCodec {
         NumberCodec { spelling, format }
     }
 
-    /// Bytes of a number with so many decimal digits, at the most.
+    /// Bytes of a number with this number of decimal digits, at the most.
     fn most_bytes(self, digits: usize) -> u64 {
         let bytes = match self.spelling {
             Spelling::Plain => self.format.width(),

@@ -1,4 +1,4 @@
-//! The answers of a trial, held against the same problem solved without a database.
+//! The answers of a trial, compared with the same problem solved without a database.
 
 use kvdyno_results::OpKind;
 
@@ -17,12 +17,12 @@ pub(super) struct CycleAnswers {
     /// Cycle lengths put, and asked for.
     pub(super) puts: u64,
     pub(super) gets: u64,
-    /// Starting points whose length was known when their turn came.
+    /// Starting points whose length was known before their turn.
     pub(super) known: u64,
     /// The cycle lengths of all starting points together, and how many those were.
     total: u64,
     starts: u64,
-    /// How many there had to be.
+    /// Number of starting points that are expected.
     expected_starts: u64,
     clients: u32,
     /// It went on in the database of a worker that was killed.

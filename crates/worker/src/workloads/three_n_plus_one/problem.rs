@@ -1,8 +1,8 @@
 //! The 3n+1 problem: from a number, half of it if it is even, three times it and one more if it is odd, until 1 comes.
 //! The *cycle length* of a number is how many there are on the way, both ends counted: 1 for 1, 2 for 2, 8 for 3.
 
-/// The most starting points. Of those up to here none leads beyond 6,404,797,161,121,264, which is 16 decimal digits
-/// (the next "path record", 319,804,831, has 19), and none needs more than 1000 steps (E. Roosendaal, "3x+1 path
+/// The most starting points. Up to here, no starting point leads beyond 6,404,797,161,121,264, which is 16 decimal
+/// digits (the next "path record", 319,804,831, has 19), and none needs more than 1000 steps (E. Roosendaal, "3x+1 path
 /// records").
 pub const MOST_STARTS: u64 = 300_000_000;
 /// No number on the way from any of those has a longer cycle.
@@ -49,7 +49,7 @@ pub struct Solution {
     pub highest: u64,
     /// The cycle lengths of all starting points together.
     pub total: u64,
-    /// How many different numbers above 1 come; absent beyond [`MOST_COUNTED`] starting points.
+    /// Number of different numbers above 1; absent beyond [`MOST_COUNTED`] starting points.
     pub numbers: Option<u64>,
 }
 
@@ -94,7 +94,7 @@ pub fn solve(starts: u64) -> Solution {
     solution
 }
 
-/// How many different numbers come, about: for estimates of space and time.
+/// Approximate number of different numbers, for estimates of space and time.
 pub fn numbers_expected(starts: u64) -> u64 {
     starts.saturating_mul(11) / 5
 }

@@ -70,7 +70,7 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for Transferring<K, A>
 }
 
 impl<K: KeyChoice, A: BeginsOperations> Transferring<K, A> {
-    /// One transaction, tried until it is committed. Whether the trial goes on.
+    /// One transaction, tried until it is committed. Returns whether the trial goes on.
     fn transfer<C: Clock>(&mut self, driver: &mut Driver<'_, C>, ops: &OpStats, limit: Limit<'_>) -> bool {
         let ids = self.pair(driver.parameters.data.records);
         for (id, key) in ids.into_iter().zip(&mut self.keys) {
@@ -91,7 +91,7 @@ impl<K: KeyChoice, A: BeginsOperations> Transferring<K, A> {
                 Tried::Done => break,
                 Tried::Conflict => {
                     bump(driver.stats.counter(CONFLICTS), 1);
-                    // Who holds the record may wait for this very processor.
+                    // The holder of the record may wait for this very processor.
                     thread::yield_now();
                 }
                 Tried::Failed { goes_on } => {
