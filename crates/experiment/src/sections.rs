@@ -278,7 +278,7 @@ pub struct LabSection {
     /// A load ends with a flush and the engine's background work, which are timed separately.
     #[key(default = false)]
     pub settle: bool,
-    /// What to do when an engine is missing or cannot do what is requested.
+    /// Handling of an engine that is missing or cannot do what is requested.
     #[key(default = MissingEngines::Refuse)]
     pub missing_engines: MissingEngines,
     /// Records that a trial wrote and that are read back: by a fresh session at its end, and by a fresh process after
@@ -327,7 +327,7 @@ pub struct FitSection {
     /// Its cores, if numbers of threads are to follow those of cores.
     #[key(absent = "numbers of threads stay")]
     pub cores: Option<Count<1, 1_000_000>>,
-    /// What to leave out if the budget is too small, in this order.
+    /// Things to leave out if the budget is too small, in this order.
     #[key(default = List::default())]
     pub leave_out: List<LeaveOut>,
 }

@@ -361,7 +361,7 @@ words! {
 }
 
 words! {
-    /// What to do when an engine is missing or cannot do what is requested.
+    /// Handling of an engine that is missing or cannot do what is requested.
     pub enum MissingEngines: "a way with missing engines", "HOW" {
         /// The experiment is refused.
         Refuse = "refuse",
