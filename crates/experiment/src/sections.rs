@@ -101,7 +101,7 @@ pub struct LoadSection {
 }
 
 /// The work on the loaded databases; sections run in this order, on the same databases.
-#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "run", key = RunKey)]
 pub struct RunSection {
@@ -178,7 +178,7 @@ pub struct RunSection {
 }
 
 /// Clients of a `mix` with operations of their own; the sections of a run work beside each other.
-#[derive(Clone, Debug, Deserialize, Serialize, Keys)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "run.role", key = RoleKey, no_flags)]
 pub struct RoleSection {

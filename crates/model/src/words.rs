@@ -165,6 +165,13 @@ words! {
     }
 }
 
+impl Design {
+    /// Whether trials run one after the other, each as a whole.
+    pub fn is_one_by_one(self) -> bool {
+        self == Design::Turns
+    }
+}
+
 words! {
     /// Origin of the database of a run.
     #[derive(Default)]

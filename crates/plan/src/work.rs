@@ -89,6 +89,7 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
             end: end(run, records, threads),
             verify: experiment.settings.verify,
             seed,
+            run: run.clone(),
         },
     }
 }

@@ -14,7 +14,7 @@ fn a_word_that_is_none_of_its_kind() {
         ("--durability", "comit", "`comit` is not a durability level; it can be none, process, periodic or commit"),
         ("--compression", "zst", "`zst`"),
         ("--key-format", "hexa", "`hexa` is not a key format; it can be hex, decimal or binary"),
-        ("--format", "cvs", "[possible values: table, csv, json, md]"),
+        ("--format", "cvs", "[possible values: table, csv"),
         ("--verify", "some", "it can be full or off"),
         ("--order", "chaos", "it can be interleaved or sequential"),
     ] {

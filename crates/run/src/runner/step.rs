@@ -37,7 +37,7 @@ impl<'a> Runner<'a> {
         }
         let all: Vec<&PlannedTrial> = runnable.iter().map(|(planned, _)| *planned).collect();
         let design = self.design(&all);
-        let one_by_one = design.design == Design::Turns;
+        let one_by_one = design.design.is_one_by_one();
         let mut groups = Vec::new();
         match one_by_one {
             true => groups.extend(runnable.into_iter().map(|one| vec![one])),
@@ -132,7 +132,7 @@ impl<'a> Runner<'a> {
             .filter(|result| result.trial.repeat < planned.key.repeat && step(&result.trial) == step(&planned.key))
             .collect();
         earlier.sort_by_key(|result| result.trial.number);
-        earlier.into_iter().filter_map(|result| result.design.as_ref()).find(|facts| facts.design != Design::Turns)
+        earlier.into_iter().filter_map(|result| result.design.as_ref()).find(|facts| !facts.design.is_one_by_one())
     }
 
     /// Takes a database into use for a trial.
@@ -161,7 +161,7 @@ impl<'a> Runner<'a> {
         let loaded = || KnownContents::loaded(planned.workload.parameters.data.records);
         let contents = known.unwrap_or_else(loaded);
         planned.workload.prepare(&ledger, &contents);
-        let slices = (design.design != Design::Turns).then(|| SliceSpec { cpus: design.cpus.clone() });
+        let slices = (!design.design.is_one_by_one()).then(|| SliceSpec { cpus: design.cpus.clone() });
         Ok(Begun { planned, slot, folder, settings, create, ledger, contents, notes, slices })
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kvdyno_dataset::{KeyError, KeyFormat, Keys, ValueSizes, Values, check_prefix_size};
+use kvdyno_experiment::RunSection;
 use kvdyno_model::{
     Arrival, Distribution, Durability, IsolationLevel, OperationMix, RangeCursors, RangeLengths, Spelling, Verify,
 };
@@ -179,6 +180,9 @@ pub struct WorkloadParameters {
     pub verify: Verify,
     /// The seed of this trial's random streams.
     pub seed: u64,
+    /// The keys of the run as its file has them, for those that need no default of the workload's own.
+    #[serde(default)]
+    pub run: RunSection,
 }
 
 impl WorkloadParameters {
@@ -203,6 +207,7 @@ impl WorkloadParameters {
             end,
             verify: Verify::Full,
             seed: 1,
+            run: RunSection::default(),
         }
     }
 

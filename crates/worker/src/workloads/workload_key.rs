@@ -48,7 +48,8 @@ impl WorkloadKey {
                 RunKey::Distribution => "draws no records at random",
                 RunKey::ReadsPerTransaction => "reads in no transactions",
                 RunKey::Isolation => "has no transactions that write",
-                _ => "has clients of its own",
+                _ if self.concerns_all() => "has clients of its own",
+                _ => "does not use it",
             },
         }
     }
