@@ -122,7 +122,7 @@ mend: tools format
 	KVDYNO_REGENERATE=run INSTA_UPDATE=new INSTA_FORCE_PASS=1 \
 		$(NEXTEST) run --release --locked $(TESTED_FEATURES) $(TESTS_OF_FILES) \
 		-E '$(WRITTEN) | package(kvdyno) & test(/^(environment|bad_input)::/)'
-	target/tools/cargo-insta insta accept
+	target/tools/cargo-insta accept
 	git --no-pager diff --stat
 
 # Properties are held for the same cases each time; `make torment` draws new ones.
