@@ -240,6 +240,32 @@ impl fmt::Display for Doubt {
     }
 }
 
+impl Doubt {
+    /// The doubt as a predicate of its engine in a sentence that compares it, if what it doubts may decide that.
+    pub fn weakness(&self) -> Option<&'static str> {
+        match self {
+            Doubt::LatencyBelowRate { .. } | Doubt::RateBeyondLatency { .. } => {
+                Some("has a rate and a latency that disagree")
+            }
+            Doubt::CpuDisagrees { .. } | Doubt::MoreCpuThanMachine { .. } => {
+                Some("has accounts of CPU time that disagree")
+            }
+            Doubt::DatabaseTooSmall { .. } => Some("stored less than its values take"),
+            Doubt::WrittenNowhere { .. } => Some("wrote nothing anywhere"),
+            Doubt::DirtyWhenFrozen { .. } => Some("left writes to the slices of others"),
+            Doubt::DriverDominates { .. }
+            | Doubt::ShortWindow { .. }
+            | Doubt::NotReadBack { .. }
+            | Doubt::OneLayout
+            | Doubt::DuetSlept { .. }
+            | Doubt::MostlyLog { .. }
+            | Doubt::RateNotKept { .. }
+            | Doubt::PacerInTheWay { .. }
+            | Doubt::FewOperations { .. } => None,
+        }
+    }
+}
+
 /// Checks a result for internal consistency, and against its machine if that is known. A failed trial has no figures to
 /// doubt.
 pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {

@@ -3,7 +3,7 @@
 use kvdyno_results::{Phase, RequestedWork};
 
 use crate::Cell;
-use crate::verdicts::{Rivals, measured};
+use crate::verdicts::{Compared, Rivals, measured};
 
 /// The cells of setups that were asked for the same work.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,9 +15,14 @@ pub struct SameWork {
 }
 
 impl SameWork {
-    /// Its cells as they are compared, in their order; `all` are the cells that its indices are of.
-    pub fn rivals(&self, all: &[&Cell<'_>]) -> Rivals {
-        Rivals::of(self.cells.iter().map(|index| measured(all[*index])).collect())
+    /// Its cells in their order; `all` are the cells that its indices are of.
+    pub fn of<'c, 'r>(&self, all: &[&'c Cell<'r>]) -> Vec<&'c Cell<'r>> {
+        self.cells.iter().map(|index| all[*index]).collect()
+    }
+
+    /// Its cells as they are compared by one aspect of their work.
+    pub fn rivals(&self, all: &[&Cell<'_>], compared: Compared) -> Rivals {
+        Rivals { cells: self.of(all).into_iter().map(|cell| measured(cell, compared)).collect() }
     }
 }
 

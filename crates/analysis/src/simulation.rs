@@ -157,9 +157,9 @@ pub fn simulate_equals(setups: usize, repeats: u32, looks: Looks, tries: usize, 
             MeasuredCell { figures, ..MeasuredCell::default() }
         };
         let verdicts = Rivals { cells: (0..setups).map(|_| cell()).collect() }.verdicts(Question::Ranking, &terms);
-        let any = |pairs: &[Pairing]| pairs.iter().any(|pair| pair.comparison.verdict.is_decided());
-        wrong.neighbours += each * f64::from(u8::from(any(&verdicts.neighbours)));
-        wrong.pairs += each * f64::from(u8::from(any(&verdicts.all)));
+        let decided = |pair: &Pairing| pair.comparison.verdict.is_decided();
+        wrong.neighbours += each * f64::from(u8::from(verdicts.neighbours().any(decided)));
+        wrong.pairs += each * f64::from(u8::from(verdicts.pairs.iter().any(decided)));
         wrong.winner += each * f64::from(u8::from(verdicts.winner().is_some()));
     }
     wrong

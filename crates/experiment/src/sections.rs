@@ -11,7 +11,7 @@ use kvdyno_model::{
     Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Distribution, Durability,
     FilePath, Fraction, IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines,
     Multiple, OperationMix, OptionText, Order, PositiveFraction, Question, RangeCursors, RangeLengths, ReadRate,
-    Repeat, Spelling, TimeSpan, Verify, WorkloadName, WriteRate,
+    Repeat, Spelling, TimeSpan, VerdictFigure, Verify, WorkloadName, WriteRate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -253,6 +253,9 @@ pub struct LabSection {
     /// Question that `repeat = "auto"` answers.
     #[key(default = Question::Ranking)]
     pub question: Question,
+    /// Figure whose differences end `repeat = "auto"`, and decide the exit code of `kvdyno diff`.
+    #[key(default = VerdictFigure::Throughput)]
+    pub figure: VerdictFigure,
     /// Time limit of the whole command with `repeat = "auto"`: no work begins that would end later. The first repeat is
     /// done in any case.
     #[key(absent = "as long as it takes")]

@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 use std::io;
 
-use kvdyno_analysis::verdicts::{Terms, compare, measured};
+use kvdyno_analysis::verdicts::{Compared, Terms, compare, have_cpu_time, paired};
 use kvdyno_analysis::{Series, cells};
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, TrialKey, TrialResult};
+use kvdyno_results::{Phase, Side, TrialKey, TrialResult};
 
 use crate::pairs::{counted, middle};
 use crate::table::{FidelityLine, FidelityTable};
@@ -70,6 +70,8 @@ fn log_ratio(results: &[TrialResult], one: &str, other: &str) -> Option<f64> {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
     let of = |engine: &str| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == engine);
-    let pair = measured(of(one)?).over(&measured(of(other)?));
+    let both = [of(one)?, of(other)?];
+    let compared = if have_cpu_time(&both) { Compared::CpuTime } else { Compared::Throughput(Side::Reads) };
+    let pair = paired(both[0], both[1], compared);
     Some(compare(&pair, &Terms::default()).ratio?.ln())
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 
 use kvdyno_analysis::simulation::SimulatedCoverage;
-use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, compare, measured};
+use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, compare, judged, paired};
 use kvdyno_analysis::{Series, cells};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{Phase, TrialKey, TrialResult};
@@ -57,7 +57,8 @@ fn compared(results: &[TrialResult], setups: &[String], detect: f64) -> Option<C
     let run = |setup: &String| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == *setup);
     let [before, after] = setups else { return None };
     let (before, after) = (run(before)?, run(after)?);
-    Some(compare(&measured(after).over(&measured(before)), &Terms { detect, looks: Looks::AfterEach }))
+    let compared = *judged(&[before, after]).first()?;
+    Some(compare(&paired(after, before, compared), &Terms { detect, looks: Looks::AfterEach }))
 }
 
 /// The most of `tries` that miss 95 times in 100 if each misses with the probability `chance`: a binomial quantile.

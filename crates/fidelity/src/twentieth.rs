@@ -5,10 +5,10 @@
 use std::convert::Infallible;
 use std::io;
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Terms, Verdict};
+use kvdyno_analysis::verdicts::{Compared, Looks, Pairing, Terms, Verdict};
 use kvdyno_analysis::{Cell, SameWork, Series, cells, same_work};
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, TrialKey, TrialResult};
+use kvdyno_results::{Phase, Side, TrialKey, TrialResult};
 
 use crate::pairs::counted;
 use crate::table::{FidelityLine, FidelityTable};
@@ -79,7 +79,11 @@ fn verdicts(results: &[TrialResult]) -> Vec<((usize, String, String), Verdict)> 
                 false => ((column, other, one), verdict.reversed()),
             }
         };
-        same.rivals(&cells).all_pairs(&terms).into_iter().map(of_pair).collect::<Vec<_>>()
+        same.rivals(&cells, Compared::Throughput(Side::Reads))
+            .all_pairs(&terms)
+            .into_iter()
+            .map(of_pair)
+            .collect::<Vec<_>>()
     };
     let columns: Vec<SameWork> = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).collect();
     columns.iter().enumerate().flat_map(of_column).collect()

@@ -201,6 +201,27 @@ words! {
 }
 
 words! {
+    /// The figure that set-ups are compared by.
+    #[derive(Default)]
+    pub enum VerdictFigure: "a figure", "FIGURE" {
+        /// Records in a second of the clock.
+        Throughput = "throughput" as default,
+        /// CPU time per operation, of all that a trial started.
+        CpuTime = "cpu",
+    }
+}
+
+impl VerdictFigure {
+    /// Its name in sentences and in files for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            VerdictFigure::Throughput => "throughput",
+            VerdictFigure::CpuTime => "CPU time per operation",
+        }
+    }
+}
+
+words! {
     /// Arrival of operations that come at a rate of their own.
     #[derive(Default)]
     pub enum Arrival: "an arrival", "ARRIVAL" {

@@ -1,8 +1,8 @@
 //! Failures, doubts and notes, for people.
 
-use kvdyno_analysis::{Doubt, Steadiness, Unsteady, Untold, check};
-use kvdyno_model::text::plus_minus;
-use kvdyno_results::{Failure, FailureKind, Side, TrialOutcome, TrialResult};
+use kvdyno_analysis::{Cell, CellSteadiness, Doubt, Steadiness, Unsteady, Untold, check};
+use kvdyno_model::text::{plus_minus, three_digits};
+use kvdyno_results::{Failure, FailureKind, Machine, Operations, Side, TrialOutcome, TrialResult};
 
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
@@ -45,6 +45,39 @@ pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
     doubts.extend(study.all_cells().iter().filter_map(wide));
     doubts.extend(study.all_cells().iter().filter_map(unsteady));
     doubts
+}
+
+/// Whatever speaks against the figures of a cell where they are compared, as predicates: `was not steady`.
+pub(crate) fn weaknesses(
+    cell: &Cell<'_>,
+    steadiness: Option<&CellSteadiness>,
+    machine: Option<&Machine>,
+) -> Vec<String> {
+    let unsteady = steadiness.filter(|it| it.is_unsteady()).map(|_| "was not steady".to_owned());
+    let doubts = cell.finished.iter().flat_map(|result| check(result, machine));
+    let doubts = distinct(doubts.filter_map(|doubt| doubt.weakness()));
+    let missed = Side::ALL.into_iter().filter_map(|side| missed_rate(cell, side));
+    unsteady.into_iter().chain(doubts.into_iter().map(str::to_owned)).chain(missed).collect()
+}
+
+/// `was asked for 500 writes a second and did 9.5`; absent where the rate was kept in every trial, or there was none.
+fn missed_rate(cell: &Cell<'_>, side: Side) -> Option<String> {
+    let is_behind = |operations: &Operations| operations.pacing.is_some_and(|pacing| !pacing.kept);
+    cell.finished.iter().flat_map(|result| of_side(result, side)).find(|one| is_behind(one))?;
+    let facts = &cell.first()?.workload;
+    let asked = match side {
+        Side::Reads => facts.read_rate,
+        Side::Writes => facts.write_rate,
+    };
+    let done = cell.median(|result| Some(of_side(result, side).map(|one| one.operations_per_s).sum()))?;
+    Some(match asked {
+        Some(asked) => format!("was asked for {} {side} a second and did {}", three_digits(asked), three_digits(done)),
+        None => format!("did not keep its rate of {side}"),
+    })
+}
+
+fn of_side(result: &TrialResult, side: Side) -> impl Iterator<Item = &Operations> {
+    result.operations.iter().filter(move |one| one.side() == side)
 }
 
 /// `lmdb readrandom, 4 readers`.

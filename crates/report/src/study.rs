@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::thread;
 
-use kvdyno_analysis::{Cell, CellSteadiness, Series, Steadiness, cells, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellSteadiness, Series, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
@@ -14,6 +14,7 @@ use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey
 use crate::error::ReportError;
 use crate::labels::{Label, labels};
 use crate::order::{distinct, in_order_of_engines};
+use crate::remarks::weaknesses;
 
 /// The memory and the device of trials over time.
 pub(crate) type Resources = BTreeMap<TrialKey, Vec<ResourcePoint>>;
@@ -60,6 +61,8 @@ pub(crate) struct StudyCell<'a> {
     pub(crate) label: Label,
     /// Whether its runs were steady; absent for loads, and where none finished.
     pub(crate) steadiness: Option<CellSteadiness>,
+    /// What speaks against its figures, as predicates: `was not steady`.
+    pub(crate) weaknesses: Vec<String>,
 }
 
 impl<'a> Deref for StudyCell<'a> {
@@ -73,8 +76,7 @@ impl<'a> Deref for StudyCell<'a> {
 impl StudyCell<'_> {
     /// Whether it is known that its runs were not steady.
     pub(crate) fn is_unsteady(&self) -> bool {
-        let is_not = |it: &CellSteadiness| matches!(it.steadiness, Steadiness::NotSteady(_));
-        self.steadiness.as_ref().is_some_and(is_not)
+        self.steadiness.as_ref().is_some_and(CellSteadiness::is_unsteady)
     }
 }
 
@@ -124,7 +126,8 @@ impl<'a> Study<'a> {
         let detect = contents.experiment.lab.detect.0;
         let cell = |(cell, label): (Cell<'a>, Label)| {
             let steadiness = steadiness(&cell.finished, &contents.series, detect);
-            StudyCell { cell, label, steadiness }
+            let weaknesses = weaknesses(&cell, steadiness.as_ref(), contents.machine.as_ref());
+            StudyCell { cell, label, steadiness, weaknesses }
         };
         Ok(Study {
             name: &contents.experiment.name,

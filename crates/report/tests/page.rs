@@ -441,7 +441,11 @@ fn verdicts_stand_before_failures_and_these_before_charts() {
             let first: String = verdict.select(&Selector::parse("li").unwrap()).next().unwrap().text().collect();
             assert!(first.contains(" to ") && first.contains("repeats"), "{first}");
         }
-        assert_eq!(select(&parsed, "#verdicts > .verdict:not(.whole)").len(), 4);
+        assert_eq!(
+            select(&parsed, "#verdicts > .verdict:not(.whole)").len(),
+            7,
+            "loads, and reads and writes of three works"
+        );
     }
 }
 

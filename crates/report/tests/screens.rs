@@ -1,6 +1,7 @@
 //! Tables on terminals of several widths: nothing is longer than a line, and no figure is broken.
 
 use crate::support;
+use kvdyno_model::VerdictFigure;
 use kvdyno_report::{Diff, Format, Screen, against, render_on};
 use kvdyno_results::folder::ResultsFolder;
 
@@ -83,7 +84,7 @@ fn diff() -> String {
             results[1].save(&result).unwrap();
         }
     }
-    Diff::of_folders(&results[0], &results[1], 0.03, false).unwrap().render(Format::Table)
+    Diff::of_folders(&results[0], &results[1], (0.03, VerdictFigure::Throughput), false).unwrap().render(Format::Table)
 }
 
 fn beside(width: Option<usize>) -> String {

@@ -3,7 +3,7 @@
 use crate::support;
 use kvdyno_report::{Format, Paper, Screen, against, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{DesignFacts, DuetFacts, OpKind, SeriesPoint, TrialResult};
+use kvdyno_results::{DesignFacts, DuetFacts, OpKind, Pacing, SeriesPoint, TrialResult};
 use serde_json::Value;
 
 /// The made-up experiment, its results changed.
@@ -87,7 +87,8 @@ fn json_has_every_pair_with_its_terms() {
     let (_folder, results) = changed(3, |_| ());
     let document = json(&results);
     let verdicts = document["verdicts"].as_array().unwrap();
-    let of_one_reader = |pair: &&Value| pair["work"] == "readwhilewriting, 1 reader, 1 writer";
+    let of_one_reader =
+        |pair: &&Value| pair["work"] == "readwhilewriting, 1 reader, 1 writer" && pair["side"] == "reads";
     let pairs: Vec<&Value> = verdicts.iter().filter(of_one_reader).collect();
     assert_eq!(pairs.len(), 6 * 5 / 2);
     let first = pairs[0];
@@ -106,11 +107,11 @@ fn csv_has_a_row_for_each_pair() {
     write_page(&results).unwrap();
     let csv = std::fs::read_to_string(folder.path().join("report/verdicts.csv")).unwrap();
     let mut lines = csv.lines();
-    let head = "work,one,other,verdict,figure,why,ratio,low,high,differs,repeats,detect,looks,neighbours,pairs,\
+    let head = "work,one,other,verdict,figure,side,why,ratio,low,high,differs,repeats,detect,looks,neighbours,pairs,\
                 bias,by_slices,not_steady";
     assert_eq!(lines.next().unwrap(), head);
     let first = lines.next().unwrap();
-    assert!(first.starts_with("Load: fillseq,lmdb,wiredtiger:btree,faster,rate,,1.9"), "{first}");
+    assert!(first.starts_with("Load: fillseq,lmdb,wiredtiger:btree,faster,throughput,writes,,1.9"), "{first}");
     assert!(first.ends_with(",true,3,0.03,once,true,5,,false,"), "{first}");
     assert_eq!(lines.count() + 1, json(&results)["verdicts"].as_array().unwrap().len());
 }
@@ -143,25 +144,84 @@ fn a_duets_verdict_names_cpu_time_in_every_format() {
     for format in [Format::Table, Format::Markdown] {
         // As if lines had no end.
         let text = render(&results, format).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(&format!("{work}, by CPU time per operation")), "{text}");
-        assert!(text.contains(sentence) && text.contains(rest) && text.contains("It is no rate"), "{text}");
-        assert!(!text.contains("lmdb reads"), "{text}");
-        assert!(text.contains("lmdb loads"), "loads are compared by their rates: {text}");
+        let (_, by_cpu_time) = text.split_once(&format!("{work}, by CPU time per operation")).unwrap();
+        assert!(by_cpu_time.contains(sentence) && by_cpu_time.contains(rest), "{text}");
+        assert!(text.contains("It is not throughput"), "{text}");
+        assert!(text.contains(&format!("{work}, by throughput of reads")) && text.contains("lmdb reads"), "{text}");
+        assert!(text.contains("Load: fillseq, by throughput") && text.contains("lmdb loads"), "{text}");
     }
     let document = json(&results);
     let verdicts = document["verdicts"].as_array().unwrap();
-    let of = |all: &[Value]| all.iter().find(|one| one["work"] == work).cloned().unwrap();
+    let is_of_duet = |one: &&Value| one["work"] == work && one["figure"] == "CPU time per operation";
+    let of = |all: &[Value]| all.iter().find(is_of_duet).cloned().unwrap();
     let pair = of(verdicts);
-    assert_eq!((&pair["figure"], &pair["verdict"]), (&"CPU time per operation".into(), &"faster".into()));
+    assert_eq!((&pair["side"], &pair["verdict"]), (&Value::Null, &"faster".into()));
     assert!(pair["sentence"].as_str().unwrap().contains(rest), "{pair}");
     assert!(pair["ratio"].as_f64().unwrap() > 2.9, "{pair}");
-    assert_eq!(of(document["rankings"].as_array().unwrap())["figure"], "CPU time per operation");
+    assert_eq!(of(document["rankings"].as_array().unwrap())["highest"], "lmdb");
     let load = verdicts.iter().find(|one| one["work"] != work).unwrap();
-    assert_eq!(load["figure"], "rate");
+    assert_eq!((&load["figure"], &load["side"]), (&"throughput".into(), &"writes".into()));
     let page = std::fs::read_to_string(write_page(&results).unwrap()).unwrap();
     assert!(page.contains(rest) && page.contains(&format!("{work}, by CPU time per operation")));
     let csv = std::fs::read_to_string(folder.path().join("report/verdicts.csv")).unwrap();
-    assert!(csv.lines().any(|line| line.contains(",lmdb,rocksdb,faster,CPU time per operation,,3.0")), "{csv}");
+    assert!(csv.lines().any(|line| line.contains(",lmdb,rocksdb,faster,CPU time per operation,,,3.0")), "{csv}");
+}
+
+/// Where a duet and the slices say the opposite, or reads and writes do, neither sentence is silent about the other.
+#[test]
+fn opposite_verdicts_name_each_other() {
+    let (_folder, results) = changed(4, |result| {
+        let is_lmdb = result.trial.engine == "lmdb";
+        for operations in &mut result.operations {
+            operations.records_per_s = match (is_lmdb, operations.kind == OpKind::Get) {
+                (true, true) | (false, false) => 3000.0,
+                _ => 1000.0,
+            } + f64::from(result.trial.number % 3);
+        }
+        let duet = DuetFacts { operations: if is_lmdb { 1000 } else { 2000 }, cpu_s: 1.0, client_cpu_s: 1.0 };
+        result.design = Some(DesignFacts { duet: Some(duet), slices: 10, slept: Some(0.0), ..DesignFacts::default() });
+    });
+    let document = json(&results);
+    let sentence = |figure: &str, side: Value| {
+        let is_it = |pair: &&Value| {
+            (&pair["work"], &pair["figure"], &pair["side"])
+                == (&"readwhilewriting, 1 reader, 1 writer".into(), &figure.into(), &side)
+                && [&pair["one"], &pair["other"]].contains(&&"lmdb".into())
+                && [&pair["one"], &pair["other"]].contains(&&"rocksdb".into())
+        };
+        let pair = document["verdicts"].as_array().unwrap().iter().find(is_it).unwrap();
+        pair["sentence"].as_str().unwrap().to_owned()
+    };
+    let reads = sentence("throughput", "reads".into());
+    assert!(reads.starts_with("lmdb reads 3.00 times as fast as rocksdb"), "{reads}");
+    assert!(reads.contains("; but rocksdb writes 3.00 times as fast as lmdb"), "{reads}");
+    assert!(reads.ends_with(": no winner"), "{reads}");
+    let writes = sentence("throughput", "writes".into());
+    assert!(writes.starts_with("rocksdb writes") && writes.contains("; but lmdb reads 3.00 times"), "{writes}");
+    let cpu_time = sentence("CPU time per operation", Value::Null);
+    assert!(cpu_time.starts_with("lmdb uses 2.00 times as much CPU time per operation as rocksdb"), "{cpu_time}");
+    assert!(cpu_time.contains("; but lmdb reads 3.00 times as fast as rocksdb"), "{cpu_time}");
+}
+
+#[test]
+fn a_rate_that_was_asked_for_and_not_reached_is_in_the_sentence() {
+    let (_folder, results) = changed(3, |result| {
+        let is_lmdb = result.trial.engine == "lmdb";
+        result.workload.write_rate = Some(500.0);
+        for operations in result.operations.iter_mut().filter(|operations| operations.writes()) {
+            operations.pacing = Some(Pacing { kept: !is_lmdb, behind_s: 3.0, ..Pacing::default() });
+            (operations.operations_per_s, operations.records_per_s) = if is_lmdb { (9.5, 9.5) } else { (500.0, 500.0) };
+        }
+    });
+    let document = json(&results);
+    let of_run = |pair: &&Value| pair["work"] == "readwhilewriting, 1 reader, 1 writer";
+    let pairs: Vec<&Value> = document["verdicts"].as_array().unwrap().iter().filter(of_run).collect();
+    assert!(pairs.iter().all(|pair| pair["side"] == "reads"), "the rate of writes was asked for");
+    let missed = "; lmdb was asked for 500 writes a second and did 9.50";
+    for pair in pairs {
+        let sentence = pair["sentence"].as_str().unwrap();
+        assert_eq!(sentence.contains(missed), sentence.contains("lmdb"), "{sentence}");
+    }
 }
 
 #[test]
@@ -215,10 +275,12 @@ fn many_groups_are_a_line_each_and_their_pairs_are_on_the_page() {
         }
     }
     let table = render(&results, Format::Table).unwrap();
-    let line = "  readwhilewriting, 8 readers, 1 writer: lmdb > wiredtiger:btree > rocksdb > leveldb > bdb";
+    let line = "  readwhilewriting, 8 readers, 1 writer, by throughput of reads: lmdb > wiredtiger:btree > rocksdb > leveldb > bdb";
     assert!(table.contains(line) && !table.contains("times as fast as"), "{table}");
     let page = std::fs::read_to_string(write_page(&results).unwrap()).unwrap();
-    assert!(page.contains("<summary>readwhilewriting, 8 readers, 1 writer: each beside the next</summary>"));
+    assert!(page.contains(
+        "<summary>readwhilewriting, 8 readers, 1 writer, by throughput of reads: each beside the next</summary>"
+    ));
     // What is open has a ratio with its interval: of the first to the next, and to the last.
     let open = page.split_once("id=\"verdicts\"").unwrap().1.split_once("<details>").unwrap().0;
     for sentence in [

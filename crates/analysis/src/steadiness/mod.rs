@@ -85,6 +85,13 @@ pub struct CellSteadiness {
     pub unsteady: usize,
 }
 
+impl CellSteadiness {
+    /// Whether it is known that it was not steady.
+    pub fn is_unsteady(&self) -> bool {
+        matches!(self.steadiness, Steadiness::NotSteady(_))
+    }
+}
+
 impl Steadiness {
     /// Its name in results for programs.
     pub fn name(&self) -> &'static str {

@@ -1,13 +1,13 @@
 //! Whether a duet says what slices say.
 //!
 //! Two setups that run at once on one processor share its caches and its bandwidth, so a duet's ratio may differ from
-//! the ratio of the two when each runs alone. Between duets each setup also runs alone, so that each repeat has both
-//! ratios. Their difference is the duet's bias, with an interval of its own. If this interval holds 0, no bias was
+//! the ratio of the CPU time of the two when each runs alone. Between duets each setup also runs alone, so that each
+//! repeat has both ratios. Their difference is the duet's bias, with an interval of its own. If this interval holds 0, no bias was
 //! seen. If it does not, the duet's interval is widened by the bias. If the whole interval lies beyond the least
 //! difference that matters, the slices decide.
 
 use super::trimmed::TrimmedMean;
-use super::verdict::{MISS, PairedRatio, PairedRatios, Terms, VerdictFigure};
+use super::verdict::{MISS, PairedRatio, PairedRatios, Terms};
 
 /// The bias of a duet in some repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,13 +43,13 @@ impl PairedRatios {
         let by_slices =
             |ratio: &PairedRatio| Some(PairedRatio { log_ratio: ratio.by_slices?, by_slices: None, ..*ratio });
         let ratios = self.ratios.iter().filter_map(by_slices).collect();
-        PairedRatios { ratios, unsure: self.unsure, figure: VerdictFigure::Rate }
+        PairedRatios { ratios, unsure: self.unsure, figure: self.figure }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Verdict, compare};
+    use super::super::{Verdict, VerdictFigure, compare};
     use super::*;
 
     /// Repeats of a duet, and by how much the slices of each differed from it.
@@ -91,7 +91,7 @@ mod tests {
     fn where_both_disagree_slices_decide() {
         let comparison = compare(&pair(0.0, -0.2, 0.01), &Terms::default());
         assert_eq!((comparison.verdict, comparison.by_slices), (Verdict::Slower, true));
-        assert_eq!(comparison.figure, VerdictFigure::Rate);
+        assert_eq!(comparison.figure, VerdictFigure::CpuTime);
         assert!((comparison.ratio.unwrap().ln() + 0.2).abs() < 0.01);
     }
 }

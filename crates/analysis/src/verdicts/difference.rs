@@ -14,7 +14,7 @@ use super::family::compare_family;
 use super::level::{Looks, MOST_LOOKS};
 use super::pairing::{measured, paired};
 use super::run_goal::{RunDecision, step};
-use super::verdict::{Terms, Unsure};
+use super::verdict::{Compared, Terms, Unsure};
 use crate::{Cell, CellKey, Series, cells};
 
 /// A cell and its counterpart.
@@ -62,8 +62,11 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
     let of = |setup: &str| cells.iter().filter(|cell| cell.key.engine == setup).collect::<Vec<_>>();
-    let pairs = counterparts(&of(before), &of(after));
-    let ratios: Vec<_> = pairs.iter().map(|(before, after)| paired(after, before)).collect();
+    let counterparts = counterparts(&of(before), &of(after));
+    let aspects = |(before, after): &Counterparts<'_, '_>| goal.compared(&[*before, *after]);
+    let pairs: Vec<(Counterparts<'_, '_>, Compared)> =
+        counterparts.iter().flat_map(|pair| aspects(pair).into_iter().map(|compared| (*pair, compared))).collect();
+    let ratios: Vec<_> = pairs.iter().map(|((before, after), compared)| paired(after, before, *compared)).collect();
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let comparisons = compare_family(&ratios, &terms);
     let open = |(rivals, comparison): (usize, &super::Comparison)| {
@@ -73,13 +76,14 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     };
     let open: Vec<OpenPair> = comparisons.iter().enumerate().filter_map(open).collect();
     let is_precise = |precision: f64| {
-        let is_known = |cell: &Cell<'_>| {
-            let half = measured(cell).half_width(Looks::AfterEach);
+        let is_known = |cell: &Cell<'_>, compared: Compared| {
+            let half = measured(cell, compared).half_width(Looks::AfterEach);
             half.is_some_and(|half| half <= precision)
         };
-        pairs.iter().all(|(before, after)| is_known(before) && is_known(after))
+        pairs.iter().all(|((before, after), compared)| is_known(before, *compared) && is_known(after, *compared))
     };
-    let steps = pairs.iter().map(|(before, after)| BTreeSet::from([step(&before.key), step(&after.key)])).collect();
+    let both = |((before, after), _): &(Counterparts<'_, '_>, Compared)| [before, after].map(|cell| step(&cell.key));
+    let steps = pairs.iter().map(|pair| BTreeSet::from(both(pair))).collect();
     let decision = Decision {
         stop: open.is_empty() || goal.precision.is_some_and(is_precise),
         pairs: comparisons.len(),
@@ -93,9 +97,10 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
 mod tests {
     use super::*;
     use crate::testing::result;
-    use crate::verdicts::Question;
+    use crate::verdicts::{Question, VerdictFigure};
 
-    const GOAL: Goal = Goal { question: Question::Difference, detect: 0.03, precision: None };
+    const GOAL: Goal =
+        Goal { question: Question::Difference, figure: VerdictFigure::Throughput, detect: 0.03, precision: None };
 
     fn trials(repeats: u32, after: f64) -> Vec<TrialResult> {
         let of = |repeat: u32| {

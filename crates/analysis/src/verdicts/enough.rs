@@ -1,21 +1,43 @@
 //! Whether the repeats so far are enough.
 
-pub use kvdyno_model::Question;
+pub use kvdyno_model::{Question, VerdictFigure};
 use serde::Serialize;
 
 use super::level::{Looks, MOST_LOOKS};
+use super::pairing::judged;
 use super::rivals::Rivals;
-use super::verdict::{Terms, Unsure};
+use super::verdict::{Compared, DETECT, Terms, Unsure, by_name};
+use crate::Cell;
 
 /// The end that a run works towards.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Goal {
     /// The question.
     pub question: Question,
+    /// The figure that is to be told apart.
+    #[serde(serialize_with = "by_name")]
+    pub figure: VerdictFigure,
     /// The least difference that matters.
     pub detect: f64,
     /// Half of each cell's interval over its value, at which no more is wanted; absent if only pairs decide.
     pub precision: Option<f64>,
+}
+
+impl Default for Goal {
+    fn default() -> Self {
+        let (question, figure) = (Question::default(), VerdictFigure::default());
+        Goal { question, figure, detect: DETECT, precision: None }
+    }
+}
+
+impl Goal {
+    /// The aspects by which cells of one work are to be told apart.
+    pub(super) fn compared(&self, cells: &[&Cell<'_>]) -> Vec<Compared> {
+        match self.figure {
+            VerdictFigure::Throughput => judged(cells),
+            VerdictFigure::CpuTime => vec![Compared::CpuTime],
+        }
+    }
 }
 
 /// Whether to go on, and for whose sake.
@@ -55,7 +77,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());
     for (index, rivals) in all.iter().enumerate() {
-        for pairing in rivals.pairs(goal.question, &terms) {
+        for pairing in rivals.verdicts(goal.question, &terms).that_answer(goal.question) {
             let comparison = &pairing.comparison;
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());
@@ -82,7 +104,8 @@ mod tests {
     use super::super::rivals::MeasuredCell;
     use super::*;
 
-    const GOAL: Goal = Goal { question: Question::Ranking, detect: 0.03, precision: None };
+    const GOAL: Goal =
+        Goal { question: Question::Ranking, figure: VerdictFigure::Throughput, detect: 0.03, precision: None };
 
     /// Setups with these figures, and a little up and down from repeat to repeat.
     fn rivals(figures: &[f64], repeats: u32, noise: f64) -> Rivals {

@@ -7,9 +7,11 @@
 //! surest of m pairs is tested at the level 0.05 / m, the next at 0.05 / (m - 1), and so on to the first that is not
 //! sure enough. The reported interval is that of the pair's own step, so that interval and verdict agree.
 
+use kvdyno_model::VerdictFigure;
+
 use super::bias::DuetBias;
 use super::trimmed::TrimmedMean;
-use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict, VerdictFigure};
+use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict};
 
 /// A pair by itself.
 pub fn compare(pair: &PairedRatios, terms: &Terms) -> Comparison {

@@ -20,11 +20,13 @@ mod verdict;
 
 pub use crossing::Round;
 pub use difference::{Counterparts, counterparts, counterparts_of_folders, decide_difference};
-pub use enough::{Decision, Goal, OpenPair, Question, enough};
+pub use enough::{Decision, Goal, OpenPair, Question, VerdictFigure, enough};
 pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
-pub use pairing::{measured, measured_by, paired, paired_by};
-pub use rivals::{MeasuredCell, Pairing, Rivals, RivalsVerdicts};
+pub use pairing::{have_cpu_time, judged, measured, paired, paired_by};
+pub use rivals::{MeasuredCell, Pairing, Rivals, RivalsVerdicts, Standing};
 pub use run_goal::{RunDecision, decide};
 pub use unpaired::{UnpairedFigures, compare_unpaired};
-pub use verdict::{Comparison, DETECT, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict, VerdictFigure};
+pub use verdict::{
+    Compared, Comparison, DETECT, MISS, PairedRatio, PairedRatios, SHORTEST_LOAD_S, Terms, Unsure, Verdict,
+};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_results::{Side, TrialResult};
+use kvdyno_results::{Phase, Side, TrialResult};
 
 use super::rivals::MeasuredCell;
-use super::verdict::{PairedRatios, Unsure, VerdictFigure};
+use super::verdict::{Compared, PairedRatios, SHORTEST_LOAD_S, Unsure};
 use crate::Cell;
 use crate::interference::is_too_much;
 
@@ -16,28 +16,44 @@ fn by_cpu_time(result: &TrialResult) -> Option<f64> {
     design.duet?.operations_per_cpu_s()
 }
 
-/// Records a second of the side that the workload is about: reads if it reads, else writes. For a duet's trial it is
-/// the rate of the slices. Absent if the trial failed or did nothing.
-fn rate_by_itself(result: &TrialResult) -> Option<f64> {
-    let reads = result.operations.iter().any(|operations| operations.side() == Side::Reads);
-    let rate = result.rate(if reads { Side::Reads } else { Side::Writes });
+/// Records a second of one side; for a duet's trial it is the rate of the slices. Absent if the trial failed or did
+/// nothing of that side.
+fn throughput(result: &TrialResult, side: Side) -> Option<f64> {
+    let rate = result.rate(side);
     (result.is_finished() && rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// The measured figures of a cell: CPU time, which has the narrower interval, if every trial has it, else rates. No
-/// other function chooses the figure.
-pub fn measured(cell: &Cell<'_>) -> MeasuredCell {
-    let by_rate = measured_by(cell, &rate_by_itself);
-    let by_cpu_time = measured_by(cell, &by_cpu_time);
-    match !by_cpu_time.figures.is_empty() && by_cpu_time.figures.len() == cell.finished.len() {
-        true => MeasuredCell { figure: VerdictFigure::CpuTime, rates: by_rate.figures, ..by_cpu_time },
-        false => by_rate,
+/// The aspects by which cells of one work are judged: the throughput of each side that works. A side with a rate of its
+/// own is judged only where no other is, because the rate that was asked for decides its throughput.
+pub fn judged(cells: &[&Cell<'_>]) -> Vec<Compared> {
+    let does = |side: &Side| cells.iter().any(|cell| cell.rate(*side).is_some());
+    let is_paced = |side: &Side| cells.iter().any(|cell| cell.first().is_some_and(|one| one.workload.is_paced(*side)));
+    let sides: Vec<Side> = Side::ALL.into_iter().filter(does).collect();
+    let free: Vec<Side> = sides.iter().copied().filter(|side| !is_paced(side)).collect();
+    let judged = if free.is_empty() { sides.into_iter().take(1).collect() } else { free };
+    judged.into_iter().map(Compared::Throughput).collect()
+}
+
+/// Whether the CPU time of each finished trial of these cells is known, so that they can be compared by it.
+pub fn have_cpu_time(cells: &[&Cell<'_>]) -> bool {
+    let has = |cell: &&Cell<'_>| cell.finished.iter().all(|result| by_cpu_time(result).is_some());
+    cells.iter().any(|cell| !cell.finished.is_empty()) && cells.iter().all(has)
+}
+
+/// The measured figures of a cell. No other function chooses them.
+pub fn measured(cell: &Cell<'_>, compared: Compared) -> MeasuredCell {
+    match compared {
+        Compared::Throughput(side) => measured_by(cell, &|result| throughput(result, side)),
+        Compared::CpuTime => {
+            let cell = MeasuredCell { figure: compared.figure(), ..measured_by(cell, &by_cpu_time) };
+            MeasuredCell { unsure: cell.unsure.or(cell.figures.is_empty().then_some(Unsure::NoCpuTime)), ..cell }
+        }
     }
 }
 
 /// The ratios of two cells as [`measured`] sees them.
-pub fn paired(one: &Cell<'_>, other: &Cell<'_>) -> PairedRatios {
-    measured(one).over(&measured(other))
+pub fn paired(one: &Cell<'_>, other: &Cell<'_>, compared: Compared) -> PairedRatios {
+    measured(one, compared).over(&measured(other, compared))
 }
 
 /// The ratios of two cells, by another figure of a trial.
@@ -46,18 +62,17 @@ pub fn paired_by(one: &Cell<'_>, other: &Cell<'_>, figure: impl Fn(&TrialResult)
 }
 
 /// The measured figures of a cell, with `figure` of each trial.
-pub fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> MeasuredCell {
+fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> MeasuredCell {
     let value = |result: &&TrialResult| Some((result.trial.repeat, figure(result).filter(|value| *value > 0.0)?));
     let figures: BTreeMap<u32, f64> = cell.finished.iter().filter_map(value).collect();
     let too_much = |result: &&&TrialResult| is_too_much(result);
     MeasuredCell {
         figures,
-        figure: VerdictFigure::Rate,
-        rates: BTreeMap::new(),
         copies: cell.finished.iter().filter_map(|result| Some((result.trial.repeat, result.copied_from?))).collect(),
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
         with_interference: cell.finished.iter().filter(too_much).map(|result| result.trial.repeat).collect(),
         unsure: hindrance(cell),
+        ..MeasuredCell::default()
     }
 }
 
@@ -66,7 +81,15 @@ fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
     if !cell.failed.is_empty() {
         return Some(Unsure::Failed);
     }
-    cell.finished.iter().any(|result| was_not_read_back(result)).then_some(Unsure::NotAudited)
+    if cell.finished.iter().any(|result| was_not_read_back(result)) {
+        return Some(Unsure::NotAudited);
+    }
+    cell.finished.iter().any(|result| is_short_load(result)).then_some(Unsure::ShortLoad)
+}
+
+fn is_short_load(result: &TrialResult) -> bool {
+    let seconds = result.window.as_ref().map(|window| window.seconds);
+    result.trial.phase == Phase::Load && seconds.is_some_and(|seconds| seconds < SHORTEST_LOAD_S)
 }
 
 /// Whether a trial wrote, and no fresh process read back what. One that read back something else than was acknowledged
@@ -81,7 +104,7 @@ mod tests {
     use kvdyno_results::latency_log::LatencyLog;
     use kvdyno_results::{Audit, AuditFacts, DesignFacts, DuetFacts, ReadBack, TrialKey};
 
-    use super::super::{Rivals, Terms, Verdict, compare};
+    use super::super::{Terms, Verdict, VerdictFigure, compare};
     use super::*;
     use crate::Series;
     use crate::testing::{failed, result};
@@ -89,7 +112,8 @@ mod tests {
     fn of(results: &[TrialResult]) -> PairedRatios {
         let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
         let cells = crate::cells(results, &Series::new(), none).unwrap();
-        paired(&cells[0], &cells[1])
+        let judged = judged(&[&cells[0], &cells[1]]);
+        paired(&cells[0], &cells[1], judged[0])
     }
 
     fn beside(rates: &[(f64, f64)]) -> Vec<TrialResult> {
@@ -170,43 +194,39 @@ mod tests {
     }
 
     #[test]
-    fn a_duet_that_slices_contradict_is_decided_by_them() {
-        let contradicted = compare(&of(&duets((1e6, 1e6), (1e6, 8e5), 0.0)), &Terms::default());
-        assert_eq!((contradicted.verdict, contradicted.by_slices), (Verdict::Faster, true));
-        assert_eq!(contradicted.figure, VerdictFigure::Rate);
-        let agreed = compare(&of(&duets((1e6, 8e5), (1e6, 8e5), 0.0)), &Terms::default());
-        assert_eq!((agreed.verdict, agreed.by_slices), (Verdict::Faster, false));
-        assert_eq!(agreed.figure, VerdictFigure::CpuTime);
+    fn a_duet_says_nothing_of_throughput() {
+        let results = duets((1e6, 2e6), (1e6, 8e5), 0.0);
+        let throughput = compare(&of(&results), &Terms::default());
+        assert_eq!((throughput.verdict, throughput.figure), (Verdict::Faster, VerdictFigure::Throughput));
+        let cpu_time = compare(&by_duets(&results), &Terms::default());
+        assert_eq!((cpu_time.verdict, cpu_time.figure), (Verdict::Slower, VerdictFigure::CpuTime));
     }
 
-    /// One of two may have run again by itself. Its operations for each CPU second are not held against a rate.
+    fn by_duets(results: &[TrialResult]) -> PairedRatios {
+        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+        let cells = crate::cells(results, &Series::new(), none).unwrap();
+        paired(&cells[0], &cells[1], Compared::CpuTime)
+    }
+
+    /// One of two may have run again by itself, and clients may have slept.
     #[test]
-    fn a_repeat_that_was_no_duet_makes_rates_of_all() {
+    fn cpu_time_is_compared_where_every_trial_has_it() {
+        let have = |results: &[TrialResult]| {
+            let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+            let cells = crate::cells(results, &Series::new(), none).unwrap();
+            have_cpu_time(&[&cells[0], &cells[1]])
+        };
         let mut results = duets((1e6, 1e6), (1e6, 5e5), 0.0);
+        assert!(have(&results));
+        assert!(!have(&duets((1e6, 1e6), (1e6, 5e5), 0.02)));
         let design = results.iter_mut().find(|result| result.trial.repeat == 3).unwrap().design.as_mut().unwrap();
         (design.design, design.duet) = (Design::Turns, None);
-        let ratios = of(&results);
-        assert_eq!((ratios.figure, ratios.ratios.len()), (VerdictFigure::Rate, 5));
-        assert!(ratios.ratios.iter().all(|pair| (pair.log_ratio - 2f64.ln()).abs() < 0.01), "{ratios:?}");
-        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-        let cells = crate::cells(&results, &Series::new(), none).unwrap();
-        let rivals = Rivals::of(cells.iter().map(measured).collect());
-        assert!(rivals.cells.iter().all(|cell| cell.figure == VerdictFigure::Rate));
-        assert_eq!(rivals.neighbours(&Terms::default())[0].comparison.figure, VerdictFigure::Rate);
-    }
-
-    /// Slices also decide where the difference is too small for a bias to be seen.
-    #[test]
-    fn a_duet_whose_clients_slept_is_decided_by_slices() {
-        let comparison =
-            |slept| compare(&of(&duets((1e6, 1e6), (1e6, 9.6e5), slept)), &Terms { detect: 0.05, ..Terms::default() });
-        assert_eq!(comparison(0.005).ratio.map(|ratio| (100.0 * ratio).round()), Some(100.0));
-        assert_eq!(comparison(0.02).ratio.map(|ratio| (100.0 * ratio).round()), Some(104.0));
-        assert_eq!((comparison(0.005).figure, comparison(0.02).figure), (VerdictFigure::CpuTime, VerdictFigure::Rate));
+        assert!(!have(&results));
+        assert_eq!(by_duets(&duets((1e6, 1e6), (1e6, 5e5), 0.02)).unsure, Some(Unsure::NoCpuTime));
     }
 
     #[test]
-    fn a_workload_that_reads_is_compared_by_what_it_reads() {
+    fn each_side_without_a_rate_of_its_own_is_judged() {
         let mut both = result("lmdb", 1, 1, 100.0);
         let writes = kvdyno_results::Operations {
             kind: kvdyno_results::OpKind::Put,
@@ -214,9 +234,31 @@ mod tests {
             ..both.operations[0].clone()
         };
         both.operations.insert(0, writes.clone());
-        assert_eq!(rate_by_itself(&both), Some(100.0));
+        let of = |result: &TrialResult| {
+            let results = [result.clone()];
+            let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+            let cells = crate::cells(&results, &Series::new(), none).unwrap();
+            let figure = |compared| measured(&cells[0], compared).figures.get(&1).copied();
+            judged(&[&cells[0]]).into_iter().map(|compared| (compared, figure(compared))).collect::<Vec<_>>()
+        };
+        let [reads, written] = [Side::Reads, Side::Writes].map(Compared::Throughput);
+        assert_eq!(of(&both), [(reads, Some(100.0)), (written, Some(7.0))]);
+        both.workload.write_rate = Some(7.0);
+        assert_eq!(of(&both), [(reads, Some(100.0))]);
         both.operations = vec![writes];
-        assert_eq!(rate_by_itself(&both), Some(7.0));
-        assert_eq!(rate_by_itself(&failed("lmdb", 1, 1)), None);
+        assert_eq!(of(&both), [(written, Some(7.0))]);
+        assert_eq!(of(&failed("lmdb", 1, 1)), []);
+    }
+
+    #[test]
+    fn a_load_of_a_moment_is_not_judged() {
+        let loaded = |seconds: f64| {
+            let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0)]);
+            results.iter_mut().for_each(|result| result.trial.phase = Phase::Load);
+            results[0].window.as_mut().unwrap().seconds = seconds;
+            compare(&of(&results), &Terms::default())
+        };
+        assert_eq!(loaded(0.2).verdict, Verdict::Faster);
+        assert_eq!((loaded(0.19).verdict, loaded(0.19).unsure), (Verdict::CannotTell, Some(Unsure::ShortLoad)));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kvdyno_model::Question;
+use kvdyno_model::{Question, VerdictFigure};
 use kvdyno_results::DatabaseCopy;
 
 use super::crossing::rounds;
 use super::family::{compare, compare_family};
 use super::level::Looks;
 use super::trimmed::TrimmedMean;
-use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict, VerdictFigure};
+use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
 
 /// A cell as comparisons see it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,8 +19,8 @@ pub struct MeasuredCell {
     pub figures: BTreeMap<u32, f64>,
     /// The meaning of the figures.
     pub figure: VerdictFigure,
-    /// The rate of each trial by itself, by its repeat, where the figures are of CPU time.
-    pub rates: BTreeMap<u32, f64>,
+    /// The same figure of each trial by itself, by its repeat, where the figures are of duets.
+    pub alone: BTreeMap<u32, f64>,
     /// The copy of a loaded database that each trial had, by its repeat.
     pub copies: BTreeMap<u32, DatabaseCopy>,
     /// Whether the engine keeps nothing, by its own declaration.
@@ -49,42 +49,34 @@ pub struct Pairing {
     pub comparison: Comparison,
 }
 
-/// Everything that can be said of rivals.
+/// Everything that can be said of rivals. Sentences, marks of tables and files for programs have it from here alone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RivalsVerdicts {
     /// The cells that can be compared, the highest first.
     pub order: Vec<usize>,
     /// The cells that have figures and of which nothing can be said, with the reason: repeats do not mend it.
     pub left_out: Vec<(usize, Unsure)>,
-    /// Each with the next in the order: a family of its own where the question is the order, else part of `all`.
-    pub neighbours: Vec<Pairing>,
-    /// Each pair in its order: a family of its own.
-    pub all: Vec<Pairing>,
-    /// The highest over each other, each by itself.
-    pub highest: Vec<Pairing>,
+    /// Each pair of the order, the higher first, with its only verdict.
+    pub pairs: Vec<Pairing>,
+}
+
+/// The place of a cell among its rivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is faster than every other.
+    Highest,
+    /// It is the highest or the same as the highest.
+    Same,
+    /// It cannot be told from the highest, or as the highest.
+    Untold,
+    /// The highest is faster.
+    Lower,
 }
 
 impl MeasuredCell {
-    /// The same cell by rates, whatever its own figures are.
-    #[must_use]
-    pub fn as_rates(&self) -> MeasuredCell {
-        match self.figure {
-            VerdictFigure::Rate => self.clone(),
-            VerdictFigure::CpuTime => MeasuredCell {
-                figures: self.rates.clone(),
-                figure: VerdictFigure::Rate,
-                rates: BTreeMap::new(),
-                ..self.clone()
-            },
-        }
-    }
-
-    /// Its ratios to another: by CPU time where both have that, else by rates.
+    /// Its ratios to another that is measured by the same figure.
     pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
-        if self.figure != other.figure {
-            return self.as_rates().over(&other.as_rates());
-        }
-        let by_slices = |repeat: &u32| Some((self.rates.get(repeat)? / other.rates.get(repeat)?).ln());
+        let by_slices = |repeat: &u32| Some((self.alone.get(repeat)? / other.alone.get(repeat)?).ln());
         let both = |repeat: &u32| Some((*self.copies.get(repeat)?, *other.copies.get(repeat)?));
         let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat));
         let of_one_load = |repeat: &u32| Some((*repeat, both(repeat).filter(|(one, other)| one.load == other.load)?));
@@ -133,12 +125,6 @@ impl MeasuredCell {
 }
 
 impl Rivals {
-    /// Setups that are compared by one figure: by rates, unless all of them have CPU time.
-    pub fn of(cells: Vec<MeasuredCell>) -> Rivals {
-        let has_rates = cells.iter().any(|cell| cell.figure == VerdictFigure::Rate && !cell.figures.is_empty());
-        Rivals { cells: if has_rates { cells.iter().map(MeasuredCell::as_rates).collect() } else { cells } }
-    }
-
     /// The cells that can be compared, the highest first.
     pub fn order(&self) -> Vec<usize> {
         let mut order = self.with_figures();
@@ -174,38 +160,49 @@ impl Rivals {
         self.family(pairs.collect(), terms)
     }
 
-    /// Comparisons of the highest cell with each other cell that has figures, not adjusted for their number. A cell is
-    /// called the highest of all only if it is faster than each other cell. This statement needs no adjustment: it is
-    /// wrong only if the least sure of its pairs is wrong (Berger, *Multiparameter Hypothesis Testing and Acceptance
-    /// Sampling*, Technometrics 24, 1982).
-    pub fn highest(&self, terms: &Terms) -> Vec<Pairing> {
-        let Some(one) = self.order().first().copied() else { return Vec::new() };
-        let pairing = |other: usize| {
-            let comparison = compare(&self.cells[one].over(&self.cells[other]), terms);
-            Pairing { one, other, comparison }
-        };
-        self.with_figures().into_iter().filter(|other| *other != one).map(pairing).collect()
+    /// Comparisons of the highest cell with each other of the order, not adjusted for their number. That a cell is
+    /// faster than every other needs no adjustment: the statement is wrong only if the least sure of its pairs is wrong
+    /// (Berger, *Multiparameter Hypothesis Testing and Acceptance Sampling*, Technometrics 24, 1982).
+    fn highest_over_others(&self, order: &[usize], terms: &Terms) -> Vec<Pairing> {
+        let Some((one, others)) = order.split_first() else { return Vec::new() };
+        others.iter().map(|other| self.by_itself((*one, *other), terms)).collect()
+    }
+
+    /// A pair, not adjusted for others.
+    fn by_itself(&self, (one, other): (usize, usize), terms: &Terms) -> Pairing {
+        Pairing { one, other, comparison: compare(&self.cells[one].over(&self.cells[other]), terms) }
     }
 
     /// The pairs that answer a question, as a family.
-    pub fn pairs(&self, question: Question, terms: &Terms) -> Vec<Pairing> {
+    fn pairs(&self, question: Question, terms: &Terms) -> Vec<Pairing> {
         match question {
             Question::Ranking => self.neighbours(terms),
             Question::Difference => self.all_pairs(terms),
         }
     }
 
-    /// Everything that can be said. The neighbours have the verdicts with which they answer the question.
+    /// Everything that can be said. Neighbours have the verdicts with which they answer the question, other pairs those
+    /// of the family of all. Where that cannot tell, what follows from other verdicts decides: that the highest is
+    /// faster than every other, or that each cell between the two is faster than the next.
     pub fn verdicts(&self, question: Question, terms: &Terms) -> RivalsVerdicts {
         let order = self.order();
-        let are_neighbours = |pair: &Pairing| order.windows(2).any(|two| two == [pair.one, pair.other]);
-        RivalsVerdicts {
-            left_out: self.left_out(),
-            neighbours: self.pairs(question, terms).into_iter().filter(are_neighbours).collect(),
-            all: self.all_pairs(terms),
-            highest: self.highest(terms),
-            order,
-        }
+        let rank = |index: usize| order.iter().position(|other| *other == index).unwrap_or(order.len());
+        let are_neighbours = |pair: &Pairing| rank(pair.one) + 1 == rank(pair.other);
+        let is_faster = |pair: &Pairing| pair.comparison.verdict == Verdict::Faster;
+        let near: Vec<Pairing> = self.pairs(question, terms).into_iter().filter(are_neighbours).collect();
+        let highest = self.highest_over_others(&order, terms);
+        let has_winner = near.first().is_some_and(is_faster) && highest.iter().all(is_faster);
+        let is_chain = |pair: &Pairing| near[rank(pair.one)..rank(pair.other)].iter().all(is_faster);
+        let verdict = |pair: Pairing| match near.iter().find(|near| (near.one, near.other) == (pair.one, pair.other)) {
+            Some(near) => near.clone(),
+            None if pair.comparison.verdict.is_decided() => pair,
+            None if has_winner && rank(pair.one) == 0 || is_chain(&pair) => {
+                Some(self.by_itself((pair.one, pair.other), terms)).filter(is_faster).unwrap_or(pair)
+            }
+            None => pair,
+        };
+        let pairs = self.all_pairs(terms).into_iter().map(verdict).collect();
+        RivalsVerdicts { left_out: self.left_out(), pairs, order }
     }
 
     fn family(&self, pairs: Vec<(usize, usize)>, terms: &Terms) -> Vec<Pairing> {
@@ -218,9 +215,52 @@ impl Rivals {
 }
 
 impl RivalsVerdicts {
+    /// Each with the next in the order.
+    pub fn neighbours(&self) -> impl Iterator<Item = &Pairing> {
+        self.order.windows(2).filter_map(|two| self.pairs.iter().find(|pair| [pair.one, pair.other] == *two))
+    }
+
+    /// The pairs that answer a question.
+    pub fn that_answer(&self, question: Question) -> Vec<&Pairing> {
+        match question {
+            Question::Ranking => self.neighbours().collect(),
+            Question::Difference => self.pairs.iter().collect(),
+        }
+    }
+
+    /// Whether a pair stands next to each other in the order.
+    pub fn are_neighbours(&self, pair: &Pairing) -> bool {
+        self.order.windows(2).any(|two| *two == [pair.one, pair.other])
+    }
+
+    /// The place of a cell; absent if it has no figure or no rival.
+    pub fn standing(&self, index: usize) -> Option<Standing> {
+        let first = *self.order.first()?;
+        let over = |other: usize| {
+            let of_both = |pair: &&Pairing| (pair.one, pair.other) == (first, other);
+            self.pairs.iter().find(of_both).map(|pair| match pair.comparison.verdict {
+                Verdict::Faster => Standing::Lower,
+                Verdict::Same => Standing::Same,
+                Verdict::Slower | Verdict::CannotTell => Standing::Untold,
+            })
+        };
+        if self.left_out.iter().any(|(left, _)| *left == index) {
+            return Some(Standing::Untold);
+        }
+        if index != first {
+            return over(index);
+        }
+        let others: Vec<Standing> = self.order.iter().filter_map(|other| over(*other)).collect();
+        match () {
+            _ if others.is_empty() => None,
+            _ if others.contains(&Standing::Untold) || !self.left_out.is_empty() => Some(Standing::Untold),
+            _ if others.contains(&Standing::Same) => Some(Standing::Same),
+            _ => Some(Standing::Highest),
+        }
+    }
+
     /// The one that is faster than every other; absent if that cannot be said of any.
     pub fn winner(&self) -> Option<usize> {
-        let faster = |pairing: &Pairing| pairing.comparison.verdict == Verdict::Faster;
-        (!self.highest.is_empty() && self.highest.iter().all(faster)).then(|| self.order[0])
+        self.order.first().copied().filter(|first| self.standing(*first) == Some(Standing::Highest))
     }
 }

@@ -8,6 +8,7 @@ use kvdyno_results::{Phase, TrialKey, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, enough};
 use super::rivals::Rivals;
+use super::verdict::Compared;
 use crate::{Cell, CellKey, SameWork, Series, cells, same_work};
 
 /// The step of a cell.
@@ -22,11 +23,16 @@ pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
-    let works: Vec<SameWork> = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).collect();
-    let rivals: Vec<Rivals> = works.iter().map(|same| same.rivals(&cells)).collect();
+    let works = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run);
+    let judged = |same: SameWork| {
+        let compared = goal.compared(&same.of(&cells));
+        compared.into_iter().map(move |compared| (same.clone(), compared))
+    };
+    let judged: Vec<(SameWork, Compared)> = works.flat_map(judged).collect();
+    let rivals: Vec<Rivals> = judged.iter().map(|(same, compared)| same.rivals(&cells, *compared)).collect();
     // Engines with threads and those that have only processes do one work, each in a step of its own.
-    let steps = |same: &SameWork| same.cells.iter().map(|index| step(&cells[*index].key)).collect();
-    RunDecision { decision: enough(&rivals, goal), steps: works.iter().map(steps).collect() }
+    let steps = |(same, _): &(SameWork, Compared)| same.of(&cells).iter().map(|cell| step(&cell.key)).collect();
+    RunDecision { decision: enough(&rivals, goal), steps: judged.iter().map(steps).collect() }
 }
 
 /// A decision about the runs of an experiment.
@@ -58,11 +64,10 @@ impl RunDecision {
 mod tests {
     use super::*;
     use crate::testing::result;
-    use crate::verdicts::Question;
 
     #[test]
     fn it_is_enough_when_the_runs_can_be_told_apart() {
-        let goal = Goal { question: Question::Ranking, detect: 0.03, precision: None };
+        let goal = Goal { detect: 0.03, ..Goal::default() };
         let trials = |repeats: u32| -> Vec<TrialResult> {
             let of = |repeat: u32| {
                 let wobble = 1.0 + 0.002 * f64::from(repeat % 3);

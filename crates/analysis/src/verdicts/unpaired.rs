@@ -4,11 +4,13 @@
 //! spread of its own (Welch, and Yuen where figures are trimmed: see [`super::trimmed`]). Its interval covers variation
 //! between repeats. It does not cover what changed between the two runs as a whole, because there is only one of each.
 
+use kvdyno_model::VerdictFigure;
+
 use super::family::{Unjudged, judge_family};
 use super::level::{Looks, MOST_LOOKS};
 use super::rivals::MeasuredCell;
 use super::trimmed::TrimmedMean;
-use super::verdict::{Comparison, Terms, Unsure, VerdictFigure};
+use super::verdict::{Comparison, Terms, Unsure};
 
 /// The figures of a cell and of its counterpart in another run, from which their comparison is made.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,11 +26,8 @@ pub struct UnpairedFigures {
 }
 
 impl MeasuredCell {
-    /// Its figures beside those of another that was not measured together with it.
+    /// Its figures beside those of another by the same figure that was not measured together with it.
     pub fn unpaired_over(&self, other: &MeasuredCell) -> UnpairedFigures {
-        if self.figure != other.figure {
-            return self.as_rates().unpaired_over(&other.as_rates());
-        }
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
         let suffers = |cell: &MeasuredCell| {
             let suffering = cell.figures.keys().filter(|repeat| cell.with_interference.contains(repeat)).count();

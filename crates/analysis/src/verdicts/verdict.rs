@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use kvdyno_model::VerdictFigure;
+use kvdyno_results::Side;
+use serde::{Serialize, Serializer};
 
 use super::crossing::Round;
 use super::level::{Looks, MOST_LOOKS};
@@ -29,16 +31,26 @@ kvdyno_model::words! {
     }
 }
 
-kvdyno_model::words! {
-    /// The figure that two setups were compared by.
-    #[derive(Default)]
-    pub enum VerdictFigure {
-        /// Operations in a second of the clock.
-        #[default]
-        Rate = "rate",
-        /// CPU time of the worker per operation, in a duet. The ratio is that of its reciprocal. It is not a rate: an
-        /// engine that uses more CPU time may do more in a second, with threads of its own.
-        CpuTime = "CPU time per operation",
+/// The shortest load that is judged, seconds: the scheduler's and the storage's own periods are a good part of a
+/// shorter one.
+pub const SHORTEST_LOAD_S: f64 = 0.2;
+
+/// The aspect of one work by which cells are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// By the records that one side reads or writes a second.
+    Throughput(Side),
+    /// By the CPU time of an operation.
+    CpuTime,
+}
+
+impl Compared {
+    /// The figure.
+    pub fn figure(self) -> VerdictFigure {
+        match self {
+            Compared::Throughput(_) => VerdictFigure::Throughput,
+            Compared::CpuTime => VerdictFigure::CpuTime,
+        }
     }
 }
 
@@ -75,6 +87,10 @@ pub enum Unsure {
     KeepsNothing,
     /// In half of the repeats others took so much of the machine that the figures are about them.
     Interference,
+    /// Not every trial of the two has an account of its CPU time, or one that can be compared.
+    NoCpuTime,
+    /// A load was shorter than one that can be judged.
+    ShortLoad,
 }
 
 /// The log of the ratio of two setups in one repeat, in which they were measured beside each other.
@@ -84,7 +100,7 @@ pub struct PairedRatio {
     pub repeat: u32,
     /// Natural logarithm of the first one's figure over the second one's.
     pub log_ratio: f64,
-    /// The logarithm of the ratio of the rates when each ran alone, where the figure is a duet's.
+    /// The logarithm of the same ratio when each ran alone, where the figure is a duet's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_slices: Option<f64>,
     /// The round that it is of, where setups cross over between copies of one database.
@@ -121,6 +137,7 @@ pub struct Comparison {
     #[serde(rename = "why")]
     pub unsure: Option<Unsure>,
     /// The figure that both were compared by.
+    #[serde(serialize_with = "by_name")]
     pub figure: VerdictFigure,
     /// The first setup's rate over the second's; for CPU time, the ratio of its reciprocals, operations for each CPU
     /// second. Absent if nothing was measured.
@@ -145,6 +162,10 @@ pub struct Comparison {
     pub by_slices: bool,
     /// Pairs that the interval is adjusted for: it misses so seldom that verdicts of all of them hold together.
     pub pairs: usize,
+}
+
+pub(super) fn by_name<S: Serializer>(figure: &VerdictFigure, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(figure.name())
 }
 
 impl Default for Terms {
@@ -179,7 +200,10 @@ impl Verdict {
 impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
-        !matches!(self, Unsure::Failed | Unsure::NotAudited | Unsure::KeepsNothing)
+        !matches!(
+            self,
+            Unsure::Failed | Unsure::NotAudited | Unsure::KeepsNothing | Unsure::NoCpuTime | Unsure::ShortLoad
+        )
     }
 }
 
@@ -201,6 +225,8 @@ impl fmt::Display for Unsure {
             Unsure::NotAudited => f.write_str("what was written was not read back"),
             Unsure::KeepsNothing => f.write_str("one of the two keeps nothing"),
             Unsure::Interference => f.write_str("others took too much of the machine"),
+            Unsure::NoCpuTime => f.write_str("the CPU time of one of the two is not known, or cannot be compared"),
+            Unsure::ShortLoad => write!(f, "a load took less than {SHORTEST_LOAD_S} s"),
         }
     }
 }
@@ -246,6 +272,12 @@ impl Comparison {
     /// The ratio's interval.
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
+    }
+
+    /// Whether one says that the first is faster, and the other that the second is.
+    pub fn contradicts(&self, other: &Comparison) -> bool {
+        let both = [self.verdict, other.verdict];
+        both.contains(&Verdict::Faster) && both.contains(&Verdict::Slower)
     }
 
     /// The comparison of the second over the first.

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use kvdyno_experiment::{
     Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
 };
-use kvdyno_model::{Definition, Fraction, KeyPath, Otherwise, Repeat, WorkloadName};
+use kvdyno_model::{Definition, Fraction, KeyPath, KeyValue, Otherwise, Repeat, VerdictFigure, WorkloadName};
 use kvdyno_plan::concerns;
 use kvdyno_worker::workloads::Workload;
 use toml::{Table, Value};
@@ -275,9 +275,16 @@ impl DiffFlags {
         text.parse::<Fraction>().ok().map(|fraction| fraction.0)
     }
 
+    /// The figure that decides, if it was given.
+    pub fn figure(&self) -> Option<VerdictFigure> {
+        let (_, text) = self.given.iter().find(|(key, _)| key.path == LabKey::Figure.into())?;
+        VerdictFigure::from_text(text).ok()
+    }
+
     /// A flag that was given and says how to measure.
     pub fn about_measuring(&self) -> Option<&'static str> {
-        let (key, _) = self.given.iter().find(|(key, _)| key.path != LabKey::Detect.into())?;
+        let of_verdicts = [LabKey::Detect, LabKey::Figure].map(KeyPath::from);
+        let (key, _) = self.given.iter().find(|(key, _)| !of_verdicts.contains(&key.path))?;
         key.flag
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::DETECT;
-use kvdyno_experiment::Experiment;
+use kvdyno_experiment::{Experiment, LabSection};
 use kvdyno_model::Question;
 use kvdyno_report::{Diff, DiffError, DiffOutcome, Format};
 use kvdyno_results::folder::ResultsFolder;
@@ -86,11 +86,11 @@ fn of_diff(error: Error) -> Error {
     }
 }
 
-/// The two setups of a run and the least difference that matters in it.
-fn setups_of(results: &ResultsFolder) -> Result<(String, String, f64), Error> {
+/// The two setups of a run, and the terms on which it compares them.
+fn setups_of(results: &ResultsFolder) -> Result<(String, String, LabSection), Error> {
     let experiment = results.experiment()?;
     match &experiment.engines[..] {
-        [before, after] => Ok((before.clone(), after.clone(), experiment.lab.detect.0)),
+        [before, after] => Ok((before.clone(), after.clone(), experiment.lab)),
         all => Err(Error::Input(format!(
             "{} is a run of {} setups, and a diff is of two; go on with it: kvdyno run --resume {0}",
             results.root().display(),
@@ -101,12 +101,12 @@ fn setups_of(results: &ResultsFolder) -> Result<(String, String, f64), Error> {
 
 fn tell_run(ended: &EndedRun, arguments: &DiffArguments) -> Result<(), Error> {
     let results = &ended.results;
-    let (before, after, detect) = setups_of(results)?;
+    let (before, after, lab) = setups_of(results)?;
     let page = kvdyno_report::write_page(results)?;
     if arguments.watch.tells() {
         output::tell(format_args!("charts: {}", page.display()));
     }
-    let diff = Diff::of_run(results, &before, &after, detect)?;
+    let diff = Diff::of_run(results, (&before, &after), lab.detect.0, lab.figure)?;
     match arguments.watch.json {
         true => {
             let line = serde_json::json!({ "time": Timestamp::now(), "event": "run-ended", "page": page });
@@ -120,8 +120,8 @@ fn tell_run(ended: &EndedRun, arguments: &DiffArguments) -> Result<(), Error> {
 fn of_folders(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), Error> {
     refuse_measuring(arguments)?;
     let [before, after] = [ResultsFolder::open(before)?, ResultsFolder::open(after)?];
-    let detect = arguments.keys.detect().unwrap_or(DETECT);
-    let diff = Diff::of_folders(&before, &after, detect, arguments.across).map_err(|error| match error {
+    let terms = (arguments.keys.detect().unwrap_or(DETECT), arguments.keys.figure().unwrap_or_default());
+    let diff = Diff::of_folders(&before, &after, terms, arguments.across).map_err(|error| match error {
         DiffError::Read(error) => Error::ResultsFolder(error),
         error => Error::Input(error.to_string()),
     })?;

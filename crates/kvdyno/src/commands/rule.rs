@@ -17,7 +17,7 @@ impl StoppingRule for ComparisonsDecide<'_> {
     fn look(&self, results: &[&TrialResult]) -> Look {
         let lab = &self.experiment.lab;
         let precision = lab.precision.map(|precision| precision.0);
-        let goal = Goal { question: lab.question, detect: lab.detect.0, precision };
+        let goal = Goal { question: lab.question, figure: lab.figure, detect: lab.detect.0, precision };
         let results: Vec<TrialResult> = results.iter().copied().cloned().collect();
         let decided = match (lab.question, &self.experiment.engines[..]) {
             (Question::Difference, [before, after]) => {

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use kvdyno_experiment::{EngineKey, Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, TopKey, Variant};
 use kvdyno_model::{KeyPath, KeyStep, Question, did_you_mean};
 use kvdyno_worker::workloads::Workload;
-use toml::Table;
 
 use crate::parameters;
 
@@ -80,17 +79,27 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     check_cells(experiment)
 }
 
-/// Refuses two different runs whose trials would count as repeats of each other.
+/// Refuses runs whose trials would count as repeats of each other: repeats have databases and starts of their own.
 fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
+    for (index, run) in experiment.run.iter().enumerate() {
+        let mut seen = HashSet::new();
+        if let Some(place) = run.readers.iter().position(|count| !seen.insert(*count)) {
+            let message = format!(
+                "{} is named twice; the same trial is done again by lab.repeat, with a database of its own",
+                run.readers[place]
+            );
+            return Err(
+                FileError::at(KeyPath::from(RunKey::Readers).then(KeyStep::Index(place)), message).in_run(index)
+            );
+        }
+    }
     let is_taken_for = |one: &RunSection, other: &RunSection| {
         (other.workload, other.clients) == (one.workload, one.clients)
             && other.readers.iter().any(|count| one.readers.iter().any(|own| own == count))
     };
     for (index, run) in experiment.run.iter().enumerate() {
         let other = experiment.run[..index].iter().position(|other| is_taken_for(run, other));
-        let Some(other) = other.filter(|other| Table::try_from(&experiment.run[*other]) != Table::try_from(run)) else {
-            continue;
-        };
+        let Some(other) = other else { continue };
         let message = format!(
             "run {} has `{}` with as many readers, too, and their figures would be taken for one another's; give one \
              of them other numbers of readers, or a variant of its own",

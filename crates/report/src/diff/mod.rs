@@ -10,24 +10,29 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
-    Comparison, Counterparts, Looks, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, compare_family,
-    compare_unpaired, counterparts, counterparts_of_folders, measured,
+    Compared, Comparison, Counterparts, Looks, MeasuredCell, PairedRatios, Terms, UnpairedFigures, Unsure, Verdict,
+    VerdictFigure, compare_family, compare_unpaired, counterparts, counterparts_of_folders, have_cpu_time, judged,
+    measured, paired,
 };
-use kvdyno_analysis::{Cell, CellKey, Series, Steadiness, cells, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellKey, Series, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{EngineFacts, Phase, Side, TrialKey, TrialResult};
+use kvdyno_results::{EngineFacts, Machine, Phase, Side, TrialKey, TrialResult};
 
 use crate::format::Format;
 use crate::order::distinct;
+use crate::remarks::weaknesses;
 use crate::words::threads;
 use comparable::Surroundings;
 
 /// A change and its verdicts: the second of two over the first, cell by cell.
 #[derive(Clone, Debug)]
 pub struct Diff {
+    /// By the figure that decides first, and then by the other where that is known.
     cells: Vec<DiffCell>,
+    /// The figure that decides whether it is worse.
+    figure: VerdictFigure,
     /// Whether both were measured beside each other.
     is_paired: bool,
     terms: Terms,
@@ -37,11 +42,15 @@ pub struct Diff {
     ended: usize,
 }
 
-/// A cell of one setup and its counterpart of the other.
+/// A cell of one setup and its counterpart of the other, by one figure.
 #[derive(Clone, Debug)]
 struct DiffCell {
     /// Workload and clients.
     work: String,
+    /// The aspect of the work that is compared.
+    compared: Compared,
+    /// The sentence of the same cell by another aspect whose verdict is the opposite.
+    against: Option<String>,
     before: DiffSide,
     after: DiffSide,
     /// `read`.
@@ -60,8 +69,8 @@ struct DiffSide {
     started: Option<Timestamp>,
     figure: Option<f64>,
     half_width: Option<f64>,
-    /// Whether its runs are known not to have been steady.
-    is_unsteady: bool,
+    /// What speaks against its figure, as predicates.
+    weaknesses: Vec<String>,
 }
 
 /// The outcome, for the exit code: the first of these that some cell has.
@@ -116,18 +125,26 @@ impl Diff {
     ///
     /// # Errors
     /// If its results cannot be read.
-    pub fn of_run(folder: &ResultsFolder, before: &str, after: &str, detect: f64) -> Result<Diff, ReadError> {
+    pub fn of_run(
+        folder: &ResultsFolder,
+        (before, after): (&str, &str),
+        detect: f64,
+        figure: VerdictFigure,
+    ) -> Result<Diff, ReadError> {
         let results = folder.results()?;
         let cells = cells_of(&results);
         let pairs = counterparts(&of_setup(&cells, before), &of_setup(&cells, after));
         let terms = Terms { detect, looks: looks(&folder.experiment()?) };
-        let ratios: Vec<_> = pairs.iter().map(|(before, after)| measured(after).over(&measured(before))).collect();
-        let comparisons = compare_family(&ratios, &terms);
+        let compare = |family: &[ComparedPair<'_, '_>]| {
+            let ratio = |((before, after), compared): &ComparedPair<'_, '_>| paired(after, before, *compared);
+            compare_family(&family.iter().map(ratio).collect::<Vec<PairedRatios>>(), &terms)
+        };
         let failed = results.iter().filter(|result| !result.is_finished()).count();
-        let series = series_of(folder, &results)?;
-        let cells = diff_cells(&pairs, comparisons, [("", &series), ("", &series)], &terms);
+        let (series, machine) = (series_of(folder, &results)?, folder.machine()?);
+        let source = DiffSource { folder: "", series: &series, machine: machine.as_ref() };
+        let cells = diff_cells(&pairs, figure, compare, [&source, &source], &terms);
         let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
-        Ok(Diff { cells, is_paired: true, terms, notes, failed, ended: results.len() })
+        Ok(Diff { cells, figure, is_paired: true, terms, notes, failed, ended: results.len() })
     }
 
     /// The setups that two results folders have in common, or the only one of either. With `across` the machine and its
@@ -138,7 +155,7 @@ impl Diff {
     pub fn of_folders(
         before: &ResultsFolder,
         after: &ResultsFolder,
-        detect: f64,
+        (detect, figure): (f64, VerdictFigure),
         across: bool,
     ) -> Result<Diff, DiffError> {
         let folders = [before, after].map(|folder| folder.root().display().to_string());
@@ -163,7 +180,8 @@ impl Diff {
         if !differences.is_empty() {
             return incomparable(differences, "");
         }
-        let surroundings = Surroundings::of(before.machine()?, after.machine()?, &pairs);
+        let machines = [before.machine()?, after.machine()?];
+        let surroundings = Surroundings::of(machines[0].clone(), machines[1].clone(), &pairs);
         if !surroundings.differences.is_empty() && !across {
             return incomparable(surroundings.differences, ACROSS);
         }
@@ -171,18 +189,26 @@ impl Diff {
         let [one, other] = ended_early;
         let looks = if [one?, other?].contains(&Looks::AfterEach) { Looks::AfterEach } else { Looks::Once };
         let terms = Terms { detect, looks };
-        let figures: Vec<_> =
-            pairs.iter().map(|(before, after)| measured(after).unpaired_over(&measured(before))).collect();
-        let comparisons = compare_unpaired(&figures, &terms);
+        let compare = |family: &[ComparedPair<'_, '_>]| {
+            let figures = |((before, after), compared): &ComparedPair<'_, '_>| {
+                measured(after, *compared).unpaired_over(&measured(before, *compared))
+            };
+            compare_unpaired(&family.iter().map(figures).collect::<Vec<UnpairedFigures>>(), &terms)
+        };
         let trials = || pairs.iter().flat_map(|(before, after)| [before, after]);
         let failed = trials().map(|cell| cell.failed.len()).sum();
         let ended = trials().map(|cell| cell.failed.len() + cell.finished.len()).sum();
         let mut notes = surroundings.differences;
         notes.extend(left_out(&cells, &pairs));
         let series = [series_of(before, &results[0])?, series_of(after, &results[1])?];
-        let sources = [(folders[0].as_str(), &series[0]), (folders[1].as_str(), &series[1])];
+        let source = |side: usize| DiffSource {
+            folder: &folders[side],
+            series: &series[side],
+            machine: machines[side].as_ref(),
+        };
         Ok(Diff {
-            cells: diff_cells(&pairs, comparisons, sources, &terms),
+            cells: diff_cells(&pairs, figure, compare, [&source(0), &source(1)], &terms),
+            figure,
             is_paired: false,
             terms,
             notes,
@@ -191,13 +217,18 @@ impl Diff {
         })
     }
 
+    /// The cells by the figure that decides.
+    fn deciding(&self) -> impl Iterator<Item = &DiffCell> {
+        self.cells.iter().filter(|cell| cell.compared.figure() == self.figure)
+    }
+
     /// See [`DiffOutcome`].
     pub fn outcome(&self) -> DiffOutcome {
-        let count = |wanted: Verdict| self.cells.iter().filter(|cell| cell.comparison.verdict == wanted).count();
+        let count = |wanted: Verdict| self.deciding().filter(|cell| cell.comparison.verdict == wanted).count();
         match (count(Verdict::Slower), count(Verdict::CannotTell)) {
             _ if self.failed > 0 => DiffOutcome::Failed { failed: self.failed, ended: self.ended },
             (worse, _) if worse > 0 => DiffOutcome::Worse(worse),
-            (_, unknown) if unknown > 0 || self.cells.is_empty() => DiffOutcome::CannotTell(unknown),
+            (_, unknown) if unknown > 0 || self.deciding().next().is_none() => DiffOutcome::CannotTell(unknown),
             _ => DiffOutcome::Held,
         }
     }
@@ -280,52 +311,95 @@ fn work(key: &CellKey) -> String {
     format!("{load}{}{variant}, {}", key.workload, threads(key.readers, key.writers))
 }
 
-/// `sources` are the folders of both and the time series in them.
+/// A cell and its counterpart, and the aspect by which they are compared.
+type ComparedPair<'c, 'r> = (Counterparts<'c, 'r>, Compared);
+
+/// Where the cells of a side come from.
+struct DiffSource<'a> {
+    /// Its path; empty where both are of one folder.
+    folder: &'a str,
+    series: &'a Series,
+    machine: Option<&'a Machine>,
+}
+
+/// The cells of a diff: by `figure`, and by the other one as far as it is known. The comparisons by one figure are a
+/// family.
 fn diff_cells(
     pairs: &[Counterparts<'_, '_>],
-    comparisons: Vec<Comparison>,
-    sources: [(&str, &Series); 2],
+    figure: VerdictFigure,
+    compare: impl Fn(&[ComparedPair<'_, '_>]) -> Vec<Comparison>,
+    sources: [&DiffSource<'_>; 2],
     terms: &Terms,
 ) -> Vec<DiffCell> {
-    let cell = |((before, after), comparison): (&Counterparts<'_, '_>, Comparison)| {
-        let looks = comparison.looks;
-        let figures = |cell: &Cell<'_>| match comparison.figure {
-            VerdictFigure::Rate => measured(cell).as_rates(),
-            VerdictFigure::CpuTime => measured(cell),
-        };
-        let same_name = before.key.engine == after.key.engine;
-        let side = |cell: &Cell<'_>, (folder, series): (&str, &Series)| DiffSide {
-            name: if same_name {
-                format!("{} ({})", cell.key.engine, last_part(folder))
-            } else {
-                cell.key.engine.clone()
+    let by_throughput = |pair: &Counterparts<'_, '_>| judged(&[pair.0, pair.1]);
+    let by_cpu_time = |pair: &Counterparts<'_, '_>| {
+        let is_wanted = figure == VerdictFigure::CpuTime || have_cpu_time(&[pair.0, pair.1]);
+        is_wanted.then_some(Compared::CpuTime).into_iter().collect()
+    };
+    let family = |aspects: &dyn Fn(&Counterparts<'_, '_>) -> Vec<Compared>| {
+        let mut family: Vec<ComparedPair<'_, '_>> = Vec::new();
+        pairs.iter().for_each(|pair| family.extend(aspects(pair).into_iter().map(|one| (*pair, one))));
+        let comparisons = compare(&family);
+        family.into_iter().zip(comparisons).collect::<Vec<_>>()
+    };
+    let (throughput, cpu_time) = (family(&by_throughput), family(&by_cpu_time));
+    let all = match figure {
+        VerdictFigure::Throughput => [throughput, cpu_time].concat(),
+        VerdictFigure::CpuTime => [cpu_time, throughput].concat(),
+    };
+    let mut cells: Vec<(usize, DiffCell)> = Vec::new();
+    for ((pair, compared), comparison) in all {
+        let index = pairs.iter().position(|(before, _)| std::ptr::eq(*before, pair.0)).unwrap_or_default();
+        cells.push((index, diff_cell(pair, compared, comparison, sources, terms)));
+    }
+    let against = |(index, cell): &(usize, DiffCell)| {
+        let mut others = cells.iter().filter(|(other, one)| other == index && one.compared != cell.compared);
+        let other = others.find(|(_, other)| other.comparison.contradicts(&cell.comparison));
+        other.map(|(_, other)| text::against(cell, other))
+    };
+    let against: Vec<Option<String>> = cells.iter().map(against).collect();
+    cells.into_iter().zip(against).map(|((_, cell), against)| DiffCell { against, ..cell }).collect()
+}
+
+fn diff_cell(
+    (before, after): Counterparts<'_, '_>,
+    compared: Compared,
+    comparison: Comparison,
+    sources: [&DiffSource<'_>; 2],
+    terms: &Terms,
+) -> DiffCell {
+    let same_name = before.key.engine == after.key.engine;
+    let side = |cell: &Cell<'_>, source: &DiffSource<'_>| {
+        let (figures, steadiness) = (measured(cell, compared), steadiness(&cell.finished, source.series, terms.detect));
+        DiffSide {
+            name: match same_name {
+                true => format!("{} ({})", cell.key.engine, last_part(source.folder)),
+                false => cell.key.engine.clone(),
             },
             engine: cell.first().map(|result| result.engine.clone()),
             started: cell.finished.first().map(|result| result.started),
-            figure: figures(cell).middle(),
-            half_width: MeasuredCell::half_width(&figures(cell), looks),
-            is_unsteady: steadiness(&cell.finished, series, terms.detect)
-                .is_some_and(|it| matches!(it.steadiness, Steadiness::NotSteady(_))),
-        };
-        let trials = || before.finished.iter().chain(&after.finished);
-        let reads = trials().any(|result| result.rate(Side::Reads) > 0.0);
-        DiffCell {
-            work: work(&before.key),
-            before: side(before, sources[0]),
-            after: side(after, sources[1]),
-            verb: match (before.key.phase, reads) {
-                (Phase::Load, _) => "load",
-                (Phase::Run, true) => "read",
-                (Phase::Run, false) => "write",
-            },
-            unit: match comparison.figure {
-                VerdictFigure::Rate => "records/s",
-                VerdictFigure::CpuTime => "operations per CPU second",
-            },
-            comparison,
+            figure: figures.middle(),
+            half_width: MeasuredCell::half_width(&figures, comparison.looks),
+            weaknesses: weaknesses(cell, steadiness.as_ref(), source.machine),
         }
     };
-    pairs.iter().zip(comparisons).map(cell).collect()
+    DiffCell {
+        work: work(&before.key),
+        compared,
+        against: None,
+        before: side(before, sources[0]),
+        after: side(after, sources[1]),
+        verb: match (before.key.phase, compared) {
+            (Phase::Load, _) => "load",
+            (Phase::Run, Compared::Throughput(Side::Writes)) => "write",
+            (Phase::Run, _) => "read",
+        },
+        unit: match compared.figure() {
+            VerdictFigure::Throughput => "records/s",
+            VerdictFigure::CpuTime => "operations per CPU second",
+        },
+        comparison,
+    }
 }
 
 fn last_part(folder: &str) -> &str {

@@ -5,15 +5,15 @@ use kvdyno_model::text::{capital, plain};
 
 use super::{Diff, DiffCell};
 use crate::order::distinct;
-use crate::verdicts::{per_cent, reservations, sentence_of_change};
+use crate::verdicts::{but, per_cent, reservations, sentence_of_change};
 
 pub(super) fn render(diff: &Diff) -> String {
     let mut lines = sides(diff);
     lines.push(String::new());
-    lines.extend(diff.cells.iter().map(line));
+    lines.extend(diff.cells.iter().map(|cell| line(diff, cell)));
     lines.extend([String::new(), interval(diff)]);
     lines.extend(diff.notes.iter().map(|note| format!("- {note}")));
-    lines.push(format!("{}.", capital(&diff.outcome().words(diff.cells.len()))));
+    lines.push(format!("{}.", outcome(diff)));
     lines.iter().map(|line| plain(line) + "\n").collect()
 }
 
@@ -26,20 +26,35 @@ pub(super) fn sides(diff: &Diff) -> Vec<String> {
     [line("before:", before), line("after: ", after)].concat()
 }
 
-fn line(cell: &DiffCell) -> String {
-    let end = match cell.comparison.verdict {
-        Verdict::CannotTell => String::new(),
-        _ => format!(": {}", cell.verdict()),
-    };
-    format!("{}: {}{end}", cell.work, said(cell))
+/// The outcome in a few words, with the figure that it is of: `Worse in 1 of 2 cells by throughput`.
+pub(super) fn outcome(diff: &Diff) -> String {
+    let cells = diff.deciding().count();
+    format!("{} by {}", capital(&diff.outcome().words(cells)), diff.figure.name())
 }
 
-/// The comparison in a sentence, with what was not steady.
+fn line(diff: &Diff, cell: &DiffCell) -> String {
+    let end = match cell.comparison.verdict {
+        Verdict::CannotTell => String::new(),
+        _ if cell.compared.figure() != diff.figure => String::new(),
+        _ => format!(": {}", cell.verdict()),
+    };
+    format!("{}, by {}: {}{end}", cell.work, cell.compared.figure().name(), said(cell))
+}
+
+/// The comparison in a sentence, with what speaks against it.
 pub(super) fn said(cell: &DiffCell) -> String {
-    let sides = [&cell.after, &cell.before].into_iter().filter(|side| side.is_unsteady);
-    let names: Vec<&str> = sides.map(|side| side.name.as_str()).collect();
-    let sentence = sentence_of_change(cell.verb, (&cell.after.name, &cell.before.name), &cell.comparison);
-    sentence + &reservations(&cell.comparison, &names)
+    let sides = [&cell.after, &cell.before].map(|side| (side.name.as_str(), &side.weaknesses[..]));
+    let against = cell.against.as_deref().unwrap_or_default();
+    format!("{}{against}{}", sentence(cell), reservations(&cell.comparison, &sides))
+}
+
+fn sentence(cell: &DiffCell) -> String {
+    sentence_of_change(cell.verb, (&cell.after.name, &cell.before.name), &cell.comparison)
+}
+
+/// The end of the sentence about `cell`, which the verdict on `other` contradicts.
+pub(super) fn against(cell: &DiffCell, other: &DiffCell) -> String {
+    but(&sentence(other), (cell.compared, other.compared))
 }
 
 /// The meaning of an interval here.

@@ -14,7 +14,7 @@ use super::trials::{CellSummary, TrialTable};
 use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
 use crate::study::Study;
 use crate::tables::{Fact, Relative, common_work, key_facts, machine_facts, processors, relatives, versions};
-use crate::verdicts::{PairSummary, RankingSummary, pairs, rankings};
+use crate::verdicts::{PairSummary, RankingSummary, groups, pairs, rankings};
 use crate::words::title;
 
 /// A report, in no format yet.
@@ -73,6 +73,7 @@ impl<'a> Document<'a> {
     /// Builds it.
     pub(crate) fn of(study: &'a Study<'a>) -> Document<'a> {
         let cells = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
+        let groups = groups(study);
         Document {
             name: study.name,
             ran: ran(study),
@@ -87,14 +88,14 @@ impl<'a> Document<'a> {
             doubts: doubts(study),
             doubts_of_trials: doubts_of_trials(study),
             notes: notes(study),
-            sections: sections(study),
+            sections: sections(study, &groups),
             load: TrialTable::of(study, Phase::Load),
             run: TrialTable::of(study, Phase::Run),
             cells: cells.map(CellSummary::from).collect(),
             cell_table: CellTable::of(study),
             common_work: common_work(study),
-            rankings: rankings(study),
-            pairs: pairs(study),
+            rankings: rankings(&groups),
+            pairs: pairs(&groups),
             relative: relatives(study),
             statistics: statistics(study.results),
             repeating: command(study.experiment_text),

@@ -9,11 +9,11 @@ use crate::tables::{
     engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, relative_grids, run,
     run_amplification, run_cpu, run_storage, workload_figures,
 };
-use crate::verdicts::verdicts;
+use crate::verdicts::{VerdictGroup, verdicts};
 
 /// The sections of a report, in order.
-pub(super) fn sections<'a>(study: &'a Study<'a>) -> Vec<Section<'a>> {
-    let mut sections: Vec<Section<'a>> = verdicts(study).into_iter().chain(load_section(study)).collect();
+pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]) -> Vec<Section<'a>> {
+    let mut sections: Vec<Section<'a>> = verdicts(study, groups).into_iter().chain(load_section(study)).collect();
     sections.extend(
         workload_figures(study)
             .into_iter()
@@ -22,7 +22,7 @@ pub(super) fn sections<'a>(study: &'a Study<'a>) -> Vec<Section<'a>> {
     );
     sections.extend(variants(study));
     let workloads = study.workloads().into_iter().enumerate();
-    sections.extend(workloads.map(|(index, name)| workload(study, format!("run-{index}"), name)));
+    sections.extend(workloads.map(|(index, name)| workload(study, groups, format!("run-{index}"), name)));
     sections.extend(environment(study).map(|grid| Section {
         text: "The environment of the trials, read from the kernel while they ran: not as it was requested. Pages by \
                node, the share of memory that each NUMA node gave, and the cached part are of the runs.",
@@ -55,10 +55,10 @@ fn variants<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
     (!section.blocks.is_empty()).then_some(section)
 }
 
-fn workload<'a>(study: &'a Study<'a>, id: String, name: &'a str) -> Section<'a> {
+fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: String, name: &'a str) -> Section<'a> {
     let charts = |kind| Block::Charts(ChartReference::new(study, name, kind));
     let mut blocks = vec![charts(ChartKind::Rates), charts(ChartKind::Efficiency)];
-    blocks.extend(matrices(study, name).into_iter().map(Block::Table));
+    blocks.extend(matrices(study, groups, name).into_iter().map(Block::Table));
     blocks.push(Block::Table(run(study, name)));
     blocks.push(charts(ChartKind::Cpu));
     blocks.extend(run_cpu(study, name).map(Block::Table));

@@ -49,12 +49,13 @@ pub(super) fn verdict_rows(pairs: &[PairSummary]) -> Result<Vec<Vec<Value>>, Rep
 }
 
 /// The columns of `verdicts.csv`, named as in JSON.
-pub(super) const VERDICTS: [&str; 18] = [
+pub(super) const VERDICTS: [&str; 19] = [
     "work",
     "one",
     "other",
     "verdict",
     "figure",
+    "side",
     "why",
     "ratio",
     "low",

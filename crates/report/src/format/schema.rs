@@ -40,10 +40,10 @@ fn definitions() -> Value {
         vec![
             ("verdict", one_of(&["faster", "slower", "same", "cannot tell"])),
             ("why", or_null(string("Why it cannot tell."))),
-            ("figure", one_of(&["rate", "CPU time per operation"])),
+            ("figure", one_of(&["throughput", "CPU time per operation"])),
             (
                 "ratio",
-                or_null(number("Rates: the first's over the second's; CPU time: the second's over the first's.")),
+                or_null(number("Throughput: the first's over the second's; CPU time: the second's over the first's.")),
             ),
             ("low", or_null(number("The lower end of its 95 % interval."))),
             ("high", or_null(number("The upper end."))),
@@ -63,6 +63,7 @@ fn definitions() -> Value {
         ("other", string("The second's.")),
         ("one_cell", object(cell_key())),
         ("other_cell", object(cell_key())),
+        ("side", or_null(string("The side whose throughput it is: `reads` or `writes`."))),
         ("neighbours", boolean("Whether they stand next to each other in the order.")),
         ("not_steady", list("Labels of those that were not steady.", string(""))),
         ("sentence", string("The verdict for people.")),
@@ -82,7 +83,8 @@ fn definitions() -> Value {
         "ranking": object(vec![
             ("work", string("Workload and clients.")),
             ("order", list("Labels of setups, the highest first.", string(""))),
-            ("figure", one_of(&["rate", "CPU time per operation"])),
+            ("figure", one_of(&["throughput", "CPU time per operation"])),
+            ("side", or_null(string("The side whose throughput it is: `reads` or `writes`."))),
             ("verdicts", list("Of each and the next.", string(""))),
             ("left_out", list("Those of which nothing is said, and why.", json!({
                 "type": "array", "prefixItems": [string("Its label."), string("Why.")], "items": false,

@@ -62,7 +62,7 @@ fn sentences(section: &Section<'_>, screen: Screen) -> Option<String> {
     let heading = text.len();
     for paragraph in section.paragraphs() {
         if !paragraph.title.is_empty() {
-            text += &format!("\n{}", painted(&paragraph.title, BOLD, screen));
+            text += &format!("\n{}", painted(&screen.broken(&paragraph.title, ""), BOLD, screen));
         }
         let indent = if paragraph.is_note { "" } else { "  " };
         let lead = Some(&paragraph.lead).filter(|lead| !lead.is_empty());

@@ -1,8 +1,8 @@
 //! Rates at a glance: engines down, threads across.
 
-use kvdyno_analysis::verdicts::{Rivals, Verdict, measured_by};
+use kvdyno_analysis::verdicts::{Compared, Standing};
 use kvdyno_model::text::counted;
-use kvdyno_results::{Side, TrialResult};
+use kvdyno_results::Side;
 
 use super::crossing::crossings;
 use super::fields::marked;
@@ -11,18 +11,19 @@ use crate::figures::declared::{READS, WRITES};
 use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
-use crate::verdicts::terms;
+use crate::verdicts::VerdictGroup;
 
 /// The meaning of the marks.
-const LEGEND: &str = "* faster than every other of its column; ≈ the same as the highest; ? cannot tell.";
+const LEGEND: &str =
+    "By throughput: * faster than every other of its column; ≈ the same as the highest; ? cannot tell.";
 
 /// The tables of a workload: the rate of reads and the rate of writes, as far as it has them.
-pub(crate) fn matrices(study: &Study<'_>, workload: &str) -> Vec<Grid> {
+pub(crate) fn matrices(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>], workload: &str) -> Vec<Grid> {
     let cells = study.running(workload);
-    Side::ALL.into_iter().filter_map(|side| matrix(study, &cells, side)).collect()
+    Side::ALL.into_iter().filter_map(|side| matrix(study, groups, &cells, side)).collect()
 }
 
-fn matrix(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Option<Grid> {
+fn matrix(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>], cells: &[&StudyCell<'_>], side: Side) -> Option<Grid> {
     cells.iter().find_map(|cell| cell.rate(side))?;
     let mut threads = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
     threads.sort_unstable();
@@ -34,7 +35,7 @@ fn matrix(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Option<Gri
         };
         let column: Vec<_> =
             engines.iter().map(|engine| cells.iter().find(|cell| here(engine, cell)).copied()).collect();
-        ranked(study, &column, side)
+        ranked(groups, &column, side)
     };
     let columns: Vec<Vec<GridCell>> = threads.iter().map(column).collect();
     let row = |(index, engine): (usize, &&str)| {
@@ -65,17 +66,12 @@ fn head((readers, writers): (u32, u32), all: &[(u32, u32)]) -> String {
     }
 }
 
-/// A column's figures, each marked by its comparison with the highest. All cells of a column did the same work, because
-/// different works have different labels. The null engine takes no part.
-fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> Vec<GridCell> {
-    let rivals: Vec<&StudyCell<'_>> = column.iter().copied().flatten().filter(|cell| !study.is_driver(cell)).collect();
-    let emphasis = emphasis(study, &rivals, side);
+/// A column's figures, each marked by its place among its rivals.
+fn ranked(groups: &[VerdictGroup<'_, '_>], column: &[Option<&StudyCell<'_>>], side: Side) -> Vec<GridCell> {
     let missing = |content| GridCell { content, emphasis: Emphasis::Missing };
     let field = |cell: &Option<&StudyCell<'_>>| match (cell, cell.and_then(|cell| cell.rate(side))) {
         (Some(cell), Some(estimate)) => {
-            let rival = rivals.iter().position(|rival| std::ptr::eq(*rival, *cell));
-            let emphasis = rival.map_or(Emphasis::Plain, |rival| emphasis[rival]);
-            GridCell { content: marked(cell, estimate), emphasis }
+            GridCell { content: marked(cell, estimate), emphasis: emphasis(groups, cell, side) }
         }
         (Some(cell), None) if cell.finished.is_empty() => missing(Content::Words("failed".to_owned())),
         _ => missing(Content::Absent),
@@ -83,26 +79,13 @@ fn ranked(study: &Study<'_>, column: &[Option<&StudyCell<'_>>], side: Side) -> V
     column.iter().map(field).collect()
 }
 
-/// The mark of each rival: the highest has its star only where it is faster than every other.
-fn emphasis(study: &Study<'_>, cells: &[&StudyCell<'_>], side: Side) -> Vec<Emphasis> {
-    let figure = |result: &TrialResult| result.is_finished().then(|| result.rate(side)).filter(|rate| *rate > 0.0);
-    let rivals = Rivals::of(cells.iter().map(|cell| measured_by(cell, &figure)).collect());
-    let highest = rivals.highest(&terms(study));
-    let mut all = vec![Emphasis::Plain; cells.len()];
-    for pairing in &highest {
-        all[pairing.other] = match pairing.comparison.verdict {
-            Verdict::Faster => Emphasis::Plain,
-            Verdict::Same => Emphasis::Near,
-            Verdict::Slower | Verdict::CannotTell => Emphasis::Untold,
-        };
+/// The mark of a cell: that of the verdicts on the throughput of the side.
+fn emphasis(groups: &[VerdictGroup<'_, '_>], cell: &StudyCell<'_>, side: Side) -> Emphasis {
+    let mut of_side = groups.iter().filter(|group| group.compared == Compared::Throughput(side));
+    match of_side.find_map(|group| group.verdicts.standing(group.index_of(cell)?)) {
+        Some(Standing::Highest) => Emphasis::Best,
+        Some(Standing::Same) => Emphasis::Near,
+        Some(Standing::Untold) => Emphasis::Untold,
+        Some(Standing::Lower) | None => Emphasis::Plain,
     }
-    if let Some(first) = highest.first() {
-        let any = |wanted| highest.iter().any(|pairing| all[pairing.other] == wanted);
-        all[first.one] = match (any(Emphasis::Untold), any(Emphasis::Near)) {
-            (true, _) => Emphasis::Untold,
-            (false, true) => Emphasis::Near,
-            (false, false) => Emphasis::Best,
-        };
-    }
-    all
 }

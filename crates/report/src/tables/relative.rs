@@ -1,8 +1,8 @@
 //! Variants that ask for the same work, one over the other.
 
-use kvdyno_analysis::verdicts::{Comparison, PairedRatios, Terms, Verdict, compare_family, measured};
+use kvdyno_analysis::verdicts::{Compared, Comparison, PairedRatios, Terms, Verdict, compare_family, paired};
 use kvdyno_model::text::plus_minus;
-use kvdyno_results::{Phase, TrialResult, WorkloadFacts};
+use kvdyno_results::{Phase, Side, TrialResult, WorkloadFacts};
 use serde::Serialize;
 
 use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote, UNSTEADY};
@@ -64,8 +64,13 @@ pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
 
 /// The rates of one variant over those of the first.
 fn family(pairs: Vec<(&VariantCell<'_, '_>, &VariantCell<'_, '_>)>, terms: &Terms) -> Vec<Relative> {
-    let rates = |cell: &VariantCell<'_, '_>| measured(cell.cell).as_rates();
-    let ratios: Vec<PairedRatios> = pairs.iter().map(|(below, above)| rates(above).over(&rates(below))).collect();
+    let compared = |below: &VariantCell<'_, '_>| match below.cell.reads_per_s {
+        Some(_) => Compared::Throughput(Side::Reads),
+        None => Compared::Throughput(Side::Writes),
+    };
+    let ratio =
+        |(below, above): &(&VariantCell<'_, '_>, &VariantCell<'_, '_>)| paired(above.cell, below.cell, compared(below));
+    let ratios: Vec<PairedRatios> = pairs.iter().map(ratio).collect();
     let comparisons = compare_family(&ratios, terms);
     pairs.iter().zip(comparisons).map(|((below, above), comparison)| above.over(below, comparison)).collect()
 }

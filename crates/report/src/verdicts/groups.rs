@@ -2,38 +2,51 @@
 
 use std::ops::Deref;
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, RivalsVerdicts, Terms, Unsure, VerdictFigure};
+use kvdyno_analysis::verdicts::{
+    Compared, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, VerdictFigure, have_cpu_time, judged,
+};
 use kvdyno_analysis::{Cell, SameWork, same_work};
 use kvdyno_results::{Phase, Side};
 
-use super::sentences::{reservations, sentence};
+use super::sentences::{but, reservations, sentence};
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
 
-/// Cells of one work, and what can be said of them.
+/// Cells of one work, and what can be said of them by one aspect of it.
 pub(crate) struct VerdictGroup<'c, 'r> {
     /// One for each setup, in the order of their keys.
     pub(crate) cells: Vec<&'c StudyCell<'r>>,
+    /// The aspect.
+    pub(crate) compared: Compared,
     /// The verdicts on them, by their index.
     pub(crate) verdicts: RivalsVerdicts,
-    /// The side of the work that they are compared by.
-    pub(crate) side: Side,
+    /// The verdicts by the other aspects of the work.
+    others: Vec<(Compared, RivalsVerdicts)>,
 }
 
-/// The groups of cells that compete, loads first.
+/// The groups of cells that compete, loads first: for each work one by the throughput of each of its sides, and one by
+/// CPU time where that is known of all.
 pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> {
     let all: Vec<&Cell<'r>> = study.all_cells().iter().map(Deref::deref).collect();
     let mut works = same_work(&all);
     works.sort_by_key(|same| same.phase == Phase::Run);
     let (question, terms) = (study.experiment.lab.question, terms(study));
-    let group = |same: SameWork| {
-        let cells: Vec<&StudyCell<'r>> = same.cells.iter().map(|index| &study.all_cells()[*index]).collect();
-        let reads = cells.iter().any(|cell| cell.reads_per_s.is_some());
-        let side = if reads { Side::Reads } else { Side::Writes };
-        VerdictGroup { verdicts: same.rivals(&all).verdicts(question, &terms), cells, side }
+    let of_work = |same: &SameWork| {
+        let of = same.of(&all);
+        let cpu_time = have_cpu_time(&of).then_some(Compared::CpuTime);
+        let compared: Vec<Compared> = judged(&of).into_iter().chain(cpu_time).collect();
+        let verdicts = |compared: &Compared| (*compared, same.rivals(&all, *compared).verdicts(question, &terms));
+        let aspects: Vec<(Compared, RivalsVerdicts)> = compared.iter().map(verdicts).collect();
+        let group = |(compared, verdicts): &(Compared, RivalsVerdicts)| VerdictGroup {
+            cells: same.cells.iter().map(|index| &study.all_cells()[*index]).collect(),
+            compared: *compared,
+            verdicts: verdicts.clone(),
+            others: aspects.iter().filter(|(other, _)| other != compared).cloned().collect(),
+        };
+        aspects.iter().map(group).collect::<Vec<_>>()
     };
     let is_of_several = |group: &VerdictGroup<'c, 'r>| group.verdicts.order.len() + group.verdicts.left_out.len() > 1;
-    works.into_iter().map(group).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
+    works.iter().flat_map(of_work).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
 }
 
 /// The terms of a study's comparisons: its own `detect`, and whether its repeats may have ended for what they gave.
@@ -45,21 +58,30 @@ pub(crate) fn terms(study: &Study<'_>) -> Terms {
     Terms { detect: study.experiment.lab.detect.0, looks }
 }
 
-impl VerdictGroup<'_, '_> {
+impl<'r> VerdictGroup<'_, 'r> {
     /// Whether its setups loaded for each other, so that never two loaded beside each other.
     fn loaded_in_turns(&self) -> bool {
-        let mut pairs = self.verdicts.all.iter();
+        let mut pairs = self.verdicts.pairs.iter();
         let is_load = self.cells.iter().all(|cell| cell.key.phase == Phase::Load);
         is_load && pairs.len() > 0 && pairs.all(|pair| pair.comparison.unsure == Some(Unsure::NothingMeasured))
     }
 
-    /// Each pair, with whether the two are neighbours. These have the verdicts that stand in sentences.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Pairing, bool)> {
-        let names = |pairing: &Pairing| (pairing.one, pairing.other);
-        self.verdicts.all.iter().map(move |pairing| {
-            let near = self.verdicts.neighbours.iter().find(|near| names(near) == names(pairing));
-            (near.unwrap_or(pairing), near.is_some())
-        })
+    /// The index of one of its cells.
+    pub(crate) fn index_of(&self, cell: &StudyCell<'r>) -> Option<usize> {
+        self.cells.iter().position(|other| std::ptr::eq(*other, cell))
+    }
+
+    /// The figure of its verdicts.
+    pub(crate) fn figure(&self) -> VerdictFigure {
+        self.compared.figure()
+    }
+
+    /// The side whose throughput is compared.
+    pub(crate) fn side(&self) -> Option<Side> {
+        match self.compared {
+            Compared::Throughput(side) => Some(side),
+            Compared::CpuTime => None,
+        }
     }
 
     /// The name of one of its setups, for people.
@@ -73,10 +95,29 @@ impl VerdictGroup<'_, '_> {
         both.filter(|index| self.cells[*index].is_unsteady()).map(|index| self.name(index)).collect()
     }
 
-    /// A comparison of two of them in a sentence, with what was not steady.
+    /// A comparison of two of them in a sentence, with what speaks against it.
     pub(crate) fn sentence(&self, pairing: &Pairing) -> String {
         let names = (self.name(pairing.one), self.name(pairing.other));
-        sentence(self.verb(), names, &pairing.comparison) + &reservations(&pairing.comparison, &self.unsteady(pairing))
+        let said = sentence(self.verb(self.compared), names, &pairing.comparison);
+        let against = self.against(pairing).map_or(String::new(), |(compared, comparison)| {
+            but(&sentence(self.verb(compared), names, &comparison), (self.compared, compared))
+        });
+        let cells = [pairing.one, pairing.other].map(|index| (self.name(index), &self.cells[index].weaknesses[..]));
+        said + &against + &reservations(&pairing.comparison, &cells)
+    }
+
+    /// The other aspect by which the verdict on two is the opposite.
+    fn against(&self, pairing: &Pairing) -> Option<(Compared, Comparison)> {
+        let of_both = |pair: &Pairing| match (pair.one, pair.other) {
+            both if both == (pairing.one, pairing.other) => Some(pair.comparison.clone()),
+            both if both == (pairing.other, pairing.one) => Some(pair.comparison.reversed()),
+            _ => None,
+        };
+        let mut others = self
+            .others
+            .iter()
+            .filter_map(|(compared, verdicts)| Some((*compared, verdicts.pairs.iter().find_map(of_both)?)));
+        others.find(|(_, comparison)| comparison.contradicts(&pairing.comparison))
     }
 
     /// `readwhilewriting, 4 readers, 1 writer`.
@@ -88,28 +129,24 @@ impl VerdictGroup<'_, '_> {
         }
     }
 
-    /// The figure of its verdicts: CPU time if any of them is of that.
-    pub(crate) fn figure(&self) -> VerdictFigure {
-        let of_cpu_time = |pairing: &Pairing| pairing.comparison.figure == VerdictFigure::CpuTime;
-        match self.verdicts.neighbours.iter().any(of_cpu_time) {
-            true => VerdictFigure::CpuTime,
-            false => VerdictFigure::Rate,
-        }
-    }
-
-    /// The title over verdicts. It names a figure that is no rate: `readrandom, 1 reader, by CPU time per operation`.
+    /// The title over verdicts, with their figure: `readrandom, 1 reader, by throughput`. Where both sides work it says
+    /// of which: `readwhilewriting, 4 readers, 1 writer, by throughput of reads`.
     pub(crate) fn heading(&self) -> String {
-        match self.figure() {
-            VerdictFigure::Rate => self.title(),
-            figure @ VerdictFigure::CpuTime => format!("{}, by {figure}", self.title()),
-        }
+        let has_sides = self.others.iter().any(|(compared, _)| compared.figure() == VerdictFigure::Throughput);
+        let side = match self.side().filter(|_| has_sides) {
+            Some(Side::Reads) => " of reads",
+            Some(Side::Writes) => " of writes",
+            None => "",
+        };
+        format!("{}, by {}{side}", self.title(), self.figure().name())
     }
 
     /// Their deed, as a verb for sentences.
-    pub(crate) fn verb(&self) -> &'static str {
-        match (self.cells.first().map(|cell| cell.key.phase), self.side) {
+    fn verb(&self, compared: Compared) -> &'static str {
+        match (self.cells.first().map(|cell| cell.key.phase), compared) {
             (Some(Phase::Load), _) => "load",
-            (_, side) => side.verb(),
+            (_, Compared::Throughput(side)) => side.verb(),
+            (_, Compared::CpuTime) => "work",
         }
     }
 }

@@ -7,7 +7,7 @@ mod summary;
 #[cfg(test)]
 mod undecided;
 
-pub(crate) use groups::terms;
+pub(crate) use groups::{VerdictGroup, groups, terms};
 pub(crate) use paragraphs::verdicts;
-pub(crate) use sentences::{per_cent, reservations, sentence_of_change};
+pub(crate) use sentences::{but, per_cent, reservations, sentence_of_change};
 pub(crate) use summary::{PairSummary, RankingSummary, pairs, rankings};

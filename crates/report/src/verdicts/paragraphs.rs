@@ -2,7 +2,7 @@
 
 use kvdyno_analysis::verdicts::{Looks, Pairing, Question, Terms, Unsure, Verdict, VerdictFigure};
 
-use super::groups::{VerdictGroup, groups, terms};
+use super::groups::{VerdictGroup, terms};
 use super::sentences::per_cent;
 use crate::document::{Block, Paragraph, Section};
 use crate::grid::UNSTEADY;
@@ -11,20 +11,20 @@ use crate::study::Study;
 
 /// The most sentences that are shown. With more, a terminal shows only the order of each group; the page shows for each
 /// group the sentences about its ends, and has the others folded.
-const MOST_SENTENCES: usize = 24;
+const MOST_SENTENCES: usize = 40;
 
 /// The section; none if no two setups did the same work.
-pub(crate) fn verdicts<'a>(study: &Study<'_>) -> Option<Section<'a>> {
-    let (groups, terms) = (groups(study), terms(study));
+pub(crate) fn verdicts<'a>(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>]) -> Option<Section<'a>> {
+    let terms = terms(study);
     if groups.is_empty() {
         return None;
     }
     let once = groups.iter().all(is_of_one_repeat);
-    let sentences: usize = groups.iter().map(|group| group.verdicts.neighbours.len()).sum();
+    let sentences: usize = groups.iter().map(|group| group.verdicts.neighbours().count()).sum();
     let mut blocks = match (once, sentences > MOST_SENTENCES) {
         (true, _) => vec![Block::Paragraph(Paragraph::of_lines(String::new(), vec![ONE_REPEAT.to_owned()]))],
         (_, false) => groups.iter().map(|group| Block::Paragraph(paragraph(group))).collect(),
-        (_, true) => vec![Block::TextParagraph(orders(&groups))],
+        (_, true) => vec![Block::TextParagraph(orders(groups))],
     };
     if sentences > MOST_SENTENCES && !once {
         blocks.extend(groups.iter().map(|group| Block::PageParagraph(ends(group))));
@@ -32,26 +32,26 @@ pub(crate) fn verdicts<'a>(study: &Study<'_>) -> Option<Section<'a>> {
     }
     if !once {
         let question = study.experiment.lab.question;
-        blocks.push(Block::Paragraph(Paragraph::note(legend(&groups, (question, &terms), sentences > MOST_SENTENCES))));
+        blocks.push(Block::Paragraph(Paragraph::note(legend(groups, (question, &terms), sentences > MOST_SENTENCES))));
     }
     Some(Section { names_tables: false, ..Section::new("verdicts", "Verdicts", blocks) })
 }
 
 /// The meaning of a duet's figure.
 const CPU_TIME: &str = "CPU time per operation is what two used that worked at once on the same processors, with the \
-                        engine's own threads. It is no rate: rates, of each by itself, are in the tables.";
+                        engine's own threads. It is not throughput, which is that of each by itself.";
 
 const ONE_REPEAT: &str = "Cannot tell: one repeat says nothing of how far another would come out. Three repeats and \
                           more give verdicts.";
 
 fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
-    let neighbours = &group.verdicts.neighbours;
-    neighbours.iter().all(|pairing| pairing.comparison.repeats <= 1) && group.verdicts.left_out.is_empty()
+    let mut neighbours = group.verdicts.neighbours();
+    neighbours.all(|pairing| pairing.comparison.repeats <= 1) && group.verdicts.left_out.is_empty()
 }
 
 /// One sentence for two setups; for more, their order and a sentence for each pair of neighbours.
 fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
-    let pairs = &group.verdicts.neighbours;
+    let pairs: Vec<&Pairing> = group.verdicts.neighbours().collect();
     let sentences = pairs.iter().map(|pairing| group.sentence(pairing));
     let lead = if pairs.len() > 1 { order(group) } else { String::new() };
     Paragraph { lead, ..Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect()) }
@@ -62,8 +62,8 @@ fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let verdicts = &group.verdicts;
     let ends = verdicts.order.first().zip(verdicts.order.last());
     let of_ends = |pairing: &&Pairing| Some((&pairing.one, &pairing.other)) == ends;
-    let far = verdicts.all.iter().find(of_ends).filter(|_| verdicts.neighbours.len() > 1);
-    let sentences = verdicts.neighbours.first().into_iter().chain(far).map(|pairing| group.sentence(pairing));
+    let far = verdicts.pairs.iter().find(of_ends).filter(|_| verdicts.order.len() > 2);
+    let sentences = verdicts.neighbours().take(1).chain(far).map(|pairing| group.sentence(pairing));
     Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect())
 }
 
@@ -91,7 +91,7 @@ fn order(group: &VerdictGroup<'_, '_>) -> String {
         format!("{}{mark}", group.name(index))
     };
     let mut line = group.verdicts.order.first().map_or(String::new(), |first| name(*first));
-    for pairing in &group.verdicts.neighbours {
+    for pairing in group.verdicts.neighbours() {
         line += &format!(" {} {}", sign(pairing.comparison.verdict), name(pairing.other));
     }
     line
@@ -107,7 +107,7 @@ fn sign(verdict: Verdict) -> &'static str {
 }
 
 fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms), has_ends: bool) -> String {
-    let many = groups.iter().any(|group| group.verdicts.neighbours.len() > 1);
+    let many = groups.iter().any(|group| group.verdicts.order.len() > 2);
     let detect = per_cent(terms.detect);
     let family = match question {
         Question::Ranking => "neighbours",

@@ -1,6 +1,6 @@
 //! A comparison in a sentence.
 
-use kvdyno_analysis::verdicts::{Comparison, Verdict, VerdictFigure};
+use kvdyno_analysis::verdicts::{Compared, Comparison, Verdict, VerdictFigure};
 
 /// The ratio from which on sentences have a number of times, and below it per cent.
 const TIMES: f64 = 1.5;
@@ -38,7 +38,7 @@ pub(crate) fn sentence(verb: &str, (one, other): (&str, &str), comparison: &Comp
 /// `lmdb uses 38 % less CPU time per operation than bdb (-40 % to -36 %), 5 repeats`. The ratio of a comparison is that
 /// of operations for each CPU second: above 1 the first uses less.
 fn cost((one, other): (&str, &str), comparison: &Comparison) -> String {
-    let figure = VerdictFigure::CpuTime;
+    let figure = VerdictFigure::CpuTime.name();
     let (repeats, of_cost) = (repeats(comparison.repeats), comparison.reversed());
     match comparison.verdict {
         Verdict::Slower => cost((other, one), &of_cost),
@@ -66,7 +66,7 @@ fn cost((one, other): (&str, &str), comparison: &Comparison) -> String {
 /// `bdb uses 4.21 times as much CPU time per operation as lmdb (3.9 to 4.6)`.
 fn dearer((one, other): (&str, &str), of_cost: &Comparison) -> String {
     let ratio = of_cost.ratio.unwrap_or(1.0);
-    let figure = VerdictFigure::CpuTime;
+    let figure = VerdictFigure::CpuTime.name();
     format!("{one} uses {} times as much {figure} as {other}{}", times(ratio), bracket(of_cost, ratio))
 }
 
@@ -77,7 +77,7 @@ fn more_or_less((one, other): (&str, &str), of_cost: &Comparison) -> String {
         true => format!("{} % less", less(ratio)),
         false => format!("{} % more", per_cent(ratio - 1.0)),
     };
-    format!("{one} uses {how} {} than {other}{}", VerdictFigure::CpuTime, bracket(of_cost, ratio))
+    format!("{one} uses {how} {} than {other}{}", VerdictFigure::CpuTime.name(), bracket(of_cost, ratio))
 }
 
 /// The per cent by which a part of 1 is less than 1. A very small part is printed with enough digits to differ from 0.
@@ -101,7 +101,7 @@ pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comp
             };
             return format!("{said}, {}", repeats(comparison.repeats));
         }
-        (VerdictFigure::Rate, Verdict::Slower) => {}
+        (VerdictFigure::Throughput, Verdict::Slower) => {}
         _ => return sentence(verb, (after, before), comparison),
     }
     let how = match ratio.recip() >= TIMES {
@@ -115,20 +115,24 @@ pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comp
     format!("{after} {verb}s {how} {before}{ends}, {}", repeats(comparison.repeats))
 }
 
-/// The end of a sentence: what a reader must know of how the comparison came about. `unsteady` are those of its two
-/// that were not steady.
-pub(crate) fn reservations(comparison: &Comparison, unsteady: &[&str]) -> String {
+/// The end of a sentence whose verdict another aspect of the same work contradicts; `other` is the sentence of that.
+pub(crate) fn but(other: &str, aspects: (Compared, Compared)) -> String {
+    let is_of_sides = matches!(aspects, (Compared::Throughput(_), Compared::Throughput(_)));
+    format!("; but {other}{}", if is_of_sides { ": no winner" } else { "" })
+}
+
+/// The end of a sentence: what a reader must know of how the comparison came about, and what speaks against the figures
+/// of its two, each with its name.
+pub(crate) fn reservations(comparison: &Comparison, cells: &[(&str, &[String])]) -> String {
     let bias = match comparison.bias {
         _ if comparison.by_slices => "; by slices, for the duet had another ratio".to_owned(),
         Some(bias) => format!("; the interval has {} % of the duet's bias", per_cent(bias)),
         None => String::new(),
     };
-    let unsteady = match unsteady {
-        [] => String::new(),
-        [one] => format!("; {one} was not steady"),
-        _ => "; neither was steady".to_owned(),
+    let of_cell = |(name, weaknesses): &(&str, &[String])| {
+        weaknesses.iter().map(|weakness| format!("; {name} {weakness}")).collect::<String>()
     };
-    bias + &unsteady
+    bias + &cells.iter().map(of_cell).collect::<String>()
 }
 
 /// `: the interval is too wide`; nothing where the number of repeats says it.
@@ -279,7 +283,9 @@ mod tests {
         let biased = Comparison { bias: Some(0.012), ..comparison.clone() };
         let by_slices = Comparison { by_slices: true, ..comparison.clone() };
         assert_eq!(reservations(&comparison, &[]), "");
-        assert_eq!(reservations(&biased, &["bdb"]), "; the interval has 1.2 % of the duet's bias; bdb was not steady");
+        let unsteady = ["was not steady".to_owned()];
+        let said = reservations(&biased, &[("lmdb", &[]), ("bdb", &unsteady)]);
+        assert_eq!(said, "; the interval has 1.2 % of the duet's bias; bdb was not steady");
         assert_eq!(reservations(&by_slices, &[]), "; by slices, for the duet had another ratio");
     }
 

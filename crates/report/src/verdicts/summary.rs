@@ -1,11 +1,11 @@
 //! Verdicts for programs.
 
 use kvdyno_analysis::CellKey;
-use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure, VerdictFigure};
+use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure};
+
 use serde::Serialize;
 
-use super::groups::{VerdictGroup, groups};
-use crate::study::Study;
+use super::groups::VerdictGroup;
 
 /// The setups of one work in order.
 #[derive(Serialize)]
@@ -14,8 +14,10 @@ pub(crate) struct RankingSummary {
     work: String,
     /// Labels of setups, the highest first.
     order: Vec<String>,
-    /// The figure by which: `rate` or `CPU time per operation`.
-    figure: VerdictFigure,
+    /// The figure by which: `throughput` or `CPU time per operation`.
+    figure: &'static str,
+    /// The side whose throughput it is: `reads` or `writes`; null for CPU time.
+    side: Option<String>,
     /// The verdict of each on the next: `faster`, `same`, `cannot tell`.
     verdicts: Vec<&'static str>,
     /// Labels of those of which nothing is said, with the reason.
@@ -39,6 +41,8 @@ pub(crate) struct PairSummary {
     one_cell: CellKey,
     /// The second's.
     other_cell: CellKey,
+    /// The side whose throughput is compared; null for CPU time.
+    side: Option<String>,
     /// Whether they stand next to each other in the order.
     neighbours: bool,
     #[serde(flatten)]
@@ -51,26 +55,27 @@ pub(crate) struct PairSummary {
 const HOLM: &str = "Holm";
 
 /// A ranking for each work.
-pub(crate) fn rankings(study: &Study<'_>) -> Vec<RankingSummary> {
+pub(crate) fn rankings(groups: &[VerdictGroup<'_, '_>]) -> Vec<RankingSummary> {
     let ranking = |group: &VerdictGroup<'_, '_>| RankingSummary {
         work: group.title(),
-        figure: group.figure(),
+        figure: group.figure().name(),
+        side: group.side().map(|side| side.to_string()),
         order: group.verdicts.order.iter().map(|index| group.name(*index).to_owned()).collect(),
-        verdicts: group.verdicts.neighbours.iter().map(|pairing| pairing.comparison.verdict.word()).collect(),
+        verdicts: group.verdicts.neighbours().map(|pairing| pairing.comparison.verdict.word()).collect(),
         left_out: group.verdicts.left_out.iter().map(|(index, why)| (group.name(*index).to_owned(), *why)).collect(),
         highest: group.verdicts.winner().map(|index| group.name(index).to_owned()),
         adjustment: HOLM,
     };
-    groups(study).iter().map(ranking).collect()
+    groups.iter().map(ranking).collect()
 }
 
-/// Each pair. Neighbours have their verdicts of the question, other pairs those that are adjusted for all.
-pub(crate) fn pairs(study: &Study<'_>) -> Vec<PairSummary> {
-    groups(study).iter().flat_map(of_group).collect()
+/// Each pair.
+pub(crate) fn pairs(groups: &[VerdictGroup<'_, '_>]) -> Vec<PairSummary> {
+    groups.iter().flat_map(of_group).collect()
 }
 
 fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
-    let summary = |(pairing, neighbours): (&Pairing, bool)| {
+    let summary = |pairing: &Pairing| {
         let Pairing { one, other, comparison } = pairing;
         let (one_name, other_name) = (group.name(*one), group.name(*other));
         PairSummary {
@@ -81,9 +86,10 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> Vec<PairSummary> {
             other: other_name.to_owned(),
             one_cell: group.cells[*one].key.clone(),
             other_cell: group.cells[*other].key.clone(),
-            neighbours,
+            side: group.side().map(|side| side.to_string()),
+            neighbours: group.verdicts.are_neighbours(pairing),
             comparison: comparison.clone(),
         }
     };
-    group.pairs().map(summary).collect()
+    group.verdicts.pairs.iter().map(summary).collect()
 }
