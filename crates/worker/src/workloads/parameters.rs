@@ -121,15 +121,20 @@ pub struct Reads {
     pub seek_within: Option<u64>,
 }
 
+impl Reads {
+    /// The way of a workload that has no other.
+    pub const USUAL: Reads = Reads {
+        seek_nexts: 10,
+        lengths: RangeLengths::Fixed,
+        cursors: RangeCursors::Plain,
+        per_batch: 10,
+        seek_within: None,
+    };
+}
+
 impl Default for Reads {
     fn default() -> Self {
-        Reads {
-            seek_nexts: 10,
-            lengths: RangeLengths::Fixed,
-            cursors: RangeCursors::Plain,
-            per_batch: 10,
-            seek_within: None,
-        }
+        Reads::USUAL
     }
 }
 
@@ -194,7 +199,7 @@ impl WorkloadParameters {
             writers: 0,
             batch: 1,
             reads_per_transaction: 1,
-            reads: Reads::default(),
+            reads: Reads::USUAL,
             mix: None,
             roles: Vec::new(),
             distribution: Distribution::default(),
