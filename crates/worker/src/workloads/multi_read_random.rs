@@ -82,10 +82,6 @@ struct Gets<K, A> {
 }
 
 impl DrawingRole for GetSeveral {
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.parameters.data.records
-    }
-
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         match pacer(driver) {
             None => batches(choice, ClosedLoop(Turnaround::new(driver.clock)), driver),

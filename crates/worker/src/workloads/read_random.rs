@@ -75,10 +75,6 @@ impl RoleDefinition for GetRandom {
 }
 
 impl DrawingRole for GetRandom {
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.parameters.data.records
-    }
-
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         match pacer(driver) {
             None => gets(choice, ClosedLoop(Turnaround::new(driver.clock)), driver),

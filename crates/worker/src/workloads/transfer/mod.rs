@@ -135,10 +135,6 @@ impl RoleDefinition for TransferRole {
 }
 
 impl DrawingRole for TransferRole {
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.parameters.data.records
-    }
-
     fn start_with_distribution<C: RoleClock>(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         start_with_few(self, driver)
     }
