@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::support::{Lab, Ran};
+use crate::support::{Lab, Ran, adapters};
 use serde_json::Value;
 
 /// Burns about 20 µs in each get. The linker brings everything else from the library behind it.
@@ -259,4 +259,29 @@ fn two_settings_have_a_verdict() {
         "{}",
         better.stdout
     );
+}
+
+/// An engine whose gets take 900 ns, and the same with 100 ns more that its copy burns. A duet compares CPU time, which
+/// is the same however many others work.
+#[test]
+fn a_hundred_nanoseconds_more_are_found_and_nothing_where_there_are_none() {
+    let slow = adapters().join("../libkvdyno_slow.so");
+    assert!(slow.is_file(), "{} is not there: run make build first", slow.display());
+    let change = SlowLab(Lab::new());
+    fs::create_dir(change.0.path("slow")).unwrap();
+    let copy = change.0.path("slow/libkvdyno_slow-synthetic.so");
+    fs::copy(slow, &copy).unwrap();
+    fs::copy(adapters().join("libkvdyno_synthetic.so"), change.0.path("slow/libkvdyno_synthetic.so")).unwrap();
+    let copy = copy.display().to_string();
+    let of = |burn_ns: u32, code: i32| {
+        let burn = format!("B.burn_ns={burn_ns}");
+        let options = ["--option", "A.get_ns=900", "--option", "B.get_ns=900", "--option", &burn, "--detect", "3%"];
+        let ran = change.verdict(&copy, &copy, &options, code);
+        assert!(ran.stdout.contains("CPU time per operation"), "{}", ran.stdout);
+        fs::remove_dir_all(change.0.path("results")).unwrap();
+        ran
+    };
+    of(100, 3).says("1 cell is worse");
+    let same = of(0, 0);
+    assert!(same.stdout.contains(": the same\n"), "{}", same.stdout);
 }
