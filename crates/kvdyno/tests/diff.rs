@@ -261,27 +261,32 @@ fn two_settings_have_a_verdict() {
     );
 }
 
-/// An engine whose gets take 900 ns, and the same with 100 ns more that its copy burns. A duet compares CPU time, which
-/// is the same however many others work.
+/// An engine whose gets take 900 ns, and the same with 100 ns more that its copy burns. Where others leave so few
+/// operations of a trial that it cannot be told, trials last longer.
 #[test]
 fn a_hundred_nanoseconds_more_are_found_and_nothing_where_there_are_none() {
     let slow = adapters().join("../libkvdyno_slow.so");
     assert!(slow.is_file(), "{} is not there: run make build first", slow.display());
-    let change = SlowLab(Lab::new());
-    fs::create_dir(change.0.path("slow")).unwrap();
-    let copy = change.0.path("slow/libkvdyno_slow-synthetic.so");
+    let lab = Lab::new();
+    fs::create_dir(lab.path("slow")).unwrap();
+    let copy = lab.path("slow/libkvdyno_slow-synthetic.so");
     fs::copy(slow, &copy).unwrap();
-    fs::copy(adapters().join("libkvdyno_synthetic.so"), change.0.path("slow/libkvdyno_synthetic.so")).unwrap();
+    fs::copy(adapters().join("libkvdyno_synthetic.so"), lab.path("slow/libkvdyno_synthetic.so")).unwrap();
     let copy = copy.display().to_string();
-    let of = |burn_ns: u32, code: i32| {
+    let verdict = |burn_ns: u32| {
         let burn = format!("B.burn_ns={burn_ns}");
         let options = ["--option", "A.get_ns=900", "--option", "B.get_ns=900", "--option", &burn, "--detect", "3%"];
-        let ran = change.verdict(&copy, &copy, &options, code);
-        assert!(ran.stdout.contains("CPU time per operation"), "{}", ran.stdout);
-        fs::remove_dir_all(change.0.path("results")).unwrap();
-        ran
+        let usual = ["--records", "1000", "--warmup", "0s", "--repeat", "6", "--out", "results"];
+        let mut told = ["100ms", "1s", "10s"].into_iter().map(|duration| {
+            lab.run_with(&[&["diff", &copy, &copy, "--duration", duration][..], &usual, &options].concat()).is_whole();
+            lab.undisturbed("results");
+            let ran = lab.run(["diff", "--resume", "results"]);
+            fs::remove_dir_all(lab.path("results")).unwrap();
+            ran
+        });
+        told.find(|ran| !ran.stdout.contains(": cannot tell")).expect("a verdict")
     };
-    of(100, 3).says("1 cell is worse");
-    let same = of(0, 0);
-    assert!(same.stdout.contains(": the same\n"), "{}", same.stdout);
+    verdict(100).exits(3).says("1 cell is worse");
+    let same = verdict(0);
+    assert!(same.exits(0).stdout.contains(": the same\n"), "{}", same.stdout);
 }
