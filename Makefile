@@ -16,7 +16,7 @@
 # make engine-table  runs every engine that is here in every workload, and writes the table in docs/engines/workloads.md
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
 # make test-numa  boots a guest of four NUMA nodes in QEMU, and shows there that each NUMA policy does what it says
-# make diff-check  whether `kvdyno diff` finds a slow-down of BURN=100 ns a get, and passes without it
+# make diff-check  whether `kvdyno diff` finds a slow-down of BURN=100 ns in LMDB's get, and passes without it
 # make test-hlog  whether HdrHistogram's readers in Python, JavaScript and Java take a run's latencies
 # make test-exports  whether pandas, LibreOffice and Prometheus's parser take what is exported (brings LibreOffice)
 # make test-page  drives Chromium over the page of made-up results, of 3 and of 22 engines (brings Chromium and npm)
@@ -148,7 +148,8 @@ tools:
 
 # ---- more checks
 
-# A slow-down that is there, and none.
+# A slow-down of LMDB that is there, and none: on a machine where nobody else works. The tests of `diff` look for as
+# much in the synthetic engine.
 BURN ?= 100
 diff-check: slowed
 	KVDYNO_ENGINES=$(CURDIR)/$(SLOWED_ENGINES):$(CURDIR)/$(ENGINES) \

@@ -138,7 +138,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
         writers,
         batch: drive.batch,
         reads_per_transaction: drive.reads_per_transaction,
-        reads: drive.workload.default_reads(),
+        reads: drive.workload.profile().reads,
         mix: drive.mix,
         distribution: drive.distribution,
         seed: SEED,

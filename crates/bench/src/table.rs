@@ -133,7 +133,7 @@ fn costs_of(counter: Counter, folder: &Path, lmdb: &Loaded) -> Result<Costs, Ben
         one: beside(BareLoop::One, &driven("lmdb", &lmdb.folder, 1, ALL))?,
         scan: beside(BareLoop::Scan, &scan(lmdb)?)?,
         put: beside(BareLoop::Put(BATCH), &Puts(lmdb))?,
-        null_batch: count(&batches(folder)?)? / Reads::default().per_batch as f64,
+        null_batch: count(&batches(folder)?)? / Reads::USUAL.per_batch as f64,
         start: cycles::instructions(counter)?,
         null: count(&driven("null", folder, 1, 1))?,
     })

@@ -1,9 +1,10 @@
 //! A check, and what an adapter must declare for it to apply.
 
-use kvdyno_engine::{Choice, abi};
+use kvdyno_engine::{Choice, Database, Session, abi};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, session};
 use crate::finding::Finding;
+use crate::records::Records;
 
 /// One promise of the ABI.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +18,33 @@ pub struct Check {
     /// Without these there is nothing to check.
     pub needs: Needs,
     /// Finds out.
-    pub run: fn(&Bench) -> Result<(), Finding>,
+    pub run: CheckBody,
+}
+
+/// A check's function, by what is made ready for it: records that fit the engine, and one of these.
+#[derive(Clone, Copy, Debug)]
+pub enum CheckBody {
+    /// Not even records: it opens and closes databases itself.
+    Whole(fn(&Bench) -> Result<(), Finding>),
+    /// A new database, which is closed afterwards.
+    OnDatabase(fn(&Bench, &Records, &Database) -> Result<(), Finding>),
+    /// A session on a new database; both are closed afterwards.
+    OnSession(fn(&Bench, &Records, &mut Session<'_>) -> Result<(), Finding>),
+}
+
+impl CheckBody {
+    /// Finds out whether the engine of the bench keeps the promise.
+    ///
+    /// # Errors
+    /// What it does instead.
+    pub fn run(self, bench: &Bench) -> Result<(), Finding> {
+        let on_new = |work: &dyn Fn(&Database) -> Result<(), Finding>| bench.location()?.created(work);
+        match self {
+            CheckBody::Whole(body) => body(bench),
+            CheckBody::OnDatabase(body) => on_new(&|database| body(bench, &bench.records(), database)),
+            CheckBody::OnSession(body) => on_new(&|database| body(bench, &bench.records(), &mut session(database)?)),
+        }
+    }
 }
 
 /// The capabilities that a check needs.

@@ -42,7 +42,7 @@ fn work(task: &Task, relaunch: Relaunch) -> Result<Result<(), Finding>, ChildErr
             let check = checks().iter().find(|check| check.name == name).ok_or(ChildError::Check(name.clone()))?;
             task.bench(relaunch).and_then(|bench| match check.needs.missing(&bench.choice) {
                 Some(reason) => Err(Finding::NotApplicable(reason)),
-                None => (check.run)(&bench),
+                None => check.run.run(&bench),
             })
         }
         TaskKind::Write(writing) => task.bench(relaunch).and_then(|bench| writing.run(&bench)),

@@ -18,16 +18,13 @@ pub struct Recipe {
     #[serde(skip)]
     pub name: String,
     /// The version that is brought if none is named.
-    #[serde(default)]
     pub default: Option<String>,
     /// Versions with their checksums.
     #[serde(default, rename = "version")]
     pub versions: Vec<EngineVersion>,
     /// Instructions for any other version, without a checksum known beforehand.
-    #[serde(default)]
     pub any: Option<Any>,
     /// An engine that no registry has.
-    #[serde(default)]
     pub manual: Option<Manual>,
 }
 
@@ -42,22 +39,17 @@ pub struct EngineVersion {
     /// The package's name: for Maven `group:artifact`, for apt one or several.
     pub package: String,
     /// The package's version, where it is not the engine's.
-    #[serde(default)]
     pub package_version: Option<String>,
     /// SHA-256 of the archive that the client fetches.
-    #[serde(default)]
     pub sha256: Option<String>,
     /// Commands that the build calls.
     #[serde(default)]
     pub needs: Vec<String>,
     /// A script in the engine's folder that builds it.
-    #[serde(default)]
     pub build: Option<String>,
     /// The file of the archive that is the library, where nothing is to be built.
-    #[serde(default)]
     pub extract: Option<String>,
     /// The library that the build leaves.
-    #[serde(default)]
     pub library: Option<String>,
     /// A folder of the user's with the engine's headers and library, where nothing is fetched.
     #[serde(skip)]
@@ -85,7 +77,6 @@ pub struct Manual {
     /// It in a line.
     pub hint: String,
     /// A script that builds the adapter against the headers and the library that the user names (`--library PREFIX`).
-    #[serde(default)]
     pub build: Option<String>,
     /// Commands that the script calls.
     #[serde(default)]

@@ -51,7 +51,7 @@ pub struct Cli {
 pub enum Command {
     /// Compare engines: load each, then run the workload on the same databases, beside each other
     Compare(Box<CompareArguments>),
-    /// Tell whether a change made an engine slower: two builds, versions or settings, or two results folders
+    /// Tell whether a change made an engine slower, by two builds, versions or settings, or by two results folders
     Diff(Box<DiffArguments>),
     /// Run an experiment, of a file or one that comes with kvdyno, or go on with an interrupted one
     Run(RunArguments),
@@ -126,10 +126,10 @@ Examples:
   kvdyno diff --resume results/diff-…                                 go on where it was interrupted
   kvdyno diff results/monday results/friday --format md               what was measured already")]
 pub struct DiffArguments {
-    /// Before: an engine as `kvdyno compare` takes it, or a results folder
+    /// The side before the change: an engine as `kvdyno compare` takes it, or a results folder
     #[arg(value_name = "A", required_unless_present = "resume")]
     pub before: Option<String>,
-    /// After: the same
+    /// The side after the change: the same
     #[arg(value_name = "B", required_unless_present = "resume")]
     pub after: Option<String>,
     /// An engine's own option; for one side A.OPTION=VALUE or B.OPTION=VALUE
@@ -145,13 +145,13 @@ pub struct DiffArguments {
     /// Go on with an interrupted diff; finished trials are not repeated
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["before", "after", "out", "dry_run"])]
     pub resume: Option<PathBuf>,
-    /// Of two results folders: the machine and its state may be others
+    /// Compare two results folders although they come from another machine, or from another state of it
     #[arg(long)]
     pub across: bool,
     /// The results folder, which must be new [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// How the verdicts are printed; json is for actions that track benchmarks
+    /// The format of the verdicts; json is for actions that track benchmarks
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(&Diff::FORMATS), help_heading = "Output")]
     pub format: Format,
     /// Write the experiment file to standard output instead of running it
@@ -161,17 +161,17 @@ pub struct DiffArguments {
     pub watch: WatchArguments,
 }
 
-/// Who is told how a run goes on.
+/// Whether people and programs are told how a run goes on, and how.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WatchArguments {
-    /// Tell nothing of the work; errors and the result are printed
+    /// Print nothing about the work, only errors and the result
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
-    /// Instead of the result print what happens while it runs, one JSON object a line: trials begun, finished, failed
+    /// Print what happens while it runs instead of the result, one JSON object a line: trials begun, finished, failed
     #[arg(long, conflicts_with_all = ["format", "dry_run"], help_heading = "Output")]
     pub json: bool,
-    /// Keep a file of OpenMetrics text while it runs, for collectors such as Prometheus's node exporter; or answer who
-    /// asks for it at a port of this machine: 127.0.0.1:9100
+    /// Keep a file of OpenMetrics text while it runs, for collectors such as Prometheus's node exporter; or serve that
+    /// text at a port of this machine: 127.0.0.1:9100
     #[arg(long, value_name = "FILE|ADDRESS", conflicts_with = "dry_run", help_heading = "Output")]
     pub metrics: Option<MetricsTarget>,
 }
@@ -195,7 +195,7 @@ fn languages() -> impl TypedValueParser<Value = Language> {
 
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// How it is printed
+    /// The format of the output
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Json]))]
     pub format: Format,
 }
@@ -218,23 +218,23 @@ pub struct ManArguments {
     pub folder: PathBuf,
 }
 
-/// A block device for the databases, and the user's word that it may be erased.
+/// The block device for the databases, and the user's permission to erase it.
 #[derive(Debug, Args)]
 pub struct EraseArguments {
     /// The block device that databases go to, with a storage other than a folder; it is erased
     #[arg(long, value_name = "PATH", requires = "yes_erase", help_heading = "[environment]")]
     pub device: Option<PathBuf>,
-    /// The same device again: everything on it is lost
+    /// The same device again, to confirm that everything on it may be erased
     #[arg(long, value_name = "PATH", requires = "device", help_heading = "[environment]")]
     pub yes_erase: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "What belongs to a run in progress is left alone. The files of a database stay in its results \
-                        folder: the run can be resumed. Of what was made with KVDYNO_REGISTER=FOLDER it knows with the \
-                        same variable.")]
+                        folder: the run can be resumed. It finds what was made with KVDYNO_REGISTER=FOLDER if \
+                        it has the same variable.")]
 pub struct CleanArguments {
-    /// Say what there is, and remove nothing
+    /// Print what there is, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -244,7 +244,7 @@ pub struct OutputArguments {
     /// The results folder, which must be new [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// How the result is printed
+    /// The format of the result
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(Format::ALL), help_heading = "Output")]
     pub format: Format,
     /// Write the experiment file to standard output instead of running it
@@ -269,10 +269,10 @@ pub struct RunArguments {
     /// Scale it down to this machine, keeping its ratios, and say what was changed
     #[arg(long)]
     pub fit: bool,
-    /// With --fit: the time that all of it may take, about
+    /// The time that all of it may take, about (with --fit)
     #[arg(long, value_name = "TIME", requires = "fit")]
     pub budget: Option<TimeSpan<1>>,
-    /// Where databases go: the storage to be measured [default: what the file says, or the results folder]
+    /// The folder for the databases, on the storage to be measured [default: as the file says, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume", help_heading = "[lab]")]
     pub dir: Option<PathBuf>,
     #[command(flatten)]
@@ -295,13 +295,14 @@ pub struct ReportArguments {
     /// A results folder
     #[arg(value_name = "FOLDER", required_unless_present = "schema")]
     pub folder: Option<PathBuf>,
-    /// Beside the printed figures of a report, here and on the page: inmem-numa, 3n1, dbbench-smt or storage
+    /// Show the printed figures of a report beside the results, here and on the page: inmem-numa, 3n1, dbbench-smt or
+    /// storage
     #[arg(long, value_name = "REPORT")]
     pub against: Option<Paper>,
-    /// How it is printed
+    /// The format of the output
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(Format::ALL))]
     pub format: Format,
-    /// Where the page and the files beside it go [default: report/ in the results folder]
+    /// The folder for the page and the files beside it [default: report/ in the results folder]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Also write all tables into this OpenDocument spreadsheet, for LibreOffice and the like
@@ -400,7 +401,7 @@ pub struct SettingsArguments {
     /// Leave out engines that are not here, and say so
     #[arg(long)]
     pub skip_missing: bool,
-    /// How it is printed
+    /// The format of the output
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Markdown]))]
     pub format: Format,
 }
@@ -423,10 +424,10 @@ pub struct ExperimentsArguments {
 
 #[derive(Debug, Args)]
 pub struct MachineArguments {
-    /// Describe the filesystem of this folder
+    /// The folder whose filesystem is described
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub dir: PathBuf,
-    /// The same as --format json
+    /// Print JSON, as --format json does
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
     #[command(flatten)]
@@ -437,13 +438,13 @@ pub struct MachineArguments {
 pub struct WorkerArguments {
     #[arg(required_unless_present_any = ["destroy", "audit"])]
     pub spec: Option<PathBuf>,
-    /// Which of several processes this is
+    /// The number of this process among several
     #[arg(long)]
     pub process: Option<usize>,
-    /// Instead: give back what an engine keeps outside a database's folder
+    /// Release what an engine keeps outside a database's folder, instead of running a trial
     #[arg(long, exclusive = true)]
     pub destroy: Option<String>,
-    /// Instead: read back what the trials on a database wrote
+    /// Read back what the trials on a database wrote, instead of running a trial
     #[arg(long, exclusive = true)]
     pub audit: Option<PathBuf>,
 }

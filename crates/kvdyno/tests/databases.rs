@@ -3,9 +3,9 @@
 use crate::support::{Comparison, EndedTrial, Lab, Ran, RunningKvdyno};
 use kvdyno_results::Phase;
 
-/// Two runs that write, a tenth of a second each, on one engine.
+/// Two runs that write, on one engine.
 fn writers(database: &str) -> Comparison {
-    let comparison = Lab::new().compare(["lmdb"]).workload("overwrite").with("duration", "100ms");
+    let comparison = Lab::new().compare(["lmdb"]).workload("overwrite").operations(3000);
     comparison.with("readers", "1,2").with("database", database)
 }
 
@@ -121,7 +121,7 @@ fn a_copy_that_cannot_be_is_refused_before_anything_is_touched() {
 fn a_killed_run_goes_on_with_the_load_that_is_there() {
     let lab = Lab::new();
     let comparison = lab.compare(["lmdb", "leveldb"]).workload("overwrite").with("database", "snapshot");
-    let killed = comparison.with("duration", "1s").with("readers", "1,2").start().has_records(3).killed();
+    let killed = comparison.milliseconds(1000).with("readers", "1,2").start().has_records(3).killed();
     killed.lab.has_no_workers();
     let before = killed.lab.result_files();
     let resumed = killed.lab.resume();

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::support::{Lab, Ran};
+use crate::support::{Lab, Ran, adapters};
 use serde_json::Value;
 
 /// Burns about 20 µs in each get. The linker brings everything else from the library behind it.
@@ -259,4 +259,34 @@ fn two_settings_have_a_verdict() {
         "{}",
         better.stdout
     );
+}
+
+/// An engine whose gets take 900 ns, and the same with 100 ns more that its copy burns. Where others leave so few
+/// operations of a trial that it cannot be told, trials last longer.
+#[test]
+fn a_hundred_nanoseconds_more_are_found_and_nothing_where_there_are_none() {
+    let slow = adapters().join("../libkvdyno_slow.so");
+    assert!(slow.is_file(), "{} is not there: run make build first", slow.display());
+    let lab = Lab::new();
+    fs::create_dir(lab.path("slow")).unwrap();
+    let copy = lab.path("slow/libkvdyno_slow-synthetic.so");
+    fs::copy(slow, &copy).unwrap();
+    fs::copy(adapters().join("libkvdyno_synthetic.so"), lab.path("slow/libkvdyno_synthetic.so")).unwrap();
+    let copy = copy.display().to_string();
+    let verdict = |burn_ns: u32| {
+        let burn = format!("B.burn_ns={burn_ns}");
+        let options = ["--option", "A.get_ns=900", "--option", "B.get_ns=900", "--option", &burn, "--detect", "3%"];
+        let usual = ["--records", "1000", "--warmup", "0s", "--repeat", "6", "--out", "results"];
+        let mut told = ["100ms", "1s", "10s"].into_iter().map(|duration| {
+            lab.run_with(&[&["diff", &copy, &copy, "--duration", duration][..], &usual, &options].concat()).is_whole();
+            lab.undisturbed("results");
+            let ran = lab.run(["diff", "--resume", "results"]);
+            fs::remove_dir_all(lab.path("results")).unwrap();
+            ran
+        });
+        told.find(|ran| !ran.stdout.contains(": cannot tell")).expect("a verdict")
+    };
+    verdict(100).exits(3).says("1 cell is worse");
+    let same = verdict(0);
+    assert!(same.exits(0).stdout.contains(": the same\n"), "{}", same.stdout);
 }

@@ -2,15 +2,15 @@
 //! the table, in which `make engine-table` writes the rows of the engines that are here anew.
 
 #[allow(dead_code)]
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::support::Lab;
-use crate::support::columns::{Column, WORKLOADS, experiments};
-use kvdyno_results::{Phase, TrialOutcome, TrialResult};
+use crate::support::columns::{Column, Group, WORKLOADS, experiment};
+use kvdyno_results::{Phase, TrialOutcome};
 
 const ENGINES: [&str; 22] = [
     "badger",
@@ -43,35 +43,25 @@ const KNOWN: [(&str, &str); 0] = [];
 /// Operations of each client.
 const OPERATIONS: u64 = 2000;
 
-/// A trial by the workload, or by the variant.
-fn name_of(result: &TrialResult) -> String {
-    let trial = &result.trial;
-    match (trial.variant.as_str(), trial.workload.as_str()) {
-        ("", "mix") => "roles".to_owned(),
-        ("", workload) => workload.to_owned(),
-        (variant, _) => variant.to_owned(),
-    }
-}
-
 /// Each column's cell; none if the engine is not here.
 fn cells_of(engine: &str) -> Option<(Vec<String>, Vec<String>)> {
     let head = format!(
         "engines = [\"{engine}\"]\n[lab]\ndatabase = \"fresh\"\norder = \"sequential\"\nrepeat = 1\naudit = \"full\"\n\
          missing_engines = \"skip\"\n"
     );
-    let mut outcomes = HashMap::new();
-    for text in experiments(&head, OPERATIONS) {
+    let mut results = Vec::new();
+    for group in Group::ALL {
         let lab = Lab::new();
-        lab.write("experiment.toml", &text);
+        lab.write("experiment.toml", &experiment(group, &head, OPERATIONS));
         let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
         if !lab.path("results").exists() {
             continue;
         }
-        let results = ran.results().into_iter().filter(|result| result.trial.phase == Phase::Run);
-        outcomes.extend(results.map(|result| (name_of(&result), result.outcome)));
+        results.extend(ran.results().into_iter().filter(|result| result.trial.phase == Phase::Run));
     }
     let mut failures = Vec::new();
-    let mut cell = |column: &Column| match outcomes.get(column.heading) {
+    let outcome = |column: &Column| results.iter().find(|result| column.is_of(result)).map(|result| &result.outcome);
+    let mut cell = |column: &Column| match outcome(column) {
         Some(TrialOutcome::Finished) => "yes".to_owned(),
         Some(TrialOutcome::Failed(failure)) => {
             if !KNOWN.contains(&(engine, column.heading)) {
@@ -82,7 +72,7 @@ fn cells_of(engine: &str) -> Option<(Vec<String>, Vec<String>)> {
         None => String::new(),
     };
     let cells: Vec<String> = WORKLOADS.iter().map(&mut cell).collect();
-    (!outcomes.is_empty()).then_some((cells, failures))
+    (!results.is_empty()).then_some((cells, failures))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{fs, panic, thread};
 
 use crate::support::Lab;
-use crate::support::columns::{Column, Does, RECORDS, WORKLOADS, experiments};
+use crate::support::columns::{Does, Group, RECORDS, WORKLOADS, experiment};
 use Does::{
     Deletes, DeletesRanges, Ends, Front, HasBounds, InsertsIfAbsent, Looks, Reads, ReadsAgain, Rereads, Seeks, Steps,
     Transacts, UpdatesAtOnce, Writes, WritesTwo,
@@ -75,37 +75,42 @@ const OF_MEETINGS: [&str; 3] = ["dirty-read", "lost-update", "unrepeated-read"];
 /// Operations of each client.
 const OPERATIONS: u64 = 8000;
 
-/// The runs of all workloads, each on a database as it was loaded, with a fault that strikes at each 97th operation
-/// that it can hit. Of writes it leaves as many alone as the load has. Where transactions have to meet, it strikes each
-/// time.
-fn results_with(fault: &str, operations: u64) -> Vec<TrialResult> {
-    let audit = if OF_READS.contains(&fault) { "off" } else { "sample" };
-    let (every, operations) = if OF_MEETINGS.contains(&fault) { (1, operations / 2) } else { (97, operations) };
-    let after = if fault == "dropped-write" { RECORDS } else { 0 };
-    let head = |database: &str, durability: &str| {
-        format!(
-            "engines = [\"faulty\"]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = {every}, \
-         after = {after}, transactions = true, concurrent = true }}\n\
-         [settings]\ndurability = \"{durability}\"\n\
-         [lab]\ndatabase = \"{database}\"\norder = \"sequential\"\nrepeat = 1\naudit = \"{audit}\"\n"
-        )
-    };
-    // A variant has one run on a load of its own anyway; what processes share is the log.
-    let [named, _] = experiments(&head("snapshot", "none"), operations);
-    let [_, mixes] = experiments(&head("kept", "process"), operations);
+/// Of the operations that a fault can hit it hits one in so many.
+const EVERY: u64 = 97;
+
+/// Writes that come before the reads beside them: ten that are lost, after those that are left alone.
+const WRITES_FIRST: u64 = RECORDS + 10 * EVERY;
+
+/// The runs of all workloads, in the order of their columns, each on a database as it was loaded, with a fault that
+/// strikes at each [`EVERY`]th operation that it can hit. Of writes it leaves as many alone as the load has. Where
+/// transactions have to meet, it strikes each time.
+fn results_with(fault: &str) -> Vec<TrialResult> {
     // They mostly wait for processes to begin and end.
-    thread::scope(|scope| {
-        let running = [named, mixes].map(|text| scope.spawn(move || results_of(&text, fault)));
-        running
-            .into_iter()
-            .flat_map(|results| results.join().unwrap_or_else(|cause| panic::resume_unwind(cause)))
-            .collect()
-    })
+    let mut results = thread::scope(|scope| {
+        let running = Group::ALL.map(|group| scope.spawn(move || results_of(group, fault)));
+        let ended = running.into_iter().map(|one| one.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
+        ended.flatten().collect::<Vec<_>>()
+    });
+    results.sort_by_key(|result| WORKLOADS.iter().position(|column| column.is_of(result)));
+    results
 }
 
-fn results_of(text: &str, fault: &str) -> Vec<TrialResult> {
+fn results_of(group: Group, fault: &str) -> Vec<TrialResult> {
+    let audit = if OF_READS.contains(&fault) { "off" } else { "sample" };
+    let meets = OF_MEETINGS.contains(&fault);
+    let (every, operations) = if meets { (1, OPERATIONS / 2) } else { (EVERY, OPERATIONS) };
+    let after = if fault == "dropped-write" { RECORDS } else { 0 };
+    let writes_first = if group == Group::BesideAWriter { WRITES_FIRST } else { 0 };
+    // A variant has one run on a load of its own anyway; what processes share is the log.
+    let (database, durability) = if group == Group::Mixes { ("kept", "process") } else { ("snapshot", "none") };
+    let head = format!(
+        "engines = [\"faulty\"]\n[engine.faulty]\noptions = {{ fault = \"{fault}\", every = {every}, \
+         after = {after}, writes_first = {writes_first}, transactions = true, concurrent = true }}\n\
+         [settings]\ndurability = \"{durability}\"\n\
+         [lab]\ndatabase = \"{database}\"\norder = \"sequential\"\nrepeat = 1\naudit = \"{audit}\"\n"
+    );
     let lab = Lab::new();
-    lab.write("experiment.toml", text);
+    lab.write("experiment.toml", &experiment(group, &head, operations));
     let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
     ran.is_whole();
     if fault == "none" {
@@ -128,15 +133,9 @@ fn caught_by(result: &TrialResult) -> &'static str {
 #[track_caller]
 fn is_caught_where_it_can_be_met(fault: &str) {
     let row = ROWS.iter().find(|row| row.fault == fault).unwrap();
-    let mut results = results_with(fault, OPERATIONS);
-    assert_eq!(results.len(), WORKLOADS.len());
-    let met_beside_a_writer = |(column, result): (&Column, &TrialResult)| {
-        !column.heading.ends_with("whilewriting") || !column.can_meet(row.can_meet) || !caught_by(result).is_empty()
-    };
-    if !WORKLOADS.iter().zip(&results).all(met_beside_a_writer) {
-        // The writer came to run so late that the reads were over: they last longer.
-        results = results_with(fault, 20 * OPERATIONS);
-    }
+    let results = results_with(fault);
+    let are_of_columns = WORKLOADS.iter().zip(&results).all(|(column, result)| column.is_of(result));
+    assert!(are_of_columns && results.len() == WORKLOADS.len(), "{} results", results.len());
     let cells: Vec<&str> = results.iter().map(caught_by).collect();
     let mut surprises = Vec::new();
     for (column, (cell, result)) in WORKLOADS.iter().zip(cells.iter().zip(&results)) {

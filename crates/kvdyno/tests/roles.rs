@@ -1,7 +1,7 @@
 //! Clients of a mix with roles of their own: each works by its own numbers, they know of each other's records, and the
 //! figures of each stand by themselves.
 
-use crate::support::{Lab, Ran};
+use crate::support::{EndedTrial, Lab, Ran};
 use kvdyno_results::{OpKind, RoleOperations, TrialResult};
 
 /// A mix on an engine with these keys of its run.
@@ -14,8 +14,21 @@ fn mixed(engine: &str, run: &str) -> Ran {
     lab.run(["run", "experiment.toml", "--out", "results"])
 }
 
-fn only(ran: &Ran, engine: &str) -> TrialResult {
-    ran.is_clean().trials(engine, "mix").remove(0).result
+fn only(ran: &Ran, engine: &str) -> EndedTrial {
+    ran.is_clean().trials(engine, "mix").remove(0)
+}
+
+/// The first trial of which `is_so` holds, of those with once, ten times and a hundred times the operations, with that
+/// factor. The operations of the first role end a trial, and who gets a processor when decides what the others have
+/// done by then.
+#[track_caller]
+fn first_in_which(is_so: impl Fn(&TrialResult) -> bool, run: impl Fn(u64) -> EndedTrial) -> (u64, EndedTrial) {
+    let mut trials = [1, 10, 100].into_iter().map(|times| (times, run(times)));
+    trials.find(|(_, trial)| is_so(&trial.result)).expect("operations of all roles")
+}
+
+fn all_work(result: &TrialResult) -> bool {
+    result.of_roles.iter().all(|role| role.operations.iter().any(|of| of.operations > 0))
 }
 
 fn count(role: &RoleOperations, kind: OpKind) -> u64 {
@@ -30,18 +43,20 @@ const VISITORS_AND_REPORTS: &str = "readers = [3]\noperations = 4000\nwarmup = \
 #[test]
 fn each_role_does_its_own_operations() {
     for engine in ["lmdb", "faulty"] {
-        let result = only(&mixed(engine, VISITORS_AND_REPORTS), engine);
+        let of = |times: u64| VISITORS_AND_REPORTS.replace("4000", &(4000 * times).to_string());
+        let (times, trial) = first_in_which(all_work, |times| only(&mixed(engine, &of(times)), engine));
+        let result = trial.result;
         let [visitors, reports] = &result.of_roles[..] else { panic!("{:?}", result.of_roles) };
         assert_eq!((visitors.name.as_str(), reports.name.as_str()), ("visitors", "reports"));
         // Three clients of the first role, whose operations end the trial.
-        assert_eq!(count(visitors, OpKind::Get) + count(visitors, OpKind::Put), 12_000);
+        assert_eq!(count(visitors, OpKind::Get) + count(visitors, OpKind::Put), 12_000 * times);
         assert_eq!((count(visitors, OpKind::Range), count(reports, OpKind::Get)), (0, 0));
         let ranges = reports.operations.iter().find(|of| of.kind == OpKind::Range).unwrap();
         assert!(ranges.records > 90 * ranges.operations, "{ranges:?}");
         assert_eq!((ranges.threads, result.trial.writers), (2, 5));
         // All of them together are what the trial did.
         let all: u64 = result.operations.iter().map(|of| of.operations).sum();
-        assert_eq!(all, 12_000 + ranges.operations);
+        assert_eq!(all, 12_000 * times + ranges.operations);
         let facts = &result.workload.roles;
         assert_eq!([0, 1].map(|role| facts[role].distribution.to_string()), ["zipf 0.99", "uniform"]);
         let rates = result.figures.unwrap().figures;
@@ -49,34 +64,47 @@ fn each_role_does_its_own_operations() {
     }
 }
 
+/// Two clients at half of 200 a second each: the last of 50 is due 490 ms after the first.
 #[test]
 fn a_role_at_a_rate_keeps_it_beside_one_in_a_closed_loop() {
-    let run = "readers = [1]\nduration = \"500ms\"\nwarmup = \"0s\"\n[[run.role]]\nmix = \"get 100\"\n\
-               [[run.role]]\nmix = \"put 100\"\nclients = 2\nrate = 200\narrival = \"fixed\"\n";
-    let result = only(&mixed("lmdb", run), "lmdb");
-    let [gets, puts] = &result.of_roles[..] else { panic!("{:?}", result.of_roles) };
-    assert_eq!((gets.name.as_str(), puts.name.as_str()), ("role-1", "role-2"));
-    let (gets, puts) = (&gets.operations[0], &puts.operations[0]);
+    let run = "readers = [2]\noperations = 50\nwarmup = \"0s\"\n[[run.role]]\nmix = \"put 100\"\nrate = 200\n\
+               arrival = \"fixed\"\n[[run.role]]\nmix = \"get 100\"\n";
+    let of = |times: u64| run.replace("operations = 50", &format!("operations = {}", 50 * times));
+    let (times, trial) = first_in_which(all_work, |times| only(&mixed("lmdb", &of(times)), "lmdb"));
+    let [puts, gets] = &trial.result.of_roles[..] else { panic!("{:?}", trial.result.of_roles) };
+    assert_eq!((puts.name.as_str(), gets.name.as_str()), ("role-1", "role-2"));
+    let (puts, gets) = (&puts.operations[0], &gets.operations[0]);
     assert!(gets.pacing.is_none() && puts.pacing.is_some(), "{puts:?}");
-    // 200 a second for half a second, if not one of them is late.
-    assert!(puts.operations <= 101, "{puts:?}");
+    assert_eq!(puts.operations, 100 * times);
+    let seconds = trial.result.window.as_ref().unwrap().seconds;
+    assert!(seconds >= (50 * times - 1) as f64 / 100.0, "{seconds}");
 }
 
 /// Who neither inserts nor takes knows of what others do: a get draws from what is there now.
 #[test]
 fn a_reader_follows_what_others_insert_and_take() {
-    let latest = "readers = [1]\noperations = 60_000\nwarmup = \"0s\"\n\
-        [[run.role]]\nname = \"feed\"\nmix = \"get 100\"\ndistribution = \"latest\"\n\
-        [[run.role]]\nname = \"authors\"\nmix = \"insert 100\"\n";
+    let latest = |times: u64| {
+        format!(
+            "readers = [1]\noperations = {}\nwarmup = \"0s\"\n\
+             [[run.role]]\nname = \"feed\"\nmix = \"get 100\"\ndistribution = \"latest\"\n\
+             [[run.role]]\nname = \"authors\"\nmix = \"insert 100\"\n",
+            60_000 * times
+        )
+    };
     for engine in ["lmdb", "faulty"] {
-        only(&mixed(engine, latest), engine);
+        first_in_which(all_work, |times| only(&mixed(engine, &latest(times)), engine));
     }
-    let queue = "readers = [1]\noperations = 20_000\nwarmup = \"0s\"\n[[run.role]]\nname = \"lookups\"\n\
-                 mix = \"get 100\"\nrate = 40000\n\
-        [[run.role]]\nname = \"queue\"\nclients = 2\nmix = \"insert 50, take 50\"\n";
+    let queue = |times: u64| {
+        format!(
+            "readers = [1]\noperations = {}\nwarmup = \"0s\"\n\
+             [[run.role]]\nname = \"lookups\"\nmix = \"get 100\"\nrate = 40000\n\
+             [[run.role]]\nname = \"queue\"\nclients = 2\nmix = \"insert 50, take 50\"\n",
+            20_000 * times
+        )
+    };
+    let takes = |result: &TrialResult| count(&result.of_roles[1], OpKind::Take) > 0;
     for engine in ["lmdb", "leveldb", "faulty"] {
-        let result = only(&mixed(engine, queue), engine);
-        assert!(count(&result.of_roles[1], OpKind::Take) > 0, "{:?}", result.of_roles);
+        first_in_which(takes, |times| only(&mixed(engine, &queue(times)), engine));
     }
 }
 
@@ -94,28 +122,32 @@ fn readers_find_what_writers_lost() {
 }
 
 /// So is one that strikes where only the second role steps, or only the second reads single records. The first, whose
-/// operations end the trial, comes at a rate that gives the second two seconds.
+/// operations end the trial, comes at a rate that gives the second half a second.
 #[test]
 fn what_goes_wrong_in_the_second_role_fails_the_trial() {
     for (fault, mix) in [("scan-order", "range 100"), ("missing", "get 100")] {
-        let lab = Lab::new();
-        let text = format!(
-            "engines = [\"bad\"]\n[engine.bad]\nengine = \"faulty\"\noptions = {{ fault = \"{fault}\", every = 1 }}\n\
-             [data]\nrecords = 1000\n[lab]\naudit = \"off\"\n[[run]]\nworkload = \"mix\"\nreaders = [1]\n\
-             operations = 20\nwarmup = \"0s\"\n[[run.role]]\nmix = \"put 100\"\nrate = 10\narrival = \"fixed\"\n\
-             [[run.role]]\nmix = \"{mix}\"\nrate = 1000\n"
-        );
-        lab.write("experiment.toml", &text);
-        let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
-        ran.exits(1).trials("bad", "mix").remove(0).failed("wrong-answer", "");
+        let run = |times: u64| {
+            let lab = Lab::new();
+            let text = format!(
+                "engines = [\"bad\"]\n[engine.bad]\nengine = \"faulty\"\n\
+                 options = {{ fault = \"{fault}\", every = 1 }}\n\
+                 [data]\nrecords = 1000\n[lab]\naudit = \"off\"\n[[run]]\nworkload = \"mix\"\nreaders = [1]\n\
+                 operations = {}\nwarmup = \"0s\"\n[[run.role]]\nmix = \"put 100\"\nrate = 10\narrival = \"fixed\"\n\
+                 [[run.role]]\nmix = \"{mix}\"\nrate = 1000\n",
+                5 * times
+            );
+            lab.write("experiment.toml", &text);
+            lab.run(["run", "experiment.toml", "--out", "results"]).trials("bad", "mix").remove(0)
+        };
+        first_in_which(all_work, run).1.failed("wrong-answer", "");
     }
 }
 
 #[test]
 fn roles_work_as_processes() {
     let run = VISITORS_AND_REPORTS.replacen("readers", "clients = \"processes\"\nreaders", 1);
-    let result = only(&mixed("lmdb", &run), "lmdb");
-    assert_eq!(result.of_roles.len(), 2);
+    let trial = only(&mixed("lmdb", &run), "lmdb");
+    assert_eq!(trial.result.of_roles.len(), 2);
 }
 
 #[test]

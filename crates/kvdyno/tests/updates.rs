@@ -47,7 +47,8 @@ fn every_update_is_kept_once() {
 
 #[test]
 fn updates_that_meet_in_transactions_conflict_and_are_tried_again() {
-    let result = faulty(IN_TRANSACTIONS, "none").is_clean().trial("faulty", "mix").result;
+    let meeting = updating("faulty", IN_TRANSACTIONS).option("faulty.transactions=true").option("faulty.linger=true");
+    let result = meeting.with("distribution", "zipf 1.3").run().is_clean().trial("faulty", "mix").result;
     assert!(conflicts(&result) > 0, "{result:?}");
     match result.figures.as_ref().unwrap().of("isolation") {
         Some(FigureValue::Text(isolation)) => assert_eq!(isolation, "serializable"),

@@ -73,7 +73,7 @@ fn writes_keep_to_their_rate() {
 }
 
 /// No operation comes before it is due: the last of 200 by two readers, 100 each at half of 1000 a second, 198 ms after
-/// the first or later.
+/// the first or later. A reader sleeps until then, unless it is behind by more than is between two operations.
 #[test]
 fn reads_come_when_they_are_due_and_all_are_answered() {
     let workloads = ["readrandom", "multireadrandom", "readwhilewriting"];
@@ -85,7 +85,7 @@ fn reads_come_when_they_are_due_and_all_are_answered() {
             assert_eq!((result.workload.read_rate, result.workload.arrival), (Some(1000.0), Some(*arrival)));
             assert_eq!(result.operations[0].operations, 200, "{workload}, {arrival}");
             let (pacing, seconds) = (result.operations[0].pacing.unwrap(), result.window.unwrap().seconds);
-            assert!(pacing.sleeping_s > 0.0, "{pacing:?}");
+            assert!(pacing.sleeping_s > 0.0 || pacing.most_behind_s > 0.002, "{pacing:?}");
             assert!(*arrival != Arrival::Fixed || seconds >= 0.198, "{seconds}");
         }
     }

@@ -25,7 +25,7 @@ pub(crate) fn check_run(run: &RunSection) -> Result<(), FileError> {
 
 /// Whether a flag of `compare`, which is for all its workloads, applies to this one.
 pub fn concerns(key: RunKey, workload: Workload) -> bool {
-    let ends = key == RunKey::Duration && workload.ends_by_part();
+    let ends = key == RunKey::Duration && workload.profile().ends_by_part;
     !ends && workload.accepts(key)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
     let given = |key: &&DataKey| differs(data, &Default::default(), key.name());
     for key in DataKey::ALL.iter().filter(given) {
         if let Some(why) = means_nothing(*key, load) {
-            let loads = Workload::all().filter(|one| one.loads() && one.accepts(*key));
+            let loads = Workload::all().filter(|one| one.profile().loads && one.accepts(*key));
             let other = loads.map(|one| format!(", or load with {one}")).next().unwrap_or_default();
             let message = format!("{} means nothing to `{load}`, which {why}; leave it out{other}", key.name());
             return Err(FileError::at(*key, message));

@@ -36,7 +36,7 @@ pub(crate) fn load_batch(experiment: &Experiment) -> u64 {
 /// Operations of all threads that a run is about, as a part of the number of records; absent if it ends otherwise.
 pub(crate) fn ends_after_fraction(run: &RunSection) -> Option<f64> {
     let otherwise = run.operations.is_some() || run.duration.is_some();
-    let usual = (Workload::from(run.workload).ends_by_part() && !otherwise).then_some(RECORDS_FRACTION);
+    let usual = (Workload::from(run.workload).profile().ends_by_part && !otherwise).then_some(RECORDS_FRACTION);
     run.records_fraction.map(|fraction| fraction.0).or(usual)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
 }
 
 fn distribution(run: &RunSection) -> Distribution {
-    run.distribution.unwrap_or_else(|| Workload::from(run.workload).default_distribution())
+    run.distribution.unwrap_or_else(|| Distribution::of(Workload::from(run.workload).profile().distribution))
 }
 
 /// The roles of a run's clients, where the first has so many `threads`.
@@ -126,7 +126,7 @@ fn roles(run: &RunSection, threads: u32) -> Vec<MixedRole> {
 }
 
 fn reads(run: &RunSection) -> Reads {
-    let usual = Workload::from(run.workload).default_reads();
+    let usual = Workload::from(run.workload).profile().reads;
     Reads {
         seek_nexts: run.seek_nexts.map_or(usual.seek_nexts, |count| count.get()),
         lengths: run.range_lengths.unwrap_or(usual.lengths),

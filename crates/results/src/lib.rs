@@ -8,6 +8,7 @@ mod amplification;
 mod audit;
 mod client_kind;
 mod design;
+mod engine_facts;
 mod environment;
 pub mod files;
 pub mod folder;
@@ -15,6 +16,7 @@ pub mod latency_log;
 mod machine;
 mod named_figures;
 mod op_kind;
+mod operations;
 mod os;
 mod percentile;
 mod requested_work;
@@ -24,15 +26,18 @@ mod saved_plan;
 mod series;
 mod trial_result;
 mod work_key;
+mod workload_facts;
 
 pub use amplification::Layer;
 pub use audit::{Audit, AuditFacts, ReadBack};
 pub use client_kind::ClientKind;
 pub use design::{DesignFacts, DuetFacts, DuetSlice, MOST_SLEEP};
+pub use engine_facts::{EngineCounters, EngineFacts, EngineFile, EnginePackage, Setting};
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineSetup, NumaNode};
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
+pub use operations::{Operations, Pacing, Side};
 pub use os::{CallBytes, Device, OsFacts, Space};
 pub use percentile::{Percentile, Percentiles};
 pub use requested_work::RequestedWork;
@@ -41,8 +46,8 @@ pub use roles::{RoleFacts, RoleOperations};
 pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
 pub use trial_result::{
-    AnswerCounts, DatabaseCopy, EngineCounters, EngineFacts, EngineFile, EnginePackage, Failure, FailureKind, LeftOut,
-    Operations, Pacing, Phase, SCHEMA, Setting, Settling, Side, TrialKey, TrialOutcome, TrialResult, Window,
-    WorkloadFacts,
+    AnswerCounts, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, SCHEMA, Settling, TrialKey, TrialOutcome,
+    TrialResult, Window,
 };
 pub use work_key::WorkKey;
+pub use workload_facts::WorkloadFacts;

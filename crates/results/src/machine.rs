@@ -152,7 +152,6 @@ pub struct Filesystem {
     /// Whether the device reports that it rotates.
     pub rotational: Option<bool>,
     /// The kernel's read-ahead of it, KiB: the most that a page fault in a mapped file brings.
-    #[serde(default)]
     pub read_ahead_kib: Option<u64>,
     /// Bytes free.
     pub free_bytes: u64,

@@ -19,7 +19,6 @@ pub struct OsFacts {
     pub peak_rss_kib: u64,
     /// For several processes: the highest observed sum of their proportional set sizes, KiB, in which a page that they
     /// share counts once. Absent for one process, and if the kernel does not report it.
-    #[serde(default)]
     pub peak_pss_kib: Option<u64>,
     /// Voluntary context switches.
     pub ctx_voluntary: u64,

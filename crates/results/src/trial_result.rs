@@ -1,17 +1,13 @@
 //! The result of one trial.
 
-use std::fmt;
-
 use jiff::Timestamp;
-use kvdyno_dataset::ValueSizes;
-use kvdyno_model::{Arrival, Compression, Distribution, Durability, Verify};
 use serde::{Deserialize, Serialize};
 
 pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
-    AuditFacts, ClientKind, DesignFacts, Latency, NamedFigure, ObservedEnvironment, OpKind, OsFacts, RoleFacts,
-    RoleOperations, Space, WorkloadFigures,
+    AuditFacts, ClientKind, DesignFacts, EngineCounters, EngineFacts, NamedFigure, ObservedEnvironment, Operations,
+    OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -144,167 +140,6 @@ impl LeftOut {
     }
 }
 
-/// An entry that an engine reports of itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Setting {
-    /// For settings the lab's word (`durability`, `cache`, …), for statistics a group.
-    pub topic: String,
-    /// The engine's own word.
-    pub name: String,
-    /// The value, as the engine reports it.
-    pub value: String,
-}
-
-/// The engine under test.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EngineFacts {
-    /// The adapter's name for it: `rocksdb`.
-    pub name: String,
-    /// The version that its library reported.
-    pub version: String,
-    /// The library that the user chose; absent for the system's.
-    pub library: Option<String>,
-    /// The adapter's file.
-    pub adapter: String,
-    /// The file that has the engine's code; absent if no database was opened, and in older results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<EngineFile>,
-    /// Settings that the adapter made, in the engine's words.
-    pub settings: Vec<Setting>,
-    /// Its pages in memory are the database's file (LMDB), so that process size includes database size.
-    pub mapped: bool,
-}
-
-/// The file that has an engine's code: its library, or the adapter if that carries the engine itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EngineFile {
-    /// Without links.
-    pub path: String,
-    /// SHA-256, hexadecimal; absent if it could not be read.
-    pub sha256: Option<String>,
-    /// Absent where neither `kvdyno engines install` nor dpkg knows the file.
-    pub package: Option<EnginePackage>,
-}
-
-/// A package that a file came with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EnginePackage {
-    /// Its name: `liblmdb0`.
-    pub name: String,
-    /// Its version: `0.9.24-1`.
-    pub version: String,
-    /// `dpkg`, or of an engine that kvdyno installed the package client, its package and version.
-    pub source: String,
-}
-
-impl fmt::Display for EnginePackage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} ({})", self.name, self.version, self.source)
-    }
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// The requested work of a trial.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct WorkloadFacts {
-    /// `fillseq`, `readwhilewriting`.
-    pub name: String,
-    /// Records in the database.
-    pub records: u64,
-    /// Bytes of a key.
-    pub key_size: u64,
-    /// `hex`, `decimal` or `binary`.
-    pub key_format: String,
-    /// The leading bytes of a key that the engine takes for its prefix; absent if there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefix_size: Option<u64>,
-    /// Keys with the same prefix; absent if no groups were made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keys_per_prefix: Option<u64>,
-    /// Bytes of a value; of sizes that were drawn, the mean.
-    pub value_size: u64,
-    /// Distribution of the sizes of values; absent if all had one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value_sizes: Option<ValueSizes>,
-    /// The part of a value that a compressor can take away, 0 to 1.
-    pub compressibility: f64,
-    /// Records in a batch; 1 for single writes.
-    pub batch: u64,
-    /// Reads in one read-only transaction; 1 where each read sees the newest state.
-    pub reads_per_transaction: u64,
-    /// Steps of the cursor after each seek of a range; absent for other workloads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seek_nexts: Option<u64>,
-    /// Ranges begin within this number of records, counted from the first; absent if they begin at any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seek_within: Option<u64>,
-    /// Records in each batch of reads; absent for other workloads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keys_per_multiget: Option<u64>,
-    /// The distribution of the records that are drawn at random; absent for workloads that draw none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub distribution: Option<Distribution>,
-    /// Its clients do other work between operations of one kind, so that the rate of a kind does not follow from its
-    /// latency.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub think_time: bool,
-    /// When a write was acknowledged: that of sessions, if a run has one for them.
-    pub durability: Durability,
-    /// The engine's cache, bytes.
-    pub cache_bytes: u64,
-    /// The engine's write buffer, bytes.
-    pub write_buffer_bytes: u64,
-    /// Compression of stored blocks.
-    pub compression: Compression,
-    /// Whether answers were checked.
-    pub verify: Verify,
-    /// The seed of this trial's random streams.
-    pub seed: u64,
-    /// The most writes a second that were requested; absent if not limited.
-    pub write_rate: Option<f64>,
-    /// The operations of readers that were to come each second; absent in a closed loop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_rate: Option<f64>,
-    /// The operations of a mix that were to come each second, of all kinds; absent in a closed loop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// Arrival of operations; absent if none came at a rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrival: Option<Arrival>,
-    /// The roles of its clients; empty where these are all alike.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub roles: Vec<RoleFacts>,
-}
-
-impl WorkloadFacts {
-    /// Whether operations of a side came at a rate of their own.
-    pub fn is_paced(&self, side: Side) -> bool {
-        let of_side = match side {
-            Side::Reads => self.read_rate,
-            Side::Writes => self.write_rate,
-        };
-        of_side.or(self.rate).is_some() || self.roles.iter().any(|role| role.rate.is_some())
-    }
-
-    /// Bytes of a key and of a value: `16 + 100 bytes`, `16 + 41 bytes (pareto 0.2615 25.45 1024)`.
-    pub fn sizes(&self, number: fn(u64) -> String) -> String {
-        let drawn = self.value_sizes.as_ref().map(|sizes| format!(" ({sizes})")).unwrap_or_default();
-        format!("{} + {} bytes{drawn}", number(self.key_size), number(self.value_size))
-    }
-
-    /// The form of keys: `hex`, `hex, 10 to each prefix of 12 bytes`.
-    pub fn keys(&self) -> String {
-        match (self.prefix_size, self.keys_per_prefix) {
-            (Some(size), Some(keys)) => format!("{}, {keys} to each prefix of {size} bytes", self.key_format),
-            (Some(size), None) => format!("{}, with a prefix of {size} bytes", self.key_format),
-            _ => self.key_format.clone(),
-        }
-    }
-}
-
 /// The outcome of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "state")]
@@ -338,7 +173,6 @@ pub struct Window {
     pub sys_s: f64,
     /// Context switches of the worker within it, voluntary or not; for several processes, their sum. Absent in older
     /// results.
-    #[serde(default)]
     pub ctx_switches: Option<u64>,
     /// The clock that timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
@@ -351,17 +185,6 @@ pub struct Window {
     pub settling: Option<Settling>,
 }
 
-/// An engine's counts of its own work between two moments. Counts that the engine does not have are absent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EngineCounters {
-    /// Bytes of new data that it wrote from its memory to the database's files, without logs.
-    pub flushed_bytes: Option<u64>,
-    /// Bytes that it wrote anew to bring data that was in files into another form.
-    pub compacted_bytes: Option<u64>,
-    /// Seconds that it held writers back, all together, because background work was behind.
-    pub stalled_s: Option<f64>,
-}
-
 /// Bringing a database to rest after the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
@@ -371,94 +194,6 @@ pub struct Settling {
     pub flushed: bool,
     /// The engine has a call that waits for its background work.
     pub waited: bool,
-}
-
-/// One kind of operation in the measured window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Operations {
-    /// The kind.
-    pub kind: OpKind,
-    /// Threads that did it, be they of one process or of several.
-    pub threads: u32,
-    /// Calls.
-    pub operations: u64,
-    /// Records read or written by them: a batch has many.
-    pub records: u64,
-    /// Operations a second, of all threads together.
-    pub operations_per_s: f64,
-    /// Records a second, of all threads together.
-    pub records_per_s: f64,
-    /// Latency of a call.
-    pub latency: Latency,
-    /// Its pacing at the requested rate; absent in a closed loop, and in older results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pacing: Option<Pacing>,
-}
-
-/// Pacing of operations at the requested rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Pacing {
-    /// Time that the clients slept until operations were due, seconds, all together.
-    pub sleeping_s: f64,
-    /// Time that they kept their processors to meet the moment, seconds, all together.
-    pub spinning_s: f64,
-    /// Time that operations began late because a sleep lasted longer than it should, seconds, all together.
-    pub overslept_s: f64,
-    /// Delay at the end of the client that was furthest behind its schedule, seconds; over slices, the sum.
-    pub behind_s: f64,
-    /// The furthest that any of them was, seconds.
-    pub most_behind_s: f64,
-    /// Whether the rate was kept: no client was further behind at the end than [`Pacing::allowed_s`].
-    pub kept: bool,
-}
-
-impl Pacing {
-    /// Tolerated delay of a client at the end of a window of so many seconds: a hundredth of it, which keeps the rate
-    /// to 1 %, and at least the time for which a scheduler may take a thread off its processor.
-    pub fn allowed_s(window_s: f64) -> f64 {
-        (window_s / 100.0).max(0.01)
-    }
-}
-
-impl Operations {
-    /// The side of the work that this kind is of.
-    pub fn side(&self) -> Side {
-        if self.kind.writes() { Side::Writes } else { Side::Reads }
-    }
-
-    /// Whether this kind writes.
-    pub fn writes(&self) -> bool {
-        self.side() == Side::Writes
-    }
-}
-
-/// A side of an engine's work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// Gets, scans.
-    Reads,
-    /// Puts, batches, deletes.
-    Writes,
-}
-
-impl Side {
-    /// Both.
-    pub const ALL: [Side; 2] = [Side::Reads, Side::Writes];
-
-    /// Its deed: `read`.
-    pub fn verb(self) -> &'static str {
-        match self {
-            Side::Reads => "read",
-            Side::Writes => "write",
-        }
-    }
-}
-
-/// Its operations: `reads`.
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}s", self.verb())
-    }
 }
 
 /// Answers by how right they were. Hit, miss and error are three answers; the rest are hits that were not right.

@@ -34,7 +34,7 @@ pub(crate) struct Begun<'a> {
 impl Begun<'_> {
     /// Notes that it has reached its measured part.
     pub(crate) fn note_at_work(&self) -> io::Result<()> {
-        let resumable = self.create && self.planned.workload.name.can_go_on();
+        let resumable = self.create && !self.planned.workload.name.leaves_records();
         if resumable { self.slot.begin_load() } else { Ok(()) }
     }
 

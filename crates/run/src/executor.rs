@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use kvdyno_experiment::LabSection;
 use kvdyno_plan::Setup;
@@ -28,7 +29,7 @@ pub(crate) trait Executor {
     fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>>;
 
     /// Makes an engine release what it keeps outside a database that will be removed. Returns why it could not.
-    fn destroy(&self, setup: &Setup, lab: &LabSection, database: &Path) -> io::Result<Option<String>>;
+    fn destroy(&self, setup: &Setup, database: &Path) -> io::Result<Option<String>>;
 
     /// A sentence that the result of each trial must have.
     fn note(&self) -> Option<&str>;
@@ -43,25 +44,37 @@ pub struct LabProgram {
     pub note: Option<String>,
 }
 
-impl Executor for LabProgram {
+/// The executor of an experiment's trials, by its section `[lab]`: the one place that says where engines work.
+pub(crate) fn of(program: &LabProgram, lab: &LabSection) -> Box<dyn Executor> {
+    Box::new(OwnProcesses { program: program.clone(), patience: lab.hang_timeout.0 })
+}
+
+/// Starts processes of this machine by the command of the program.
+struct OwnProcesses {
+    program: LabProgram,
+    /// How long an engine may take to release what it keeps outside a database.
+    patience: Duration,
+}
+
+impl Executor for OwnProcesses {
     fn run(
         &self,
         trials: &[TrialContext<'_>],
         design: &StepDesign,
         live: &mut dyn FnMut(&Live),
     ) -> io::Result<Vec<Ended>> {
-        trial::run(&self.worker, trials, design, live)
+        trial::run(&self.program.worker, trials, design, live)
     }
 
     fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>> {
-        audit.run(&self.worker, parts)
+        audit.run(&self.program.worker, parts)
     }
 
-    fn destroy(&self, setup: &Setup, lab: &LabSection, database: &Path) -> io::Result<Option<String>> {
-        engine_cleanup::destroy(&self.worker, setup, lab.hang_timeout.0, database)
+    fn destroy(&self, setup: &Setup, database: &Path) -> io::Result<Option<String>> {
+        engine_cleanup::destroy(&self.program.worker, setup, self.patience, database)
     }
 
     fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+        self.program.note.as_deref()
     }
 }

@@ -22,7 +22,7 @@ use kvdyno_results::{
 };
 
 use crate::databases::{Slot, SlotUse};
-use crate::executor::{Executor, LabProgram};
+use crate::executor::{self, Executor, LabProgram};
 use crate::pace::Pace;
 use crate::progress::Progress;
 use crate::repeats::{RepeatDecision, Repeats, StoppingRule};
@@ -80,7 +80,8 @@ pub fn run(
     stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<Summary, RunError> {
-    run_with(checked, folder, run, program, rule, stop, progress)
+    let executor = executor::of(program, &checked.experiment.lab);
+    run_with(checked, folder, run, &*executor, rule, stop, progress)
 }
 
 /// The same with any executor of trials.
@@ -307,7 +308,7 @@ impl<'a> Runner<'a> {
 
     /// Makes the engine of a trial release what it keeps outside a database.
     fn destroy(&self, planned: &PlannedTrial) -> impl FnOnce(&Path) -> io::Result<Option<String>> {
-        |database| self.executor.destroy(self.setup(planned), &self.checked.experiment.lab, database)
+        |database| self.executor.destroy(self.setup(planned), database)
     }
 
     /// Does what is left to do once a trial has ended, now or in an earlier run. False if the user interrupted.

@@ -141,7 +141,7 @@ impl<C: RoleClock> Trial<'_, C> {
 
     fn warmup(&self) -> Duration {
         let workload = &self.spec.workload;
-        if workload.name.loads() { Duration::ZERO } else { workload.parameters.warmup }
+        if workload.name.profile().loads { Duration::ZERO } else { workload.parameters.warmup }
     }
 
     /// Begins the warm-up: sets the times at which the warm-up and the measured part end. Called when all clients are
@@ -153,7 +153,7 @@ impl<C: RoleClock> Trial<'_, C> {
         let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
         let warm_until = self.clock.now() + ticks(warmup);
         let run_until = match workload.parameters.end {
-            TrialEnd::After(duration) if !workload.name.loads() && self.spec.slices.is_none() => {
+            TrialEnd::After(duration) if !workload.name.profile().loads && self.spec.slices.is_none() => {
                 warm_until + ticks(duration)
             }
             _ => u64::MAX,
@@ -236,7 +236,7 @@ impl<C: RoleClock> Trial<'_, C> {
             session,
             writes: client.role.writes(),
             index,
-            resumes: workload.name.loads() && !self.spec.create,
+            resumes: workload.name.profile().loads && !self.spec.create,
         };
         self.work(driver, &client, warmed_up);
         // Work that has begun is never aborted.
@@ -263,7 +263,7 @@ impl<C: RoleClock> Trial<'_, C> {
         warmed_up();
         let primary = client.is_primary(workload);
         let operations = match workload.parameters.end {
-            TrialEnd::Operations(operations) if primary && !workload.name.loads() => operations,
+            TrialEnd::Operations(operations) if primary && !workload.name.profile().loads => operations,
             _ => u64::MAX,
         };
         let limit = Limit { until: &control.run_until, operations };
@@ -306,7 +306,7 @@ impl<C: RoleClock> Trial<'_, C> {
 
     fn warm_up(&self, driver: &mut Driver<'_, C>, work: &mut dyn Work<C>) {
         let (control, stats) = (self.control(), driver.stats);
-        if self.spec.workload.name.loads() {
+        if self.spec.workload.name.profile().loads {
             return;
         }
         let from = self.clock.now();

@@ -181,7 +181,7 @@ fn implausible_client(
     };
     let operations = match workload.parameters.end {
         // Others go on until those have done theirs.
-        TrialEnd::Operations(operations) if is_primary && !workload.name.loads() => Some(operations),
+        TrialEnd::Operations(operations) if is_primary && !workload.name.profile().loads => Some(operations),
         _ => None,
     };
     exceeded

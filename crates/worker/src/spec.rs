@@ -34,7 +34,6 @@ pub struct TrialSpec {
     /// The database's folder.
     pub database: PathBuf,
     /// The slices that it works in; absent if it works without a break.
-    #[serde(default)]
     pub slices: Option<SliceSpec>,
     /// Whether to create the database.
     pub create: bool,
@@ -90,10 +89,8 @@ pub struct KnownContents {
     /// The ids that are there.
     pub present: PresentIds,
     /// The sum of the versions of all records; absent if it was not counted.
-    #[serde(default)]
     pub version_sum: Option<u64>,
     /// The sum of the versions of the records that the audit of a sample adds up; absent if it was not counted.
-    #[serde(default)]
     pub sampled_version_sum: Option<u64>,
 }
 
@@ -154,7 +151,6 @@ pub struct WorkerReport {
     /// Version of the engine's library.
     pub version: String,
     /// The file that has the engine's code; absent if no database was opened.
-    #[serde(default)]
     pub engine_file: Option<PathBuf>,
     /// The measured part.
     pub window: Option<Window>,
@@ -166,7 +162,6 @@ pub struct WorkerReport {
     pub audit: Option<SessionAudit>,
     /// The bytes of its calls from before it opened the database until it had closed it, the audit's included; absent
     /// if it did not come so far.
-    #[serde(default)]
     pub calls: Option<CallBytes>,
 }
 

@@ -29,6 +29,7 @@ pub struct FaultyCursor<'db> {
 impl Cursor for FaultyCursor<'_> {
     fn seek(&mut self, key: Option<&[u8]>, direction: Direction) -> Result<Option<Record<'_>>, Error> {
         self.db.hostile.at("seek")?;
+        self.db.let_writes_come_first()?;
         let (view, committed) = (self.view.clone(), self.db.reading()?);
         let store = view.as_deref().unwrap_or(&committed);
         let found = match (key, direction) {

@@ -230,12 +230,9 @@ impl Faults {
         }
     }
 
-    /// Keeps a transaction open for a moment, if the fault needs two at once: how many processors there are, and how
-    /// busy they are, would decide whether they meet.
-    pub fn let_others_meet_it(&self) {
-        if matches!(self.fault, Fault::DirtyRead | Fault::LostUpdate | Fault::UnrepeatedRead) {
-            thread::sleep(Duration::from_micros(50));
-        }
+    /// Puts, inserts, deletes, read-modify-writes and steps of batches that have begun.
+    pub fn writes(&self) -> u64 {
+        self.puts.load(Relaxed)
     }
 
     /// Operations that the fault could have hit, and those that it did hit.

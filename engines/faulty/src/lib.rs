@@ -11,8 +11,7 @@
 
 use kvdyno_abi::adapter::{
     self, ALL_DURABILITIES, Batch, BatchEntry, Change, Config, Counters, CursorLimits, Description, Durability,
-    DurabilityLevel, Engine, Error, Host, Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Opt, Session,
-    Transaction,
+    DurabilityLevel, Engine, Error, Host, Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Session, Transaction,
 };
 use kvdyno_abi::{
     CAN_BATCH, CAN_BOUND, CAN_CONTAIN, CAN_COUNT, CAN_DELETE, CAN_DELETE_RANGE, CAN_INSERT_IF_ABSENT, CAN_MULTI_GET,
@@ -27,6 +26,8 @@ mod counting;
 mod cursor;
 mod fault;
 mod hostile;
+mod options;
+mod order;
 mod outside;
 mod ranges;
 mod single;
@@ -40,6 +41,8 @@ use counting::Flushed;
 use cursor::FaultyCursor;
 use fault::{Fault, Faults};
 use hostile::Hostile;
+use options::OPTIONS;
+use order::{OpenSession, Order};
 use single::{Guest, Home, sessions_can, shares};
 use store::{Blob, Store, Version, entries};
 use transactions::{OpenTransaction, Uncommitted};
@@ -54,6 +57,7 @@ struct Faulty {
     faults: Faults,
     hostile: Hostile,
     home: Home,
+    order: Order,
     flushed: Flushed,
     uncommitted: Uncommitted,
 }
@@ -90,33 +94,7 @@ impl Engine for Faulty {
             | CAN_SCAN_KEYS
             | CAN_SCAN_PREFIX,
         durabilities: ALL_DURABILITIES,
-        // Within what a frame keeps in 32 bits.
-        options: &[
-            Opt::choice(c"fault", c"none", Fault::CHOICES, c"what goes wrong"),
-            Opt::integer(c"every", c"1000", 1, i64::MAX, c"each so-manieth operation that the fault can hit is hit"),
-            Opt::integer(c"after", c"0", 0, i64::MAX, c"operations that are left alone before the count begins"),
-            Opt::size(c"fill_limit", c"1GiB", 0, i64::MAX, c"fill-disk gives up when it has written this much"),
-            Opt::choice(
-                c"hook",
-                c"none",
-                hostile::HOOKS,
-                c"the call in which the engine does something to its process",
-            ),
-            Opt::choice(c"does", c"crash", hostile::DEEDS, c"what it does there, once, after so many calls as `after`"),
-            Opt::bool(c"outside", false, c"keep something in shared memory, which only its destroy gives back"),
-            // The last three: see `single::effective_capabilities`.
-            Opt::bool(c"transactions", false, c"declare transactions and snapshots"),
-            Opt::bool(
-                c"concurrent",
-                false,
-                c"declare read-modify-write, and that writers work side by side, though they share a lock",
-            ),
-            Opt::bool(
-                c"single",
-                false,
-                c"know no threads: one session a process, called from the thread that opened it",
-            ),
-        ],
+        options: OPTIONS,
         housekeeping: Housekeeping { flush: true, compact: true, wait_idle: true, statistics: true },
         ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand: tests the lab")
     };
@@ -151,6 +129,8 @@ impl Engine for Faulty {
         list.say("options", "hook", config.text("hook"));
         list.say("options", "does", config.text("does"));
         list.say("options", "outside", config.bool("outside"));
+        list.say("options", "writes_first", config.integer("writes_first"));
+        list.say("options", "linger", config.bool("linger"));
         list.say("options", "concurrent", config.bool("concurrent"));
         list.say("options", "single", config.bool("single"));
         Ok(())
@@ -187,6 +167,11 @@ impl Engine for Faulty {
             faults,
             hostile,
             home,
+            order: Order::new(
+                number("writes_first"),
+                config.bool("linger") || fault.needs_two_transactions(),
+                shares(config)?,
+            ),
             flushed: Flushed::default(),
             uncommitted: Uncommitted::default(),
         })
@@ -213,6 +198,7 @@ impl Engine for Faulty {
             open: None,
             host,
             _guest: self.home.enter()?,
+            _open: self.order.enter(),
         })
     }
 
@@ -280,6 +266,7 @@ impl Faulty {
 
     /// A read, and what a fault makes of it.
     fn read(&self, key: &[u8]) -> Result<Option<Blob>, Error> {
+        self.let_writes_come_first()?;
         self.faults.at_get()?;
         if self.faults.cannot_look(&self.folder) {
             return Ok(None);
@@ -290,6 +277,11 @@ impl Faulty {
             return Ok(None);
         }
         Ok(Some(self.value(&store, key, version)))
+    }
+
+    /// Before a read or a seek, while no lock is held.
+    fn let_writes_come_first(&self) -> Result<(), Error> {
+        self.order.let_writes_come_first(|| Ok(self.faults.writes() + self.reading()?.written_by_others))
     }
 
     fn value(&self, store: &Store, key: &[u8], version: &Version) -> Blob {
@@ -314,6 +306,7 @@ struct FaultySession<'db> {
     level: DurabilityLevel,
     host: Host,
     _guest: Guest<'db>,
+    _open: OpenSession<'db>,
 }
 
 impl<'db> Session for FaultySession<'db> {

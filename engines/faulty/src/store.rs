@@ -53,6 +53,8 @@ pub struct Store {
     shared: bool,
     /// Locked by each process that has the database open, where several may.
     users: Option<File>,
+    /// Writes of other processes since the opening.
+    pub written_by_others: u64,
     /// The last value of each record that was deleted, where that is to be known.
     deleted: Option<BTreeMap<Blob, Blob>>,
     /// That of the next writes.
@@ -64,7 +66,8 @@ impl Store {
     /// `logs`: some writes are logged, whatever the level of the others is.
     pub fn open(folder: &Path, create: bool, durability: Durability, logs: bool, shared: bool) -> Result<Self, Error> {
         let (folder, records, level) = (folder.into(), BTreeMap::new(), durability.level());
-        let mut store = Self { folder, records, log: None, shared, users: None, deleted: None, level };
+        let mut store =
+            Self { folder, records, log: None, shared, users: None, written_by_others: 0, deleted: None, level };
         let (saved, log) = (store.saved(), store.log());
         match (create, saved.exists()) {
             (true, true) => return Err(Error::new(format_args!("{} is there already", saved.display()))),
@@ -84,7 +87,9 @@ impl Store {
         }
         if logs {
             store.log = Some(Log::open(&log, durability)?);
-            return store.alone(Store::catch_up).map(|()| store);
+            store.alone(Store::catch_up)?;
+            store.written_by_others = 0;
+            return Ok(store);
         }
         if log.exists() {
             store.replay(&log)?;
@@ -95,7 +100,8 @@ impl Store {
     /// A copy of the records, in memory alone, with more writes.
     pub fn with(&self, writes: &[BatchEntry<'_>]) -> Self {
         let (folder, records, level) = (PathBuf::new(), self.records.clone(), DurabilityLevel::None);
-        let mut view = Self { folder, records, log: None, shared: false, users: None, deleted: None, level };
+        let mut view =
+            Self { folder, records, log: None, shared: false, users: None, written_by_others: 0, deleted: None, level };
         writes.iter().for_each(|write| view.change(*write));
         view
     }
@@ -307,6 +313,7 @@ impl Store {
         while let Some((entries, after)) = next_frame(rest) {
             for step in entries {
                 self.change(step);
+                self.written_by_others += 1;
             }
             rest = after;
         }

@@ -7,6 +7,13 @@ use kvdyno_abi::adapter::Error;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+impl Fault {
+    /// Whether it can strike only while two transactions are open.
+    pub fn needs_two_transactions(self) -> bool {
+        matches!(self, Self::DirtyRead | Self::LostUpdate | Self::UnrepeatedRead)
+    }
+}
+
 /// The writes of all transactions that are open: what no reader may see.
 #[derive(Debug, Default)]
 pub struct Uncommitted(Mutex<BTreeMap<Blob, Blob>>);

@@ -46,7 +46,7 @@ impl FaultySession<'_> {
                     BatchEntry::Delete { key } => open.delete(key),
                 }
             }
-            self.db.faults.let_others_meet_it();
+            self.db.order.let_others_meet_it();
             return Ok(());
         }
         match self.db.faults.fault {
@@ -66,7 +66,7 @@ impl FaultySession<'_> {
         Ok(match &mut self.open {
             Some(open) => {
                 let value = open.read(key, now, &self.db.faults, &self.db.uncommitted);
-                self.db.faults.let_others_meet_it();
+                self.db.order.let_others_meet_it();
                 value
             }
             None => now,

@@ -3,7 +3,7 @@
 use kvdyno_engine::{Counters, Database, EngineSettings, abi};
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::Records;
 
@@ -13,7 +13,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
     rule: "What is counted once is always counted, and never goes back while the database is open. `flushed_bytes` has \
            something of what was put as soon as that is more than memory may keep, and was flushed.",
     needs: Needs::STORE.and(abi::CAN_COUNT),
-    run: counters,
+    run: CheckBody::Whole(counters),
 }];
 
 /// Records that are put in each round, and bytes of each value.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use kvdyno_dataset::Stream;
-use kvdyno_engine::{Answer, Cursor, CursorLimits, Record, Session, abi};
+use kvdyno_engine::{Answer, Cursor, CursorLimits, Database, Record, Session, abi};
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure};
 use crate::records::{Records, show};
 
@@ -18,35 +18,35 @@ pub(super) const CHECKS: &[Check] = &[
         what: "Between random bounds, or one of them, scans from any key show what a map has there, both ways.",
         rule: "For the cursor there is no key before `from`, and neither `to` nor any key after it.",
         needs: BOUNDS,
-        run: bounds,
+        run: CheckBody::Whole(bounds),
     },
     Check {
         name: "cursor-bounds-empty",
         what: "Bounds between which there is nothing, or that come in the wrong order, give misses and no error.",
         rule: "with bounds between which there is nothing it answers MISS.",
         needs: BOUNDS,
-        run: empty_bounds,
+        run: CheckBody::OnSession(empty_bounds),
     },
     Check {
         name: "cursor-bounds-transaction",
         what: "A cursor with bounds sees what its transaction wrote, and in a snapshot the state at its begin.",
         rule: "in all else it is one of `cursor_open`'s.",
         needs: BOUNDS,
-        run: bounds_in_transactions,
+        run: CheckBody::OnDatabase(bounds_in_transactions),
     },
     Check {
         name: "cursor-keys",
         what: "A cursor without values gives the same keys as one with them, both ways, each with 0 bytes of value.",
         rule: "no value is asked for, and each comes as one of 0 bytes",
         needs: Needs::STORE.and(abi::CAN_SCAN_KEYS),
-        run: keys_only,
+        run: CheckBody::OnSession(keys_only),
     },
     Check {
         name: "cursor-prefix",
         what: "A cursor with a prefix shows the keys that begin with it, each once and in order, and then ends.",
         rule: "The cursor shows the keys that begin with `prefix`, which has `prefix_size` bytes, in order, and then",
         needs: Needs::STORE.and(abi::CAN_SCAN_PREFIX),
-        run: by_prefix,
+        run: CheckBody::Whole(by_prefix),
     },
 ];
 
@@ -148,71 +148,62 @@ fn bounds(bench: &Bench) -> Result<(), Finding> {
     location.opened(|database| within(&mut session(database)?, &model, 3))
 }
 
-fn empty_bounds(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_session(|session| {
-        fill(&records, session)?;
-        for (from, to) in [(30, 30), (60, 30), (31, 32), (COUNT, COUNT + 5)] {
-            let (from, to, key) = (records.key(from), records.key(to), records.key(30));
-            let limits = CursorLimits { from: Some(&from), to: Some(&to), ..CursorLimits::default() };
-            let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
-            for direction in directions(bench) {
-                for sought in [None, Some(&key[..])] {
-                    scan(&mut cursor, sought, direction, [].into_iter(), true)?;
-                }
+fn empty_bounds(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    fill(records, session)?;
+    for (from, to) in [(30, 30), (60, 30), (31, 32), (COUNT, COUNT + 5)] {
+        let (from, to, key) = (records.key(from), records.key(to), records.key(30));
+        let limits = CursorLimits { from: Some(&from), to: Some(&to), ..CursorLimits::default() };
+        let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
+        for direction in directions(bench) {
+            for sought in [None, Some(&key[..])] {
+                scan(&mut cursor, sought, direction, [].into_iter(), true)?;
             }
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn bounds_in_transactions(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn bounds_in_transactions(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let (from, to) = (records.key(100), records.key(200));
     let limits = CursorLimits { from: Some(&from), to: Some(&to), ..CursorLimits::default() };
     let within = |session: &mut Session<'_>, model: &BTreeMap<Vec<u8>, Vec<u8>>| {
         let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
         scan(&mut cursor, None, abi::FORWARD, model.range(from.clone()..to.clone()), true)
     };
-    bench.with_database(|database| {
-        let mut mine = session(database)?;
-        let mut model = fill(&records, &mut mine)?;
-        if bench.can(abi::CAN_SNAPSHOT) {
-            mine.begin(abi::READ_ONLY).during("begin")?;
-            let mut other = session(database)?;
-            records.put(&mut other, 151, 1)?;
-            within(&mut mine, &model).during("in a snapshot")?;
-            mine.commit().during("commit")?;
-            model.insert(records.key(151), records.value(151, 1));
+    let mut mine = session(database)?;
+    let mut model = fill(records, &mut mine)?;
+    if bench.can(abi::CAN_SNAPSHOT) {
+        mine.begin(abi::READ_ONLY).during("begin")?;
+        let mut other = session(database)?;
+        records.put(&mut other, 151, 1)?;
+        within(&mut mine, &model).during("in a snapshot")?;
+        mine.commit().during("commit")?;
+        model.insert(records.key(151), records.value(151, 1));
+    }
+    if bench.can(abi::CAN_TRANSACT) {
+        mine.begin(abi::READ_WRITE).during("begin")?;
+        for id in [97, 100, 154, 199, 202] {
+            records.put(&mut mine, id, 2)?;
+            model.insert(records.key(id), records.value(id, 2));
         }
-        if bench.can(abi::CAN_TRANSACT) {
-            mine.begin(abi::READ_WRITE).during("begin")?;
-            for id in [97, 100, 154, 199, 202] {
-                records.put(&mut mine, id, 2)?;
-                model.insert(records.key(id), records.value(id, 2));
-            }
-            within(&mut mine, &model).during("in a transaction")?;
-            mine.commit().during("commit")?;
-        }
-        within(&mut mine, &model)
-    })
+        within(&mut mine, &model).during("in a transaction")?;
+        mine.commit().during("commit")?;
+    }
+    within(&mut mine, &model)
 }
 
-fn keys_only(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_session(|session| {
-        let model = fill(&records, session)?;
-        let limits = CursorLimits { keys_only: true, ..CursorLimits::default() };
-        let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
-        let middle = records.key(COUNT / 2);
-        for direction in directions(bench) {
-            match direction {
-                abi::FORWARD => scan(&mut cursor, Some(&middle), direction, model.range(middle.clone()..), false)?,
-                _ => scan(&mut cursor, Some(&middle), direction, model.range(..=middle.clone()).rev(), false)?,
-            }
+fn keys_only(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    let model = fill(records, session)?;
+    let limits = CursorLimits { keys_only: true, ..CursorLimits::default() };
+    let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
+    let middle = records.key(COUNT / 2);
+    for direction in directions(bench) {
+        match direction {
+            abi::FORWARD => scan(&mut cursor, Some(&middle), direction, model.range(middle.clone()..), false)?,
+            _ => scan(&mut cursor, Some(&middle), direction, model.range(..=middle.clone()).rev(), false)?,
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// Keys of three letters and a number, some of which are a prefix alone, in no order; then all are deleted that have

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use kvdyno_dataset::Stream;
-use kvdyno_engine::{Answer, Session, abi};
+use kvdyno_engine::{Answer, Database, Session, abi};
 
 use super::durability::{at, killed, many_times, surviving, writing};
 use super::reads_and_writes::Model;
 use crate::bench::{Bench, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, expect, expect_missing, show};
 use crate::together::{beside, elsewhere};
@@ -23,35 +23,35 @@ pub(super) const CHECKS: &[Check] = &[
         what: "The keys of a range are misses, its end and all others are there, and they can be put again.",
         rule: "Deletes every key from `from` on that comes before `to`,",
         needs: RANGES,
-        run: delete_range,
+        run: CheckBody::Whole(delete_range),
     },
     Check {
         name: "delete-range-empty",
         what: "Ranges in which nothing lies, or that end where they begin or before, are OK and change nothing.",
         rule: "OK where there is nothing to delete, and where `to` does not come after `from`.",
         needs: RANGES,
-        run: empty_ranges,
+        run: CheckBody::OnSession(empty_ranges),
     },
     Check {
         name: "delete-range-model",
         what: "Random ranges, puts, flushes and compactions, with two reopenings between, give what a map gives.",
         rule: "The keys are misses then, until they are put again.",
         needs: RANGES,
-        run: agrees_with_a_model,
+        run: CheckBody::Whole(agrees_with_a_model),
     },
     Check {
         name: "delete-range-seen-whole",
         what: "A reader beside it never sees a range half deleted.",
         rule: "readers beside it, and who opens the database after a crash, find all of it done or nothing.",
         needs: RANGES.and(abi::CAN_BATCH),
-        run: seen_whole,
+        run: CheckBody::OnDatabase(seen_whole),
     },
     Check {
         name: "kill-delete-range",
         what: "After the process was killed while it deleted ranges, each range is there whole or not at all.",
         rule: "readers beside it, and who opens the database after a crash, find all of it done or nothing.",
         needs: RANGES.and(abi::CAN_BATCH),
-        run: kill,
+        run: CheckBody::Whole(kill),
     },
     Check {
         name: "delete-range-transaction",
@@ -59,14 +59,14 @@ pub(super) const CHECKS: &[Check] = &[
         rule: "A transaction reads what it wrote itself; nobody else sees it before `commit`, everybody sees all of it \
                after, and nothing of it is left by `abort`.",
         needs: RANGES.and(abi::CAN_TRANSACT),
-        run: in_transactions,
+        run: CheckBody::OnDatabase(in_transactions),
     },
     Check {
         name: "delete-range-snapshot",
         what: "A snapshot shows what was deleted after its begin, and deletes no range.",
         rule: "In a snapshot all reads and scans see the state at its begin.",
         needs: RANGES.and(abi::CAN_SNAPSHOT),
-        run: beside_snapshots,
+        run: CheckBody::OnDatabase(beside_snapshots),
     },
 ];
 
@@ -129,19 +129,16 @@ fn delete_range(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-fn empty_ranges(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_session(|session| {
-        let (low, high) = (records.key(3 * COUNT), records.key(4 * COUNT));
-        session.delete_range(&low, &high).during("delete_range in an empty database")?;
-        records.put_all(session, 0..COUNT, 1)?;
-        session.delete_range(&low, &high).during("delete_range behind all keys")?;
-        for (from, to) in [(500, 500), (700, 300), (COUNT, 0)] {
-            let what = format!("delete_range from record {from} to record {to}");
-            session.delete_range(&records.key(from), &records.key(to)).during(&what)?;
-        }
-        looks(bench, &records, session, 0..0)
-    })
+fn empty_ranges(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    let (low, high) = (records.key(3 * COUNT), records.key(4 * COUNT));
+    session.delete_range(&low, &high).during("delete_range in an empty database")?;
+    records.put_all(session, 0..COUNT, 1)?;
+    session.delete_range(&low, &high).during("delete_range behind all keys")?;
+    for (from, to) in [(500, 500), (700, 300), (COUNT, 0)] {
+        let what = format!("delete_range from record {from} to record {to}");
+        session.delete_range(&records.key(from), &records.key(to)).during(&what)?;
+    }
+    looks(bench, records, session, 0..0)
 }
 
 fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
@@ -194,13 +191,12 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
 /// A range of ten is put in one batch and deleted, again and again, each time with a newer version. A reader that finds
 /// one record at a version, misses another, and then finds the first at that version still, has seen the range half
 /// deleted. The order in which a faulty engine goes through a range is unknown, so the reader begins at either end.
-fn seen_whole(bench: &Bench) -> Result<(), Finding> {
+fn seen_whole(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     const GROUP: u64 = 10;
     const ROUNDS: u64 = 5_000;
     /// Versions of the other session that the reader must have seen before it stops, if time allows. On a busy machine
     /// all rounds may pass before that session has written one.
     const LEAST_VERSIONS: usize = 50;
-    let records = bench.records();
     let change = |version: u64, session: &mut Session<'_>| {
         let steps: Vec<_> = (0..GROUP).map(|id| (records.key(id), records.value(id, version))).collect();
         let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
@@ -211,24 +207,21 @@ fn seen_whole(bench: &Bench) -> Result<(), Finding> {
         Answer::Hit(value) => records.version_of(id, value).map(Some),
         Answer::Miss => Ok(None),
     };
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        beside(database, change, || {
-            let (patience, mut versions) = (Instant::now() + bench.spell(), BTreeSet::new());
-            let goes_on =
-                |round: u64, seen: usize| round < ROUNDS || (seen < LEAST_VERSIONS && Instant::now() < patience);
-            for round in 0.. {
-                if !goes_on(round, versions.len()) {
-                    break;
-                }
-                let (near, far) = if round % 2 == 0 { (0, GROUP - 1) } else { (GROUP - 1, 0) };
-                let Some(seen) = version(&mut session, near)? else { continue };
-                versions.insert(seen);
-                let is_half = version(&mut session, far)?.is_none() && version(&mut session, near)? == Some(seen);
-                ensure!(!is_half, "record {near} of version {seen} is there while record {far} of it is deleted");
+    let mut session = session(database)?;
+    beside(database, change, || {
+        let (patience, mut versions) = (Instant::now() + bench.spell(), BTreeSet::new());
+        let goes_on = |round: u64, seen: usize| round < ROUNDS || (seen < LEAST_VERSIONS && Instant::now() < patience);
+        for round in 0.. {
+            if !goes_on(round, versions.len()) {
+                break;
             }
-            Ok(())
-        })
+            let (near, far) = if round % 2 == 0 { (0, GROUP - 1) } else { (GROUP - 1, 0) };
+            let Some(seen) = version(&mut session, near)? else { continue };
+            versions.insert(seen);
+            let is_half = version(&mut session, far)?.is_none() && version(&mut session, near)? == Some(seen);
+            ensure!(!is_half, "record {near} of version {seen} is there while record {far} of it is deleted");
+        }
+        Ok(())
     })
 }
 
@@ -271,44 +264,38 @@ fn whole_or_gone(bench: &Bench, session: &mut Session<'_>, writing: &WriterTask,
     Ok(())
 }
 
-fn in_transactions(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn in_transactions(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let (from, to) = (records.key(100), records.key(200));
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..COUNT, 1)?;
-        for (ends_well, deleted) in [(false, 0..0), (true, 100..200)] {
-            session.begin(abi::READ_WRITE).during("begin")?;
-            records.put(&mut session, 150, 2)?;
-            session.delete_range(&from, &to).during("delete_range")?;
-            looks(bench, &records, &mut session, 100..200).during("in the transaction")?;
-            match ends_well {
-                true => session.commit().during("commit")?,
-                false => session.abort().during("abort")?,
-            }
-            looks(bench, &records, &mut session, deleted.clone()).during("after its end")?;
-            elsewhere(database, |other| looks(bench, &records, other, deleted)).during("from another session")?;
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..COUNT, 1)?;
+    for (ends_well, deleted) in [(false, 0..0), (true, 100..200)] {
+        session.begin(abi::READ_WRITE).during("begin")?;
+        records.put(&mut session, 150, 2)?;
+        session.delete_range(&from, &to).during("delete_range")?;
+        looks(bench, records, &mut session, 100..200).during("in the transaction")?;
+        match ends_well {
+            true => session.commit().during("commit")?,
+            false => session.abort().during("abort")?,
         }
-        Ok(())
-    })
+        looks(bench, records, &mut session, deleted.clone()).during("after its end")?;
+        elsewhere(database, |other| looks(bench, records, other, deleted)).during("from another session")?;
+    }
+    Ok(())
 }
 
-fn beside_snapshots(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn beside_snapshots(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let (from, to) = (records.key(100), records.key(200));
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..COUNT, 1)?;
-        session.begin(abi::READ_ONLY).during("begin")?;
-        records.expect(&mut session, 150, 1)?;
-        let refused = session.delete_range(&from, &to);
-        ensure!(
-            refused.is_err_and(|error| error.status == abi::UNSUPPORTED),
-            "delete_range in a transaction that only reads was not refused with UNSUPPORTED"
-        );
-        elsewhere(database, |other| other.delete_range(&from, &to).during("delete_range"))?;
-        looks(bench, &records, &mut session, 0..0).during("in a snapshot of the state before")?;
-        session.commit().during("commit")?;
-        looks(bench, &records, &mut session, 100..200)
-    })
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..COUNT, 1)?;
+    session.begin(abi::READ_ONLY).during("begin")?;
+    records.expect(&mut session, 150, 1)?;
+    let refused = session.delete_range(&from, &to);
+    ensure!(
+        refused.is_err_and(|error| error.status == abi::UNSUPPORTED),
+        "delete_range in a transaction that only reads was not refused with UNSUPPORTED"
+    );
+    elsewhere(database, |other| other.delete_range(&from, &to).during("delete_range"))?;
+    looks(bench, records, &mut session, 0..0).during("in a snapshot of the state before")?;
+    session.commit().during("commit")?;
+    looks(bench, records, &mut session, 100..200)
 }

@@ -7,7 +7,7 @@ use kvdyno_engine::{Answer, Database, Durability, EngineSettings, abi};
 use kvdyno_environment::storage::{CopyWay, copy_tree};
 
 use crate::bench::{Bench, DatabaseLocation, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{CheckVerdict, During, Finding, ensure, wrong};
 use crate::process::start_writer;
 use crate::writer::acknowledged;
@@ -19,70 +19,70 @@ pub(super) const CHECKS: &[Check] = &[
         what: "At durability none, whatever was acknowledged is there after a close and an open.",
         rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
-        run: |bench| reopen(bench, Durability::None),
+        run: CheckBody::Whole(|bench| reopen(bench, Durability::None)),
     },
     Check {
         name: "reopen-process",
         what: "At durability process, whatever was acknowledged is there after a close and an open.",
         rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
-        run: |bench| reopen(bench, Durability::Process),
+        run: CheckBody::Whole(|bench| reopen(bench, Durability::Process)),
     },
     Check {
         name: "reopen-periodic",
         what: "At durability periodic, whatever was acknowledged is there after a close and an open.",
         rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
-        run: |bench| reopen(bench, Durability::Periodic),
+        run: CheckBody::Whole(|bench| reopen(bench, Durability::Periodic)),
     },
     Check {
         name: "reopen-commit",
         what: "At durability commit, whatever was acknowledged is there after a close and an open.",
         rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE,
-        run: |bench| reopen(bench, Durability::Commit),
+        run: CheckBody::Whole(|bench| reopen(bench, Durability::Commit)),
     },
     Check {
         name: "copied",
         what: "What was acknowledged is there in a copy of a closed database's folder.",
         rule: "Without: a copy of a closed database is a database, too",
         needs: Needs::STORE,
-        run: copied,
+        run: CheckBody::Whole(copied),
     },
     Check {
         name: "kill-process",
         what: "At durability process, what was acknowledged is there after the process was killed while it wrote.",
         rule: "when it would survive the death of the process: written to the OS",
         needs: Needs::STORE,
-        run: |bench| kill(bench, Durability::Process, 1),
+        run: CheckBody::Whole(|bench| kill(bench, Durability::Process, 1)),
     },
     Check {
         name: "kill-periodic",
         what: "At durability periodic, what was acknowledged is there after the process was killed while it wrote.",
         rule: "as PROCESS, and the log is synced in the background every sync_period_ms",
         needs: Needs::STORE,
-        run: |bench| kill(bench, Durability::Periodic, 1),
+        run: CheckBody::Whole(|bench| kill(bench, Durability::Periodic, 1)),
     },
     Check {
         name: "kill-commit",
         what: "At durability commit, what was acknowledged is there after the process was killed while it wrote.",
         rule: "when it would survive a loss of power: synced first",
         needs: Needs::STORE,
-        run: |bench| kill(bench, Durability::Commit, 1),
+        run: CheckBody::Whole(|bench| kill(bench, Durability::Commit, 1)),
     },
     Check {
         name: "kill-batches",
         what: "After the process was killed while it wrote batches, each batch is there whole or not at all.",
         rule: "`write` is all or nothing, also after a crash where there is a log",
         needs: Needs::STORE.and(abi::CAN_BATCH),
-        run: kill_batches,
+        run: CheckBody::Whole(kill_batches),
     },
     Check {
         name: "kill-after-flush",
         what: "Whatever the durability, what was written before a flush is there after the process was killed.",
         rule: "all that was written is on storage",
         needs: Needs::STORE,
-        run: kill_after_flush,
+        run: CheckBody::Whole(kill_after_flush),
     },
 ];
 

@@ -8,8 +8,9 @@ use kvdyno_engine::{Database, Probe, abi};
 use procfs::process::Process;
 
 use crate::bench::{Bench, DatabaseLocation, has_text, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
+use crate::records::Records;
 use crate::resources::{Belongings, Growth, SPARE_KIB, unreadable};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -18,63 +19,63 @@ pub(super) const CHECKS: &[Check] = &[
         what: "The engine's library is found and says its version.",
         rule: "Loads the engine's library, or finds that it is linked in, and writes the version it says it has",
         needs: Needs::NOTHING,
-        run: probe,
+        run: CheckBody::Whole(probe),
     },
     Check {
         name: "probe-missing-library",
         what: "A library that is not there is reported with a reason, and open does not succeed with it.",
         rule: "A `library` that is not there, or is not the engine's, is refused with a text by `probe` and by `open`",
         needs: Needs::NOTHING,
-        run: probe_missing_library,
+        run: CheckBody::Whole(probe_missing_library),
     },
     Check {
         name: "probe-wrong-library",
         what: "A file that is no library, and a library of something else, are reported with a reason.",
         rule: "A `library` that is not there, or is not the engine's, is refused with a text by `probe` and by `open`",
         needs: Needs::NOTHING,
-        run: probe_wrong_library,
+        run: CheckBody::Whole(probe_wrong_library),
     },
     Check {
         name: "create",
         what: "A database can be made in an empty folder, takes a record and is closed.",
         rule: "Opens or creates the database.",
         needs: Needs::NOTHING,
-        run: create,
+        run: CheckBody::Whole(create),
     },
     Check {
         name: "open-nothing",
         what: "Opening a database that does not exist is an error with a text, and one can still be made elsewhere.",
         rule: "Where there is none, opening one is an error.",
         needs: Needs::STORE,
-        run: open_nothing,
+        run: CheckBody::Whole(open_nothing),
     },
     Check {
         name: "create-unwritable",
         what: "Making a database where nothing can be written is an error with a text, time and again.",
         rule: "On failure nothing stays open, and `error` says what failed; another may still be opened elsewhere.",
         needs: Needs::STORE,
-        run: create_unwritable,
+        run: CheckBody::Whole(create_unwritable),
     },
     Check {
         name: "close-unused",
         what: "A database that was made and closed without a session opens again and is empty.",
         rule: "Opens or creates the database.",
         needs: Needs::STORE,
-        run: close_unused,
+        run: CheckBody::Whole(close_unused),
     },
     Check {
         name: "two-databases",
         what: "Two databases that are open at once do not mix their records.",
         rule: "Several can be open at once, but for KVDYNO_IS_SINGLE.",
         needs: Needs::STORE,
-        run: two_databases,
+        run: CheckBody::Whole(two_databases),
     },
     Check {
         name: "housekeeping",
         what: "Flush, compact and wait_idle, where they are there, are OK with and without records.",
         rule: "Optional housekeeping: OK at any time, time and again, beside sessions that do nothing too.",
         needs: Needs::NOTHING,
-        run: housekeeping,
+        run: CheckBody::OnDatabase(housekeeping),
     },
     Check {
         name: "statistics",
@@ -82,7 +83,7 @@ pub(super) const CHECKS: &[Check] = &[
         rule: "Statistics of the engine's own, at any time: topic is a group, name and value as the engine says \
                them; no name is empty.",
         needs: Needs::NOTHING,
-        run: statistics,
+        run: CheckBody::OnDatabase(statistics),
     },
     Check {
         name: "open-and-close",
@@ -90,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
                over.",
         rule: "What a call took it gives back: `close` what `open` took",
         needs: Needs::NOTHING,
-        run: open_and_close,
+        run: CheckBody::Whole(open_and_close),
     },
     Check {
         name: "sessions-come-and-go",
@@ -99,14 +100,14 @@ pub(super) const CHECKS: &[Check] = &[
         rule: "`session_close` what `session_open` took, `cursor_close` what `cursor_open` took, be it memory, a \
                thread or a file descriptor.",
         needs: Needs::NOTHING,
-        run: sessions_come_and_go,
+        run: CheckBody::OnDatabase(sessions_come_and_go),
     },
     Check {
         name: "reads-leave-nothing",
         what: "100,000 reads of the same records take no more and more memory.",
         rule: "Reads take no more and more memory.",
         needs: Needs::STORE,
-        run: reads_leave_nothing,
+        run: CheckBody::OnDatabase(reads_leave_nothing),
     },
 ];
 
@@ -228,40 +229,34 @@ fn two_databases(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-fn housekeeping(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        for records_put in [false, true] {
-            if records_put {
-                records.put_all(&mut session(database)?, 0..5_000, 1)?;
-            }
-            for _ in 0..2 {
-                bench.step("flush");
-                database.flush().during("flush")?;
-                bench.step("compact");
-                database.compact().during("compact")?;
-                bench.step("wait_idle");
-                database.wait_idle().during("wait_idle")?;
-            }
+fn housekeeping(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    for records_put in [false, true] {
+        if records_put {
+            records.put_all(&mut session(database)?, 0..5_000, 1)?;
         }
-        Ok(())
-    })
+        for _ in 0..2 {
+            bench.step("flush");
+            database.flush().during("flush")?;
+            bench.step("compact");
+            database.compact().during("compact")?;
+            bench.step("wait_idle");
+            database.wait_idle().during("wait_idle")?;
+        }
+    }
+    Ok(())
 }
 
-fn statistics(bench: &Bench) -> Result<(), Finding> {
+fn statistics(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     if bench.adapter().table().statistics.is_none() {
         return Err(Finding::NotApplicable("it has no statistics".to_owned()));
     }
-    let records = bench.records();
-    bench.with_database(|database| {
-        for version in 0..3 {
-            for (topic, name, value) in database.statistics() {
-                ensure!(!name.is_empty(), "one of {topic} has no name, with the value `{value}`");
-            }
-            records.put_all(&mut session(database)?, 0..1_000, version)?;
+    for version in 0..3 {
+        for (topic, name, value) in database.statistics() {
+            ensure!(!name.is_empty(), "one of {topic} has no name, with the value `{value}`");
         }
-        Ok(())
-    })
+        records.put_all(&mut session(database)?, 0..1_000, version)?;
+    }
+    Ok(())
 }
 
 /// Number of openings that an engine reaches that opens in 30 ms.
@@ -293,26 +288,23 @@ fn open_and_close(bench: &Bench) -> Result<(), Finding> {
 const SESSION_ROUNDS: u64 = 68;
 const SESSIONS: u64 = 1_000;
 
-fn sessions_come_and_go(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        records.put_all(&mut session(database)?, 0..100, 1)?;
-        let (mut before, started, mut growth) = (Belongings::now()?, Instant::now(), Growth::default());
-        for round in 0..SESSION_ROUNDS {
-            (0..SESSIONS).try_for_each(|number| session_comes_and_goes(bench, database, number))?;
-            growth.note()?;
-            // A collector lets memory grow until there is enough to collect: by now it has.
-            if round == 1 {
-                before = Belongings::now()?;
-            }
-            if started.elapsed() > bench.spell() {
-                bench.remark(&format!("{} sessions in {} s", (round + 1) * SESSIONS, started.elapsed().as_secs()));
-                break;
-            }
+fn sessions_come_and_go(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    records.put_all(&mut session(database)?, 0..100, 1)?;
+    let (mut before, started, mut growth) = (Belongings::now()?, Instant::now(), Growth::default());
+    for round in 0..SESSION_ROUNDS {
+        (0..SESSIONS).try_for_each(|number| session_comes_and_goes(bench, database, number))?;
+        growth.note()?;
+        // A collector lets memory grow until there is enough to collect: by now it has.
+        if round == 1 {
+            before = Belongings::now()?;
         }
-        growth.expect_none(SESSIONS, "session")?;
-        Belongings::settled(before, SPARE_KIB)
-    })
+        if started.elapsed() > bench.spell() {
+            bench.remark(&format!("{} sessions in {} s", (round + 1) * SESSIONS, started.elapsed().as_secs()));
+            break;
+        }
+    }
+    growth.expect_none(SESSIONS, "session")?;
+    Belongings::settled(before, SPARE_KIB)
 }
 
 fn session_comes_and_goes(bench: &Bench, database: &Database, number: u64) -> Result<(), Finding> {
@@ -325,19 +317,16 @@ fn session_comes_and_goes(bench: &Bench, database: &Database, number: u64) -> Re
     Ok(())
 }
 
-fn reads_leave_nothing(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..2_000, 1)?;
-        let mut before = Belongings::now()?;
-        for round in 0..50 {
-            records.expect_all(&mut session, 0..2_000, 1)?;
-            records.expect_missing(&mut session, 1 << 30)?;
-            if round == 25 {
-                before = Belongings::now()?;
-            }
+fn reads_leave_nothing(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..2_000, 1)?;
+    let mut before = Belongings::now()?;
+    for round in 0..50 {
+        records.expect_all(&mut session, 0..2_000, 1)?;
+        records.expect_missing(&mut session, 1 << 30)?;
+        if round == 25 {
+            before = Belongings::now()?;
         }
-        Belongings::settled(before, SPARE_KIB)
-    })
+    }
+    Belongings::settled(before, SPARE_KIB)
 }

@@ -4,7 +4,7 @@ use kvdyno_engine::{Choice, Compression, Durability, EngineSettings, OptionInfo,
 use kvdyno_model::OptionText;
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::subject::Subject;
 
@@ -14,14 +14,14 @@ pub(super) const CHECKS: &[Check] = &[
         what: "Settings says what durability, cache, write buffer and compression come to in the engine's words.",
         rule: "of the first four each has an entry at least, and each entry a name and a value.",
         needs: Needs::NOTHING,
-        run: settings_listed,
+        run: CheckBody::Whole(settings_listed),
     },
     Check {
         name: "durabilities",
         what: "Every declared durability works, also after a reopening, and every other one is refused.",
         rule: "`open` refuses what `settings` refuses, and levels and compressions that are not declared.",
         needs: Needs::NOTHING,
-        run: durabilities,
+        run: CheckBody::Whole(durabilities),
     },
     Check {
         name: "compressions",
@@ -29,28 +29,28 @@ pub(super) const CHECKS: &[Check] = &[
                every other one is refused.",
         rule: "`open` refuses what `settings` refuses, and levels and compressions that are not declared.",
         needs: Needs::NOTHING,
-        run: compressions,
+        run: CheckBody::Whole(compressions),
     },
     Check {
         name: "buffer-sizes",
         what: "Caches and write buffers from 64 KiB to 1 GiB work, or are refused by settings with a reason.",
         rule: "an adapter maps it to the engine's words, or refuses it in `settings`",
         needs: Needs::NOTHING,
-        run: buffer_sizes,
+        run: CheckBody::Whole(buffer_sizes),
     },
     Check {
         name: "presets",
         what: "Every preset resolves, is accepted by settings, and gives a database that works.",
         rule: "each preset works.",
         needs: Needs::NOTHING,
-        run: presets,
+        run: CheckBody::Whole(presets),
     },
     Check {
         name: "option-values",
         what: "Every choice and either truth value of each option works, or is refused by settings with a reason.",
         rule: "Each choice of an option and either truth value works, or is refused by `settings` with a reason",
         needs: Needs::NOTHING,
-        run: option_values,
+        run: CheckBody::Whole(option_values),
     },
     Check {
         name: "option-bounds",
@@ -58,7 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
         rule: "The host parses and checks what the user wrote, so an adapter gets a value of the declared type, \
                within the declared bounds.",
         needs: Needs::NOTHING,
-        run: option_bounds,
+        run: CheckBody::Whole(option_bounds),
     },
 ];
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kvdyno_engine::{Session, abi};
 
 use crate::bench::{Bench, DatabaseLocation, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::process::{Running, TaskKind, start, start_writer};
 use crate::reader::{ReadUntil, ReaderTask};
@@ -17,28 +17,28 @@ pub(super) const CHECKS: &[Check] = &[
         what: "Another process writes to the open database, and what it wrote is seen here.",
         rule: "what one was answered with OK, the next call of any other sees",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
-        run: processes_share,
+        run: CheckBody::Whole(processes_share),
     },
     Check {
         name: "processes-read",
         what: "One and three other processes see what this one writes as soon as it was acknowledged.",
         rule: "what one was answered with OK, the next call of any other sees",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
-        run: |bench| [2, 4].into_iter().try_for_each(|processes| processes_read(bench, processes)),
+        run: CheckBody::Whole(|bench| [2, 4].into_iter().try_for_each(|processes| processes_read(bench, processes))),
     },
     Check {
         name: "processes-write",
         what: "Four processes write at once, each records of its own, and all of it is there afterwards.",
         rule: "several processes may open one database at once",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
-        run: processes_write,
+        run: CheckBody::Whole(processes_write),
     },
     Check {
         name: "process-killed",
         what: "A reader process that is killed between two calls stops neither the others nor one that comes after it.",
         rule: "one that dies between two calls stops nobody",
         needs: Needs::STORE.and(abi::CAN_SHARE_PROCESSES),
-        run: process_killed,
+        run: CheckBody::Whole(process_killed),
     },
     Check {
         name: "destroy",
@@ -46,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
                wrong.",
         rule: "No process has the database open; one may have died with it, and there may be nothing to give back.",
         needs: Needs::STORE,
-        run: destroy,
+        run: CheckBody::Whole(destroy),
     },
 ];
 

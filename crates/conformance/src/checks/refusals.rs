@@ -4,7 +4,7 @@ use kvdyno_engine::{Answer, Cursor, CursorLimits, Durability, EngineError, Engin
 use rustix::process::Resource;
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::process::{TaskKind, start};
 use crate::records::Records;
@@ -20,7 +20,7 @@ pub(crate) const CHECKS: &[Check] = &[
                is there, at once and after a reopening.",
         rule: "A write that failed is an error and never OK: what was answered with OK is there, and is read.",
         needs: Needs::STORE,
-        run: write_refused,
+        run: CheckBody::Whole(write_refused),
     },
     Check {
         name: "close-refused",
@@ -28,7 +28,7 @@ pub(crate) const CHECKS: &[Check] = &[
                same.",
         rule: "A close that cannot write that is an error.",
         needs: Needs::STORE,
-        run: close_refused,
+        run: CheckBody::Whole(close_refused),
     },
     Check {
         name: "filesystem-full",
@@ -36,14 +36,14 @@ pub(crate) const CHECKS: &[Check] = &[
                there, at once and once there is room again.",
         rule: "A write that failed is an error and never OK: what was answered with OK is there, and is read.",
         needs: Needs::STORE,
-        run: filesystem_full,
+        run: CheckBody::Whole(filesystem_full),
     },
     Check {
         name: "read-refused",
         what: "A read that can open no file any more is a hit or an error with a text, never a miss.",
         rule: "A miss is never an error, and an error is never a miss.",
         needs: Needs::STORE,
-        run: read_refused,
+        run: CheckBody::Whole(read_refused),
     },
 ];
 

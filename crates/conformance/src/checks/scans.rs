@@ -1,10 +1,10 @@
 //! Cursors.
 
 use kvdyno_dataset::Permutation;
-use kvdyno_engine::{Answer, Cursor, Session, abi};
+use kvdyno_engine::{Answer, Cursor, Database, Session, abi};
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, show};
 use crate::together::{beside, elsewhere, side_by_side};
@@ -18,77 +18,77 @@ pub(super) const CHECKS: &[Check] = &[
         what: "A forward scan shows every record once, in key order, and ends with a miss that stays one.",
         rule: "A cursor goes through the keys in the order of memcmp, each once",
         needs: FORWARD,
-        run: scan_forward,
+        run: CheckBody::Whole(scan_forward),
     },
     Check {
         name: "scan-backward",
         what: "A backward scan shows every record once, in falling order, and ends with a miss that stays one.",
         rule: "A cursor goes through the keys in the order of memcmp, each once",
         needs: BACKWARD,
-        run: scan_backward,
+        run: CheckBody::Whole(scan_backward),
     },
     Check {
         name: "seek-forward",
         what: "A forward seek finds the key itself, or the next one, or nothing after the last.",
         rule: "seek: the first key at or after the given one; without one, the very first",
         needs: FORWARD,
-        run: seek_forward,
+        run: CheckBody::Whole(seek_forward),
     },
     Check {
         name: "seek-backward",
         what: "A backward seek finds the key itself, or the one before, or nothing before the first.",
         rule: "seek: the last key at or before the given one; without one, the very last",
         needs: BACKWARD,
-        run: seek_backward,
+        run: CheckBody::Whole(seek_backward),
     },
     Check {
         name: "scan-nothing",
         what: "On an empty database, and on one whose records were all deleted, every seek is a miss.",
         rule: "the key, or a next record, is not there",
         needs: FORWARD,
-        run: scan_nothing,
+        run: CheckBody::OnSession(scan_nothing),
     },
     Check {
         name: "turn-around",
         what: "A cursor that turns round shows the neighbours of the record that it stands on.",
         rule: "Between, `next` and `previous` go to the neighbours of the record that the cursor stands on",
         needs: BACKWARD,
-        run: turn_around,
+        run: CheckBody::OnSession(turn_around),
     },
     Check {
         name: "seek-sees-the-newest",
         what: "An open cursor sees what another session put, replaced and deleted before its seek.",
         rule: "sees a state no older than its last seek",
         needs: FORWARD,
-        run: seek_sees_the_newest,
+        run: CheckBody::OnDatabase(seek_sees_the_newest),
     },
     Check {
         name: "record-stays-readable",
         what: "Key and value that a cursor shows stay as they are while another session replaces and deletes them.",
         rule: "Key and value are borrowed, and stay as they are, until the next call on the cursor or on its session.",
         needs: FORWARD,
-        run: record_stays_readable,
+        run: CheckBody::OnDatabase(record_stays_readable),
     },
     Check {
         name: "scan-over-deletes",
         what: "A cursor whose record another session deletes goes on to the next one.",
         rule: "the neighbours of the record that the cursor stands on, even if that record is deleted.",
         needs: FORWARD.and(abi::CAN_DELETE),
-        run: scan_over_deletes,
+        run: CheckBody::OnDatabase(scan_over_deletes),
     },
     Check {
         name: "scan-while-writing",
         what: "Scans beside a writer end, stay in order, and show every record that stays, with a whole value.",
         rule: "what comes and goes meanwhile it may show or not, all else it shows.",
         needs: FORWARD,
-        run: scan_while_writing,
+        run: CheckBody::OnDatabase(scan_while_writing),
     },
     Check {
         name: "scans-at-once",
         what: "Cursors of four sessions scan at once and do not disturb one another.",
         rule: "Calls of several sessions run side by side and do not disturb one another.",
         needs: FORWARD,
-        run: scans_at_once,
+        run: CheckBody::OnDatabase(scans_at_once),
     },
 ];
 
@@ -246,8 +246,7 @@ fn seek_backward(bench: &Bench) -> Result<(), Finding> {
     seek_way(bench, Way::Backward, &cases)
 }
 
-fn scan_nothing(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn scan_nothing(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     let nothing = |session: &mut Session<'_>| -> Result<(), Finding> {
         let mut cursor = session.cursor().during("opening a cursor")?;
         let key = records.key(5);
@@ -259,111 +258,93 @@ fn scan_nothing(bench: &Bench) -> Result<(), Finding> {
         }
         Ok(())
     };
-    bench.with_session(|session| {
-        nothing(session)?;
-        if bench.can(abi::CAN_DELETE) {
-            records.put_all(session, 0..500, 1)?;
-            (0..500).try_for_each(|id| session.delete(&records.key(id)).map(|_| ()).during("delete"))?;
-            nothing(session).during("after all were deleted")?;
-        }
-        Ok(())
-    })
+    nothing(session)?;
+    if bench.can(abi::CAN_DELETE) {
+        records.put_all(session, 0..500, 1)?;
+        (0..500).try_for_each(|id| session.delete(&records.key(id)).map(|_| ()).during("delete"))?;
+        nothing(session).during("after all were deleted")?;
+    }
+    Ok(())
 }
 
-fn turn_around(bench: &Bench) -> Result<(), Finding> {
+fn turn_around(_bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     use Way::{Backward, Forward};
-    let records = bench.records();
-    bench.with_session(|session| {
-        put_even(&records, session, 500)?;
-        let mut cursor = session.cursor().during("opening a cursor")?;
-        let start = records.key(100);
-        let walk: &[(Way, u64)] = &[
-            (Forward, 102),
-            (Forward, 104),
-            (Backward, 102),
-            (Backward, 100),
-            (Backward, 98),
-            (Forward, 100),
-            (Forward, 102),
-        ];
-        for way in [Forward, Backward] {
-            shows(&records, way.seek(&mut cursor, Some(&start))?, 100, 1)?;
-            for (step, id) in walk {
-                shows(&records, step.step(&mut cursor)?, *id, 1).during("on the way to and fro")?;
-            }
+    put_even(records, session, 500)?;
+    let mut cursor = session.cursor().during("opening a cursor")?;
+    let start = records.key(100);
+    let walk: &[(Way, u64)] = &[
+        (Forward, 102),
+        (Forward, 104),
+        (Backward, 102),
+        (Backward, 100),
+        (Backward, 98),
+        (Forward, 100),
+        (Forward, 102),
+    ];
+    for way in [Forward, Backward] {
+        shows(records, way.seek(&mut cursor, Some(&start))?, 100, 1)?;
+        for (step, id) in walk {
+            shows(records, step.step(&mut cursor)?, *id, 1).during("on the way to and fro")?;
         }
-        // The seek lands beside the key that was sought, and the turn starts from where it landed.
-        shows(&records, Forward.seek(&mut cursor, Some(&records.key(101)))?, 102, 1)?;
-        shows(&records, Backward.step(&mut cursor)?, 100, 1).during("turning after a seek between two keys")?;
-        shows(&records, Backward.seek(&mut cursor, Some(&records.key(101)))?, 100, 1)?;
-        shows(&records, Forward.step(&mut cursor)?, 102, 1).during("turning after a seek between two keys")
-    })
+    }
+    // The seek lands beside the key that was sought, and the turn starts from where it landed.
+    shows(records, Forward.seek(&mut cursor, Some(&records.key(101)))?, 102, 1)?;
+    shows(records, Backward.step(&mut cursor)?, 100, 1).during("turning after a seek between two keys")?;
+    shows(records, Backward.seek(&mut cursor, Some(&records.key(101)))?, 100, 1)?;
+    shows(records, Forward.step(&mut cursor)?, 102, 1).during("turning after a seek between two keys")
 }
 
-fn seek_sees_the_newest(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        put_even(&records, &mut session, 100)?;
-        let mut cursor = session.cursor().during("opening a cursor")?;
-        shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(10)))?, 10, 1)?;
-        for version in 2..50 {
-            bench.step("another session puts a record while a cursor stands on it");
-            elsewhere(database, |other| records.put_all(other, [10, 11], version))?;
-            shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(10)))?, 10, version)
-                .during("after a put")?;
-            shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 11, version)
-                .during("after a put")?;
-            if bench.can(abi::CAN_DELETE) {
-                elsewhere(database, |other| other.delete(&records.key(11)).map(|_| ()).during("delete"))?;
-                shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 12, 1)
-                    .during("after a delete")?;
-            }
+fn seek_sees_the_newest(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    put_even(records, &mut session, 100)?;
+    let mut cursor = session.cursor().during("opening a cursor")?;
+    shows(records, Way::Forward.seek(&mut cursor, Some(&records.key(10)))?, 10, 1)?;
+    for version in 2..50 {
+        bench.step("another session puts a record while a cursor stands on it");
+        elsewhere(database, |other| records.put_all(other, [10, 11], version))?;
+        shows(records, Way::Forward.seek(&mut cursor, Some(&records.key(10)))?, 10, version).during("after a put")?;
+        shows(records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 11, version).during("after a put")?;
+        if bench.can(abi::CAN_DELETE) {
+            elsewhere(database, |other| other.delete(&records.key(11)).map(|_| ()).during("delete"))?;
+            shows(records, Way::Forward.seek(&mut cursor, Some(&records.key(11)))?, 12, 1).during("after a delete")?;
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn record_stays_readable(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        put_even(&records, &mut session, 1_000)?;
-        let mut cursor = session.cursor().during("opening a cursor")?;
-        shows(&records, Way::Forward.seek(&mut cursor, Some(&records.key(100)))?, 100, 1)?;
-        let record = Way::Forward.step(&mut cursor)?;
-        bench.step("another session writes while a record of a cursor is lent out");
-        elsewhere(database, |other| {
-            records.replace_for_a_while(other, 100..500)?;
-            if bench.can(abi::CAN_DELETE) {
-                other.delete(&records.key(102)).during("delete")?;
-            }
-            Ok(())
-        })?;
-        database.flush().during("flush")?;
-        shows(&records, record, 102, 1).during("after others wrote, flushed and deleted")
-    })
-}
-
-fn scan_over_deletes(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        put_even(&records, &mut session, 200)?;
-        let mut cursor = session.cursor().during("opening a cursor")?;
-        shows(&records, Way::Forward.seek(&mut cursor, None)?, 0, 1)?;
-        for id in (2..100).step_by(2) {
-            bench.step("another session deletes the record that a cursor stands on");
-            elsewhere(database, |other| other.delete(&records.key(id - 2)).map(|_| ()).during("delete"))?;
-            shows(&records, Way::Forward.step(&mut cursor)?, id, 1).during("after the record before was deleted")?;
+fn record_stays_readable(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    put_even(records, &mut session, 1_000)?;
+    let mut cursor = session.cursor().during("opening a cursor")?;
+    shows(records, Way::Forward.seek(&mut cursor, Some(&records.key(100)))?, 100, 1)?;
+    let record = Way::Forward.step(&mut cursor)?;
+    bench.step("another session writes while a record of a cursor is lent out");
+    elsewhere(database, |other| {
+        records.replace_for_a_while(other, 100..500)?;
+        if bench.can(abi::CAN_DELETE) {
+            other.delete(&records.key(102)).during("delete")?;
         }
         Ok(())
-    })
+    })?;
+    database.flush().during("flush")?;
+    shows(records, record, 102, 1).during("after others wrote, flushed and deleted")
 }
 
-fn scan_while_writing(bench: &Bench) -> Result<(), Finding> {
+fn scan_over_deletes(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    put_even(records, &mut session, 200)?;
+    let mut cursor = session.cursor().during("opening a cursor")?;
+    shows(records, Way::Forward.seek(&mut cursor, None)?, 0, 1)?;
+    for id in (2..100).step_by(2) {
+        bench.step("another session deletes the record that a cursor stands on");
+        elsewhere(database, |other| other.delete(&records.key(id - 2)).map(|_| ()).during("delete"))?;
+        shows(records, Way::Forward.step(&mut cursor)?, id, 1).during("after the record before was deleted")?;
+    }
+    Ok(())
+}
+
+fn scan_while_writing(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     const COUNT: u64 = 1_000;
-    let records = bench.records();
     // The writer replaces even records and puts and deletes odd ones; so all even ones are there at any moment.
     let write = |round: u64, other: &mut Session<'_>| {
         let id = round * 7919 % (2 * COUNT);
@@ -372,18 +353,16 @@ fn scan_while_writing(bench: &Bench) -> Result<(), Finding> {
             false => records.put(other, id, round).during("beside a scan"),
         }
     };
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        put_even(&records, &mut session, COUNT)?;
-        beside(database, write, || {
-            for round in 0..20 {
-                let way = if round % 2 == 1 && bench.can(abi::CAN_SCAN_REVERSE) { Way::Backward } else { Way::Forward };
-                bench.step("scanning beside a writer");
-                let mut cursor = session.cursor().during("opening a cursor beside a writer")?;
-                scan_beside(&records, &mut cursor, way, COUNT)?;
-            }
-            Ok(())
-        })
+    let mut session = session(database)?;
+    put_even(records, &mut session, COUNT)?;
+    beside(database, write, || {
+        for round in 0..20 {
+            let way = if round % 2 == 1 && bench.can(abi::CAN_SCAN_REVERSE) { Way::Backward } else { Way::Forward };
+            bench.step("scanning beside a writer");
+            let mut cursor = session.cursor().during("opening a cursor beside a writer")?;
+            scan_beside(records, &mut cursor, way, COUNT)?;
+        }
+        Ok(())
     })
 }
 
@@ -415,15 +394,12 @@ fn scan_beside(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: 
     Ok(())
 }
 
-fn scans_at_once(bench: &Bench) -> Result<(), Finding> {
+fn scans_at_once(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     const COUNT: u64 = 2_000;
-    let records = bench.records();
-    bench.with_database(|database| {
-        put_even(&records, &mut session(database)?, COUNT)?;
-        side_by_side(database, 4, |number, session| {
-            let mut cursor = session.cursor().during("opening a cursor")?;
-            let way = if number % 2 == 1 && bench.can(abi::CAN_SCAN_REVERSE) { Way::Backward } else { Way::Forward };
-            (0..5).try_for_each(|_| scan(&records, &mut cursor, way, COUNT))
-        })
+    put_even(records, &mut session(database)?, COUNT)?;
+    side_by_side(database, 4, |number, session| {
+        let mut cursor = session.cursor().during("opening a cursor")?;
+        let way = if number % 2 == 1 && bench.can(abi::CAN_SCAN_REVERSE) { Way::Backward } else { Way::Forward };
+        (0..5).try_for_each(|_| scan(records, &mut cursor, way, COUNT))
     })
 }

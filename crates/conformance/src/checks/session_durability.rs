@@ -4,7 +4,7 @@ use kvdyno_engine::{AbiCode, Durability, abi};
 
 use super::durability::{at, kill_in};
 use crate::bench::{Bench, DatabaseLocation, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -13,21 +13,21 @@ pub(super) const CHECKS: &[Check] = &[
         what: "A session is given each level that settings accept, whatever that of its database is.",
         rule: "what cannot be had beside `durability` is refused by `settings`",
         needs: Needs::STORE.and(abi::CAN_SET_DURABILITY),
-        run: every_level,
+        run: CheckBody::Whole(every_level),
     },
     Check {
         name: "session-durability-kill",
         what: "What a session wrote at a higher level than its database's is there after the process was killed.",
         rule: "What the session writes from now on is acknowledged at this level, whatever that of the database",
         needs: Needs::STORE.and(abi::CAN_SET_DURABILITY),
-        run: stronger,
+        run: CheckBody::Whole(stronger),
     },
     Check {
         name: "session-durability-close",
         what: "What sessions wrote at a lower level than their database's is there after a close and an open.",
         rule: "whatever the durability level, what was acknowledged is on the storage when it returns OK",
         needs: Needs::STORE.and(abi::CAN_SET_DURABILITY),
-        run: weaker,
+        run: CheckBody::Whole(weaker),
     },
 ];
 

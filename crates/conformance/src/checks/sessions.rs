@@ -7,7 +7,7 @@ use std::time::Duration;
 use kvdyno_engine::{Answer, Database, EngineError, Session, abi, guarded};
 
 use crate::bench::{Bench, has_text, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, expect};
 use crate::together::{beside, elsewhere, joined, side_by_side};
@@ -18,42 +18,42 @@ pub(super) const CHECKS: &[Check] = &[
         what: "What one session wrote is there for the next call of any other, and so is what it deleted.",
         rule: "What one session was answered with OK, the next call of any other sees.",
         needs: Needs::STORE,
-        run: sessions_see_each_other,
+        run: CheckBody::OnDatabase(sessions_see_each_other),
     },
     Check {
         name: "value-stays-readable",
         what: "A value lent to a session stays as it is while others replace and delete it, flush and compact.",
         rule: "it stays readable and as it is until the next call on the session, whatever others do meanwhile",
         needs: Needs::STORE,
-        run: value_stays_readable,
+        run: CheckBody::Whole(value_stays_readable),
     },
     Check {
         name: "many-sessions",
         what: "Eight threads write and read keys of their own at once; afterwards every record is there.",
         rule: "Calls of several sessions run side by side and do not disturb one another.",
         needs: Needs::STORE,
-        run: many_sessions,
+        run: CheckBody::OnDatabase(many_sessions),
     },
     Check {
         name: "all-sessions-open",
         what: "As many sessions as were announced can be open at once, and all of them can read and write.",
         rule: "as many as `config.sessions` says can be open at once.",
         needs: Needs::STORE,
-        run: all_sessions_open,
+        run: CheckBody::Whole(all_sessions_open),
     },
     Check {
         name: "same-key",
         what: "Four writers of the same keys leave one of their values, never a mix, and readers see whole ones.",
         rule: "Of several writers of a key the last one's value stays, whole.",
         needs: Needs::STORE,
-        run: same_key,
+        run: CheckBody::OnDatabase(same_key),
     },
     Check {
         name: "read_modify_write-counts",
         what: "Four threads that count with read-modify-write lose no count.",
         rule: "Reads, calls `update`, writes, as one atomic step.",
         needs: Needs::STORE.and(abi::CAN_READ_MODIFY_WRITE),
-        run: read_modify_write_counts,
+        run: CheckBody::OnDatabase(read_modify_write_counts),
     },
     Check {
         name: "idle-reader",
@@ -61,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
         rule: "A session that rests keeps nobody waiting, whatever it was lent: a value, a cursor's record, a \
                snapshot.",
         needs: Needs::STORE,
-        run: idle_reader,
+        run: CheckBody::OnDatabase(idle_reader),
     },
     Check {
         name: "idle-cursor",
@@ -69,7 +69,7 @@ pub(super) const CHECKS: &[Check] = &[
         rule: "A session that rests keeps nobody waiting, whatever it was lent: a value, a cursor's record, a \
                snapshot.",
         needs: Needs::STORE.and(abi::CAN_SCAN),
-        run: idle_cursor,
+        run: CheckBody::OnDatabase(idle_cursor),
     },
     Check {
         name: "idle-snapshot",
@@ -77,7 +77,7 @@ pub(super) const CHECKS: &[Check] = &[
         rule: "A session that rests keeps nobody waiting, whatever it was lent: a value, a cursor's record, a \
                snapshot.",
         needs: Needs::STORE.and(abi::CAN_SNAPSHOT),
-        run: idle_snapshot,
+        run: CheckBody::OnDatabase(idle_snapshot),
     },
     Check {
         name: "writers-side-by-side",
@@ -85,34 +85,30 @@ pub(super) const CHECKS: &[Check] = &[
                keys.",
         rule: "while one is within a transaction or `update`, others write other keys",
         needs: Needs::STORE.and(abi::CAN_WRITE_CONCURRENTLY),
-        run: writers_side_by_side,
+        run: CheckBody::OnDatabase(writers_side_by_side),
     },
     Check {
         name: "session-error",
         what: "After an error session_error says why, and the session goes on.",
         rule: "Why the session's last call did not return OK or MISS: a text, never an empty one.",
         needs: Needs::STORE,
-        run: session_error,
+        run: CheckBody::OnSession(session_error),
     },
 ];
 
-fn sessions_see_each_other(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        for version in 1..50 {
-            elsewhere(database, |other| records.put_all(other, 0..20, version))?;
-            records.expect_all(&mut session, 0..20, version).during("after another session's put")?;
-            records.put(&mut session, 5, version + 1_000)?;
-            elsewhere(database, |other| records.expect(other, 5, version + 1_000))
-                .during("after this session's put")?;
-            if bench.can(abi::CAN_DELETE) {
-                elsewhere(database, |other| other.delete(&records.key(7)).map(|_| ()).during("delete"))?;
-                records.expect_missing(&mut session, 7).during("after another session's delete")?;
-            }
+fn sessions_see_each_other(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    for version in 1..50 {
+        elsewhere(database, |other| records.put_all(other, 0..20, version))?;
+        records.expect_all(&mut session, 0..20, version).during("after another session's put")?;
+        records.put(&mut session, 5, version + 1_000)?;
+        elsewhere(database, |other| records.expect(other, 5, version + 1_000)).during("after this session's put")?;
+        if bench.can(abi::CAN_DELETE) {
+            elsewhere(database, |other| other.delete(&records.key(7)).map(|_| ()).during("delete"))?;
+            records.expect_missing(&mut session, 7).during("after another session's delete")?;
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 fn value_stays_readable(bench: &Bench) -> Result<(), Finding> {
@@ -161,23 +157,20 @@ fn value_stays(bench: &Bench, database: &Database, records: &Records, keys: u64)
     })
 }
 
-fn many_sessions(bench: &Bench) -> Result<(), Finding> {
+fn many_sessions(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     const EACH: u64 = 500;
-    let records = bench.records();
     let ids = |number: u64| (0..EACH).map(move |index| index * 8 + number);
-    bench.with_database(|database| {
-        bench.step("eight threads write at once");
-        side_by_side(database, 8, |number, session| {
-            for version in 1..=3 {
-                for id in ids(number) {
-                    records.put(session, id, version)?;
-                    records.expect(session, id, version).during("what the thread just put")?;
-                }
+    bench.step("eight threads write at once");
+    side_by_side(database, 8, |number, session| {
+        for version in 1..=3 {
+            for id in ids(number) {
+                records.put(session, id, version)?;
+                records.expect(session, id, version).during("what the thread just put")?;
             }
-            Ok(())
-        })?;
-        records.expect_all(&mut session(database)?, 0..8 * EACH, 3)
-    })
+        }
+        Ok(())
+    })?;
+    records.expect_all(&mut session(database)?, 0..8 * EACH, 3)
 }
 
 fn all_sessions_open(bench: &Bench) -> Result<(), Finding> {
@@ -200,43 +193,38 @@ fn all_sessions_open(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-fn same_key(bench: &Bench) -> Result<(), Finding> {
+fn same_key(bench: &Bench, _records: &Records, database: &Database) -> Result<(), Finding> {
     const KEYS: u64 = 5;
     let records = Records::fitting(bench.adapter().table(), 3_000);
     let read = |_: u64, session: &mut Session<'_>| {
         (0..KEYS).try_for_each(|id| records.version(session, id).map(|_| ())).during("a reader beside the writers")
     };
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..KEYS, 0)?;
-        bench.step("four threads write the same keys");
-        let write = |number: u64, session: &mut Session<'_>| {
-            (1..200).try_for_each(|round| records.put(session, round % KEYS, round * 4 + number))
-        };
-        beside(database, read, || side_by_side(database, 4, write))?;
-        for id in 0..KEYS {
-            let version = records.version(&mut session, id)?;
-            let last = 195 + id;
-            ensure!(version / 4 == last, "record {id} has a value of round {}, though {last} came last", version / 4);
-        }
-        Ok(())
-    })
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..KEYS, 0)?;
+    bench.step("four threads write the same keys");
+    let write = |number: u64, session: &mut Session<'_>| {
+        (1..200).try_for_each(|round| records.put(session, round % KEYS, round * 4 + number))
+    };
+    beside(database, read, || side_by_side(database, 4, write))?;
+    for id in 0..KEYS {
+        let version = records.version(&mut session, id)?;
+        let last = 195 + id;
+        ensure!(version / 4 == last, "record {id} has a value of round {}, though {last} came last", version / 4);
+    }
+    Ok(())
 }
 
-fn read_modify_write_counts(bench: &Bench) -> Result<(), Finding> {
+fn read_modify_write_counts(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     const ROUNDS: u64 = 250;
-    let key = bench.records().key(1);
+    let key = records.key(1);
     let count = |old: Option<&[u8]>| {
         let now = old.and_then(|old| old.try_into().ok()).map_or(0, u64::from_le_bytes);
         Some((now + 1).to_le_bytes().to_vec())
     };
-    bench.with_database(|database| {
-        side_by_side(database, 4, |_, session| {
-            (0..ROUNDS)
-                .try_for_each(|_| session.read_modify_write(&key, count).during("read_modify_write beside others"))
-        })?;
-        expect(&mut session(database)?, &key, &(4 * ROUNDS).to_le_bytes())
-    })
+    side_by_side(database, 4, |_, session| {
+        (0..ROUNDS).try_for_each(|_| session.read_modify_write(&key, count).during("read_modify_write beside others"))
+    })?;
+    expect(&mut session(database)?, &key, &(4 * ROUNDS).to_le_bytes())
 }
 
 /// Writes of another session, in and around `0..1000`, that must end: not soon, for an engine may well be slow there,
@@ -249,45 +237,36 @@ fn writes_go_on(bench: &Bench, records: &Records, session: &mut Session<'_>) -> 
     }
 }
 
-fn idle_reader(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..1_000, 1)?;
-        records.expect(&mut session, 5, 1)?;
-        bench.step("another session writes beside a reader that does nothing");
-        elsewhere(database, |other| writes_go_on(bench, &records, other))?;
-        records.expect(&mut session, 500, 2)
-    })
+fn idle_reader(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..1_000, 1)?;
+    records.expect(&mut session, 5, 1)?;
+    bench.step("another session writes beside a reader that does nothing");
+    elsewhere(database, |other| writes_go_on(bench, records, other))?;
+    records.expect(&mut session, 500, 2)
 }
 
-fn idle_cursor(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..1_000, 1)?;
-        let mut cursor = session.cursor().during("opening a cursor")?;
-        cursor.seek(Some(&records.key(5)), abi::FORWARD).during("seek")?;
-        bench.step("another session writes beside a cursor that does nothing");
-        elsewhere(database, |other| writes_go_on(bench, &records, other))?;
-        let answer = cursor.seek(Some(&records.key(500)), abi::FORWARD).during("seek")?;
-        let Answer::Hit((_, value)) = answer else { return Err(wrong("record 500 is missing")) };
-        records.expect_value(500, 2, value)
-    })
+fn idle_cursor(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..1_000, 1)?;
+    let mut cursor = session.cursor().during("opening a cursor")?;
+    cursor.seek(Some(&records.key(5)), abi::FORWARD).during("seek")?;
+    bench.step("another session writes beside a cursor that does nothing");
+    elsewhere(database, |other| writes_go_on(bench, records, other))?;
+    let answer = cursor.seek(Some(&records.key(500)), abi::FORWARD).during("seek")?;
+    let Answer::Hit((_, value)) = answer else { return Err(wrong("record 500 is missing")) };
+    records.expect_value(500, 2, value)
 }
 
-fn idle_snapshot(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..1_000, 1)?;
-        session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
-        records.expect(&mut session, 5, 1)?;
-        bench.step("another session writes beside a snapshot that does nothing");
-        elsewhere(database, |other| writes_go_on(bench, &records, other))?;
-        session.commit().during("the end of a snapshot")?;
-        records.expect(&mut session, 500, 2)
-    })
+fn idle_snapshot(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..1_000, 1)?;
+    session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+    records.expect(&mut session, 5, 1)?;
+    bench.step("another session writes beside a snapshot that does nothing");
+    elsewhere(database, |other| writes_go_on(bench, records, other))?;
+    session.commit().during("the end of a snapshot")?;
+    records.expect(&mut session, 500, 2)
 }
 
 /// Other writers than the one that is held, and how far their keys lie from each other: an engine may lock pages, or
@@ -297,44 +276,41 @@ const DISTANCE: u64 = 1_000;
 
 /// Checks that another writer ends its write while one writer is held; if none can, there is one lock. The wait ends
 /// with the first such write, so the time limit decides only how long the check takes where none ends.
-fn writers_side_by_side(bench: &Bench) -> Result<(), Finding> {
+fn writers_side_by_side(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     if !bench.can(abi::CAN_TRANSACT) && !bench.can(abi::CAN_READ_MODIFY_WRITE) {
         let reason = "it has no transactions and no read-modify-write, within which a writer could be held";
         return Err(Finding::NotApplicable(reason.to_owned()));
     }
-    let records = bench.records();
-    bench.with_database(|database| {
-        records.put_all(&mut session(database)?, 0..OTHERS * DISTANCE, 1)?;
-        let mut one_goes_on = false;
-        if bench.can(abi::CAN_READ_MODIFY_WRITE) {
-            bench.step("others write while one is within a read-modify-write");
-            one_goes_on = others_write(bench, database, |session, held| {
-                let mut value = Some(records.value(1, 2));
-                let change = |_: Option<&[u8]>| {
-                    if let Some(value) = value.take() {
-                        held();
-                        return Some(value);
-                    }
-                    Some(records.value(1, 2))
-                };
-                session.read_modify_write(&records.key(1), change).during("read_modify_write beside writers")
-            })?;
-        }
-        if bench.can(abi::CAN_TRANSACT) && !one_goes_on {
-            bench.step("others write while one is within a transaction");
-            one_goes_on = others_write(bench, database, |session, held| {
-                session.begin(abi::READ_WRITE).during("begin")?;
-                records.put(session, 1, 3)?;
-                held();
-                session.abort().during("abort")
-            })?;
-        }
-        ensure!(
-            one_goes_on,
-            "while one writer is held, none of {OTHERS} others, each at a key far from the next, ends a write"
-        );
-        Ok(())
-    })
+    records.put_all(&mut session(database)?, 0..OTHERS * DISTANCE, 1)?;
+    let mut one_goes_on = false;
+    if bench.can(abi::CAN_READ_MODIFY_WRITE) {
+        bench.step("others write while one is within a read-modify-write");
+        one_goes_on = others_write(bench, database, |session, held| {
+            let mut value = Some(records.value(1, 2));
+            let change = |_: Option<&[u8]>| {
+                if let Some(value) = value.take() {
+                    held();
+                    return Some(value);
+                }
+                Some(records.value(1, 2))
+            };
+            session.read_modify_write(&records.key(1), change).during("read_modify_write beside writers")
+        })?;
+    }
+    if bench.can(abi::CAN_TRANSACT) && !one_goes_on {
+        bench.step("others write while one is within a transaction");
+        one_goes_on = others_write(bench, database, |session, held| {
+            session.begin(abi::READ_WRITE).during("begin")?;
+            records.put(session, 1, 3)?;
+            held();
+            session.abort().during("abort")
+        })?;
+    }
+    ensure!(
+        one_goes_on,
+        "while one writer is held, none of {OTHERS} others, each at a key far from the next, ends a write"
+    );
+    Ok(())
 }
 
 /// Whether one of the other writers ends its write before `hold` goes on. `hold` gets the function that it waits in.
@@ -395,19 +371,16 @@ fn provoke(bench: &Bench, session: &mut Session<'_>) -> Option<Result<(), Engine
     }
 }
 
-fn session_error(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_session(|session| {
-        records.put(session, 1, 1)?;
-        for _ in 0..3 {
-            match provoke(bench, session) {
-                None => return Err(Finding::NotApplicable("there is no way to make it report an error".to_owned())),
-                Some(Ok(())) => return Err(wrong("what cannot be done was answered with OK")),
-                Some(Err(error)) => ensure!(has_text(&error), "session_error has no text after an error"),
-            }
-            records.expect(session, 1, 1)?;
+fn session_error(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    records.put(session, 1, 1)?;
+    for _ in 0..3 {
+        match provoke(bench, session) {
+            None => return Err(Finding::NotApplicable("there is no way to make it report an error".to_owned())),
+            Some(Ok(())) => return Err(wrong("what cannot be done was answered with OK")),
+            Some(Err(error)) => ensure!(has_text(&error), "session_error has no text after an error"),
         }
-        records.put(session, 2, 1)?;
-        records.expect(session, 2, 1)
-    })
+        records.expect(session, 1, 1)?;
+    }
+    records.put(session, 2, 1)?;
+    records.expect(session, 2, 1)
 }

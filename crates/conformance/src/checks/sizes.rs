@@ -3,9 +3,9 @@
 use kvdyno_engine::{Answer, Session, abi};
 
 use crate::bench::{Bench, has_text};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure};
-use crate::records::{expect, expect_missing, show};
+use crate::records::{Records, expect, expect_missing, show};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -13,49 +13,49 @@ pub(super) const CHECKS: &[Check] = &[
         what: "Values of 0 bytes to 1 MiB, or to the declared limit, are read back whole, also over one another.",
         rule: "Keys and values may have any bytes, and any size within these limits",
         needs: Needs::STORE,
-        run: value_sizes,
+        run: CheckBody::Whole(value_sizes),
     },
     Check {
         name: "value-too-large",
         what: "A value above the declared limit is refused with an error, and leaves the one that was there.",
         rule: "beyond them they are refused with an error and a text, and nothing is changed.",
         needs: Needs::STORE,
-        run: value_too_large,
+        run: CheckBody::OnSession(value_too_large),
     },
     Check {
         name: "key-sizes",
         what: "Keys from the least to the greatest declared size, or from 1 to 1024 bytes, are distinct.",
         rule: "Keys and values may have any bytes, and any size within these limits",
         needs: Needs::STORE,
-        run: key_sizes,
+        run: CheckBody::Whole(key_sizes),
     },
     Check {
         name: "key-too-long",
         what: "A key above the declared limit is refused with an error, and the session goes on.",
         rule: "beyond them they are refused with an error and a text, and nothing is changed.",
         needs: Needs::STORE,
-        run: key_too_long,
+        run: CheckBody::OnSession(key_too_long),
     },
     Check {
         name: "key-too-short",
         what: "A key below the declared least size is refused with an error, and the session goes on.",
         rule: "beyond them they are refused with an error and a text, and nothing is changed.",
         needs: Needs::STORE,
-        run: key_too_short,
+        run: CheckBody::OnSession(key_too_short),
     },
     Check {
         name: "binary-keys",
         what: "Keys of any bytes, some the beginnings of others, are distinct; scans order them as memcmp does.",
         rule: "Keys and values may have any bytes, and any size within these limits",
         needs: Needs::STORE,
-        run: binary_keys,
+        run: CheckBody::OnSession(binary_keys),
     },
     Check {
         name: "binary-values",
         what: "Values may have any bytes, zeros among them.",
         rule: "Keys and values may have any bytes, and any size within these limits",
         needs: Needs::STORE,
-        run: binary_values,
+        run: CheckBody::OnSession(binary_values),
     },
 ];
 
@@ -119,18 +119,15 @@ fn refused(session: &mut Session<'_>, beside: &[u8], key: &[u8], value: &[u8], w
     expect(session, beside, b"after")
 }
 
-fn value_too_large(bench: &Bench) -> Result<(), Finding> {
+fn value_too_large(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     let most = bench.adapter().table().max_value_size;
     if most == 0 || most > LARGEST_TRIED {
         return Err(Finding::NotApplicable("it declares no limit that could be tried".to_owned()));
     }
-    let records = bench.records();
-    bench.with_session(|session| {
-        let key = records.key(1);
-        session.put(&key, b"small").during("put")?;
-        refused(session, &records.key(2), &key, &bytes(most + 1, 1), &format!("a value of {} bytes", most + 1))?;
-        expect(session, &key, b"small")
-    })
+    let key = records.key(1);
+    session.put(&key, b"small").during("put")?;
+    refused(session, &records.key(2), &key, &bytes(most + 1, 1), &format!("a value of {} bytes", most + 1))?;
+    expect(session, &key, b"small")
 }
 
 fn key_sizes(bench: &Bench) -> Result<(), Finding> {
@@ -151,21 +148,18 @@ fn key_sizes(bench: &Bench) -> Result<(), Finding> {
     location.opened(|database| all_there(&mut crate::bench::session(database)?))
 }
 
-fn key_too_long(bench: &Bench) -> Result<(), Finding> {
+fn key_too_long(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     let most = bench.adapter().table().max_key_size;
     if most == 0 || most > LARGEST_TRIED {
         return Err(Finding::NotApplicable("it declares no limit that could be tried".to_owned()));
     }
-    let records = bench.records();
     let long = vec![b'k'; most as usize + 1];
-    bench.with_session(|session| {
-        refused(session, &records.key(1), &long, b"value", &format!("a key of {} bytes", long.len()))?;
-        // An error is right here, and so is a miss; a hit would be the value of the key's beginning.
-        session.put(&long[1..], b"value").during("put of the longest key")?;
-        ensure!(!matches!(session.get(&long), Ok(Answer::Hit(_))), "a get of {} bytes found a value", long.len());
-        by_other_calls(bench, session, &long)?;
-        expect(session, &long[1..], b"value")
-    })
+    refused(session, &records.key(1), &long, b"value", &format!("a key of {} bytes", long.len()))?;
+    // An error is right here, and so is a miss; a hit would be the value of the key's beginning.
+    session.put(&long[1..], b"value").during("put of the longest key")?;
+    ensure!(!matches!(session.get(&long), Ok(Answer::Hit(_))), "a get of {} bytes found a value", long.len());
+    by_other_calls(bench, session, &long)?;
+    expect(session, &long[1..], b"value")
 }
 
 /// No call finds anything under a key that is too long, or changes anything.
@@ -185,18 +179,15 @@ fn by_other_calls(bench: &Bench, session: &mut Session<'_>, long: &[u8]) -> Resu
     Ok(())
 }
 
-fn key_too_short(bench: &Bench) -> Result<(), Finding> {
+fn key_too_short(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     let least = bench.adapter().table().min_key_size;
     if least == 0 {
         return Err(Finding::NotApplicable("it declares no least size".to_owned()));
     }
-    let records = bench.records();
     let short = vec![b'k'; least as usize - 1];
-    bench.with_session(|session| {
-        refused(session, &records.key(1), &short, b"value", &format!("a key of {} bytes", short.len()))?;
-        ensure!(!matches!(session.get(&short), Ok(Answer::Hit(_))), "a get of {} bytes found a value", short.len());
-        expect(session, &records.key(1), b"after")
-    })
+    refused(session, &records.key(1), &short, b"value", &format!("a key of {} bytes", short.len()))?;
+    ensure!(!matches!(session.get(&short), Ok(Answer::Hit(_))), "a get of {} bytes found a value", short.len());
+    expect(session, &records.key(1), b"after")
 }
 
 /// Keys that a comparison of signed bytes, of texts or of machine words would order or equate wrongly.
@@ -218,40 +209,35 @@ fn awkward_keys(bench: &Bench) -> Vec<Vec<u8>> {
     keys
 }
 
-fn binary_keys(bench: &Bench) -> Result<(), Finding> {
+fn binary_keys(bench: &Bench, _records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     let keys = awkward_keys(bench);
     ensure!(!keys.is_empty(), "it declares sizes of keys that leave none of 1 to 11 bytes");
-    bench.with_session(|session| {
-        for key in keys.iter().rev() {
-            expect_missing(session, key)?;
-            session.put(key, key).during("put")?;
+    for key in keys.iter().rev() {
+        expect_missing(session, key)?;
+        session.put(key, key).during("put")?;
+    }
+    keys.iter().try_for_each(|key| expect(session, key, key))?;
+    if bench.can(abi::CAN_SCAN) {
+        let mut cursor = session.cursor().during("opening a cursor")?;
+        for (index, key) in keys.iter().enumerate() {
+            let answer = if index == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
+            let shown = match answer.during("cursor")? {
+                Answer::Hit((key, _)) => show(key),
+                Answer::Miss => "its end".to_owned(),
+            };
+            ensure!(shown == show(key), "a scan shows {shown} where {} should come", show(key));
         }
-        keys.iter().try_for_each(|key| expect(session, key, key))?;
-        if bench.can(abi::CAN_SCAN) {
-            let mut cursor = session.cursor().during("opening a cursor")?;
-            for (index, key) in keys.iter().enumerate() {
-                let answer = if index == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
-                let shown = match answer.during("cursor")? {
-                    Answer::Hit((key, _)) => show(key),
-                    Answer::Miss => "its end".to_owned(),
-                };
-                ensure!(shown == show(key), "a scan shows {shown} where {} should come", show(key));
-            }
-        }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn binary_values(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn binary_values(_bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     let values: Vec<Vec<u8>> = (0..=255u8)
         .map(|byte| vec![byte; 3])
         .chain([&b"\0"[..], b"a\0b", b"\0\0\0\0", b"end\0", b"\xff", b"NULL"].map(<[u8]>::to_vec))
         .collect();
-    bench.with_session(|session| {
-        for (id, value) in values.iter().enumerate() {
-            session.put(&records.key(id as u64), value).during("put")?;
-        }
-        values.iter().enumerate().try_for_each(|(id, value)| expect(session, &records.key(id as u64), value))
-    })
+    for (id, value) in values.iter().enumerate() {
+        session.put(&records.key(id as u64), value).during("put")?;
+    }
+    values.iter().enumerate().try_for_each(|(id, value)| expect(session, &records.key(id as u64), value))
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use kvdyno_engine::{Answer, EngineError, Session, abi};
+use kvdyno_engine::{Answer, Database, EngineError, Session, abi};
 
 use crate::bench::{Bench, session};
-use crate::check::{Check, Needs};
+use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, expect};
 use crate::together::{beside, elsewhere, side_by_side};
@@ -19,70 +19,70 @@ pub(super) const CHECKS: &[Check] = &[
         what: "What a transaction wrote is there for everybody after its commit, and after a reopening.",
         rule: "nobody else sees it before `commit`, everybody sees all of it after",
         needs: TRANSACTIONS,
-        run: commit,
+        run: CheckBody::Whole(commit),
     },
     Check {
         name: "abort",
         what: "An aborted transaction leaves nothing, be it of a put, a delete, a batch or a read-modify-write.",
         rule: "nothing of it is left by `abort`.",
         needs: TRANSACTIONS,
-        run: abort,
+        run: CheckBody::OnDatabase(abort),
     },
     Check {
         name: "own-writes",
         what: "A transaction reads what it wrote itself, by key and by cursor.",
         rule: "A transaction reads what it wrote itself",
         needs: TRANSACTIONS,
-        run: own_writes,
+        run: CheckBody::OnSession(own_writes),
     },
     Check {
         name: "uncommitted-unseen",
         what: "Nobody else sees what a transaction wrote before its commit.",
         rule: "nobody else sees it before `commit`, everybody sees all of it after",
         needs: TRANSACTIONS,
-        run: uncommitted_unseen,
+        run: CheckBody::OnDatabase(uncommitted_unseen),
     },
     Check {
         name: "transactions-count",
         what: "Four threads that count in transactions, trying again after a conflict, lose no count.",
         rule: "the transaction was rolled back by the engine and may be tried again from its begin",
         needs: TRANSACTIONS,
-        run: transactions_count,
+        run: CheckBody::OnDatabase(transactions_count),
     },
     Check {
         name: "transaction-whole",
         what: "A reader beside a writer of transactions never sees one half applied.",
         rule: "nobody else sees it before `commit`, everybody sees all of it after",
         needs: TRANSACTIONS,
-        run: transaction_whole,
+        run: CheckBody::OnDatabase(transaction_whole),
     },
     Check {
         name: "left-open",
         what: "A session that is closed within a transaction leaves nothing of it, and keeps nobody waiting.",
         rule: "nothing of it is left by `abort`.",
         needs: TRANSACTIONS,
-        run: left_open,
+        run: CheckBody::OnDatabase(left_open),
     },
     Check {
         name: "snapshot",
         what: "Reads within a snapshot see the state at its begin, whatever others write; later ones see the newest.",
         rule: "In a snapshot all reads and scans see the state at its begin.",
         needs: SNAPSHOTS,
-        run: snapshot,
+        run: CheckBody::OnDatabase(snapshot),
     },
     Check {
         name: "snapshot-scan",
         what: "Scans within a snapshot see the state at its begin while others put and delete.",
         rule: "In a snapshot all reads and scans see the state at its begin.",
         needs: SNAPSHOTS.and(abi::CAN_SCAN),
-        run: snapshot_scan,
+        run: CheckBody::OnDatabase(snapshot_scan),
     },
     Check {
         name: "snapshot-is-one-state",
         what: "A snapshot taken beside a writer of batches shows whole batches, all of one moment.",
         rule: "In a snapshot all reads and scans see the state at its begin.",
         needs: SNAPSHOTS.and(abi::CAN_BATCH),
-        run: snapshot_is_one_state,
+        run: CheckBody::OnDatabase(snapshot_is_one_state),
     },
 ];
 
@@ -110,79 +110,68 @@ fn commit(bench: &Bench) -> Result<(), Finding> {
     })
 }
 
-fn abort(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn abort(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let unchanged = |session: &mut Session<'_>| {
         records.expect_all(session, 0..10, 1)?;
         (10..20).try_for_each(|id| records.expect_missing(session, id))
     };
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..10, 1)?;
-        for _ in 0..3 {
-            session.begin(abi::READ_WRITE).during("begin")?;
-            records.put_all(&mut session, 5..20, 2)?;
-            if bench.can(abi::CAN_DELETE) {
-                session.delete(&records.key(1)).during("delete")?;
-            }
-            let batch = records.value(2, 2);
-            session.write(&[(&records.key(2), Some(&batch)), (&records.key(12), Some(&batch))]).during("write")?;
-            if bench.can(abi::CAN_READ_MODIFY_WRITE) {
-                session
-                    .read_modify_write(&records.key(3), |_| Some(records.value(3, 2)))
-                    .during("read_modify_write")?;
-            }
-            session.abort().during("abort")?;
-            unchanged(&mut session)?;
-            elsewhere(database, unchanged).during("from another session")?;
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..10, 1)?;
+    for _ in 0..3 {
+        session.begin(abi::READ_WRITE).during("begin")?;
+        records.put_all(&mut session, 5..20, 2)?;
+        if bench.can(abi::CAN_DELETE) {
+            session.delete(&records.key(1)).during("delete")?;
         }
-        records.put(&mut session, 15, 3)?;
-        records.expect(&mut session, 15, 3)
-    })
+        let batch = records.value(2, 2);
+        session.write(&[(&records.key(2), Some(&batch)), (&records.key(12), Some(&batch))]).during("write")?;
+        if bench.can(abi::CAN_READ_MODIFY_WRITE) {
+            session.read_modify_write(&records.key(3), |_| Some(records.value(3, 2))).during("read_modify_write")?;
+        }
+        session.abort().during("abort")?;
+        unchanged(&mut session)?;
+        elsewhere(database, unchanged).during("from another session")?;
+    }
+    records.put(&mut session, 15, 3)?;
+    records.expect(&mut session, 15, 3)
 }
 
-fn own_writes(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_session(|session| {
-        records.put_all(session, 0..10, 1)?;
-        session.begin(abi::READ_WRITE).during("begin")?;
-        records.put_all(session, [3, 12], 2)?;
-        let batch = records.value(4, 2);
-        session.write(&[(&records.key(4), Some(&batch))]).during("write")?;
-        records.expect_all(session, [3, 4, 12], 2)?;
-        if bench.can(abi::CAN_DELETE) {
-            session.delete(&records.key(5)).during("delete")?;
-            records.expect_missing(session, 5)?;
+fn own_writes(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
+    records.put_all(session, 0..10, 1)?;
+    session.begin(abi::READ_WRITE).during("begin")?;
+    records.put_all(session, [3, 12], 2)?;
+    let batch = records.value(4, 2);
+    session.write(&[(&records.key(4), Some(&batch))]).during("write")?;
+    records.expect_all(session, [3, 4, 12], 2)?;
+    if bench.can(abi::CAN_DELETE) {
+        session.delete(&records.key(5)).during("delete")?;
+        records.expect_missing(session, 5)?;
+    }
+    if bench.can(abi::CAN_SCAN) {
+        let mut cursor = session.cursor().during("opening a cursor")?;
+        match cursor.seek(Some(&records.key(12)), abi::FORWARD).during("seek")? {
+            Answer::Hit((_, value)) => records.expect_value(12, 2, value).during("by cursor")?,
+            Answer::Miss => return Err(wrong("a cursor does not see what its own transaction put")),
         }
-        if bench.can(abi::CAN_SCAN) {
-            let mut cursor = session.cursor().during("opening a cursor")?;
-            match cursor.seek(Some(&records.key(12)), abi::FORWARD).during("seek")? {
-                Answer::Hit((_, value)) => records.expect_value(12, 2, value).during("by cursor")?,
-                Answer::Miss => return Err(wrong("a cursor does not see what its own transaction put")),
-            }
-        }
-        session.commit().during("commit")?;
-        records.expect_all(session, [3, 4, 12], 2)
-    })
+    }
+    session.commit().during("commit")?;
+    records.expect_all(session, [3, 4, 12], 2)
 }
 
 /// Others may wait for the transaction's end, or read what was there before; they read nothing else.
-fn uncommitted_unseen(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn uncommitted_unseen(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let look =
         |_: u64, session: &mut Session<'_>| records.expect(session, 1, 1).during("a reader beside a transaction");
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put(&mut session, 1, 1)?;
-        beside(database, look, || {
-            for _ in 0..20 {
-                session.begin(abi::READ_WRITE).during("begin")?;
-                records.put(&mut session, 1, 2)?;
-                std::thread::sleep(Duration::from_millis(5));
-                session.abort().during("abort")?;
-            }
-            Ok(())
-        })
+    let mut session = session(database)?;
+    records.put(&mut session, 1, 1)?;
+    beside(database, look, || {
+        for _ in 0..20 {
+            session.begin(abi::READ_WRITE).during("begin")?;
+            records.put(&mut session, 1, 2)?;
+            std::thread::sleep(Duration::from_millis(5));
+            session.abort().during("abort")?;
+        }
+        Ok(())
     })
 }
 
@@ -204,24 +193,22 @@ fn number(value: &[u8]) -> u64 {
     value.try_into().map(u64::from_le_bytes).unwrap_or(0)
 }
 
-fn transactions_count(bench: &Bench) -> Result<(), Finding> {
+fn transactions_count(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     const ROUNDS: u64 = 250;
-    let key = bench.records().key(1);
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        session.put(&key, &0u64.to_le_bytes()).during("put")?;
-        side_by_side(database, 4, |_, session| {
-            let count = |session: &mut Session<'_>| {
-                let now = match session.get(&key)? {
-                    Answer::Hit(value) => number(value),
-                    Answer::Miss => 0,
-                };
-                session.put(&key, &(now + 1).to_le_bytes())
+    let key = records.key(1);
+    let mut session = session(database)?;
+    session.put(&key, &0u64.to_le_bytes()).during("put")?;
+    side_by_side(database, 4, |_, session| {
+        let count = |session: &mut Session<'_>| {
+            let now = match session.get(&key)? {
+                Answer::Hit(value) => number(value),
+                Answer::Miss => 0,
             };
-            (0..ROUNDS).try_for_each(|_| transact(session, count))
-        })?;
-        expect(&mut session, &key, &(4 * ROUNDS).to_le_bytes())
-    })
+            session.put(&key, &(now + 1).to_le_bytes())
+        };
+        (0..ROUNDS).try_for_each(|_| transact(session, count))
+    })?;
+    expect(&mut session, &key, &(4 * ROUNDS).to_le_bytes())
 }
 
 /// All records at one more version.
@@ -232,141 +219,123 @@ fn put_group(records: &Records, session: &mut Session<'_>, version: u64) -> Resu
 const GROUP: u64 = 10;
 
 /// As `batch-seen-whole`, with transactions.
-fn transaction_whole(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    let write = |version: u64, session: &mut Session<'_>| transact(session, |s| put_group(&records, s, version));
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        put_group(&records, &mut session, 0).during("put")?;
-        beside(database, write, || {
-            for round in 0..1_000 {
-                let mut newest = 0;
-                for index in 0..GROUP {
-                    let id = if round % 2 == 0 { index } else { GROUP - 1 - index };
-                    let version = records.version(&mut session, id)?;
-                    ensure!(
-                        version >= newest,
-                        "after a record of transaction {newest} another one had version {version}"
-                    );
-                    newest = version;
-                }
+fn transaction_whole(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let write = |version: u64, session: &mut Session<'_>| transact(session, |s| put_group(records, s, version));
+    let mut session = session(database)?;
+    put_group(records, &mut session, 0).during("put")?;
+    beside(database, write, || {
+        for round in 0..1_000 {
+            let mut newest = 0;
+            for index in 0..GROUP {
+                let id = if round % 2 == 0 { index } else { GROUP - 1 - index };
+                let version = records.version(&mut session, id)?;
+                ensure!(version >= newest, "after a record of transaction {newest} another one had version {version}");
+                newest = version;
             }
-            Ok(())
-        })
-    })
-}
-
-fn left_open(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        records.put_all(&mut session(database)?, 0..10, 1)?;
-        for version in 2..5 {
-            elsewhere(database, |other| {
-                other.begin(abi::READ_WRITE).during("begin")?;
-                records.put_all(other, 5..20, 100)
-            })?;
-            bench.step("another session writes after one was closed within a transaction");
-            elsewhere(database, |other| {
-                records.expect_all(other, 5..10, version - 1)?;
-                records.put_all(other, 5..10, version)
-            })?;
-        }
-        (10..20).try_for_each(|id| records.expect_missing(&mut session(database)?, id))
-    })
-}
-
-fn snapshot(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, 0..100, 1)?;
-        for version in 2..6 {
-            session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
-            if version % 2 == 0 {
-                records.expect(&mut session, 0, version - 1)?;
-            }
-            bench.step("another session writes beside a snapshot");
-            elsewhere(database, |other| {
-                records.put_all(other, 0..100, version)?;
-                records.put(other, 1_000 + version, version)?;
-                if bench.can(abi::CAN_DELETE) {
-                    other.delete(&records.key(200)).during("delete")?;
-                }
-                Ok(())
-            })?;
-            records.expect_all(&mut session, 0..100, version - 1).during("within the snapshot")?;
-            records.expect_missing(&mut session, 1_000 + version).during("within the snapshot")?;
-            if bench.can(abi::CAN_MULTI_GET) {
-                let keys = [records.key(3), records.key(4)];
-                let answers = session.multi_get(&[&keys[0], &keys[1]]).during("multi-get")?;
-                for (id, answer) in (3..).zip(answers) {
-                    let Answer::Hit(value) = answer else { return Err(wrong(format!("record {id} is missing"))) };
-                    records.expect_value(id, version - 1, value).during("by multi-get within the snapshot")?;
-                }
-            }
-            session.commit().during("the end of a snapshot")?;
-            records.expect_all(&mut session, 0..100, version).during("after the snapshot")?;
-            records.expect(&mut session, 1_000 + version, version).during("after the snapshot")?;
         }
         Ok(())
     })
 }
 
-fn snapshot_scan(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        records.put_all(&mut session, (0..150).map(|id| 2 * id), 1)?;
-        session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
-        records.expect(&mut session, 0, 1)?;
-        for round in 2..5 {
-            bench.step("another session writes beside a snapshot");
-            elsewhere(database, |other| {
-                records.put_all(other, 0..300, round)?;
-                match bench.can(abi::CAN_DELETE) {
-                    true => (0..300)
-                        .step_by(5)
-                        .try_for_each(|id| other.delete(&records.key(id)).map(|_| ()).during("delete")),
-                    false => Ok(()),
-                }
-            })?;
-            let mut cursor = session.cursor().during("opening a cursor")?;
-            let mut answer = cursor.seek(None, abi::FORWARD).during("seek")?;
-            for id in (0..300).step_by(2) {
-                let Answer::Hit((key, value)) = answer else {
-                    return Err(wrong(format!("no record {id} in the snapshot")));
-                };
-                ensure!(key == records.key(id), "another key than that of record {id}");
-                records.expect_value(id, 1, value)?;
-                answer = cursor.next().during("next")?;
-            }
-            ensure!(answer == Answer::Miss, "more records in the snapshot than at its begin");
-        }
-        session.commit().during("the end of a snapshot")
-    })
+fn left_open(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    records.put_all(&mut session(database)?, 0..10, 1)?;
+    for version in 2..5 {
+        elsewhere(database, |other| {
+            other.begin(abi::READ_WRITE).during("begin")?;
+            records.put_all(other, 5..20, 100)
+        })?;
+        bench.step("another session writes after one was closed within a transaction");
+        elsewhere(database, |other| {
+            records.expect_all(other, 5..10, version - 1)?;
+            records.put_all(other, 5..10, version)
+        })?;
+    }
+    (10..20).try_for_each(|id| records.expect_missing(&mut session(database)?, id))
 }
 
-fn snapshot_is_one_state(bench: &Bench) -> Result<(), Finding> {
-    let records = bench.records();
+fn snapshot(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    records.put_all(&mut session, 0..100, 1)?;
+    for version in 2..6 {
+        session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+        if version % 2 == 0 {
+            records.expect(&mut session, 0, version - 1)?;
+        }
+        bench.step("another session writes beside a snapshot");
+        elsewhere(database, |other| {
+            records.put_all(other, 0..100, version)?;
+            records.put(other, 1_000 + version, version)?;
+            if bench.can(abi::CAN_DELETE) {
+                other.delete(&records.key(200)).during("delete")?;
+            }
+            Ok(())
+        })?;
+        records.expect_all(&mut session, 0..100, version - 1).during("within the snapshot")?;
+        records.expect_missing(&mut session, 1_000 + version).during("within the snapshot")?;
+        if bench.can(abi::CAN_MULTI_GET) {
+            let keys = [records.key(3), records.key(4)];
+            let answers = session.multi_get(&[&keys[0], &keys[1]]).during("multi-get")?;
+            for (id, answer) in (3..).zip(answers) {
+                let Answer::Hit(value) = answer else { return Err(wrong(format!("record {id} is missing"))) };
+                records.expect_value(id, version - 1, value).during("by multi-get within the snapshot")?;
+            }
+        }
+        session.commit().during("the end of a snapshot")?;
+        records.expect_all(&mut session, 0..100, version).during("after the snapshot")?;
+        records.expect(&mut session, 1_000 + version, version).during("after the snapshot")?;
+    }
+    Ok(())
+}
+
+fn snapshot_scan(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
+    let mut session = session(database)?;
+    records.put_all(&mut session, (0..150).map(|id| 2 * id), 1)?;
+    session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+    records.expect(&mut session, 0, 1)?;
+    for round in 2..5 {
+        bench.step("another session writes beside a snapshot");
+        elsewhere(database, |other| {
+            records.put_all(other, 0..300, round)?;
+            match bench.can(abi::CAN_DELETE) {
+                true => {
+                    (0..300).step_by(5).try_for_each(|id| other.delete(&records.key(id)).map(|_| ()).during("delete"))
+                }
+                false => Ok(()),
+            }
+        })?;
+        let mut cursor = session.cursor().during("opening a cursor")?;
+        let mut answer = cursor.seek(None, abi::FORWARD).during("seek")?;
+        for id in (0..300).step_by(2) {
+            let Answer::Hit((key, value)) = answer else {
+                return Err(wrong(format!("no record {id} in the snapshot")));
+            };
+            ensure!(key == records.key(id), "another key than that of record {id}");
+            records.expect_value(id, 1, value)?;
+            answer = cursor.next().during("next")?;
+        }
+        ensure!(answer == Answer::Miss, "more records in the snapshot than at its begin");
+    }
+    session.commit().during("the end of a snapshot")
+}
+
+fn snapshot_is_one_state(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let write = |version: u64, session: &mut Session<'_>| {
         let steps: Vec<_> = (0..GROUP).map(|id| (records.key(id), records.value(id, version))).collect();
         let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
         session.write(&steps).during("write beside snapshots")
     };
-    bench.with_database(|database| {
-        let mut session = session(database)?;
-        write(0, &mut session)?;
-        beside(database, write, || {
-            for _ in 0..500 {
-                session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
-                let first = records.version(&mut session, 0)?;
-                for id in 1..GROUP {
-                    let version = records.version(&mut session, id)?;
-                    ensure!(version == first, "one snapshot shows batch {first} and batch {version}");
-                }
-                session.commit().during("the end of a snapshot")?;
+    let mut session = session(database)?;
+    write(0, &mut session)?;
+    beside(database, write, || {
+        for _ in 0..500 {
+            session.begin(abi::READ_ONLY).during("begin of a snapshot")?;
+            let first = records.version(&mut session, 0)?;
+            for id in 1..GROUP {
+                let version = records.version(&mut session, id)?;
+                ensure!(version == first, "one snapshot shows batch {first} and batch {version}");
             }
-            Ok(())
-        })
+            session.commit().during("the end of a snapshot")?;
+        }
+        Ok(())
     })
 }

@@ -11,8 +11,8 @@ use super::one_of;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each check runs in a process of its own, on small databases that it removes. A check that failed is
-repeated alone, with the same seed; one that passes then is flaky, and failed unless --flaky says otherwise. What is
-known of engines of others, and in which versions, is told and decides nothing. Exit code 1: one failed.
+repeated alone, with the same seed; one that passes then is flaky, and failed unless --flaky says otherwise. Known
+faults of engines, with the versions that have them, are printed and decide nothing. Exit code 1: a check failed.
 
 Examples:
   kvdyno engines check                                    what is checked
@@ -25,7 +25,7 @@ pub struct CheckArguments {
     /// Engines: a name, NAME:PRESET, or the path of an adapter
     #[arg(value_name = "ENGINE")]
     pub engines: Vec<String>,
-    /// Only these checks
+    /// Run only these checks
     #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
     pub only: Vec<String>,
     /// Checks that fail for a known reason, beside those that are known of the engine: they decide nothing
@@ -37,31 +37,32 @@ pub struct CheckArguments {
     /// The library that the adapter loads instead of the system's
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
-    /// Where the checks' databases go [default: the folder for temporary files]
+    /// The folder for the checks' databases [default: the folder for temporary files]
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
-    /// Keep the log of every check there, all that its processes print [default: with the databases, if a check fails]
+    /// The folder for the logs of all checks, with all that their processes print [default: with the databases, if a
+    /// check fails]
     #[arg(long, value_name = "FOLDER")]
     pub logs: Option<PathBuf>,
-    /// How long a check may take: one that takes longer hangs
+    /// The time limit of a check; one that takes longer hangs
     #[arg(long, default_value = "60s", value_name = "TIME")]
     pub timeout: TimeSpan<1>,
-    /// Random moments, such as those of kills, come from it [default: another one each time, which is printed]
+    /// The seed of random moments, such as those of kills [default: another one each time, which is printed]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// How often a check kills a process that writes
+    /// The number of times that a check kills a process that writes
     #[arg(long, default_value_t = 30, value_parser = value_parser!(u32).range(1..), value_name = "NUMBER")]
     pub kills: u32,
-    /// So many checks may be flaky before one of them counts as failed
+    /// The number of checks that may be flaky before one of them counts as failed
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub flaky: usize,
-    /// So many engines are checked side by side; a failed check is repeated when all are done
+    /// The number of engines that are checked side by side; a failed check is repeated when all are done
     #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..), value_name = "NUMBER")]
     pub jobs: u32,
     /// Leave out engines that are not here, and say so
     #[arg(long)]
     pub skip_missing: bool,
-    /// How the outcome is printed
+    /// The format of the outcome
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Markdown]))]
     pub format: Format,
     /// Run one check (started by `check` itself)

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use kvdyno_results::TrialResult;
+
 /// Records of each database.
 pub const RECORDS: u64 = 1600;
 
@@ -12,14 +14,39 @@ pub struct Column {
     /// Keys of `[data]` that are its own.
     pub data: &'static str,
     pub does: &'static [Does],
-    /// A mix, which is a variant of the same experiment as the others.
-    pub is_variant: bool,
+    pub group: Group,
+}
+
+/// The columns of one experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Workloads with names of their own.
+    Named,
+    /// Those in which one client does nothing but write, and the others nothing but read.
+    BesideAWriter,
+    /// Mixes, which are variants of one experiment.
+    Mixes,
+}
+
+impl Group {
+    pub const ALL: [Group; 3] = [Group::Named, Group::BesideAWriter, Group::Mixes];
 }
 
 impl Column {
     /// Whether the workload does everything in at least one of these lists.
     pub fn can_meet(&self, needs: &[&[Does]]) -> bool {
         needs.iter().any(|all| all.iter().all(|does| self.does.contains(does)))
+    }
+
+    /// Whether a trial is its: by the workload, or by the variant.
+    pub fn is_of(&self, result: &TrialResult) -> bool {
+        let trial = &result.trial;
+        self.heading
+            == match (trial.variant.as_str(), trial.workload.as_str()) {
+                ("", "mix") => "roles",
+                ("", workload) => workload,
+                (variant, _) => variant,
+            }
     }
 }
 
@@ -61,7 +88,15 @@ use Does::{
 };
 
 const fn column(heading: &'static str, run: &'static str, does: &'static [Does]) -> Column {
-    Column { heading, run, data: "", does, is_variant: false }
+    Column { heading, run, data: "", does, group: Group::Named }
+}
+
+const fn beside_a_writer(heading: &'static str, run: &'static str, does: &'static [Does]) -> Column {
+    Column { group: Group::BesideAWriter, ..column(heading, run, does) }
+}
+
+const fn mix(heading: &'static str, run: &'static str, does: &'static [Does]) -> Column {
+    Column { group: Group::Mixes, ..column(heading, run, does) }
 }
 
 pub static WORKLOADS: [Column; 38] = [
@@ -71,17 +106,17 @@ pub static WORKLOADS: [Column; 38] = [
     column("readreverse", "workload = \"readreverse\"", &[Reads, Steps, Ends]),
     column("fwdrange", "workload = \"fwdrange\"", &[Reads, Steps, Seeks, Ends]),
     column("revrange", "workload = \"revrange\"", &[Reads, Steps, Ends]),
-    column(
-        "readwhilewriting",
-        "workload = \"readwhilewriting\"\noperations = 100000",
-        &[Looks, Reads, Rereads, Writes],
-    ),
-    column(
+    beside_a_writer("readwhilewriting", "workload = \"readwhilewriting\"", &[Looks, Reads, Rereads, Writes]),
+    beside_a_writer(
         "fwdrangewhilewriting",
         "workload = \"fwdrangewhilewriting\"",
         &[Reads, Rereads, Writes, Steps, Seeks, Ends],
     ),
-    column("revrangewhilewriting", "workload = \"revrangewhilewriting\"", &[Reads, Rereads, Writes, Steps, Ends]),
+    beside_a_writer(
+        "revrangewhilewriting",
+        "workload = \"revrangewhilewriting\"",
+        &[Reads, Rereads, Writes, Steps, Ends],
+    ),
     column("overwrite", "workload = \"overwrite\"", &[Writes]),
     column("overwritesome", "workload = \"overwritesome\"\nrecords_fraction = 10", &[Writes]),
     column("overwriteandwait", "workload = \"overwriteandwait\"", &[Writes]),
@@ -200,35 +235,36 @@ pub static WORKLOADS: [Column; 38] = [
     ),
 ];
 
-const fn mix(heading: &'static str, run: &'static str, does: &'static [Does]) -> Column {
-    Column { is_variant: true, ..column(heading, run, does) }
-}
-
-/// The runs of all workloads, in two experiments that begin with `head`: workloads with names of their own, and mixes.
-/// Each client does `operations` operations, unless the run has a number of its own because it writes or seeks seldom.
-/// Each client alone writes more than the load did, however clients take turns.
-pub fn experiments(head: &str, operations: u64) -> [String; 2] {
-    let (of_mixes, named): (Vec<&Column>, Vec<&Column>) = WORKLOADS.iter().partition(|column| column.is_variant);
+/// The runs of a group, in an experiment that begins with `head`. Each client does `operations` operations, unless the
+/// run has a number of its own because it writes or seeks seldom. Each client alone writes more than the load did,
+/// however clients take turns.
+pub fn experiment(group: Group, head: &str, operations: u64) -> String {
+    let columns = WORKLOADS.iter().filter(|column| column.group == group);
+    let mut text = format!("{head}[data]\nrecords = {RECORDS}\n");
+    if group == Group::Mixes {
+        write!(
+            text,
+            "[[run]]\nworkload = \"mix\"\nmix = \"get 100\"\nreaders = [2]\noperations = {operations}\n\
+             warmup = \"0s\"\n"
+        )
+        .unwrap();
+        for Column { heading, run, data, .. } in columns {
+            let keys: String = run.lines().map(|line| format!("run.{line}\n")).collect();
+            write!(text, "[[variant]]\nname = \"{heading}\"\n{data}{keys}").unwrap();
+        }
+        return text;
+    }
     let of_each = |run: &str| match run.contains("records_fraction") || run.contains("operations") {
         true => String::new(),
         false => format!("operations = {operations}\n"),
     };
     let clients = |run: &str| if run.contains("readers") { "" } else { "readers = [2]\n" };
-    let mut runs = format!("{head}[data]\nrecords = {RECORDS}\n");
-    for Column { run, .. } in named {
+    for Column { run, .. } in columns {
         let (of_each, clients) = (of_each(run), clients(run));
         // The tables of roles come last in a run.
         let (own, roles) =
             run.split_once("[[").map_or((*run, String::new()), |(own, roles)| (own, format!("[[{roles}")));
-        write!(runs, "[[run]]\n{clients}{of_each}warmup = \"0s\"\n{own}\n{roles}\n").unwrap();
+        write!(text, "[[run]]\n{clients}{of_each}warmup = \"0s\"\n{own}\n{roles}\n").unwrap();
     }
-    let mut variants = format!(
-        "{head}[data]\nrecords = {RECORDS}\n[[run]]\nworkload = \"mix\"\nmix = \"get 100\"\n\
-         readers = [2]\noperations = {operations}\nwarmup = \"0s\"\n"
-    );
-    for Column { heading, run, data, .. } in of_mixes {
-        let keys: String = run.lines().map(|line| format!("run.{line}\n")).collect();
-        write!(variants, "[[variant]]\nname = \"{heading}\"\n{data}{keys}").unwrap();
-    }
-    [runs, variants]
+    text
 }

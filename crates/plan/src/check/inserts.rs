@@ -34,7 +34,7 @@ pub(super) fn check_inserts(plan: &Plan) -> Result<(), (usize, FileError)> {
             continue;
         }
         let change = changes.entry(trial.origin).or_default();
-        if change.inserted && name.reads_in_order() {
+        if change.inserted && name.profile().reads_in_order {
             let why =
                 "reads in key order and knows only the records that were loaded, but a run before it inserts others";
             return Err((trial.variant, error(trial, why)));

@@ -64,13 +64,13 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     check_engines(experiment)?;
     check_sections(experiment)?;
     let load = Workload::from(experiment.load.workload);
-    if !load.loads() {
+    if !load.profile().loads {
         let message = format!("`{load}` does not load; it can be {}", Workload::that_load());
         return Err(FileError::at(LoadKey::Workload, message));
     }
     parameters::check_load(experiment)?;
     for (index, run) in experiment.run.iter().enumerate() {
-        if Workload::from(run.workload).loads() {
+        if Workload::from(run.workload).profile().loads {
             let message = format!("`{}` loads, and so belongs into [load]", run.workload);
             return Err(FileError::at(RunKey::Workload, message).in_run(index));
         }

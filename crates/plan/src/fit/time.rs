@@ -54,7 +54,7 @@ pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes:
 pub(super) fn ends_by_itself(run: &Table) -> bool {
     let has = |key: RunKey| run.contains_key(key.name());
     let kind = run.get(RunKey::Workload.name()).and_then(|kind| Workload::deserialize(kind.clone()).ok());
-    let by_itself = kind.is_some_and(|kind| kind.ends_by_part()) && !has(RunKey::Duration);
+    let by_itself = kind.is_some_and(|kind| kind.profile().ends_by_part) && !has(RunKey::Duration);
     by_itself || has(RunKey::Operations) || has(RunKey::RecordsFraction)
 }
 

@@ -190,7 +190,7 @@ impl<'a> Runner<'a> {
 
     /// Whether a load was interrupted and can go on from there.
     pub(super) fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &EngineSettings) -> io::Result<bool> {
-        Ok(planned.workload.name.can_go_on() && slot.has_part_of_load(settings.durability)?)
+        Ok(!planned.workload.name.leaves_records() && slot.has_part_of_load(settings.durability)?)
     }
 
     /// Loads a database again that cannot be trusted any more, without measuring it.

@@ -34,7 +34,7 @@ impl<C> Trial<'_, C> {
 
     fn read_back(&self, database: &Database) -> Result<ReadBack, Failure> {
         let (spec, control) = (self.spec, self.control());
-        let written = match spec.workload.name.loads() {
+        let written = match spec.workload.name.profile().loads {
             true => Written::Load,
             false => {
                 let before = spec.contents;

@@ -1,11 +1,11 @@
 //! The seam between the harness and a workload.
 
 use kvdyno_engine::abi;
-use kvdyno_model::{Distribution, WorkloadName};
+use kvdyno_model::{DistributionKind, WorkloadName};
 use kvdyno_results::WorkloadFigures;
 
-use super::computed::ComputedLoad;
 use super::counts::TrialCounts;
+use super::load::LoadDefinition;
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::role::Role;
 use super::workload_key::{WorkloadError, WorkloadKey};
@@ -29,36 +29,73 @@ pub struct VersionsAdded {
     pub sampled: u64,
 }
 
-/// A workload. The defaults are what most of them have in common.
-pub trait WorkloadDefinition: Sync {
+/// What can be said of a workload without its parameters. [`WorkloadProfile::new`] has what most of them have in common.
+#[derive(Clone, Copy)]
+pub struct WorkloadProfile {
     /// Its name in files and results.
-    fn name(&self) -> WorkloadName;
-
+    pub name: WorkloadName,
     /// Its work, as a clause for people.
-    fn summary(&self) -> &'static str;
-
-    // ---- clients
-
+    pub summary: &'static str,
     /// The role of each reader; absent if it has none.
-    fn reader(&self) -> Option<Role> {
-        None
-    }
-
+    pub reader: Option<Role>,
     /// The role of each writer; absent if it has none. Beside readers there is one writer.
-    fn writer(&self) -> Option<Role> {
-        None
-    }
-
+    pub writer: Option<Role>,
     /// Whether clients do other work between operations of one kind, so that the rate of a kind does not follow from
     /// its latency.
-    fn has_think_time(&self) -> bool {
-        false
+    pub has_think_time: bool,
+    /// Whether it reads records in key order and knows only those that were loaded.
+    pub reads_in_order: bool,
+    /// Whether it fills an empty database, rather than working on a loaded one.
+    pub loads: bool,
+    /// Whether it ends, by default, after a number of operations that is a fraction of the number of records.
+    pub ends_by_part: bool,
+    /// Whether it flushes at its end and waits for background work.
+    pub settles: bool,
+    /// Distribution of the records, unless the experiment sets it.
+    pub distribution: DistributionKind,
+    /// The way to read ranges and batches, unless the experiment sets it.
+    pub reads: Reads,
+}
+
+impl WorkloadProfile {
+    /// A workload without clients.
+    pub(super) const fn new(name: WorkloadName, summary: &'static str) -> WorkloadProfile {
+        WorkloadProfile {
+            name,
+            summary,
+            reader: None,
+            writer: None,
+            has_think_time: false,
+            reads_in_order: false,
+            loads: false,
+            ends_by_part: false,
+            settles: false,
+            distribution: DistributionKind::Uniform,
+            reads: Reads::USUAL,
+        }
     }
 
-    /// Whether it reads records in key order and knows only those that were loaded.
-    fn reads_in_order(&self) -> bool {
-        false
+    /// The roles of its clients.
+    pub fn roles(&self) -> impl Iterator<Item = Role> + use<> {
+        [self.reader, self.writer].into_iter().flatten()
     }
+}
+
+impl LoadDefinition for WorkloadProfile {}
+
+/// A workload that needs no rules but the usual ones.
+impl WorkloadDefinition for WorkloadProfile {
+    fn profile(&self) -> &WorkloadProfile {
+        self
+    }
+}
+
+/// A workload. The defaults are what most of them have in common.
+pub trait WorkloadDefinition: LoadDefinition + Sync {
+    /// What can be said of it without its parameters.
+    fn profile(&self) -> &WorkloadProfile;
+
+    // ---- records that it changes
 
     /// Whether it writes new records.
     fn inserts(&self, _spec: &WorkloadParameters) -> bool {
@@ -83,34 +120,15 @@ pub trait WorkloadDefinition: Sync {
     /// Increase of the versions of records by a trial with these counters of its clients; absent if it is unknown. A
     /// load writes version 0.
     fn versions_added(&self, _spec: &WorkloadParameters, _counters: &[[u64; COUNTERS]]) -> Option<VersionsAdded> {
-        (self.loads() || self.writer().is_none()).then_some(VersionsAdded { all: 0, sampled: 0 })
+        let profile = self.profile();
+        (profile.loads || profile.writer.is_none()).then_some(VersionsAdded { all: 0, sampled: 0 })
     }
 
     // ---- its place in an experiment
 
-    /// Whether it fills an empty database, rather than working on a loaded one.
-    fn loads(&self) -> bool {
-        false
-    }
-
-    /// The properties of a load that computes its records; absent for every other workload.
-    fn computed(&self) -> Option<&dyn ComputedLoad> {
-        None
-    }
-
-    /// Whether it ends, by default, after a number of operations that is a fraction of the number of records.
-    fn ends_by_part(&self) -> bool {
-        false
-    }
-
-    /// Whether it flushes at its end and waits for background work.
-    fn settles(&self) -> bool {
-        false
-    }
-
     /// Whether a key of the experiment file applies to it: those of its roles, and the records' own.
     fn takes(&self, key: WorkloadKey) -> bool {
-        concerns(key, [self.reader(), self.writer()])
+        concerns(key, self.profile())
     }
 
     /// Refuses numbers that are right for other workloads.
@@ -123,9 +141,9 @@ pub trait WorkloadDefinition: Sync {
 
     /// The ability that an engine with these `capabilities` lacks for it, as a clause that follows the engine's name.
     fn lacks(&self, _spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
-        let needs = [self.reader(), self.writer()].into_iter().flatten().filter_map(|role| role.needs());
-        let (_, words) = needs.into_iter().find(|(needed, _)| !can(capabilities, *needed))?;
-        Some(format!("cannot {words}, which `{}` needs; leave one of them out", self.name()))
+        let mut needs = self.profile().roles().filter_map(|role| role.needs());
+        let (_, words) = needs.find(|(needed, _)| !can(capabilities, *needed))?;
+        Some(format!("cannot {words}, which `{}` needs; leave one of them out", self.profile().name))
     }
 
     // ---- records
@@ -133,16 +151,6 @@ pub trait WorkloadDefinition: Sync {
     /// The number of ids that it asks for. Ids beyond the records have keys that are not in the database.
     fn ids(&self, data: &Data) -> u64 {
         data.records
-    }
-
-    /// Distribution of the records, unless the experiment sets it.
-    fn default_distribution(&self) -> Distribution {
-        Distribution::default()
-    }
-
-    /// The way to read ranges and batches, unless the experiment sets it.
-    fn default_reads(&self) -> Reads {
-        Reads::default()
     }
 
     // ---- what comes out
@@ -158,10 +166,10 @@ pub trait WorkloadDefinition: Sync {
     }
 }
 
-/// Whether a key concerns records and clients in general, or one of these roles.
-pub(super) fn concerns(key: WorkloadKey, roles: [Option<Role>; 2]) -> bool {
+/// Whether a key concerns records and clients in general, or one of the roles of a workload.
+pub(super) fn concerns(key: WorkloadKey, profile: &WorkloadProfile) -> bool {
     let is_of_role = |role: Role| matches!(key, WorkloadKey::Run(key) if role.keys().contains(&key));
-    key.concerns_all() || roles.into_iter().flatten().any(is_of_role)
+    key.concerns_all() || profile.roles().any(is_of_role)
 }
 
 /// Whether an engine with these capabilities has all that are `needed`.

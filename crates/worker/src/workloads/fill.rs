@@ -5,52 +5,27 @@ use kvdyno_experiment::RunKey;
 use kvdyno_model::WorkloadName;
 use kvdyno_results::OpKind;
 
-use super::definition::WorkloadDefinition;
+use super::definition::WorkloadProfile;
 use super::parameters::WorkloadParameters;
-use super::role::{Role, RoleDefinition, StartRole};
+use super::role::{RoleDefinition, StartRole};
 use crate::clock::Clock;
 use crate::key_choice::load_order;
 use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
 use crate::loops::{Driver, Work};
 
-pub(super) static FILL_SEQ: Fill = Fill {
-    name: WorkloadName::FillSeq,
-    summary: "write every record once, in key order",
-    role: &Load { random: false },
+pub(super) static FILL_SEQ: WorkloadProfile = WorkloadProfile {
+    writer: Some(&Load { random: false }),
+    loads: true,
+    ..WorkloadProfile::new(WorkloadName::FillSeq, "write every record once, in key order")
 };
-pub(super) static FILL_RANDOM: Fill = Fill {
-    name: WorkloadName::FillRandom,
-    summary: "write every record once, in a random order",
-    role: &Load { random: true },
+pub(super) static FILL_RANDOM: WorkloadProfile = WorkloadProfile {
+    writer: Some(&Load { random: true }),
+    loads: true,
+    ..WorkloadProfile::new(WorkloadName::FillRandom, "write every record once, in a random order")
 };
 
 /// Distinguishes the seed of the order from those of the clients.
 const ORDER: u64 = 0x6f72_6465;
-
-/// A load in one of the orders.
-pub(super) struct Fill {
-    name: WorkloadName,
-    summary: &'static str,
-    role: &'static Load,
-}
-
-impl WorkloadDefinition for Fill {
-    fn name(&self) -> WorkloadName {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn writer(&self) -> Option<Role> {
-        Some(self.role)
-    }
-
-    fn loads(&self) -> bool {
-        true
-    }
-}
 
 /// Writes its share of the records once.
 struct Load {

@@ -107,7 +107,7 @@ mod tests {
             mix: OperationMix::from_text(mix).unwrap(),
             distribution: Distribution::default(),
             batch: 1,
-            reads: Reads { per_batch: 1, ..Reads::default() },
+            reads: Reads { per_batch: 1, ..Reads::USUAL },
             rate,
             arrival: Arrival::Poisson,
             durability: None,

@@ -3,11 +3,11 @@
 //! [`WorkloadDefinition`] is the interface: what a workload asks of its clients ([`role`]), of the engine and of the
 //! experiment, what must come out, and the figures of its own. Outside of this folder stands the list of their names.
 
-mod computed;
 mod counts;
 mod definition;
 mod fill;
 mod list;
+mod load;
 mod mix;
 mod mixed_role;
 mod multi_read_random;
@@ -27,9 +27,9 @@ mod transfer;
 mod workload;
 mod workload_key;
 
-pub use computed::ComputedLoad;
 pub use counts::TrialCounts;
-pub use definition::{Removal, VersionsAdded, WorkloadDefinition};
+pub use definition::{Removal, VersionsAdded, WorkloadDefinition, WorkloadProfile};
+pub use load::LoadDefinition;
 pub use mixed_role::MixedRole;
 pub use parameters::{Data, Reads, TrialEnd, WorkloadParameters};
 pub(crate) use present::present_after;

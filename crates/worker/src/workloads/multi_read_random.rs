@@ -9,31 +9,29 @@ use kvdyno_model::WorkloadName;
 use kvdyno_results::OpKind;
 
 use super::counts::TrialCounts;
-use super::definition::{WorkloadDefinition, can};
+use super::definition::{WorkloadDefinition, WorkloadProfile, can};
+use super::load::LoadDefinition;
 use super::parameters::WorkloadParameters;
-use super::role::{DrawingRole, Role, RoleDefinition};
+use super::role::{DrawingRole, RoleDefinition};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
 use crate::shared::{ClientOps, OpStats, bump};
 
-pub(super) static MULTI_READ_RANDOM: MultiReadRandom = MultiReadRandom;
+pub(super) static MULTI_READ_RANDOM: MultiReadRandom = MultiReadRandom(WorkloadProfile {
+    reader: Some(&GetSeveral),
+    ..WorkloadProfile::new(WorkloadName::MultiReadRandom, "read random records, several in each call")
+});
 
 /// Batches of reads.
-pub(super) struct MultiReadRandom;
+pub(super) struct MultiReadRandom(WorkloadProfile);
+
+impl LoadDefinition for MultiReadRandom {}
 
 impl WorkloadDefinition for MultiReadRandom {
-    fn name(&self) -> WorkloadName {
-        WorkloadName::MultiReadRandom
-    }
-
-    fn summary(&self) -> &'static str {
-        "read random records, several in each call"
-    }
-
-    fn reader(&self) -> Option<Role> {
-        Some(&GetSeveral)
+    fn profile(&self) -> &WorkloadProfile {
+        &self.0
     }
 
     fn notes(&self, counts: &TrialCounts<'_>) -> Vec<String> {
@@ -84,10 +82,6 @@ struct Gets<K, A> {
 }
 
 impl DrawingRole for GetSeveral {
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.parameters.data.records
-    }
-
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         match pacer(driver) {
             None => batches(choice, ClosedLoop(Turnaround::new(driver.clock)), driver),

@@ -4,58 +4,28 @@ use kvdyno_experiment::RunKey;
 use kvdyno_model::WorkloadName;
 use kvdyno_results::OpKind;
 
-use super::definition::WorkloadDefinition;
+use super::definition::WorkloadProfile;
 use super::parameters::WorkloadParameters;
-use super::role::{DrawingRole, Role, RoleDefinition};
+use super::role::{DrawingRole, RoleDefinition};
 use crate::clock::Clock;
 use crate::key_choice::{KeyChoice, OwnIds, Share};
 use crate::loops::batch_writer::{BatchWriter, Versions, write_kind};
 use crate::loops::{Driver, Work};
 
-pub(super) static OVERWRITE: Overwrite =
-    Overwrite { name: WorkloadName::Overwrite, summary: "update random records", ends_by_part: false, settles: false };
-pub(super) static OVERWRITE_SOME: Overwrite = Overwrite {
+pub(super) static OVERWRITE: WorkloadProfile =
+    WorkloadProfile { writer: Some(&Update), ..WorkloadProfile::new(WorkloadName::Overwrite, "update random records") };
+pub(super) static OVERWRITE_SOME: WorkloadProfile = WorkloadProfile {
     name: WorkloadName::OverwriteSome,
     summary: "update random records, as many as a tenth of the database has",
     ends_by_part: true,
-    settles: false,
+    ..OVERWRITE
 };
-pub(super) static OVERWRITE_AND_WAIT: Overwrite = Overwrite {
+pub(super) static OVERWRITE_AND_WAIT: WorkloadProfile = WorkloadProfile {
     name: WorkloadName::OverwriteAndWait,
     summary: "update random records, then flush and wait for background work",
-    ends_by_part: false,
     settles: true,
+    ..OVERWRITE
 };
-
-/// Updates alone.
-pub(super) struct Overwrite {
-    name: WorkloadName,
-    summary: &'static str,
-    ends_by_part: bool,
-    settles: bool,
-}
-
-impl WorkloadDefinition for Overwrite {
-    fn name(&self) -> WorkloadName {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn writer(&self) -> Option<Role> {
-        Some(&Update)
-    }
-
-    fn ends_by_part(&self) -> bool {
-        self.ends_by_part
-    }
-
-    fn settles(&self) -> bool {
-        self.settles
-    }
-}
 
 /// Updates random records, of those that are its own.
 pub(super) struct Update;

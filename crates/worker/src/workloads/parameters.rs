@@ -22,15 +22,12 @@ pub struct Data {
     /// The spelling of keys.
     pub key_format: KeyFormat,
     /// The leading bytes of a key that engines treat as its prefix.
-    #[serde(default)]
     pub prefix_size: Option<u64>,
     /// Keys with the same prefix; absent: as many as a key that is one number gives.
-    #[serde(default)]
     pub keys_per_prefix: Option<u64>,
     /// Bytes of a value; of sizes that are drawn, the mean.
     pub value_size: u64,
     /// Distribution of the sizes of values; absent: all have one.
-    #[serde(default)]
     pub value_sizes: Option<ValueSizes>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: f64,
@@ -121,15 +118,20 @@ pub struct Reads {
     pub seek_within: Option<u64>,
 }
 
+impl Reads {
+    /// The way of a workload that has no other.
+    pub const USUAL: Reads = Reads {
+        seek_nexts: 10,
+        lengths: RangeLengths::Fixed,
+        cursors: RangeCursors::Plain,
+        per_batch: 10,
+        seek_within: None,
+    };
+}
+
 impl Default for Reads {
     fn default() -> Self {
-        Reads {
-            seek_nexts: 10,
-            lengths: RangeLengths::Fixed,
-            cursors: RangeCursors::Plain,
-            per_batch: 10,
-            seek_within: None,
-        }
+        Reads::USUAL
     }
 }
 
@@ -150,7 +152,6 @@ pub struct WorkloadParameters {
     #[serde(default)]
     pub reads: Reads,
     /// The operations that clients mix, where the workload has none of its own.
-    #[serde(default)]
     pub mix: Option<OperationMix>,
     /// The roles of its clients, where these are not all alike; the clients of all of them are writers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -161,7 +162,6 @@ pub struct WorkloadParameters {
     /// The most records written a second, by all writers together; of a mix, operations of all kinds.
     pub write_rate: Option<f64>,
     /// Operations a second of all readers together; absent in a closed loop.
-    #[serde(default)]
     pub read_rate: Option<f64>,
     /// Arrival of operations that come at a rate.
     #[serde(default)]
@@ -194,7 +194,7 @@ impl WorkloadParameters {
             writers: 0,
             batch: 1,
             reads_per_transaction: 1,
-            reads: Reads::default(),
+            reads: Reads::USUAL,
             mix: None,
             roles: Vec::new(),
             distribution: Distribution::default(),

@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 
 use kvdyno_results::OpKind;
 
-use super::definition::WorkloadDefinition;
+use super::definition::WorkloadProfile;
 use super::overwrite::Update;
 use super::parameters::WorkloadParameters;
-use super::role::{DrawingRole, Role, RoleDefinition};
+use super::role::{DrawingRole, RoleDefinition};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
@@ -19,60 +19,28 @@ use crate::loops::range_reader::{NoTail, RangeReader, RangeTarget};
 use crate::loops::{Driver, Limit, Work};
 use crate::shared::ClientOps;
 
-pub(super) static FWD_RANGE: RangeReads = RangeReads {
-    name: WorkloadName::FwdRange,
-    summary: "seek random records, each time read some that follow in key order",
-    reader: &ReadRange { backward: false },
-    writer: None,
+pub(super) static FWD_RANGE: WorkloadProfile = WorkloadProfile {
+    reader: Some(&ReadRange { backward: false }),
+    reads_in_order: true,
+    ..WorkloadProfile::new(WorkloadName::FwdRange, "seek random records, each time read some that follow in key order")
 };
-pub(super) static REV_RANGE: RangeReads = RangeReads {
-    name: WorkloadName::RevRange,
-    summary: "the same against key order",
-    reader: &ReadRange { backward: true },
-    writer: None,
+pub(super) static REV_RANGE: WorkloadProfile = WorkloadProfile {
+    reader: Some(&ReadRange { backward: true }),
+    reads_in_order: true,
+    ..WorkloadProfile::new(WorkloadName::RevRange, "the same against key order")
 };
-pub(super) static FWD_RANGE_WHILE_WRITING: RangeReads = RangeReads {
+pub(super) static FWD_RANGE_WHILE_WRITING: WorkloadProfile = WorkloadProfile {
     name: WorkloadName::FwdRangeWhileWriting,
     summary: "fwdrange while one writer updates random records",
     writer: Some(&Update),
     ..FWD_RANGE
 };
-pub(super) static REV_RANGE_WHILE_WRITING: RangeReads = RangeReads {
+pub(super) static REV_RANGE_WHILE_WRITING: WorkloadProfile = WorkloadProfile {
     name: WorkloadName::RevRangeWhileWriting,
     summary: "revrange while one writer updates random records",
     writer: Some(&Update),
     ..REV_RANGE
 };
-
-/// RangeReads in one direction, with or without a writer beside them.
-pub(super) struct RangeReads {
-    name: WorkloadName,
-    summary: &'static str,
-    reader: &'static ReadRange,
-    writer: Option<Role>,
-}
-
-impl WorkloadDefinition for RangeReads {
-    fn name(&self) -> WorkloadName {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn reader(&self) -> Option<Role> {
-        Some(self.reader)
-    }
-
-    fn writer(&self) -> Option<Role> {
-        self.writer
-    }
-
-    fn reads_in_order(&self) -> bool {
-        true
-    }
-}
 
 /// Seeks random records, and reads some that follow.
 struct ReadRange {

@@ -7,10 +7,11 @@ use std::sync::atomic::Ordering;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
-use super::definition::{WorkloadDefinition, concerns, lacks_snapshots};
+use super::definition::{WorkloadDefinition, WorkloadProfile, concerns, lacks_snapshots};
+use super::load::LoadDefinition;
 use super::overwrite::Update;
 use super::parameters::WorkloadParameters;
-use super::role::{DrawingRole, Role, RoleDefinition};
+use super::role::{DrawingRole, RoleDefinition};
 use super::workload_key::{WorkloadError, WorkloadKey};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
@@ -19,43 +20,32 @@ use crate::loops::get_loop::GetLoop;
 use crate::loops::{Driver, Limit, Work};
 use crate::shared::{ClientOps, OpStats};
 
-pub(super) static READ_RANDOM: ReadRandom =
-    ReadRandom { name: WorkloadName::ReadRandom, summary: "read random records", writer: None };
-pub(super) static READ_WHILE_WRITING: ReadRandom = ReadRandom {
+pub(super) static READ_RANDOM: ReadRandom = ReadRandom(WorkloadProfile {
+    reader: Some(&GetRandom),
+    ..WorkloadProfile::new(WorkloadName::ReadRandom, "read random records")
+});
+pub(super) static READ_WHILE_WRITING: ReadRandom = ReadRandom(WorkloadProfile {
     name: WorkloadName::ReadWhileWriting,
     summary: "read random records while one writer updates random records",
     writer: Some(&Update),
-};
+    ..READ_RANDOM.0
+});
 
 /// Reads, with or without a writer beside them.
-pub(super) struct ReadRandom {
-    name: WorkloadName,
-    summary: &'static str,
-    writer: Option<Role>,
-}
+pub(super) struct ReadRandom(WorkloadProfile);
+
+impl LoadDefinition for ReadRandom {}
 
 impl WorkloadDefinition for ReadRandom {
-    fn name(&self) -> WorkloadName {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn reader(&self) -> Option<Role> {
-        Some(&GetRandom)
-    }
-
-    fn writer(&self) -> Option<Role> {
-        self.writer
+    fn profile(&self) -> &WorkloadProfile {
+        &self.0
     }
 
     /// In a transaction a read need not see what a writer beside it has written since.
     fn takes(&self, key: WorkloadKey) -> bool {
         match key {
-            WorkloadKey::Run(RunKey::ReadsPerTransaction) => self.writer.is_none(),
-            other => concerns(other, [self.reader(), self.writer()]),
+            WorkloadKey::Run(RunKey::ReadsPerTransaction) => self.0.writer.is_none(),
+            other => concerns(other, &self.0),
         }
     }
 
@@ -67,7 +57,7 @@ impl WorkloadDefinition for ReadRandom {
     }
 
     fn lacks(&self, spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
-        lacks_snapshots(self.name, spec, capabilities)
+        lacks_snapshots(self.0.name, spec, capabilities)
     }
 }
 
@@ -85,10 +75,6 @@ impl RoleDefinition for GetRandom {
 }
 
 impl DrawingRole for GetRandom {
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.parameters.data.records
-    }
-
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         match pacer(driver) {
             None => gets(choice, ClosedLoop(Turnaround::new(driver.clock)), driver),

@@ -40,8 +40,10 @@ pub trait StartRole<C> {
 
 /// A role that draws records at random.
 pub(crate) trait DrawingRole {
-    /// The number of ids that it draws from.
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64;
+    /// The number of ids that it draws from: by default one for each record.
+    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
+        driver.parameters.data.records
+    }
 
     /// Its loop with a distribution.
     fn start_drawing<C: Clock + 'static, K: KeyChoice>(&self, choice: K, driver: &Driver<'_, C>) -> Box<dyn Work<C>>;

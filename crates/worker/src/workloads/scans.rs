@@ -7,49 +7,24 @@ use kvdyno_dataset::RecordMaker;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
-use super::definition::WorkloadDefinition;
+use super::definition::WorkloadProfile;
 use super::parameters::WorkloadParameters;
-use super::role::{Role, RoleDefinition, StartRole};
+use super::role::{RoleDefinition, StartRole};
 use crate::clock::{Clock, Turnaround};
 use crate::loops::cursor::{CursorAnswer, LentStep, ScanCursor, scan_capability};
 use crate::loops::{Driver, Limit, Work, lent};
 use crate::shared::{ClientOps, OpStats};
 
-pub(super) static READ_SEQ: Scans = Scans {
-    name: WorkloadName::ReadSeq,
-    summary: "read all records in key order",
-    reader: &ReadAll { backward: false },
+pub(super) static READ_SEQ: WorkloadProfile = WorkloadProfile {
+    reader: Some(&ReadAll { backward: false }),
+    reads_in_order: true,
+    ..WorkloadProfile::new(WorkloadName::ReadSeq, "read all records in key order")
 };
-pub(super) static READ_REVERSE: Scans = Scans {
-    name: WorkloadName::ReadReverse,
-    summary: "read all records against key order",
-    reader: &ReadAll { backward: true },
+pub(super) static READ_REVERSE: WorkloadProfile = WorkloadProfile {
+    reader: Some(&ReadAll { backward: true }),
+    reads_in_order: true,
+    ..WorkloadProfile::new(WorkloadName::ReadReverse, "read all records against key order")
 };
-
-/// Scans in one direction.
-pub(super) struct Scans {
-    name: WorkloadName,
-    summary: &'static str,
-    reader: &'static ReadAll,
-}
-
-impl WorkloadDefinition for Scans {
-    fn name(&self) -> WorkloadName {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn reader(&self) -> Option<Role> {
-        Some(self.reader)
-    }
-
-    fn reads_in_order(&self) -> bool {
-        true
-    }
-}
 
 /// Reads all records through a cursor.
 struct ReadAll {

@@ -120,6 +120,7 @@ impl WorkloadSpec {
             role.into_iter().flat_map(move |role| std::iter::repeat_n(role, clients as usize))
         };
         let (readers, writers) = (self.parameters.readers, self.parameters.writers);
-        repeated(self.name.reader(), readers).chain(repeated(self.name.writer(), writers)).collect()
+        let profile = self.name.profile();
+        repeated(profile.reader, readers).chain(repeated(profile.writer, writers)).collect()
     }
 }

@@ -29,12 +29,22 @@ impl Workload {
 
     /// Whether any of its clients writes.
     pub fn writes(self) -> bool {
-        self.writer().is_some()
+        self.profile().writer.is_some()
+    }
+
+    /// Whether it flushes at its end and waits for background work.
+    pub fn settles(self) -> bool {
+        self.profile().settles
+    }
+
+    /// Whether clients do other work between operations of one kind.
+    pub fn has_think_time(self) -> bool {
+        self.profile().has_think_time
     }
 
     /// Readers and writers, where `threads` are asked for: the clients that the workload is about.
     pub fn threads(self, threads: u32) -> (u32, u32) {
-        match (self.reader(), self.writer()) {
+        match (self.profile().reader, self.profile().writer) {
             (Some(_), Some(_)) => (threads, 1),
             (Some(_), None) => (threads, 0),
             (None, _) => (0, threads),
@@ -51,12 +61,13 @@ impl Workload {
 
     /// The names of the workloads to which a key of the experiment file means something.
     pub fn that_accept(key: WorkloadKey) -> Vec<&'static str> {
-        Workload::all().filter(|one| one.accepts(key)).map(|one| one.name().word()).collect()
+        Workload::all().filter(|one| one.accepts(key)).map(|one| one.profile().name.word()).collect()
     }
 
     /// For people: the workloads that load.
     pub fn that_load() -> String {
-        let names: Vec<_> = Workload::all().filter(|one| one.loads()).map(|one| one.name().word()).collect();
+        let names: Vec<_> =
+            Workload::all().filter(|one| one.profile().loads).map(|one| one.profile().name.word()).collect();
         names.split_last().map_or(String::new(), |(last, others)| format!("{} or {last}", others.join(", ")))
     }
 }
@@ -71,7 +82,7 @@ impl Deref for Workload {
 
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.profile().name == other.profile().name
     }
 }
 
@@ -79,19 +90,19 @@ impl Eq for Workload {}
 
 impl fmt::Debug for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name().word())
+        f.write_str(self.profile().name.word())
     }
 }
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name().word())
+        f.pad(self.profile().name.word())
     }
 }
 
 impl Serialize for Workload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.name().serialize(serializer)
+        self.profile().name.serialize(serializer)
     }
 }
 
@@ -108,9 +119,12 @@ mod tests {
     #[test]
     fn each_name_has_its_own_definition_with_clients() {
         for (workload, name) in Workload::all().zip(WorkloadName::ALL) {
-            assert_eq!(workload.name(), *name);
-            assert!(workload.reader().is_some() || workload.writer().is_some(), "{name}");
-            assert!(!workload.loads() || workload.reader().is_none(), "{name} loads, and so has no readers");
+            assert_eq!(workload.profile().name, *name);
+            assert!(workload.profile().roles().next().is_some(), "{name}");
+            assert!(
+                !workload.profile().loads || workload.profile().reader.is_none(),
+                "{name} loads, and so has no readers"
+            );
         }
     }
 

@@ -5,7 +5,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use kvdyno_experiment::LabSection;
 use kvdyno_plan::Setup;
 use kvdyno_plan::design::StepDesign;
 use kvdyno_results::{AuditFacts, Failure, FailureKind, OsFacts, Phase, ReadBack, TrialKey, TrialOutcome, TrialResult};
@@ -159,7 +158,7 @@ impl Executor for Script {
         Ok(Some(Audited { finding, survivors }))
     }
 
-    fn destroy(&self, setup: &Setup, _: &LabSection, database: &Path) -> io::Result<Option<String>> {
+    fn destroy(&self, setup: &Setup, database: &Path) -> io::Result<Option<String>> {
         if !database.exists() {
             return Ok(None);
         }

@@ -11,17 +11,16 @@ use super::workload_key::{WorkloadError, WorkloadKey};
 use kvdyno_dataset::DELETION_BLOCK;
 use kvdyno_engine::abi;
 use kvdyno_experiment::{DataKey, RunKey};
-use kvdyno_model::{
-    Distribution, DistributionKind, MixOperation, OperationMix, RangeCursors, RangeLengths, WorkloadName,
-};
+use kvdyno_model::{DistributionKind, MixOperation, OperationMix, RangeLengths, WorkloadName};
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, Operations, WorkloadFigures};
 
 use super::counts::TrialCounts;
-use super::definition::{Removal, VersionsAdded, WorkloadDefinition, can, concerns};
+use super::definition::{Removal, VersionsAdded, WorkloadDefinition, WorkloadProfile, can, concerns};
+use super::load::LoadDefinition;
 use super::mixed_role::MixedRole;
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::present::MOST_INSERTED;
-use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
+use super::role::{DrawingRole, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
@@ -39,13 +38,12 @@ use MixOperation::{
     TransactionalUpdate,
 };
 
-pub(super) static MIX: MixDefinition = MixDefinition {
-    name: WorkloadName::Mix,
-    summary: "operations of several kinds, as `mix` has them: get 95, put 5",
-    role: &MixRole(None),
-    distribution: DistributionKind::Uniform,
-    reads: None,
-};
+pub(super) static MIX: MixDefinition = MixDefinition::new(
+    WorkloadName::Mix,
+    "operations of several kinds, as `mix` has them: get 95, put 5",
+    &MixRole(None),
+    DistributionKind::Uniform,
+);
 
 /// YCSB's workloads as its folder `workloads` defines them, with a record for each of its ten fields together.
 pub(super) static YCSB: [MixDefinition; 6] = [
@@ -60,29 +58,19 @@ pub(super) static YCSB: [MixDefinition; 6] = [
         &MixRole(Some(OperationMix::of([(Get, 95.0), (Put, 5.0)]))),
     ),
     ycsb(WorkloadName::YcsbC, "YCSB C: get 100; a cache of profiles", &MixRole(Some(OperationMix::of([(Get, 100.0)])))),
-    MixDefinition {
-        distribution: DistributionKind::Latest,
-        ..ycsb(
-            WorkloadName::YcsbD,
-            "YCSB D: get 95 of the latest, insert 5; status updates",
-            &MixRole(Some(OperationMix::of([(Get, 95.0), (Insert, 5.0)]))),
-        )
-    },
-    MixDefinition {
-        // A seek gives the first of 1 to 100 records.
-        reads: Some(Reads {
-            seek_nexts: 99,
-            lengths: RangeLengths::Uniform,
-            cursors: RangeCursors::Plain,
-            per_batch: 1,
-            seek_within: None,
-        }),
-        ..ycsb(
-            WorkloadName::YcsbE,
-            "YCSB E: range 95 of 1 to 100 records, insert 5; threads of messages",
-            &MixRole(Some(OperationMix::of([(Range, 95.0), (Insert, 5.0)]))),
-        )
-    },
+    MixDefinition::new(
+        WorkloadName::YcsbD,
+        "YCSB D: get 95 of the latest, insert 5; status updates",
+        &MixRole(Some(OperationMix::of([(Get, 95.0), (Insert, 5.0)]))),
+        DistributionKind::Latest,
+    ),
+    // A seek gives the first of 1 to 100 records.
+    ycsb(
+        WorkloadName::YcsbE,
+        "YCSB E: range 95 of 1 to 100 records, insert 5; threads of messages",
+        &MixRole(Some(OperationMix::of([(Range, 95.0), (Insert, 5.0)]))),
+    )
+    .reading(99, RangeLengths::Uniform),
     ycsb(
         WorkloadName::YcsbF,
         "YCSB F: get 50, read-modify-write 50; a database of users",
@@ -91,34 +79,20 @@ pub(super) static YCSB: [MixDefinition; 6] = [
 ];
 
 const fn ycsb(name: WorkloadName, summary: &'static str, role: &'static MixRole) -> MixDefinition {
-    MixDefinition { name, summary, role, distribution: DistributionKind::Zipf, reads: None }
+    MixDefinition::new(name, summary, role, DistributionKind::Zipf)
 }
 
 /// A mix: of its own, or that of the key `mix`.
 pub(super) struct MixDefinition {
-    name: WorkloadName,
-    summary: &'static str,
     role: &'static MixRole,
-    distribution: DistributionKind,
-    /// The way to read ranges, unless the experiment sets it; absent: as everywhere.
-    reads: Option<Reads>,
+    profile: WorkloadProfile,
 }
 
+impl LoadDefinition for MixDefinition {}
+
 impl WorkloadDefinition for MixDefinition {
-    fn name(&self) -> WorkloadName {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn writer(&self) -> Option<Role> {
-        Some(self.role)
-    }
-
-    fn has_think_time(&self) -> bool {
-        true
+    fn profile(&self) -> &WorkloadProfile {
+        &self.profile
     }
 
     fn takes(&self, key: WorkloadKey) -> bool {
@@ -128,7 +102,7 @@ impl WorkloadDefinition for MixDefinition {
             // YCSB's own have one record in each call.
             WorkloadKey::Roles | Run(RunKey::Mix | RunKey::Batch | RunKey::KeysPerMultiget) => self.role.0.is_none(),
             Run(RunKey::SeekNexts | RunKey::RangeLengths | RunKey::RangeCursors) => has_ranges,
-            other => concerns(other, [Some(self.role), None]),
+            other => concerns(other, &self.profile),
         }
     }
 
@@ -163,7 +137,7 @@ impl WorkloadDefinition for MixDefinition {
         ];
         let changes = [(self.removes(spec).is_some(), "delete"), (self.counts_versions(spec), "update")];
         if let Some((_, words)) = changes.iter().find(|(does, _)| *does && can(capabilities, abi::IS_VOLATILE)) {
-            return Some(format!("keeps nothing that `{}` could {words}; leave one of them out", self.name));
+            return Some(format!("keeps nothing that `{}` could {words}; leave one of them out", self.profile.name));
         }
         let gets: &[Need] = match gets_several(spec) {
             true => &[(Get, abi::CAN_MULTI_GET, "get several records in one call", "`keys_per_multiget`")],
@@ -176,7 +150,7 @@ impl WorkloadDefinition for MixDefinition {
             .chain(&cursors)
             .find(|(operation, needed, ..)| self.mixes(spec, *operation) && !can(capabilities, *needed));
         lacking.map(|(_, _, words, what)| {
-            format!("cannot {words}, which {what} of `{}` need; leave one of them out", self.name)
+            format!("cannot {words}, which {what} of `{}` need; leave one of them out", self.profile.name)
         })
     }
 
@@ -208,14 +182,6 @@ impl WorkloadDefinition for MixDefinition {
 
     fn inserts(&self, spec: &WorkloadParameters) -> bool {
         self.mixes(spec, Insert)
-    }
-
-    fn default_distribution(&self) -> Distribution {
-        Distribution::of(self.distribution)
-    }
-
-    fn default_reads(&self) -> Reads {
-        self.reads.unwrap_or(Reads { per_batch: 1, ..Reads::default() })
     }
 
     fn figures(&self, counts: &TrialCounts<'_>) -> Option<WorkloadFigures> {
@@ -290,6 +256,25 @@ const COUNTS_VERSIONS: [MixOperation; 2] = [AtomicUpdate, TransactionalUpdate];
 const WRITES_OTHERWISE: [MixOperation; 7] = [Put, Insert, ReadModifyWrite, Delete, Take, Expire, InsertIfAbsent];
 
 impl MixDefinition {
+    const fn new(
+        name: WorkloadName,
+        summary: &'static str,
+        role: &'static MixRole,
+        distribution: DistributionKind,
+    ) -> MixDefinition {
+        let reads = Reads { per_batch: 1, ..Reads::USUAL };
+        let usual = WorkloadProfile::new(name, summary);
+        let profile = WorkloadProfile { writer: Some(role), has_think_time: true, distribution, reads, ..usual };
+        MixDefinition { role, profile }
+    }
+
+    /// The same with ranges of these lengths.
+    const fn reading(mut self, seek_nexts: u64, lengths: RangeLengths) -> MixDefinition {
+        self.profile.reads.seek_nexts = seek_nexts;
+        self.profile.reads.lengths = lengths;
+        self
+    }
+
     /// Refuses updates of shared records beside writes that would make the sum of their versions unknown.
     fn check_updates(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let first_of = |some: &[MixOperation]| some.iter().copied().find(|&operation| self.mixes(spec, operation));
@@ -393,10 +378,6 @@ impl RoleDefinition for MixRole {
 }
 
 impl DrawingRole for MixRole {
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.parameters.data.records
-    }
-
     fn start_with_distribution<C: RoleClock>(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         start_with_few(self, driver)
     }

@@ -7,17 +7,16 @@ mod problem;
 mod stored;
 
 use super::workload_key::{WorkloadError, WorkloadKey};
-use kvdyno_dataset::KeyFormat;
+use kvdyno_dataset::{KeyError, KeyFormat};
 use kvdyno_engine::{Durability, abi};
 use kvdyno_experiment::{DataKey, RunKey};
 use kvdyno_model::{Spelling, WorkloadName};
 use kvdyno_results::{FigureValue, NamedFigure, WorkloadFigures};
 
-use super::computed::ComputedLoad;
 use super::counts::TrialCounts;
-use super::definition::{WorkloadDefinition, can};
+use super::definition::{WorkloadDefinition, WorkloadProfile, can};
+use super::load::LoadDefinition;
 use super::parameters::{Data, WorkloadParameters};
-use super::role::Role;
 use super::stored::StoredRecords;
 use crate::shared::COUNTERS;
 use computation::Computation;
@@ -27,6 +26,17 @@ use problem::{LONGEST_CYCLE, MOST_STARTS, numbers_expected};
 use stored::CycleRecords;
 
 pub(super) static THREE_N_PLUS_ONE: CycleLengths = CycleLengths;
+
+/// A client gets, computes and puts by turns.
+static PROFILE: WorkloadProfile = WorkloadProfile {
+    writer: Some(&Computation),
+    has_think_time: true,
+    loads: true,
+    ..WorkloadProfile::new(
+        WorkloadName::ThreeNPlusOne,
+        "fill the database with cycle lengths of the 3n+1 problem, looking up known ones",
+    )
+};
 
 /// Bytes of a key and a value of the enhanced spelling together, about: five to six digits of a key, three of a value,
 /// nine bytes each.
@@ -44,29 +54,8 @@ const LEAST_CACHE: u64 = 256 << 10;
 pub(super) struct CycleLengths;
 
 impl WorkloadDefinition for CycleLengths {
-    fn name(&self) -> WorkloadName {
-        WorkloadName::ThreeNPlusOne
-    }
-
-    fn summary(&self) -> &'static str {
-        "fill the database with cycle lengths of the 3n+1 problem, looking up known ones"
-    }
-
-    fn writer(&self) -> Option<Role> {
-        Some(&Computation)
-    }
-
-    /// A client gets, computes and puts by turns.
-    fn has_think_time(&self) -> bool {
-        true
-    }
-
-    fn loads(&self) -> bool {
-        true
-    }
-
-    fn computed(&self) -> Option<&dyn ComputedLoad> {
-        Some(self)
+    fn profile(&self) -> &WorkloadProfile {
+        &PROFILE
     }
 
     fn takes(&self, key: WorkloadKey) -> bool {
@@ -80,7 +69,7 @@ impl WorkloadDefinition for CycleLengths {
 
     fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let starts = spec.data.records;
-        let expected = format!("from 1 to {MOST_STARTS} starting points for {}", self.name());
+        let expected = format!("from 1 to {MOST_STARTS} starting points for {}", PROFILE.name);
         WorkloadError::unless((1..=MOST_STARTS).contains(&starts), DataKey::Records, starts, expected)
     }
 
@@ -118,7 +107,7 @@ impl WorkloadDefinition for CycleLengths {
 }
 
 /// A killed load looks up the numbers that are in the database.
-impl ComputedLoad for CycleLengths {
+impl LoadDefinition for CycleLengths {
     fn default_sizes(&self, format: KeyFormat, spelling: Spelling) -> (u64, u64) {
         let numbers = NumberCodec::new(spelling, format);
         (numbers.key_size(), numbers.value_size())
@@ -128,8 +117,12 @@ impl ComputedLoad for CycleLengths {
         1
     }
 
-    fn least_cache(&self) -> u64 {
-        LEAST_CACHE
+    fn least_cache(&self) -> Option<u64> {
+        Some(LEAST_CACHE)
+    }
+
+    fn leaves_records(&self) -> bool {
+        false
     }
 
     fn key_spelling(&self, data: &Data) -> String {
@@ -170,17 +163,17 @@ impl ComputedLoad for CycleLengths {
         numbers_expected(data.records).saturating_mul(each)
     }
 
-    fn load_seconds(&self, data: &Data, batch: u64, durability: Durability) -> f64 {
+    fn load_seconds(&self, data: &Data, batch: u64, durability: Durability) -> Option<f64> {
         let puts = numbers_expected(data.records) as f64;
         let syncing = match durability {
             Durability::Commit => puts / SYNCS_PER_S / batch.min(2) as f64,
             _ => 0.0,
         };
-        (2.0 * puts + data.records as f64) / OPERATIONS_PER_S + syncing
+        Some((2.0 * puts + data.records as f64) / OPERATIONS_PER_S + syncing)
     }
 
-    fn stored(&self, data: &Data) -> Box<dyn StoredRecords> {
-        Box::new(CycleRecords::new(data))
+    fn stored(&self, data: &Data) -> Result<Box<dyn StoredRecords>, KeyError> {
+        Ok(Box::new(CycleRecords::new(data)))
     }
 
     fn wrong(&self, counts: &TrialCounts<'_>) -> Option<String> {

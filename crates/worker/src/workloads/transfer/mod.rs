@@ -8,16 +8,17 @@
 mod own_commits;
 mod transferring;
 
-use super::workload_key::{WorkloadError, WorkloadKey};
+use super::workload_key::WorkloadError;
 use kvdyno_engine::abi;
 use kvdyno_experiment::{DataKey, RunKey};
 use kvdyno_model::WorkloadName;
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, WorkloadFigures};
 
 use super::counts::TrialCounts;
-use super::definition::{VersionsAdded, WorkloadDefinition, can, concerns};
+use super::definition::{VersionsAdded, WorkloadDefinition, WorkloadProfile, can};
+use super::load::LoadDefinition;
 use super::parameters::WorkloadParameters;
-use super::role::{DrawingRole, Role, RoleClock, RoleDefinition, start_with_few};
+use super::role::{DrawingRole, RoleClock, RoleDefinition, start_with_few};
 use super::transactions::{check_values, isolation_of};
 use crate::arrival::{ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
@@ -26,7 +27,11 @@ use crate::loops::{Driver, Work};
 use crate::shared::{COUNTERS, ClientCounter};
 use transferring::Transferring;
 
-pub(super) static TRANSFER: Transfer = Transfer;
+pub(super) static TRANSFER: Transfer = Transfer(WorkloadProfile {
+    writer: Some(&TransferRole),
+    has_think_time: true,
+    ..WorkloadProfile::new(WorkloadName::Transfer, "transactions that read two random records and update both")
+});
 
 /// Transactions that were committed, in the worker's whole life.
 const COMMITTED: ClientCounter = ClientCounter(0);
@@ -43,27 +48,13 @@ const SAMPLED: ClientCounter = ClientCounter(4);
 const RECORDS: u64 = 2;
 
 /// Transactions over two records.
-pub(super) struct Transfer;
+pub(super) struct Transfer(WorkloadProfile);
+
+impl LoadDefinition for Transfer {}
 
 impl WorkloadDefinition for Transfer {
-    fn name(&self) -> WorkloadName {
-        WorkloadName::Transfer
-    }
-
-    fn summary(&self) -> &'static str {
-        "transactions that read two random records and update both"
-    }
-
-    fn writer(&self) -> Option<Role> {
-        Some(&TransferRole)
-    }
-
-    fn has_think_time(&self) -> bool {
-        true
-    }
-
-    fn takes(&self, key: WorkloadKey) -> bool {
-        concerns(key, [self.writer(), None])
+    fn profile(&self) -> &WorkloadProfile {
+        &self.0
     }
 
     fn check(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
@@ -144,10 +135,6 @@ impl RoleDefinition for TransferRole {
 }
 
 impl DrawingRole for TransferRole {
-    fn ids<C>(&self, driver: &Driver<'_, C>) -> u64 {
-        driver.parameters.data.records
-    }
-
     fn start_with_distribution<C: RoleClock>(&self, driver: &Driver<'_, C>) -> Box<dyn Work<C>> {
         start_with_few(self, driver)
     }
